@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Exit codes of mcpctl; nothing else in the program decides one.
+const (
+	exitOK          = 0
+	exitOther       = 1
+	exitUsage       = 2
+	exitTool        = 3
+	exitAuth        = 4
+	exitConfig      = 5
+	exitConnect     = 6
+	exitTimeout     = 7
+	exitProtocol    = 8
+	exitDenied      = 9
+	exitDrift       = 10
+	exitInterrupted = 130
+)
+
+// kinds are the names of the exit codes in an error object (--json).
+var kinds = map[int]string{ //nolint:gochecknoglobals // a constant table
+	exitOther: "other", exitUsage: "usage", exitTool: "tool", exitAuth: "auth", exitConfig: "config", exitConnect: "connect",
+	exitTimeout: "timeout", exitProtocol: "protocol", exitDenied: "denied", exitDrift: "drift", exitInterrupted: "interrupted",
+}
+
+// Error is a failure with what the command knows beyond its cause: a hint that
+// mends it, the server concerned, or a code where the cause's type does not
+// tell.
+type Error struct {
+	Code   int // 0: by the cause
+	Server string
+	Remedy string
+	Err    error
+	// Silent errors set the exit code and print nothing: the result has said
+	// it all.
+	Silent bool
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint gives the remedy.
+func (e *Error) Hint() string { return e.Remedy }
+
+// usagef is a usage error (exit 2).
+func usagef(format string, a ...any) *Error {
+	return &Error{Code: exitUsage, Err: fmt.Errorf(format, a...)}
+}
+
+// withHint adds the remedy and returns the error.
+func (e *Error) withHint(format string, a ...any) *Error {
+	e.Remedy = fmt.Sprintf(format, a...)
+	return e
+}
+
+// exitCode maps a failure to its exit code. An error type that other packages
+// own may decide with a method ExitKind() string, one of the names of kinds.
+func exitCode(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	var own *Error
+	if errors.As(err, &own) && own.Code != 0 {
+		return own.Code
+	}
+	var kinded interface{ ExitKind() string }
+	if errors.As(err, &kinded) {
+		for code, kind := range kinds {
+			if kind == kinded.ExitKind() {
+				return code
+			}
+		}
+	}
+	var (
+		toolErr    *runtime.ToolError
+		authErr    *runtime.AuthError
+		connectErr *runtime.ConnectError
+		timeoutErr *runtime.TimeoutError
+		protoErr   *runtime.ProtocolError
+		rpcErr     *runtime.Error
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &toolErr):
+		return exitTool
+	case errors.As(err, &authErr):
+		return exitAuth
+	case errors.As(err, &timeoutErr), errors.Is(err, context.DeadlineExceeded):
+		return exitTimeout
+	case errors.As(err, &protoErr), errors.As(err, &rpcErr):
+		return exitProtocol
+	case errors.As(err, &connectErr):
+		return exitConnect
+	}
+	return exitOther
+}
+
+// report prints a failure on stderr: one line and a hint, or one line of JSON
+// after an explicit --json.
+func (a *app) report(err error) {
+	code := exitCode(err)
+	var own *Error
+	if errors.As(err, &own) && own.Silent {
+		return
+	}
+	var hinter interface{ Hint() string }
+	hint := ""
+	if errors.As(err, &hinter) {
+		hint = hinter.Hint()
+	}
+	msg := err.Error()
+	if code == exitInterrupted {
+		msg, hint = "interrupted", ""
+	}
+	if a.ui.JSON {
+		a.reportJSON(err, own, msg, hint, code)
+		return
+	}
+	fmt.Fprintln(a.ui.Err, "mcpctl: "+strings.TrimRight(msg, "\n"))
+	if hint != "" {
+		fmt.Fprintln(a.ui.Err, "hint: "+hint)
+	}
+}
+
+func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
+	type object struct {
+		Kind    string          `json:"kind"`
+		Message string          `json:"message"`
+		Hint    string          `json:"hint,omitempty"`
+		Server  string          `json:"server,omitempty"`
+		Code    int64           `json:"code,omitempty"`
+		Data    json.RawMessage `json:"data,omitempty"`
+	}
+	o := object{Kind: kinds[code], Message: msg, Hint: hint}
+	if own != nil {
+		o.Server = own.Server
+	}
+	var rpc *runtime.Error
+	if errors.As(err, &rpc) {
+		o.Code, o.Data = rpc.Code, rpc.Data
+	}
+	b, err := json.Marshal(map[string]object{"error": o})
+	if err != nil {
+		b = []byte(`{"error":{"kind":"other","message":"the error has no JSON form"}}`)
+	}
+	fmt.Fprintln(a.ui.Err, string(b))
+}

@@ -1,0 +1,74 @@
+// Package cli is mcpctl's command tree: one file a command. A command parses
+// its words, calls one library room and hands the outcome to package ui; exit
+// codes are decided in exit.go alone.
+package cli
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+)
+
+// app is one run of mcpctl: its streams, environment and global flags.
+type app struct {
+	ui     *ui.UI
+	getenv func(string) string
+	flags  globalFlags
+	log    *slog.Logger
+}
+
+// globalFlags are the flags every command takes.
+type globalFlags struct {
+	config          string
+	registry        string
+	timeout         time.Duration
+	connectTimeout  time.Duration
+	protocolVersion string
+	headers         []string
+	verbose         int
+	logFormat       string
+	color           string
+	output          string
+	url             string
+}
+
+// Main runs mcpctl and returns its exit code. args are the words after the
+// program's name.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)}
+	root := newRoot(a)
+	root.SetArgs(args)
+	if err := root.ExecuteContext(ctx); err != nil {
+		a.report(err)
+		return exitCode(err)
+	}
+	return exitOK
+}
+
+// newRoot builds the command tree.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "mcpctl",
+		Short:         "Find, call, generate clients for and serve MCP servers",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetIn(a.ui.In)
+	root.SetOut(a.ui.Out)
+	root.SetErr(a.ui.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
+	})
+	root.AddCommand(commands(a)...)
+	return root
+}

@@ -1,0 +1,331 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Caller calls tools. [Client] is one; generated clients take any, so a test
+// can pass a fake.
+type Caller interface {
+	// CallTool calls a tool with a raw arguments object and returns what the
+	// server answered. A result with isError set is returned as a result, not
+	// as an error; see [ToolResult.IsError] and [ToolError]. Nil args send an
+	// empty object, a nil opts is the zero value.
+	CallTool(ctx context.Context, name string, args json.RawMessage, opts *CallOptions) (*ToolResult, error)
+}
+
+// CallOptions are settings of one call.
+type CallOptions struct {
+	// Progress is called for each progress message, in order, from the
+	// connection's reader: it must not wait. Nil asks for none.
+	Progress func(Progress)
+	// Meta is added to the request's _meta object; nil adds nothing.
+	Meta map[string]json.RawMessage
+	// Timeout is how long the call may go without an answer or a progress
+	// message. Zero: the client's own; negative: none.
+	Timeout time.Duration
+}
+
+// ClientOptions are settings of a client. The zero value is useful.
+type ClientOptions struct {
+	// Timeout is the default of [CallOptions.Timeout]. Zero: 60 s; negative:
+	// none.
+	Timeout time.Duration
+	// Ceiling bounds a call that progress keeps alive. Zero: 1 h.
+	Ceiling time.Duration
+	// Info is what connecting told about the server.
+	Info ServerInfo
+	// MirrorNames makes calls repeat method and name in [Request.Mirror], as
+	// revision 2026-07-28 wants it over HTTP.
+	MirrorNames bool
+}
+
+const (
+	defaultTimeout = 60 * time.Second
+	defaultCeiling = time.Hour
+)
+
+// Client talks to one server. It knows nothing of transports and protocol
+// eras. All methods may be called concurrently.
+type Client struct {
+	t     Transport
+	o     ClientOptions
+	token atomic.Uint64
+}
+
+// NewClient makes a client of a connected transport, which it then owns.
+func NewClient(t Transport, o ClientOptions) *Client {
+	if o.Timeout == 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Ceiling == 0 {
+		o.Ceiling = defaultCeiling
+	}
+	return &Client{t: t, o: o}
+}
+
+// Info tells what is known of the server.
+func (c *Client) Info() ServerInfo { return c.o.Info }
+
+// Transport gives the connection itself, for callers that move raw messages.
+func (c *Client) Transport() Transport { return c.t }
+
+// Close ends the connection.
+func (c *Client) Close() error { return c.t.Close() }
+
+// Call sends any request and returns the raw result. Params is a raw object or
+// nil.
+func (c *Client) Call(ctx context.Context, method string, params json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
+	if opts == nil {
+		opts = &CallOptions{}
+	}
+	req := &Request{Method: method, Params: params, Version: c.o.Info.Version}
+	meta := opts.Meta
+	cc := &clock{limit: opts.Timeout, ceiling: c.o.Ceiling}
+	if cc.limit == 0 {
+		cc.limit = c.o.Timeout
+	}
+	if opts.Progress != nil {
+		req.Token = json.RawMessage(`"mcpctl-` + strconv.FormatUint(c.token.Add(1), 10) + `"`)
+		meta = withToken(meta, req.Token)
+		req.Events = &progressEvents{fn: opts.Progress, clock: cc}
+	}
+	if len(meta) > 0 {
+		p, err := addMeta(params, meta)
+		if err != nil {
+			return nil, err
+		}
+		req.Params = p
+	}
+	ctx, stop := cc.start(ctx)
+	defer stop()
+	res, err := c.t.Call(ctx, req)
+	if err != nil && cc.expired(ctx) {
+		return nil, &TimeoutError{Op: method, After: cc.limit}
+	}
+	return res, err
+}
+
+// CallTool implements [Caller].
+func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage, opts *CallOptions) (*ToolResult, error) {
+	if args == nil {
+		args = json.RawMessage(`{}`)
+	}
+	params, err := json.Marshal(struct {
+		Name string          `json:"name"`
+		Args json.RawMessage `json:"arguments"`
+	}{name, nil})
+	if err != nil {
+		return nil, err
+	}
+	// json.Marshal would compact the arguments; their bytes are the caller's.
+	params = append(params[:len(params)-len("null}")], args...)
+	params = append(params, '}')
+	raw, err := c.Call(ctx, "tools/call", params, opts)
+	if err != nil {
+		return nil, err
+	}
+	return ParseToolResult(raw)
+}
+
+// Ping asks the server for a sign of life.
+func (c *Client) Ping(ctx context.Context) error {
+	_, err := c.Call(ctx, "ping", nil, nil)
+	return err
+}
+
+// maxPages bounds a list whose server hands out cursors without end.
+const maxPages = 1000
+
+// ListPages calls a list method until there is no nextCursor and returns each
+// page's raw result. A cursor that comes twice is an error: the list would
+// never end. An empty string is a cursor like any other (specification,
+// Pagination).
+func (c *Client) ListPages(ctx context.Context, method string) ([]json.RawMessage, error) {
+	var pages []json.RawMessage
+	var params json.RawMessage
+	seen := map[string]bool{}
+	for range maxPages {
+		raw, err := c.Call(ctx, method, params, nil)
+		if err != nil {
+			return nil, err
+		}
+		var page struct {
+			NextCursor *string `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, &ProtocolError{Reason: method + ": the result is not an object"}
+		}
+		pages = append(pages, raw)
+		if page.NextCursor == nil {
+			return pages, nil
+		}
+		if seen[*page.NextCursor] {
+			return nil, &ProtocolError{Reason: method + ": the server repeats a cursor", Sample: *page.NextCursor}
+		}
+		seen[*page.NextCursor] = true
+		if params, err = json.Marshal(map[string]string{"cursor": *page.NextCursor}); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &ProtocolError{Reason: fmt.Sprintf("%s: more than %d pages", method, maxPages)}
+}
+
+// list decodes the member key of every page of a list method.
+func list[T any](ctx context.Context, c *Client, method, key string, keep func(*T, json.RawMessage)) ([]T, error) {
+	pages, err := c.ListPages(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	var out []T
+	for _, page := range pages {
+		var members map[string]json.RawMessage
+		var items []json.RawMessage
+		if err := errors.Join(json.Unmarshal(page, &members), unmarshalOptional(members[key], &items)); err != nil {
+			return nil, &ProtocolError{Reason: method + ": " + err.Error()}
+		}
+		for _, raw := range items {
+			var v T
+			if err := json.Unmarshal(raw, &v); err != nil {
+				return nil, &ProtocolError{Reason: method + ": " + err.Error()}
+			}
+			keep(&v, raw)
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+func unmarshalOptional(raw json.RawMessage, v any) error {
+	if raw == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// ListTools gives all tools, pages followed, in the server's order.
+func (c *Client) ListTools(ctx context.Context) ([]Tool, error) {
+	return list(ctx, c, "tools/list", "tools", func(t *Tool, raw json.RawMessage) { t.Raw = raw })
+}
+
+// ListResources gives all resources, pages followed.
+func (c *Client) ListResources(ctx context.Context) ([]Resource, error) {
+	return list(ctx, c, "resources/list", "resources", func(r *Resource, raw json.RawMessage) { r.Raw = raw })
+}
+
+// ListResourceTemplates gives all resource templates, pages followed.
+func (c *Client) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate, error) {
+	return list(ctx, c, "resources/templates/list", "resourceTemplates", func(r *ResourceTemplate, raw json.RawMessage) { r.Raw = raw })
+}
+
+// ListPrompts gives all prompts, pages followed.
+func (c *Client) ListPrompts(ctx context.Context) ([]Prompt, error) {
+	return list(ctx, c, "prompts/list", "prompts", func(p *Prompt, raw json.RawMessage) { p.Raw = raw })
+}
+
+// addMeta merges members into params._meta. Everything else in params keeps
+// its bytes, though not its order.
+func addMeta(params json.RawMessage, meta map[string]json.RawMessage) (json.RawMessage, error) {
+	members := map[string]json.RawMessage{}
+	if err := unmarshalOptional(params, &members); err != nil {
+		return nil, fmt.Errorf("params are not an object: %w", err)
+	}
+	old := map[string]json.RawMessage{}
+	if err := unmarshalOptional(members["_meta"], &old); err != nil {
+		return nil, fmt.Errorf("params._meta is not an object: %w", err)
+	}
+	for k, v := range meta {
+		old[k] = v
+	}
+	b, err := json.Marshal(old)
+	if err != nil {
+		return nil, err
+	}
+	out := append([]byte(`{"_meta":`), b...)
+	// By hand, because json.Marshal would compact what the caller wrote.
+	for k, v := range members {
+		if k == "_meta" {
+			continue
+		}
+		name, err := json.Marshal(k)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(append(append(out, ','), name...), ':'), v...)
+	}
+	return append(out, '}'), nil
+}
+
+func withToken(meta map[string]json.RawMessage, token json.RawMessage) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{"progressToken": token}
+	for k, v := range meta {
+		if k != "progressToken" {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// progressEvents hands a call's progress to its caller and re-arms its clock.
+type progressEvents struct {
+	NopHandler
+	fn    func(Progress)
+	clock *clock
+}
+
+func (e *progressEvents) Notification(_ context.Context, _ *Request, method string, params json.RawMessage) {
+	if method != "notifications/progress" {
+		return
+	}
+	var p Progress
+	if json.Unmarshal(params, &p) == nil {
+		e.clock.rearm()
+		e.fn(p)
+	}
+}
+
+// clock is the deadline of one call: limit after the last sign of life, and
+// never later than ceiling after the start.
+type clock struct {
+	limit, ceiling time.Duration
+
+	mu    sync.Mutex // guards timer
+	timer *time.Timer
+	end   time.Time
+}
+
+var errExpired = errors.New("call timed out")
+
+func (k *clock) start(ctx context.Context) (context.Context, func()) {
+	if k.limit < 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	k.mu.Lock()
+	k.end = time.Now().Add(k.ceiling)
+	k.timer = time.AfterFunc(k.limit, func() { cancel(errExpired) })
+	k.mu.Unlock()
+	return ctx, func() {
+		k.timer.Stop()
+		cancel(nil)
+	}
+}
+
+func (k *clock) rearm() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.timer != nil {
+		k.timer.Reset(min(k.limit, time.Until(k.end)))
+	}
+}
+
+func (k *clock) expired(ctx context.Context) bool {
+	return k.timer != nil && errors.Is(context.Cause(ctx), errExpired)
+}

@@ -1,0 +1,177 @@
+package runtime
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Tool is one entry of tools/list.
+type Tool struct {
+	Name         string           `json:"name"`
+	Title        string           `json:"title,omitempty"`
+	Description  string           `json:"description,omitempty"`
+	InputSchema  json.RawMessage  `json:"inputSchema"`
+	OutputSchema json.RawMessage  `json:"outputSchema,omitempty"`
+	Annotations  *ToolAnnotations `json:"annotations,omitempty"`
+	// Raw is the entry as the server sent it.
+	Raw json.RawMessage `json:"-"`
+}
+
+// ToolAnnotations are hints of the server about a tool. They are claims, not
+// guarantees. Nil means the specification's default: not read-only,
+// destructive, not idempotent, open world.
+type ToolAnnotations struct {
+	Title           string `json:"title,omitempty"`
+	ReadOnlyHint    *bool  `json:"readOnlyHint,omitempty"`
+	DestructiveHint *bool  `json:"destructiveHint,omitempty"`
+	IdempotentHint  *bool  `json:"idempotentHint,omitempty"`
+	OpenWorldHint   *bool  `json:"openWorldHint,omitempty"`
+}
+
+// Resource is one entry of resources/list.
+type Resource struct {
+	URI         string          `json:"uri"`
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	MIMEType    string          `json:"mimeType,omitempty"`
+	Size        *int64          `json:"size,omitempty"`
+	Raw         json.RawMessage `json:"-"`
+}
+
+// ResourceTemplate is one entry of resources/templates/list.
+type ResourceTemplate struct {
+	URITemplate string          `json:"uriTemplate"`
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	MIMEType    string          `json:"mimeType,omitempty"`
+	Raw         json.RawMessage `json:"-"`
+}
+
+// Prompt is one entry of prompts/list.
+type Prompt struct {
+	Name        string           `json:"name"`
+	Title       string           `json:"title,omitempty"`
+	Description string           `json:"description,omitempty"`
+	Arguments   []PromptArgument `json:"arguments,omitempty"`
+	Raw         json.RawMessage  `json:"-"`
+}
+
+// PromptArgument is one argument of a prompt; its value is always a string.
+type PromptArgument struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+// Content is one block of a tool result or prompt message, decoded as far as
+// a reader needs it; Raw has the rest.
+type Content struct {
+	// Type is "text", "image", "audio", "resource_link" or "resource"; others
+	// may come with later revisions.
+	Type     string `json:"type"`
+	Text     string `json:"text,omitempty"`
+	Data     []byte `json:"data,omitempty"`
+	MIMEType string `json:"mimeType,omitempty"`
+	// URI, Name and Title belong to a resource_link.
+	URI   string `json:"uri,omitempty"`
+	Name  string `json:"name,omitempty"`
+	Title string `json:"title,omitempty"`
+	// Resource belongs to an embedded resource.
+	Resource *ResourceContents `json:"resource,omitempty"`
+	Raw      json.RawMessage   `json:"-"`
+}
+
+// UnmarshalJSON decodes the block and keeps its bytes.
+func (c *Content) UnmarshalJSON(b []byte) error {
+	type plain Content
+	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
+		return err
+	}
+	c.Raw = append(json.RawMessage(nil), b...)
+	return nil
+}
+
+// MarshalJSON gives the bytes the block came with, where there are any.
+func (c Content) MarshalJSON() ([]byte, error) {
+	if c.Raw != nil {
+		return c.Raw, nil
+	}
+	type plain Content
+	return json.Marshal(plain(c))
+}
+
+// ResourceContents is one item of a resources/read result. A text resource has
+// Text, a binary one Blob.
+type ResourceContents struct {
+	URI      string `json:"uri"`
+	MIMEType string `json:"mimeType,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Blob     []byte `json:"blob,omitempty"`
+}
+
+// ToolResult is the result of tools/call.
+type ToolResult struct {
+	Content []Content `json:"content"`
+	// Structured is structuredContent as it came, nil when absent.
+	Structured json.RawMessage `json:"structuredContent,omitempty"`
+	IsError    bool            `json:"isError,omitempty"`
+	// Raw is the whole result as the server sent it.
+	Raw json.RawMessage `json:"-"`
+}
+
+// ParseToolResult decodes a tools/call result and keeps its bytes.
+func ParseToolResult(raw json.RawMessage) (*ToolResult, error) {
+	r := &ToolResult{}
+	if err := json.Unmarshal(raw, r); err != nil {
+		return nil, &ProtocolError{Reason: "tools/call: the result is not one: " + err.Error()}
+	}
+	r.Raw = raw
+	return r, nil
+}
+
+// Text joins the text blocks with newlines.
+func (r *ToolResult) Text() string {
+	var parts []string
+	for _, c := range r.Content {
+		if c.Type == "text" {
+			parts = append(parts, c.Text)
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Progress is one notifications/progress message.
+type Progress struct {
+	Progress float64 `json:"progress"`
+	// Total is nil where the server does not know it.
+	Total   *float64 `json:"total,omitempty"`
+	Message string   `json:"message,omitempty"`
+}
+
+// Implementation names a program that speaks MCP.
+type Implementation struct {
+	Name       string `json:"name"`
+	Title      string `json:"title,omitempty"`
+	Version    string `json:"version"`
+	WebsiteURL string `json:"websiteUrl,omitempty"`
+}
+
+// ServerInfo is what connecting to a server told about it.
+type ServerInfo struct {
+	// Version is the protocol revision in use.
+	Version string
+	// Implementation is for display only: never branch on it.
+	Implementation Implementation
+	Instructions   string
+	// Capabilities is the server's capabilities object as it came.
+	Capabilities json.RawMessage
+}
+
+// Has reports whether the server offers a capability, such as "tools".
+func (i ServerInfo) Has(capability string) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(i.Capabilities, &m) == nil && m[capability] != nil
+}
