@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
 )
 
 // app is one run of mcpctl: its streams, environment and global flags.
@@ -23,6 +24,9 @@ type app struct {
 	getenv func(string) string
 	flags  globalFlags
 	log    *slog.Logger
+
+	// dial replaces connect in tests; nil is the real one.
+	dial func(ctx context.Context, server string) (*runtime.Client, error)
 }
 
 // globalFlags are the flags every command takes.
