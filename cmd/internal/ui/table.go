@@ -1,0 +1,112 @@
+package ui
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"golang.org/x/term"
+)
+
+// Table writes rows under headers, without borders and with two spaces between
+// columns. Cells are cleaned and put on one line. On a terminal the widest
+// columns are shortened until a row fits; elsewhere nothing is cut. Rows may
+// be shorter than the headers. Without rows only the headers are written.
+func (u *UI) Table(headers []string, rows [][]string) error {
+	_, err := io.WriteString(u.Out, renderTable(headers, rows, u.width(), u.Color))
+	return err
+}
+
+// width is the number of columns of the terminal, 0 where there is none or
+// its size is unknown.
+func (u *UI) width() int {
+	f, ok := u.Out.(*os.File)
+	if !ok || !u.OutTTY {
+		return 0
+	}
+	w, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+const (
+	columnGap      = 2
+	minColumnWidth = 8 // a column is not shortened below this
+)
+
+// renderTable is Table without a terminal; width 0 is unlimited.
+func renderTable(headers []string, rows [][]string, width int, color bool) string {
+	widths := make([]int, len(headers))
+	for i, h := range headers {
+		widths[i] = text.StringWidth(h)
+	}
+	cells := make([][]string, len(rows))
+	for r, row := range rows {
+		cells[r] = make([]string, len(headers))
+		for i := range min(len(row), len(headers)) {
+			cells[r][i] = CleanLine(row[i])
+			widths[i] = max(widths[i], text.StringWidth(cells[r][i]))
+		}
+	}
+	fit(widths, width)
+
+	t := table.NewWriter()
+	style := table.StyleDefault
+	style.Box = table.BoxStyle{PaddingRight: strings.Repeat(" ", columnGap)}
+	style.Options = table.OptionsNoBordersAndSeparators
+	style.Format = table.FormatOptions{}
+	t.SetStyle(style)
+	configs := make([]table.ColumnConfig, len(headers))
+	for i := range headers {
+		configs[i] = table.ColumnConfig{Number: i + 1}
+		if color {
+			configs[i].ColorsHeader = text.Colors{text.Bold}
+		}
+	}
+	t.SetColumnConfigs(configs)
+	head := make(table.Row, len(headers))
+	for i, h := range headers {
+		head[i] = text.Snip(h, widths[i], "…")
+	}
+	t.AppendHeader(head)
+	for _, row := range cells {
+		line := make(table.Row, len(row))
+		for i, cell := range row {
+			line[i] = text.Snip(cell, widths[i], "…")
+		}
+		t.AppendRow(line)
+	}
+	lines := strings.Split(t.Render(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// fit takes from the widest column until all fit into width.
+func fit(widths []int, width int) {
+	if width <= 0 {
+		return
+	}
+	total := columnGap * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	for total > width {
+		widest := 0
+		for i, w := range widths {
+			if w > widths[widest] {
+				widest = i
+			}
+		}
+		if widths[widest] <= minColumnWidth {
+			return
+		}
+		widths[widest]--
+		total--
+	}
+}
