@@ -1,0 +1,248 @@
+package sse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Event is one dispatched event.
+type Event struct {
+	// Name is the event type; a reader gives "message" where none was sent.
+	Name string
+	// Data is the data lines joined by a line feed. It is empty for an event
+	// that only carries an id (2025-11-25, "priming event").
+	Data []byte
+	// ID is the last event id as of this event, "" for none.
+	ID string
+	// Retry is how long to wait before reconnecting. [AppendEvent] writes it
+	// when positive; a reader reports it by [Reader.Retry] alone.
+	Retry time.Duration
+}
+
+// ErrTooLarge is an event beyond the reader's limit. The reader is of no use
+// after it.
+var ErrTooLarge = errors.New("event too large")
+
+const (
+	defaultMax = 64 << 20
+	firstRead  = 4 << 10
+	// maxRetry bounds what a server may ask for; more is nonsense and would
+	// overflow.
+	maxRetry = 24 * time.Hour
+)
+
+// mark is the byte order mark that may begin a stream.
+var mark = []byte("\xef\xbb\xbf") //nolint:gochecknoglobals // a constant
+
+// Reader cuts a stream into events. It is not safe for concurrent use.
+type Reader struct {
+	r   io.Reader
+	max int64
+	err error // what ended the stream, sticky
+
+	buf        []byte // buf[start:end] is read and not yet parsed
+	start, end int
+	scanned    int  // of those, how many hold no line end
+	first      bool // nothing of the stream is parsed: a BOM may come
+	skipLF     bool // the last line ended in CR; an LF now belongs to it
+	inComment  bool // the current line is a comment too long for the buffer
+
+	name    []byte
+	data    []byte
+	hasData bool
+	pending string // id of the event being read
+	id      string // id as of the last blank line
+
+	retry    time.Duration
+	hasRetry bool
+}
+
+// NewReader reads events of at most limit bytes, counted over the data and the
+// line being read; zero or less is 64 MiB. It never reads more from r than it
+// is asked for events.
+func NewReader(r io.Reader, limit int64) *Reader {
+	if limit <= 0 {
+		limit = defaultMax
+	}
+	return &Reader{r: r, max: limit, first: true}
+}
+
+// LastID is the last event id of the stream: what a resuming client sends as
+// Last-Event-ID. An id counts once its event is complete, with data or without.
+func (r *Reader) LastID() string { return r.id }
+
+// Retry is the reconnection time the server asked for, and whether it did.
+func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
+
+// Next gives the next event. The data belongs to the caller. The end of the
+// stream is io.EOF; an event without its blank line is dropped, as the
+// standard wants it.
+func (r *Reader) Next() (Event, error) {
+	for {
+		line, err := r.line()
+		if err != nil {
+			r.data = nil
+			return Event{}, err
+		}
+		if len(line) > 0 {
+			r.field(line)
+			continue
+		}
+		if ev, ok := r.dispatch(); ok {
+			return ev, nil
+		}
+	}
+}
+
+// dispatch ends the event being read. Without a data line there is none.
+func (r *Reader) dispatch() (Event, bool) {
+	r.id = r.pending
+	ev := Event{Name: string(r.name), Data: r.data, ID: r.id}
+	has := r.hasData
+	r.name, r.data, r.hasData = r.name[:0], nil, false
+	if ev.Name == "" {
+		ev.Name = "message"
+	}
+	return ev, has
+}
+
+// field takes in one line that is not empty.
+func (r *Reader) field(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	value = bytes.TrimPrefix(value, []byte{' '})
+	switch string(name) {
+	case "data":
+		if r.hasData {
+			r.data = append(r.data, '\n')
+		}
+		r.data = append(r.data, value...)
+		r.hasData = true
+	case "event":
+		r.name = append(r.name[:0], value...)
+	case "id":
+		// An id with NUL is ignored, so that it can travel in a header.
+		if bytes.IndexByte(value, 0) < 0 {
+			r.pending = string(value)
+		}
+	case "retry":
+		if d, ok := milliseconds(value); ok {
+			r.retry, r.hasRetry = d, true
+		}
+	}
+}
+
+// milliseconds reads ASCII digits and nothing else.
+func milliseconds(value []byte) (time.Duration, bool) {
+	if len(value) == 0 {
+		return 0, false
+	}
+	var d time.Duration
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		d = min(d*10+time.Duration(c-'0')*time.Millisecond, maxRetry)
+	}
+	return d, true
+}
+
+// line gives the next line without its end: CR, LF or CRLF. Comments are left
+// out. The line is valid until the next call.
+func (r *Reader) line() ([]byte, error) {
+	for {
+		if r.skipLF && r.start < r.end {
+			if r.buf[r.start] == '\n' {
+				r.start++
+			}
+			r.skipLF = false
+		}
+		i := bytes.IndexAny(r.buf[r.start+r.scanned:r.end], "\r\n")
+		if i < 0 {
+			r.scanned = r.end - r.start
+			if err := r.fill(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		line := r.buf[r.start : r.start+r.scanned+i]
+		r.start += r.scanned + i + 1
+		r.scanned = 0
+		// The line counts at once: waiting for an LF after the CR could take
+		// until the next event.
+		r.skipLF = r.buf[r.start-1] == '\r'
+		if r.first {
+			r.first = false
+			line = bytes.TrimPrefix(line, mark)
+		}
+		if int64(len(line))+int64(len(r.data)) > r.max {
+			return nil, r.tooLarge()
+		}
+		comment := r.inComment || len(line) > 0 && line[0] == ':'
+		r.inComment = false
+		if !comment {
+			return line, nil
+		}
+	}
+}
+
+// fill reads once, making room first. buf[start:end] holds no line end.
+func (r *Reader) fill() error {
+	if r.err != nil {
+		return r.err
+	}
+	if r.first && r.end-r.start >= len(mark) {
+		if bytes.HasPrefix(r.buf[r.start:r.end], mark) {
+			r.start += len(mark)
+			r.scanned -= len(mark)
+		}
+		r.first = false
+	}
+	// Comments keep a connection alive; a long one must not fill memory.
+	if r.inComment || r.end > r.start && r.buf[r.start] == ':' {
+		r.inComment, r.first = true, false
+		r.start, r.end, r.scanned = 0, 0, 0
+	}
+	held := r.end - r.start
+	if int64(held)+int64(len(r.data)) > r.max {
+		return r.tooLarge()
+	}
+	switch {
+	case held == 0:
+		r.start, r.end = 0, 0
+		if r.buf == nil {
+			r.buf = make([]byte, firstRead)
+		}
+	case r.end < len(r.buf):
+	case held <= len(r.buf)/2:
+		copy(r.buf, r.buf[r.start:r.end])
+		r.start, r.end = 0, held
+	default:
+		grown := make([]byte, 2*len(r.buf))
+		copy(grown, r.buf[r.start:r.end])
+		r.buf, r.start, r.end = grown, 0, held
+	}
+	for range 100 {
+		n, err := r.r.Read(r.buf[r.end:])
+		r.end += n
+		if err != nil {
+			r.err = err
+		}
+		if n > 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r.err = io.ErrNoProgress
+	return r.err
+}
+
+func (r *Reader) tooLarge() error {
+	r.start, r.end, r.scanned = 0, 0, 0
+	r.err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, r.max)
+	return r.err
+}
