@@ -1,0 +1,118 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// mended gives a copy of a schema in which habits of servers that the declared
+// dialect does not know are put into its words, so that one sloppy keyword
+// does not make a tool uncallable:
+//
+//   - an array of "items" and "additionalItems" (draft-07) where the dialect is
+//     2020-12 becomes "prefixItems" and "items";
+//   - boolean "exclusiveMinimum" and "exclusiveMaximum" (draft-04) become the
+//     number beside them;
+//   - "required": true or false inside a property (draft-03), and keywords
+//     whose value is null, are dropped.
+//
+// Draft-04 documents are left alone.
+func mended(root any) any {
+	o, ok := root.(*object)
+	if !ok {
+		return root
+	}
+	dialect, _ := o.get("$schema").(string)
+	switch {
+	case strings.Contains(dialect, "draft-04"):
+		return root
+	case dialect == "", strings.Contains(dialect, "2020-12"), strings.Contains(dialect, "json-schema.org/schema"):
+		return mender{tuples: true}.schema(root)
+	}
+	return mender{}.schema(root)
+}
+
+type mender struct {
+	tuples bool // the dialect has prefixItems
+}
+
+func (m mender) schema(v any) any {
+	o, ok := v.(*object)
+	if !ok {
+		return v
+	}
+	out := &object{m: map[string]any{}}
+	set := func(k string, v any) {
+		out.keys = append(out.keys, k)
+		out.m[k] = v
+	}
+	items, tuple := o.get("items").([]any)
+	tuple = tuple && m.tuples
+	for _, k := range o.keys {
+		v := o.m[k]
+		switch {
+		case v == nil && k != "const" && k != "default":
+		case k == "required" && isBool(v):
+		case (k == "exclusiveMinimum" || k == "exclusiveMaximum") && isBool(v):
+			bound := o.get(map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[k])
+			if v == true && bound != nil {
+				set(k, bound)
+			}
+		case tuple && k == "items":
+			if len(items) > 0 { // prefixItems must not be empty
+				set("prefixItems", m.list(items))
+			}
+		case tuple && k == "additionalItems":
+			set("items", m.schema(v))
+		case slices.Contains(schemaKeywords(), k):
+			if list, ok := v.([]any); ok {
+				set(k, m.list(list))
+			} else {
+				set(k, m.schema(v))
+			}
+		case slices.Contains(mapKeywords(), k):
+			set(k, m.members(v))
+		default:
+			set(k, v)
+		}
+	}
+	return out
+}
+
+func (m mender) list(list []any) any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = m.schema(v)
+	}
+	return out
+}
+
+func (m mender) members(v any) any {
+	o, ok := v.(*object)
+	if !ok {
+		return v
+	}
+	out := &object{keys: o.keys, m: map[string]any{}}
+	for k, v := range o.m {
+		out.m[k] = m.schema(v)
+	}
+	return out
+}
+
+func isBool(v any) bool {
+	_, ok := v.(bool)
+	return ok
+}
+
+// schemaKeywords are the keywords whose value is a schema or a list of them.
+func schemaKeywords() []string {
+	return []string{
+		"items", "additionalItems", "prefixItems", "unevaluatedItems", "contains", "additionalProperties",
+		"unevaluatedProperties", "propertyNames", "not", "if", "then", "else", "allOf", "anyOf", "oneOf", "contentSchema",
+	}
+}
+
+// mapKeywords are the keywords whose value maps names to schemas.
+func mapKeywords() []string {
+	return []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+}

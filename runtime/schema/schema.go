@@ -1,0 +1,155 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Schema is one parsed schema.
+type Schema struct {
+	root any // *object or bool
+
+	once     sync.Once
+	compiled *jsonschema.Schema
+	err      error
+
+	mu    sync.Mutex // guards steps and serializes validation
+	steps *budget
+}
+
+// Error says that a schema itself cannot be used. It is the server's fault.
+type Error struct {
+	Err error
+}
+
+// Error gives the cause.
+func (e *Error) Error() string { return "schema: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ExitKind is the kind of failure on a command line.
+func (e *Error) ExitKind() string { return "protocol" }
+
+// Parse reads a schema: a JSON object or a boolean. Nil and empty bytes are the
+// schema that allows everything. Whether the schema is sound is found out by
+// the first [Schema.Validate]; what can be said without is available before.
+func Parse(raw json.RawMessage) (*Schema, error) {
+	if len(raw) == 0 {
+		return &Schema{root: true}, nil
+	}
+	if len(raw) > maxSchemaBytes {
+		return nil, &Error{fmt.Errorf("%d bytes, more than %d", len(raw), maxSchemaBytes)}
+	}
+	v, err := decode(raw, maxSchemaDepth, maxSchemaValues)
+	if err != nil {
+		return nil, &Error{err}
+	}
+	switch v.(type) {
+	case *object, bool:
+		return &Schema{root: v}, nil
+	}
+	return nil, &Error{errors.New("neither an object nor a boolean")}
+}
+
+// location is the address of the document itself; it is never opened.
+const location = "mcpctl:///schema.json"
+
+func (s *Schema) compile() (*jsonschema.Schema, error) {
+	s.once.Do(func() {
+		s.steps = &budget{}
+		c := jsonschema.NewCompiler()
+		c.UseLoader(closedLoader{})
+		c.UseRegexpEngine(compileRegexp)
+		for _, name := range formats() {
+			c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
+		}
+		c.RegisterVocabulary(s.steps.vocabulary())
+		c.AssertVocabs()
+		if err := c.AddResource(location, plain(mended(s.root))); err != nil {
+			s.err = &Error{err}
+			return
+		}
+		compiled, err := c.Compile(location)
+		if err != nil {
+			s.err = &Error{tidy(err)}
+			return
+		}
+		s.compiled = compiled
+	})
+	return s.compiled, s.err
+}
+
+// tidy takes our own document's address out of a compiler's message and keeps
+// it to one line.
+func tidy(err error) error {
+	msg := strings.ReplaceAll(err.Error(), location, "")
+	return errors.New(strings.ReplaceAll(msg, "\n", " "))
+}
+
+// closedLoader is what "$ref" and "$schema" meet outside the document.
+type closedLoader struct{}
+
+func (closedLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s is outside the schema, and nothing is fetched", url)
+}
+
+// formats are the names that the validator would check by itself.
+func formats() []string {
+	return []string{
+		"json-pointer", "relative-json-pointer", "uuid", "duration", "period", "ipv4", "ipv6", "hostname", "email", "date",
+		"time", "date-time", "uri", "iri", "uri-reference", "iri-reference", "uri-template", "semver",
+	}
+}
+
+// anything stands for a pattern that Go cannot express.
+type anything string
+
+func (anything) MatchString(string) bool { return true }
+func (a anything) String() string        { return string(a) }
+
+// compileRegexp compiles a pattern of ECMA-262 as far as Go's engine goes
+// (which runs in linear time, so that no pattern can hang us).
+func compileRegexp(p string) (jsonschema.Regexp, error) {
+	re, err := regexp.Compile(unicodeEscape(p))
+	if err != nil {
+		return anything(p), nil //nolint:nilerr // lookaheads and the like are not checked
+	}
+	return pattern{re, p}, nil
+}
+
+// pattern is a compiled pattern that goes by its text in the schema.
+type pattern struct {
+	*regexp.Regexp
+	source string
+}
+
+func (p pattern) String() string { return p.source }
+
+// unicodeEscape turns \uXXXX into \x{XXXX}.
+func unicodeEscape(p string) string {
+	var b strings.Builder
+	for i := 0; i < len(p); i++ {
+		switch {
+		case p[i] != '\\' || i+1 == len(p):
+			b.WriteByte(p[i])
+		case p[i+1] == 'u' && i+6 <= len(p) && isHex(p[i+2:i+6]):
+			b.WriteString(`\x{` + p[i+2:i+6] + `}`)
+			i += 5
+		default:
+			b.WriteString(p[i : i+2])
+			i++
+		}
+	}
+	return b.String()
+}
+
+func isHex(s string) bool {
+	return strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}

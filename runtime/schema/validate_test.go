@@ -1,0 +1,209 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/runtime/schema"
+)
+
+func parse(t *testing.T, raw string) *schema.Schema {
+	t.Helper()
+	s, err := schema.Parse(json.RawMessage(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestValidate(t *testing.T) {
+	const edits = `{"type":"object","properties":{"path":{"type":"string"},"dryRun":{"type":"boolean"},
+		"edits":{"type":"array","items":{"type":"object","properties":{"oldText":{"type":"string"},"newText":{"type":"string"}},
+		"required":["oldText","newText"],"additionalProperties":false}}},"required":["path","edits"],"additionalProperties":false}`
+	tests := []struct {
+		name, schema, value, want string
+	}{
+		{"fits", edits, `{"path":"a","edits":[{"oldText":"x","newText":"y"}]}`, ""},
+		{"nested", edits, `{"path":"a","edits":[{"oldText":7,"newText":"y"}]}`, "at /edits/0/oldText: want string, got number"},
+		{"all at once, in order", edits, `{"edits":[{"newText":1}],"dryrun":true}`,
+			"at /dryrun: unknown name; did you mean dryRun?\nat /edits/0/newText: want string, got number\n" +
+				"at /edits/0/oldText: required, but missing\nat /path: required, but missing"},
+		{"unknown nested", edits, `{"path":"a","edits":[{"oldText":"x","newText":"y","old_text":"z"}]}`,
+			"at /edits/0/old_text: unknown name; did you mean oldText?"},
+		{"index order", `{"type":"array","items":{"type":"string"}}`, `["a","b",1,"","","","","","","",2]`,
+			"at /2: want string, got number\nat /10: want string, got number"},
+		{"enum", `{"properties":{"size":{"enum":["small","large"]}}}`, `{"size":"smal"}`,
+			`at /size: "smal" is not one of "small", "large"; did you mean small?`},
+		{"nullable", `{"properties":{"a":{"anyOf":[{"type":"integer"},{"type":"null"}]}}}`, `{"a":"x"}`,
+			"at /a: want integer or null, got string"},
+		{"one arm meant", `{"properties":{"a":{"anyOf":[{"type":"object","required":["b"]},{"type":"null"}]}}}`, `{"a":{}}`,
+			"at /a/b: required, but missing"},
+		{"discriminator", `{"oneOf":[{"properties":{"t":{"const":"x"},"n":{"type":"number"}},"required":["t"]},
+			{"properties":{"t":{"const":"y"}},"required":["t"]}]}`, `{"t":"x","n":"1"}`, "at /n: want number, got string"},
+		{"several arms", `{"anyOf":[{"type":"string","minLength":3},{"type":"string","pattern":"^z"}]}`, `"a"`,
+			"fits none of the allowed forms: 1 characters, want at least 3; or does not match the pattern ^z"},
+		{"two arms fit", `{"oneOf":[{"type":"string"},{"minLength":0}]}`, `"a"`, "fits more than one of the forms that exclude one another"},
+		{"big integer", `{"type":"integer","maximum":9007199254740992}`, `9007199254740993`,
+			"9007199254740993 is above the maximum 9007199254740992"},
+		{"whole numbers", `{"type":"array","items":{"type":"integer"}}`, `[1,1.0,1e3,12345678901234567890]`, ""},
+		{"fraction", `{"type":"integer"}`, `1.5`, "want integer, got number"},
+		{"exact multiple", `{"multipleOf":0.1}`, `0.3`, ""},
+		{"draft-07", `{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"}],"additionalItems":false}`, `["a",1]`,
+			"last 1 additionalItem(s) not allowed"},
+		{"tuple without dialect", `{"type":"array","items":[{"type":"string"}],"additionalItems":{"type":"number"}}`, `[1,"x"]`,
+			"at /0: want string, got number\nat /1: want number, got string"},
+		{"exclusive as boolean", `{"minimum":3,"exclusiveMinimum":true}`, `3`, "3 is not above 3"},
+		{"null keywords", `{"type":"object","properties":{"a":{"type":"string","enum":null}},"required":null}`, `{"a":"x"}`, ""},
+		{"required in a property", `{"properties":{"a":{"type":"string","required":true}}}`, `{}`, ""},
+		{"foreign pattern", `{"type":"string","pattern":"^(?!x)"}`, `"x"`, ""},
+		{"unicode pattern", `{"type":"string","pattern":"^[\\u4e00-\\u9fff]+$"}`, `"a"`, `does not match the pattern ^[\u4e00-\u9fff]+$`},
+		{"format is a note", `{"$schema":"http://json-schema.org/draft-07/schema#","type":"string","format":"email"}`, `"x"`, ""},
+		{"recursive", `{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","properties":{"next":{"$ref":"#/$defs/n"}}}}}`,
+			`{"next":{"next":{"next":1}}}`, "at /next/next/next: want object, got number"},
+		{"slashes", `{"properties":{"a/b~c":{"type":"string"}}}`, `{"a/b~c":1}`, "at /a~1b~0c: want string, got number"},
+		{"not json", `{}`, `{"a":`, "not valid JSON: unexpected end of input"},
+		{"two values", `{}`, `1 2`, "not valid JSON: more than one JSON value"},
+		{"bomb", `{"type":"integer"}`, `1e999999999`, "not valid JSON: the number 1e999999999 is out of bounds"},
+		{"no schema", ``, `{"a":1}`, ""},
+		{"false", `{"properties":{"a":false}}`, `{"a":1}`, "at /a: not allowed here"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := parse(t, tt.schema).Validate(json.RawMessage(tt.value))
+			got := ""
+			if err != nil {
+				got = err.Error()
+				var v *schema.ValidationError
+				if !errors.As(err, &v) || v.ExitKind() != "usage" {
+					t.Errorf("got %T, want a ValidationError of kind usage", err)
+				}
+			}
+			if tt.name == "not json" {
+				if !strings.HasPrefix(got, "not valid JSON: ") {
+					t.Errorf("got %q", got)
+				}
+				return
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestUnusableSchemas(t *testing.T) {
+	deep := strings.Repeat(`{"not":`, 300) + `{}` + strings.Repeat(`}`, 300)
+	tests := []struct{ name, raw, want string }{
+		{"remote", `{"$ref":"https://example.com/s.json"}`, "nothing is fetched"},
+		{"file", `{"$ref":"file:///etc/passwd"}`, "nothing is fetched"},
+		{"unknown dialect", `{"$schema":"https://example.com/dialect"}`, "nothing is fetched"},
+		{"dangling", `{"$ref":"#/$defs/none"}`, "not found"},
+		{"bad keyword", `{"type":"strnig"}`, "type"},
+		{"array", `[]`, "neither an object nor a boolean"},
+		{"deep", deep, "nested deeper"},
+		{"bomb", `{"maximum":1e999999999}`, "out of bounds"},
+		{"cut off", `{"type":`, "EOF"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := schema.Parse(json.RawMessage(tt.raw))
+			if err == nil {
+				err = s.Validate(json.RawMessage(`{}`))
+			}
+			var e *schema.Error
+			if !errors.As(err, &e) || e.ExitKind() != "protocol" {
+				t.Fatalf("got %v, want a schema error", err)
+			}
+			if !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "mcpctl:") {
+				t.Errorf("got %q, want one line with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// A schema of a few lines can ask for an astronomic amount of work.
+func TestValidateIsBounded(t *testing.T) {
+	var defs []string
+	for i := range 40 {
+		n := string(rune('a'+i/26)) + string(rune('a'+i%26))
+		m := string(rune('a'+(i+1)/26)) + string(rune('a'+(i+1)%26))
+		defs = append(defs, `"`+n+`":{"allOf":[{"$ref":"#/$defs/`+m+`"},{"$ref":"#/$defs/`+m+`"}]}`)
+	}
+	defs = append(defs, `"bo":{}`)
+	s := parse(t, `{"$ref":"#/$defs/aa","$defs":{`+strings.Join(defs, ",")+`}}`)
+	err := s.Validate(json.RawMessage(`{}`))
+	var e *schema.Error
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "steps") {
+		t.Fatalf("got %v, want the budget to end it", err)
+	}
+	if s.Root().Kinds() != schema.Any {
+		t.Error("the walk over the same schema is not bounded")
+	}
+}
+
+func TestValidateConcurrently(t *testing.T) {
+	s := parse(t, `{"type":"object","properties":{"a":{"type":"string"}}}`)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := s.Validate(json.RawMessage(`{"a":1}`)); err == nil {
+				t.Error("a wrong value passed")
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"read_text_file", "write_file", "list_directory", "echo", "get-sum"}
+	tests := []struct {
+		in   string
+		want []string
+	}{
+		{"wrte_file", []string{"write_file"}},
+		{"readTextFile", []string{"read_text_file"}},
+		{"ehco", []string{"echo"}},
+		{"getsum", []string{"get-sum"}},
+		{"read", []string{"read_text_file"}},
+		{"file", []string{"read_text_file", "write_file"}},
+		{"zzz", nil},
+		{"", nil},
+		{strings.Repeat("x", 1000), nil},
+	}
+	for _, tt := range tests {
+		got := schema.Nearest(tt.in, names, 3)
+		if len(got) == 0 {
+			got = nil
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.in, diff)
+		}
+	}
+}
+
+func FuzzValidate(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":1}}`)
+	f.Add(`{"anyOf":[{"type":"null"},{"enum":["x",1]}],"items":[true]}`, `"y"`)
+	f.Add(`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}}`, `1`)
+	f.Add(`{"required":["a"],"patternProperties":{"^x":false},"additionalProperties":false}`, `{"xa":1,"b":[1e5]}`)
+	f.Fuzz(func(t *testing.T, raw, value string) {
+		s, err := schema.Parse(json.RawMessage(raw))
+		if err != nil {
+			return
+		}
+		root := s.Root()
+		_ = root.Type()
+		for _, p := range root.Properties() {
+			if _, ok := root.Property(p.Name); !ok && p.Name != "" && !strings.Contains(raw, "required") {
+				t.Errorf("%s is listed, but not known", p.Name)
+			}
+			_, _, _ = p.Node.Kinds(), p.Node.Enum(), p.Node.Item(0).ContentEncoding()
+		}
+		_ = s.Validate(json.RawMessage(value))
+	})
+}
