@@ -1,0 +1,142 @@
+package rawjson
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Fields finds members of an object: into[i] is the span of the value of the
+// first member called names[i], absent when there is none. The text must be
+// one JSON object.
+func Fields(text []byte, into []Span, names ...string) error {
+	clear(into)
+	s := acquire(text)
+	defer s.release()
+	if s.dec.PeekKind() != '{' {
+		return ErrNotObject
+	}
+	if _, err := s.open(); err != nil {
+		return eof(err)
+	}
+	for s.dec.PeekKind() != '}' {
+		name, err := s.name()
+		if err != nil {
+			return eof(err)
+		}
+		at := &Span{}
+		for i, n := range names {
+			if string(name) == n && !into[i].Present() {
+				at = &into[i]
+				break
+			}
+		}
+		if *at, err = s.value(); err != nil {
+			return eof(err)
+		}
+	}
+	if _, err := s.close(0); err != nil {
+		return eof(err)
+	}
+	return s.end()
+}
+
+// Field is Fields for one member.
+func Field(text []byte, name string) (Span, error) {
+	var at [1]Span
+	err := Fields(text, at[:], name)
+	return at[0], err
+}
+
+// ErrNotArray is a value that is valid JSON and not an array.
+var ErrNotArray = errors.New("value is not a JSON array")
+
+// Elements gives the span of each element of an array, relative to text.
+func Elements(text []byte) ([]Span, error) {
+	s := acquire(text)
+	defer s.release()
+	if s.dec.PeekKind() != '[' {
+		return nil, ErrNotArray
+	}
+	if _, err := s.open(); err != nil {
+		return nil, eof(err)
+	}
+	var out []Span
+	for s.dec.PeekKind() != ']' {
+		v, err := s.value()
+		if err != nil {
+			return nil, eof(err)
+		}
+		out = append(out, v)
+	}
+	if _, err := s.close(0); err != nil {
+		return nil, eof(err)
+	}
+	return out, s.end()
+}
+
+// String gives the text of the string at a span, "" and false for anything
+// else.
+func String(text []byte, at Span) (string, bool) {
+	raw := at.Of(text)
+	if len(raw) < 2 || raw[0] != '"' {
+		return "", false
+	}
+	return string(Unquote(nil, raw)), true
+}
+
+// Edit replaces the bytes of a span. A zero-width span inserts.
+type Edit struct {
+	Span
+	New []byte
+}
+
+// Splice appends text to dst with the edits applied. Edits are in the order of
+// their spans and do not overlap; anything else is an impossible state of our
+// own making and panics.
+func Splice(dst, text []byte, edits ...Edit) []byte {
+	at := 0
+	for _, e := range edits {
+		if e.Start < at || e.End < e.Start || e.End > len(text) {
+			panic(fmt.Sprintf("rawjson: edit %d:%d out of order in %d bytes", e.Start, e.End, len(text)))
+		}
+		dst = append(append(dst, text[at:e.Start]...), e.New...)
+		at = e.End
+	}
+	return append(dst, text[at:]...)
+}
+
+// Insertion is the edit that puts a member first into the object at a span of
+// text. The name is quoted, the value raw JSON.
+func Insertion(text []byte, object Span, name string, value []byte) Edit {
+	b := Quote(nil, name)
+	b = append(append(b, ':'), value...)
+	if !empty(object.Of(text)) {
+		b = append(b, ',')
+	}
+	at := object.Start + 1
+	return Edit{Span{at, at}, b}
+}
+
+// empty tells whether a valid object has no members.
+func empty(object []byte) bool {
+	for _, c := range object[1:] {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c == '}'
+		}
+	}
+	return true
+}
+
+// OneLine replaces each raw line feed and carriage return of valid JSON by a
+// space, in place: such bytes can only be white space between tokens, so the
+// value stays the same and fits a line.
+func OneLine(text []byte) []byte {
+	for i, c := range text {
+		if c == '\n' || c == '\r' {
+			text[i] = ' '
+		}
+	}
+	return text
+}
