@@ -1,0 +1,434 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+var (
+	// ErrClosed ends calls on a connection that is gone.
+	ErrClosed = errors.New("connection closed")
+	// ErrTimeout ends a call without an answer in time.
+	ErrTimeout = errors.New("no answer in time")
+)
+
+// Receiver is who waits for the answer to a call. Exactly one Finish comes for
+// each started call; no Event comes after it.
+type Receiver interface {
+	// Finish takes the answer. It runs on whatever goroutine ended the call and
+	// must not wait. It returns the output it has written to, nil for none; the
+	// caller flushes it.
+	Finish(a Answer) *Writer
+	// Event takes a notification that belongs to the call, such as its
+	// progress. It runs under the connection's lock: memory work only, and no
+	// call back into the connection.
+	Event(method string, params []byte) *Writer
+}
+
+// Answer is how a call ended: a result, a server's error object, or a failure
+// of the connection (ErrClosed, ErrTimeout or what Peer.Closed gave). Result
+// and Error are raw and valid only during Finish.
+type Answer struct {
+	Result, Error []byte
+	Err           error
+}
+
+// Peer receives what belongs to no call. Its methods run on the reader; params
+// and id are valid only during them.
+type Peer interface {
+	Notification(method string, params []byte)
+	// Request is answered, at once or later, by Conn.Respond or RespondError.
+	Request(id []byte, method string, params []byte)
+	// Rubbish is a line that is no message.
+	Rubbish(line []byte, err error)
+	// Closed is called once, after the last message; the error it returns ends
+	// the pending calls.
+	Closed(err error) error
+}
+
+// Query is one call to start.
+type Query struct {
+	// ID is from NextID.
+	ID     uint64
+	Method string
+	// Params is raw, nil for none; Edits are applied while it is copied. Both
+	// may be reused once Start has returned.
+	Params []byte
+	Edits  []rawjson.Edit
+	// Text replaces the id on the wire, for the few requests whose id must be
+	// recognisable; nil for none.
+	Text []byte
+	// Token is the raw progress token in Params, nil where it is the number ID
+	// or there is none.
+	Token []byte
+	// Limit is how long the call may go without a sign of life, 0 for ever;
+	// progress re-arms it, up to Ceiling after the start (0: no ceiling).
+	Limit, Ceiling time.Duration
+	Receiver       Receiver
+}
+
+// Conn is a connection over which lines go both ways. All methods may be
+// called concurrently.
+type Conn struct {
+	out     *Writer
+	peer    Peer
+	strings bool
+	start   time.Time
+	next    atomic.Uint64
+
+	mu      sync.Mutex // guards what follows; held for memory work only
+	pending map[uint64]pending
+	closed  error
+	sweeper *time.Timer
+	armed   bool
+	heard   bool // an answer has come
+}
+
+type pending struct {
+	receiver      Receiver
+	text, token   []byte
+	deadline, end int64 // nanoseconds since Conn.start, 0 for none
+	limit         int64
+}
+
+// sweepEvery is how late a deadline may fire: fine for requests measured in
+// seconds, and no call needs a timer of its own.
+const sweepEvery = 250 * time.Millisecond
+
+// NewConn makes a connection that writes to out. Read must be called to
+// receive. stringIDs sends ids as strings, for servers that want them.
+func NewConn(out *Writer, peer Peer, stringIDs bool) *Conn {
+	return &Conn{out: out, peer: peer, strings: stringIDs, start: time.Now(), pending: map[uint64]pending{}}
+}
+
+// NextID reserves the id of a call, which a progress token may repeat.
+func (c *Conn) NextID() uint64 { return c.next.Add(1) }
+
+// Start queues one call and returns without waiting; Flush sends it. With an
+// error no byte was queued and the receiver is not called.
+func (c *Conn) Start(q *Query) error {
+	now := int64(time.Since(c.start))
+	p := pending{receiver: q.Receiver, text: q.Text, token: q.Token, limit: int64(q.Limit)}
+	if q.Limit > 0 {
+		p.deadline = now + p.limit
+		if q.Ceiling > 0 {
+			p.end = now + int64(q.Ceiling)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed != nil {
+		return c.closed
+	}
+	// The frame is built under the lock that publishes the call: its end could
+	// come at once and the receiver be used anew while it is still read here.
+	buf, err := c.out.Begin()
+	if err != nil {
+		return err
+	}
+	buf = append(buf, `{"jsonrpc":"2.0","id":`...)
+	buf = c.appendID(buf, q.ID, q.Text)
+	buf = append(append(append(buf, `,"method":"`...), q.Method...), '"')
+	c.out.End(appendParams(buf, q.Params, q.Edits))
+	c.pending[q.ID] = p
+	if q.Limit > 0 && !c.armed {
+		c.arm()
+	}
+	return nil
+}
+
+func (c *Conn) appendID(dst []byte, id uint64, text []byte) []byte {
+	switch {
+	case text != nil:
+		return append(dst, text...)
+	case c.strings:
+		return append(strconv.AppendUint(append(dst, '"'), id, 10), '"')
+	}
+	return strconv.AppendUint(dst, id, 10)
+}
+
+// Flush sends what Start and Notify have queued.
+func (c *Conn) Flush() { c.out.Flush() }
+
+// Notify sends a notification.
+func (c *Conn) Notify(method string, params []byte) error {
+	return c.append(func(b []byte) []byte { return AppendNotification(b, method, params) })
+}
+
+// Respond answers a request of the peer.
+func (c *Conn) Respond(id, result []byte) error {
+	return c.append(func(b []byte) []byte { return AppendResult(b, id, result) })
+}
+
+// RespondError answers a request of the peer with a raw error object.
+func (c *Conn) RespondError(id, object []byte) error {
+	return c.append(func(b []byte) []byte { return AppendError(b, id, object) })
+}
+
+func (c *Conn) append(frame func([]byte) []byte) error {
+	buf, err := c.out.Begin()
+	if err != nil {
+		return err
+	}
+	c.out.End(frame(buf))
+	c.out.Flush()
+	return nil
+}
+
+// take removes a call. Whoever removes it owns its end.
+func (c *Conn) take(id uint64) (pending, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, ok := c.pending[id]
+	delete(c.pending, id)
+	return p, ok
+}
+
+// Abandon ends a call without an answer and tells the peer that it is
+// cancelled. It reports false where the call has ended already; with true the
+// receiver will not be called.
+func (c *Conn) Abandon(id uint64, reason string) bool {
+	p, ok := c.take(id)
+	if ok {
+		_ = c.cancelled(id, p.text, reason) // the peer may be gone: nothing to tell
+	}
+	return ok
+}
+
+// Forget ends a call without an answer and without telling the peer.
+func (c *Conn) Forget(id uint64) bool {
+	_, ok := c.take(id)
+	return ok
+}
+
+func (c *Conn) cancelled(id uint64, text []byte, reason string) error {
+	params := c.appendID([]byte(`{"requestId":`), id, text)
+	if reason != "" {
+		params = rawjson.Quote(append(params, `,"reason":`...), reason)
+	}
+	return c.Notify("notifications/cancelled", append(params, '}'))
+}
+
+// Find gives the id of a pending call whose receiver matches. match runs under
+// the connection's lock.
+func (c *Conn) Find(match func(Receiver) bool) (uint64, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, p := range c.pending {
+		if match(p.receiver) {
+			return id, true
+		}
+	}
+	return 0, false
+}
+
+// Pending tells how many calls wait for an answer.
+func (c *Conn) Pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending)
+}
+
+// Heard tells whether any answer has ever come.
+func (c *Conn) Heard() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heard
+}
+
+// arm starts the sweep timer; the caller holds the lock.
+func (c *Conn) arm() {
+	c.armed = true
+	if c.sweeper == nil {
+		c.sweeper = time.AfterFunc(sweepEvery, c.sweep)
+		return
+	}
+	c.sweeper.Reset(sweepEvery)
+}
+
+// sweep ends the calls whose deadline has passed.
+func (c *Conn) sweep() {
+	type ended struct {
+		id uint64
+		pending
+	}
+	var over []ended
+	now := int64(time.Since(c.start))
+	c.mu.Lock()
+	c.armed = false
+	for id, p := range c.pending {
+		if p.deadline == 0 {
+			continue
+		}
+		if p.deadline > now {
+			c.armed = true
+			continue
+		}
+		over = append(over, ended{id, p})
+		delete(c.pending, id)
+	}
+	if c.armed && c.closed == nil {
+		c.arm()
+	}
+	c.mu.Unlock()
+	for _, e := range over {
+		_ = c.cancelled(e.id, e.text, "timed out")
+		if w := e.receiver.Finish(Answer{Err: ErrTimeout}); w != nil {
+			w.Flush()
+		}
+	}
+}
+
+// Read receives until the input ends or fails, and then closes the connection.
+// It is called once, on a goroutine of the owner's.
+func (c *Conn) Read(r *LineReader) {
+	var dirty *Writer
+	flush := func(next *Writer) {
+		if dirty != nil && dirty != next {
+			dirty.Flush()
+		}
+		dirty = next
+	}
+	for {
+		line, err := r.Next()
+		if errors.Is(err, ErrTooLong) {
+			c.peer.Rubbish(nil, err)
+			continue
+		}
+		if err != nil {
+			flush(nil)
+			c.close(err)
+			return
+		}
+		if w := c.message(line); w != nil {
+			flush(w)
+		}
+		if !r.Buffered() {
+			flush(nil)
+		}
+	}
+}
+
+// close fails everything that is pending, and whatever comes.
+func (c *Conn) close(cause error) {
+	if errors.Is(cause, io.EOF) {
+		cause = ErrClosed
+	}
+	err := c.peer.Closed(cause)
+	if err == nil {
+		err = ErrClosed
+	}
+	c.mu.Lock()
+	c.closed = err
+	all := c.pending
+	c.pending = map[uint64]pending{}
+	if c.sweeper != nil {
+		c.sweeper.Stop()
+	}
+	c.mu.Unlock()
+	for _, p := range all {
+		if w := p.receiver.Finish(Answer{Err: err}); w != nil {
+			w.Flush()
+		}
+	}
+}
+
+// message handles one line and gives the output that it has dirtied.
+func (c *Conn) message(line []byte) *Writer {
+	var m rawjson.Message
+	if err := rawjson.Scan(line, &m); err != nil {
+		c.peer.Rubbish(line, err)
+		return nil
+	}
+	if m.Method.Present() {
+		return c.incoming(line, &m)
+	}
+	id, ok := c.answered(m.ID.Of(line))
+	if !ok || m.Result.Present() == m.Error.Present() {
+		c.peer.Rubbish(line, errors.New("neither a request nor an answer to one"))
+		return nil
+	}
+	c.mu.Lock()
+	p, ok := c.pending[id]
+	delete(c.pending, id)
+	c.heard = true
+	c.mu.Unlock()
+	if !ok {
+		return nil // late or unknown: specification says to ignore it
+	}
+	return p.receiver.Finish(Answer{Result: m.Result.Of(line), Error: m.Error.Of(line)})
+}
+
+// answered gives the call that a raw id stands for.
+func (c *Conn) answered(raw []byte) (uint64, bool) {
+	if n, err := strconv.ParseUint(string(bytes.Trim(raw, `"`)), 10, 64); err == nil {
+		return n, true
+	}
+	if len(raw) == 0 {
+		return 0, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, p := range c.pending {
+		if bytes.Equal(p.text, raw) {
+			return id, true
+		}
+	}
+	return 0, raw[0] == '"' // a late answer to a text id
+}
+
+func (c *Conn) incoming(line []byte, m *rawjson.Message) *Writer {
+	method, ok := rawjson.String(line, m.Method)
+	if !ok {
+		c.peer.Rubbish(line, errors.New("method is not a string"))
+		return nil
+	}
+	params := m.Params.Of(line)
+	if m.ID.Present() {
+		c.peer.Request(m.ID.Of(line), method, params)
+		return nil
+	}
+	if method == "notifications/progress" {
+		if w, ok := c.progress(m.ProgressToken.Of(line), method, params); ok {
+			return w
+		}
+	}
+	c.peer.Notification(method, params)
+	return nil
+}
+
+// progress hands a progress message to the call it belongs to and re-arms that
+// call's deadline.
+func (c *Conn) progress(token []byte, method string, params []byte) (*Writer, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id, err := strconv.ParseUint(string(token), 10, 64)
+	p, ok := c.pending[id]
+	if err != nil || !ok || p.token != nil {
+		ok = false
+		for id, p = range c.pending {
+			if p.token != nil && bytes.Equal(p.token, token) {
+				ok = true
+				break
+			}
+		}
+	}
+	if !ok {
+		return nil, false
+	}
+	if p.deadline > 0 {
+		p.deadline = int64(time.Since(c.start)) + p.limit
+		if p.end > 0 {
+			p.deadline = min(p.deadline, p.end)
+		}
+		c.pending[id] = p
+	}
+	return p.receiver.Event(method, params), true
+}

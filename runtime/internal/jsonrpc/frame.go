@@ -1,0 +1,72 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// AppendRequest appends one request line: raw id, method, raw params (nil for
+// none) with edits applied.
+func AppendRequest(dst, id []byte, method string, params []byte, edits ...rawjson.Edit) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = rawjson.Quote(append(dst, `,"method":`...), method)
+	return appendParams(dst, params, edits)
+}
+
+// AppendNotification appends one notification line.
+func AppendNotification(dst []byte, method string, params []byte, edits ...rawjson.Edit) []byte {
+	dst = rawjson.Quote(append(dst, `{"jsonrpc":"2.0","method":`...), method)
+	return appendParams(dst, params, edits)
+}
+
+func appendParams(dst, params []byte, edits []rawjson.Edit) []byte {
+	if params != nil {
+		dst = append(dst, `,"params":`...)
+		at := len(dst)
+		dst = rawjson.Splice(dst, params, edits...)
+		oneLine(dst[at:])
+	}
+	return append(dst, '}', '\n')
+}
+
+// AppendResult appends one result line.
+func AppendResult(dst, id, result []byte) []byte {
+	return appendAnswer(dst, id, `,"result":`, result)
+}
+
+// AppendError appends one error line; the error is a raw JSON-RPC error
+// object. A nil id is written as null, as for a message that could not be read.
+func AppendError(dst, id, object []byte) []byte {
+	if id == nil {
+		id = []byte("null")
+	}
+	return appendAnswer(dst, id, `,"error":`, object)
+}
+
+func appendAnswer(dst, id []byte, key string, value []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(dst, key...)
+	at := len(dst)
+	dst = append(dst, value...)
+	oneLine(dst[at:])
+	return append(dst, '}', '\n')
+}
+
+// oneLine makes a value fit a line: see rawjson.OneLine.
+func oneLine(value []byte) {
+	if bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 {
+		rawjson.OneLine(value)
+	}
+}
+
+// ErrorObject makes a JSON-RPC error object. Data is raw JSON, nil for none.
+func ErrorObject(code int64, message string, data []byte) []byte {
+	b := strconv.AppendInt([]byte(`{"code":`), code, 10)
+	b = rawjson.Quote(append(b, `,"message":`...), message)
+	if data != nil {
+		b = append(append(b, `,"data":`...), data...)
+	}
+	return append(b, '}')
+}

@@ -1,0 +1,120 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+const (
+	readBuffer = 64 << 10 // one pipe's worth; 4 KiB costs 15 % more CPU a call
+	keepBuffer = 4 << 20  // a larger buffer is given back once it is empty
+)
+
+// ErrTooLong is a line longer than the reader's limit. The line is dropped,
+// the next one can be read.
+var ErrTooLong = errors.New("line too long")
+
+// LineReader reads lines into one buffer of its own and returns slices of it.
+// It is not safe for concurrent use.
+type LineReader struct {
+	r          io.Reader
+	buf        []byte
+	start, end int // unread bytes
+	newline    int // index of the next LF, -1 when none is buffered
+	max        int
+	err        error
+	skip       bool // inside a line that was too long
+}
+
+// NewLineReader reads lines of at most max bytes; 0 means 64 MiB.
+func NewLineReader(r io.Reader, max int) *LineReader {
+	if max == 0 {
+		max = 64 << 20
+	}
+	return &LineReader{r: r, buf: make([]byte, readBuffer), newline: -1, max: max}
+}
+
+// Next gives the next line without its line end, valid until the next call.
+// Blank lines and a leading byte order mark are passed over. At the end of
+// input a last line without line end is given first.
+func (l *LineReader) Next() ([]byte, error) {
+	for {
+		line, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// Buffered tells whether another whole line is here already.
+func (l *LineReader) Buffered() bool { return l.newline >= 0 }
+
+func (l *LineReader) next() ([]byte, error) {
+	for l.newline < 0 {
+		if l.err != nil {
+			return l.last()
+		}
+		if l.end-l.start > l.max {
+			l.start, l.end, l.skip = 0, 0, true
+		}
+		l.room()
+		n, err := l.r.Read(l.buf[l.end:])
+		if i := bytes.IndexByte(l.buf[l.end:l.end+n], '\n'); i >= 0 {
+			l.newline = l.end + i
+		}
+		l.end += n
+		l.err = err
+	}
+	line := l.buf[l.start:l.newline]
+	l.start = l.newline + 1
+	l.newline = bytes.IndexByte(l.buf[l.start:l.end], '\n')
+	if l.newline >= 0 {
+		l.newline += l.start
+	}
+	if l.skip || len(line) > l.max {
+		l.skip = false
+		return nil, ErrTooLong
+	}
+	return line, nil
+}
+
+func (l *LineReader) last() ([]byte, error) {
+	line := l.buf[l.start:l.end]
+	l.start, l.end = 0, 0
+	if l.skip {
+		l.skip = false
+		return nil, ErrTooLong
+	}
+	if len(line) > 0 {
+		return line, nil
+	}
+	return nil, l.err
+}
+
+// room makes space behind the unread bytes: by moving them to the front, by
+// growing for a long line, by giving back what a long line needed.
+func (l *LineReader) room() {
+	if l.start == l.end {
+		l.start, l.end = 0, 0
+		if len(l.buf) > keepBuffer {
+			l.buf = make([]byte, readBuffer)
+		}
+		return
+	}
+	if l.end < len(l.buf) {
+		return
+	}
+	if l.start > 0 {
+		l.end = copy(l.buf, l.buf[l.start:l.end])
+		l.start = 0
+		return
+	}
+	bigger := make([]byte, 4*len(l.buf))
+	copy(bigger, l.buf[:l.end])
+	l.buf = bigger
+}

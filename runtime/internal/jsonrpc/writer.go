@@ -1,0 +1,186 @@
+package jsonrpc
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// ErrFull is an output whose reader has fallen too far behind: the frame was
+// not taken.
+var ErrFull = errors.New("output buffer is full: the other side does not read")
+
+// Writer is a combining writer. Producers append whole frames between Begin
+// and End; whoever flushes and finds nobody writing swaps the buffer and
+// writes it without a lock while others fill the spare one. A flush never
+// waits: what one attempt does not take is written by a goroutine of the
+// writer's own.
+type Writer struct {
+	w     io.Writer
+	try   func([]byte) (int, error) // one attempt that cannot block; nil: none
+	limit int
+
+	mu      sync.Mutex // guards what follows; held for memory work only
+	room    *sync.Cond // signalled when a write has made room or failed
+	buf     []byte
+	spare   []byte
+	writing bool
+	err     error
+	drains  sync.WaitGroup
+}
+
+// NewWriter writes to w, buffering at most limit bytes beyond what is being
+// written; 0 means 16 MiB. One frame larger than the limit passes when the
+// buffer is empty. Where w is a pipe in non-blocking mode the caller's own
+// goroutine writes, else a goroutine.
+func NewWriter(w io.Writer, limit int) *Writer {
+	if limit == 0 {
+		limit = 16 << 20
+	}
+	o := &Writer{w: w, limit: limit, try: tryWriter(w)}
+	o.room = sync.NewCond(&o.mu)
+	return o
+}
+
+// Begin locks the writer and gives the buffer to append one frame to; End must
+// follow, with the longer buffer or the same. With an error nothing is locked.
+func (w *Writer) Begin() ([]byte, error) {
+	w.mu.Lock()
+	if w.err != nil {
+		defer w.mu.Unlock()
+		return nil, w.err
+	}
+	if len(w.buf) > w.limit {
+		w.mu.Unlock()
+		return nil, ErrFull
+	}
+	return w.buf, nil
+}
+
+// End takes the buffer back.
+func (w *Writer) End(buf []byte) {
+	w.buf = buf
+	w.mu.Unlock()
+}
+
+// Append adds whole frames.
+func (w *Writer) Append(frames []byte) error {
+	buf, err := w.Begin()
+	if err != nil {
+		return err
+	}
+	w.End(append(buf, frames...))
+	return nil
+}
+
+// Flush sends what is buffered, or leaves it to whoever is sending now. It
+// does not block.
+func (w *Writer) Flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writing || len(w.buf) == 0 || w.err != nil {
+		return
+	}
+	w.writing = true
+	if w.try == nil {
+		w.drains.Go(func() { w.drain(nil) })
+		return
+	}
+	for len(w.buf) > 0 && w.err == nil {
+		out := w.swap()
+		w.mu.Unlock()
+		n, err := w.try(out)
+		w.mu.Lock()
+		if err == nil && n < len(out) {
+			w.drains.Go(func() { w.drain(out[n:]) })
+			return
+		}
+		w.written(out, err)
+	}
+	w.idle()
+}
+
+// drain is the writer's own goroutine: it finishes rest and everything that
+// came since.
+func (w *Writer) drain(rest []byte) {
+	var err error
+	if len(rest) > 0 {
+		_, err = w.w.Write(rest)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.written(nil, err)
+	for len(w.buf) > 0 && w.err == nil {
+		out := w.swap()
+		w.mu.Unlock()
+		_, err := w.w.Write(out)
+		w.mu.Lock()
+		w.written(out, err)
+	}
+	w.idle()
+}
+
+func (w *Writer) idle() {
+	w.writing = false
+	w.room.Broadcast()
+}
+
+func (w *Writer) swap() []byte {
+	out := w.buf
+	w.buf, w.spare = w.spare[:0], nil
+	return out
+}
+
+func (w *Writer) written(out []byte, err error) {
+	if cap(out) <= keepBuffer {
+		w.spare = out[:0]
+	}
+	if err != nil && w.err == nil {
+		w.err = err
+		w.buf = nil
+	}
+	w.room.Broadcast()
+}
+
+// Wait returns when less than half of the limit is buffered, or the output has
+// failed. A reader whose work fills this output calls it before it reads on,
+// so that a peer that stops reading stops being read from.
+func (w *Writer) Wait() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.err == nil && len(w.buf) > w.limit/2 {
+		w.room.Wait()
+	}
+	return w.err
+}
+
+// Err tells why output failed, nil while it works.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Close refuses further frames and, where closing the underlying writer ends a
+// blocked write, waits for the writer's goroutine. Close that writer first to
+// abandon what is unsent, or Drain to send it.
+func (w *Writer) Close() {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = io.ErrClosedPipe
+	}
+	w.room.Broadcast()
+	w.mu.Unlock()
+	w.drains.Wait()
+}
+
+// Drain flushes and waits until everything is written or output has failed.
+func (w *Writer) Drain() error {
+	w.Flush()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.err == nil && (w.writing || len(w.buf) > 0) {
+		w.room.Wait()
+	}
+	return w.err
+}
