@@ -1,0 +1,244 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Options say how to connect.
+type Options struct {
+	// Open opens the bare transport. It is called again where finding the era
+	// has cost the connection its life. Required.
+	Open func(context.Context) (runtime.Transport, error)
+	// Fallback opens the deprecated HTTP+SSE transport, tried when an HTTP
+	// server refuses the handshake with 400, 404 or 405 (2025-11-25,
+	// Transports, Backwards Compatibility). Nil: there is none.
+	Fallback func(context.Context) (runtime.Transport, error)
+	// Version is a revision to use whatever the server prefers; "" finds out.
+	Version string
+	// Client is who we say we are; Capabilities what we offer the server, a
+	// raw object, nil for nothing.
+	Client       runtime.Implementation
+	Capabilities json.RawMessage
+	// ProbeTimeout is how long the question for the era may stay unanswered
+	// before a server is taken for legacy; 0 is 5 s, negative does not ask.
+	ProbeTimeout time.Duration
+	// Logger; nil discards.
+	Logger *slog.Logger
+}
+
+// Connected is a server whose era is known. Transport hides it.
+type Connected struct {
+	runtime.Transport
+	Info runtime.ServerInfo
+}
+
+// httpStatus is what errors of HTTP transports offer.
+type httpStatus interface{ HTTPStatus() int }
+
+func statusOf(err error) int {
+	var s httpStatus
+	if errors.As(err, &s) {
+		return s.HTTPStatus()
+	}
+	return 0
+}
+
+// Connect opens a connection and finds the era of its server. The connection
+// lives until it is closed; ctx bounds connecting alone.
+func Connect(ctx context.Context, o Options) (*Connected, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.ProbeTimeout == 0 {
+		o.ProbeTimeout = 5 * time.Second
+	}
+	if o.Capabilities == nil {
+		o.Capabilities = json.RawMessage(`{}`)
+	}
+	t, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.connect(ctx, t)
+	if err == nil {
+		return c, nil
+	}
+	_ = t.Close() // the connection has failed already
+	if status := statusOf(err); o.Fallback != nil && (status == 400 || status == 404 || status == 405) && !isAuth(err) {
+		return o.fallback(ctx, err)
+	}
+	return nil, err
+}
+
+func isAuth(err error) bool {
+	var a *runtime.AuthError
+	return errors.As(err, &a)
+}
+
+// fallback tries HTTP+SSE after first, and reports first where that is no
+// better.
+func (o *Options) fallback(ctx context.Context, first error) (*Connected, error) {
+	t, err := o.Fallback(ctx)
+	if err != nil {
+		return nil, first
+	}
+	c, err := o.initialize(ctx, t, o.offer())
+	if err != nil {
+		_ = t.Close() // the connection has failed already
+		return nil, err
+	}
+	return c, nil
+}
+
+func (o *Options) offer() string {
+	if o.Version != "" {
+		return o.Version
+	}
+	return Latest
+}
+
+func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected, error) {
+	switch {
+	case o.Version != "" && IsModern(o.Version):
+		a := o.discover(ctx, t)
+		if a.err == nil && !slices.Contains(a.versions, o.Version) {
+			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, join(a.versions))}
+		}
+		if a.err != nil {
+			return nil, a.err
+		}
+		return o.modern(t, a), nil
+	case o.Version != "" || o.ProbeTimeout < 0:
+		return o.initialize(ctx, t, o.offer())
+	}
+	return o.probe(ctx, t)
+}
+
+// probe asks for the era and acts on the verdict. Silence counts as legacy,
+// but a late answer still wins over a handshake that has not come back: a cold
+// start can take longer than any small timeout.
+func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, error) {
+	answers := make(chan discovered, 1)
+	probing, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { answers <- o.discover(probing, t) }()
+	timer := time.NewTimer(o.ProbeTimeout)
+	defer timer.Stop()
+	select {
+	case a := <-answers:
+		return o.decide(ctx, t, a)
+	case <-timer.C:
+		o.Logger.Info("no answer to server/discover: trying the handshake", "elapsed", o.ProbeTimeout)
+	}
+	type outcome struct {
+		c   *Connected
+		err error
+	}
+	shaking, stopShaking := context.WithCancel(ctx)
+	defer stopShaking()
+	shaken := make(chan outcome, 1)
+	go func() {
+		c, err := o.initialize(shaking, t, Latest)
+		shaken <- outcome{c, err}
+	}()
+	var failed error
+	for range 2 {
+		select {
+		case a := <-answers:
+			if a.err == nil && slices.Contains(a.versions, Modern) {
+				stopShaking()
+				if failed == nil {
+					<-shaken
+				}
+				return o.modern(t, a), nil
+			}
+		case s := <-shaken:
+			if s.err == nil {
+				stop()
+				<-answers
+				return s.c, nil
+			}
+			failed = s.err
+		}
+	}
+	if failed == nil {
+		s := <-shaken
+		return s.c, s.err
+	}
+	return nil, failed
+}
+
+// decide acts on the answer to server/discover, by the table of the
+// specification's Versioning page: only what a modern server must know proves
+// one, every other error means legacy.
+func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered) (*Connected, error) {
+	var rpc *runtime.Error
+	switch status := statusOf(a.err); {
+	case a.err == nil && slices.Contains(a.versions, Modern):
+		return o.modern(t, a), nil
+	case a.err == nil && modernOnly(a.versions):
+		return nil, noMutual(a.versions)
+	case a.err == nil:
+		return o.initialize(ctx, t, newest(a.versions))
+	case ctx.Err() != nil:
+		return nil, a.err
+	case errors.Is(a.err, runtime.ErrClosed):
+		return o.respawn(ctx, t, a.err)
+	case isAuth(a.err), status == 429, status >= 500, status >= 300 && status < 400:
+		return nil, a.err
+	case errors.As(a.err, &rpc) && rpc.Code == runtime.CodeUnsupportedVersion:
+		supported := supportedVersions(rpc)
+		if modernOnly(supported) {
+			return nil, noMutual(supported)
+		}
+		return o.initialize(ctx, t, newest(supported))
+	case errors.As(a.err, &rpc) && (rpc.Code == runtime.CodeMissingCapability || rpc.Code == runtime.CodeHeaderMismatch):
+		return nil, a.err
+	case rpc == nil && status == 0 && notProtocol(a.err):
+		return nil, a.err
+	}
+	return o.initialize(ctx, t, Latest)
+}
+
+// notProtocol tells a failure to reach the server from an answer that merely
+// is none.
+func notProtocol(err error) bool {
+	var c *runtime.ConnectError
+	return errors.As(err, &c) || errors.Is(err, runtime.ErrNotSent)
+}
+
+func newest(supported []string) string {
+	if v := mutual(supported); v != "" {
+		return v
+	}
+	return Latest
+}
+
+func noMutual(theirs []string) error {
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("no protocol revision in common: the server speaks %s, mcpctl %s", join(theirs), join(Versions()))}
+}
+
+// respawn starts the server again after the probe has ended it: older servers
+// exit on any first message that is not initialize.
+func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause error) (*Connected, error) {
+	_ = dead.Close() // it has ended on its own
+	o.Logger.Info("server ended on server/discover: starting it again for the handshake", "err", cause)
+	t, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.initialize(ctx, t, Latest)
+	if err != nil {
+		_ = t.Close() // the connection has failed already
+		return nil, err
+	}
+	return c, nil
+}

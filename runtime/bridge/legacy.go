@@ -1,0 +1,144 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// handshake is what an initialize exchange settled.
+type handshake struct {
+	ProtocolVersion string                 `json:"protocolVersion"`
+	Capabilities    json.RawMessage        `json:"capabilities"`
+	ServerInfo      runtime.Implementation `json:"serverInfo"`
+	Instructions    string                 `json:"instructions"`
+}
+
+// initialize shakes hands, offering one revision (2025-11-25, Lifecycle).
+func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
+	h, err := o.shake(ctx, t, offer)
+	var rpc *runtime.Error
+	if errors.As(err, &rpc) {
+		// Some servers refuse a revision with an error that lists theirs
+		// instead of answering with one.
+		if v := mutual(supportedVersions(rpc)); v != "" && v != offer && o.Version == "" {
+			h, err = o.shake(ctx, t, v)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Connected{
+		Transport: &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, turn: make(chan struct{}, 1)},
+		Info: runtime.ServerInfo{
+			Version: h.ProtocolVersion, Implementation: h.ServerInfo, Instructions: h.Instructions, Capabilities: h.Capabilities,
+		},
+	}, nil
+}
+
+func (o *Options) shake(ctx context.Context, t runtime.Transport, offer string) (*handshake, error) {
+	client, err := json.Marshal(o.Client)
+	if err != nil {
+		return nil, fmt.Errorf("client info: %w", err)
+	}
+	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, offer, o.Capabilities, client)
+	raw, err := t.Call(ctx, &runtime.Request{Method: "initialize", Params: params})
+	if err != nil {
+		return nil, err
+	}
+	var h handshake
+	if err := json.Unmarshal(raw, &h); err != nil || h.ProtocolVersion == "" {
+		return nil, &runtime.ProtocolError{Reason: "the answer to initialize is none", Sample: string(raw[:min(len(raw), 120)])}
+	}
+	if !slices.Contains(LegacyVersions(), h.ProtocolVersion) {
+		return nil, noMutual([]string{h.ProtocolVersion})
+	}
+	if o.Version != "" && h.ProtocolVersion != o.Version {
+		return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, h.ProtocolVersion)}
+	}
+	return &h, t.Notify(ctx, &runtime.Request{Method: "notifications/initialized", Version: h.ProtocolVersion})
+}
+
+// legacyTransport stamps requests with the negotiated revision and shakes
+// hands again, once, when an HTTP server has forgotten the session.
+type legacyTransport struct {
+	runtime.Transport
+	o       *Options
+	version string
+
+	generation atomic.Int64  // counts sessions
+	turn       chan struct{} // one place: who shakes hands again
+}
+
+// sessionLost is what an error of a server that has forgotten the session
+// offers.
+type sessionLost interface{ SessionExpired() bool }
+
+// Call implements [runtime.Transport].
+func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	r := *req
+	r.Version = l.version
+	gen := l.generation.Load()
+	raw, err := l.Transport.Call(ctx, &r)
+	var lost sessionLost
+	if !errors.As(err, &lost) || !lost.SessionExpired() {
+		return raw, err
+	}
+	// 404 with a session id: "the client MUST start a new session by sending a
+	// new InitializeRequest without a session ID" (2025-11-25, Session
+	// Management). The server has not acted on this call.
+	if err := l.reconnect(ctx, gen); err != nil {
+		return nil, err
+	}
+	return l.Transport.Call(ctx, &r)
+}
+
+// Notify implements [runtime.Transport].
+func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) error {
+	r := *req
+	r.Version = l.version
+	return l.Transport.Notify(ctx, &r)
+}
+
+// reconnect starts a new session, unless another call has done so since gen.
+func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
+	select {
+	case l.turn <- struct{}{}:
+		defer func() { <-l.turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if l.generation.Load() != gen {
+		return nil
+	}
+	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
+		r.ResetSession()
+	}
+	h, err := l.o.shake(ctx, l.Transport, l.version)
+	if err != nil {
+		return fmt.Errorf("start a new session: %w", err)
+	}
+	if h.ProtocolVersion != l.version {
+		return &runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}
+	}
+	l.generation.Add(1)
+	return nil
+}
+
+// Pipeline gives the asynchronous connection underneath, nil where there is
+// none: a legacy stdio call needs nothing that this wrapper adds.
+func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
+	if p, ok := l.Transport.(interface{ Pipeline() *jsonrpc.Conn }); ok {
+		return p.Pipeline()
+	}
+	return nil
+}
+
+// Unwrap gives the bare transport.
+func (l *legacyTransport) Unwrap() runtime.Transport { return l.Transport }

@@ -1,0 +1,166 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// probeID is the id of server/discover while the era is unknown: no other
+// request has it, so a late answer is recognised.
+const probeID = `"mcpctl-discover"`
+
+// discovered is the answer to server/discover.
+type discovered struct {
+	versions     []string
+	capabilities json.RawMessage
+	instructions string
+	server       runtime.Implementation
+	err          error
+}
+
+func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered {
+	m := &modernTransport{Transport: t, meta: o.requestMeta()}
+	raw, err := m.Call(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeID)})
+	if err != nil {
+		return discovered{err: err}
+	}
+	var r struct {
+		SupportedVersions []string        `json:"supportedVersions"`
+		Capabilities      json.RawMessage `json:"capabilities"`
+		Instructions      string          `json:"instructions"`
+		Meta              struct {
+			ServerInfo runtime.Implementation `json:"io.modelcontextprotocol/serverInfo"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(raw, &r); err != nil {
+		// A malformed result is a legacy server's: one that answers anything.
+		return discovered{versions: nil}
+	}
+	return discovered{r.SupportedVersions, r.Capabilities, r.Instructions, r.Meta.ServerInfo, nil}
+}
+
+func supportedVersions(e *runtime.Error) []string {
+	var d struct {
+		Supported []string `json:"supported"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return nil
+	}
+	return d.Supported
+}
+
+func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
+	return &Connected{
+		Transport: &modernTransport{Transport: t, meta: o.requestMeta()},
+		Info: runtime.ServerInfo{
+			Version: Modern, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
+		},
+	}
+}
+
+// metaMember is one member that every modern request carries in _meta.
+type metaMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// requestMeta are the members of _meta that make a request self-contained
+// (2026-07-28, Overview, General fields).
+func (o *Options) requestMeta() []metaMember {
+	info, err := json.Marshal(o.Client)
+	if err != nil {
+		panic("bridge: client info has no JSON form: " + err.Error())
+	}
+	return []metaMember{
+		{"io.modelcontextprotocol/protocolVersion", json.RawMessage(`"` + Modern + `"`)},
+		{"io.modelcontextprotocol/clientInfo", info},
+		{"io.modelcontextprotocol/clientCapabilities", o.Capabilities},
+	}
+}
+
+// modernTransport makes each request self-contained.
+type modernTransport struct {
+	runtime.Transport
+	meta []metaMember
+}
+
+// Call adds the request's metadata and tells HTTP transports what to repeat as
+// headers.
+func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	r := *req
+	params, err := withMeta(req.Params, m.meta)
+	if err != nil {
+		return nil, err
+	}
+	r.Params, r.Version = params, Modern
+	r.Mirror = mirror(req)
+	return m.Transport.Call(ctx, &r)
+}
+
+// Notify sends a notification under the modern revision.
+func (m *modernTransport) Notify(ctx context.Context, req *runtime.Request) error {
+	r := *req
+	r.Version = Modern
+	return m.Transport.Notify(ctx, &r)
+}
+
+// mirror gives the headers that repeat the request (2026-07-28, Streamable
+// HTTP, Request Metadata).
+func mirror(req *runtime.Request) map[string]string {
+	h := map[string]string{"Mcp-Method": req.Method}
+	member := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[req.Method]
+	if member == "" {
+		return h
+	}
+	if at, err := rawjson.Field(req.Params, member); err == nil {
+		if v, ok := rawjson.String(req.Params, at); ok {
+			h["Mcp-Name"] = v
+		}
+	}
+	return h
+}
+
+// withMeta puts members into params._meta, replacing those of the same name
+// and leaving every other byte.
+func withMeta(params json.RawMessage, members []metaMember) (json.RawMessage, error) {
+	if params == nil {
+		params = json.RawMessage(`{}`)
+	}
+	at, err := rawjson.Field(params, "_meta")
+	if err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params is not an object"}
+	}
+	meta := []byte(`{}`)
+	if at.Present() {
+		meta = at.Of(params)
+	}
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.name
+	}
+	spans := make([]rawjson.Span, len(members))
+	if err := rawjson.Fields(meta, spans, names...); err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params._meta is not an object"}
+	}
+	var replace []rawjson.Edit
+	for i, m := range members {
+		if spans[i].Present() {
+			replace = append(replace, rawjson.Edit{Span: spans[i], New: m.value})
+		}
+	}
+	slices.SortFunc(replace, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	meta = rawjson.Splice(nil, meta, replace...)
+	for i, m := range slices.Backward(members) {
+		if !spans[i].Present() {
+			meta = rawjson.Splice(nil, meta, rawjson.Insertion(meta, rawjson.Span{End: len(meta)}, m.name, m.value))
+		}
+	}
+	if at.Present() {
+		return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: meta}), nil
+	}
+	return rawjson.Splice(nil, params, rawjson.Insertion(params, rawjson.Span{End: len(params)}, "_meta", meta)), nil
+}

@@ -1,0 +1,184 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+)
+
+// StdioOptions are what a stdio server is started with.
+type StdioOptions struct {
+	// Command is looked up on PATH; Args are passed as they are, no shell.
+	Command string
+	Args    []string
+	// Env is added to our own environment, and wins.
+	Env map[string]string
+	// Dir is the working directory, "" for ours.
+	Dir string
+	// Handler gets what belongs to no call; nil is runtime.NopHandler.
+	Handler runtime.Handler
+	// Logger gets the server's stderr (debug) and its faults; nil discards.
+	Logger *slog.Logger
+	// MaxMessage bounds one message of the server, in bytes; 0 is 64 MiB. A
+	// longer one is dropped and logged.
+	MaxMessage int
+	// StringIDs sends request ids as strings.
+	StringIDs bool
+	// Grace is how long the server may take to end once its input is closed;
+	// 0 is 500 ms. ShutdownTimeout is how long it may take after SIGTERM; 0 is
+	// 5 s. Then it is killed.
+	Grace, ShutdownTimeout time.Duration
+}
+
+// Stdio is a server run as a child process that speaks over its standard
+// streams (specification, Transports, stdio). Any number of calls go through
+// the one process at once.
+type Stdio struct {
+	o       StdioOptions
+	name    string
+	process *proc.Process
+	conn    *jsonrpc.Conn
+	out     *jsonrpc.Writer
+	stderr  *tail
+
+	// lifetime ends the answers to server requests; it is the transport's own,
+	// cancelled by Close.
+	lifetime context.Context //nolint:containedctx // owned, see Close
+	cancel   context.CancelFunc
+	work     sync.WaitGroup // reader, stderr drain, server requests
+
+	mu       sync.Mutex // guards heard, rubbish, dropped and closing
+	heard    bool       // a message has come
+	rubbish  string     // sample of the first line that was none
+	dropped  int
+	closing  bool
+	exit     error
+	requests chan struct{} // bounds server requests being answered
+}
+
+// StartStdio starts the server. That it speaks MCP is found out by talking to
+// it. A command that cannot be started is a *runtime.ConnectError.
+func StartStdio(o StdioOptions) (*Stdio, error) {
+	if o.Handler == nil {
+		o.Handler = runtime.NopHandler{}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Grace == 0 {
+		o.Grace = 500 * time.Millisecond
+	}
+	if o.ShutdownTimeout == 0 {
+		o.ShutdownTimeout = 5 * time.Second
+	}
+	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir})
+	if err != nil {
+		return nil, startError(o, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Stdio{
+		o: o, name: filepath.Base(o.Command), process: p, stderr: newTail(stderrTail, o.Logger),
+		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
+	}
+	s.out = jsonrpc.NewWriter(p.Stdin, 0)
+	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
+	s.work.Go(func() { s.stderr.drain(p.Stderr) })
+	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(p.Stdout, o.MaxMessage)) })
+	return s, nil
+}
+
+func environment(add map[string]string) []string {
+	env := os.Environ()
+	for k, v := range add {
+		env = append(env, k+"="+v)
+	}
+	return env
+}
+
+func startError(o StdioOptions, err error) error {
+	c := &runtime.ConnectError{Target: o.Command, Err: err}
+	var missing *exec.Error
+	switch {
+	case errors.As(err, &missing):
+		c.Err = errors.New("command not found")
+		c.Remedy = "install " + o.Command + ", or correct the command in servers.json"
+		if !errors.Is(err, exec.ErrNotFound) {
+			c.Err = missing.Err
+		}
+	case errors.Is(err, os.ErrNotExist):
+		c.Err = errors.New("command or working directory not found")
+		c.Remedy = "correct command and cwd in servers.json"
+	case errors.Is(err, os.ErrPermission):
+		c.Remedy = "make it executable: chmod +x " + o.Command
+	}
+	return c
+}
+
+// Call implements [runtime.Transport].
+func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	q := jsonrpc.Query{Method: req.Method, Params: req.Params, Text: req.ID, Token: req.Token}
+	var events func(jsonrpc.Event)
+	if h := req.Events; h != nil {
+		events = func(e jsonrpc.Event) { h.Notification(ctx, req, e.Method, e.Params) }
+	}
+	result, object, err := s.conn.Call(ctx, &q, events)
+	switch {
+	case err != nil && jsonrpc.IsNotSent(err):
+		return nil, fmt.Errorf("%s: %w: %w", req.Method, runtime.ErrNotSent, s.failure(err))
+	case err != nil:
+		return nil, s.failure(err)
+	case object != nil:
+		return nil, runtime.ParseError(object)
+	}
+	return result, nil
+}
+
+// failure gives an error of the connection in the terms of package runtime.
+func (s *Stdio) failure(err error) error {
+	switch {
+	case errors.Is(err, jsonrpc.ErrFull):
+		return &runtime.ConnectError{Target: s.name, Err: err}
+	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed):
+		return runtime.ErrClosed
+	}
+	return err
+}
+
+// Notify implements [runtime.Transport].
+func (s *Stdio) Notify(_ context.Context, req *runtime.Request) error {
+	if err := s.conn.Notify(req.Method, req.Params); err != nil {
+		return s.failure(err)
+	}
+	return nil
+}
+
+// Pipeline gives the asynchronous connection underneath, for callers inside
+// this module that must not spend a goroutine on a call.
+func (s *Stdio) Pipeline() *jsonrpc.Conn { return s.conn }
+
+// PID is the server's process id.
+func (s *Stdio) PID() int { return s.process.PID() }
+
+// Close implements [runtime.Transport]: it ends the server's process with
+// everything that it has started, see [StdioOptions.Grace].
+func (s *Stdio) Close() error {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.cancel()
+	s.process.Stop(s.o.Grace, s.o.ShutdownTimeout)
+	s.out.Close()
+	s.work.Wait()
+	return nil
+}

@@ -1,0 +1,146 @@
+package transport
+
+import (
+	"errors"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+const (
+	// maxServerRequests bounds what a server may have asked without an answer;
+	// beyond it a request is refused at once.
+	maxServerRequests = 64
+	// exitWait is how long the end of a server's output waits for its exit
+	// status, to report both in one sentence.
+	exitWait = 500 * time.Millisecond
+	// lineSample bounds how much of a bad line is shown.
+	lineSample = 120
+)
+
+// stdioPeer is the side of Stdio that its reader calls.
+type stdioPeer Stdio
+
+func (p *stdioPeer) Notification(method string, params []byte) {
+	p.hear()
+	p.o.Handler.Notification(p.lifetime, nil, method, params)
+}
+
+func (p *stdioPeer) Request(id []byte, method string, params []byte) {
+	p.hear()
+	id = append([]byte(nil), id...)
+	params = append([]byte(nil), params...)
+	select {
+	case p.requests <- struct{}{}:
+	default:
+		_ = p.conn.RespondError(id, jsonrpc.ErrorObject(runtime.CodeInternalError, "too many requests are waiting", nil))
+		return
+	}
+	p.work.Go(func() {
+		defer func() { <-p.requests }()
+		result, err := p.o.Handler.Request(p.lifetime, nil, method, params)
+		if err != nil {
+			_ = p.conn.RespondError(id, errorObject(err))
+			return
+		}
+		_ = p.conn.Respond(id, result)
+	})
+}
+
+// errorObject gives the JSON-RPC error object of an error.
+func errorObject(err error) []byte {
+	var e *runtime.Error
+	if !errors.As(err, &e) {
+		return jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), nil)
+	}
+	if e.Raw != nil {
+		return e.Raw
+	}
+	return jsonrpc.ErrorObject(e.Code, e.Message, e.Data)
+}
+
+func (p *stdioPeer) hear() {
+	p.mu.Lock()
+	p.heard = true
+	p.mu.Unlock()
+}
+
+// Rubbish counts a line that is no message; the connection lives on, because a
+// stray print is a common fault of servers.
+func (p *stdioPeer) Rubbish(line []byte, err error) {
+	sample := string(line[:min(len(line), lineSample)])
+	p.mu.Lock()
+	p.dropped++
+	if p.rubbish == "" {
+		p.rubbish = sample
+	}
+	p.mu.Unlock()
+	p.o.Logger.Warn("server wrote a line that is no message", "server", p.name, "sample", sample, "err", err)
+}
+
+// Closed finds out how the server ended.
+func (p *stdioPeer) Closed(cause error) error {
+	t := time.NewTimer(exitWait)
+	defer t.Stop()
+	select {
+	case <-p.process.Done():
+	case <-t.C:
+	}
+	p.stderr.settle(exitWait)
+	p.mu.Lock()
+	closing := p.closing
+	p.exit = &ExitError{Command: p.name, Status: p.process.Status(), Stderr: p.stderr.last(), Heard: p.heard || p.conn.Heard(), Rubbish: p.rubbish, Dropped: p.dropped}
+	if closing {
+		p.exit = runtime.ErrClosed
+	}
+	err := p.exit
+	p.mu.Unlock()
+	if !closing {
+		p.o.Logger.Info("server closed its output", "server", p.name, "status", p.process.Status(), "err", cause)
+	}
+	p.o.Handler.Closed(err)
+	return err
+}
+
+// Rubbish tells whether the server has written lines that are no messages and
+// not one message, with a sample of the first.
+func (s *Stdio) Rubbish() (sample string, only bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rubbish, s.dropped > 0 && !s.heard && !s.conn.Heard()
+}
+
+// Stderr gives the last of what the server wrote to standard error.
+func (s *Stdio) Stderr() string { return s.stderr.last() }
+
+// ExitError says that a server has ended on its own.
+type ExitError struct {
+	Command string
+	// Status is such as "exit status 1", or "running" where only its output
+	// was closed.
+	Status string
+	// Stderr is the last of what it wrote there.
+	Stderr string
+	// Rubbish is a sample of the first line that was no message, "" for none;
+	// Dropped counts such lines.
+	Rubbish string
+	Dropped int
+	// Heard tells whether any message ever came.
+	Heard bool
+}
+
+// Error gives the status and the last line of standard error.
+func (e *ExitError) Error() string {
+	msg := e.Command + " ended (" + e.Status + ")"
+	if e.Status == "running" {
+		msg = e.Command + " closed its output"
+	}
+	if line := lastLine(e.Stderr); line != "" {
+		msg += ": " + line
+	}
+	return msg
+}
+
+// Unwrap makes errors.Is(err, runtime.ErrClosed) hold.
+func (e *ExitError) Unwrap() error { return runtime.ErrClosed }
