@@ -26,6 +26,9 @@ func Nearest(name string, names []string, n int) []string {
 		}
 		score := distance(want, have)
 		limit := max(1, min(len(want), len(have))/3)
+		if min(len(want), len(have)) < 2 {
+			limit = 0 // any two letters are one slip apart
+		}
 		switch {
 		case score <= limit:
 		case len(want) >= 2 && strings.HasPrefix(have, want), len(have) >= 2 && strings.HasPrefix(want, have):

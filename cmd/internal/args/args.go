@@ -1,0 +1,286 @@
+// Package args turns the words after a tool's name into the raw arguments
+// object of the call, by the tool's schema and never by the look of a value:
+//
+//	'{"a":1}'         the whole object (first word)
+//	-                 the whole object from standard input (first word)
+//	a=text            a string stays text; numbers, booleans and null are
+//	                  checked; an array of scalars: repeat the pair
+//	a:=json           JSON as it is, digits kept as written
+//	a.b[0].c=x a[]=x  a place inside; [] appends
+//	a=@file a:=@file  the value from a file, @- from standard input; base64
+//	                  where the schema says contentEncoding base64
+//	a=@@x             the text @x
+//
+// Pairs after a whole object, or after --args-file, change that object. A name
+// that the schema has with its dots or brackets is that name and not a path.
+// Where a schema allows a string beside other types, a=text is a string and
+// a:=json the rest. Members keep the order in which they were given, values
+// their bytes.
+package args
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/schema"
+)
+
+// MaxInput bounds a file or standard input; what is longer is refused.
+const MaxInput = 64 << 20
+
+// Source is where the arguments of one call come from.
+type Source struct {
+	// Words are the words after the tool's name.
+	Words []string
+	// File is --args-file: a path, "-" for standard input, "" for none.
+	File string
+	// Stdin reads all of standard input; nil where there is none. It is called
+	// once at most, and not at all when no word asks for it and Piped is false.
+	Stdin func() ([]byte, error)
+	// Piped makes standard input the whole object when there are no words.
+	// Empty input is then the empty object. A tool whose schema has no
+	// arguments never reads it.
+	Piped bool
+	// ReadFile reads a file named after an @; nil is the file system.
+	ReadFile func(name string) ([]byte, error)
+	// NoValidate sends what was written: names, values and the whole are not
+	// checked, and text that does not fit its type goes as a string.
+	NoValidate bool
+}
+
+// Error is a word that cannot be used. It is a usage error.
+type Error struct {
+	Err    error
+	Remedy string
+}
+
+// Error gives the cause.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint gives the remedy.
+func (e *Error) Hint() string { return e.Remedy }
+
+// ExitKind is the kind of failure on a command line.
+func (e *Error) ExitKind() string { return "usage" }
+
+func errorf(format string, a ...any) *Error { return &Error{Err: fmt.Errorf(format, a...)} }
+
+// Parse gives the arguments object. What does not fit the schema is a
+// *[schema.ValidationError] with every issue, a word that cannot be read an
+// *[Error].
+func Parse(s *schema.Schema, src Source) (json.RawMessage, error) {
+	b := &builder{s: s, src: src, root: &node{kind: isObject}}
+	words := src.Words
+	words, err := b.base(words)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range words {
+		if err := b.pair(w); err != nil {
+			return nil, err
+		}
+	}
+	if len(b.issues) > 0 {
+		return nil, &schema.ValidationError{Issues: b.issues}
+	}
+	raw := b.root.appendTo(nil)
+	if src.NoValidate {
+		return raw, nil
+	}
+	return raw, check(s, raw)
+}
+
+// builder is one Parse.
+type builder struct {
+	s      *schema.Schema
+	src    Source
+	root   *node
+	issues []schema.Issue
+	read   bool // standard input is used up
+}
+
+// base reads the object that pairs start from, and gives the words left.
+func (b *builder) base(words []string) ([]string, error) {
+	var raw []byte
+	var err error
+	from := ""
+	switch {
+	case b.src.File != "":
+		from = "--args-file " + b.src.File
+		if len(words) > 0 && isWhole(words[0]) {
+			return nil, errorf("both --args-file and a whole object (%s) are given", short(words[0]))
+		}
+		raw, err = b.file(b.src.File)
+	case len(words) > 0 && words[0] == "-":
+		from, words = "standard input", words[1:]
+		raw, err = b.stdin()
+	case len(words) > 0 && isWhole(words[0]):
+		from, raw, words = "the arguments", []byte(words[0]), words[1:]
+	case len(words) == 0 && b.src.Piped && b.src.Stdin != nil && b.takesAny():
+		from = "standard input"
+		raw, err = b.stdin()
+		if err == nil && len(bytes.TrimSpace(raw)) == 0 {
+			return nil, nil
+		}
+	default:
+		return words, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw = bytes.TrimSpace(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")))
+	if len(raw) == 0 {
+		return nil, errorf("%s is empty, want a JSON object", from)
+	}
+	if err := checkJSON(raw); err != nil {
+		return nil, errorf("%s: not valid JSON: %w", from, err)
+	}
+	if raw[0] != '{' {
+		return nil, errorf("%s: want a JSON object, got %s", from, short(string(raw)))
+	}
+	b.root = leaf(raw)
+	if twice := b.root.open(); twice != "" {
+		return nil, errorf("%s: %s is given twice", from, twice)
+	}
+	return words, nil
+}
+
+// takesAny tells whether the tool may have any argument. For one that has none
+// waiting for standard input, which may never end, would serve nobody.
+func (b *builder) takesAny() bool {
+	root := b.s.Root()
+	if len(root.Properties()) > 0 {
+		return true
+	}
+	_, open := root.Property("")
+	return open
+}
+
+// isWhole tells whether a first word is a whole object.
+func isWhole(w string) bool {
+	return w == "-" || strings.HasPrefix(strings.TrimLeft(w, " \t\r\n"), "{")
+}
+
+func (b *builder) stdin() ([]byte, error) {
+	if b.read {
+		return nil, errorf("standard input is asked for twice")
+	}
+	b.read = true
+	if b.src.Stdin == nil {
+		return nil, nil
+	}
+	return b.src.Stdin()
+}
+
+// file reads what stands after an @ or --args-file.
+func (b *builder) file(name string) ([]byte, error) {
+	if name == "-" {
+		return b.stdin()
+	}
+	read := b.src.ReadFile
+	if read == nil {
+		read = readFile
+	}
+	raw, err := read(name)
+	if err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return nil, errorf("read %s: %w", name, err)
+	}
+	return raw, nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := os.Open(name) //nolint:gosec // the user names the file
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f)
+}
+
+// ReadAll reads up to [MaxInput] bytes and refuses more.
+func ReadAll(r io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
+	if err == nil && len(raw) > MaxInput {
+		err = fmt.Errorf("larger than %d MiB", MaxInput>>20)
+	}
+	return raw, err
+}
+
+// check validates the finished object. Unknown names are reported also where
+// the schema, by saying nothing, would let them pass.
+func check(s *schema.Schema, raw json.RawMessage) error {
+	var issues []schema.Issue
+	err := s.Validate(raw)
+	var v *schema.ValidationError
+	switch {
+	case errors.As(err, &v):
+		issues = v.Issues
+	case err != nil:
+		return err
+	}
+	root := s.Root()
+	top := leaf(raw)
+	top.open()
+	for _, name := range top.keys {
+		if _, ok := root.Property(name); ok {
+			continue
+		}
+		issue := unknown(root, "", name)
+		known := func(i schema.Issue) bool { return i.Pointer == issue.Pointer }
+		issues = slices.DeleteFunc(slices.Clone(issues), known)
+		issues = append(issues, issue)
+	}
+	if len(issues) == 0 {
+		return nil
+	}
+	return &schema.ValidationError{Issues: issues}
+}
+
+// unknown is the issue of a name that the schema does not have.
+func unknown(n schema.Node, at, name string) schema.Issue {
+	i := schema.Issue{Pointer: schema.Pointer(at, name), Message: "unknown argument"}
+	var names []string
+	for _, p := range n.Properties() {
+		names = append(names, p.Name)
+	}
+	switch near := schema.Nearest(strings.TrimLeft(name, "-"), names, 1); {
+	case len(near) > 0:
+		i.Near = near[0]
+	case len(names) == 0:
+		i.Message += "; there are none"
+	default:
+		const most = 12
+		if len(names) > most {
+			names = append(names[:most:most], "…")
+		}
+		i.Message += "; known are " + strings.Join(names, ", ")
+	}
+	return i
+}
+
+func checkJSON(raw []byte) error {
+	var v json.RawMessage
+	return json.Unmarshal(raw, &v)
+}
+
+// short is the beginning of a word for a message.
+func short(w string) string {
+	const most = 40
+	if len(w) <= most {
+		return w
+	}
+	return strings.ToValidUTF8(w[:most], "") + "…"
+}
