@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // Caller calls tools. [Client] is one; generated clients take any, so a test
@@ -42,9 +46,6 @@ type ClientOptions struct {
 	Ceiling time.Duration
 	// Info is what connecting told about the server.
 	Info ServerInfo
-	// MirrorNames makes calls repeat method and name in [Request.Mirror], as
-	// revision 2026-07-28 wants it over HTTP.
-	MirrorNames bool
 }
 
 const (
@@ -88,14 +89,16 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 	}
 	req := &Request{Method: method, Params: params, Version: c.o.Info.Version}
 	meta := opts.Meta
-	cc := &clock{limit: opts.Timeout, ceiling: c.o.Ceiling}
-	if cc.limit == 0 {
-		cc.limit = c.o.Timeout
+	limit := opts.Timeout
+	if limit == 0 {
+		limit = c.o.Timeout
 	}
+	ctx, clock := deadline.Start(ctx, limit, c.o.Ceiling)
+	defer clock.Stop()
 	if opts.Progress != nil {
 		req.Token = json.RawMessage(`"mcpctl-` + strconv.FormatUint(c.token.Add(1), 10) + `"`)
 		meta = withToken(meta, req.Token)
-		req.Events = &progressEvents{fn: opts.Progress, clock: cc}
+		req.Events = &progressEvents{fn: opts.Progress, clock: clock}
 	}
 	if len(meta) > 0 {
 		p, err := addMeta(params, meta)
@@ -104,11 +107,9 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 		}
 		req.Params = p
 	}
-	ctx, stop := cc.start(ctx)
-	defer stop()
 	res, err := c.t.Call(ctx, req)
-	if err != nil && cc.expired(ctx) {
-		return nil, &TimeoutError{Op: method, After: cc.limit}
+	if err != nil && clock.Expired() {
+		return nil, &TimeoutError{Op: method, After: limit}
 	}
 	return res, err
 }
@@ -230,37 +231,17 @@ func (c *Client) ListPrompts(ctx context.Context) ([]Prompt, error) {
 	return list(ctx, c, "prompts/list", "prompts", func(p *Prompt, raw json.RawMessage) { p.Raw = raw })
 }
 
-// addMeta merges members into params._meta. Everything else in params keeps
-// its bytes, though not its order.
+// addMeta puts members into params._meta; every other byte of params stays.
 func addMeta(params json.RawMessage, meta map[string]json.RawMessage) (json.RawMessage, error) {
-	members := map[string]json.RawMessage{}
-	if err := unmarshalOptional(params, &members); err != nil {
-		return nil, fmt.Errorf("params are not an object: %w", err)
+	members := make([]rawjson.Member, 0, len(meta))
+	for _, k := range slices.Sorted(maps.Keys(meta)) {
+		members = append(members, rawjson.Member{Name: k, Value: meta[k]})
 	}
-	old := map[string]json.RawMessage{}
-	if err := unmarshalOptional(members["_meta"], &old); err != nil {
-		return nil, fmt.Errorf("params._meta is not an object: %w", err)
-	}
-	for k, v := range meta {
-		old[k] = v
-	}
-	b, err := json.Marshal(old)
+	out, err := rawjson.SetNested(params, "_meta", members)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("params: %w", err)
 	}
-	out := append([]byte(`{"_meta":`), b...)
-	// By hand, because json.Marshal would compact what the caller wrote.
-	for k, v := range members {
-		if k == "_meta" {
-			continue
-		}
-		name, err := json.Marshal(k)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(append(append(out, ','), name...), ':'), v...)
-	}
-	return append(out, '}'), nil
+	return out, nil
 }
 
 func withToken(meta map[string]json.RawMessage, token json.RawMessage) map[string]json.RawMessage {
@@ -277,7 +258,7 @@ func withToken(meta map[string]json.RawMessage, token json.RawMessage) map[strin
 type progressEvents struct {
 	NopHandler
 	fn    func(Progress)
-	clock *clock
+	clock *deadline.Clock
 }
 
 func (e *progressEvents) Notification(_ context.Context, _ *Request, method string, params json.RawMessage) {
@@ -286,46 +267,7 @@ func (e *progressEvents) Notification(_ context.Context, _ *Request, method stri
 	}
 	var p Progress
 	if json.Unmarshal(params, &p) == nil {
-		e.clock.rearm()
+		e.clock.Alive()
 		e.fn(p)
 	}
-}
-
-// clock is the deadline of one call: limit after the last sign of life, and
-// never later than ceiling after the start.
-type clock struct {
-	limit, ceiling time.Duration
-
-	mu    sync.Mutex // guards timer
-	timer *time.Timer
-	end   time.Time
-}
-
-var errExpired = errors.New("call timed out")
-
-func (k *clock) start(ctx context.Context) (context.Context, func()) {
-	if k.limit < 0 {
-		return ctx, func() {}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	k.mu.Lock()
-	k.end = time.Now().Add(k.ceiling)
-	k.timer = time.AfterFunc(k.limit, func() { cancel(errExpired) })
-	k.mu.Unlock()
-	return ctx, func() {
-		k.timer.Stop()
-		cancel(nil)
-	}
-}
-
-func (k *clock) rearm() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.timer != nil {
-		k.timer.Reset(min(k.limit, time.Until(k.end)))
-	}
-}
-
-func (k *clock) expired(ctx context.Context) bool {
-	return k.timer != nil && errors.Is(context.Cause(ctx), errExpired)
 }

@@ -3,7 +3,6 @@ package bridge
 import (
 	"context"
 	"encoding/json"
-	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -62,39 +61,33 @@ func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	}
 }
 
-// metaMember is one member that every modern request carries in _meta.
-type metaMember struct {
-	name  string
-	value json.RawMessage
-}
-
 // requestMeta are the members of _meta that make a request self-contained
 // (2026-07-28, Overview, General fields).
-func (o *Options) requestMeta() []metaMember {
+func (o *Options) requestMeta() []rawjson.Member {
 	info, err := json.Marshal(o.Client)
 	if err != nil {
 		panic("bridge: client info has no JSON form: " + err.Error())
 	}
-	return []metaMember{
-		{"io.modelcontextprotocol/protocolVersion", json.RawMessage(`"` + Modern + `"`)},
-		{"io.modelcontextprotocol/clientInfo", info},
-		{"io.modelcontextprotocol/clientCapabilities", o.Capabilities},
+	return []rawjson.Member{
+		{Name: "io.modelcontextprotocol/protocolVersion", Value: json.RawMessage(`"` + Modern + `"`)},
+		{Name: "io.modelcontextprotocol/clientInfo", Value: info},
+		{Name: "io.modelcontextprotocol/clientCapabilities", Value: o.Capabilities},
 	}
 }
 
 // modernTransport makes each request self-contained.
 type modernTransport struct {
 	runtime.Transport
-	meta []metaMember
+	meta []rawjson.Member
 }
 
 // Call adds the request's metadata and tells HTTP transports what to repeat as
 // headers.
 func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
-	params, err := withMeta(req.Params, m.meta)
+	params, err := rawjson.SetNested(req.Params, "_meta", m.meta)
 	if err != nil {
-		return nil, err
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
 	r.Params, r.Version = params, Modern
 	r.Mirror = mirror(req)
@@ -122,45 +115,4 @@ func mirror(req *runtime.Request) map[string]string {
 		}
 	}
 	return h
-}
-
-// withMeta puts members into params._meta, replacing those of the same name
-// and leaving every other byte.
-func withMeta(params json.RawMessage, members []metaMember) (json.RawMessage, error) {
-	if params == nil {
-		params = json.RawMessage(`{}`)
-	}
-	at, err := rawjson.Field(params, "_meta")
-	if err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params is not an object"}
-	}
-	meta := []byte(`{}`)
-	if at.Present() {
-		meta = at.Of(params)
-	}
-	names := make([]string, len(members))
-	for i, m := range members {
-		names[i] = m.name
-	}
-	spans := make([]rawjson.Span, len(members))
-	if err := rawjson.Fields(meta, spans, names...); err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params._meta is not an object"}
-	}
-	var replace []rawjson.Edit
-	for i, m := range members {
-		if spans[i].Present() {
-			replace = append(replace, rawjson.Edit{Span: spans[i], New: m.value})
-		}
-	}
-	slices.SortFunc(replace, func(a, b rawjson.Edit) int { return a.Start - b.Start })
-	meta = rawjson.Splice(nil, meta, replace...)
-	for i, m := range slices.Backward(members) {
-		if !spans[i].Present() {
-			meta = rawjson.Splice(nil, meta, rawjson.Insertion(meta, rawjson.Span{End: len(meta)}, m.name, m.value))
-		}
-	}
-	if at.Present() {
-		return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: meta}), nil
-	}
-	return rawjson.Splice(nil, params, rawjson.Insertion(params, rawjson.Span{End: len(params)}, "_meta", meta)), nil
 }

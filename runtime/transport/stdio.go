@@ -91,7 +91,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 		o: o, name: filepath.Base(o.Command), process: p, stderr: newTail(stderrTail, o.Logger),
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
-	s.out = jsonrpc.NewWriter(p.Stdin, 0)
+	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	s.work.Go(func() { s.stderr.drain(p.Stderr) })
 	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(p.Stdout, o.MaxMessage)) })

@@ -133,6 +133,10 @@ func (c *Conn) Start(q *Query) error {
 	if err != nil {
 		return err
 	}
+	if len(buf) > fullAt {
+		c.out.End(buf)
+		return ErrFull
+	}
 	buf = append(buf, `{"jsonrpc":"2.0","id":`...)
 	buf = c.appendID(buf, q.ID, q.Text)
 	buf = append(append(append(buf, `,"method":"`...), q.Method...), '"')

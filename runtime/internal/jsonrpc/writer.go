@@ -16,9 +16,8 @@ var ErrFull = errors.New("output buffer is full: the other side does not read")
 // waits: what one attempt does not take is written by a goroutine of the
 // writer's own.
 type Writer struct {
-	w     io.Writer
-	try   func([]byte) (int, error) // one attempt that cannot block; nil: none
-	limit int
+	w   io.Writer
+	try func([]byte) (int, error) // one attempt that cannot block; nil: none
 
 	mu      sync.Mutex // guards what follows; held for memory work only
 	room    *sync.Cond // signalled when a write has made room or failed
@@ -29,15 +28,16 @@ type Writer struct {
 	drains  sync.WaitGroup
 }
 
-// NewWriter writes to w, buffering at most limit bytes beyond what is being
-// written; 0 means 16 MiB. One frame larger than the limit passes when the
-// buffer is empty. Where w is a pipe in non-blocking mode the caller's own
-// goroutine writes, else a goroutine.
-func NewWriter(w io.Writer, limit int) *Writer {
-	if limit == 0 {
-		limit = 16 << 20
-	}
-	o := &Writer{w: w, limit: limit, try: tryWriter(w)}
+// fullAt is how much may be buffered beyond what is being written before a
+// producer has to hold back: a call is refused (ErrFull), a reader waits
+// (Writer.Wait). An answer is always taken, because someone waits for it; how
+// many there can be is bounded by the calls let in.
+const fullAt = 16 << 20
+
+// NewWriter writes to w. Where w is a pipe in non-blocking mode the goroutine
+// that flushes writes, else one of the writer's own.
+func NewWriter(w io.Writer) *Writer {
+	o := &Writer{w: w, try: tryWriter(w)}
 	o.room = sync.NewCond(&o.mu)
 	return o
 }
@@ -49,10 +49,6 @@ func (w *Writer) Begin() ([]byte, error) {
 	if w.err != nil {
 		defer w.mu.Unlock()
 		return nil, w.err
-	}
-	if len(w.buf) > w.limit {
-		w.mu.Unlock()
-		return nil, ErrFull
 	}
 	return w.buf, nil
 }
@@ -142,13 +138,12 @@ func (w *Writer) written(out []byte, err error) {
 	w.room.Broadcast()
 }
 
-// Wait returns when less than half of the limit is buffered, or the output has
-// failed. A reader whose work fills this output calls it before it reads on,
+// Wait returns when the buffer is half empty again, or the output has failed. A reader whose work fills this output calls it before it reads on,
 // so that a peer that stops reading stops being read from.
 func (w *Writer) Wait() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.err == nil && len(w.buf) > w.limit/2 {
+	for w.err == nil && len(w.buf) > fullAt/2 {
 		w.room.Wait()
 	}
 	return w.err

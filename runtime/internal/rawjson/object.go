@@ -3,6 +3,7 @@ package rawjson
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Fields finds members of an object: into[i] is the span of the value of the
@@ -115,6 +116,60 @@ func Insertion(text []byte, object Span, name string, value []byte) Edit {
 	}
 	at := object.Start + 1
 	return Edit{Span{at, at}, b}
+}
+
+// Member is one member of an object: its name and its raw value.
+type Member struct {
+	Name  string
+	Value []byte
+}
+
+// Set gives the object with the members set: those that are there get the new
+// value in their place, others come first, in the order given. Every other
+// byte stays.
+func Set(object []byte, members []Member) ([]byte, error) {
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Name
+	}
+	at := make([]Span, len(members))
+	if err := Fields(object, at, names...); err != nil {
+		return nil, err
+	}
+	var edits []Edit
+	for i, m := range members {
+		if at[i].Present() {
+			edits = append(edits, Edit{at[i], m.Value})
+		}
+	}
+	slices.SortFunc(edits, func(a, b Edit) int { return a.Start - b.Start })
+	object = Splice(nil, object, edits...)
+	for i, m := range slices.Backward(members) {
+		if !at[i].Present() {
+			object = Splice(nil, object, Insertion(object, Span{End: len(object)}, m.Name, m.Value))
+		}
+	}
+	return object, nil
+}
+
+// SetNested sets members of the object that is the member called name of
+// object; where either is absent it is made. A nil object is an empty one.
+func SetNested(object []byte, name string, members []Member) ([]byte, error) {
+	if object == nil {
+		object = []byte("{}")
+	}
+	at, err := Field(object, name)
+	if err != nil {
+		return nil, err
+	}
+	inner := []byte("{}")
+	if at.Present() {
+		inner = at.Of(object)
+	}
+	if inner, err = Set(inner, members); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return Set(object, []Member{{name, inner}})
 }
 
 // empty tells whether a valid object has no members.

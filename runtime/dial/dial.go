@@ -1,0 +1,219 @@
+// Package dial turns an entry of servers.json into a connected client. It is
+// the one place that knows every transport.
+package dial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+// Options are settings of one connection. The zero value is useful. Durations
+// are used where the entry has none of its own; zero is the default, negative
+// is off.
+type Options struct {
+	// Client is who we say we are; the zero value is "mcpctl".
+	Client runtime.Implementation
+	// Handler gets what the server sends outside calls; nil is
+	// runtime.NopHandler.
+	Handler runtime.Handler
+	// Logger; nil discards.
+	Logger *slog.Logger
+	// Lookup resolves placeholders; nil is os.LookupEnv.
+	Lookup func(string) (string, bool)
+	// Version is the protocol revision to use; "" finds out.
+	Version string
+	// Headers are added to an HTTP server's own, and win.
+	Headers map[string]string
+	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
+	// bounds a call without a sign of life: 60 s.
+	ConnectTimeout, Timeout time.Duration
+	// Grace and ShutdownTimeout are how a child process is ended: 500 ms from
+	// the end of its input to SIGTERM, 5 s from there to SIGKILL.
+	Grace, ShutdownTimeout time.Duration
+	// Listen keeps a stream open on which an HTTP server of the handshake era
+	// can send notifications outside calls.
+	Listen bool
+}
+
+const defaultConnectTimeout = 30 * time.Second
+
+// Dial connects to the server of an entry, placeholders unexpanded. Faults of
+// the entry and missing variables are config errors; a server that cannot be
+// started or reached is a *runtime.ConnectError, one that does not answer in
+// time a *runtime.TimeoutError, one that does not speak MCP a
+// *runtime.ProtocolError.
+func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, error) {
+	o.defaults()
+	if err := entry.Err(); err != nil {
+		return nil, err
+	}
+	e, err := entry.Expand(o.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	d := &dialer{entry: e, written: entry, o: o}
+	b := bridge.Options{
+		Version: o.Version, Client: o.Client, ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
+	}
+	switch e.Transport() {
+	case config.TransportStdio:
+		b.Open = d.stdio
+	case config.TransportHTTP:
+		b.Open, b.Fallback = d.http, d.sse
+	case config.TransportSSE:
+		b.Open, b.ProbeTimeout = d.sse, -1 // a transport of the handshake era
+	case config.TransportCLI:
+		return nil, &runtime.ConnectError{Target: e.Name, Err: errors.New("wrapping a command-line tool as a server is not in this version")}
+	default:
+		return nil, &runtime.ConnectError{Target: e.Name, Err: errors.New("the entry has neither command nor url")}
+	}
+	c, err := d.connect(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	if l, ok := bare(c.Transport).(interface{ Listen(context.Context) }); ok && o.Listen {
+		l.Listen(context.Background()) // the stream ends with the transport
+	}
+	timeout := o.Timeout
+	if timeout == 0 {
+		timeout = e.RequestTimeout
+	}
+	return runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info}), nil
+}
+
+func (o *Options) defaults() {
+	if o.Client.Name == "" {
+		o.Client = runtime.Implementation{Name: "mcpctl", Version: "0"}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Lookup == nil {
+		o.Lookup = os.LookupEnv
+	}
+}
+
+// bare gives the transport under a bridge.
+func bare(t runtime.Transport) runtime.Transport {
+	if u, ok := t.(interface{ Unwrap() runtime.Transport }); ok {
+		return u.Unwrap()
+	}
+	return t
+}
+
+// dialer opens the bare transports of one entry.
+type dialer struct {
+	entry   config.Entry // expanded: holds secrets, not for messages
+	written config.Entry
+	o       Options
+	last    *transport.Stdio // the process started last, to explain a failure
+}
+
+// connect runs the bridge under the connect timeout and says what went wrong
+// in terms of this server.
+func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connected, error) {
+	limit := d.o.ConnectTimeout
+	if limit == 0 {
+		limit = d.entry.ConnectTimeout
+	}
+	if limit == 0 {
+		limit = defaultConnectTimeout
+	}
+	connecting := ctx
+	if limit > 0 {
+		var cancel context.CancelFunc
+		connecting, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	c, err := bridge.Connect(connecting, b)
+	if err != nil {
+		return nil, d.explain(ctx, err, limit)
+	}
+	return c, nil
+}
+
+// explain gives a failed connection the type that tells what mends it.
+func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if d.last != nil {
+		if sample, only := d.last.Rubbish(); only {
+			return &runtime.ProtocolError{Reason: d.entry.Name + " does not speak MCP: it wrote", Sample: sample}
+		}
+	}
+	var exit *transport.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return &runtime.ConnectError{
+			Target: d.entry.Name, Err: exit,
+			Remedy: "run it by hand to see why: " + commandLine(d.written),
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		return &runtime.TimeoutError{Op: "connect " + d.entry.Name, After: limit}
+	}
+	return fmt.Errorf("%s: %w", d.entry.Name, err)
+}
+
+func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
+	e := d.entry
+	shutdown := d.o.ShutdownTimeout
+	if shutdown == 0 {
+		shutdown = e.ShutdownTimeout
+	}
+	s, err := transport.StartStdio(transport.StdioOptions{
+		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Cwd,
+		Handler: d.o.Handler, Logger: d.o.Logger.With("server", e.Name),
+		StringIDs: e.RequestIDFormat == "string",
+		Grace:     d.o.Grace, ShutdownTimeout: shutdown,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.last = s
+	return s, nil
+}
+
+func (d *dialer) httpOptions() transport.HTTPOptions {
+	headers := maps.Clone(d.entry.Headers)
+	if headers == nil {
+		headers = map[string]string{}
+	}
+	maps.Copy(headers, d.o.Headers)
+	return transport.HTTPOptions{Headers: headers, Handler: d.o.Handler, Logger: d.o.Logger.With("server", d.entry.Name)}
+}
+
+func (d *dialer) http(context.Context) (runtime.Transport, error) {
+	return transport.NewHTTP(d.entry.URL, d.httpOptions())
+}
+
+func (d *dialer) sse(ctx context.Context) (runtime.Transport, error) {
+	return transport.OpenSSE(ctx, d.entry.URL, d.httpOptions())
+}
+
+// commandLine gives a command as one could type it.
+func commandLine(e config.Entry) string {
+	words := append([]string{e.Command}, e.Args...)
+	for i, w := range words {
+		if w == "" || strings.ContainsFunc(w, needsQuotes) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func needsQuotes(r rune) bool {
+	return r != '_' && !strings.ContainsRune("-./:=@,+%", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}

@@ -1,0 +1,54 @@
+// Package deadline bounds a call by its last sign of life.
+package deadline
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrExpired is the cause of a context that a Clock has ended.
+var ErrExpired = errors.New("timed out")
+
+// Clock ends a context Limit after the last sign of life, and never later than
+// Ceiling after the start. It is safe for concurrent use.
+type Clock struct {
+	limit  time.Duration
+	end    time.Time
+	ctx    context.Context //nolint:containedctx // the context that the clock ends, cancelled by Stop
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex // guards timer
+	timer *time.Timer
+}
+
+// Start makes a context with a clock. A limit of 0 or less never ends it.
+func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *Clock) {
+	k := &Clock{limit: limit, end: time.Now().Add(ceiling)}
+	k.ctx, k.cancel = context.WithCancelCause(ctx)
+	if limit > 0 {
+		k.timer = time.AfterFunc(limit, func() { k.cancel(ErrExpired) })
+	}
+	return k.ctx, k
+}
+
+// Alive notes a sign of life.
+func (k *Clock) Alive() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.timer != nil {
+		k.timer.Reset(min(k.limit, time.Until(k.end)))
+	}
+}
+
+// Expired tells whether the clock, and not its parent, has ended the context.
+func (k *Clock) Expired() bool { return errors.Is(context.Cause(k.ctx), ErrExpired) }
+
+// Stop frees the clock and ends its context.
+func (k *Clock) Stop() {
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+	k.cancel(nil)
+}
