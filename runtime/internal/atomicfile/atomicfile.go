@@ -1,0 +1,103 @@
+// Package atomicfile replaces files whole: whoever reads one sees the old
+// bytes or the new ones, never a part, also after a crash.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write puts data into the file at path: into a temporary file beside it,
+// synced, then renamed. An existing file keeps its mode; a new one gets perm.
+// A symbolic link is followed, so the link stays and its target changes.
+// Missing directories are made, open to their owner only. On failure the file
+// is as it was and the temporary file is gone.
+func Write(path string, data []byte, perm fs.FileMode) (err error) {
+	path, err = Resolve(path)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	switch info, statErr := os.Stat(path); {
+	case statErr == nil && !info.Mode().IsRegular():
+		return fmt.Errorf("write %s: not a regular file", path)
+	case statErr == nil:
+		perm = info.Mode().Perm()
+	case !errors.Is(statErr, fs.ErrNotExist):
+		return fmt.Errorf("write %s: %w", path, statErr)
+	}
+	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close() // closed twice on some paths, which does no harm
+			_ = os.Remove(tmp.Name())
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	if _, err = tmp.Write(data); err != nil {
+		return err
+	}
+	if err = tmp.Chmod(perm); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err = tmp.Sync(); err != nil {
+		return err
+	}
+	if err = tmp.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	syncDir(dir)
+	return nil
+}
+
+// maxLinks is where a chain of symbolic links is taken for a circle.
+const maxLinks = 40
+
+// Resolve follows the symbolic links that path itself is, also to a target
+// that does not exist yet. Links among its parent directories stay.
+func Resolve(path string) (string, error) {
+	start := path
+	for range maxLinks {
+		info, err := os.Lstat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return path, nil
+		case err != nil:
+			return "", err
+		case info.Mode()&fs.ModeSymlink == 0:
+			return path, nil
+		}
+		target, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	return "", fmt.Errorf("%s: too many symbolic links", start)
+}
+
+// syncDir makes the rename itself durable. Not every system can sync a
+// directory; the file's content is safe either way.
+func syncDir(dir string) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	_ = d.Sync()
+	_ = d.Close()
+}
