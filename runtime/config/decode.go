@@ -1,0 +1,421 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tailscale/hujson"
+)
+
+// decoder reads one entry from its syntax tree, which knows where everything
+// stands.
+type decoder struct {
+	f        *File
+	server   string
+	faults   []Problem
+	warnings []Problem
+}
+
+// key is one member that an entry may have.
+type key struct {
+	name string
+	set  func(d *decoder, e *Entry, at string, v hujson.Value)
+}
+
+// keys are all members of an entry; schemas/servers.schema.json has the same.
+func keys() []key {
+	return []key{
+		{"command", text(func(e *Entry) *string { return &e.Command })},
+		{"args", texts(func(e *Entry) *[]string { return &e.Args })},
+		{"env", textMap(func(e *Entry) *map[string]string { return &e.Env })},
+		{"cwd", text(func(e *Entry) *string { return &e.Cwd })},
+		{"url", text(func(e *Entry) *string { return &e.URL })},
+		{"headers", textMap(func(e *Entry) *map[string]string { return &e.Headers })},
+		{"type", func(d *decoder, e *Entry, at string, v hujson.Value) { d.typ(e, at, v) }},
+		{"cli", boolean(func(e *Entry) *bool { return &e.CLI })},
+		{"cliOnly", texts(func(e *Entry) *[]string { return &e.CLIOnly })},
+		{"missingEnv", choice(func(e *Entry) *string { return &e.MissingEnv }, MissingError, MissingEmpty, MissingLiteral)},
+		{"connectTimeout", duration(func(e *Entry) *time.Duration { return &e.ConnectTimeout })},
+		{"requestTimeout", duration(func(e *Entry) *time.Duration { return &e.RequestTimeout })},
+		{"probeTimeout", duration(func(e *Entry) *time.Duration { return &e.ProbeTimeout })},
+		{"shutdownTimeout", duration(func(e *Entry) *time.Duration { return &e.ShutdownTimeout })},
+		{"requestIdFormat", choice(func(e *Entry) *string { return &e.RequestIDFormat }, "number", "string")},
+		{"strict", boolean(func(e *Entry) *bool { return &e.Strict })},
+		{"origin", func(d *decoder, e *Entry, at string, v hujson.Value) { d.origin(e, at, v) }},
+	}
+}
+
+// Keys gives the names of all members that an entry may have.
+func Keys() []string {
+	var names []string
+	for _, k := range keys() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// entry decodes one value of mcpServers. Whatever is wrong goes to faults and
+// warnings; the fields that could be read are set.
+func (d *decoder) entry(v hujson.Value) Entry {
+	e := Entry{Raw: standard(v)}
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		d.fault(v.StartOffset, "the entry is "+describe(v)+", want an object", `as in {"command": "npx", "args": ["-y", "some-server"]}`)
+		return e
+	}
+	all := keys()
+	at := map[string]hujson.ObjectMember{}
+	for _, m := range obj.Members {
+		name := memberName(&m)
+		if _, ok := at[name]; ok {
+			d.fault(m.Name.StartOffset, fmt.Sprintf("the key %q is there twice", name), "remove one of the two")
+			continue
+		}
+		at[name] = m
+		if i := slices.IndexFunc(all, func(k key) bool { return k.name == name }); i >= 0 {
+			all[i].set(d, &e, name, m.Value)
+		} else {
+			d.warn(m.Name.StartOffset, fmt.Sprintf("unknown key %q, ignored", name), unknownKeyRemedy(name))
+		}
+	}
+	d.shape(&e, v, at)
+	return e
+}
+
+// unknownKeyRemedy names the known key that was probably meant, by its
+// spelling or because another host calls it so.
+func unknownKeyRemedy(name string) string {
+	switch name {
+	case "serverUrl", "httpUrl", "endpoint", "uri":
+		return "did you mean url?"
+	case "transport", "transportType":
+		return "did you mean type?"
+	case "environment", "envs":
+		return "did you mean env?"
+	case "timeout":
+		return "did you mean requestTimeout?"
+	}
+	if near := Nearest(name, Keys()); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	return ""
+}
+
+// shape checks the members against one another: command or url, and a type
+// that says the same.
+func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMember) {
+	command, hasCommand := at["command"]
+	address, hasURL := at["url"]
+	switch {
+	case hasCommand && hasURL:
+		d.fault(max(command.Name.StartOffset, address.Name.StartOffset), `both "command" and "url"`, "keep command for a program started here, url for a remote server")
+		return
+	case !hasCommand && !hasURL:
+		remedy := ""
+		for name := range at {
+			if hint := unknownKeyRemedy(name); hint == "did you mean url?" || hint == "did you mean command?" {
+				remedy = hint
+			}
+		}
+		d.fault(v.StartOffset, `neither "command" nor "url"`, remedy)
+		return
+	case hasCommand && e.Command == "" && isString(command.Value):
+		d.fault(command.Value.StartOffset, "command is empty", "")
+	case hasURL && e.URL == "" && isString(address.Value):
+		d.fault(address.Value.StartOffset, "url is empty", "")
+	case hasURL && isString(address.Value) && !strings.Contains(e.URL, "$"):
+		if reason := urlFault(e.URL); reason != "" {
+			d.fault(address.Value.StartOffset, "url: "+reason, "as in https://api.example.com/mcp")
+		}
+	}
+	if typ, ok := at["type"]; ok {
+		switch {
+		case hasURL && e.Type == TransportStdio:
+			d.fault(typ.Value.StartOffset, `type "stdio" contradicts "url"`, `write "http" or "sse", or leave type out`)
+		case hasCommand && (e.Type == TransportHTTP || e.Type == TransportSSE):
+			d.fault(typ.Value.StartOffset, fmt.Sprintf(`type %q contradicts "command"`, e.Type), `write "stdio", or leave type out`)
+		}
+	}
+	if hasURL && e.CLI {
+		d.fault(at["cli"].Name.StartOffset, `"cli" contradicts "url"`, "only a command can be a command-line tool")
+	}
+	idle := []string{"headers"}
+	if hasURL {
+		idle = []string{"args", "env", "cwd", "cliOnly", "shutdownTimeout"}
+	} else if !e.CLI {
+		idle = append(idle, "cliOnly")
+	}
+	for _, name := range idle {
+		if m, ok := at[name]; ok {
+			kind := map[bool]string{true: "url", false: "command"}[hasURL]
+			if name == "cliOnly" && !hasURL {
+				d.warn(m.Name.StartOffset, `"cliOnly" has no effect without "cli": true`, "")
+				continue
+			}
+			d.warn(m.Name.StartOffset, fmt.Sprintf("%q has no effect beside %q", name, kind), "")
+		}
+	}
+}
+
+func (d *decoder) fault(offset int, message, remedy string) {
+	d.faults = append(d.faults, *d.f.problemAt(offset, d.server, message, remedy))
+}
+
+func (d *decoder) warn(offset int, message, remedy string) {
+	d.warnings = append(d.warnings, *d.f.problemAt(offset, d.server, message, remedy))
+}
+
+// wrong reports a value of the wrong type.
+func (d *decoder) wrong(v hujson.Value, at, want string) {
+	remedy := ""
+	if lit, ok := v.Value.(hujson.Literal); ok && strings.HasPrefix(want, "a string") && lit.Kind() != 'n' {
+		remedy = "write " + strconv.Quote(string(lit))
+	}
+	if lit, ok := v.Value.(hujson.Literal); ok && want == "true or false" && (lit.String() == "true" || lit.String() == "false") {
+		remedy = "write " + lit.String() + " without quotes"
+	}
+	if isString(v) && strings.HasPrefix(want, "an array") {
+		remedy = "write [" + string(v.Value.(hujson.Literal)) + "]"
+	}
+	d.fault(v.StartOffset, at+" is "+describe(v)+", want "+want, remedy)
+}
+
+func (d *decoder) text(at string, v hujson.Value) (string, bool) {
+	if !isString(v) {
+		d.wrong(v, at, "a string")
+		return "", false
+	}
+	s := v.Value.(hujson.Literal).String()
+	if strings.ContainsRune(s, 0) {
+		d.fault(v.StartOffset, at+" contains a NUL character", "")
+	}
+	d.foreignPlaceholders(at, v, s)
+	return s, true
+}
+
+// foreignPlaceholders warns of ${…} that stays as it is.
+func (d *decoder) foreignPlaceholders(at string, v hujson.Value, s string) {
+	for i := 0; i+1 < len(s); i++ {
+		switch {
+		case s[i] != '$':
+		case s[i+1] == '$':
+			i++
+		case s[i+1] == '{':
+			if p, ok := parsePlaceholder(s[i:]); ok {
+				i += p.size - 1
+				continue
+			}
+			remedy := "${VAR} is the form; $$ stands for a dollar"
+			if name, ok := strings.CutPrefix(s[i:], "${env:"); ok {
+				if end := strings.IndexByte(name, '}'); end > 0 {
+					remedy = "write ${" + name[:end] + "}"
+				}
+			}
+			d.warn(v.StartOffset, at+" holds a placeholder that is not understood and stays as it is", remedy)
+			return
+		}
+	}
+}
+
+func text(field func(*Entry) *string) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		if s, ok := d.text(at, v); ok {
+			*field(e) = s
+		}
+	}
+}
+
+func texts(field func(*Entry) *[]string) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		arr, ok := v.Value.(*hujson.Array)
+		if !ok {
+			d.wrong(v, at, "an array of strings")
+			return
+		}
+		out := make([]string, 0, len(arr.Elements))
+		for i, el := range arr.Elements {
+			if s, ok := d.text(fmt.Sprintf("%s[%d]", at, i), el); ok {
+				out = append(out, s)
+			}
+		}
+		*field(e) = out
+	}
+}
+
+func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		obj, ok := v.Value.(*hujson.Object)
+		if !ok {
+			d.wrong(v, at, "an object of strings")
+			return
+		}
+		out := make(map[string]string, len(obj.Members))
+		for _, m := range obj.Members {
+			name := memberName(&m)
+			if _, ok := out[name]; ok {
+				d.fault(m.Name.StartOffset, fmt.Sprintf("%s.%s is there twice", at, name), "remove one of the two")
+			}
+			if reason := nameFault(at, name); reason != "" {
+				d.fault(m.Name.StartOffset, fmt.Sprintf("%s: %q %s", at, name, reason), "")
+			}
+			if s, ok := d.text(at+"."+name, m.Value); ok {
+				out[name] = s
+				if at == "headers" && strings.ContainsAny(s, "\r\n") {
+					d.fault(m.Value.StartOffset, "headers."+name+" contains a line break", "")
+				}
+			}
+		}
+		*field(e) = out
+	}
+}
+
+// nameFault says why a name cannot be that of a variable or header (RFC 9110,
+// section 5.6.2, token).
+func nameFault(at, name string) string {
+	if at == "env" {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return "cannot be the name of a variable"
+		}
+		return ""
+	}
+	ok := name != ""
+	for _, r := range name {
+		ok = ok && (r < 0x80 && alphanumeric(byte(r)) || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+	}
+	if !ok {
+		return "cannot be the name of a header"
+	}
+	return ""
+}
+
+func boolean(field func(*Entry) *bool) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		switch v.Value.Kind() {
+		case 't', 'f':
+			*field(e) = v.Value.(hujson.Literal).Bool()
+		default:
+			d.wrong(v, at, "true or false")
+		}
+	}
+}
+
+func choice(field func(*Entry) *string, words ...string) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		if !isString(v) {
+			d.wrong(v, at, "a string")
+			return
+		}
+		s := v.Value.(hujson.Literal).String()
+		if !slices.Contains(words, s) {
+			d.fault(v.StartOffset, fmt.Sprintf("%s is %q, want %s", at, s, strings.Join(words, " or ")), "")
+			return
+		}
+		*field(e) = s
+	}
+}
+
+func duration(field func(*Entry) *time.Duration) func(*decoder, *Entry, string, hujson.Value) {
+	return func(d *decoder, e *Entry, at string, v hujson.Value) {
+		if !isString(v) {
+			remedy := ""
+			if v.Value.Kind() == '0' {
+				remedy = fmt.Sprintf(`with its unit: "%ss" or "%sms"`, v.Value.(hujson.Literal), v.Value.(hujson.Literal))
+			}
+			d.fault(v.StartOffset, at+" is "+describe(v)+`, want a string such as "30s"`, remedy)
+			return
+		}
+		t, err := ParseDuration(v.Value.(hujson.Literal).String())
+		if err != nil {
+			d.fault(v.StartOffset, at+" is "+err.Error(), `as in "500ms", "30s", "5m", or "never"`)
+			return
+		}
+		*field(e) = t
+	}
+}
+
+// ParseDuration reads a duration as configuration writes it: "500ms", "30s",
+// "1h30m"; "never" and any zero are off, which is -1.
+func ParseDuration(s string) (time.Duration, error) {
+	if s == "never" {
+		return -1, nil
+	}
+	t, err := time.ParseDuration(s)
+	switch {
+	case err != nil:
+		if _, numErr := strconv.ParseFloat(s, 64); numErr == nil {
+			return 0, fmt.Errorf("%q, which has no unit", s)
+		}
+		return 0, fmt.Errorf("%q, which is no duration", s)
+	case t < 0:
+		return 0, fmt.Errorf("%q, which is negative", s)
+	case t == 0:
+		return -1, nil
+	}
+	return t, nil
+}
+
+func (d *decoder) typ(e *Entry, at string, v hujson.Value) {
+	if !isString(v) {
+		d.wrong(v, at, "a string")
+		return
+	}
+	switch s := v.Value.(hujson.Literal).String(); s {
+	case TransportStdio, TransportHTTP, TransportSSE:
+		e.Type = s
+	case "streamable-http", "streamableHttp":
+		e.Type = TransportHTTP
+	case TransportCLI:
+		d.fault(v.StartOffset, `type is "cli"`, `write "cli": true in its place`)
+	default:
+		remedy := "leave it out: the shape decides"
+		if near := Nearest(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}); len(near) > 0 {
+			remedy = "did you mean " + near[0] + "?"
+		}
+		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want stdio, http or sse", s), remedy)
+	}
+}
+
+func (d *decoder) origin(e *Entry, at string, v hujson.Value) {
+	obj, ok := v.Value.(*hujson.Object)
+	if !ok {
+		d.wrong(v, at, "an object")
+		return
+	}
+	var o Origin
+	fields := map[string]*string{"registry": &o.Registry, "name": &o.Name, "version": &o.Version}
+	for _, m := range obj.Members {
+		name := memberName(&m)
+		field, ok := fields[name]
+		switch {
+		case !ok:
+			d.warn(m.Name.StartOffset, fmt.Sprintf("unknown key %q, ignored", at+"."+name), "")
+		case !isString(m.Value):
+			d.wrong(m.Value, at+"."+name, "a string")
+		default:
+			*field = m.Value.Value.(hujson.Literal).String()
+		}
+	}
+	e.Origin = &o
+}
+
+func isString(v hujson.Value) bool { return v.Value.Kind() == '"' }
+
+// describe names the type of a value, with its text where that is short.
+func describe(v hujson.Value) string {
+	switch v.Value.Kind() {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '0':
+		return "the number " + string(v.Value.(hujson.Literal))
+	case '"':
+		return "a string"
+	default:
+		return string(json.RawMessage(v.Value.(hujson.Literal)))
+	}
+}

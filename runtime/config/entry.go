@@ -1,0 +1,107 @@
+package config
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Transports of an [Entry].
+const (
+	TransportStdio = "stdio"
+	TransportHTTP  = "http"
+	TransportSSE   = "sse"
+	TransportCLI   = "cli"
+)
+
+// What a placeholder without a value means, in [Entry.MissingEnv].
+const (
+	MissingError   = "error"
+	MissingEmpty   = "empty"
+	MissingLiteral = "literal"
+)
+
+// Entry is one object of servers.json. Values are as in the file, placeholders
+// unexpanded, unless the entry came from [Entry.Expand].
+type Entry struct {
+	// Name is the alias.
+	Name string
+
+	// Command, Args, Env and Cwd start a stdio server or a command-line tool.
+	// Env adds to the environment; an empty Cwd is the current directory.
+	Command string
+	Args    []string
+	Env     map[string]string
+	Cwd     string
+
+	// URL and Headers reach a remote server. Header names are as written.
+	URL     string
+	Headers map[string]string
+
+	// Type is "" (the shape decides), "stdio", "http" or "sse". The spellings
+	// of other hosts, streamable-http and streamableHttp, are read as "http".
+	Type string
+
+	// CLI makes a server of a command-line tool; CLIOnly limits it to these
+	// subcommands, nil to none.
+	CLI     bool
+	CLIOnly []string
+
+	// MissingEnv is what a placeholder without a value means: "" and "error"
+	// fail, "empty" puts nothing, "literal" leaves the placeholder.
+	MissingEnv string
+
+	// Durations: zero is the default of whoever uses them, negative is off
+	// ("never" or "0" in the file).
+	ConnectTimeout  time.Duration
+	RequestTimeout  time.Duration
+	ProbeTimeout    time.Duration
+	ShutdownTimeout time.Duration
+
+	// RequestIDFormat is "" or "number" for integers, "string" for servers
+	// that refuse those.
+	RequestIDFormat string
+	// Strict makes lines that are not MCP messages an error.
+	Strict bool
+	// Origin tells which registry record the entry was made of, nil for none.
+	Origin *Origin
+
+	// Raw is the object as in the file, without comments, trailing commas and
+	// white space, never expanded.
+	Raw json.RawMessage
+	// Fault is why the entry cannot be used, nil for a sound one. The fields
+	// of an entry with a fault hold what could be read.
+	Fault *Problem
+}
+
+// Origin is the registry record an entry was made of.
+type Origin struct {
+	Registry string `json:"registry,omitempty"`
+	Name     string `json:"name"`
+	Version  string `json:"version,omitempty"`
+}
+
+// Transport tells how the server is reached: "stdio", "http", "sse" or "cli".
+// The shape decides, and type only between http and sse. It is "" for an entry
+// with neither command nor URL.
+func (e Entry) Transport() string {
+	switch {
+	case e.URL != "" && e.Command == "":
+		if e.Type == TransportSSE {
+			return TransportSSE
+		}
+		return TransportHTTP
+	case e.Command != "" && e.CLI:
+		return TransportCLI
+	case e.Command != "":
+		return TransportStdio
+	}
+	return ""
+}
+
+// Err gives the fault as an error, nil for a sound entry.
+func (e Entry) Err() error {
+	if e.Fault == nil {
+		return nil
+	}
+	return e.Fault
+}

@@ -1,0 +1,221 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Expand gives a copy of the entry with the placeholders of command, args, env
+// values, cwd, url and header values replaced; lookup is os.LookupEnv or like
+// it. The entry itself and the file never change.
+//
+//	${VAR}            the variable; also $<VAR>
+//	${VAR:-text}      text when the variable is not set or empty
+//	${VAR-text}       text when the variable is not set
+//	$$                a dollar
+//
+// Text may hold placeholders itself. VAR is a letter or '_', then letters,
+// digits and '_'. A dollar before anything else stays a dollar, so $HOME,
+// ${env:X} and an unclosed ${X are ordinary text. Values are taken as they
+// are: a placeholder inside one is not expanded.
+//
+// A variable without a value is an error, a [*VariableError] that lists all of
+// them, unless [Entry.MissingEnv] says otherwise. An entry with a fault gives
+// that. So does one whose URL or headers, once expanded, could not be sent.
+func (e Entry) Expand(lookup func(string) (string, bool)) (Entry, error) {
+	if e.Fault != nil {
+		return Entry{}, e.Fault
+	}
+	x := &expander{lookup: lookup, missing: e.MissingEnv}
+	e.Command = x.field("command", e.Command)
+	e.Args = slices.Clone(e.Args)
+	for i, arg := range e.Args {
+		e.Args[i] = x.field(fmt.Sprintf("args[%d]", i), arg)
+	}
+	e.Env = x.fields("env", e.Env)
+	e.Cwd = x.field("cwd", e.Cwd)
+	e.URL = x.field("url", e.URL)
+	e.Headers = x.fields("headers", e.Headers)
+	e.CLIOnly = slices.Clone(e.CLIOnly)
+	e.Raw = slices.Clone(e.Raw)
+	if len(x.errs) > 0 {
+		return Entry{}, &VariableError{Server: e.Name, Missing: x.errs}
+	}
+	if e.URL != "" {
+		if reason := urlFault(e.URL); reason != "" {
+			return Entry{}, &Problem{Server: e.Name, Message: "url, once expanded: " + reason}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
+		if strings.ContainsAny(e.Headers[name], "\r\n\x00") {
+			return Entry{}, &Problem{
+				Server: e.Name, Message: "headers." + name + ", once expanded: it contains a line break",
+				Remedy: "a variable in it probably ends with a newline",
+			}
+		}
+	}
+	return e, nil
+}
+
+// Escape writes text so that it expands to itself: every dollar twice. What
+// comes from a registry or a person as plain text goes through it on its way
+// into an entry.
+func Escape(text string) string { return strings.ReplaceAll(text, "$", "$$") }
+
+// Variables gives the names of the variables that text refers to, in order,
+// each once. Required tells that one of them has no default.
+func Variables(text string) (names []string, required bool) {
+	x := &expander{lookup: func(name string) (string, bool) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		return "", false
+	}}
+	x.field("", text)
+	return names, len(x.errs) > 0
+}
+
+type expander struct {
+	lookup  func(string) (string, bool)
+	missing string
+	errs    []MissingVariable
+}
+
+func (x *expander) fields(field string, m map[string]string) map[string]string {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		out[name] = x.field(field+"."+name, m[name])
+	}
+	return out
+}
+
+// maxNesting bounds defaults within defaults.
+const maxNesting = 50
+
+func (x *expander) field(field, text string) string {
+	if !strings.Contains(text, "$") {
+		return text
+	}
+	var b strings.Builder
+	x.expand(&b, field, text, 0)
+	return b.String()
+}
+
+func (x *expander) expand(b *strings.Builder, field, text string, depth int) {
+	for {
+		i := strings.IndexByte(text, '$')
+		if i < 0 {
+			b.WriteString(text)
+			return
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		if strings.HasPrefix(text, "$$") {
+			b.WriteByte('$')
+			text = text[2:]
+			continue
+		}
+		p, ok := parsePlaceholder(text)
+		if !ok || depth > maxNesting {
+			b.WriteByte('$')
+			text = text[1:]
+			continue
+		}
+		value, set := x.lookup(p.name)
+		switch {
+		case set && (value != "" || !p.orEmpty):
+			b.WriteString(value)
+		case p.hasDefault:
+			x.expand(b, field, p.text, depth+1)
+		case x.missing == MissingEmpty:
+		case x.missing == MissingLiteral:
+			b.WriteString(text[:p.size])
+		default:
+			x.errs = append(x.errs, MissingVariable{Field: field, Variable: p.name})
+		}
+		text = text[p.size:]
+	}
+}
+
+// placeholder is one ${…} or $<…>.
+type placeholder struct {
+	name       string
+	hasDefault bool
+	orEmpty    bool   // the default also stands for an empty value
+	text       string // the default, unexpanded
+	size       int    // bytes from the dollar to the closing bracket
+}
+
+// parsePlaceholder reads the one that text begins with.
+func parsePlaceholder(text string) (p placeholder, ok bool) {
+	if len(text) < 4 {
+		return p, false
+	}
+	end := 2
+	for end < len(text) && nameByte(text[end], end == 2) {
+		end++
+	}
+	if end == 2 || end == len(text) {
+		return p, false
+	}
+	p.name = text[2:end]
+	switch {
+	case text[1] == '<':
+		p.size = end + 1
+		return p, text[end] == '>'
+	case text[1] != '{':
+		return p, false
+	case text[end] == '}':
+		p.size = end + 1
+		return p, true
+	case strings.HasPrefix(text[end:], ":-"):
+		p.orEmpty = true
+		end += 2
+	case text[end] == '-':
+		end++
+	default:
+		return p, false
+	}
+	p.hasDefault = true
+	// The default ends at the brace that closes this one.
+	for i, open := end, 1; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "$$"):
+			i++
+		case strings.HasPrefix(text[i:], "${"):
+			open++
+			i++
+		case text[i] == '}':
+			if open--; open == 0 {
+				p.text, p.size = text[end:i], i+1
+				return p, true
+			}
+		}
+	}
+	return p, false
+}
+
+func nameByte(c byte, first bool) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || !first && c >= '0' && c <= '9'
+}
+
+// urlFault says why a text cannot be the URL of a server, "" when it can.
+func urlFault(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		// The text of url.Error would repeat the URL, which may hold a secret.
+		return "not a URL"
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "it does not begin with http:// or https://"
+	case u.Host == "":
+		return "it names no host"
+	}
+	return ""
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+)
+
+const (
+	lockWait = 10 * time.Second
+	lockTry  = 20 * time.Millisecond
+)
+
+// Update edits the file at path: it takes a lock, loads, calls edit, checks
+// and writes. Two programs that update at once do so one after the other. The
+// file is replaced whole and only when the edit changed it, so nothing is ever
+// half-written; it keeps its mode (a new one is for its owner only), and a
+// symbolic link stays a link to its target. An error of edit is returned as it
+// is and nothing is written.
+//
+// The lock is a file of its own beside the target, ".servers.json.lock" for
+// servers.json, and stays there. Who waits longer than 10 s gives up.
+func Update(path string, edit func(*File) error) error {
+	target, err := atomicfile.Resolve(path)
+	if err != nil {
+		return &Problem{File: path, Message: reason(err)}
+	}
+	dir := filepath.Dir(target)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &Problem{File: path, Message: reason(err)}
+	}
+	lockPath := filepath.Join(dir, "."+filepath.Base(target)+".lock")
+	lock := flock.New(lockPath, flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
+	defer cancel()
+	switch ok, err := lock.TryLockContext(ctx, lockTry); {
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Problem{File: path, Message: "another program is editing it", Remedy: "try again; " + lockPath + " tells who by lsof"}
+	case err != nil:
+		return &Problem{File: path, Message: "cannot be locked: " + reason(err)}
+	case !ok:
+		return &Problem{File: path, Message: "cannot be locked"}
+	}
+	defer func() { _ = lock.Unlock() }() // closing the lock file is all that can fail
+
+	f, err := Load(path)
+	if err != nil {
+		return err
+	}
+	before := bytes.Clone(f.raw)
+	if err := edit(f); err != nil {
+		return err
+	}
+	if bytes.Equal(before, f.raw) {
+		return nil
+	}
+	if err := atomicfile.Write(target, f.raw, 0o600); err != nil {
+		return &Problem{File: path, Message: fmt.Sprintf("cannot be written: %v", err)}
+	}
+	return nil
+}
