@@ -1,0 +1,320 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Options are settings of a client. The zero value reads the public registry.
+type Options struct {
+	// BaseURL is the registry, with or without /v0.1 or /v0 behind it. "" is
+	// [Official].
+	BaseURL string
+	// HTTPClient makes the requests; its Timeout is replaced by TryTimeout.
+	// Nil is one of its own, which honours the proxy variables.
+	HTTPClient *http.Client
+	// Logger is told about tries; nil discards.
+	Logger *slog.Logger
+	// TryTimeout is how long one try may take, body included. Zero: 30 s (a
+	// call to the public registry took 20 to 25 s for months).
+	TryTimeout time.Duration
+	// Retries is how often a read is tried again after 429, a status of 500 or
+	// more, or a failed connection. Zero: 2; negative: never.
+	Retries int
+	// RetryWait is the first pause between tries; it doubles. Zero: 300 ms.
+	RetryWait time.Duration
+	// MaxBody is how many bytes one answer may have. Zero: 32 MiB.
+	MaxBody int64
+	// MaxPages is how many pages a list may have before it is cut. Zero: 20.
+	MaxPages int
+	// UserAgent is sent as it is; "" is "mcpctl".
+	UserAgent string
+}
+
+// maxRetryAfter is the longest pause a registry may ask for; beyond it the
+// read fails and says how long to wait.
+const maxRetryAfter = 10 * time.Second
+
+// Client reads one registry. All methods may be called concurrently.
+type Client struct {
+	o    Options
+	base string // up to and including /v0.1, without user information
+	user *url.Userinfo
+	http *retryablehttp.Client
+}
+
+// New makes a client. A base URL that is not http or https is a [*UsageError].
+func New(o Options) (*Client, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = Official
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.TryTimeout = orDefault(o.TryTimeout, 30*time.Second)
+	o.RetryWait = orDefault(o.RetryWait, 300*time.Millisecond)
+	o.MaxBody = orDefault(o.MaxBody, 32<<20)
+	o.MaxPages = orDefault(o.MaxPages, 20)
+	if o.Retries == 0 {
+		o.Retries = 2
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "mcpctl"
+	}
+	c := &Client{o: o}
+	if err := c.setBase(o.BaseURL); err != nil {
+		return nil, err
+	}
+	hc := http.Client{Transport: http.DefaultTransport}
+	if o.HTTPClient != nil {
+		hc = *o.HTTPClient
+	}
+	hc.Timeout = o.TryTimeout
+	c.http = &retryablehttp.Client{
+		HTTPClient: &hc, Logger: leveled{o.Logger},
+		RetryWaitMin: o.RetryWait, RetryWaitMax: maxRetryAfter, RetryMax: max(o.Retries, 0),
+		CheckRetry: checkRetry, Backoff: retryablehttp.DefaultBackoff,
+		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	return c, nil
+}
+
+func orDefault[T int | int64 | time.Duration](v, d T) T {
+	if v <= 0 {
+		return d
+	}
+	return v
+}
+
+func (c *Client) setBase(raw string) error {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" {
+		return &UsageError{Reason: fmt.Sprintf("registry URL %q: it must begin with https:// or http:// and a host", raw)}
+	}
+	c.user, u.User = u.User, nil
+	u.RawQuery, u.Fragment, u.RawFragment = "", "", ""
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	path = strings.TrimSuffix(path, "/servers")
+	if !strings.HasSuffix(path, "/v0.1") && !strings.HasSuffix(path, "/v0") {
+		path += "/v0.1"
+	}
+	u.Path, u.RawPath = "", ""
+	c.base = u.String() + path
+	return nil
+}
+
+// URL is the registry's address without API version and credentials, as an
+// entry's origin names it.
+func (c *Client) URL() string {
+	return strings.TrimSuffix(strings.TrimSuffix(c.base, "/v0.1"), "/v0")
+}
+
+// Official tells whether this is the public registry.
+func (c *Client) Official() bool { return c.URL() == Official }
+
+// checkRetry allows another try after 429, a status of 500 or more, and
+// connections that failed; never after a timeout (a slow registry does not get
+// faster), a name that does not exist, or a bad certificate.
+func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	var nerr net.Error
+	if errors.As(err, &nerr) && nerr.Timeout() {
+		return false, nil
+	}
+	var dns *net.DNSError
+	if errors.As(err, &dns) && dns.IsNotFound {
+		return false, nil
+	}
+	if err == nil && retryAfter(resp) > maxRetryAfter {
+		return false, nil
+	}
+	again, _ := retryablehttp.DefaultRetryPolicy(ctx, resp, err)
+	return again, nil
+}
+
+// retryAfter is the pause that an answer asks for, 0 when it asks for none.
+func retryAfter(resp *http.Response) time.Duration {
+	h := resp.Header.Get("Retry-After")
+	if h == "" || (resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable) {
+		return 0
+	}
+	if s, err := time.ParseDuration(h + "s"); err == nil {
+		return s
+	}
+	if at, err := http.ParseTime(h); err == nil {
+		return time.Until(at)
+	}
+	return 0
+}
+
+// leveled hands retryablehttp's messages to slog. A failed try is no error of
+// ours yet, so nothing is logged above Debug.
+type leveled struct{ log *slog.Logger }
+
+func (l leveled) Error(msg string, kv ...any) { l.log.Debug(msg, kv...) }
+func (l leveled) Warn(msg string, kv ...any)  { l.log.Debug(msg, kv...) }
+func (l leveled) Info(msg string, kv ...any)  { l.log.Debug(msg, kv...) }
+func (l leveled) Debug(msg string, kv ...any) { l.log.Debug(msg, kv...) }
+
+// errNotJSON404 is a 404 that does not come from a registry's own code: a
+// static file server, or no registry at all.
+var errNotJSON404 = errors.New("HTTP 404 with a page instead of JSON")
+
+// get reads one path below the base URL. The error is a [*Error], except for
+// errNotJSON404 inside it, which callers look at first.
+func (c *Client) get(ctx context.Context, op, path string, query url.Values) (json.RawMessage, error) {
+	target := c.base + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
+	}
+	body, err := c.read(ctx, target)
+	if err == nil {
+		return body, nil
+	}
+	e := &Error{Op: op, Err: err}
+	var (
+		conn  *runtime.ConnectError
+		proto *runtime.ProtocolError
+	)
+	switch {
+	case errors.As(err, &conn), errors.As(err, &proto):
+		e.Remedy = "check --registry or MCPCTL_REGISTRY"
+		if c.Official() {
+			e.Remedy = "check the connection, or name a mirror with --registry"
+		}
+	case errors.Is(err, errNotJSON404):
+		e.Err = fmt.Errorf("%w (%w)", &runtime.ProtocolError{Reason: "no MCP registry at " + c.URL()}, errNotJSON404)
+		e.Remedy = "check --registry or MCPCTL_REGISTRY"
+	}
+	return nil, e
+}
+
+func (c *Client) read(ctx context.Context, target string) (json.RawMessage, error) {
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Accept", "application/json, application/problem+json")
+	req.Header.Set("User-Agent", c.o.UserAgent)
+	if c.user != nil {
+		pw, _ := c.user.Password()
+		req.SetBasicAuth(c.user.Username(), pw)
+	}
+	start := time.Now()
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, c.failure(ctx, err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // nothing is written
+	body, err := io.ReadAll(io.LimitReader(resp.Body, c.o.MaxBody+1))
+	c.o.Logger.Debug("registry answer", "url", target, "status", resp.StatusCode, "bytes", len(body), "elapsed", time.Since(start))
+	if err != nil {
+		return nil, c.failure(ctx, err)
+	}
+	if int64(len(body)) > c.o.MaxBody {
+		return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s has more than %d bytes", c.URL(), c.o.MaxBody)}
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, c.refusal(resp, body)
+	}
+	if !json.Valid(body) {
+		return nil, &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: expected JSON, got " + kindOf(resp, body), Sample: sample(body)}
+	}
+	return body, nil
+}
+
+// failure names a request that got no whole answer.
+func (c *Client) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	var nerr net.Error
+	if errors.As(err, &nerr) && nerr.Timeout() {
+		return &runtime.TimeoutError{Op: c.URL(), After: c.o.TryTimeout}
+	}
+	var uerr *url.Error
+	if errors.As(err, &uerr) {
+		err = uerr.Err // the URL is named once, without its query
+	}
+	return &runtime.ConnectError{Target: c.URL(), Err: err}
+}
+
+// refusal turns a status into an error.
+func (c *Client) refusal(resp *http.Response, body []byte) error {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return &runtime.AuthError{Status: resp.StatusCode, Challenge: resp.Header.Get("WWW-Authenticate")}
+	}
+	var p struct {
+		Title  string `json:"title"`
+		Detail string `json:"detail"`
+		Errors []struct {
+			Message  string `json:"message"`
+			Location string `json:"location"`
+		} `json:"errors"`
+	}
+	isJSON := json.Unmarshal(body, &p) == nil
+	s := &StatusError{Status: resp.StatusCode, Title: p.Title, Detail: p.Detail}
+	for _, e := range p.Errors {
+		s.Problems = append(s.Problems, strings.TrimPrefix(e.Location+": "+e.Message, ": "))
+	}
+	if !isJSON {
+		s.Title = http.StatusText(resp.StatusCode)
+	}
+	switch {
+	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
+		err := error(s)
+		if after := retryAfter(resp); after > 0 {
+			err = fmt.Errorf("%w; it asks to wait %s", s, after.Round(time.Second))
+		}
+		return &runtime.ConnectError{Target: c.URL(), Err: err}
+	case isJSON:
+		return s
+	case resp.StatusCode == http.StatusNotFound:
+		return errNotJSON404
+	}
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s does not answer like an MCP registry: HTTP %d with %s", c.URL(), resp.StatusCode, kindOf(resp, body)), Sample: sample(body)}
+}
+
+// kindOf says in a word what came instead of JSON.
+func kindOf(resp *http.Response, body []byte) string {
+	mt, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case len(bytes.TrimSpace(body)) == 0:
+		return "nothing"
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")), mt == "text/html":
+		return "an HTML page"
+	case err == nil && mt != "application/json":
+		return mt
+	}
+	return "something else"
+}
+
+// sample is the beginning of a body, short enough for one line.
+func sample(body []byte) string {
+	s := strings.Join(strings.Fields(string(body[:min(len(body), 200)])), " ")
+	if len(s) > 80 {
+		s = strings.ToValidUTF8(s[:80], "") + "…"
+	}
+	return s
+}

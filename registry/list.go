@@ -1,0 +1,249 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Query narrows a list. The zero value asks for everything.
+type Query struct {
+	// Search is a part of a name, of three characters or more; "" is any.
+	Search string
+	// Version is "latest", an exact version, or "" for all versions.
+	Version string
+	// IncludeDeleted shows deleted versions too.
+	IncludeDeleted bool
+}
+
+// List is a list of records.
+type List struct {
+	Records []Record
+	// Truncated is true where there were more pages than the client reads.
+	Truncated bool
+	// Skipped counts items that were no records.
+	Skipped int
+}
+
+// pageSize is the largest page the API gives.
+const pageSize = 100
+
+// List reads all pages of a list, in the registry's order. It stops, with
+// Truncated set, at [Options.MaxPages], and without a word at a cursor that
+// comes again: static registries know only one page. A registry that does not
+// filter gives more than was asked for; the caller filters.
+func (c *Client) List(ctx context.Context, q Query) (*List, error) {
+	out := &List{}
+	cursor, seen := "", map[string]bool{"": true}
+	for page := 0; ; page++ {
+		v := url.Values{"limit": {strconv.Itoa(pageSize)}}
+		set := func(name, value string) {
+			if value != "" {
+				v.Set(name, value)
+			}
+		}
+		set("search", q.Search)
+		set("version", q.Version)
+		set("cursor", cursor)
+		if q.IncludeDeleted {
+			v.Set("include_deleted", "true")
+		}
+		body, err := c.get(ctx, "list", "/servers", v)
+		if err != nil {
+			var status *StatusError
+			if errors.As(err, &status) && status.Status == http.StatusNotFound {
+				return nil, &Error{
+					Op: "list", Remedy: "check --registry or MCPCTL_REGISTRY",
+					Err: fmt.Errorf("%w: %w", &runtime.ProtocolError{Reason: "no MCP registry at " + c.URL()}, status),
+				}
+			}
+			return nil, err
+		}
+		next, err := parsePage(body, out)
+		if err != nil {
+			return nil, &Error{Op: "list", Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(body)}}
+		}
+		if seen[next] {
+			return out, nil
+		}
+		seen[next], cursor = true, next
+		if page+1 == c.o.MaxPages {
+			out.Truncated = true
+			return out, nil
+		}
+	}
+}
+
+// parsePage adds the records of one page and gives the next cursor. A page is
+// an object with a member servers, which may be null, or the bare array.
+func parsePage(body json.RawMessage, into *List) (next string, err error) {
+	var items []json.RawMessage
+	switch trimmed := bytes.TrimSpace(body); {
+	case bytes.HasPrefix(trimmed, []byte("[")):
+		if err := json.Unmarshal(body, &items); err != nil {
+			return "", err
+		}
+	case bytes.HasPrefix(trimmed, []byte("{")):
+		var page object
+		if err := json.Unmarshal(body, &page); err != nil {
+			return "", err
+		}
+		if _, ok := page["servers"]; !ok {
+			return "", errors.New("no member servers")
+		}
+		if raw := page.get("servers"); raw != nil && json.Unmarshal(raw, &items) != nil {
+			return "", errors.New("servers is not a list")
+		}
+		var meta object
+		if json.Unmarshal(page["metadata"], &meta) == nil {
+			next = (&decoder{}).text(meta, "", "nextCursor")
+		}
+	default:
+		return "", errors.New("not a list of servers")
+	}
+	skipped := 0
+	for _, raw := range items {
+		rec, err := ParseRecord(raw)
+		if err != nil {
+			skipped++
+			continue
+		}
+		into.Records = append(into.Records, *rec)
+	}
+	into.Skipped += skipped
+	if skipped > 0 && skipped == len(items) {
+		return "", errors.New("servers holds no server documents")
+	}
+	return next, nil
+}
+
+// Versions gives all versions of a server, newest publication first. Deleted
+// ones are left out. A server that does not exist is a [*NotFoundError].
+func (c *Client) Versions(ctx context.Context, name string) ([]Record, error) {
+	body, err := c.get(ctx, "get "+name, "/servers/"+escapeName(name)+"/versions", nil)
+	if err != nil {
+		if isMissing(err) {
+			return c.fromList(ctx, err, name, "")
+		}
+		return nil, err
+	}
+	l := &List{}
+	if _, err := parsePage(body, l); err != nil {
+		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: err.Error(), Sample: sample(body)}}
+	}
+	recs := exactly(l.Records, name, "")
+	if len(recs) == 0 {
+		return nil, &NotFoundError{Name: name}
+	}
+	return recs, nil
+}
+
+// Get gives one version of a server; version "" or "latest" is the one the
+// registry calls latest. A missing one is a [*NotFoundError].
+func (c *Client) Get(ctx context.Context, name, version string) (*Record, error) {
+	if version == "" {
+		version = "latest"
+	}
+	rec, err := c.fetch(ctx, name, version, nil)
+	if err == nil || !isMissing(err) {
+		return rec, err
+	}
+	recs, err := c.fromList(ctx, err, name, version)
+	if err != nil {
+		return nil, err
+	}
+	return newest(recs), nil
+}
+
+func (c *Client) fetch(ctx context.Context, name, version string, q url.Values) (*Record, error) {
+	body, err := c.get(ctx, "get "+name, "/servers/"+escapeName(name)+"/versions/"+escapeName(version), q)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := ParseRecord(body)
+	if err != nil {
+		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(body)}}
+	}
+	return rec, nil
+}
+
+// isMissing tells a 404, of a registry or of a file server, from other errors.
+func isMissing(err error) bool {
+	var status *StatusError
+	return errors.Is(err, errNotJSON404) || errors.As(err, &status) && status.Status == http.StatusNotFound
+}
+
+// notFound is what the public registry's own code says of a missing server. In
+// its words a 404 is final; in others it may come from a registry that has
+// nothing but a list.
+const notFound = "Server not found"
+
+// fromList looks a server up in the list after a 404.
+func (c *Client) fromList(ctx context.Context, missing error, name, version string) ([]Record, error) {
+	want := version
+	if want == "latest" {
+		want = ""
+	}
+	var status *StatusError
+	if errors.As(missing, &status) && status.Detail == notFound {
+		return nil, &NotFoundError{Name: name, Version: want}
+	}
+	q := Query{Search: name}
+	if len([]rune(name)) < minSearch {
+		q.Search = ""
+	}
+	if version == "latest" {
+		q.Version = "latest"
+	}
+	l, err := c.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	recs := exactly(l.Records, name, want)
+	if len(recs) == 0 {
+		return nil, &NotFoundError{Name: name, Version: want}
+	}
+	return recs, nil
+}
+
+func exactly(recs []Record, name, version string) []Record {
+	var out []Record
+	for _, r := range recs {
+		if r.Server.Name == name && (version == "" || r.Server.Version == version) && r.Meta.Status != Deleted {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// newest picks the record marked latest, else the highest version; among equal
+// ones the later published.
+func newest(recs []Record) *Record {
+	var best *Record
+	for i := range recs {
+		r := &recs[i]
+		if r.Meta.Marked && r.Meta.Latest {
+			return r
+		}
+		if best == nil {
+			best = r
+			continue
+		}
+		c := CompareVersions(r.Server.Version, best.Server.Version)
+		if c > 0 || c == 0 && r.Meta.PublishedAt > best.Meta.PublishedAt {
+			best = r
+		}
+	}
+	return best
+}
+
+// escapeName percent-encodes a path segment, the slash included: a bare slash
+// is a 404 for "endpoint", not "server".
+func escapeName(s string) string { return url.PathEscape(s) }
