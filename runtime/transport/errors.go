@@ -1,0 +1,255 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// ErrSessionExpired says that the server no longer knows the session a request
+// was sent in. It has not acted on the request. The client has to initialise
+// again (2025-11-25, Streamable HTTP, Session Management).
+var ErrSessionExpired = errors.New("the session has expired")
+
+// StatusError is an HTTP answer with a status that is not a success.
+type StatusError struct {
+	Status int
+	// Header holds those of the answer's headers that carry no secrets:
+	// Allow, Content-Type, Retry-After, WWW-Authenticate.
+	Header http.Header
+	// Body is the printable beginning of the answer's body.
+	Body string
+	// RPC is the JSON-RPC error in the body, nil when there is none.
+	RPC *runtime.Error
+	// Cause is what the status stands for: [*runtime.AuthError],
+	// [ErrSessionExpired], or nil.
+	Cause error
+}
+
+// Error gives the server's own message, or else what the status means and the
+// beginning of the body.
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("the server answered HTTP %d", e.Status)
+	if name := http.StatusText(e.Status); name != "" {
+		text += " " + name
+	}
+	switch {
+	case e.Cause != nil && e.RPC != nil:
+		return e.Cause.Error() + ": " + e.RPC.Message
+	case e.Cause != nil:
+		return e.Cause.Error()
+	case e.RPC != nil:
+		return e.RPC.Error()
+	case e.Body != "" && !strings.Contains(e.Header.Get("Content-Type"), "html"):
+		return fmt.Sprintf("%s: %q", text, e.Body)
+	}
+	return text
+}
+
+// Unwrap gives the JSON-RPC error and the cause, as far as there are.
+func (e *StatusError) Unwrap() []error {
+	var out []error
+	if e.Cause != nil {
+		out = append(out, e.Cause)
+	}
+	if e.RPC != nil {
+		out = append(out, e.RPC)
+	}
+	return out
+}
+
+// HTTPStatus gives the status, for packages that look for it by this method.
+func (e *StatusError) HTTPStatus() int { return e.Status }
+
+// SessionExpired reports whether the session is gone, for packages that look
+// for it by this method.
+func (e *StatusError) SessionExpired() bool { return errors.Is(e.Cause, ErrSessionExpired) }
+
+// ExitKind sorts the status: auth, connect for a server that is down or busy,
+// protocol for everything else.
+func (e *StatusError) ExitKind() string {
+	var auth *runtime.AuthError
+	switch {
+	case errors.As(e.Cause, &auth):
+		return "auth"
+	case e.RPC == nil && (e.Status >= 500 || e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout):
+		return "connect"
+	}
+	return "protocol"
+}
+
+// Hint tells what would mend it, "" when nothing is known.
+func (e *StatusError) Hint() string {
+	var auth *runtime.AuthError
+	switch {
+	case errors.As(e.Cause, &auth) && e.Status == http.StatusUnauthorized:
+		return "send credentials in a header, such as Authorization: Bearer …"
+	case errors.As(e.Cause, &auth):
+		return "check that the credentials sent allow this"
+	case e.RPC != nil || e.Cause != nil:
+		return ""
+	case e.Status == http.StatusNotFound:
+		return "check the path of the URL; many servers answer at /mcp"
+	case e.Status == http.StatusMethodNotAllowed:
+		return "check the URL; a server of the older HTTP+SSE transport has to be configured as one"
+	case e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable:
+		if after := e.Header.Get("Retry-After"); after != "" {
+			return "the server asks to try again after " + after
+		}
+		return "try again later"
+	}
+	return ""
+}
+
+// notSent marks an error of a request of which no byte left this process.
+type notSent struct{ error }
+
+func (e notSent) Unwrap() error        { return e.error }
+func (e notSent) Is(target error) bool { return target == runtime.ErrNotSent }
+
+// redirectError is a redirect that is not followed.
+type redirectError struct {
+	status   int
+	from, to *url.URL
+}
+
+func (e *redirectError) Error() string {
+	if origin(e.from) != origin(e.to) {
+		return fmt.Sprintf("the server redirects to another origin, %s; refused, since credentials would go there", origin(e.to))
+	}
+	return fmt.Sprintf("the server redirects (HTTP %d) to %s in a way that would lose the request", e.status, display(e.to))
+}
+
+func (e *redirectError) Hint() string {
+	return "if that is the right place, use the URL " + display(e.to)
+}
+
+// ExitKind says that there is no way to the server under this URL.
+func (e *redirectError) ExitKind() string { return "connect" }
+
+// sendError tells what a failed exchange with target means. sent says whether
+// a connection was there to write to.
+func sendError(ctx context.Context, target string, err error, sent bool) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		err = ue.Err // its text repeats the URL, query included
+	}
+	var redirect *redirectError
+	if errors.As(err, &redirect) {
+		return redirect
+	}
+	if ctx.Err() != nil {
+		return markUnsent(ctx.Err(), sent)
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		sent = false
+	}
+	ce := &runtime.ConnectError{Target: target, Err: err, Remedy: remedy(err)}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		ce.Err = errConnectionLost
+	}
+	return markUnsent(ce, sent)
+}
+
+// markUnsent makes an error one of [runtime.ErrNotSent] unless it was sent.
+func markUnsent(err error, sent bool) error {
+	if sent {
+		return err
+	}
+	return notSent{err}
+}
+
+var errConnectionLost = errors.New("the server closed the connection without an answer")
+
+func remedy(err error) string {
+	var (
+		dns       *net.DNSError
+		authority x509.UnknownAuthorityError
+		hostname  x509.HostnameError
+		cert      *tls.CertificateVerificationError
+		record    tls.RecordHeaderError
+		timeout   net.Error
+	)
+	switch {
+	case errors.As(err, &dns):
+		return "check the host name in the URL, and that this machine is online"
+	case errors.Is(err, syscall.ECONNREFUSED), strings.Contains(err.Error(), "refused"):
+		return "start the server, or check host and port in the URL"
+	case errors.As(err, &authority):
+		return "the certificate is not signed by an authority this machine trusts; SSL_CERT_FILE can name one more"
+	case errors.As(err, &hostname), errors.As(err, &cert):
+		return "the server's certificate does not hold for this address; check the host name in the URL"
+	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
+		return "the server does not speak TLS on this port; try http:// in the URL"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "check host and port in the URL, and whether a firewall or proxy is in the way"
+	}
+	return ""
+}
+
+// bodySample bounds what errors quote of an answer, in bytes.
+const bodySample = 300
+
+// printable is the printable beginning of a body.
+func printable(body []byte) string {
+	cut := len(body) > bodySample
+	if cut {
+		body = body[:bodySample]
+	}
+	s := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(body), ""), func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if cut {
+		s += " …"
+	}
+	return s
+}
+
+// statusError makes the error of an answer that is not a success. inSession
+// says that the request named a session.
+func statusError(resp *http.Response, body []byte, rpc *runtime.Error, inSession bool) *StatusError {
+	e := &StatusError{Status: resp.StatusCode, Header: http.Header{}, Body: printable(body), RPC: rpc}
+	for _, name := range []string{"Allow", "Content-Type", "Retry-After", "Www-Authenticate"} {
+		if v := resp.Header.Values(name); len(v) > 0 {
+			e.Header[name] = v
+		}
+	}
+	challenge := resp.Header.Get("Www-Authenticate")
+	switch {
+	case e.Status == http.StatusUnauthorized,
+		e.Status == http.StatusForbidden && (rpc == nil || challenge != ""):
+		e.Cause = &runtime.AuthError{Status: e.Status, Challenge: challenge}
+	case inSession && sessionGone(e.Status, rpc):
+		e.Cause = ErrSessionExpired
+	}
+	return e
+}
+
+// sessionGone tells whether an answer means an unknown session. That is 404 by
+// the specification, unless the body says that it is the method which is
+// missing. Servers grown from a widely copied example answer 400 and name the
+// session in the message.
+func sessionGone(status int, rpc *runtime.Error) bool {
+	switch {
+	case status == http.StatusNotFound:
+		return rpc == nil || rpc.Code != runtime.CodeMethodNotFound
+	case status == http.StatusBadRequest && rpc != nil:
+		text := strings.ToLower(rpc.Message)
+		return rpc.Code >= -32099 && rpc.Code <= -32000 && strings.Contains(text, "session") &&
+			(strings.Contains(text, "no valid") || strings.Contains(text, "invalid") || strings.Contains(text, "not found") ||
+				strings.Contains(text, "unknown") || strings.Contains(text, "expired"))
+	}
+	return false
+}

@@ -1,0 +1,340 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Header names in their canonical form, which is what maps of headers need.
+const (
+	headerSession = "Mcp-Session-Id"
+	headerVersion = "Mcp-Protocol-Version"
+	headerMethod  = "Mcp-Method"
+	headerLastID  = "Last-Event-Id"
+)
+
+// firstVersionHeader is the revision from which on requests after initialize
+// name theirs in a header.
+const firstVersionHeader = "2025-06-18"
+
+const (
+	cancelTime = 5 * time.Second  // for telling the server of a cancelled call
+	replyTime  = 30 * time.Second // for posting the answer to a server's request
+	byeTime    = time.Second      // for ending the session on Close
+)
+
+// HTTP is a server reached over Streamable HTTP (specification, Transports,
+// revisions 2025-03-26 to 2026-07-28; the version of each request decides).
+// Every call is a POST of its own, so calls do not wait for each other.
+//
+// A POST is never repeated, but once after a challenge. A session that the
+// server has forgotten shows as [ErrSessionExpired]; see [HTTP.ResetSession].
+type HTTP struct {
+	w    *wire
+	url  *url.URL
+	in   *inbox
+	life *lifetime
+	h    runtime.Handler
+	ids  atomic.Uint64
+
+	mu        sync.Mutex // guards the rest
+	session   string
+	version   string          // of the latest legacy message after initialize
+	listener  *listener       // the stream of Listen; nil for none
+	listening context.Context //nolint:containedctx // of the latest Listen: a new session has a stream again
+}
+
+var _ runtime.Transport = (*HTTP)(nil)
+
+// NewHTTP makes the transport; nothing is sent before the first call.
+func NewHTTP(rawURL string, o HTTPOptions) (*HTTP, error) {
+	w, u, err := newWire(rawURL, &o)
+	if err != nil {
+		return nil, err
+	}
+	t := &HTTP{w: w, url: u, h: o.Handler, life: newLifetime()}
+	t.in = newInbox(t.life.ctx, o.Handler, w.log, t.life.spawn)
+	return t, nil
+}
+
+// exchange is one call on its way.
+type exchange struct {
+	req     *runtime.Request
+	id      []byte
+	session string // the session it was sent in, "" for none
+	// ctx ends with the caller's context, the transport, or the call; its
+	// cause is errAnswered where the call had its answer first.
+	ctx    context.Context //nolint:containedctx // the call's own, shorter than the value
+	cancel context.CancelCauseFunc
+	sent   bool // a connection was there to write to
+}
+
+var errAnswered = errors.New("answered")
+
+// Call implements [runtime.Transport]. A JSON-RPC error that came with a
+// status of 4xx or 5xx is a [*StatusError] around the [*runtime.Error].
+func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if t.life.over() {
+		return nil, notSent{runtime.ErrClosed}
+	}
+	x := &exchange{req: req, id: req.ID}
+	if x.id == nil {
+		x.id = strconv.AppendUint(nil, t.ids.Add(1), 10)
+	}
+	// The exchange may outlive the call: what follows an answer is read to the
+	// end so that the connection can be used again.
+	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	stopCaller := context.AfterFunc(ctx, func() { x.cancel(ctx.Err()) })
+	stopLife := context.AfterFunc(t.life.ctx, func() { x.cancel(runtime.ErrClosed) })
+	defer t.in.tokens.add(req)()
+
+	result, rest, err := t.exchange(x)
+	stopCaller()
+	if rest != nil && t.life.spawn(func() { rest(); stopLife(); x.cancel(errAnswered) }) {
+		return result, err
+	}
+	stopLife()
+	ended := x.ctx.Err() != nil
+	x.cancel(errAnswered)
+	switch {
+	case err == nil || !ended: // the server's own answer, or a failure on the way
+		return result, err
+	case ctx.Err() != nil:
+		t.abandon(ctx, x)
+		return nil, markUnsent(ctx.Err(), x.sent)
+	}
+	return nil, markUnsent(runtime.ErrClosed, x.sent)
+}
+
+// exchange posts the request and reads its answer. Rest, where there is one,
+// reads what follows the answer; it may be run after the call has returned.
+func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err error) {
+	header := t.headers(x.req)
+	x.session = header[headerSession]
+	if isModern(x.req.Version) {
+		header[headerMethod] = x.req.Method // required on every request
+		mirror(header, x.req.Mirror)
+	}
+	resp, sent, err := t.w.do(x.ctx, outgoing{
+		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header,
+		body: requestBody(x.id, x.req.Method, x.req.Params),
+	})
+	x.sent = sent
+	if err != nil {
+		return nil, nil, err
+	}
+	t.noteSession(x, resp)
+	return t.answer(x, resp)
+}
+
+// headers are those of any message under the request's version.
+func (t *HTTP) headers(req *runtime.Request) map[string]string {
+	h := make(map[string]string, 4+len(req.Mirror))
+	if req.Method == methodInitialize {
+		return h
+	}
+	modern := isModern(req.Version)
+	if modern || req.Version >= firstVersionHeader {
+		h[headerVersion] = req.Version
+	}
+	if modern {
+		return h
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if req.Version != "" {
+		t.version = req.Version
+	}
+	if t.session != "" {
+		h[headerSession] = t.session
+	}
+	return h
+}
+
+// noteSession keeps the session that initialize was answered with, and ends
+// the one that an older server may open for a probe.
+func (t *HTTP) noteSession(x *exchange, resp *http.Response) {
+	session := resp.Header.Get(headerSession)
+	if session == "" || resp.StatusCode >= 300 {
+		return
+	}
+	switch x.req.Method {
+	case methodInitialize:
+		x.session = session
+		t.mu.Lock()
+		t.session = session
+		t.mu.Unlock()
+	case methodDiscover:
+		t.life.notice(func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, byeTime)
+			defer cancel()
+			t.endSession(ctx, session, "")
+		})
+	}
+}
+
+// abandon tells the server that nobody waits for a call any more. Under
+// 2026-07-28 closing the stream has said so already; before, a lost stream
+// means nothing. Initialize must not be cancelled.
+func (t *HTTP) abandon(caller context.Context, x *exchange) {
+	if !x.sent || isModern(x.req.Version) || x.req.Method == methodInitialize {
+		return
+	}
+	params := cancelParams(caller, x.id)
+	t.life.notice(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, cancelTime)
+		defer cancel()
+		req := &runtime.Request{Method: methodCancelled, Params: params, Version: x.req.Version}
+		if err := t.post(ctx, req, notificationBody(req.Method, req.Params)); err != nil {
+			t.w.log.Debug("cancel notice not delivered", "err", err)
+		}
+	})
+}
+
+func cancelParams(caller context.Context, id []byte) []byte {
+	reason := "the caller cancelled"
+	switch cause := context.Cause(caller); {
+	case errors.Is(cause, context.DeadlineExceeded):
+		reason = "timed out"
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		reason = cause.Error()
+	}
+	text, err := json.Marshal(reason)
+	if err != nil { // a string always has a JSON form
+		text = []byte(`""`)
+	}
+	b := append([]byte(`{"requestId":`), id...)
+	return append(append(append(b, `,"reason":`...), text...), '}')
+}
+
+// Notify implements [runtime.Transport]. It returns once the server has taken
+// the notification.
+func (t *HTTP) Notify(ctx context.Context, req *runtime.Request) error {
+	if t.life.over() {
+		return notSent{runtime.ErrClosed}
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(t.life.ctx, cancel)()
+	err := t.post(inner, req, notificationBody(req.Method, req.Params))
+	switch {
+	case err == nil:
+		if req.Method == methodInitialized {
+			t.listenAgain()
+		}
+		return nil
+	case ctx.Err() != nil:
+		return markUnsent(ctx.Err(), !errors.Is(err, runtime.ErrNotSent))
+	case t.life.over():
+		return markUnsent(runtime.ErrClosed, !errors.Is(err, runtime.ErrNotSent))
+	}
+	return err
+}
+
+// post sends what has no answer: a notification, or an answer of ours. Req
+// gives version and mirrored headers.
+func (t *HTTP) post(ctx context.Context, req *runtime.Request, body []byte) error {
+	header := t.headers(req)
+	if isModern(req.Version) {
+		mirror(header, req.Mirror)
+	}
+	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, body: body})
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode < 300 {
+		// Some servers open a stream here and leave it open.
+		if mediaType(resp) == mediaStream {
+			return resp.Body.Close()
+		}
+		discard(resp.Body)
+		return nil
+	}
+	defer resp.Body.Close()
+	text, _, _ := t.w.readBody(resp) // what there is of it: the status is the news
+	return statusError(resp, text, errorIn(text), header[headerSession] != "")
+}
+
+// errorIn is the JSON-RPC error in a body, nil when there is none.
+func errorIn(body []byte) *runtime.Error {
+	messages, err := readMessages(body)
+	if err != nil {
+		return nil
+	}
+	for i := range messages {
+		if m := &messages[i]; m.isAnswer() && m.object != nil {
+			return runtime.ParseError(m.object)
+		}
+	}
+	return nil
+}
+
+// SessionID is the session in use, "" for none.
+func (t *HTTP) SessionID() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.session
+}
+
+// ResetSession forgets the session, and ends the stream of [HTTP.Listen] with
+// it, before initialize is sent again. Once notifications/initialized is sent,
+// the stream is opened for the new session. The server is not told: it is the
+// one that forgot it first.
+func (t *HTTP) ResetSession() {
+	t.mu.Lock()
+	t.session, t.version = "", ""
+	l := t.listener
+	t.listener = nil
+	t.mu.Unlock()
+	if l != nil {
+		l.cancel()
+	}
+}
+
+// Close implements [runtime.Transport]. Within one second it delivers cancel
+// notices that are on their way and ends the session.
+func (t *HTTP) Close() error {
+	if !t.life.shut() {
+		return nil
+	}
+	t.life.cancel()
+	t.mu.Lock()
+	session, version := t.session, t.version
+	t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), byeTime)
+	defer cancel()
+	t.life.settle(ctx)
+	if session != "" {
+		t.endSession(ctx, session, version)
+	}
+	t.life.end()
+	if t.w.own != nil {
+		t.w.own.CloseIdleConnections()
+	}
+	t.h.Closed(runtime.ErrClosed)
+	return nil
+}
+
+// endSession tells the server that a session is over. A server may refuse
+// (405); then it ends it when it likes.
+func (t *HTTP) endSession(ctx context.Context, session, version string) {
+	h := map[string]string{headerSession: session}
+	if version >= firstVersionHeader {
+		h[headerVersion] = version
+	}
+	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodDelete, url: t.url, header: h})
+	if err != nil {
+		t.w.log.Debug("session not ended", "err", err)
+		return
+	}
+	discard(resp.Body)
+}

@@ -1,0 +1,180 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+const (
+	legacy = "2025-11-25"
+	modern = "2026-07-28"
+)
+
+// posted is one request as a test server saw it.
+type posted struct {
+	HTTPMethod string
+	Header     http.Header
+	Body       string
+	ID         string
+	Method     string
+	Params     string
+}
+
+// script is a server that records what comes and answers by a function.
+type script struct {
+	*httptest.Server
+	mu   sync.Mutex
+	seen []posted
+	more chan struct{} // one token a request
+}
+
+func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, p posted)) *script {
+	t.Helper()
+	s := &script{more: make(chan struct{}, 1000)}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		p := posted{HTTPMethod: r.Method, Header: r.Header.Clone(), Body: string(b)}
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params json.RawMessage
+		}
+		if len(b) > 0 {
+			if err := json.Unmarshal(b, &m); err != nil {
+				t.Errorf("the body is not JSON: %q", b)
+			}
+		}
+		p.ID, p.Method, p.Params = string(m.ID), m.Method, string(m.Params)
+		s.mu.Lock()
+		s.seen = append(s.seen, p)
+		s.mu.Unlock()
+		s.more <- struct{}{}
+		answer(w, r, p)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// requests waits until there are n and gives them.
+func (s *script) requests(t *testing.T, n int) []posted {
+	t.Helper()
+	for range n {
+		select {
+		case <-s.more:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("fewer than %d requests came", n)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]posted(nil), s.seen...)
+}
+
+func (s *script) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.seen)
+}
+
+func newHTTP(t *testing.T, url string, o transport.HTTPOptions) *transport.HTTP {
+	t.Helper()
+	c, err := transport.NewHTTP(url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func writeJSON(w http.ResponseWriter, status int, format string, a ...any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, format, a...)
+}
+
+// writeSSE sends raw stream text at once.
+func writeSSE(w http.ResponseWriter, format string, a ...any) {
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "text/event-stream")
+	}
+	fmt.Fprintf(w, format, a...)
+	w.(http.Flusher).Flush()
+}
+
+// recorder is a handler that keeps what it gets.
+type recorder struct {
+	runtime.NopHandler
+	notes   chan note
+	closed  chan error
+	request func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+type note struct {
+	call   *runtime.Request
+	method string
+	params string
+}
+
+func newRecorder() *recorder {
+	return &recorder{notes: make(chan note, 1000), closed: make(chan error, 10)}
+}
+
+func (r *recorder) Notification(_ context.Context, call *runtime.Request, method string, params json.RawMessage) {
+	r.notes <- note{call, method, string(params)}
+}
+
+func (r *recorder) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	if r.request != nil {
+		return r.request(ctx, method, params)
+	}
+	return r.NopHandler.Request(ctx, call, method, params)
+}
+
+func (r *recorder) Closed(err error) { r.closed <- err }
+
+func (r *recorder) next(t *testing.T) note {
+	t.Helper()
+	select {
+	case n := <-r.notes:
+		return n
+	case <-time.After(10 * time.Second):
+		t.Fatal("no notification came")
+		return note{}
+	}
+}
+
+// receive takes one value, with a bound.
+func receive[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s did not come", what)
+		panic("unreachable")
+	}
+}
+
+// connCounter counts connections made to a server.
+type connCounter struct{ n atomic.Int64 }
+
+func (c *connCounter) count(_ net.Conn, state http.ConnState) {
+	if state == http.StateNew {
+		c.n.Add(1)
+	}
+}

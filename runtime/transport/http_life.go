@@ -1,0 +1,89 @@
+package transport
+
+import (
+	"context"
+	"sync"
+)
+
+// lifetime owns the goroutines of a transport.
+type lifetime struct {
+	// ctx ends with Close, late when Close has said goodbye to the server.
+	ctx, late         context.Context //nolint:containedctx // owned, ended by Close
+	cancel, lateClose context.CancelFunc
+
+	mu      sync.Mutex // guards closed and every Add of the groups
+	closed  bool
+	work    sync.WaitGroup
+	notices sync.WaitGroup // those of work that tell the server something on the way out
+	done    chan struct{}
+}
+
+func newLifetime() *lifetime {
+	l := &lifetime{done: make(chan struct{})}
+	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.late, l.lateClose = context.WithCancel(context.Background())
+	return l
+}
+
+// spawn runs f in a goroutine that Close waits for; false when closed.
+func (l *lifetime) spawn(f func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.work.Go(f)
+	return true
+}
+
+// notice is spawn for a message that Close lets go out first.
+func (l *lifetime) notice(f func(context.Context)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	l.notices.Add(1)
+	l.work.Go(func() {
+		defer l.notices.Done()
+		f(l.late)
+	})
+	return true
+}
+
+// shut begins the end: nothing new starts. What runs goes on until cancel or
+// end. False when it has begun already; then it waits for that end.
+func (l *lifetime) shut() bool {
+	l.mu.Lock()
+	first := !l.closed
+	l.closed = true
+	l.mu.Unlock()
+	if !first {
+		<-l.done
+		return false
+	}
+	return true
+}
+
+// settle waits for notices that are on their way, no longer than ctx.
+func (l *lifetime) settle(ctx context.Context) {
+	gone := make(chan struct{})
+	l.work.Go(func() {
+		l.notices.Wait()
+		close(gone)
+	})
+	select {
+	case <-gone:
+	case <-ctx.Done():
+	}
+}
+
+// end stops what still runs and waits for it.
+func (l *lifetime) end() {
+	l.cancel()
+	l.lateClose()
+	l.work.Wait()
+	close(l.done)
+}
+
+func (l *lifetime) over() bool { return l.ctx.Err() != nil }

@@ -1,0 +1,183 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+)
+
+const (
+	backoffFirst = 500 * time.Millisecond
+	backoffMax   = 30 * time.Second
+	// maxListens bounds attempts in a row to open the stream again. One that
+	// brings an event, or lasts for listenWorth, starts anew.
+	maxListens  = 10
+	listenWorth = 30 * time.Second
+)
+
+// backoff is how long to wait after n failures, between half and all of 500 ms
+// doubled n times, at most 30 s.
+func backoff(n int) time.Duration {
+	d := backoffMax
+	if n < 6 {
+		d = backoffFirst << n
+	}
+	d = min(d, backoffMax)
+	return d/2 + rand.N(d/2+1)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Listen opens, in the background, the stream on which a server of the
+// revisions before 2026-07-28 sends what belongs to no call; it goes to the
+// transport's Handler. It is to be called once notifications/initialized is
+// sent. A server without such a stream is
+// left alone; a stream that breaks is opened again, at most ten times in a row.
+// It ends with ctx or Close. While one runs, further calls do nothing.
+func (t *HTTP) Listen(ctx context.Context) {
+	t.mu.Lock()
+	t.listening = ctx
+	t.mu.Unlock()
+	t.listenAgain()
+}
+
+// listenAgain opens the stream that Listen has asked for, unless it is open.
+func (t *HTTP) listenAgain() {
+	t.mu.Lock()
+	parent := t.listening
+	t.mu.Unlock()
+	if parent == nil || parent.Err() != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(parent)
+	l := &listener{cancel: cancel}
+	t.mu.Lock()
+	if t.listener != nil || isModern(t.version) {
+		t.mu.Unlock()
+		cancel()
+		return
+	}
+	t.listener = l
+	l.session, l.version = t.session, t.version
+	t.mu.Unlock()
+	stop := context.AfterFunc(t.life.ctx, cancel)
+	ok := t.life.spawn(func() {
+		defer stop()
+		defer cancel()
+		t.listen(ctx, l)
+		t.mu.Lock()
+		if t.listener == l {
+			t.listener = nil
+		}
+		t.mu.Unlock()
+	})
+	if !ok {
+		cancel()
+	}
+}
+
+// listener is the stream of one Listen and the session it belongs to.
+type listener struct {
+	cancel           context.CancelFunc
+	session, version string
+	lastID           string // of the latest event, its own goroutine's
+}
+
+func (t *HTTP) listen(ctx context.Context, l *listener) {
+	for failures := 0; ; {
+		heard, retry, err := t.listenOnce(ctx, l)
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, errNoStream) {
+			t.w.log.Debug("server has no stream for messages outside of calls", "err", err)
+			return
+		}
+		if heard {
+			failures = 0
+		}
+		failures++
+		if failures > maxListens {
+			t.w.log.Warn("stream for messages outside of calls given up", "attempts", maxListens, "err", err)
+			return
+		}
+		if pause(ctx, max(retry, backoff(failures-1))) != nil {
+			return
+		}
+	}
+}
+
+var errNoStream = errors.New("no stream")
+
+// listenOnce reads the stream until it ends. Heard says that it was worth it.
+func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry time.Duration, err error) {
+	header := map[string]string{}
+	if l.session != "" {
+		header[headerSession] = l.session
+	}
+	if l.version >= firstVersionHeader {
+		header[headerVersion] = l.version
+	}
+	if l.lastID != "" {
+		header[headerLastID] = l.lastID
+	}
+	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
+	if err != nil {
+		var redirect *redirectError
+		if errors.As(err, &redirect) {
+			return false, 0, errors.Join(errNoStream, err)
+		}
+		return false, 0, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
+		return false, 0, statusError(resp, nil, nil, false)
+	}
+	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaStream {
+		return false, 0, errors.Join(errNoStream, statusError(resp, nil, nil, false))
+	}
+	began := time.Now()
+	rd := sse.NewReader(resp.Body, t.w.max)
+	for {
+		ev, err := rd.Next()
+		if id := rd.LastID(); id != "" {
+			l.lastID = id
+		}
+		retry, _ = rd.Retry()
+		if err != nil {
+			return heard || time.Since(began) >= listenWorth, retry, err
+		}
+		if ev.Name != "message" || len(ev.Data) == 0 {
+			continue
+		}
+		messages, err := readMessages(ev.Data)
+		if err != nil {
+			t.w.log.Warn("server sent an event that is no message", "sample", printable(ev.Data), "err", err)
+			continue
+		}
+		heard = true
+		for i := range messages {
+			t.takeFree(l.version, &messages[i])
+		}
+	}
+}
+
+var _ interface {
+	runtime.Transport
+	Listen(context.Context)
+	ResetSession()
+} = (*HTTP)(nil)

@@ -1,0 +1,303 @@
+package transport
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+)
+
+const (
+	// restEvents and restTime bound what is read after an answer so that its
+	// connection can be used again; beyond, the connection is closed.
+	restEvents = 1000
+	restTime   = 2 * time.Second
+	// maxResumes bounds attempts in a row to take up a stream again; maxEmpty
+	// how often in a row it may come without anything new, which servers do
+	// that want to be polled.
+	maxResumes = 10
+	maxEmpty   = 100
+)
+
+// answer reads the answer to a call, JSON or stream. The body decides; the
+// status is a hint.
+func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func(), error) {
+	if mediaType(resp) == mediaStream {
+		return t.stream(x, resp)
+	}
+	defer resp.Body.Close()
+	body, whole, err := t.w.readBody(resp)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return nil, nil, t.tooLarge(x)
+	case err != nil && resp.StatusCode < 300:
+		return nil, nil, t.lost(err)
+	}
+	var messages []message
+	malformed := errNotMessage
+	if whole && looksLikeJSON(body) {
+		messages, malformed = readMessages(body)
+	}
+	for i := range messages {
+		m := &messages[i]
+		if !m.isAnswer() {
+			t.take(x, m)
+			continue
+		}
+		// An error without a usable id can only be about this request.
+		if m.object != nil {
+			rpc := runtime.ParseError(m.object)
+			if resp.StatusCode < 300 {
+				return nil, nil, rpc
+			}
+			return nil, nil, statusError(resp, body, rpc, x.session != "")
+		}
+		if sameAnswer(m.id, x.id) {
+			return m.result, nil, nil
+		}
+		malformed = errors.New("it answers a different request")
+	}
+	if resp.StatusCode >= 300 {
+		return nil, nil, statusError(resp, body, nil, x.session != "")
+	}
+	return nil, nil, &runtime.ProtocolError{Reason: whyNot(x, resp, body, malformed), Sample: printable(body)}
+}
+
+// sameAnswer compares the id of the one answer in a body with the request's,
+// and forgives a number that comes back as a string: some servers do that.
+func sameAnswer(got, want []byte) bool {
+	return sameID(got, want) || len(got) == len(want)+2 && string(got) == `"`+string(want)+`"`
+}
+
+// whyNot says in a sentence why a success is no answer.
+func whyNot(x *exchange, resp *http.Response, body []byte, malformed error) string {
+	media := mediaType(resp)
+	switch {
+	case len(body) == 0:
+		return fmt.Sprintf("%s: the server answered HTTP %d with an empty body", x.req.Method, resp.StatusCode)
+	case resp.Header.Get("Content-Encoding") != "":
+		return fmt.Sprintf("%s: the server compressed its answer (%s) without being asked", x.req.Method, resp.Header.Get("Content-Encoding"))
+	case !isJSON(media) && !looksLikeJSON(body):
+		if media == "" {
+			media = "something"
+		}
+		return fmt.Sprintf("%s: the server answered %s instead of MCP", x.req.Method, media)
+	}
+	return fmt.Sprintf("%s: the server's answer is malformed: %v", x.req.Method, malformed)
+}
+
+func (t *HTTP) tooLarge(x *exchange) error {
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the answer is larger than %d bytes", x.req.Method, t.w.max)}
+}
+
+// lost is the error of a connection that broke before the answer was whole.
+func (t *HTTP) lost(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errConnectionLost
+	}
+	return &runtime.ConnectError{Target: t.w.target, Err: err}
+}
+
+// take delivers a message that is not an answer.
+func (t *HTTP) take(x *exchange, m *message) {
+	if !m.isRequest() {
+		t.in.notification(x.ctx, x.req, m)
+		return
+	}
+	if isModern(x.req.Version) {
+		// 2026-07-28, Streamable HTTP: servers send no requests, clients
+		// post no responses.
+		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
+		return
+	}
+	aborted, stop := context.WithCancel(context.Background())
+	undo := context.AfterFunc(x.ctx, func() {
+		if !errors.Is(context.Cause(x.ctx), errAnswered) {
+			stop()
+		}
+	})
+	t.in.request(aborted, x.req, m, func(body []byte) {
+		undo()
+		stop()
+		t.reply(x.req, body)
+	})
+}
+
+// reply posts the answer to a request of the server.
+func (t *HTTP) reply(call *runtime.Request, body []byte) {
+	req := &runtime.Request{Method: call.Method, Version: call.Version}
+	if call.Method == methodInitialize {
+		req = &runtime.Request{} // in its session, though not under a version yet
+	}
+	ctx, cancel := context.WithTimeout(t.life.ctx, replyTime)
+	defer cancel()
+	if err := t.post(ctx, req, body); err != nil {
+		t.w.log.Warn("answer to the server not delivered", "err", err)
+	}
+}
+
+// stream reads events up to the answer, and takes the stream up again where it
+// ends early and can be.
+func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func(), error) {
+	first, lastID, empty := resp, "", 0
+	var wait time.Duration
+	for {
+		rd := sse.NewReader(resp.Body, t.w.max)
+		m, heard, err := t.untilAnswer(x, rd)
+		if m != nil {
+			body := resp.Body
+			rest := func() { t.rest(x, rd, body) }
+			if m.object == nil {
+				return m.result, rest, nil
+			}
+			rpc := runtime.ParseError(m.object)
+			if first.StatusCode >= 300 {
+				return nil, rest, statusError(first, nil, rpc, x.session != "")
+			}
+			return nil, rest, rpc
+		}
+		_ = resp.Body.Close()
+		switch {
+		case errors.Is(err, sse.ErrTooLarge):
+			return nil, nil, t.tooLarge(x)
+		case first.StatusCode >= 300:
+			return nil, nil, statusError(first, nil, nil, x.session != "")
+		}
+		if id := rd.LastID(); id != "" {
+			heard = heard || id != lastID
+			lastID = id
+		}
+		if empty++; heard {
+			empty = 0
+		}
+		if isModern(x.req.Version) || lastID == "" || empty > maxEmpty {
+			return nil, nil, t.unanswered(x, err)
+		}
+		if retry, ok := rd.Retry(); ok {
+			wait = retry
+		} else if wait == 0 {
+			wait = backoff(0)
+		}
+		if resp, err = t.resume(x, lastID, wait, err); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+// unanswered is the error of a stream that ended without the answer.
+func (t *HTTP) unanswered(x *exchange, err error) error {
+	if errors.Is(err, io.EOF) {
+		return &runtime.ProtocolError{Reason: x.req.Method + ": the server ended its answer before the result"}
+	}
+	return t.lost(err)
+}
+
+// untilAnswer delivers events up to the answer. Heard tells whether there was
+// any message.
+func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, heard bool, err error) {
+	for {
+		ev, err := rd.Next()
+		if err != nil {
+			return nil, heard, err
+		}
+		if ev.Name != "message" || len(ev.Data) == 0 {
+			continue
+		}
+		messages, err := readMessages(ev.Data)
+		if err != nil {
+			t.w.log.Warn("server sent an event that is no message", "method", x.req.Method, "sample", printable(ev.Data), "err", err)
+			continue
+		}
+		heard = true
+		for i := range messages {
+			switch m := &messages[i]; {
+			case !m.isAnswer():
+				t.take(x, m)
+			case sameID(m.id, x.id), m.object != nil && (m.id == nil || isNull(m.id)):
+				answer = m
+			default:
+				t.w.log.Warn("server answered a request it was not asked here", "method", x.req.Method)
+			}
+		}
+		if answer != nil {
+			return answer, true, nil
+		}
+	}
+}
+
+// rest reads what follows an answer, within bounds, and delivers it as
+// belonging to no call.
+func (t *HTTP) rest(x *exchange, rd *sse.Reader, body io.ReadCloser) {
+	timer := time.AfterFunc(restTime, func() { x.cancel(errAnswered) })
+	defer timer.Stop()
+	defer body.Close()
+	for range restEvents {
+		ev, err := rd.Next()
+		if err != nil {
+			return
+		}
+		if ev.Name != "message" || len(ev.Data) == 0 {
+			continue
+		}
+		messages, err := readMessages(ev.Data)
+		if err != nil {
+			continue
+		}
+		for i := range messages {
+			t.takeFree(x.req.Version, &messages[i])
+		}
+	}
+}
+
+// takeFree delivers a message that belongs to no call.
+func (t *HTTP) takeFree(version string, m *message) {
+	switch {
+	case m.isAnswer():
+		t.w.log.Debug("late answer dropped")
+	case !m.isRequest():
+		t.in.notification(t.life.ctx, nil, m)
+	case isModern(version):
+		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
+	default:
+		t.in.request(nil, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, body) })
+	}
+}
+
+// resume opens the stream of a call again after its last event (2025-11-25,
+// Streamable HTTP, Resumability). Wait is how long the server wants to be left
+// alone before; cause is why the stream ended.
+func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause error) (*http.Response, error) {
+	for n := range maxResumes {
+		if n > 0 {
+			wait = max(wait, backoff(n))
+		}
+		if err := pause(x.ctx, wait); err != nil {
+			return nil, err
+		}
+		header := t.headers(&runtime.Request{Version: x.req.Version})
+		header[headerLastID] = lastID
+		resp, _, err := t.w.do(x.ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
+		if err != nil {
+			if x.ctx.Err() != nil {
+				return nil, err
+			}
+			continue
+		}
+		if resp.StatusCode < 300 && mediaType(resp) == mediaStream {
+			return resp, nil
+		}
+		discard(resp.Body)
+		if resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests {
+			break
+		}
+	}
+	// Never an expired session, whatever the status: the server may have acted
+	// on the call, which must not be sent again.
+	return nil, t.unanswered(x, cause)
+}

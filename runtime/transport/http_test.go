@@ -1,0 +1,349 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+// grease is a result with everything that a careless reader would change.
+const grease = `{ "a":1.0,"big":9007199254740993,"x":"\u0041\ud800","nested":{"k":1,"k":2},"_meta":{"z":null} , "content":[]}`
+
+func TestHTTPKeepsBytes(t *testing.T) {
+	params := "{ \"name\":\"t\",\n \"arguments\":" + grease + "}"
+	for name, answer := range map[string]func(w http.ResponseWriter, p posted){
+		"json": func(w http.ResponseWriter, p posted) {
+			writeJSON(w, 200, "{\"grease\":true, \"result\" : %s,\"id\":%s ,\"jsonrpc\":\"2.0\"}\n", grease, p.ID)
+		},
+		"json with a charset and an odd case": func(w http.ResponseWriter, p posted) {
+			w.Header()["Content-Type"] = []string{"Application/JSON; charset=utf-8"}
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","result":%s,"id":%s}`, grease, p.ID)
+		},
+		"json that calls itself text": func(w http.ResponseWriter, p posted) {
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","result":%s,"id":%s}`, grease, p.ID)
+		},
+		"json of no type": func(w http.ResponseWriter, p posted) {
+			w.Header()["Content-Type"] = nil
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","result":%s,"id":%s}`, grease, p.ID)
+		},
+		"stream": func(w http.ResponseWriter, p posted) {
+			writeSSE(w, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n", p.ID, grease)
+		},
+		"stream in pieces": func(w http.ResponseWriter, p posted) {
+			for _, b := range []byte(fmt.Sprintf("data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\r\r", p.ID, grease)) {
+				writeSSE(w, "%c", b)
+			}
+		},
+		"an id that became a string": func(w http.ResponseWriter, p posted) {
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":"%s","result":%s}`, p.ID, grease)
+		},
+		"a batch of one": func(w http.ResponseWriter, p posted) {
+			writeJSON(w, 200, `[{"jsonrpc":"2.0","id":%s,"result":%s}]`, p.ID, grease)
+		},
+		"null beside the result": func(w http.ResponseWriter, p posted) {
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":%s,"error":null}`, p.ID, grease)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) { answer(w, p) })
+			c := newHTTP(t, s.URL, transport.HTTPOptions{})
+			got, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params), Version: legacy})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != grease {
+				t.Errorf("result: got %s, want %s", got, grease)
+			}
+			want := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + params + `}`
+			if body := s.requests(t, 1)[0].Body; body != want {
+				t.Errorf("body: got %s, want %s", body, want)
+			}
+		})
+	}
+}
+
+// TestHTTPHeaders: which headers go with which message of which revision.
+func TestHTTPHeaders(t *testing.T) {
+	type headers map[string]string
+	session := headers{"Mcp-Session-Id": "s1"}
+	for name, c := range map[string]struct {
+		version string
+		session bool
+		mirror  map[string]string
+		method  string
+		want    headers
+	}{
+		"initialize":                   {legacy, false, nil, "initialize", headers{}},
+		"initialize again":             {legacy, true, nil, "initialize", headers{}},
+		"before negotiation":           {"", false, nil, "tools/list", headers{}},
+		"2025-03-26 has no version":    {"2025-03-26", true, nil, "tools/list", session},
+		"2025-06-18":                   {"2025-06-18", true, nil, "tools/list", headers{"Mcp-Session-Id": "s1", "Mcp-Protocol-Version": "2025-06-18"}},
+		"2025-11-25 without session":   {legacy, false, nil, "tools/list", headers{"Mcp-Protocol-Version": legacy}},
+		"mirror is for the new":        {legacy, false, map[string]string{"Mcp-Name": "x"}, "tools/call", headers{"Mcp-Protocol-Version": legacy}},
+		"2026-07-28 has no session":    {modern, true, nil, "tools/list", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/list"}},
+		"2026-07-28 discover":          {modern, false, nil, "server/discover", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "server/discover"}},
+		"mirrored values are wrapped":  {modern, false, map[string]string{"Mcp-Name": "Hello, 世界", "mcp-param-region": " padded "}, "tools/call", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?SGVsbG8sIOS4lueVjA==?=", "Mcp-Param-Region": "=?base64?IHBhZGRlZCA=?="}},
+		"mirror replaces nothing else": {modern, false, map[string]string{"Accept": "x", "Mcp-Session-Id": "y", "MCP-Protocol-Version": "z", "Mcp-Bad Name": "b"}, "tools/call", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+				if p.Method == "initialize" {
+					w.Header().Set("Mcp-Session-Id", "s1")
+				}
+				writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+			})
+			cl := newHTTP(t, s.URL, transport.HTTPOptions{Headers: map[string]string{
+				"Authorization": "Bearer k", "x-other": "1", "mcp-session-id": "evil", "Accept": "evil", "content-type": "evil", "MCP-Protocol-Version": "evil", "mcp-name": "evil",
+			}})
+			n := 1
+			if c.session {
+				n++
+				if _, err := cl.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := cl.Call(t.Context(), &runtime.Request{Method: c.method, Version: c.version, Mirror: c.mirror}); err != nil {
+				t.Fatal(err)
+			}
+			h := s.requests(t, n)[n-1].Header
+			got := headers{}
+			for k, v := range h {
+				if strings.HasPrefix(k, "Mcp-") {
+					got[k] = strings.Join(v, "|")
+				}
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Error(d)
+			}
+			always := headers{
+				"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Authorization": "Bearer k", "X-Other": "1", "Accept-Encoding": "",
+			}
+			for k, want := range always {
+				if got := strings.Join(h[k], "|"); got != want {
+					t.Errorf("%s: got %q, want %q", k, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestHTTPRefusesBadSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		url     string
+		headers map[string]string
+		want    string
+	}{
+		"no scheme":           {"example.com/mcp", nil, "want http:// or https://"},
+		"other scheme":        {"ftp://example.com/", nil, "want http:// or https://"},
+		"no host":             {"http:///mcp", nil, "want http:// or https://"},
+		"rubbish":             {"http://a b/?key=secret", nil, "malformed"},
+		"secret not repeated": {"gopher://user:secret@h/x?key=secret", nil, "gopher://h/x"},
+		"bad header name":     {"http://h/", map[string]string{"a b": "secret"}, "not a valid name"},
+		"bad header value":    {"http://h/", map[string]string{"A": "secret\r\nB: c"}, "control character"},
+	} {
+		_, err := transport.NewHTTP(c.url, transport.HTTPOptions{Headers: c.headers})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestHTTPNotify(t *testing.T) {
+	for _, status := range []int{200, 202, 204} {
+		s := newScript(t, func(w http.ResponseWriter, _ *http.Request, _ posted) { w.WriteHeader(status) })
+		c := newHTTP(t, s.URL, transport.HTTPOptions{})
+		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
+			t.Fatalf("%d: %v", status, err)
+		}
+		p := s.requests(t, 1)[0]
+		if want := `{"jsonrpc":"2.0","method":"notifications/initialized"}`; p.Body != want {
+			t.Errorf("body: got %s, want %s", p.Body, want)
+		}
+		if got := p.Header.Get("Mcp-Protocol-Version"); got != legacy {
+			t.Errorf("version: got %q", got)
+		}
+	}
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, _ posted) {
+		writeJSON(w, 400, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}`)
+	})
+	var rpc *runtime.Error
+	err := newHTTP(t, s.URL, transport.HTTPOptions{}).Notify(t.Context(), &runtime.Request{Method: "notifications/x", Version: legacy})
+	if !errors.As(err, &rpc) || rpc.Code != -32600 {
+		t.Errorf("got %v, want the server's error", err)
+	}
+}
+
+// TestHTTPSession: the id comes with the answer to initialize, goes with what
+// follows, ends on Close, and a probe's is ended at once.
+func TestHTTPSession(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+		switch {
+		case r.Method == http.MethodDelete:
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		case p.Method == "initialize":
+			w.Header().Set("Mcp-Session-Id", "real")
+		case p.Method == "server/discover":
+			w.Header().Set("Mcp-Session-Id", "probe")
+		default:
+			w.Header().Set("Mcp-Session-Id", "other")
+		}
+		writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+	})
+	rec := newRecorder()
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
+	call := func(method, version string) {
+		t.Helper()
+		if _, err := c.Call(t.Context(), &runtime.Request{Method: method, Version: version}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call("server/discover", modern)
+	seen := s.requests(t, 2)
+	if p := seen[1]; p.HTTPMethod != http.MethodDelete || p.Header.Get("Mcp-Session-Id") != "probe" {
+		t.Errorf("the probe's session is not ended: %+v", p)
+	}
+	if c.SessionID() != "" {
+		t.Errorf("session %q after the probe", c.SessionID())
+	}
+	call("initialize", "")
+	call("tools/list", legacy)
+	call("tools/list", legacy)
+	for _, p := range s.requests(t, 3)[3:] {
+		if got := p.Header.Get("Mcp-Session-Id"); got != "real" {
+			t.Errorf("%s: session %q", p.Method, got)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	p := s.requests(t, 1)[5]
+	if p.HTTPMethod != http.MethodDelete || p.Header.Get("Mcp-Session-Id") != "real" || p.Header.Get("Mcp-Protocol-Version") != legacy {
+		t.Errorf("Close: got %+v", p)
+	}
+	if err := receive(t, rec.closed, "Closed"); !errors.Is(err, runtime.ErrClosed) || len(rec.closed) > 0 {
+		t.Errorf("Closed: got %v and %d more", err, len(rec.closed))
+	}
+	_, err := c.Call(t.Context(), &runtime.Request{Method: "x"})
+	if !errors.Is(err, runtime.ErrClosed) || !errors.Is(err, runtime.ErrNotSent) {
+		t.Errorf("call after Close: got %v", err)
+	}
+	if err := c.Notify(t.Context(), &runtime.Request{Method: "x"}); !errors.Is(err, runtime.ErrClosed) {
+		t.Errorf("notify after Close: got %v", err)
+	}
+}
+
+func TestHTTPResetSession(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		if p.Method == "initialize" {
+			w.Header().Set("Mcp-Session-Id", "one")
+		}
+		writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+	})
+	c := newHTTP(t, s.URL, transport.HTTPOptions{})
+	for _, method := range []string{"initialize", "a"} {
+		if _, err := c.Call(t.Context(), &runtime.Request{Method: method}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.ResetSession()
+	if _, err := c.Call(t.Context(), &runtime.Request{Method: "b"}); err != nil {
+		t.Fatal(err)
+	}
+	seen := s.requests(t, 3)
+	if a, b := seen[1].Header.Get("Mcp-Session-Id"), seen[2].Header.Get("Mcp-Session-Id"); a != "one" || b != "" {
+		t.Errorf("got %q before and %q after", a, b)
+	}
+}
+
+// TestHTTPClosePending: Close ends calls that wait, whatever they wait for.
+func TestHTTPClosePending(t *testing.T) {
+	for name, begin := range map[string]func(w http.ResponseWriter){
+		"headers": func(http.ResponseWriter) {},
+		"stream":  func(w http.ResponseWriter) { writeSSE(w, ": hello\n\n") },
+		"json": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.(http.Flusher).Flush()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, func(w http.ResponseWriter, r *http.Request, _ posted) {
+				begin(w)
+				<-r.Context().Done()
+			})
+			c := newHTTP(t, s.URL, transport.HTTPOptions{})
+			failed := make(chan error, 1)
+			go func() {
+				_, err := c.Call(context.WithoutCancel(t.Context()), &runtime.Request{Method: "x", Version: legacy})
+				failed <- err
+			}()
+			s.requests(t, 1)
+			_ = c.Close()
+			if err := receive(t, failed, "the end of the call"); !errors.Is(err, runtime.ErrClosed) {
+				t.Errorf("got %v, want ErrClosed", err)
+			}
+		})
+	}
+}
+
+func TestHTTPConcurrentCallsReuseConnections(t *testing.T) {
+	const parallel, rounds = 32, 20
+	for name, answer := range map[string]func(w http.ResponseWriter, p posted){
+		"json": func(w http.ResponseWriter, p posted) {
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":%s}`, p.ID, p.Params)
+		},
+		"stream": func(w http.ResponseWriter, p posted) {
+			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}\n\n", p.ID, p.Params)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) { answer(w, p) })
+			var conns connCounter
+			s.Config.ConnState = conns.count
+			c := newHTTP(t, s.URL, transport.HTTPOptions{})
+			errs := make(chan error, parallel)
+			for i := range parallel {
+				go func() {
+					for j := range rounds {
+						want := fmt.Sprintf(`{"n":%d}`, i*rounds+j)
+						// As clients do: the context ends with the call.
+						ctx, cancel := context.WithCancel(t.Context())
+						got, err := c.Call(ctx, &runtime.Request{Method: "echo", Params: json.RawMessage(want), Version: legacy})
+						cancel()
+						if err == nil && string(got) != want {
+							err = fmt.Errorf("got %s, want %s", got, want)
+						}
+						if err != nil {
+							errs <- err
+							return
+						}
+					}
+					errs <- nil
+				}()
+			}
+			for range parallel {
+				if err := <-errs; err != nil {
+					t.Error(err)
+				}
+			}
+			// A stream is drained in the background, so a caller may be ahead
+			// of its own connection; one each and one in reserve is plenty.
+			if n := conns.n.Load(); n > 3*parallel {
+				t.Errorf("%d connections for %d callers", n, parallel)
+			}
+		})
+	}
+}

@@ -1,0 +1,323 @@
+package transport
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// HTTPOptions are settings of [NewHTTP] and [OpenSSE]. The zero value is
+// useful.
+type HTTPOptions struct {
+	// Client sends the requests. Nil makes one of our own, which ends with the
+	// transport: no overall timeout, no transparent compression, proxies from
+	// the environment. Redirects follow the transport's rule, and then the
+	// client's: to the same origin only, by 307 and 308 only.
+	Client *http.Client
+	// Headers go with every request. They never replace a header that the
+	// protocol owns (Mcp-*, Content-Type, Accept, Last-Event-ID), and win over
+	// the Authorizer.
+	Headers map[string]string
+	// Handler gets what belongs to no call; nil is [runtime.NopHandler]. Its
+	// methods must not call Close.
+	Handler runtime.Handler
+	// Authorizer gives requests their credentials; nil sends none.
+	Authorizer Authorizer
+	// Logger gets what the server does wrong and what is given up (never
+	// headers or payloads); nil discards.
+	Logger *slog.Logger
+	// MaxMessage bounds one message of the server, in bytes; 0 is 64 MiB. A
+	// longer one fails its call with a [*runtime.ProtocolError].
+	MaxMessage int64
+}
+
+const defaultMaxMessage = 64 << 20
+
+// wire sends HTTP requests to one server. It is the part that both transports
+// share.
+type wire struct {
+	client *http.Client
+	own    *http.Transport // ours to close; nil when the caller brought a client
+	static http.Header
+	host   string // from the static headers; "" is the URL's
+	auth   Authorizer
+	log    *slog.Logger
+	max    int64
+	target string // the URL without query and user, for messages
+}
+
+// newWire checks a URL and the options; the URL comes back without fragment.
+func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		// The error would repeat the whole URL, secrets in it included.
+		return nil, nil, errors.New("the server's URL is malformed")
+	}
+	u.Fragment = ""
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, nil, fmt.Errorf("URL %s: want http:// or https:// and a host", display(u))
+	}
+	w := &wire{auth: o.Authorizer, log: o.Logger, max: o.MaxMessage, target: display(u), static: http.Header{}}
+	if w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
+	}
+	if w.max <= 0 {
+		w.max = defaultMaxMessage
+	}
+	if o.Handler == nil {
+		o.Handler = runtime.NopHandler{}
+	}
+	for name, value := range o.Headers {
+		if err := w.addStatic(name, value); err != nil {
+			return nil, nil, err
+		}
+	}
+	w.client = &http.Client{}
+	if o.Client != nil {
+		*w.client = *o.Client
+	} else {
+		w.own = newRoundTripper()
+		w.client.Transport = w.own
+	}
+	w.client.CheckRedirect = redirectRule(w.client.CheckRedirect)
+	return w, u, nil
+}
+
+func (w *wire) addStatic(name, value string) error {
+	if !isToken(name) {
+		return fmt.Errorf("header %q: not a valid name", name)
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return fmt.Errorf("header %s: the value holds a control character", name)
+	}
+	name = textproto.CanonicalMIMEHeaderKey(name)
+	switch {
+	case name == "Host":
+		w.host = value
+	case strings.HasPrefix(name, "Mcp-"), name == "Content-Type", name == "Accept", name == "Last-Event-Id", name == "Content-Length":
+		w.log.Warn("configured header left out: the protocol owns it", "header", name)
+	default:
+		w.static[name] = []string{value}
+	}
+	return nil
+}
+
+// newRoundTripper makes a connection pool that lets many calls to one server
+// run at once.
+func newRoundTripper() *http.Transport {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          256,
+		MaxIdleConnsPerHost:   64,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		DisableCompression:    true,
+		// A quiet stream is legal for hours; a dead connection is not.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second},
+	}
+}
+
+// redirectRule follows redirects that neither change the request nor send its
+// credentials elsewhere.
+func redirectRule(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		from, status := via[len(via)-1].URL, 0
+		if req.Response != nil {
+			status = req.Response.StatusCode
+		}
+		if origin(from) != origin(req.URL) || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
+			return &redirectError{status: status, from: from, to: req.URL}
+		}
+		if len(via) >= 10 {
+			return errors.New("more than 10 redirects")
+		}
+		if next != nil {
+			return next(req, via)
+		}
+		return nil
+	}
+}
+
+// outgoing is one HTTP request in the making.
+type outgoing struct {
+	method string
+	url    *url.URL
+	accept string
+	body   []byte            // nil sends none
+	header map[string]string // what the protocol adds
+}
+
+const (
+	acceptBoth   = "application/json, text/event-stream"
+	acceptStream = "text/event-stream"
+)
+
+// do sends a request and gives the answer, whatever its status. After a
+// challenge it is sent once more when the authorizer says so; nothing else is
+// ever repeated, since a call may act. Sent reports whether a connection was
+// there to write to.
+func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bool, err error) {
+	var connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	for try := 1; ; try++ {
+		req, err := w.request(ctx, o)
+		if err != nil {
+			return nil, sent, markUnsent(err, sent)
+		}
+		resp, err := w.client.Do(req)
+		sent = connected.Load()
+		if err != nil {
+			return nil, sent, sendError(ctx, w.target, err, sent)
+		}
+		if w.auth == nil || try > 1 || !challenged(resp) {
+			return resp, true, nil
+		}
+		retry, err := w.auth.Challenged(ctx, resp)
+		if err != nil {
+			_ = resp.Body.Close()
+			return nil, true, err
+		}
+		if !retry {
+			return resp, true, nil
+		}
+		discard(resp.Body)
+	}
+}
+
+func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
+	var body io.Reader
+	if o.body != nil {
+		body = bytes.NewReader(o.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, o.method, o.url.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	h := req.Header
+	h["User-Agent"] = []string{"mcpctl"}
+	if w.auth != nil {
+		if err := w.auth.Authorize(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+	for name, value := range w.static {
+		h[name] = value
+	}
+	if w.host != "" {
+		req.Host = w.host
+	}
+	if o.body != nil {
+		h["Content-Type"] = []string{"application/json"}
+	}
+	if o.accept != "" {
+		h["Accept"] = []string{o.accept}
+	}
+	for name, value := range o.header {
+		h[textproto.CanonicalMIMEHeaderKey(name)] = []string{value}
+	}
+	return req, nil
+}
+
+const (
+	// discardSize bounds what is read of a body nobody wants, to keep its
+	// connection; more, and the connection is closed.
+	discardSize = 64 << 10
+	// errorBody bounds what is read of an answer that is no success and not
+	// JSON.
+	errorBody = 64 << 10
+)
+
+// discard reads the rest of a body and closes it.
+func discard(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, discardSize)
+	_ = body.Close()
+}
+
+// mediaType is the answer's media type in lower case, without parameters.
+func mediaType(resp *http.Response) string {
+	t, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(t))
+}
+
+func isJSON(media string) bool {
+	return media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json")
+}
+
+const mediaStream = "text/event-stream"
+
+// errTooLarge is a body beyond the limit.
+var errTooLarge = errors.New("answer too large")
+
+// readBody reads a whole body where it is JSON by its type or its first byte,
+// and the beginning of any other.
+func (w *wire) readBody(resp *http.Response) (body []byte, whole bool, err error) {
+	head := make([]byte, 0, 512)
+	limit := w.max
+	if n := resp.ContentLength; n > limit {
+		return nil, false, errTooLarge
+	} else if n > 0 {
+		head = make([]byte, 0, n+1) // one more, so that the end is seen without growing
+	}
+	if !isJSON(mediaType(resp)) {
+		limit = min(limit, errorBody)
+	}
+	for {
+		if len(head) == cap(head) {
+			head = append(head, 0)[:len(head)]
+		}
+		room := head[len(head):cap(head)]
+		n, err := resp.Body.Read(room)
+		head = head[:len(head)+n]
+		if limit < w.max && looksLikeJSON(head) {
+			limit = w.max
+		}
+		if int64(len(head)) > limit {
+			if limit < w.max {
+				return head[:limit], false, nil
+			}
+			return nil, false, errTooLarge
+		}
+		if errors.Is(err, io.EOF) {
+			return head, true, nil
+		}
+		if err != nil {
+			return head, false, err
+		}
+	}
+}
+
+func looksLikeJSON(b []byte) bool {
+	b = bytes.TrimLeft(b, " \t\r\n")
+	return len(b) > 0 && (b[0] == '{' || b[0] == '[')
+}
+
+// origin is scheme, host and port, the default ports written out.
+func origin(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
+	}
+	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// display is a URL without user and query, which may be secret.
+func display(u *url.URL) string {
+	v := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
+	return v.String()
+}
