@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+)
+
+// What happened to a generated file, or with --check would.
+const (
+	statusUnchanged = "unchanged"
+	statusWritten   = "written"
+	statusRemoved   = "removed"
+	statusMissing   = "missing" // --check: not there
+	statusStale     = "stale"   // --check: other content
+	statusExtra     = "extra"   // --check: generated once, no longer
+)
+
+// generatedFile is one file in the JSON answer of generate.
+type generatedFile struct {
+	Path   string `json:"path"`
+	Status string `json:"status"`
+}
+
+// filePlan compares a generated package with what is on disk.
+type filePlan struct {
+	dir   string
+	files []plannedFile
+}
+
+type plannedFile struct {
+	path   string
+	data   []byte
+	status string // as --check names it
+}
+
+// planFiles reads the folder. A file in the way that mcpctl did not generate
+// is an error.
+func planFiles(dir string, files []gogen.File) (*filePlan, error) {
+	p := &filePlan{dir: dir}
+	wanted := map[string]bool{}
+	for _, file := range files {
+		wanted[file.Name] = true
+		f := plannedFile{path: filepath.Join(dir, file.Name), data: file.Data}
+		old, err := os.ReadFile(f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			f.status = statusMissing
+		case err != nil:
+			return nil, err
+		case bytes.Equal(old, file.Data):
+			f.status = statusUnchanged
+		case !ours(file.Name, old):
+			e := &Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
+			return nil, e.withHint("choose another folder with --out, or move the file away")
+		default:
+			f.status = statusStale
+		}
+		p.files = append(p.files, f)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if wanted[e.Name()] || !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".go") {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		old, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if ours(e.Name(), old) {
+			p.files = append(p.files, plannedFile{path: path, status: statusExtra})
+		}
+	}
+	return p, nil
+}
+
+// ours reports whether mcpctl may replace a file: generated code says so in
+// its first line, and a tools file is one that holds a list of tools.
+func ours(name string, data []byte) bool {
+	if name == gogen.ToolsFile {
+		_, err := gogen.ParseTools(data)
+		return err == nil
+	}
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	return string(bytes.TrimSuffix(line, []byte("\r"))) == gogen.Header
+}
+
+func (p *filePlan) differs() bool {
+	for _, f := range p.files {
+		if f.status != statusUnchanged {
+			return true
+		}
+	}
+	return false
+}
+
+// check gives the state of each file.
+func (p *filePlan) check() []generatedFile {
+	out := make([]generatedFile, 0, len(p.files))
+	for _, f := range p.files {
+		out = append(out, generatedFile{f.path, f.status})
+	}
+	return out
+}
+
+// write brings the folder up to date, tools.json last, so that after a crash
+// in between --check still finds a difference.
+func (p *filePlan) write() ([]generatedFile, error) {
+	out := make([]generatedFile, 0, len(p.files))
+	if p.differs() {
+		// Source is for sharing, so folders get the usual mode.
+		if err := os.MkdirAll(p.dir, 0o755); err != nil { //nolint:gosec // see above
+			return nil, err
+		}
+	}
+	for _, f := range p.files {
+		status := f.status
+		switch f.status {
+		case statusMissing, statusStale:
+			if err := store.WriteFile(f.path, f.data, 0o644); err != nil {
+				return nil, err
+			}
+			status = statusWritten
+		case statusExtra:
+			if err := os.Remove(f.path); err != nil {
+				return nil, err
+			}
+			status = statusRemoved
+		}
+		out = append(out, generatedFile{f.path, status})
+	}
+	return out, nil
+}
