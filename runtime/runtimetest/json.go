@@ -1,0 +1,146 @@
+package runtimetest
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// message is any JSON-RPC message.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+}
+
+func mustMarshal(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("runtimetest: " + err.Error()) // only values of our own come here
+	}
+	return b
+}
+
+// object makes a JSON object of keys and values in turn. A RawMessage keeps
+// its bytes, which json.Marshal would compact; a nil one is left out.
+func object(kv ...any) json.RawMessage {
+	b := []byte{'{'}
+	for i := 0; i < len(kv); i += 2 {
+		raw, isRaw := kv[i+1].(json.RawMessage)
+		if isRaw && raw == nil {
+			continue
+		}
+		if !isRaw {
+			raw = mustMarshal(kv[i+1])
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(b, mustMarshal(kv[i])...), ':')
+		b = append(b, raw...)
+	}
+	return append(b, '}')
+}
+
+// array joins raw values.
+func array(items []json.RawMessage) json.RawMessage {
+	b := append([]byte{'['}, bytes.Join(rawSlices(items), []byte{','})...)
+	return append(b, ']')
+}
+
+func rawSlices(items []json.RawMessage) [][]byte {
+	out := make([][]byte, len(items))
+	for i, it := range items {
+		out[i] = it
+	}
+	return out
+}
+
+// field is one string member of a raw object, "" when it has none.
+func field(raw json.RawMessage, name string) string {
+	var m map[string]json.RawMessage
+	var s string
+	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m[name], &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// with puts members, given as text without braces, in front of those of a raw
+// object. The object's own bytes stay.
+func with(raw json.RawMessage, members string) json.RawMessage {
+	i := bytes.IndexByte(raw, '{')
+	if i < 0 || members == "" {
+		return raw
+	}
+	out := append([]byte(nil), raw[:i+1]...)
+	out = append(out, members...)
+	if rest := bytes.TrimLeft(raw[i+1:], " \t\r\n"); len(rest) > 0 && rest[0] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, raw[i+1:]...)
+}
+
+// greaseMember is what Grease adds: a key no revision knows, with values that
+// careless re-encoding changes.
+const greaseMember = `"x-grease":{"int":9007199254740993,"float":1.0,"exp":1E+2,"esc":"\u00e9\/","null":null}`
+
+// opaque members hold what is not the protocol's own: grease inside would
+// change its meaning.
+func opaque(key string) bool {
+	switch key {
+	case "inputSchema", "outputSchema", "structuredContent", "arguments", "x-grease", "data":
+		return true
+	}
+	return false
+}
+
+// grease adds the grease member to every object of raw that is the protocol's
+// own. Everything else keeps its bytes. Text that is not JSON comes back as it
+// is.
+func grease(raw json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var out []byte
+	from := 0
+	if !greaseValue(d, raw, &out, &from, false) {
+		return raw
+	}
+	return append(out, raw[from:]...)
+}
+
+func greaseValue(d *json.Decoder, raw json.RawMessage, out *[]byte, from *int, skip bool) bool {
+	tok, err := d.Token()
+	if err != nil {
+		return false
+	}
+	delim, ok := tok.(json.Delim)
+	if !ok {
+		return true
+	}
+	if delim == '{' && !skip {
+		at := int(d.InputOffset())
+		*out = append(append(*out, raw[*from:at]...), greaseMember...)
+		if d.More() {
+			*out = append(*out, ',')
+		}
+		*from = at
+	}
+	for d.More() {
+		hide := skip
+		if delim == '{' {
+			key, err := d.Token()
+			if err != nil {
+				return false
+			}
+			name, _ := key.(string)
+			hide = skip || opaque(name)
+		}
+		if !greaseValue(d, raw, out, from, hide) {
+			return false
+		}
+	}
+	_, err = d.Token()
+	return err == nil
+}

@@ -1,0 +1,305 @@
+package runtimetest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Serve speaks newline-delimited JSON-RPC on r and w until r ends (nil), ctx
+// ends (its error) or the script says so (an [*ExitError]). Requests run at
+// the same time; Serve waits for them. Streams that are io.Closers are closed
+// at the end; a reader that is not one must end by itself.
+func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer closeAll(r, w)
+	if s.Faults.ExitAtOnce {
+		return &ExitError{s.Faults.ExitCode}
+	}
+	n := newSession(s, cancel)
+	var wmu sync.Mutex
+	out := func(b []byte) {
+		wmu.Lock()
+		defer wmu.Unlock()
+		// A client that has gone shows as the end of r.
+		_, _ = w.Write(b)
+	}
+	n.out = func(frame []byte) { out(append(bytes.Clone(frame), '\n')) }
+	n.raw = out
+	if err := sleep(ctx, s.Faults.StartDelay); err != nil {
+		return err
+	}
+	n.rubbish()
+
+	lines := make(chan []byte)
+	done := make(chan struct{})
+	go readLines(r, lines, done)
+	defer close(done)
+	for {
+		select {
+		case <-ctx.Done():
+			closeAll(r, w) // a client that reads no more must not hold us
+			n.wait()
+			return context.Cause(ctx)
+		case line, ok := <-lines:
+			if !ok {
+				// What was asked last may still be answered, if it is quick.
+				t := time.AfterFunc(lastAnswers, func() { cancel(nil) })
+				n.wait()
+				t.Stop()
+				if exit := (*ExitError)(nil); errors.As(context.Cause(ctx), &exit) {
+					return exit
+				}
+				return linger(s.Faults.Linger)
+			}
+			n.handle(ctx, line)
+		}
+	}
+}
+
+// lastAnswers is how long calls may go on after the end of input.
+const lastAnswers = 50 * time.Millisecond
+
+func linger(d time.Duration) error {
+	// The whole point is to stay when everyone wants it gone: no context.
+	return sleep(context.Background(), d)
+}
+
+func closeAll(streams ...any) {
+	for _, s := range streams {
+		if c, ok := s.(io.Closer); ok {
+			_ = c.Close() // nothing can be done about it
+		}
+	}
+}
+
+// readLines sends the non-blank lines of r and closes the channel at its end.
+func readLines(r io.Reader, lines chan<- []byte, done <-chan struct{}) {
+	defer close(lines)
+	br := bufio.NewReader(r)
+	for {
+		line, err := br.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			select {
+			case lines <- line:
+			case <-done:
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// session is one connection, or over HTTP one session id.
+type session struct {
+	s    *Server
+	stop context.CancelCauseFunc
+	out  func(frame []byte) // sends one message
+	raw  func(b []byte)     // writes bytes as they are; nil over HTTP
+	wg   sync.WaitGroup
+
+	mu    sync.Mutex // guards the rest
+	first bool       // no message has come yet
+	asked int        // requests sent to the client
+	calls map[string]context.CancelCauseFunc
+	wants map[string]chan message // requests the client has not answered
+}
+
+func newSession(s *Server, stop context.CancelCauseFunc) *session {
+	return &session{s: s, stop: stop, first: true, calls: map[string]context.CancelCauseFunc{}, wants: map[string]chan message{}}
+}
+
+func (n *session) wait() { n.wg.Wait() }
+
+func (n *session) rubbish() {
+	if n.raw == nil {
+		return
+	}
+	for _, line := range n.s.Faults.Rubbish {
+		n.raw([]byte(line + "\n"))
+	}
+}
+
+// handle takes one message; requests get a goroutine.
+func (n *session) handle(ctx context.Context, frame []byte) {
+	if n.s.Seen != nil {
+		n.s.Seen(frame)
+	}
+	f := &n.s.Faults
+	if f.RubbishOnly {
+		n.rubbish()
+		return
+	}
+	if f.Silent {
+		return
+	}
+	var m message
+	if err := json.Unmarshal(frame, &m); err != nil {
+		n.reply(n.out, json.RawMessage("null"), nil, &runtime.Error{Code: runtime.CodeParseError, Message: "parse error: " + err.Error()})
+		return
+	}
+	n.mu.Lock()
+	first := n.first
+	n.first = false
+	n.mu.Unlock()
+	switch {
+	case first && f.ExitOnProbe && m.Method != "initialize":
+		n.stop(&ExitError{f.ExitCode})
+	case m.Method == "":
+		n.answered(m)
+	case m.ID == nil:
+		n.notified(ctx, m)
+	case m.Method == "initialize": // what follows may rely on it
+		n.serve(ctx, n.out, m)
+	default:
+		n.wg.Go(func() { n.serve(ctx, n.out, m) })
+	}
+}
+
+// answered hands an answer of the client to whoever asked.
+func (n *session) answered(m message) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if ch := n.wants[string(m.ID)]; ch != nil {
+		delete(n.wants, string(m.ID))
+		ch <- m // has room for one
+	}
+}
+
+func (n *session) notified(ctx context.Context, m message) {
+	switch m.Method {
+	case "notifications/cancelled":
+		var p struct {
+			ID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(m.Params, &p) != nil {
+			return
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if cancel := n.calls[string(p.ID)]; cancel != nil {
+			cancel(errCancelled)
+		}
+	case "notifications/initialized":
+		for _, method := range n.s.Faults.Ask {
+			n.wg.Go(func() { _, _ = n.ask(ctx, n.out, method, nil) })
+		}
+	}
+}
+
+var errCancelled = errors.New("cancelled by the client")
+
+// serve answers one request on out.
+func (n *session) serve(ctx context.Context, out func([]byte), m message) {
+	f := &n.s.Faults
+	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {
+		return
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	n.mu.Lock()
+	n.calls[string(m.ID)] = cancel
+	n.mu.Unlock()
+	defer func() {
+		n.mu.Lock()
+		delete(n.calls, string(m.ID))
+		n.mu.Unlock()
+	}()
+	if n.s.Delay != nil {
+		if sleep(ctx, n.s.Delay(m.Method)) != nil {
+			return
+		}
+	}
+	res, err := n.s.answer(ctx, n.newCall(out, m))
+	var exit *ExitError
+	switch {
+	case errors.As(err, &exit):
+		n.stop(exit)
+		return
+	case ctx.Err() != nil: // a cancelled request gets no answer
+		return
+	case f.HalfAnswer && m.Method == "tools/call" && n.raw != nil:
+		n.raw([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"te`))
+		n.stop(&ExitError{f.ExitCode})
+		return
+	}
+	n.reply(out, m.ID, res, err)
+}
+
+// reply sends a result, or an error where err is one.
+func (n *session) reply(out func([]byte), id, result json.RawMessage, err error) {
+	f := &n.s.Faults
+	if f.RubbishBetween {
+		n.rubbish()
+	}
+	if f.UnknownIDs {
+		out([]byte(`{"jsonrpc":"2.0","id":"nobody-asked","result":{}}`))
+	}
+	frame := object("jsonrpc", "2.0", "id", id, "result", result)
+	if err != nil {
+		frame = object("jsonrpc", "2.0", "id", id, "error", errorObject(err))
+	} else if n.s.Grease {
+		frame = with(object("jsonrpc", "2.0", "id", id, "result", grease(result)), greaseMember)
+	}
+	out(frame)
+	if f.Twice {
+		out(frame)
+	}
+}
+
+func errorObject(err error) json.RawMessage {
+	var e *runtime.Error
+	if !errors.As(err, &e) {
+		e = &runtime.Error{Code: runtime.CodeInternalError, Message: err.Error()}
+	}
+	if e.Raw != nil {
+		return e.Raw
+	}
+	return object("code", e.Code, "message", e.Message, "data", e.Data)
+}
+
+// ask sends a request to the client and waits for the answer.
+func (n *session) ask(ctx context.Context, out func([]byte), method string, params json.RawMessage) (json.RawMessage, error) {
+	ch := make(chan message, 1)
+	n.mu.Lock()
+	n.asked++
+	id := json.RawMessage(`"fake-` + strconv.Itoa(n.asked) + `"`)
+	n.wants[string(id)] = ch
+	n.mu.Unlock()
+	out(object("jsonrpc", "2.0", "id", id, "method", method, "params", params))
+	select {
+	case m := <-ch:
+		if m.Error != nil {
+			return nil, runtime.ParseError(m.Error)
+		}
+		return m.Result, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

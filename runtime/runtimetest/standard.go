@@ -1,0 +1,133 @@
+package runtimetest
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// ExactResult is what the tool "exact" of [New] answers, byte for byte: unknown
+// members, integers above 2^53, 1.0, unusual spacing and escapes.
+const ExactResult = `{ "content" : [{"type":"text","text":"caf\u00e9 \/ \ud83d\ude00 é","x-inner":[1.0,1e2,-0]}],` +
+	`"structuredContent":{"big":9007199254740993,"one":1.0,"nested":{"b":1,"a":2}},` +
+	`"_meta":{"example.com/trace":"abc","n":12345678901234567890},"x-unknown":{"keep":[true,null]} }`
+
+// ExactTool is the tools/list entry of the tool "exact".
+const ExactTool = `{"name":"exact","description":"Answers fixed bytes.","inputSchema":{"type":"object","x-note":1.0},"x-vendor":{"id":9007199254740993}}`
+
+// New gives a legacy server with tools for the ordinary cases of a test, a
+// text and a binary resource, a template and a prompt:
+//
+//	echo     message string → that text
+//	reflect  any object     → the arguments' bytes as structuredContent
+//	exact    nothing        → [ExactResult]
+//	add      a, b number    → their sum, structured, with an outputSchema
+//	paint    color enum     → an enum and nothing else
+//	random   message string → echo after up to 2 ms
+//	slow     ms integer     → text, after that time
+//	steps    n integer      → n progress messages, then text
+//	huge     bytes integer  → text of that length
+//	fail     nothing        → a result with isError
+//	refuse   code integer   → a JSON-RPC error with that code
+//	ask      method string  → sends the client that request, gives its answer
+//	change   nothing        → notifications/tools/list_changed, then text
+//	exit     code integer   → ends the server without an answer
+func New() *Server {
+	return &Server{
+		Tools: []Tool{
+			{raw(`{"name":"echo","title":"Echo","description":"Gives the message back.","inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"what to say"}},"required":["message"]}}`), echo},
+			{raw(`{"name":"reflect","description":"Gives its arguments back.","inputSchema":{"type":"object"}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return object("content", raw(`[]`), "structuredContent", c.Arguments), nil
+			}},
+			{raw(ExactTool), func(context.Context, *Call) (json.RawMessage, error) { return raw(ExactResult), nil }},
+			{raw(`{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]},"annotations":{"readOnlyHint":true}}`), add},
+			{raw(`{"name":"paint","description":"Chooses a colour.","inputSchema":{"type":"object","properties":{"color":{"enum":["red","green","blue"]}},"required":["color"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return Text("painted " + field(c.Arguments, "color")), nil
+			}},
+			{raw(`{"name":"random","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), func(ctx context.Context, c *Call) (json.RawMessage, error) {
+				if err := sleep(ctx, time.Duration(rand.IntN(2000))*time.Microsecond); err != nil { //nolint:gosec // spread, not secrecy
+					return nil, err
+				}
+				return echo(ctx, c)
+			}},
+			{raw(`{"name":"slow","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}}`), func(ctx context.Context, c *Call) (json.RawMessage, error) {
+				if err := sleep(ctx, time.Duration(number(c, "ms"))*time.Millisecond); err != nil {
+					return nil, err
+				}
+				return Text("done"), nil
+			}},
+			{raw(`{"name":"steps","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				n := number(c, "n")
+				for i := range n {
+					c.Progress(float64(i+1), float64(n), "step")
+				}
+				return Text("done"), nil
+			}},
+			{raw(`{"name":"huge","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}},"required":["bytes"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return Text(strings.Repeat("x", int(number(c, "bytes")))), nil
+			}},
+			{raw(`{"name":"fail","description":"Always reports an error.","inputSchema":{"type":"object"}}`), func(context.Context, *Call) (json.RawMessage, error) {
+				return raw(`{"content":[{"type":"text","text":"it did not work"}],"isError":true}`), nil
+			}},
+			{raw(`{"name":"refuse","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return nil, &runtime.Error{Code: number(c, "code"), Message: "refused", Data: raw(`{"why":"told to"}`)}
+			}},
+			{raw(`{"name":"ask","inputSchema":{"type":"object","properties":{"method":{"type":"string"}},"required":["method"]}}`), func(ctx context.Context, c *Call) (json.RawMessage, error) {
+				res, err := c.Ask(ctx, field(c.Arguments, "method"), nil)
+				if err != nil {
+					return Text("error: " + err.Error()), nil //nolint:nilerr // the client's error is the tool's result
+				}
+				return Text(string(res)), nil
+			}},
+			{raw(`{"name":"change","inputSchema":{"type":"object"}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				c.Notify("notifications/tools/list_changed", nil)
+				return Text("changed"), nil
+			}},
+			{raw(`{"name":"exit","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+				return nil, &ExitError{int(number(c, "code"))}
+			}},
+		},
+		Resources: []Resource{
+			{raw(`{"uri":"fake://note","name":"note","mimeType":"text/plain","size":5}`), raw(`{"contents":[{"uri":"fake://note","mimeType":"text/plain","text":"hello"}]}`)},
+			{raw(`{"uri":"fake://blob","name":"blob","mimeType":"application/octet-stream"}`), raw(`{"contents":[{"uri":"fake://blob","mimeType":"application/octet-stream","blob":"AAEC/w=="}]}`)},
+		},
+		Templates: []json.RawMessage{raw(`{"uriTemplate":"fake://item/{id}","name":"item"}`)},
+		Prompts: []Prompt{{raw(`{"name":"greet","description":"A greeting.","arguments":[{"name":"who","required":true}]}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			return object("messages", array([]json.RawMessage{object("role", "user", "content", object("type", "text", "text", "Greet "+field(c.Arguments, "who")+"."))})), nil
+		}}},
+	}
+}
+
+// Text is the raw result of a tool that says s.
+func Text(s string) json.RawMessage {
+	return object("content", array([]json.RawMessage{object("type", "text", "text", s)}))
+}
+
+func raw(s string) json.RawMessage { return json.RawMessage(s) }
+
+func echo(_ context.Context, c *Call) (json.RawMessage, error) {
+	return Text(field(c.Arguments, "message")), nil
+}
+
+func add(_ context.Context, c *Call) (json.RawMessage, error) {
+	var args struct{ A, B float64 }
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: err.Error()}
+	}
+	sum := object("sum", args.A+args.B)
+	return object("content", array([]json.RawMessage{object("type", "text", "text", string(sum))}), "structuredContent", sum), nil
+}
+
+// number is one integer argument, 0 when absent.
+func number(c *Call, name string) int64 {
+	var m map[string]json.RawMessage
+	var n int64
+	if json.Unmarshal(c.Arguments, &m) != nil || json.Unmarshal(m[name], &n) != nil {
+		return 0
+	}
+	return n
+}
