@@ -1,0 +1,117 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// file knows where in config.yaml each setting stands; viper does not tell.
+type file struct {
+	path string
+	at   map[string]*yaml.Node // by the setting's name
+}
+
+// parseFile reads config.yaml and checks that it holds known settings of plain
+// values, each once. The errors are [*config.Problem]s.
+func parseFile(path string, b []byte) (*file, error) {
+	f := &file{path: path, at: map[string]*yaml.Node{}}
+	dec := yaml.NewDecoder(bytes.NewReader(b))
+	var doc yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return f, nil
+	case err != nil:
+		return nil, f.syntaxError(err)
+	}
+	var more yaml.Node
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		if err != nil {
+			return nil, f.syntaxError(err)
+		}
+		return nil, f.at1(&more, "a second YAML document", "")
+	}
+	root := doc.Content[0]
+	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+		return f, nil
+	}
+	if root.Kind != yaml.MappingNode {
+		return nil, f.at1(root, "the file holds no settings", "as in timeout: 30s")
+	}
+	if err := f.mapping(root, ""); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// mapping checks one level; prefix is "" or "serve.".
+func (f *file) mapping(n *yaml.Node, prefix string) error {
+	known := Keys()
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		name := prefix + k.Value
+		if v.Kind == yaml.AliasNode {
+			v = v.Alias
+		}
+		if f.at[name] != nil {
+			return f.at1(k, fmt.Sprintf("%s is there twice", name), "remove one of the two")
+		}
+		f.at[name] = v
+		group := slices.ContainsFunc(known, func(s string) bool { return strings.HasPrefix(s, name+".") })
+		switch {
+		case group && v.Kind == yaml.MappingNode:
+			if err := f.mapping(v, name+"."); err != nil {
+				return err
+			}
+		case group && v.Tag == "!!null":
+		case group:
+			return f.at1(v, name+" holds settings of its own", "indented below it, one a line")
+		case !slices.Contains(known, name):
+			return f.at1(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
+		case v.Kind != yaml.ScalarNode || v.Tag == "!!null":
+			return f.at1(v, name+" has no plain value", "")
+		}
+	}
+	return nil
+}
+
+func remedy(name string, known []string) string {
+	if near := config.Nearest(name, append(known, "serve")); len(near) > 0 {
+		return "did you mean " + near[0] + "?"
+	}
+	for _, k := range known {
+		if strings.HasSuffix(k, "."+name) {
+			return "it belongs below " + strings.TrimSuffix(k, "."+name) + ", indented"
+		}
+	}
+	return "settings are " + strings.Join(known, ", ")
+}
+
+func (f *file) has(name string) bool { return f != nil && f.at[name] != nil }
+
+// problem is an error about a setting of the file.
+func (f *file) problem(name, message string) error { return f.at1(f.at[name], message, "") }
+
+func (f *file) at1(n *yaml.Node, message, remedy string) error {
+	return &config.Problem{File: f.path, Line: n.Line, Column: n.Column, Message: message, Remedy: remedy}
+}
+
+// syntaxError takes the line out of the parser's message.
+func (f *file) syntaxError(err error) error {
+	p := &config.Problem{File: f.path, Message: strings.TrimPrefix(err.Error(), "yaml: "), Remedy: "the file is YAML: names, a colon, a space, the value"}
+	if n, scanErr := fmt.Sscanf(p.Message, "line %d: ", &p.Line); scanErr == nil && n == 1 {
+		_, p.Message, _ = strings.Cut(p.Message, ": ")
+		p.Column = 1
+	}
+	if strings.Contains(p.Message, "tab character") {
+		p.Remedy = "indent with spaces"
+	}
+	return p
+}

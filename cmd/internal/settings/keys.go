@@ -1,0 +1,160 @@
+package settings
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// key is one setting: its name in config.yaml, its flag (its variable is
+// MCPCTL_<FLAG>), its default, and what its text may be.
+type key struct {
+	name string
+	flag string // "" for none
+	def  any
+	// parse checks a value, in its text form, and gives what is decoded. The
+	// error completes a sentence that begins with the setting's name.
+	parse func(string) (any, error)
+	// not is a flag and variable that set the opposite, "" for none.
+	not string
+}
+
+func keys() []key {
+	return []key{
+		{name: "registry", flag: "registry", def: registry.Official, parse: address},
+		{name: "output", flag: "output", def: "auto", parse: oneOf("auto", "text", "json")},
+		{name: "noInput", flag: "no-input", def: false, parse: boolean},
+		{name: "quiet", flag: "quiet", def: false, parse: boolean},
+		{name: "verbose", flag: "verbose", def: 0, parse: verbosity},
+		{name: "logFormat", flag: "log-format", def: "text", parse: oneOf("text", "json")},
+		{name: "color", flag: "color", def: "auto", parse: oneOf("auto", "always", "never")},
+		{name: "timeout", flag: "timeout", def: "", parse: duration},
+		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration},
+		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: revision},
+		{name: "serve.separator", flag: "separator", def: "__", parse: separator},
+		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
+		{name: "serve.nameOverhead", def: 20, parse: overhead},
+		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration},
+	}
+}
+
+// Keys gives the names of all settings of config.yaml, nested ones with a dot.
+func Keys() []string {
+	var names []string
+	for _, k := range keys() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// decode turns viper's values, which resolve has made of the right types, into
+// the struct.
+func decode(v *viper.Viper, s *Settings) error {
+	return v.UnmarshalExact(s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc()))
+}
+
+func oneOf(words ...string) func(string) (any, error) {
+	return func(s string) (any, error) {
+		if !slices.Contains(words, s) {
+			last := len(words) - 1
+			return nil, fmt.Errorf("want %s or %s", strings.Join(words[:last], ", "), words[last])
+		}
+		return s, nil
+	}
+}
+
+func boolean(s string) (any, error) {
+	switch strings.ToLower(s) {
+	case "1", "true", "yes", "on":
+		return true, nil
+	case "0", "false", "no", "off":
+		return false, nil
+	}
+	return nil, fmt.Errorf("want true or false")
+}
+
+const maxVerbose = 2
+
+func verbosity(s string) (any, error) {
+	if b, err := boolean(s); err == nil && b == false {
+		return 0, nil
+	}
+	if strings.EqualFold(s, "true") {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return nil, fmt.Errorf("want 0, 1 or %d", maxVerbose)
+	}
+	return min(n, maxVerbose), nil
+}
+
+// duration gives time.Duration; the empty default is zero, "not set".
+func duration(s string) (any, error) {
+	if s == "" {
+		return time.Duration(0), nil
+	}
+	d, err := config.ParseDuration(s)
+	if err != nil {
+		return nil, fmt.Errorf(`want a duration such as 500ms, 30s or 5m, or "never"`)
+	}
+	return d, nil
+}
+
+func revision(s string) (any, error) {
+	versions := bridge.Versions()
+	switch {
+	case s == "auto" || s == "":
+		return "", nil
+	case slices.Contains(versions, s):
+		return s, nil
+	}
+	return nil, fmt.Errorf("want auto, %s", strings.Join(versions, ", "))
+}
+
+func address(s string) (any, error) {
+	if reason := urlReason(s); reason != "" {
+		return nil, fmt.Errorf("%s", reason)
+	}
+	return strings.TrimRight(s, "/"), nil
+}
+
+// urlReason says why a text is not the URL of a server, "" where it is.
+func urlReason(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return "want a URL that begins with https:// or http://"
+	}
+	return ""
+}
+
+func separator(s string) (any, error) {
+	const most = 8
+	ok := s != "" && len(s) <= most
+	for _, r := range s {
+		ok = ok && (r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
+	}
+	if !ok {
+		return nil, fmt.Errorf("want 1 to %d letters, digits, '_' or '-'", most)
+	}
+	return s, nil
+}
+
+func overhead(s string) (any, error) {
+	const most = 56 // of 64; what is left must hold a name and its digest
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 || n > most {
+		return nil, fmt.Errorf("want a number from 0 to %d", most)
+	}
+	return n, nil
+}

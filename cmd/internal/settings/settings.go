@@ -1,0 +1,173 @@
+// Package settings reads mcpctl's own settings: from flags, from the
+// environment (MCPCTL_<FLAG>), from config.yaml beside servers.json and from
+// defaults, in this order. They are read once into a [Settings] value.
+//
+//	# config.yaml
+//	registry: https://registry.example.com
+//	timeout: 2m
+//	serve:
+//	  separator: __
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// FileName is the name of the settings file beside servers.json.
+const FileName = "config.yaml"
+
+// Settings are all of mcpctl's settings, checked. Durations: zero is not set
+// anywhere, negative is off.
+type Settings struct {
+	// ConfigPath is servers.json; File is config.yaml beside it. Neither need
+	// exist.
+	ConfigPath, File string
+
+	// Registry is the base URL of the registry.
+	Registry string
+	// Output is "auto", "text" or "json".
+	Output string
+	// NoInput forbids questions; Quiet drops notes and hints; Verbose is 0, 1
+	// (information) or 2 (each message).
+	NoInput, Quiet bool
+	Verbose        int
+	// LogFormat is "text" or "json", Color "auto", "always" or "never".
+	LogFormat, Color string
+	// ColorSet tells that somebody chose Color, so that NO_COLOR yields.
+	ColorSet bool
+	// ProtocolVersion is a revision of the protocol, "" to find out.
+	ProtocolVersion string
+	// Headers are sent to HTTP servers besides those of their entries.
+	Headers map[string]string
+	// URL is a server in no configuration, in place of an alias.
+	URL string
+
+	// Timeout and ConnectTimeout are what flag, environment or file say; where
+	// an entry of servers.json may say otherwise, ask CallTimeout and
+	// DialTimeout.
+	Timeout, ConnectTimeout time.Duration
+	timeoutForced           bool // by flag or environment
+	connectForced           bool
+
+	Serve Serve
+}
+
+// Serve are the settings of mcpctl serve.
+type Serve struct {
+	// Separator stands between server and tool in exposed names; "__".
+	Separator string
+	// Prefix puts the server before each name; true.
+	Prefix bool
+	// NameOverhead is how many characters clients add to a name before a limit
+	// of 64 counts; 20.
+	NameOverhead int
+	// RequestTimeout bounds a call through the proxy; zero is its default.
+	RequestTimeout time.Duration
+}
+
+// CallTimeout is how long a call to a server may go without a sign of life:
+// flag and environment, else the entry's requestTimeout, else config.yaml, in
+// the form of [runtime.ClientOptions]: zero is the default, negative off.
+func (s Settings) CallTimeout(entry time.Duration) time.Duration {
+	return choose(s.Timeout, s.timeoutForced, entry)
+}
+
+// DialTimeout is the same for connecting, with the entry's connectTimeout.
+func (s Settings) DialTimeout(entry time.Duration) time.Duration {
+	return choose(s.ConnectTimeout, s.connectForced, entry)
+}
+
+func choose(own time.Duration, forced bool, entry time.Duration) time.Duration {
+	if forced || entry == 0 {
+		return own
+	}
+	return entry
+}
+
+// Options are what settings are read from.
+type Options struct {
+	// Getenv is os.Getenv or like it.
+	Getenv func(string) string
+	// Flags are the parsed flags of the command; those it does not have are
+	// not set. Nil is none.
+	Flags *pflag.FlagSet
+	// SkipFile leaves config.yaml out, for commands that have to work whatever
+	// is in it.
+	SkipFile bool
+}
+
+// Load reads and checks all settings. A wrong flag or variable is a
+// [*ValueError], a broken or wrong config.yaml a [*config.Problem] with line
+// and column. A missing config.yaml is an empty one.
+func Load(o Options) (Settings, error) {
+	s := Settings{}
+	src := source{o: o}
+	var err error
+	if s.ConfigPath, err = src.configPath(); err != nil && !o.SkipFile {
+		return s, err
+	}
+	v := viper.NewWithOptions(viper.WithLogger(slog.New(slog.DiscardHandler)))
+	if s.ConfigPath != "" {
+		s.File = filepath.Join(filepath.Dir(s.ConfigPath), FileName)
+		if !o.SkipFile {
+			if err := src.readFile(v, s.File); err != nil {
+				return s, err
+			}
+		}
+	}
+	for _, k := range keys() {
+		if err := src.resolve(v, k); err != nil {
+			return s, err
+		}
+	}
+	if err := decode(v, &s); err != nil {
+		return s, fmt.Errorf("settings: %w", err)
+	}
+	s.timeoutForced = src.forced("timeout")
+	s.connectForced = src.forced("connect-timeout")
+	s.ColorSet = src.forced("color") || src.file.has("color")
+	if s.Headers, err = src.headers(); err != nil {
+		return s, err
+	}
+	if s.URL = src.flag("url"); s.URL != "" {
+		if reason := urlReason(s.URL); reason != "" {
+			return s, &ValueError{Source: "--url", Message: "is " + quote(s.URL) + ", " + reason}
+		}
+	}
+	return s, nil
+}
+
+// readFile parses config.yaml, checks its keys and hands it to viper.
+func (src *source) readFile(v *viper.Viper, path string) error {
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		var pe *fs.PathError
+		if errors.As(err, &pe) {
+			err = pe.Err
+		}
+		return &config.Problem{File: path, Message: err.Error()}
+	}
+	if src.file, err = parseFile(path, b); err != nil {
+		return err
+	}
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(b)); err != nil {
+		return &config.Problem{File: path, Message: err.Error()}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package settings
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/viper"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// ValueError is a flag or environment variable with a value that it cannot
+// have.
+type ValueError struct {
+	// Source is the flag, such as "--color", or the variable.
+	Source string
+	// Message completes the sentence.
+	Message string
+}
+
+// Error names the flag or variable and what is wrong.
+func (e *ValueError) Error() string { return e.Source + " " + e.Message }
+
+// ExitKind is "usage".
+func (*ValueError) ExitKind() string { return "usage" }
+
+// Variable is the environment twin of a flag.
+func Variable(flag string) string {
+	return "MCPCTL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// source finds where a setting comes from.
+type source struct {
+	o    Options
+	file *file // nil without one
+}
+
+func quote(s string) string { return strconv.Quote(s) }
+
+// flag gives a flag's text, "" where it was not given.
+func (src *source) flag(name string) string {
+	if src.o.Flags != nil {
+		if f := src.o.Flags.Lookup(name); f != nil && f.Changed {
+			return f.Value.String()
+		}
+	}
+	return ""
+}
+
+func (src *source) changed(name string) bool {
+	if src.o.Flags == nil {
+		return false
+	}
+	f := src.o.Flags.Lookup(name)
+	return f != nil && f.Changed
+}
+
+// forced tells whether a flag or its variable says something.
+func (src *source) forced(name string) bool {
+	return src.changed(name) || src.o.Getenv(Variable(name)) != ""
+}
+
+// configPath finds servers.json.
+func (src *source) configPath() (string, error) {
+	if src.changed("config") {
+		if p := src.flag("config"); p != "" {
+			return p, nil
+		}
+		return "", &ValueError{Source: "--config", Message: "is empty"}
+	}
+	return config.Path(src.o.Getenv)
+}
+
+// resolve finds the value of one setting, checks it where it came from, and
+// puts it into viper. Flags and variables override what viper read from the
+// file.
+func (src *source) resolve(v *viper.Viper, k key) error {
+	v.SetDefault(k.name, k.def)
+	value, from, forced := src.override(k)
+	inFile := !forced && src.file.has(k.name)
+	switch {
+	case inFile:
+		// The text as it stands: YAML takes an unquoted revision for a date.
+		value = src.file.at[k.name].Value
+	case !forced:
+		value = v.GetString(k.name)
+	}
+	parsed, err := k.parse(value)
+	switch {
+	case err == nil:
+	case forced:
+		return &ValueError{Source: from, Message: "is " + quote(value) + ", " + err.Error()}
+	case inFile:
+		return src.file.problem(k.name, k.name+" is "+quote(value)+", "+err.Error())
+	default:
+		return fmt.Errorf("settings: the default of %s: %w", k.name, err)
+	}
+	if forced && k.not != "" {
+		parsed = parsed != true
+	}
+	v.Set(k.name, parsed)
+	return nil
+}
+
+// override gives what a flag or variable says about a setting, and its name.
+func (src *source) override(k key) (value, name string, ok bool) {
+	for _, flag := range []string{k.flag, k.not} {
+		if flag != "" && src.changed(flag) {
+			return src.flag(flag), "--" + flag, true
+		}
+	}
+	// --json and MCPCTL_JSON are other words for output.
+	if k.name == "output" {
+		if src.flag("json") == "true" {
+			return "json", "--json", true
+		}
+		if b, err := boolean(src.o.Getenv(Variable("json"))); err == nil && b == true {
+			return "json", Variable("json"), true
+		}
+	}
+	for _, flag := range []string{k.flag, k.not} {
+		if flag == "" {
+			continue
+		}
+		if value := src.o.Getenv(Variable(flag)); value != "" {
+			return value, Variable(flag), true
+		}
+	}
+	return "", "", false
+}
+
+// headers reads -H and MCPCTL_HEADER (one a line). A flag wins over the
+// variable, name by name; the last of one name counts.
+func (src *source) headers() (map[string]string, error) {
+	out := map[string]string{}
+	add := func(from, text string) error {
+		name, value, err := ParseHeader(text)
+		if err != nil {
+			return &ValueError{Source: from, Message: err.Error()}
+		}
+		out[http.CanonicalHeaderKey(name)] = value
+		return nil
+	}
+	for line := range strings.Lines(src.o.Getenv(Variable("header"))) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			if err := add(Variable("header"), line); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if src.changed("header") {
+		// A command may have a --header of another kind; it is not ours.
+		words, err := src.o.Flags.GetStringArray("header")
+		if err != nil {
+			return out, nil //nolint:nilerr // see above
+		}
+		for _, w := range words {
+			if err := add("-H", w); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// ParseHeader reads NAME=VALUE, or NAME: VALUE as curl has it; whichever of
+// the two signs comes first decides. The value is not part of any error.
+func ParseHeader(text string) (name, value string, err error) {
+	i := strings.IndexAny(text, "=:")
+	if i < 0 {
+		return "", "", fmt.Errorf("wants NAME=VALUE")
+	}
+	name, value = text[:i], text[i+1:]
+	if text[i] == ':' {
+		value = strings.TrimSpace(value)
+	}
+	for _, r := range name {
+		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) {
+			return "", "", fmt.Errorf("has the name %s, which no header can have", quote(name))
+		}
+	}
+	switch {
+	case name == "":
+		return "", "", fmt.Errorf("has no name before the %q", text[i])
+	case strings.ContainsAny(value, "\r\n\x00"):
+		return "", "", fmt.Errorf("has a line break in the value of %s", name)
+	}
+	return name, value, nil
+}
