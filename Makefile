@@ -1,0 +1,69 @@
+# Everything a contributor runs. Nothing has to be installed by hand but Go, a
+# C compiler (for -race), Node and npm; tools go to .bin at the versions below.
+
+GOLANGCI_VERSION := v2.15.0
+GOFUMPT_VERSION  := v0.12.0
+BIN              := $(CURDIR)/.bin
+NPM_STAMP        := test/npm/node_modules/.stamp
+FUZZTIME         ?= 3s
+
+.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart bench clean ci
+
+all: build
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o mcpctl ./cmd/mcpctl
+
+# Unit tests, test scripts, the layer test and the real npm servers, all under
+# the race detector, in one run; then what the race detector would disturb
+# (allocation counts), without it.
+test: npm
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m ./...
+	test/tools/alloctests.sh
+
+# Without npm, for quick rounds.
+test-short:
+	go test ./...
+
+npm: $(NPM_STAMP)
+$(NPM_STAMP): test/npm/package.json test/npm/package-lock.json test/npm/.npmrc
+	cd test/npm && npm ci --no-progress
+	touch $@
+
+lint: tools
+	test -z "$$($(BIN)/gofumpt -l . | tee /dev/stderr)"
+	$(BIN)/golangci-lint run
+
+tools:
+	@test/tools/install.sh $(BIN) golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_VERSION)
+	@test/tools/install.sh $(BIN) gofumpt mvdan.cc/gofumpt $(GOFUMPT_VERSION)
+
+fmt: tools
+	$(BIN)/gofumpt -w .
+	$(BIN)/golangci-lint fmt
+
+generate:
+	go generate ./...
+
+tidy:
+	go mod tidy
+
+# The product has to build and vet on each system it is released for.
+vet:
+	for os in linux darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet ./... || exit 1; done
+
+fuzz:
+	test/tools/fuzz.sh $(FUZZTIME)
+
+# One call's time against the bare Go SDK doing the same.
+coldstart: npm build
+	go run ./test/coldstart -mcpctl $(CURDIR)/mcpctl -server $(CURDIR)/test/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js
+
+bench:
+	go test -run '^$$' -bench . -benchtime 20ms ./...
+
+ci:
+	.ci/run
+
+clean:
+	rm -rf .bin mcpctl dist test/npm/node_modules

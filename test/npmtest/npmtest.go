@@ -1,0 +1,60 @@
+// Package npmtest finds the real MCP servers that integration tests talk to:
+// those of test/npm, pinned by its lock file.
+package npmtest
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// entry points inside node_modules/@modelcontextprotocol, by short name.
+func entry(name string) string {
+	switch name {
+	case "everything", "filesystem", "memory":
+		return filepath.Join("server-"+name, "dist", "index.js")
+	}
+	return ""
+}
+
+// Server gives the command line of a server: "everything", "filesystem" or
+// "memory". Everything takes "stdio", "sse" or "streamableHttp" as its first
+// argument (PORT in the environment for the last two), filesystem the folders
+// it may touch, memory its file in MEMORY_FILE_PATH. It fails the test when the
+// servers are not installed: an integration test that skips is not one.
+func Server(t testing.TB, name string, args ...string) []string {
+	t.Helper()
+	e := entry(name)
+	if e == "" {
+		t.Fatalf("npmtest: no server %q", name)
+	}
+	path := filepath.Join(dir(t), "node_modules", "@modelcontextprotocol", e)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("npmtest: server-%s is not installed: run make npm", name)
+	}
+	return append([]string{"node", path}, args...)
+}
+
+// dir is test/npm, found from this file's own place.
+func dir(t testing.TB) string {
+	t.Helper()
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		return filepath.Join(filepath.Dir(file), "..", "npm")
+	}
+	// Built with -trimpath: go up from the package under test.
+	d, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(d, "test", "npm", "package.json")); err == nil {
+			return filepath.Join(d, "test", "npm")
+		}
+		up := filepath.Dir(d)
+		if up == d {
+			t.Fatal("npmtest: test/npm is not above the working directory")
+		}
+		d = up
+	}
+}
