@@ -205,3 +205,23 @@ func (n Node) typeWords(depth int) string {
 
 // Text writes a decoded value, such as one of [Node.Enum], as JSON.
 func Text(v any) string { return text(v) }
+
+// Plain is the place's type by its kinds alone, without listing values.
+func (n Node) Plain() string {
+	return Node{n.s, &object{keys: []string{"type"}, m: map[string]any{"type": n.kindNames()}}}.Type()
+}
+
+func (n Node) kindNames() []any {
+	k := n.Kinds()
+	var out []any
+	for _, name := range []string{"string", "number", "integer", "boolean", "array", "object", "null"} {
+		kind := kindOfName(name)
+		if name == "number" && k&Number == 0 {
+			continue
+		}
+		if k&kind != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}

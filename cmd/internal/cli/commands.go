@@ -5,6 +5,14 @@ import "github.com/spf13/cobra"
 // commands is the whole command tree, in the order of the help text.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newTools(a),
+		newDescribe(a),
+		newCall(a),
+		newResources(a),
+		newRead(a),
+		newPrompts(a),
+		newPrompt(a),
+		newPing(a),
 		newGenerate(a),
 	}
 }

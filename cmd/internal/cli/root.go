@@ -50,9 +50,23 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)}
+	// Caught, so that a reader of stdout that goes away (| head) is an error of
+	// the write, after which connections close and children are reaped.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
+	return a.run(ctx, args)
+}
+
+// run is Main with its streams and context made.
+func (a *app) run(ctx context.Context, words []string) int {
 	root := newRoot(a)
-	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil {
+	words, err := a.dispatch(root, words)
+	if err == nil {
+		root.SetArgs(words)
+		err = root.ExecuteContext(ctx)
+	}
+	if err != nil && !ui.ReaderGone(err) {
 		a.report(err)
 		return exitCode(err)
 	}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/schema"
+)
+
+type callFlags struct {
+	file       string
+	noValidate bool
+	dir        string
+}
+
+func newCall(a *app) *cobra.Command {
+	var f callFlags
+	cmd := &cobra.Command{
+		Use:   "call SERVER TOOL [ARGS...]",
+		Short: "Call a tool",
+		Long: `Call a tool and print its result. mcpctl SERVER TOOL [ARGS...] is short for it.
+
+Arguments are read by the tool's schema, never by the look of the value:
+  '{"a":1}'        the whole object (first word); - takes it from standard input
+  a=text           a string stays text; numbers, booleans, null and listed values
+                   are checked; an array of scalars: repeat the pair
+  a:=json          raw JSON, digits kept as written
+  a.b[0].c=text    a place inside; a[]=text appends
+  a=@file          the value from a file (a:=@file: JSON; @-: standard input),
+                   as base64 where the schema says so; @@ stands for an @
+Without any, a pipe or file on standard input holds the whole object.
+A word that begins with a dash is an argument after --.
+
+They are checked against the tool's schema before anything is sent. A failure
+that the tool itself reports is printed like a result, with exit code 3.`,
+		Example: `  mcpctl call everything get-sum a=1 b=2
+  mcpctl fs edit_file path=notes.txt edits[0].oldText=a edits[0].newText=@new.txt
+  mcpctl fs write_file '{"path":"x","content":"y"}'`,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := a.words(words, 2, -1, "call SERVER TOOL [ARGS...]"); err != nil {
+				return err
+			}
+			return a.with(cmd.Context(), words, func(s *session, words []string) error {
+				return s.call(cmd.Context(), words[0], words[1:], f)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&f.file, "args-file", "", "take the arguments object from `FILE` (- is standard input); pairs override it")
+	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them")
+	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`")
+	a.completeServer(cmd)
+	return cmd
+}
+
+func (s *session) call(ctx context.Context, name string, words []string, f callFlags) error {
+	t, err := s.tool(ctx, name)
+	if err != nil {
+		return err
+	}
+	raw, err := s.arguments(ctx, t, words, f)
+	if err != nil {
+		return err
+	}
+	line := s.a.ui.StartProgress()
+	defer line.Stop()
+	// Progress is always asked for: it keeps the call's clock running.
+	res, err := s.CallTool(ctx, name, raw, &runtime.CallOptions{Timeout: s.a.flags.timeout, Progress: line.Update})
+	line.Stop()
+	if err != nil {
+		return err
+	}
+	var save *ui.Saver
+	if f.dir != "" {
+		save = &ui.Saver{Dir: f.dir}
+	}
+	if err := s.a.ui.ToolResult(res, save); err != nil {
+		return err
+	}
+	if res.IsError {
+		return &Error{Code: exitTool, Silent: true, Err: &runtime.ToolError{Tool: name, Result: res}}
+	}
+	s.checkResult(t, res)
+	return nil
+}
+
+// arguments turns the words into the arguments object and names the tool's
+// signature where they do not fit.
+func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string, f callFlags) (json.RawMessage, error) {
+	in, err := schema.Parse(t.InputSchema)
+	if err != nil {
+		if !f.noValidate {
+			return nil, s.schemaError(t, err)
+		}
+		in, err = schema.Parse(nil)
+		if err != nil {
+			return nil, err
+		}
+	}
+	raw, err := args.Parse(in, args.Source{
+		Words: words, File: f.file, NoValidate: f.noValidate,
+		Stdin: func() ([]byte, error) { return s.a.readStdin(ctx) }, Piped: s.a.piped(),
+	})
+	var unfit *schema.ValidationError
+	var bad *schema.Error
+	switch {
+	case errors.As(err, &unfit):
+		return nil, &Error{Err: err, Remedy: signature(t) + "; see " + s.command("describe", t.Name)}
+	case errors.As(err, &bad):
+		return nil, s.schemaError(t, err)
+	}
+	return raw, err
+}
+
+func (s *session) schemaError(t *runtime.Tool, err error) error {
+	e := &Error{Code: exitProtocol, Err: errors.New("the input schema of " + ui.CleanLine(t.Name) + " cannot be used: " + ui.CleanLine(err.Error()))}
+	return e.withHint("--no-validate sends the arguments without checking them")
+}
+
+// checkResult says when a structured result is not what the tool promised
+// (specification, Tools: clients SHOULD validate structured results).
+func (s *session) checkResult(t *runtime.Tool, res *runtime.ToolResult) {
+	if len(t.OutputSchema) == 0 || res.Structured == nil || s.a.ui.Quiet {
+		return
+	}
+	out, err := schema.Parse(t.OutputSchema)
+	if err == nil {
+		err = out.Validate(res.Structured)
+	}
+	if err != nil {
+		s.a.ui.Note("note: the structured result does not fit the tool's output schema: %v", err)
+	}
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// completeServer lets the shell complete a command's first word with the names
+// of configured servers. Nothing further is offered: it would need a
+// connection, and a completion must not start servers.
+func (a *app) completeServer(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(words) > 0 || a.flags.url != "" {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeServers is completeServer for commands that take any number of them.
+func (a *app) completeServers(cmd *cobra.Command) {
+	cmd.ValidArgsFunction = func(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		out := a.serverCompletions(begun)
+		for _, w := range words {
+			for i, name := range out {
+				if name == w {
+					out = append(out[:i], out[i+1:]...)
+					break
+				}
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// serverCompletions are the configured names; none where the file cannot be
+// read, since a shell has no place for an error.
+func (a *app) serverCompletions(begun string) []cobra.Completion {
+	names, err := a.serverNames()
+	if err != nil {
+		return nil
+	}
+	var out []cobra.Completion
+	for _, name := range names {
+		if strings.HasPrefix(name, begun) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+package cli
+
+import "github.com/mcpctl/mcpctl/runtime/config"
+
+// serverNames are the configured servers, in the order of the file. A file
+// that does not exist has none.
+func (a *app) serverNames() ([]string, error) { return a.serverNamesIn(a.flags.config) }
+
+// serverNamesAt is serverNames before the flags are parsed: words may hold a
+// --config.
+func (a *app) serverNamesAt(flags flagSets, words []string) ([]string, error) {
+	path := a.flags.config
+	if v, ok := flags.value(words, "config"); ok {
+		path = v
+	}
+	return a.serverNamesIn(path)
+}
+
+func (a *app) serverNamesIn(path string) ([]string, error) {
+	if path == "" {
+		var err error
+		if path, err = config.Path(a.getenv); err != nil {
+			return nil, err
+		}
+	}
+	file, err := config.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range file.Entries() {
+		names = append(names, e.Name)
+	}
+	return names, nil
+}

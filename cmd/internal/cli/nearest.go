@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/schema"
+)
+
+// nearestNames is how many names a suggestion offers.
+const nearestNames = 3
+
+// didYouMean words a suggestion, or gives "" when nothing is close.
+func didYouMean(name string, known []string) string {
+	near := schema.Nearest(name, known, nearestNames)
+	if len(near) == 0 {
+		return ""
+	}
+	return "did you mean " + orList(near) + "?"
+}
+
+// orList is a, b or c.
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}
+
+// unknownName is the error for a tool, prompt or server's name that does not
+// exist. list is the command that shows those that do.
+func unknownName(what, name string, known []string, list string) *Error {
+	e := usagef("%s %s", what, name)
+	parts := []string{}
+	if s := didYouMean(name, known); s != "" {
+		parts = append(parts, s)
+	}
+	if list != "" {
+		parts = append(parts, "see "+list)
+	}
+	e.Remedy = strings.Join(parts, " ")
+	return e
+}

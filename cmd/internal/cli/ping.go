@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+func newPing(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ping SERVER",
+		Short: "Measure a server's round trip",
+		Long: `Connect to a server, ask for a sign of life and print how long the answer took, connecting not counted.
+As JSON: {"server","protocolVersion","roundTripMs"}.`,
+		Example: "  mcpctl ping fs",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := a.words(words, 1, 1, "ping SERVER"); err != nil {
+				return err
+			}
+			return a.with(cmd.Context(), words, func(s *session, _ []string) error { return s.ping(cmd.Context()) })
+		},
+	}
+	a.completeServer(cmd)
+	return cmd
+}
+
+// modernRevision is the first revision without ping; server/discover takes its
+// place there (2026-07-28, Changes).
+const modernRevision = "2026-07-28"
+
+func (s *session) ping(ctx context.Context) error {
+	method := "ping"
+	version := s.Info().Version
+	if version >= modernRevision {
+		method = "server/discover"
+	}
+	start := time.Now()
+	if _, err := s.Call(ctx, method, nil, &runtime.CallOptions{Timeout: s.a.flags.timeout}); err != nil {
+		return err
+	}
+	took := time.Since(start)
+	if s.a.ui.WantJSON() {
+		return s.a.ui.EncodeJSON(struct {
+			Server  string      `json:"server"`
+			Version string      `json:"protocolVersion"`
+			Millis  json.Number `json:"roundTripMs"`
+		}{s.server, version, json.Number(fmt.Sprintf("%.3f", float64(took.Nanoseconds())/1e6))})
+	}
+	who := ui.CleanLine(s.Info().Implementation.Name + " " + s.Info().Implementation.Version)
+	_, err := io.WriteString(s.a.ui.Out, fmt.Sprintf("%s answered in %s (%s, protocol %s)\n",
+		ui.CleanLine(s.server), took.Round(10*time.Microsecond), who, ui.CleanLine(version)))
+	return err
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+func newResources(a *app) *cobra.Command {
+	var templates bool
+	cmd := &cobra.Command{
+		Use:     "resources SERVER",
+		Short:   "List a server's resources",
+		Long:    "List a server's resources, or with --templates the patterns of further ones. mcpctl read prints one.",
+		Example: "  mcpctl resources docs\n  mcpctl resources docs --templates",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := a.words(words, 1, 1, "resources SERVER"); err != nil {
+				return err
+			}
+			method, key, show := "resources/list", "resources", (*session).showResources
+			if templates {
+				method, key, show = "resources/templates/list", "resourceTemplates", (*session).showTemplates
+			}
+			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
+				raw, items, err := s.list(cmd.Context(), method, key)
+				if err != nil {
+					return err
+				}
+				if a.ui.WantJSON() {
+					return a.ui.PrintJSON(raw)
+				}
+				return show(s, items)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&templates, "templates", false, "list the resource templates")
+	a.completeServer(cmd)
+	return cmd
+}
+
+func (s *session) decodeResources(items []json.RawMessage) []runtime.Resource {
+	return entries(s, items, func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw })
+}
+
+func (s *session) showResources(items []json.RawMessage) error {
+	list := s.decodeResources(items)
+	if len(list) == 0 {
+		s.a.ui.Note("the server lists no resources; it may have templates: %s --templates", s.command("resources"))
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, r := range list {
+		size := ""
+		if r.Size != nil {
+			size = ui.Size(int(*r.Size))
+		}
+		rows[i] = []string{r.URI, either(r.Title, r.Name), r.MIMEType, size, firstLine(r.Description)}
+	}
+	return s.a.ui.Table([]string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
+}
+
+func (s *session) showTemplates(items []json.RawMessage) error {
+	list := entries(s, items, func(r *runtime.ResourceTemplate, raw json.RawMessage) { r.Raw = raw })
+	if len(list) == 0 {
+		s.a.ui.Note("the server has no resource templates")
+		return nil
+	}
+	rows := make([][]string, len(list))
+	for i, r := range list {
+		rows[i] = []string{r.URITemplate, either(r.Title, r.Name), r.MIMEType, firstLine(r.Description)}
+	}
+	return s.a.ui.Table([]string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
+}
+
+// either gives the first text that is not empty.
+func either(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// session is one command's connection to one server.
+type session struct {
+	*runtime.Client
+	a *app
+	// server is the configured name, or the URL at --url.
+	server string
+}
+
+// with connects to the server that the words name (or --url does), runs f with
+// the words after it, and closes the connection. What f printed is out before
+// the connection closes.
+func (a *app) with(ctx context.Context, words []string, f func(s *session, words []string) error) error {
+	server := a.flags.url
+	if server == "" {
+		server, words = words[0], words[1:]
+	}
+	dial := a.dial
+	if dial == nil {
+		dial = a.connect
+	}
+	name := server
+	if a.flags.url != "" {
+		name = ""
+	}
+	c, err := dial(ctx, name)
+	if err != nil {
+		return a.about(server, err)
+	}
+	err = f(&session{Client: c, a: a, server: server}, words)
+	// The outcome stands; a server that ends badly changes nothing about it.
+	if closing := c.Close(); closing != nil {
+		a.log.Debug("close", "server", server, "err", closing)
+	}
+	return a.about(server, err)
+}
+
+// about adds the server's name to a failure, for the error object of --json.
+func (a *app) about(server string, err error) error {
+	var own *Error
+	switch {
+	case err == nil, errors.As(err, &own) && own.Server != "":
+		return err
+	case errors.As(err, &own):
+		own.Server = server
+		return err
+	}
+	e := &Error{Server: server, Err: err}
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) {
+		e.Remedy = hinter.Hint()
+	}
+	return e
+}
+
+// words checks how many words a command has got. Server, counted in both
+// bounds, is absent when --url names it. A most of -1 is no bound.
+func (a *app) words(words []string, least, most int, usage string) error {
+	if a.flags.url != "" {
+		least, most = least-1, max(most-1, -1)
+		usage = strings.Replace(usage, "SERVER ", "", 1)
+		usage = strings.TrimSuffix(usage, " SERVER")
+	}
+	switch {
+	case len(words) < least:
+		return usagef("missing argument: mcpctl %s", usage).withHint("mcpctl %s --help", strings.Fields(usage)[0])
+	case most >= 0 && len(words) > most:
+		return usagef("unexpected argument %q: mcpctl %s", words[most], usage).withHint("mcpctl %s --help", strings.Fields(usage)[0])
+	}
+	return nil
+}
+
+// command words a command line that names this session's server.
+func (s *session) command(verb string, words ...string) string {
+	parts := []string{"mcpctl", verb, ui.CleanLine(s.server)}
+	if s.a.flags.url != "" {
+		parts = []string{"mcpctl", "--url", shellWord(s.server), verb}
+	}
+	for _, w := range words {
+		parts = append(parts, shellWord(ui.CleanLine(w)))
+	}
+	return strings.Join(parts, " ")
+}
+
+// list fetches all pages of a list: the object to print, and its entries.
+func (s *session) list(ctx context.Context, method, key string) (json.RawMessage, []json.RawMessage, error) {
+	pages, err := s.ListPages(ctx, method)
+	if err != nil {
+		return nil, nil, s.explain(err, key)
+	}
+	joined, items, err := ui.JoinPages(pages, key)
+	if err != nil {
+		return nil, nil, &runtime.ProtocolError{Reason: method + ": " + err.Error()}
+	}
+	return joined, items, nil
+}
+
+// explain adds to "method not found" what the server does offer.
+func (s *session) explain(err error, key string) error {
+	var rpc *runtime.Error
+	if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMethodNotFound {
+		return err
+	}
+	var offers []string
+	for _, c := range []string{"tools", "resources", "prompts"} {
+		if s.Info().Has(c) {
+			offers = append(offers, c)
+		}
+	}
+	e := &Error{Err: fmt.Errorf("the server has no %s: %w", strings.ToLower(key), err)}
+	if len(offers) > 0 {
+		e.Remedy = "it offers " + strings.Join(offers, " and ")
+	}
+	return e
+}
+
+// entries decodes the entries of a list. One that does not have the form of
+// its kind is left out with a note, so that it hides no other.
+func entries[T any](s *session, items []json.RawMessage, raw func(*T, json.RawMessage)) []T {
+	out := make([]T, 0, len(items))
+	for i, item := range items {
+		var v T
+		if err := json.Unmarshal(item, &v); err != nil {
+			s.a.ui.Note("entry %d is left out: %v", i+1, err)
+			continue
+		}
+		raw(&v, item)
+		out = append(out, v)
+	}
+	return out
+}
+
+// stdinNote is how long standard input may keep silent before a note says what
+// is being waited for.
+const stdinNote = 2 * time.Second
+
+// readStdin reads all of standard input. It ends with ctx; the read itself
+// cannot be taken back and ends with the process.
+func (a *app) readStdin(ctx context.Context) ([]byte, error) {
+	type read struct {
+		raw []byte
+		err error
+	}
+	done := make(chan read, 1)
+	go func() {
+		raw, err := args.ReadAll(a.ui.In)
+		if err != nil {
+			err = fmt.Errorf("read standard input: %w", err)
+		}
+		done <- read{raw, err}
+	}()
+	note := time.NewTimer(stdinNote)
+	defer note.Stop()
+	for {
+		select {
+		case r := <-done:
+			return r.raw, r.err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-note.C:
+			a.ui.Note("reading the arguments from standard input; '{}' as an argument, or </dev/null, gives none")
+		}
+	}
+}
+
+// piped tells whether standard input may hold an object: a file, a pipe or a
+// socket, but no terminal and no device such as /dev/null.
+func (a *app) piped() bool {
+	if a.ui.In == nil || a.ui.InTTY {
+		return false
+	}
+	var in io.Reader = a.ui.In
+	f, ok := in.(*os.File)
+	if !ok {
+		return true
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice == 0
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/schema"
+)
+
+func newTools(a *app) *cobra.Command {
+	var withSchema bool
+	cmd := &cobra.Command{
+		Use:   "tools SERVER",
+		Short: "List a server's tools",
+		Long: `List a server's tools: name and arguments, what the server says about their effects, and a description.
+mcpctl SERVER is short for it. Optional arguments have a question mark.`,
+		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools fs --json | jq '.tools[].name'",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := a.words(words, 1, 1, "tools SERVER"); err != nil {
+				return err
+			}
+			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
+				raw, items, err := s.list(cmd.Context(), "tools/list", "tools")
+				if err != nil {
+					return err
+				}
+				if a.ui.WantJSON() {
+					return a.ui.PrintJSON(raw)
+				}
+				return s.showTools(s.decodeTools(items), withSchema)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
+	a.completeServer(cmd)
+	return cmd
+}
+
+func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {
+	return entries(s, items, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw })
+}
+
+// tool finds one tool in the server's list. Servers differ in what they answer
+// to the call of a tool they do not have, so the list decides.
+func (s *session) tool(ctx context.Context, name string) (*runtime.Tool, error) {
+	_, items, err := s.list(ctx, "tools/list", "tools")
+	if err != nil {
+		return nil, err
+	}
+	tools := s.decodeTools(items)
+	names := make([]string, len(tools))
+	for i := range tools {
+		if tools[i].Name == name {
+			return &tools[i], nil
+		}
+		names[i] = tools[i].Name
+	}
+	return nil, unknownName(ui.CleanLine(s.server)+" has no tool", name, names, s.command("tools"))
+}
+
+func (s *session) showTools(tools []runtime.Tool, withSchema bool) error {
+	if len(tools) == 0 {
+		s.a.ui.Note("the server has no tools")
+		return nil
+	}
+	if withSchema {
+		for i := range tools {
+			if err := s.showSchemas(&tools[i], i > 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	rows := make([][]string, len(tools))
+	for i := range tools {
+		t := &tools[i]
+		text := t.Description
+		if text == "" {
+			text = title(t)
+		}
+		if h := hints(t.Annotations); h != "" {
+			text = h + " " + text
+		}
+		rows[i] = []string{signature(t), firstLine(text)}
+	}
+	return s.a.ui.Table([]string{"TOOL", "DESCRIPTION"}, rows)
+}
+
+func (s *session) showSchemas(t *runtime.Tool, gap bool) error {
+	p := &page{u: s.a.ui}
+	if gap {
+		p.line("")
+	}
+	p.line("%s", signature(t))
+	p.schema("input schema", t.InputSchema)
+	p.schema("output schema", t.OutputSchema)
+	return p.err
+}
+
+// title is the tool's display name: title, then annotations.title
+// (specification, Tools).
+func title(t *runtime.Tool) string {
+	if t.Title == "" && t.Annotations != nil {
+		return t.Annotations.Title
+	}
+	return t.Title
+}
+
+// signature is a tool's name and arguments: get-sum(a:number, b?:number).
+func signature(t *runtime.Tool) string {
+	in, err := schema.Parse(t.InputSchema)
+	if err != nil {
+		return t.Name + "(?)"
+	}
+	var parts []string
+	for _, p := range in.Root().Properties() {
+		mark := ":"
+		if !p.Required {
+			mark = "?:"
+		}
+		parts = append(parts, p.Name+mark+shortType(p.Node))
+	}
+	return t.Name + "(" + strings.Join(parts, ", ") + ")"
+}
+
+// shortType is a type that does not drown the signature it stands in.
+func shortType(n schema.Node) string {
+	const most = 32
+	if t := n.Type(); len(t) <= most {
+		return t
+	}
+	return n.Plain()
+}
+
+// hints words what the server explicitly says about a tool's effects:
+// [read-only, idempotent].
+func hints(h *runtime.ToolAnnotations) string {
+	if h == nil {
+		return ""
+	}
+	said := func(b *bool, want bool) bool { return b != nil && *b == want }
+	var words []string
+	readOnly := said(h.ReadOnlyHint, true)
+	for _, x := range []struct {
+		ok   bool
+		word string
+	}{
+		{readOnly, "read-only"},
+		{!readOnly && said(h.DestructiveHint, true), "destructive"},
+		{!readOnly && said(h.DestructiveHint, false), "additive"},
+		{said(h.IdempotentHint, true), "idempotent"},
+		{said(h.OpenWorldHint, true), "open-world"},
+	} {
+		if x.ok {
+			words = append(words, x.word)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// firstLine is the first line of a text that has words on it.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}

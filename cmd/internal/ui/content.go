@@ -1,0 +1,218 @@
+package ui
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"mime"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Saver writes the images, audio and binary resources of a result into a
+// directory, which is made when the first one comes. A file's name is made of
+// the SHA-256 of its bytes, so that the same image is one file however often
+// it comes. A nil *Saver saves nothing.
+type Saver struct {
+	Dir string
+}
+
+// Save writes bytes and gives the path.
+func (s *Saver) Save(data []byte, mimeType string) (string, error) {
+	sum := sha256.Sum256(data)
+	path := filepath.Join(s.Dir, hex.EncodeToString(sum[:12])+extension(mimeType))
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(data)) {
+		return path, nil
+	}
+	if err := os.MkdirAll(s.Dir, 0o777); err != nil { //nolint:gosec // the user's own output, under the umask
+		return "", err
+	}
+	return path, WriteFile(path, data)
+}
+
+// WriteFile writes a result to a file the user named: whole or not at all,
+// except where the name is a device or a pipe.
+func WriteFile(path string, data []byte) error {
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return &fs.PathError{Op: "write", Path: path, Err: errors.New("is a directory")}
+	case err == nil && !info.Mode().IsRegular():
+		return os.WriteFile(path, data, 0o666) //nolint:gosec // the user's own output, under the umask
+	}
+	mode := fs.FileMode(0o666)
+	if err == nil {
+		mode = info.Mode().Perm()
+	}
+	target := path
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		target = resolved
+	}
+	temp := target + ".mcpctl-" + strconv.Itoa(os.Getpid())
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // as above
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, target)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+	}
+	return err
+}
+
+// extension is the usual ending of a media type's files, ".bin" for one that
+// is not known. The list comes first because the system's own tables differ.
+func extension(mimeType string) string {
+	base, _, err := mime.ParseMediaType(mimeType)
+	if err != nil {
+		return ".bin"
+	}
+	switch base {
+	case "image/jpeg":
+		return ".jpg"
+	case "image/svg+xml":
+		return ".svg"
+	case "image/png", "image/gif", "image/webp", "image/bmp", "image/tiff", "image/avif", "audio/ogg", "audio/flac", "audio/aac":
+		return "." + base[len("image/"):]
+	case "audio/mpeg":
+		return ".mp3"
+	case "audio/wav", "audio/x-wav", "audio/wave":
+		return ".wav"
+	case "application/pdf", "application/zip", "application/json":
+		return "." + base[len("application/"):]
+	case "application/gzip":
+		return ".gz"
+	case "text/plain":
+		return ".txt"
+	case "text/html":
+		return ".html"
+	}
+	return ".bin"
+}
+
+// Content writes content blocks for people: text as it is, a line in brackets
+// for what a terminal cannot show. It reports whether any text was among them.
+func (u *UI) Content(blocks []runtime.Content, save *Saver) (text bool, err error) {
+	for i := range blocks {
+		t, err := u.block(&blocks[i], save)
+		text = text || t
+		if err != nil {
+			return text, err
+		}
+	}
+	return text, nil
+}
+
+func (u *UI) block(c *runtime.Content, save *Saver) (text bool, err error) {
+	switch c.Type {
+	case "text":
+		return true, u.paragraph(c.Text)
+	case "image", "audio":
+		return false, u.binary(c.Type, "", c.MIMEType, c.Data, save)
+	case "resource_link":
+		name := c.Title
+		if name == "" {
+			name = c.Name
+		}
+		return false, u.note("link", c.URI, name, c.MIMEType)
+	case "resource":
+		if c.Resource != nil {
+			return u.Resource(c.Resource, save, true)
+		}
+	}
+	return false, u.note("content of type "+c.Type, "shown by --json")
+}
+
+// Resource writes the contents of a resource; title puts its address before a
+// text.
+func (u *UI) Resource(r *runtime.ResourceContents, save *Saver, title bool) (text bool, err error) {
+	if r.Blob != nil {
+		return false, u.binary("resource", r.URI, r.MIMEType, r.Blob, save)
+	}
+	if title {
+		if err := u.note("resource", r.URI, r.MIMEType); err != nil {
+			return true, err
+		}
+	}
+	return true, u.paragraph(r.Text)
+}
+
+// binary writes one line about bytes, and saves them where asked.
+func (u *UI) binary(what, uri, mimeType string, data []byte, save *Saver) error {
+	parts := []string{uri, mimeType, Size(len(data))}
+	if save != nil {
+		path, err := save.Save(data, mimeType)
+		if err != nil {
+			return fmt.Errorf("save %s: %w", what, err)
+		}
+		parts = append(parts, "saved as "+path)
+	}
+	return u.note(what, parts...)
+}
+
+// note is a line in brackets: [image: image/png, 12 kB].
+func (u *UI) note(what string, parts ...string) error {
+	var known []string
+	for _, p := range parts {
+		if p != "" {
+			known = append(known, CleanLine(p))
+		}
+	}
+	line := CleanLine(what)
+	if len(known) > 0 {
+		line += ": " + strings.Join(known, ", ")
+	}
+	_, err := io.WriteString(u.Out, "["+line+"]\n")
+	return err
+}
+
+// paragraph writes text that ends in a newline.
+func (u *UI) paragraph(text string) error {
+	text = Clean(text)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, err := io.WriteString(u.Out, text)
+	return err
+}
+
+// Indented writes JSON for people, digits as they were sent.
+func (u *UI) Indented(raw json.RawMessage) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
+		return err
+	}
+	return u.paragraph(b.String())
+}
+
+// Size is a number of bytes in a few characters: 812 bytes, 12 kB, 3.4 MB.
+func Size(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	if n < 1000 {
+		return strconv.Itoa(n) + " bytes"
+	}
+	v, unit := float64(n), 0
+	for v >= 999.5 && unit < 3 {
+		v /= 1000
+		unit++
+	}
+	digits := 0
+	if v < 9.95 && unit > 1 {
+		digits = 1
+	}
+	return strconv.FormatFloat(v, 'f', digits, 64) + " " + []string{"bytes", "kB", "MB", "GB"}[unit]
+}

@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"fmt"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// ToolResult writes the result of a tool. As JSON it is what the server sent;
+// for people its content, and structuredContent where no text says the same.
+// With save, images and other bytes are written to files in both cases.
+func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
+	if u.WantJSON() {
+		if err := u.PrintJSON(r.Raw); err != nil || save == nil {
+			return err
+		}
+		for i := range r.Content {
+			if err := u.saveOnly(&r.Content[i], save); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	text, err := u.Content(r.Content, save)
+	switch {
+	case err != nil:
+		return err
+	case r.Structured != nil && !text:
+		return u.Indented(r.Structured)
+	case len(r.Content) == 0:
+		u.Note("the result is empty")
+	}
+	return nil
+}
+
+// saveOnly saves a block's bytes and names the file on standard error.
+func (u *UI) saveOnly(c *runtime.Content, save *Saver) error {
+	data, mimeType := c.Data, c.MIMEType
+	if c.Resource != nil {
+		data, mimeType = c.Resource.Blob, c.Resource.MIMEType
+	}
+	if data == nil || c.Type == "text" {
+		return nil
+	}
+	path, err := save.Save(data, mimeType)
+	if err != nil {
+		return fmt.Errorf("save %s: %w", c.Type, err)
+	}
+	u.Note("%s saved as %s", c.Type, path)
+	return nil
+}
+
+// Note writes a line on standard error, unless quiet.
+func (u *UI) Note(format string, a ...any) {
+	if !u.Quiet {
+		_, _ = fmt.Fprintln(u.Err, CleanLine(fmt.Sprintf(format, a...)))
+	}
+}
