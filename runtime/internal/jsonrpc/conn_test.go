@@ -1,0 +1,345 @@
+package jsonrpc_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// peer records what belongs to no call.
+type peer struct {
+	mu       sync.Mutex
+	notes    []string
+	requests []string
+	rubbish  []string
+	closed   atomic.Int32
+	conn     *jsonrpc.Conn
+}
+
+func (p *peer) Notification(method string, params []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.notes = append(p.notes, method+string(params))
+}
+
+func (p *peer) Request(id []byte, method string, _ []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, string(id)+method)
+	_ = p.conn.Respond(id, []byte(`{}`))
+}
+
+func (p *peer) Rubbish(line []byte, _ error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rubbish = append(p.rubbish, string(line))
+}
+
+func (p *peer) Closed(err error) error {
+	p.closed.Add(1)
+	return err
+}
+
+// server is the far end of a connection: what the connection writes can be
+// read line by line, and lines can be written to it.
+type server struct {
+	in  *bufio.Scanner
+	out io.WriteCloser
+	end io.Closer
+}
+
+func (s *server) next(t *testing.T) string {
+	t.Helper()
+	if !s.in.Scan() {
+		t.Errorf("connection ended: %v", s.in.Err())
+	}
+	return s.in.Text()
+}
+
+func (s *server) send(line string) { _, _ = io.WriteString(s.out, line+"\n") }
+
+// connect makes a connection over in-memory pipes, or over those of the
+// system, which have non-blocking writes.
+func connect(t *testing.T, system bool) (*jsonrpc.Conn, *peer, *server) {
+	t.Helper()
+	var toServer, toClient struct {
+		r io.ReadCloser
+		w io.WriteCloser
+	}
+	toServer.r, toServer.w = io.Pipe()
+	toClient.r, toClient.w = io.Pipe()
+	if system {
+		var errs [2]error
+		toServer.r, toServer.w, errs[0] = os.Pipe()
+		toClient.r, toClient.w, errs[1] = os.Pipe()
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := jsonrpc.NewWriter(toServer.w)
+	p := &peer{}
+	p.conn = jsonrpc.NewConn(out, p, false)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.conn.Read(jsonrpc.NewLineReader(toClient.r, 0))
+	}()
+	t.Cleanup(func() {
+		_ = toClient.w.Close()
+		<-done
+		_ = toServer.w.Close()
+		_ = toServer.r.Close()
+		_ = toClient.r.Close()
+		out.Close()
+	})
+	in := bufio.NewScanner(toServer.r)
+	in.Buffer(nil, 1<<24)
+	return p.conn, p, &server{in: in, out: toClient.w, end: toServer.r}
+}
+
+func TestCallKeepsBytes(t *testing.T) {
+	conn, _, srv := connect(t, true)
+	go func() {
+		if got, want := srv.next(t), `{"jsonrpc":"2.0","id":1,"method":"m","params":{"n":9007199254740993,"f":1.0}}`; got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+		srv.send(`{"x":[],"result":{"a" : 1.0,"b":9007199254740993},"id":1,"jsonrpc":"2.0"}`)
+	}()
+	res, object, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m", Params: []byte(`{"n":9007199254740993,"f":1.0}`)}, nil)
+	if err != nil || object != nil || string(res) != `{"a" : 1.0,"b":9007199254740993}` {
+		t.Errorf("got %s %s %v", res, object, err)
+	}
+}
+
+func TestStartSplicesParams(t *testing.T) {
+	conn, _, srv := connect(t, true)
+	params := []byte("{\"name\":\"a__b\",\n\"x\":1}")
+	r := receiver(make(chan jsonrpc.Answer, 1))
+	q := &jsonrpc.Query{ID: conn.NextID(), Method: "m", Params: params, Receiver: r, Edits: []rawjson.Edit{{Span: rawjson.Span{Start: 8, End: 14}, New: []byte(`"b"`)}}}
+	if err := conn.Start(q); err != nil {
+		t.Fatal(err)
+	}
+	conn.Flush()
+	if got, want := srv.next(t), `{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"b", "x":1}}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	srv.send(`{"id":1,"error":{"code":7}}`)
+	if a := <-r; string(a.Error) != `{"code":7}` || a.Err != nil {
+		t.Errorf("got %+v", a)
+	}
+}
+
+type receiver chan jsonrpc.Answer
+
+func (r receiver) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
+	a.Result, a.Error = append([]byte(nil), a.Result...), append([]byte(nil), a.Error...)
+	r <- a
+	return nil
+}
+
+func (r receiver) Event(string, []byte) *jsonrpc.Writer { return nil }
+
+// TestParallelCalls makes 1,000 calls at once over one connection; the server
+// answers in random order.
+func TestParallelCalls(t *testing.T) {
+	for _, system := range []bool{true, false} {
+		conn, _, srv := connect(t, system)
+		const n = 1000
+		go func() {
+			var ids []json.RawMessage
+			for range n {
+				var m struct {
+					ID     json.RawMessage
+					Params json.RawMessage
+				}
+				if err := json.Unmarshal([]byte(srv.next(t)), &m); err != nil {
+					t.Error(err)
+				}
+				ids = append(ids, json.RawMessage(fmt.Sprintf(`{"id":%s,"result":%s}`, m.ID, m.Params)))
+			}
+			rand.Shuffle(n, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+			for _, a := range ids {
+				srv.send(string(a))
+			}
+		}()
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				params := fmt.Sprintf(`{"i":%d}`, i)
+				res, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m", Params: []byte(params)}, nil)
+				if err != nil || string(res) != params {
+					t.Errorf("got %s %v, want %s", res, err, params)
+				}
+			})
+		}
+		wg.Wait()
+		if left := conn.Pending(); left != 0 {
+			t.Errorf("%d calls left pending", left)
+		}
+	}
+}
+
+func TestCancelTellsTheServer(t *testing.T) {
+	conn, _, srv := connect(t, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 1)
+	go func() {
+		_, _, err := conn.Call(ctx, &jsonrpc.Query{Method: "m"}, nil)
+		failed <- err
+	}()
+	srv.next(t)
+	cancel()
+	if got := srv.next(t); !strings.Contains(got, `"notifications/cancelled","params":{"requestId":1`) {
+		t.Errorf("got %s", got)
+	}
+	if err := <-failed; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	srv.send(`{"id":1,"result":{}}`) // late: ignored
+	go func() {
+		srv.next(t)
+		srv.send(`{"id":2,"result":{"own":true}}`)
+	}()
+	if res, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil); err != nil || string(res) != `{"own":true}` {
+		t.Errorf("the call after a late answer got %s %v", res, err)
+	}
+}
+
+func TestProgressGoesToItsCall(t *testing.T) {
+	conn, p, srv := connect(t, true)
+	go func() {
+		srv.next(t)
+		srv.send(`{"method":"notifications/progress","params":{"progressToken":"mine","progress":1}}`)
+		srv.send(`{"method":"notifications/progress","params":{"progressToken":"other","progress":2}}`)
+		srv.send(`{"id":"s","method":"ping"}`)
+		srv.send(`rubbish`)
+		srv.next(t) // the answer to ping
+		srv.send(`{"id":1,"result":{}}`)
+	}()
+	var got []string
+	_, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m", Token: []byte(`"mine"`)}, func(e jsonrpc.Event) { got = append(got, string(e.Params)) })
+	if err != nil || len(got) != 1 || !strings.Contains(got[0], "mine") {
+		t.Errorf("got %v %v", got, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.notes) != 1 || len(p.requests) != 1 || len(p.rubbish) != 1 {
+		t.Errorf("got notes %v, requests %v, rubbish %v", p.notes, p.requests, p.rubbish)
+	}
+}
+
+func TestEndFailsWhatIsPending(t *testing.T) {
+	conn, p, srv := connect(t, true)
+	failed := make(chan error, 1)
+	go func() {
+		_, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil)
+		failed <- err
+	}()
+	srv.next(t)
+	_ = srv.out.Close()
+	if err := <-failed; !errors.Is(err, jsonrpc.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil); !jsonrpc.IsNotSent(err) {
+		t.Errorf("a call after the end: got %v", err)
+	}
+	if p.closed.Load() != 1 {
+		t.Errorf("Closed was called %d times", p.closed.Load())
+	}
+}
+
+// TestSilentPeerHoldsNobody fills the connection of a server that reads
+// nothing: starting calls never waits and in the end is refused.
+func TestSilentPeerHoldsNobody(t *testing.T) {
+	conn, _, _ := connect(t, true)
+	big := append(append([]byte(`{"x":"`), make([]byte, 1<<20)...), `"}`...)
+	for i := range big {
+		if big[i] == 0 {
+			big[i] = 'x'
+		}
+	}
+	var err error
+	for range 40 {
+		r := receiver(make(chan jsonrpc.Answer, 1))
+		if err = conn.Start(&jsonrpc.Query{ID: conn.NextID(), Method: "m", Params: big, Receiver: r}); err != nil {
+			break
+		}
+		conn.Flush()
+	}
+	if !errors.Is(err, jsonrpc.ErrFull) {
+		t.Errorf("got %v, want %v", err, jsonrpc.ErrFull)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn, _, srv := connect(t, false)
+		lines := make(chan string, 16)
+		go func() {
+			for srv.in.Scan() {
+				lines <- srv.in.Text()
+			}
+		}()
+		start := time.Now()
+		r := receiver(make(chan jsonrpc.Answer, 1))
+		id := conn.NextID()
+		if err := conn.Start(&jsonrpc.Query{ID: id, Method: "m", Limit: time.Second, Ceiling: 2500 * time.Millisecond, Receiver: r}); err != nil {
+			t.Fatal(err)
+		}
+		conn.Flush()
+		<-lines
+		for range 4 { // progress keeps it alive, until the ceiling
+			time.Sleep(700 * time.Millisecond)
+			srv.send(fmt.Sprintf(`{"method":"notifications/progress","params":{"progressToken":%d}}`, id))
+		}
+		if a := <-r; !errors.Is(a.Err, jsonrpc.ErrTimeout) {
+			t.Errorf("got %v", a.Err)
+		}
+		if d := time.Since(start); d < 2500*time.Millisecond || d > 3*time.Second {
+			t.Errorf("ended after %v, want 2.5 s", d)
+		}
+		if got := <-lines; !strings.Contains(got, "notifications/cancelled") {
+			t.Errorf("got %s", got)
+		}
+		_ = srv.end.Close()
+	})
+}
+
+func TestStartDoesNotAllocate(t *testing.T) {
+	out := jsonrpc.NewWriter(io.Discard)
+	p := &peer{}
+	conn := jsonrpc.NewConn(out, p, false)
+	p.conn = conn
+	params := []byte(`{"name":"a__b","arguments":{"text":"hello"}}`)
+	r := receiver(make(chan jsonrpc.Answer, 1))
+	q := &jsonrpc.Query{Method: "m", Params: params, Receiver: r}
+	n := testing.AllocsPerRun(1000, func() {
+		q.ID = conn.NextID()
+		if conn.Start(q) != nil || !conn.Forget(q.ID) {
+			t.Fatal("start failed")
+		}
+		buf, _ := out.Begin()
+		out.End(buf[:0])
+	})
+	if n > 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+}

@@ -1,0 +1,250 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// backend is one server behind the proxy: idle, connecting or ready. It is
+// connected when it is first needed, once, however many wait for it.
+type backend struct {
+	p    *Proxy
+	name string
+
+	ready   atomic.Pointer[connection] // nil unless connected
+	catalog atomic.Pointer[catalog]    // what it last offered; nil before the first time
+
+	mu       sync.Mutex // guards what follows; held for memory work only
+	attempt  *attempt   // the connecting under way, nil for none
+	failures int        // in a row
+	retryAt  time.Time  // lists leave it alone until then
+	lastErr  error
+	relist   *time.Timer
+	closed   bool
+}
+
+// connection is a connected server.
+type connection struct {
+	client *runtime.Client
+	// pipe takes calls without waiting; nil where the transport cannot.
+	pipe *jsonrpc.Conn
+}
+
+// attempt is one connecting that any number of callers wait for.
+type attempt struct {
+	done chan struct{}
+	conn *connection
+	err  error
+}
+
+var errProxyClosed = errors.New("the proxy is shutting down")
+
+// acquire gives the connection, connecting first where there is none. The
+// connecting has the proxy's lifetime: a caller whose ctx ends leaves it to the
+// others.
+func (b *backend) acquire(ctx context.Context) (*connection, error) {
+	if c := b.ready.Load(); c != nil {
+		return c, nil
+	}
+	a, err := b.join()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-a.done:
+		return a.conn, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// join gives the connecting under way, or starts one.
+func (b *backend) join() (*attempt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errProxyClosed
+	}
+	if b.attempt == nil {
+		b.attempt = &attempt{done: make(chan struct{})}
+		if c := b.ready.Load(); c != nil { // connected since the caller looked
+			b.attempt.conn = c
+			close(b.attempt.done)
+			a := b.attempt
+			b.attempt = nil
+			return a, nil
+		}
+		a := b.attempt
+		b.p.work.Go(func() { b.connect(a) })
+	}
+	return b.attempt, nil
+}
+
+// connect connects, learns what the server offers, and lets the waiting in.
+func (b *backend) connect(a *attempt) {
+	start := time.Now()
+	c, err := b.open()
+	b.mu.Lock()
+	if err == nil && b.closed {
+		err = errProxyClosed
+	}
+	if err != nil {
+		b.failures++
+		b.lastErr = err
+		b.retryAt = time.Now().Add(backoff(b.failures))
+	} else {
+		b.failures, b.lastErr, b.retryAt = 0, nil, time.Time{}
+		b.ready.Store(c)
+	}
+	a.conn, a.err = c, err
+	b.attempt = nil
+	b.mu.Unlock()
+	if err != nil {
+		if c != nil {
+			_ = c.client.Close() // it came too late to be used
+		}
+		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
+	} else {
+		b.p.log.Info("backend connected", "server", b.name, "elapsed", time.Since(start))
+	}
+	b.p.rebuild()
+	close(a.done)
+}
+
+// backoff is how long lists leave a failing backend alone: 5 s, doubled with
+// each failure, at most 5 min. Calls to it always try.
+func backoff(failures int) time.Duration {
+	return min(5*time.Second<<min(failures-1, 10), 5*time.Minute)
+}
+
+func (b *backend) open() (*connection, error) {
+	h := &backendHandler{b: b}
+	client, err := b.p.o.Dial(b.p.lifetime, b.name, h)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{client: client}
+	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
+		c.pipe = t.Pipeline()
+	}
+	h.conn.Store(c)
+	cat, err := load(b.p.lifetime, b, client)
+	if err != nil {
+		return c, fmt.Errorf("list what %s offers: %w", b.name, err)
+	}
+	b.catalog.Store(cat)
+	return c, nil
+}
+
+// due tells whether a list should try to connect: the backend has offered
+// nothing yet and has not failed a moment ago.
+func (b *backend) due(now time.Time) bool {
+	if b.catalog.Load() != nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !b.closed && (b.attempt != nil || !now.Before(b.retryAt))
+}
+
+// failure tells why the backend cannot be used now, nil where nothing is known
+// against it.
+func (b *backend) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lastErr
+}
+
+// lost drops a connection that is gone. What the backend offered stays listed;
+// the next call connects again.
+func (b *backend) lost(c *connection, err error) {
+	if c == nil || !b.ready.CompareAndSwap(c, nil) {
+		return
+	}
+	b.p.log.Warn("backend connection lost", "server", b.name, "err", err)
+	// A connection that has ended still has a process to reap.
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.p.work.Go(func() { _ = c.client.Close() })
+	}
+}
+
+// changed lists the backend again a moment after it said that something has
+// changed; a burst of such messages counts once.
+func (b *backend) changed() {
+	const debounce = 100 * time.Millisecond
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	if b.relist == nil {
+		b.relist = time.AfterFunc(debounce, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if !b.closed {
+				b.p.work.Go(b.reload)
+			}
+		})
+		return
+	}
+	b.relist.Reset(debounce)
+}
+
+func (b *backend) reload() {
+	c := b.ready.Load()
+	if c == nil {
+		return
+	}
+	cat, err := load(b.p.lifetime, b, c.client)
+	if err != nil {
+		b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
+		return
+	}
+	b.catalog.Store(cat)
+	b.p.rebuild()
+}
+
+// close ends the connection, and a connecting that is under way, for good.
+func (b *backend) close() {
+	b.mu.Lock()
+	b.closed = true
+	a := b.attempt
+	if b.relist != nil {
+		b.relist.Stop()
+	}
+	b.mu.Unlock()
+	if a != nil {
+		<-a.done
+	}
+	if c := b.ready.Swap(nil); c != nil {
+		_ = c.client.Close()
+	}
+}
+
+// backendHandler receives what a backend sends outside calls.
+type backendHandler struct {
+	runtime.NopHandler
+	b    *backend
+	conn atomic.Pointer[connection]
+}
+
+// Notification implements [runtime.Handler].
+func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, _ json.RawMessage) {
+	switch method {
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		h.b.changed()
+	}
+}
+
+// Closed implements [runtime.Handler].
+func (h *backendHandler) Closed(err error) { h.b.lost(h.conn.Load(), err) }

@@ -1,0 +1,127 @@
+package proxy
+
+import (
+	"bytes"
+	"strconv"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// call is a tools/call on its way to a connected stdio backend. It owns no
+// goroutine, channel or timer of its own; it is pooled, and whoever removes it
+// from the backend's pending calls ends it.
+type call struct {
+	query   jsonrpc.Query
+	edits   [2]rawjson.Edit
+	scratch [24]byte
+
+	backend *backend
+	id      []byte // the client's own id, raw
+	token   []byte // the client's own progress token, raw; empty for none
+	to      receiver
+}
+
+// receiver is a client connection that a call's answer goes back to.
+type receiver interface {
+	// deliver appends an answer to the client's output and gives that output,
+	// nil where nothing is to be flushed. It runs where jsonrpc.Receiver's
+	// Finish does.
+	deliver(c *call, a answer) *jsonrpc.Writer
+	// progressed does the same with a progress message.
+	progressed(c *call, params []byte) *jsonrpc.Writer
+}
+
+var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknoglobals // a pool of scratch space
+
+// quick starts a call where nothing has to be waited for: the name is known
+// and its backend connected over stdio. It reports false where the slow way
+// has to be taken. With an error the call was not started.
+func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Conn, bool, error) {
+	name := m.Name.Of(line)
+	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() {
+		return nil, false, nil
+	}
+	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
+	if r == nil {
+		return nil, false, nil
+	}
+	conn := r.b.ready.Load()
+	if conn == nil || conn.pipe == nil {
+		return nil, false, nil
+	}
+	c, _ := calls.Get().(*call)
+	c.backend, c.to = r.b, to
+	c.id = append(c.id[:0], m.ID.Of(line)...)
+	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
+	q := &c.query
+	*q = jsonrpc.Query{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Ceiling: requestCeiling, Receiver: c}
+	if p.o.RequestTimeout > 0 {
+		q.Limit = p.o.RequestTimeout
+	}
+	c.edits[0] = within(m.Params, m.Name, r.quoted)
+	n := 1
+	if len(c.token) > 0 {
+		// Behind, a call's token is its id: unique, and found without a table.
+		c.edits[1] = within(m.Params, m.MetaToken, strconv.AppendUint(c.scratch[:0], q.ID, 10))
+		n = 2
+	}
+	q.Edits = ordered(c.edits[:n])
+	if err := conn.pipe.Start(q); err != nil {
+		c.free()
+		return nil, true, &backendError{server: r.b.name, err: err}
+	}
+	return conn.pipe, true, nil
+}
+
+// free gives the call back. Nothing may refer to it any more.
+func (c *call) free() {
+	*c = call{id: c.id[:0], token: c.token[:0]}
+	calls.Put(c)
+}
+
+// Finish implements [jsonrpc.Receiver].
+func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
+	defer c.free()
+	if a.Err != nil {
+		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: a.Err}))
+	}
+	return c.to.deliver(c, answer{result: a.Result, object: a.Error})
+}
+
+// Event implements [jsonrpc.Receiver].
+func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
+	if method != "notifications/progress" || len(c.token) == 0 {
+		return nil
+	}
+	if out := restoreToken(params, c.token); out != nil {
+		return c.to.progressed(c, out)
+	}
+	return nil
+}
+
+// cancelQuick ends the call with a client's id whose receiver is the client's,
+// without an answer, and gives that receiver; nil where there is no such call.
+func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
+	for _, b := range p.backends {
+		conn := b.ready.Load()
+		if conn == nil || conn.pipe == nil {
+			continue
+		}
+		var found *call
+		n, ok := conn.pipe.Find(func(r jsonrpc.Receiver) bool {
+			c, is := r.(*call)
+			if is && bytes.Equal(c.id, id) && of(c.to) {
+				found = c
+			}
+			return found != nil
+		})
+		if ok && conn.pipe.Abandon(n, errCancelled.Error()) {
+			to := found.to
+			found.free()
+			return to
+		}
+	}
+	return nil
+}

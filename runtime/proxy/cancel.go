@@ -1,0 +1,46 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+var errCancelled = errors.New("cancelled by the client")
+
+// inProgress are one client's requests that have a goroutine, by the client's
+// own raw ids. The zero value is ready.
+type inProgress struct {
+	mu sync.Mutex // guards m
+	m  map[string]context.CancelCauseFunc
+}
+
+// begin notes a request and gives its context; done must be called when it has
+// ended.
+func (r *inProgress) begin(ctx context.Context, id []byte) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	key := string(id)
+	r.mu.Lock()
+	if r.m == nil {
+		r.m = map[string]context.CancelCauseFunc{}
+	}
+	r.m[key] = cancel
+	r.mu.Unlock()
+	return ctx, func() {
+		r.mu.Lock()
+		delete(r.m, key)
+		r.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// cancel ends a request; false where there is none with this id.
+func (r *inProgress) cancel(id []byte) bool {
+	r.mu.Lock()
+	cancel := r.m[string(id)]
+	r.mu.Unlock()
+	if cancel != nil {
+		cancel(errCancelled)
+	}
+	return cancel != nil
+}

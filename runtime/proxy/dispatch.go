@@ -1,0 +1,256 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// versions are the revisions that clients are served in, newest first.
+func versions() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
+
+// progress takes a progress message for the client, its token restored.
+type progress func(params []byte)
+
+// request is one request of a client on a goroutine of its own.
+type request struct {
+	line   []byte
+	msg    *rawjson.Message
+	method string
+	// progress is where progress goes; nil where the client wants none.
+	progress progress
+}
+
+// serve answers a request. It waits for whatever it needs.
+func (p *Proxy) serve(ctx context.Context, r request) answer {
+	if v, ok := rawjson.String(r.line, r.msg.MetaVersion); ok && !slices.Contains(versions(), v) {
+		return unsupported(v)
+	}
+	result, err := p.answer(ctx, r)
+	if err != nil {
+		return failed(r.method, err)
+	}
+	return answer{result: result}
+}
+
+// unsupported refuses a request that names a revision which has no handshake,
+// or none we know (2026-07-28, Versioning).
+func unsupported(version string) answer {
+	data, err := json.Marshal(map[string]any{"supported": versions(), "requested": version})
+	if err != nil {
+		panic("proxy: a list of strings has no JSON form: " + err.Error())
+	}
+	return failed("", &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data})
+}
+
+func (p *Proxy) answer(ctx context.Context, r request) ([]byte, error) {
+	switch r.method {
+	case "initialize":
+		return p.initialize(r)
+	case "ping":
+		return []byte(`{}`), nil
+	case "tools/list":
+		return p.listed(ctx, tools, r)
+	case "prompts/list":
+		return p.listed(ctx, prompts, r)
+	case "resources/list":
+		return p.listed(ctx, resources, r)
+	case "resources/templates/list":
+		return p.listed(ctx, templates, r)
+	case "tools/call":
+		return p.named(ctx, tools, r)
+	case "prompts/get":
+		return p.named(ctx, prompts, r)
+	case "resources/read":
+		return p.read(ctx, r)
+	case "completion/complete":
+		return p.complete(ctx, r)
+	}
+	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}
+}
+
+// initialize answers at once, whatever the state of the backends: what it
+// declares is the full superset, and lists may be empty.
+func (p *Proxy) initialize(r request) ([]byte, error) {
+	version, _ := rawjson.String(r.line, r.msg.ProtocolVersion)
+	if !slices.Contains(versions(), version) {
+		version = versions()[0]
+	}
+	type change struct {
+		ListChanged bool `json:"listChanged"`
+	}
+	return json.Marshal(struct {
+		ProtocolVersion string                 `json:"protocolVersion"`
+		Capabilities    map[string]any         `json:"capabilities"`
+		ServerInfo      runtime.Implementation `json:"serverInfo"`
+		Instructions    string                 `json:"instructions,omitempty"`
+	}{
+		version,
+		map[string]any{"tools": change{true}, "prompts": change{true}, "resources": change{true}, "completions": struct{}{}},
+		p.o.Info,
+		p.instructions(),
+	})
+}
+
+func (p *Proxy) instructions() string {
+	if p.o.NoPrefix || len(p.backends) == 0 {
+		return ""
+	}
+	names := make([]string, len(p.backends))
+	for i, b := range p.backends {
+		names[i] = b.name
+	}
+	return fmt.Sprintf("Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
+		"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
+}
+
+func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
+	if at, err := rawjson.Field(r.params(), "cursor"); err == nil && at.Present() {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "unknown cursor: lists come in one page"}
+	}
+	return p.list(ctx, k)
+}
+
+func (r request) params() []byte {
+	if !r.msg.Params.Present() {
+		return []byte(`{}`)
+	}
+	return r.msg.Params.Of(r.line)
+}
+
+func invalid(format string, a ...any) error {
+	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf(format, a...)}
+}
+
+// named serves tools/call and prompts/get.
+func (p *Proxy) named(ctx context.Context, k kind, r request) ([]byte, error) {
+	name, ok := rawjson.String(r.line, r.msg.Name)
+	if !ok {
+		return nil, invalid("params.name is missing or no string")
+	}
+	to, err := p.resolve(ctx, k, name)
+	if err != nil {
+		return nil, err
+	}
+	return p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
+}
+
+func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
+	uri, ok := rawjson.String(r.line, r.msg.URI)
+	if !ok {
+		return nil, invalid("params.uri is missing or no string")
+	}
+	to, err := p.resolveURI(ctx, uri)
+	if err != nil {
+		return nil, err
+	}
+	if !to.wrapped {
+		return p.forward(ctx, to.b, r)
+	}
+	result, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.URI, to.quoted))
+	if err != nil {
+		return nil, err
+	}
+	return restoreURIs(result, to.bare, uri), nil
+}
+
+// complete serves completion/complete, whose reference names a prompt or a
+// resource template.
+func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
+	ref := r.msg.Ref
+	var at [2]rawjson.Span
+	if !ref.Present() || rawjson.Fields(ref.Of(r.line), at[:], "name", "uri") != nil {
+		return nil, invalid("params.ref is missing or no object")
+	}
+	place, k := at[0], prompts
+	if at[1].Present() {
+		place, k = at[1], templates
+	}
+	key, ok := rawjson.String(ref.Of(r.line), place)
+	if !ok {
+		return nil, invalid("params.ref names neither a prompt nor a resource")
+	}
+	var to *route
+	var err error
+	if k == prompts {
+		to, err = p.resolve(ctx, k, key)
+	} else if to = p.template(ctx, key); to == nil {
+		to, err = p.resolveURI(ctx, key)
+	}
+	if err != nil {
+		return nil, err
+	}
+	abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
+	return p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+}
+
+func (p *Proxy) template(ctx context.Context, key string) *route {
+	p.discover(ctx)
+	return p.snap.Load().routes[templates][key]
+}
+
+var tokens atomic.Uint64 //nolint:gochecknoglobals // mints tokens that are unique in the process
+
+// forward sends a request to a backend with its params spliced and waits for
+// the result.
+func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) ([]byte, error) {
+	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
+	defer clock.Stop()
+	out := &runtime.Request{Method: r.method}
+	if r.progress != nil && r.msg.MetaToken.Present() {
+		token := r.msg.MetaToken.Of(r.line)
+		out.Token = strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10)
+		out.Token = append(out.Token, '"')
+		edits = ordered(append(edits, within(r.msg.Params, r.msg.MetaToken, out.Token)))
+		out.Events = &relay{clock: clock, token: token, to: r.progress}
+	}
+	if r.msg.Params.Present() {
+		out.Params = rawjson.Splice(nil, r.params(), edits...)
+	}
+	conn, err := b.acquire(ctx)
+	if err == nil {
+		var result json.RawMessage
+		if result, err = conn.client.Transport().Call(ctx, out); err == nil {
+			return result, nil
+		}
+	}
+	var rpc *runtime.Error
+	switch {
+	case clock.Expired():
+		err = &runtime.TimeoutError{Op: r.method, After: p.o.RequestTimeout.Round(time.Millisecond)}
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.As(err, &rpc):
+		return nil, err
+	}
+	return nil, &backendError{server: b.name, err: err}
+}
+
+// relay passes a backend's progress on to the client.
+type relay struct {
+	runtime.NopHandler
+	clock *deadline.Clock
+	token []byte
+	to    progress
+}
+
+// Notification implements [runtime.Handler].
+func (e *relay) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
+	if method != "notifications/progress" {
+		return
+	}
+	e.clock.Alive()
+	if out := restoreToken(params, e.token); out != nil {
+		e.to(out)
+	}
+}

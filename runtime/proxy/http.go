@@ -1,0 +1,247 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// HTTPOptions are settings of an HTTP front. The zero value serves loopback.
+type HTTPOptions struct {
+	// AnyHost accepts any Host and Origin header. Without it both must name
+	// this machine's loopback, so that no web page can reach the front by a
+	// host name of its own (DNS rebinding).
+	AnyHost bool
+	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
+	MaxBody int64
+}
+
+// HTTPFront is the Streamable HTTP endpoint for clients of the handshake era,
+// with or without a session. It is an http.Handler for its endpoint's path.
+type HTTPFront struct {
+	p        *Proxy
+	o        HTTPOptions
+	sessions sessions
+	done     chan struct{} // closed by Close
+	closing  sync.Once
+}
+
+// NewHTTPFront makes an endpoint. Close ends its streams.
+func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
+	if o.MaxBody == 0 {
+		o.MaxBody = 64 << 20
+	}
+	return &HTTPFront{p: p, o: o, done: make(chan struct{})}
+}
+
+// Close ends the streams that clients listen on, and all sessions. Requests
+// being served end with the server that runs the handler.
+func (h *HTTPFront) Close() {
+	h.closing.Do(func() {
+		close(h.done)
+		h.sessions.clear()
+	})
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.o.AnyHost {
+		if err := local(r); err != nil {
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		h.stream(w, r)
+	case http.MethodDelete:
+		h.end(w, r)
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+	}
+}
+
+// local refuses requests that a web page could have sent through a name that
+// leads here: "Servers MUST validate the Origin header" (2025-11-25,
+// Transports, Security Warning).
+func local(r *http.Request) error {
+	if !loopback(r.Host) {
+		return fmt.Errorf("host %q is not this machine's loopback", r.Host)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || !loopback(u.Host) {
+			return fmt.Errorf("origin %q is not allowed", origin)
+		}
+	}
+	return nil
+}
+
+func loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
+
+// maxPooledBody bounds what a pooled buffer keeps.
+const maxPooledBody = 4 << 20
+
+func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	buf, _ := bodies.Get().(*bytes.Buffer)
+	defer func() {
+		if buf.Cap() <= maxPooledBody {
+			buf.Reset()
+			bodies.Put(buf)
+		}
+	}()
+	if n := r.ContentLength; n > 0 && n <= h.o.MaxBody {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, h.o.MaxBody)); err != nil {
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", h.o.MaxBody))
+		}
+		return // else the client is gone
+	}
+	h.message(w, r, buf.Bytes())
+}
+
+// message handles one body, which is valid only while it runs.
+func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, body []byte) {
+	var m rawjson.Message
+	err := rawjson.Scan(body, &m)
+	var dup *rawjson.DuplicateError
+	batch := errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("["))
+	switch {
+	case batch, err == nil:
+	case errors.Is(err, rawjson.ErrNotObject), errors.As(err, &dup):
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, err.Error())
+		return
+	default:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
+		return
+	}
+	version := r.Header.Get("Mcp-Protocol-Version")
+	if v, ok := rawjson.String(body, m.MetaVersion); ok {
+		version = v
+	}
+	if version != "" && !slices.Contains(versions(), version) {
+		write(w, http.StatusBadRequest, frame(nil, idOrNull(m.ID.Of(body)), unsupported(version)))
+		return
+	}
+	var s *session
+	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
+		if s = h.sessions.get(id); s == nil {
+			// "MUST respond with 404 Not Found", so that the client starts anew.
+			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
+			return
+		}
+		version = s.version
+	}
+	switch {
+	case batch && (version == batchVersion || version == "" && s == nil):
+		h.batch(w, r, s, body)
+	case batch:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
+	case m.Method.Present() && m.ID.Present():
+		h.request(w, r, s, body, &m)
+	default:
+		h.notification(s, body, &m)
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+func idOrNull(id []byte) []byte {
+	if id == nil {
+		return []byte("null")
+	}
+	return id
+}
+
+func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
+	if s == nil || string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
+		return
+	}
+	id := m.RequestID.Of(body)
+	if s.slow.cancel(id) {
+		return
+	}
+	to := h.p.cancelQuick(func(r receiver) bool {
+		x, ok := r.(*exchange)
+		return ok && x.session == s
+	}, id)
+	if x, ok := to.(*exchange); ok {
+		x.answered <- nil
+	}
+}
+
+func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, s *session, body []byte) {
+	ctx := r.Context()
+	if s != nil {
+		ctx = s.lifetime
+	}
+	if out := h.p.batch(ctx, body); out != nil {
+		write(w, http.StatusOK, out)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// end serves DELETE: the client is done with its session.
+func (h *HTTPFront) end(w http.ResponseWriter, r *http.Request) {
+	if !h.sessions.remove(r.Header.Get("Mcp-Session-Id")) {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func refuse(w http.ResponseWriter, status int, id []byte, code int64, message string) {
+	write(w, status, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(code, message, nil)))
+}
+
+//nolint:gochecknoglobals // constant header values, shared so that no response allocates its own
+var (
+	jsonType  = []string{"application/json"}
+	sseType   = []string{"text/event-stream"}
+	noStore   = []string{"no-store"}
+	noBuffer  = []string{"no"}
+	smallBody = 2048 // below it net/http computes Content-Length itself
+)
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	head := w.Header()
+	head["Content-Type"] = jsonType
+	if len(body) > smallBody {
+		head["Content-Length"] = []string{fmt.Sprint(len(body))}
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the client may be gone: nobody to tell
+}

@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Dial connects to a server by its configured name. ctx is the backend's own
+// lifetime, not that of the request that needs it first. Notifications and
+// requests outside calls, and the end of the connection, go to h.
+type Dial func(ctx context.Context, server string, h runtime.Handler) (*runtime.Client, error)
+
+// Options are settings of a proxy.
+type Options struct {
+	// Servers are the backends' names, in the order of the configuration, which
+	// is the order of the lists. Names must not repeat.
+	Servers []string
+	// Dial connects to one of them. Required.
+	Dial Dial
+	// NoPrefix exposes names as the servers have them. Where two servers offer
+	// one name, the later keeps its prefix.
+	NoPrefix bool
+	// Separator stands between server and name; "" is "__".
+	Separator string
+	// NameLimit bounds exposed names, in characters; 0 is 44: the 64 that
+	// several model APIs accept, less 20 for what hosts put in front.
+	NameLimit int
+	// RequestTimeout is how long a client's request may go without a sign of
+	// life from the backend; progress re-arms it, up to an hour. 0 is 120 s,
+	// negative is no bound.
+	RequestTimeout time.Duration
+	// Info names this proxy to its clients.
+	Info runtime.Implementation
+	// Logger; nil discards.
+	Logger *slog.Logger
+}
+
+const (
+	defaultRequestTimeout = 120 * time.Second
+	requestCeiling        = time.Hour
+)
+
+// Proxy is the backends and what is known of them. Fronts are added with
+// ServeStdio and Handler. All methods may be called concurrently.
+type Proxy struct {
+	o        Options
+	log      *slog.Logger
+	backends []*backend
+	names    namer
+	snap     atomic.Pointer[snapshot]
+	// seen tells which lists a client has seen: nobody is told of changes to
+	// what nobody has asked for.
+	seen [kinds]atomic.Bool
+
+	// lifetime is that of the backends; ended by Close.
+	lifetime context.Context //nolint:containedctx // owned, see Close
+	cancel   context.CancelFunc
+	work     sync.WaitGroup // connecting and listing
+
+	mu        sync.Mutex // guards listeners, and is held while a snapshot is built
+	listeners map[listener]struct{}
+}
+
+// listener is a client connection that wants to know of changes.
+type listener interface {
+	// notify sends a notification without params. It must not wait.
+	notify(method string)
+}
+
+// New makes a proxy. Nothing is connected yet.
+func New(o Options) (*Proxy, error) {
+	if o.Dial == nil {
+		return nil, errors.New("proxy: no dial function")
+	}
+	if o.Separator == "" {
+		o.Separator = "__"
+	}
+	if o.NameLimit == 0 {
+		o.NameLimit = 44
+	}
+	if o.RequestTimeout == 0 {
+		o.RequestTimeout = defaultRequestTimeout
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Proxy{o: o, log: o.Logger, listeners: map[listener]struct{}{}, names: newNamer(o)}
+	p.lifetime, p.cancel = context.WithCancel(context.Background())
+	for _, name := range o.Servers {
+		p.backends = append(p.backends, &backend{p: p, name: name})
+	}
+	p.snap.Store(newSnapshot(p))
+	return p, nil
+}
+
+// Close ends all backends, side by side, and returns when they are gone. Fronts
+// have to be ended first.
+func (p *Proxy) Close() error {
+	p.cancel()
+	var wg sync.WaitGroup
+	for _, b := range p.backends {
+		wg.Go(b.close)
+	}
+	wg.Wait()
+	p.work.Wait()
+	return nil
+}
+
+// Warm connects every backend that is not connected, without waiting for them.
+func (p *Proxy) Warm() {
+	for _, b := range p.backends {
+		p.work.Go(func() { _, _ = b.acquire(p.lifetime) }) // a failure is logged, and met again by whoever needs it
+	}
+}
+
+// rebuild replaces the snapshot after a backend's catalogue has changed, and
+// tells clients which lists are no longer what they were.
+func (p *Proxy) rebuild() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, after := p.snap.Load(), newSnapshot(p)
+	p.snap.Store(after)
+	for _, method := range p.changes(before, after) {
+		for l := range p.listeners {
+			l.notify(method)
+		}
+	}
+}
+
+// changes gives the notifications for lists that clients have seen and that
+// differ now.
+func (p *Proxy) changes(before, after *snapshot) []string {
+	methods := map[string]bool{}
+	for k := range kinds {
+		if p.seen[k].Load() && !bytes.Equal(before.lists[k], after.lists[k]) {
+			methods[k.listing().changed] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(methods))
+}
+
+func (p *Proxy) listen(l listener) (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.listeners[l] = struct{}{}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.listeners, l)
+	}
+}

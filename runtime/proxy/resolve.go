@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// discover connects the backends that have offered nothing yet, all at once,
+// and waits for them; those that failed a moment ago are left alone.
+func (p *Proxy) discover(ctx context.Context) {
+	now := time.Now()
+	var wg sync.WaitGroup
+	for _, b := range p.backends {
+		if b.due(now) {
+			wg.Go(func() { _, _ = b.acquire(ctx) }) // its failure is reported with the list
+		}
+	}
+	wg.Wait()
+}
+
+// list gives the answer to a list method, once every backend has been asked.
+func (p *Proxy) list(ctx context.Context, k kind) ([]byte, error) {
+	p.discover(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p.seen[k].Store(true)
+	return p.snap.Load().results[k], nil
+}
+
+// resolve finds where an exposed tool or prompt leads. For a name that is not
+// known yet, the backends whose prefix it has are connected first and, when
+// that does not help, all others.
+func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error) {
+	if r := p.snap.Load().routes[k][name]; r != nil {
+		return r, nil
+	}
+	for _, b := range p.backends {
+		// The prefix only tells whom to ask first; the table decides.
+		if b.catalog.Load() == nil && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
+			if _, err := b.acquire(ctx); err != nil {
+				return nil, &backendError{server: b.name, err: err}
+			}
+			if r := p.snap.Load().routes[k][name]; r != nil {
+				return r, nil
+			}
+		}
+	}
+	p.discover(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r := p.snap.Load().routes[k][name]; r != nil {
+		return r, nil
+	}
+	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.listing().member, "s"), name)}
+}
+
+// resolveURI finds the backend that a resource URI belongs to: by the lists,
+// by its wrapped form, by a template, by being the only one that could have it.
+func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
+	if r := p.snap.Load().routes[resources][uri]; r != nil {
+		return r, nil
+	}
+	p.discover(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := p.snap.Load()
+	if r := s.routes[resources][uri]; r != nil {
+		return r, nil
+	}
+	if forms := s.ambiguous[uri]; forms != nil {
+		return nil, notFound("several servers have " + uri + ": ask for one of " + strings.Join(forms, ", "))
+	}
+	if r := p.unwrap(uri); r != nil {
+		return r, nil
+	}
+	for template, r := range s.routes[templates] {
+		if !r.wrapped && matches(template, uri) {
+			return &route{b: r.b, bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
+		}
+	}
+	if b := p.onlyReader(); b != nil {
+		return &route{b: b, bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
+	}
+	return nil, notFound("no server lists " + uri)
+}
+
+func notFound(message string) error {
+	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message}
+}
+
+// unwrap reads a wrapped URI that no list names.
+func (p *Proxy) unwrap(uri string) *route {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	server, rest, ok2 := strings.Cut(rest, "/")
+	if !ok || !ok2 {
+		return nil
+	}
+	bare := strings.TrimPrefix(scheme, wrapPrefix) + ":" + rest
+	if scheme == "ui" {
+		bare = "ui://" + rest
+	} else if !strings.HasPrefix(scheme, wrapPrefix) {
+		return nil
+	}
+	for _, b := range p.backends {
+		if b.name == server {
+			return &route{b: b, bare: bare, quoted: rawjson.Quote(nil, bare), wrapped: true}
+		}
+	}
+	return nil
+}
+
+// onlyReader gives the one backend with resources, nil where there are several.
+func (p *Proxy) onlyReader() *backend {
+	var only *backend
+	for _, b := range p.backends {
+		if cat := b.catalog.Load(); cat != nil && cat.resources {
+			if only != nil {
+				return nil
+			}
+			only = b
+		}
+	}
+	return only
+}
+
+var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`) //nolint:gochecknoglobals // a constant pattern
+
+// matches tells whether a URI can be an expansion of a template (RFC 6570):
+// {+x} and {#x} stand for anything, the other expressions for what has no
+// slash but those that begin with one.
+func matches(template, uri string) bool {
+	pattern := expression.ReplaceAllStringFunc(regexp.QuoteMeta(template), func(e string) string {
+		switch e[2] {
+		case '+', '\\', '/', ';', '?', '&', '#':
+			return ".*"
+		}
+		return "[^/]*"
+	})
+	re, err := regexp.Compile("^" + pattern + "$")
+	return err == nil && re.MatchString(uri)
+}
+
+// backendError is a failure of a backend or of the way to it, as opposed to an
+// answer of it.
+type backendError struct {
+	server string
+	err    error
+}
+
+func (e *backendError) Error() string { return e.server + ": " + e.err.Error() }
+func (e *backendError) Unwrap() error { return e.err }

@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// within gives an edit of params for a span of the whole message.
+func within(params, at rawjson.Span, text []byte) rawjson.Edit {
+	return rawjson.Edit{Span: rawjson.Span{Start: at.Start - params.Start, End: at.End - params.Start}, New: text}
+}
+
+// ordered sorts two edits by place, in place.
+func ordered(edits []rawjson.Edit) []rawjson.Edit {
+	if len(edits) == 2 && edits[0].Start > edits[1].Start {
+		edits[0], edits[1] = edits[1], edits[0]
+	}
+	return edits
+}
+
+// restoreToken gives a backend's progress params with the client's own token,
+// nil where there is none to replace.
+func restoreToken(params, token []byte) []byte {
+	at, err := rawjson.Field(params, "progressToken")
+	if err != nil || !at.Present() {
+		return nil
+	}
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: token})
+}
+
+// restoreURIs gives a resources/read result in which the contents carry the
+// URI that the client asked for instead of the backend's own.
+func restoreURIs(result []byte, bare, exposed string) []byte {
+	at, err := rawjson.Field(result, "contents")
+	if err != nil || !at.Present() {
+		return result
+	}
+	list := at.Of(result)
+	spans, err := rawjson.Elements(list)
+	if err != nil {
+		return result
+	}
+	var edits []rawjson.Edit
+	for _, s := range spans {
+		uri, err := rawjson.Field(s.Of(list), "uri")
+		if text, ok := rawjson.String(s.Of(list), uri); err == nil && ok && text == bare {
+			from := at.Start + s.Start
+			edits = append(edits, rawjson.Edit{
+				Span: rawjson.Span{Start: from + uri.Start, End: from + uri.End}, New: rawjson.Quote(nil, exposed),
+			})
+		}
+	}
+	return rawjson.Splice(nil, result, edits...)
+}
+
+// answer is what goes back to a client: a result or an error object, raw.
+type answer struct{ result, object []byte }
+
+// failed gives the answer for a failure. A server's own error crosses as it
+// came. A failure of the way to a backend is, for tools/call, a result with
+// isError and one sentence, since only that reaches the model; for the rest an
+// internal error with data.kind.
+func failed(method string, err error) answer {
+	var rpc *runtime.Error
+	if errors.As(err, &rpc) {
+		if rpc.Raw != nil {
+			return answer{object: rpc.Raw}
+		}
+		return answer{object: jsonrpc.ErrorObject(rpc.Code, rpc.Message, rpc.Data)}
+	}
+	data := fault(err)
+	if method != "tools/call" {
+		return answer{object: jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), data)}
+	}
+	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), err.Error())
+	out = append(append(out, `}],"isError":true,"_meta":{"dev.mcpctl/error":`...), data...)
+	return answer{result: append(out, `}}`...)}
+}
+
+// fault describes a failure for programs: {"kind","server"}. The kinds are
+// those of the command line's error objects.
+func fault(err error) []byte {
+	f := struct {
+		Kind   string `json:"kind"`
+		Server string `json:"server,omitempty"`
+	}{Kind: "connect"}
+	var (
+		be      *backendError
+		timeout *runtime.TimeoutError
+		proto   *runtime.ProtocolError
+		auth    *runtime.AuthError
+		kinded  interface{ ExitKind() string }
+	)
+	if errors.As(err, &be) {
+		f.Server = be.server
+	}
+	switch {
+	case errors.As(err, &kinded):
+		f.Kind = kinded.ExitKind()
+	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
+		f.Kind = "timeout"
+	case errors.As(err, &proto):
+		f.Kind = "protocol"
+	case errors.As(err, &auth):
+		f.Kind = "auth"
+	}
+	raw, err := json.Marshal(f)
+	if err != nil {
+		panic("proxy: two strings have no JSON form: " + err.Error())
+	}
+	return raw
+}

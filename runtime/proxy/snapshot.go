@@ -1,0 +1,173 @@
+package proxy
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// snapshot is what clients may see and where it leads. It is immutable.
+type snapshot struct {
+	// routes lead from an exposed name, URI or template to its backend.
+	routes [kinds]map[string]*route
+	// results are the answers to the list methods.
+	results [kinds][]byte
+	// lists are their items alone, to tell changes.
+	lists [kinds][]byte
+	// ambiguous URIs are listed by several backends; the value names the
+	// exposed forms.
+	ambiguous map[string][]string
+}
+
+// route is where an exposed name leads.
+type route struct {
+	b *backend
+	// bare is what the backend calls it, quoted is that as JSON.
+	bare   string
+	quoted []byte
+	// wrapped tells that the exposed URI is not the backend's own.
+	wrapped bool
+}
+
+// newSnapshot builds the lists of all catalogues, backends in configured order
+// and each one's items in its own.
+func newSnapshot(p *Proxy) *snapshot {
+	s := &snapshot{ambiguous: map[string][]string{}}
+	partial := partialReport(p)
+	for k := range kinds {
+		s.routes[k] = map[string]*route{}
+		var list []byte
+		owners := keyOwners(p, k)
+		for _, b := range p.backends {
+			cat := b.catalog.Load()
+			if cat == nil {
+				continue
+			}
+			for i, exposed := range s.exposedKeys(p, k, b, cat, owners) {
+				it := cat.items[k][i]
+				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key}
+				if _, taken := s.routes[k][exposed]; taken {
+					p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)
+					continue
+				}
+				s.routes[k][exposed] = r
+				if list != nil {
+					list = append(list, ',')
+				}
+				list = append(list, rewriteItem(p, k, b, it, exposed)...)
+			}
+		}
+		s.lists[k] = list
+		s.results[k] = listResult(k, list, partial)
+	}
+	return s
+}
+
+// keyOwners counts how many backends list each URI.
+func keyOwners(p *Proxy, k kind) map[string]int {
+	owners := map[string]int{}
+	for _, b := range p.backends {
+		if cat := b.catalog.Load(); cat != nil {
+			seen := map[string]bool{}
+			for _, it := range cat.items[k] {
+				if !seen[it.key] {
+					seen[it.key] = true
+					owners[it.key]++
+				}
+			}
+		}
+	}
+	return owners
+}
+
+// exposedKeys gives what clients call each item of a backend's list.
+func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog, owners map[string]int) []string {
+	items := cat.items[k]
+	keys := make([]string, len(items))
+	for i, it := range items {
+		keys[i] = it.key
+	}
+	if k == resources || k == templates {
+		for i, key := range keys {
+			if owners[key] > 1 {
+				keys[i] = wrapURI(b.name, key)
+				s.ambiguous[key] = append(s.ambiguous[key], keys[i])
+			}
+		}
+		return keys
+	}
+	prefixed := p.names.exposed(b.name, keys)
+	if !p.o.NoPrefix {
+		return prefixed
+	}
+	for i, key := range keys {
+		if r := s.routes[k][key]; r != nil && r.b != b {
+			p.log.Warn("two servers offer one name; the later keeps its prefix", "name", key, "servers", []string{r.b.name, b.name}, "exposed", prefixed[i])
+			keys[i] = prefixed[i]
+		}
+	}
+	return keys
+}
+
+// rewriteItem gives a list item with its name and URI as exposed.
+func rewriteItem(p *Proxy, k kind, b *backend, it item, exposed string) []byte {
+	var edits []rawjson.Edit
+	if exposed != it.key {
+		edits = append(edits, rawjson.Edit{Span: it.keyAt, New: rawjson.Quote(nil, exposed)})
+	}
+	if (k == resources || k == templates) && it.nameAt.Present() && !p.o.NoPrefix {
+		edits = append(edits, rawjson.Edit{Span: it.nameAt, New: rawjson.Quote(nil, b.name+p.o.Separator+it.name)})
+	}
+	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	return rawjson.Splice(nil, it.raw, edits...)
+}
+
+// listResult gives the answer to a list method.
+func listResult(k kind, list, partial []byte) []byte {
+	out := append([]byte(`{"`+k.listing().member+`":[`), list...)
+	out = append(out, ']')
+	if partial != nil {
+		out = append(append(append(out, `,"_meta":{"dev.mcpctl/partial":`...), partial...), '}')
+	}
+	return append(out, '}')
+}
+
+// partialReport names the backends that lists leave out and why, nil for none:
+// [{"server":…,"error":…}].
+func partialReport(p *Proxy) []byte {
+	type missing struct {
+		Server string `json:"server"`
+		Error  string `json:"error"`
+	}
+	var out []missing
+	for _, b := range p.backends {
+		if err := b.failure(); err != nil && b.catalog.Load() == nil {
+			out = append(out, missing{b.name, err.Error()})
+		}
+	}
+	if out == nil {
+		return nil
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		panic("proxy: a report of strings has no JSON form: " + err.Error())
+	}
+	return raw
+}
+
+// wrapped URIs are mcpctl+SCHEME://SERVER/REST, where REST is the URI behind
+// its scheme's colon; ui:// keeps its scheme, which hosts insist on.
+const wrapPrefix = "mcpctl+"
+
+func wrapURI(server, uri string) string {
+	scheme, rest, ok := strings.Cut(uri, ":")
+	if !ok {
+		return wrapPrefix + "x://" + server + "/" + uri
+	}
+	if scheme == "ui" {
+		return "ui://" + server + "/" + strings.TrimPrefix(rest, "//")
+	}
+	return wrapPrefix + scheme + "://" + server + "/" + rest
+}

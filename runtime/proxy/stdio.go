@@ -1,0 +1,303 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// maxInFlight bounds the requests of one client that are being served.
+	// Beyond it nothing more is read until half of them are answered.
+	maxInFlight = 4096
+	// drainTime is how long requests may go on once the client has closed its
+	// side: a script that pipes requests in wants the answers.
+	drainTime = 30 * time.Second
+)
+
+// stdioFront is one client on a pair of streams.
+type stdioFront struct {
+	p   *Proxy
+	out *jsonrpc.Writer
+
+	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
+	inFlight atomic.Int64
+	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
+	slow     inProgress
+	// batches tells that the client speaks 2025-03-26, the one revision with
+	// batches.
+	batches atomic.Bool
+}
+
+// ServeStdio serves one client over a pair of streams, one JSON-RPC message a
+// line, until the input ends, the output fails or ctx is done. Requests in
+// flight when the input ends are answered first, for up to 30 s. An out that
+// is a pipe is written to without blocking.
+func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	if f, ok := out.(*os.File); ok {
+		nonblocking, restore := jsonrpc.Nonblocking(f)
+		defer restore()
+		out = nonblocking
+	}
+	lifetime, end := context.WithCancel(ctx)
+	defer end()
+	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1)}
+	defer p.listen(f)()
+	read := make(chan error, 1)
+	// The reader ends with the input; where ctx ends first it may be left in a
+	// read that nothing can interrupt.
+	go func() { read <- f.read(in) }()
+	select {
+	case err := <-read:
+		f.settle()
+		return errors.Join(err, f.finish())
+	case <-ctx.Done():
+		return f.finish()
+	}
+}
+
+// settle waits for the requests in flight.
+func (f *stdioFront) settle() {
+	t := time.NewTimer(drainTime)
+	defer t.Stop()
+	for f.inFlight.Load() > 0 && f.out.Err() == nil {
+		select {
+		case <-f.eased:
+		case <-t.C:
+			return
+		case <-f.lifetime.Done():
+			return
+		}
+	}
+}
+
+// finish sends what is buffered, bounded by a second: a client that does not
+// read any more gets nothing.
+func (f *stdioFront) finish() error {
+	drained := make(chan error, 1)
+	go func() { drained <- f.out.Drain() }()
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case err := <-drained:
+		if errors.Is(err, io.ErrClosedPipe) {
+			return nil
+		}
+		return err
+	case <-t.C:
+		return nil
+	}
+}
+
+// read handles the client's messages one after another. Output is flushed when
+// the next message goes elsewhere and when no further one is here yet.
+func (f *stdioFront) read(in io.Reader) error {
+	r := jsonrpc.NewLineReader(in, 0)
+	var dirty *jsonrpc.Conn
+	flush := func(next *jsonrpc.Conn) {
+		if dirty != nil && dirty != next {
+			dirty.Flush()
+		}
+		dirty = next
+	}
+	defer flush(nil)
+	for {
+		line, err := r.Next()
+		switch {
+		case errors.Is(err, jsonrpc.ErrTooLong):
+			f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "message too large", nil)))
+			continue
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read from the client: %w", err)
+		}
+		if conn := f.message(line); conn != nil {
+			flush(conn)
+		}
+		if !r.Buffered() {
+			flush(nil)
+			if err := f.hold(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// hold waits while the client has too much in flight or does not read.
+func (f *stdioFront) hold() error {
+	for f.inFlight.Load() > maxInFlight {
+		select {
+		case <-f.eased:
+		case <-f.lifetime.Done():
+			return nil
+		}
+	}
+	if err := f.out.Wait(); err != nil {
+		return fmt.Errorf("write to the client: %w", err)
+	}
+	return nil
+}
+
+// message handles one line and gives the backend connection that it has put a
+// call into, to be flushed.
+func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
+	var m rawjson.Message
+	if err := rawjson.Scan(line, &m); err != nil {
+		f.refuse(line, err)
+		return nil
+	}
+	method := m.Method.Of(line)
+	switch {
+	case !m.Method.Present():
+		return nil // an answer: nothing was asked
+	case !m.ID.Present():
+		f.notification(line, &m)
+		return nil
+	case string(method) == `"tools/call"`:
+		f.begin()
+		conn, taken, err := f.p.quick(line, &m, f)
+		if err != nil {
+			a := failed("tools/call", err)
+			f.reply(m.ID.Of(line), a)
+			return nil
+		}
+		if taken {
+			return conn
+		}
+		f.end()
+	}
+	f.spawn(line)
+	return nil
+}
+
+func (f *stdioFront) refuse(line []byte, err error) {
+	var dup *rawjson.DuplicateError
+	switch {
+	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.batches.Load():
+		f.spawn(line)
+	case errors.Is(err, rawjson.ErrNotObject), errors.As(err, &dup):
+		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
+	default:
+		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeParseError, "parse error: "+err.Error(), nil)))
+	}
+}
+
+func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
+	if string(m.Method.Of(line)) != `"notifications/cancelled"` || !m.RequestID.Present() {
+		return
+	}
+	id := m.RequestID.Of(line)
+	if f.slow.cancel(id) {
+		return
+	}
+	if f.p.cancelQuick(func(r receiver) bool { return r == f }, id) != nil {
+		f.end()
+	}
+}
+
+// spawn serves a line on a goroutine of its own.
+func (f *stdioFront) spawn(line []byte) {
+	line = bytes.Clone(line)
+	f.begin()
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end()
+		if line[0] == '[' {
+			f.send(f.p.batch(f.lifetime, line))
+			return
+		}
+		var m rawjson.Message
+		if rawjson.Scan(line, &m) != nil {
+			return // it was scanned before
+		}
+		f.one(line, &m)
+	}()
+}
+
+func (f *stdioFront) one(line []byte, m *rawjson.Message) {
+	method, ok := rawjson.String(line, m.Method)
+	id := m.ID.Of(line)
+	if !ok {
+		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
+		return
+	}
+	if method == "initialize" {
+		version, _ := rawjson.String(line, m.ProtocolVersion)
+		f.batches.Store(version == batchVersion)
+	}
+	ctx, done := f.slow.begin(f.lifetime, id)
+	defer done()
+	a := f.p.serve(ctx, request{line: line, msg: m, method: method, progress: func(params []byte) {
+		f.send(jsonrpc.AppendNotification(nil, "notifications/progress", params))
+	}})
+	if ctx.Err() != nil {
+		return // cancelled: no answer (specification, Cancellation)
+	}
+	f.send(frame(nil, id, a))
+}
+
+func frame(dst, id []byte, a answer) []byte {
+	if a.object != nil {
+		return jsonrpc.AppendError(dst, id, a.object)
+	}
+	return jsonrpc.AppendResult(dst, id, a.result)
+}
+
+// send appends frames and flushes. An output that has failed ends the reader.
+func (f *stdioFront) send(frames []byte) {
+	if len(frames) > 0 && f.out.Append(frames) == nil {
+		f.out.Flush()
+	}
+}
+
+// reply answers a request counted by begin.
+func (f *stdioFront) reply(id []byte, a answer) {
+	f.send(frame(nil, id, a))
+	f.end()
+}
+
+// deliver implements receiver.
+func (f *stdioFront) deliver(c *call, a answer) *jsonrpc.Writer {
+	defer f.end()
+	buf, err := f.out.Begin()
+	if err != nil {
+		return nil // the client is gone
+	}
+	f.out.End(frame(buf, c.id, a))
+	return f.out
+}
+
+// progressed implements receiver.
+func (f *stdioFront) progressed(_ *call, params []byte) *jsonrpc.Writer {
+	buf, err := f.out.Begin()
+	if err != nil {
+		return nil // the client is gone
+	}
+	f.out.End(jsonrpc.AppendNotification(buf, "notifications/progress", params))
+	return f.out
+}
+
+// notify implements listener.
+func (f *stdioFront) notify(method string) {
+	f.send(jsonrpc.AppendNotification(nil, method, nil))
+}
+
+func (f *stdioFront) begin() { f.inFlight.Add(1) }
+
+func (f *stdioFront) end() {
+	if n := f.inFlight.Add(-1); n == 0 || n == maxInFlight/2 {
+		select {
+		case f.eased <- struct{}{}:
+		default:
+		}
+	}
+}
