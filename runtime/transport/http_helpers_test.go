@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -35,15 +36,16 @@ type posted struct {
 // script is a server that records what comes and answers by a function.
 type script struct {
 	*httptest.Server
-	mu   sync.Mutex
-	seen []posted
-	more chan struct{} // one token a request
+	mu    sync.Mutex
+	seen  []posted
+	more  chan struct{} // one token a request
+	conns atomic.Int64
 }
 
 func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, p posted)) *script {
 	t.Helper()
 	s := &script{more: make(chan struct{}, 1000)}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
@@ -66,6 +68,13 @@ func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request,
 		s.more <- struct{}{}
 		answer(w, r, p)
 	}))
+	s.Config.ErrorLog = quiet()
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.conns.Add(1)
+		}
+	}
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
@@ -170,11 +179,5 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	}
 }
 
-// connCounter counts connections made to a server.
-type connCounter struct{ n atomic.Int64 }
-
-func (c *connCounter) count(_ net.Conn, state http.ConnState) {
-	if state == http.StateNew {
-		c.n.Add(1)
-	}
-}
+// quiet is for servers whose complaints are what the test wants.
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

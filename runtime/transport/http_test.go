@@ -311,8 +311,6 @@ func TestHTTPConcurrentCallsReuseConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) { answer(w, p) })
-			var conns connCounter
-			s.Config.ConnState = conns.count
 			c := newHTTP(t, s.URL, transport.HTTPOptions{})
 			errs := make(chan error, parallel)
 			for i := range parallel {
@@ -341,7 +339,7 @@ func TestHTTPConcurrentCallsReuseConnections(t *testing.T) {
 			}
 			// A stream is drained in the background, so a caller may be ahead
 			// of its own connection; one each and one in reserve is plenty.
-			if n := conns.n.Load(); n > 3*parallel {
+			if n := s.conns.Load(); n > 3*parallel {
 				t.Errorf("%d connections for %d callers", n, parallel)
 			}
 		})

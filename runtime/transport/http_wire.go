@@ -267,37 +267,28 @@ var errTooLarge = errors.New("answer too large")
 // readBody reads a whole body where it is JSON by its type or its first byte,
 // and the beginning of any other.
 func (w *wire) readBody(resp *http.Response) (body []byte, whole bool, err error) {
-	head := make([]byte, 0, 512)
-	limit := w.max
-	if n := resp.ContentLength; n > limit {
-		return nil, false, errTooLarge
-	} else if n > 0 {
-		head = make([]byte, 0, n+1) // one more, so that the end is seen without growing
+	structured := isJSON(mediaType(resp))
+	size := int64(512)
+	if n := resp.ContentLength; n > 0 && n <= w.max && structured {
+		size = n + 1 // one more, so that the end is seen without growing
 	}
-	if !isJSON(mediaType(resp)) {
-		limit = min(limit, errorBody)
-	}
+	body = make([]byte, 0, size)
 	for {
-		if len(head) == cap(head) {
-			head = append(head, 0)[:len(head)]
+		if len(body) == cap(body) {
+			body = append(body, 0)[:len(body)]
 		}
-		room := head[len(head):cap(head)]
-		n, err := resp.Body.Read(room)
-		head = head[:len(head)+n]
-		if limit < w.max && looksLikeJSON(head) {
-			limit = w.max
-		}
-		if int64(len(head)) > limit {
-			if limit < w.max {
-				return head[:limit], false, nil
-			}
+		n, err := resp.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		structured = structured || looksLikeJSON(body)
+		switch {
+		case !structured && len(body) > errorBody:
+			return body[:errorBody], false, nil
+		case int64(len(body)) > w.max && structured:
 			return nil, false, errTooLarge
-		}
-		if errors.Is(err, io.EOF) {
-			return head, true, nil
-		}
-		if err != nil {
-			return head, false, err
+		case errors.Is(err, io.EOF):
+			return body, true, nil
+		case err != nil:
+			return body, false, err
 		}
 	}
 }

@@ -1,0 +1,592 @@
+package transport_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+// TestHTTPStreamDeliversEverything: what comes around the answer goes to the
+// call's handler before it and to the transport's after it.
+func TestHTTPStreamDeliversEverything(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		writeSSE(w, ": hi\n\nid: 1\ndata:\n\nevent: ping\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/other\"}\n\n"+
+			"data: rubbish\n\n"+
+			"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/a\",\"params\":{ \"x\":1.0}}\n\n"+
+			"data: [{\"jsonrpc\":\"2.0\",\"method\":\"notifications/b\"},{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":{}}]\n\n"+
+			"data: {\"jsonrpc\":\"2.0\",\ndata: \"id\":%s,\"result\":{\"ok\":true}}\n\n"+
+			"data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/late\"}\n\n", p.ID)
+	})
+	for _, version := range []string{legacy, modern} {
+		own, events := newRecorder(), newRecorder()
+		c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: own})
+		req := &runtime.Request{Method: "x", Version: version, Events: events}
+		got, err := c.Call(t.Context(), req)
+		if err != nil || string(got) != `{"ok":true}` {
+			t.Fatalf("got %s, %v", got, err)
+		}
+		for _, want := range []note{{req, "notifications/a", `{ "x":1.0}`}, {req, "notifications/b", ""}} {
+			if n := events.next(t); n != want {
+				t.Errorf("got %+v, want %+v", n, want)
+			}
+		}
+		if n := own.next(t); n.method != "notifications/late" || n.call != nil {
+			t.Errorf("after the answer: got %+v", n)
+		}
+		if len(events.notes) > 0 || len(own.notes) > 0 {
+			t.Error("more came than was sent")
+		}
+		// Without a handler of its own, a call's messages go to the transport's.
+		req = &runtime.Request{Method: "x", Version: version}
+		if _, err := c.Call(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if n := own.next(t); n.call != req || n.method != "notifications/a" {
+			t.Errorf("without Events: got %+v", n)
+		}
+	}
+}
+
+// TestHTTPServerRequests: a request on a call's stream is answered by a POST of
+// its own, in the session, while the call goes on.
+func TestHTTPServerRequests(t *testing.T) {
+	answered := make(chan posted, 10)
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+		switch {
+		case p.Method == "initialize":
+			w.Header().Set("Mcp-Session-Id", "s1")
+			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"early\",\"method\":\"ping\"}\n\n")
+			receive(t, answered, "the answer to the early ping")
+			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
+		case p.Method == "tools/call":
+			for _, q := range []string{`"id":"a\u0041","method":"ping"`, `"id":7,"method":"ask","params":{"q":1.0}`, `"id":8,"method":"fail"`, `"id":9,"method":"refuse"`, `"id":10,"method":"nothing"`} {
+				writeSSE(w, "data: {\"jsonrpc\":\"2.0\",%s}\n\n", q)
+				receive(t, answered, "an answer")
+			}
+			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
+		case p.Method == "":
+			w.WriteHeader(http.StatusAccepted)
+			answered <- p
+		}
+	})
+	rec := newRecorder()
+	rec.request = func(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		switch method {
+		case "ping":
+			return json.RawMessage(`{}`), nil
+		case "ask":
+			return json.RawMessage(`{"got": ` + string(params) + `}`), nil
+		case "refuse":
+			return nil, &runtime.Error{Code: -1, Message: "no", Data: json.RawMessage(`{"why":1.0}`)}
+		case "nothing":
+			return nil, nil
+		}
+		return nil, errors.New("broken")
+	}
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
+	for _, req := range []*runtime.Request{{Method: "initialize", Version: legacy}, {Method: "tools/call", Version: legacy}} {
+		if _, err := c.Call(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, p := range s.requests(t, 8) {
+		if p.Method != "" {
+			continue
+		}
+		got = append(got, p.Body)
+		version := legacy
+		if strings.Contains(p.Body, "early") {
+			version = "" // not agreed yet
+		}
+		if p.Header.Get("Mcp-Session-Id") != "s1" || p.Header.Get("Mcp-Protocol-Version") != version {
+			t.Errorf("%s: headers %v", p.Body, p.Header)
+		}
+	}
+	want := []string{
+		`{"jsonrpc":"2.0","id":"early","result":{}}`,
+		`{"jsonrpc":"2.0","id":"a\u0041","result":{}}`,
+		`{"jsonrpc":"2.0","id":7,"result":{"got": {"q":1.0}}}`,
+		`{"jsonrpc":"2.0","id":8,"error":{"code":-32603,"message":"broken"}}`,
+		`{"jsonrpc":"2.0","id":9,"error":{"code":-1,"message":"no","data":{"why":1.0}}}`,
+		`{"jsonrpc":"2.0","id":10,"result":{}}`,
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestHTTPServerRequestEnds: the work on a request ends when the server takes
+// it back, and when the call it came in is cancelled.
+func TestHTTPServerRequestEnds(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+		if p.Method != "tools/call" {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"ask\"}\n\n")
+		if strings.Contains(p.Params, "takeback") {
+			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"q\"}}\n\n")
+		}
+		<-r.Context().Done()
+	})
+	for _, params := range []string{`{"takeback":true}`, `{}`} {
+		rec := newRecorder()
+		began, ended := make(chan struct{}), make(chan struct{})
+		rec.request = func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+			close(began)
+			<-ctx.Done()
+			close(ended)
+			return nil, ctx.Err()
+		}
+		c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, err := c.Call(ctx, &runtime.Request{Method: "tools/call", Params: json.RawMessage(params), Version: legacy})
+			done <- err
+		}()
+		receive(t, began, "the server's request")
+		if params == `{}` {
+			cancel()
+		}
+		receive(t, ended, "the end of the work")
+		cancel()
+		if err := receive(t, done, "the end of the call"); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		_ = c.Close()
+		for _, p := range s.seen {
+			if p.Method == "" && p.HTTPMethod == http.MethodPost {
+				t.Errorf("an answer nobody waits for: %s", p.Body)
+			}
+		}
+	}
+}
+
+// TestHTTPModernServerRequestIsIgnored: 2026-07-28 forbids them.
+func TestHTTPModernServerRequestIsIgnored(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
+	})
+	c := newHTTP(t, s.URL, transport.HTTPOptions{})
+	if _, err := c.Call(t.Context(), &runtime.Request{Method: "x", Version: modern}); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	if n := s.count(); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// TestHTTPCancel: a cancelled call returns at once; before 2026-07-28 the
+// server is told by a message, since then by the end of the stream.
+func TestHTTPCancel(t *testing.T) {
+	cause := errors.New("user pressed Esc")
+	for name, c := range map[string]struct {
+		method, version string
+		begin           string // what the server sends before it falls silent
+		cause           error
+		id              json.RawMessage
+		notice          string
+	}{
+		"legacy":                   {"tools/call", legacy, "", nil, nil, `{"requestId":1,"reason":"the caller cancelled"}`},
+		"legacy, in a stream":      {"tools/call", legacy, ": hi\n\n", nil, nil, `{"requestId":1,"reason":"the caller cancelled"}`},
+		"legacy, cause":            {"tools/call", legacy, "", cause, nil, `{"requestId":1,"reason":"user pressed Esc"}`},
+		"legacy, timeout":          {"tools/call", legacy, "", context.DeadlineExceeded, nil, `{"requestId":1,"reason":"timed out"}`},
+		"legacy, id of the caller": {"tools/call", legacy, "", nil, json.RawMessage(`"a\u0041"`), `{"requestId":"a\u0041","reason":"the caller cancelled"}`},
+		"initialize":               {"initialize", legacy, "", nil, nil, ""},
+		"modern":                   {"tools/call", modern, "", nil, nil, ""},
+		"modern, in a stream":      {"tools/call", modern, ": hi\n\n", nil, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gone := make(chan struct{}, 1)
+			begun := make(chan struct{}, 1)
+			s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+				if p.Method == "notifications/cancelled" {
+					w.WriteHeader(http.StatusAccepted)
+					return
+				}
+				if c.begin != "" {
+					writeSSE(w, "%s", c.begin)
+				}
+				begun <- struct{}{}
+				<-r.Context().Done()
+				gone <- struct{}{}
+			})
+			cl := newHTTP(t, s.URL, transport.HTTPOptions{})
+			ctx, cancel := context.WithCancelCause(t.Context())
+			failed := make(chan error, 1)
+			go func() {
+				_, err := cl.Call(ctx, &runtime.Request{Method: c.method, Version: c.version, ID: c.id})
+				failed <- err
+			}()
+			receive(t, begun, "the call")
+			cancel(c.cause)
+			if err := receive(t, failed, "the end of the call"); !errors.Is(err, context.Canceled) || errors.Is(err, runtime.ErrNotSent) {
+				t.Errorf("got %v, want Canceled", err)
+			}
+			receive(t, gone, "the end of the stream at the server")
+			// Even when the transport is closed at once, as after Ctrl+C.
+			_ = cl.Close()
+			var notice string
+			for _, p := range s.seen {
+				if p.Method == "notifications/cancelled" {
+					notice = p.Params
+					if got := p.Header.Get("Mcp-Protocol-Version"); got != legacy {
+						t.Errorf("version of the notice: %q", got)
+					}
+				}
+			}
+			if notice != c.notice {
+				t.Errorf("notice: got %s, want %s", notice, c.notice)
+			}
+		})
+	}
+}
+
+func TestHTTPCancelledBeforeItIsSent(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, _ posted) { w.WriteHeader(202) })
+	c := newHTTP(t, s.URL, transport.HTTPOptions{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.Call(ctx, &runtime.Request{Method: "x", Version: legacy})
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, runtime.ErrNotSent) {
+		t.Errorf("call: got %v", err)
+	}
+	if err := c.Notify(ctx, &runtime.Request{Method: "x", Version: legacy}); !errors.Is(err, context.Canceled) || !errors.Is(err, runtime.ErrNotSent) {
+		t.Errorf("notify: got %v", err)
+	}
+	_ = c.Close()
+	if n := s.count(); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// steps is a round tripper that plays answers in turn; the last one repeats.
+// It needs no socket, so it works under a fake clock.
+type steps struct {
+	t     *testing.T
+	play  []func(r *http.Request) *http.Response
+	times []time.Time
+	seen  []http.Header
+}
+
+func (s *steps) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
+	s.times = append(s.times, time.Now())
+	s.seen = append(s.seen, r.Header.Clone())
+	resp := s.play[min(len(s.times), len(s.play))-1](r)
+	if resp == nil {
+		return nil, errors.New("network is down")
+	}
+	resp.Request = r
+	return resp, nil
+}
+
+// waits are the pauses between requests.
+func (s *steps) waits() (out []time.Duration) {
+	for i := 1; i < len(s.times); i++ {
+		out = append(out, s.times[i].Sub(s.times[i-1]))
+	}
+	return out
+}
+
+func reply(status int, media, body string) func(*http.Request) *http.Response {
+	return func(*http.Request) *http.Response {
+		return &http.Response{
+			StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
+			Header: http.Header{"Content-Type": {media}}, Body: io.NopCloser(strings.NewReader(body)),
+		}
+	}
+}
+
+func events(body string) func(*http.Request) *http.Response {
+	return reply(200, "text/event-stream", body)
+}
+
+func down(*http.Request) *http.Response { return nil }
+
+const (
+	answer1 = "data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"ok\":1}}\n\n"
+	noteX   = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"
+)
+
+// TestHTTPResume: a stream that ends before its answer is taken up after its
+// last event, when the server said to.
+func TestHTTPResume(t *testing.T) {
+	many := make([]func(*http.Request) *http.Response, 0, 40)
+	for i := range 40 {
+		many = append(many, events(fmt.Sprintf("id: %d\nretry: 100\ndata:\n\n", i)))
+	}
+	for name, c := range map[string]struct {
+		version string
+		play    []func(*http.Request) *http.Response
+		want    string   // part of the error, "" for success
+		lastIDs []string // Last-Event-Id of each request
+		waits   []time.Duration
+		notes   int
+	}{
+		"after priming, with retry": {
+			legacy, []func(*http.Request) *http.Response{events("id: p\nretry: 1500\ndata:\n\n"), events(answer1)},
+			"", []string{"", "p"}, []time.Duration{1500 * time.Millisecond}, 0,
+		},
+		"retry of zero": {
+			legacy, []func(*http.Request) *http.Response{events("id: p\nretry: 0\ndata:\n\n"), events(answer1)},
+			"", []string{"", "p"}, []time.Duration{0}, 0,
+		},
+		"messages in between": {
+			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX), events("id: 2\n" + noteX), events(noteX + answer1)},
+			"", []string{"", "1", "2"}, []time.Duration{10 * time.Millisecond, 10 * time.Millisecond}, 3,
+		},
+		"half an event": {
+			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX + "id: 2\ndata: {"), events(answer1)},
+			"", []string{"", "1"}, nil, 1,
+		},
+		"network down for a while": {
+			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\ndata:\n\n"), down, reply(503, "", ""), events(answer1)},
+			"", []string{"", "1", "1", "1"}, nil, 0,
+		},
+		"polled often": {legacy, append(many, events(answer1)), "", nil, nil, 0},
+		"no event id": {
+			legacy, []func(*http.Request) *http.Response{events(noteX)}, "before the result", []string{""}, nil, 1,
+		},
+		"modern has none": {
+			modern, []func(*http.Request) *http.Response{events("id: 1\n" + noteX)}, "before the result", []string{""}, nil, 1,
+		},
+		"server cannot": {
+			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX), reply(405, "", "")}, "before the result", []string{"", "1"}, nil, 1,
+		},
+		"session gone meanwhile is no expired session": {
+			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX), reply(404, "", "")}, "before the result", []string{"", "1"}, nil, 1,
+		},
+		"network down for good": {
+			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\ndata:\n\n"), down}, "before the result",
+			[]string{"", "1", "1", "1", "1", "1", "1", "1", "1", "1", "1"}, nil, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &steps{t: t, play: c.play}
+				rec := newRecorder()
+				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: rec})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer cl.Close()
+				got, err := cl.Call(t.Context(), &runtime.Request{Method: "tools/call", Version: c.version})
+				if c.want == "" && (err != nil || string(got) != `{"ok":1}`) {
+					t.Errorf("got %s, %v", got, err)
+				}
+				if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) || errors.Is(err, transport.ErrSessionExpired) || errors.Is(err, runtime.ErrNotSent) {
+					t.Errorf("got %v, want %q", err, c.want)
+				}
+				var ids []string
+				for _, h := range s.seen {
+					ids = append(ids, h.Get("Last-Event-Id"))
+				}
+				if c.lastIDs != nil {
+					if d := cmp.Diff(c.lastIDs, ids); d != "" {
+						t.Error(d)
+					}
+				}
+				if c.waits != nil {
+					if d := cmp.Diff(c.waits, s.waits()); d != "" {
+						t.Error(d)
+					}
+				}
+				if len(rec.notes) != c.notes {
+					t.Errorf("%d notifications, want %d", len(rec.notes), c.notes)
+				}
+				if len(s.seen) > 1 {
+					h := s.seen[1]
+					if h.Get("Accept") != "text/event-stream" || h.Get("Mcp-Protocol-Version") != legacy || h.Get("Content-Type") != "" {
+						t.Errorf("headers of the GET: %v", h)
+					}
+				}
+			})
+		})
+	}
+}
+
+// TestHTTPResumeCancelled: a call that waits to resume can be cancelled.
+func TestHTTPResumeCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &steps{t: t, play: []func(*http.Request) *http.Response{events("id: 1\nretry: 3600000\ndata:\n\n"), reply(202, "", "")}}
+		cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = cl.Call(ctx, &runtime.Request{Method: "tools/call", Version: legacy})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		_ = cl.Close()
+		if d := cmp.Diff([]time.Duration{time.Second}, s.waits()); d != "" {
+			t.Errorf("the cancel notice: %s", d)
+		}
+	})
+}
+
+// TestHTTPListenRetries: the stream is opened again with growing pauses, ten
+// times, and never where the server has none.
+func TestHTTPListenRetries(t *testing.T) {
+	type play = []func(*http.Request) *http.Response
+	for name, c := range map[string]struct {
+		play  play
+		tries int
+	}{
+		"405":               {play{reply(405, "", "")}, 1},
+		"404":               {play{reply(404, "", "")}, 1},
+		"400":               {play{reply(400, "application/json", `{}`)}, 1},
+		"401":               {play{reply(401, "", "")}, 1},
+		"HTML":              {play{reply(200, "text/html", "<html>")}, 1},
+		"JSON":              {play{reply(200, "application/json", "{}")}, 1},
+		"down":              {play{down}, 11},
+		"503":               {play{reply(503, "", "")}, 11},
+		"ends at once":      {play{events("")}, 11},
+		"comments only":     {play{events(": hi\n\n")}, 11},
+		"down, then gone":   {play{down, down, reply(405, "", "")}, 3},
+		"an event resets":   {play{down, down, down, events(noteX), down}, 3 + 1 + 10},
+		"asks for 1 h":      {play{events("retry: 3600000\n\n"), reply(405, "", "")}, 2},
+		"lasting is enough": {play{down, down, lasting(time.Minute), down}, 2 + 1 + 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &steps{t: t, play: c.play}
+				rec := newRecorder()
+				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: rec})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer cl.Close()
+				cl.Listen(t.Context())
+				cl.Listen(t.Context()) // one is enough
+				time.Sleep(24 * time.Hour)
+				synctest.Wait()
+				if len(s.times) != c.tries {
+					t.Errorf("%d tries, want %d", len(s.times), c.tries)
+				}
+				for i, d := range s.waits() {
+					if name == "down" {
+						most := min(500*time.Millisecond<<i, 30*time.Second)
+						if d < most/2 || d > most {
+							t.Errorf("pause %d: %v, want at most %v and at least half", i, d, most)
+						}
+					}
+					if name == "asks for 1 h" && d != time.Hour {
+						t.Errorf("pause: %v", d)
+					}
+				}
+			})
+		})
+	}
+}
+
+// lasting is a stream that says nothing for a while and ends.
+func lasting(d time.Duration) func(*http.Request) *http.Response {
+	return func(r *http.Request) *http.Response {
+		resp := events("")(r)
+		pr, pw := io.Pipe()
+		time.AfterFunc(d, func() { _ = pw.Close() })
+		resp.Body = pr
+		return resp
+	}
+}
+
+// TestHTTPListen: what comes outside of calls reaches the handler, progress its
+// call; requests are answered; a new session has a stream again.
+func TestHTTPListen(t *testing.T) {
+	send, pong := make(chan string), make(chan posted, 10)
+	session := 0
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+		switch {
+		case r.Method == http.MethodGet:
+			writeSSE(w, "id: first\ndata:\n\n")
+			for {
+				select {
+				case text := <-send:
+					writeSSE(w, "data: %s\n\n", text)
+				case <-r.Context().Done():
+					return
+				}
+			}
+		case p.Method == "initialize":
+			session++
+			w.Header().Set("Mcp-Session-Id", fmt.Sprintf("s%d", session))
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+		case p.Method == "slow":
+			send <- `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"other","progress":1}}`
+			send <- `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":2}}`
+			send <- `{"jsonrpc":"2.0","id":1,"result":"not here"}`
+			send <- `{"jsonrpc":"2.0","id":"p","method":"ping"}`
+			<-pong // streams do not wait for each other
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+			if p.Method == "" {
+				pong <- p
+			}
+		}
+	})
+	own, mine := newRecorder(), newRecorder()
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: own})
+	shake := func() {
+		t.Helper()
+		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shake()
+	c.Listen(t.Context())
+	get := s.requests(t, 3)[2]
+	if get.HTTPMethod != http.MethodGet || get.Header.Get("Mcp-Session-Id") != "s1" || get.Header.Get("Mcp-Protocol-Version") != legacy || get.Header.Get("Accept") != "text/event-stream" {
+		t.Errorf("GET: %+v", get)
+	}
+	req := &runtime.Request{Method: "slow", Version: legacy, Token: json.RawMessage(`"tok"`), Events: mine}
+	if _, err := c.Call(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if n := own.next(t); n.call != nil || !strings.Contains(n.params, "other") {
+		t.Errorf("progress of somebody else: %+v", n)
+	}
+	if n := mine.next(t); n.call != req || !strings.Contains(n.params, `"progress":2`) {
+		t.Errorf("progress of the call: %+v", n)
+	}
+	// Two more: the call and the answer to the ping.
+	var answer posted
+	for _, p := range s.requests(t, 2) {
+		if p.Method == "" && p.HTTPMethod == http.MethodPost {
+			answer = p
+		}
+	}
+	if answer.Body != `{"jsonrpc":"2.0","id":"p","result":{}}` || answer.Header.Get("Mcp-Session-Id") != "s1" || answer.Header.Get("Mcp-Protocol-Version") != legacy {
+		t.Errorf("answer to the ping: %+v", answer)
+	}
+	c.ResetSession()
+	shake()
+	seen := s.requests(t, 3)
+	last := seen[len(seen)-1]
+	if last.HTTPMethod != http.MethodGet || last.Header.Get("Mcp-Session-Id") != "s2" || last.Header.Get("Last-Event-Id") != "" {
+		t.Errorf("the new session's stream: %+v", last)
+	}
+}
