@@ -1,0 +1,80 @@
+package scaffold
+
+import (
+	"strings"
+
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// Alias makes an entry's name of a server's: the part behind the slash in
+// lower case, other characters than a-z 0-9 _ - replaced by '-'. A part that
+// says nothing (mcp, server, api, …) gives way to the last part of the
+// namespace that says something: com.stripe/mcp is "stripe". The result may
+// be taken, or be the name of a command; nobody is renamed in silence.
+func Alias(server string) string {
+	namespace, last := registry.SplitName(strings.ToLower(server))
+	alias := last
+	if saysNothing(last) {
+		labels := strings.Split(namespace, ".")
+		for i := len(labels) - 1; i >= 0; i-- {
+			if labels[i] != "" && !saysNothing(labels[i]) {
+				alias = labels[i]
+				break
+			}
+		}
+	}
+	alias = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '-'
+	}, alias)
+	if alias = config.CleanAlias(alias); alias == "" {
+		return "server"
+	}
+	return alias
+}
+
+func saysNothing(part string) bool {
+	switch part {
+	case "mcp", "server", "mcp-server", "remote", "api", "app":
+		return true
+	}
+	return false
+}
+
+// placeholder makes the name of an environment variable for an input of an
+// entry: ALIAS_ID in upper case, or ID alone where that begins with ALIAS.
+func placeholder(alias, id string) string {
+	a, i := upper(alias), upper(id)
+	name := a + "_" + i
+	switch {
+	case i == "":
+		name = a
+	case i == a || strings.HasPrefix(i, a+"_"):
+		name = i
+	}
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}
+
+// upper keeps letters and digits in upper case and puts one '_' for whatever
+// is between them.
+func upper(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool {
+		return !(r >= 'A' && r <= 'Z' || r >= '0' && r <= '9')
+	}), "_")
+}
+
+// isVariableName tells whether a text can stand in ${}.
+func isVariableName(s string) bool {
+	for i, r := range s {
+		if !(r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 && r >= '0' && r <= '9') {
+			return false
+		}
+	}
+	return s != ""
+}

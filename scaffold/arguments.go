@@ -1,0 +1,182 @@
+package scaffold
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/registry"
+)
+
+// token is one element of a command line, in the entry's syntax.
+type token struct {
+	text  string
+	plain string // "" where something expands in it
+	user  bool   // the user's own text
+}
+
+// argInput is an argument as an input.
+func (b *builder) argInput(a registry.Argument) input {
+	in := input{Input: a.Input, kind: KindArg, scope: b.argScope}
+	if a.Named {
+		bare := strings.TrimRight(strings.TrimLeft(a.Name, "-"), "=")
+		in.name, in.aliases = strings.TrimRight(a.Name, "="), []string{bare, a.ValueHint}
+		in.label, in.hole = "argument "+in.name, placeholder(b.alias, bare)
+		return in
+	}
+	in.name = a.ValueHint
+	if in.name == "" {
+		in.name = a.Name
+	}
+	in.hole = placeholder(b.alias, in.name)
+	switch {
+	case in.name != "":
+		in.label = "argument " + in.name
+	case a.Value != nil:
+		in.label = "argument " + *a.Value
+	default:
+		in.label = "an argument without a name"
+	}
+	return in
+}
+
+// argScope lets an argument use an environment variable of its package.
+func (b *builder) argScope(name string, required bool) (value, bool) {
+	for _, kv := range b.envIn {
+		if kv.Name == name {
+			in := b.envInput(kv)
+			if given := b.given(KindEnv, name); len(given) > 0 {
+				return b.fromUser(in, given[0]), true
+			}
+			v, _ := b.fromRegistry(in, kv.Required || required)
+			return v, true
+		}
+	}
+	return value{}, false
+}
+
+// arguments renders a list of arguments. Those of a runner (runtime) are more
+// often flags than those of a package.
+func (b *builder) arguments(list []registry.Argument, runtime bool) []token {
+	type state struct {
+		tokens []token
+		ok     bool
+	}
+	states := make([]state, len(list))
+	lastPositional := -1
+	for i, a := range list {
+		states[i].tokens, states[i].ok = b.argument(a, runtime, a.Required)
+		if states[i].ok && !a.Named {
+			lastPositional = i
+		}
+	}
+	var out []token
+	for i, a := range list {
+		s := states[i]
+		if !s.ok && !a.Named && i < lastPositional {
+			// Without it the ones behind would move into its place.
+			s.tokens, s.ok = b.argument(a, runtime, true)
+		}
+		if !s.ok {
+			if in := b.argInput(a); in.name != "" {
+				b.option(in)
+			} else {
+				b.warn("an argument has neither a value nor a name; left out")
+			}
+			continue
+		}
+		out = append(out, s.tokens...)
+	}
+	return out
+}
+
+// argument renders one argument; ok is false where it is left out.
+func (b *builder) argument(a registry.Argument, runtime, required bool) (tokens []token, ok bool) {
+	in := b.argInput(a)
+	if given := b.given(KindArg, append([]string{in.name}, in.aliases...)...); len(given) > 0 {
+		if len(given) > 1 && !a.Repeated {
+			b.usage = append(b.usage, fmt.Sprintf("--arg %s: given twice, but it is not a repeated argument", in.name))
+		}
+		for _, g := range given {
+			v := b.fromUser(in, g)
+			b.noteArgument(in, v)
+			tokens = append(tokens, b.argTokens(a, v)...)
+		}
+		return tokens, true
+	}
+	v, ok := b.resolve(in, required)
+	switch {
+	case !ok && a.Named && a.Value == nil && isFlag(a, runtime):
+		return []token{{text: literal(a.Name, fromValue).text, plain: a.Name}}, true
+	case !ok:
+		return nil, false
+	case a.Named && a.Format == "boolean" && v.simple && v.plain == "false" && v.from != fromValue:
+		return nil, false
+	}
+	b.noteArgument(in, v)
+	return b.argTokens(a, v), true
+}
+
+// isFlag tells whether a named argument without value, default and need for
+// one is a flag, to be written as it is, rather than something to fill in.
+func isFlag(a registry.Argument, runtime bool) bool {
+	if a.Required || a.Default != nil && *a.Default != "" || a.Placeholder != "" || len(a.Choices) > 0 || a.ValueHint != "" || a.Secret {
+		return false
+	}
+	return runtime || a.Description == "" && a.Format == ""
+}
+
+// argTokens writes an argument with its value.
+func (b *builder) argTokens(a registry.Argument, v value) []token {
+	val := token{text: v.text, user: v.from == fromUser}
+	if v.simple {
+		val.plain = v.plain
+	}
+	if !a.Named {
+		return []token{val}
+	}
+	name := literal(a.Name, fromValue).text
+	bare := strings.TrimRight(a.Name, "=")
+	alone := []token{{text: literal(bare, fromValue).text, plain: bare}}
+	join := func(sep string) []token {
+		t := token{text: name + sep + v.text, user: val.user}
+		if v.simple {
+			t.plain = a.Name + sep + v.plain
+		}
+		return []token{t}
+	}
+	switch {
+	case v.simple && (v.plain == "" && v.from == fromValue || v.plain == a.Name):
+		return alone
+	case a.Format == "boolean" && v.simple && v.plain == "true":
+		return alone
+	case strings.HasSuffix(a.Name, "="):
+		return join("")
+	case a.Format == "boolean" && (!v.simple || v.plain == "false"):
+		return join("=")
+	}
+	return []token{{text: name, plain: a.Name}, val}
+}
+
+// noteArgument keeps a value for the URL of a package that serves HTTP, and
+// warns of secrets.
+func (b *builder) noteArgument(in input, v value) {
+	if b.argVals == nil {
+		b.argVals = map[string]value{}
+	}
+	for _, n := range append([]string{in.name}, in.aliases...) {
+		if _, ok := b.argVals[n]; n != "" && !ok {
+			b.argVals[n] = v
+		}
+	}
+	if v.secret {
+		b.warn(fmt.Sprintf("%s is a secret on the command line, which other users of this machine can see", in.label))
+	}
+}
+
+func texts(tokens []token) []string {
+	out := make([]string, len(tokens))
+	for i, t := range tokens {
+		out[i] = t.text
+	}
+	return out
+}

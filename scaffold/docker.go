@@ -1,0 +1,289 @@
+package scaffold
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// docker makes `run -i --rm RT -e NAME… IMAGE PA`. Values of environment
+// variables stand in the entry's env, never on the command line.
+func (b *builder) docker(p *registry.Package, runner string) {
+	b.command = runner
+	split := b.splitDocker(p)
+	for _, e := range split.env {
+		b.containerVariable(e)
+	}
+	if b.o.Env != nil {
+		b.moreEnvironment()
+	}
+	rt := b.arguments(split.options, true)
+	b.checkDocker(rt)
+	rt = b.dropDoubleEnv(rt)
+	args := append([]string{"run", "-i", "--rm"}, texts(rt)...)
+	for _, e := range b.env {
+		args = append(args, "-e", e.name)
+	}
+	image, tag := image(p)
+	switch {
+	case tag == "" || tag == "latest":
+		b.warn(image + " is not pinned to a version")
+	case p.Version != "" && !strings.HasPrefix(tag, "sha256:") && strings.TrimPrefix(tag, "v") != strings.TrimPrefix(p.Version, "v"):
+		b.warn(fmt.Sprintf("the package has version %s, its image the tag %s", p.Version, tag))
+	}
+	args = append(args, config.Escape(image))
+	args = append(args, texts(b.arguments(split.tail, false))...)
+	b.args = append(args, texts(b.arguments(p.PackageArguments, false))...)
+}
+
+// dockerArguments are the runtimeArguments of an image, sorted out.
+type dockerArguments struct {
+	options []registry.Argument      // for docker run
+	env     []registry.KeyValueInput // -e NAME=…{x}…
+	tail    []registry.Argument      // behind the image
+}
+
+// splitDocker reads runtimeArguments as the command line they often are.
+func (b *builder) splitDocker(p *registry.Package) dockerArguments {
+	var out dockerArguments
+	list := p.RuntimeArguments
+	for i := 0; i < len(list); i++ {
+		a := list[i]
+		word := fixedWord(a)
+		switch {
+		case !a.Named && word == "run" && len(out.options) == 0,
+			isDockerNoise(word) && (a.Named || a.Value != nil || a.Default != nil):
+			continue
+		case !a.Named && word != "" && sameImage(word, p):
+			out.tail = list[i+1:]
+			return out
+		}
+		spec, consumed, isEnv := envSpec(list[i:])
+		if !isEnv {
+			out.options = append(out.options, a)
+			continue
+		}
+		i += consumed - 1
+		name, text, hasText := strings.Cut(spec, "=")
+		if hasText && b.isTemplate(a, text) {
+			kv := registry.KeyValueInput{Name: name, Input: a.Input}
+			kv.Value, kv.Default = &text, nil
+			b.findHoles(name, &text)
+			out.env = append(out.env, kv)
+			continue
+		}
+		out.options = append(out.options,
+			registry.Argument{Named: true, Name: "-e", Input: registry.Input{Value: &spec, Secret: a.Secret && hasText, Description: a.Description}})
+	}
+	return out
+}
+
+// isDockerNoise tells options that are written anyway, and those that break
+// a conversation over stdin and stdout: a terminal and the background.
+func isDockerNoise(word string) bool {
+	switch word {
+	case "-i", "--interactive", "--rm", "-t", "--tty", "-d", "--detach", "--interactive=true", "--rm=true", "--tty=true", "--detach=true":
+		return true
+	}
+	return len(word) > 2 && word[0] == '-' && strings.Trim(word[1:], "itd") == ""
+}
+
+// envSpec reads -e NAME[=text] at the beginning of a list, in any of the
+// forms in use. consumed is how many arguments it takes.
+func envSpec(list []registry.Argument) (spec string, consumed int, ok bool) {
+	a := list[0]
+	word := fixedWord(a)
+	if word != "-e" && word != "--env" {
+		for _, prefix := range []string{"--env=", "-e="} {
+			if s, found := strings.CutPrefix(word, prefix); found && !a.Named && s != "" {
+				return s, 1, true
+			}
+		}
+		return "", 0, false
+	}
+	if a.Named {
+		if a.Value != nil && *a.Value != "" && *a.Value != a.Name {
+			return *a.Value, 1, true
+		}
+		if a.Default != nil && *a.Default != "" {
+			return *a.Default, 1, true
+		}
+	}
+	if len(list) > 1 && !list[1].Named && fixedWord(list[1]) != "" {
+		return fixedWord(list[1]), 2, true
+	}
+	return "", 0, false
+}
+
+// isTemplate tells whether a text refers to a variable that is declared.
+func (b *builder) isTemplate(a registry.Argument, text string) bool {
+	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {
+		if declares(a.Variables, m[1]) {
+			return true
+		}
+		if slices.ContainsFunc(b.envIn, func(kv registry.KeyValueInput) bool { return kv.Name == m[1] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// containerVariable moves -e NAME=…{x}… into the entry's env.
+func (b *builder) containerVariable(kv registry.KeyValueInput) {
+	if b.hasEnv(kv.Name) {
+		b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", kv.Name))
+		return
+	}
+	// The own variable of the package under the same name was optional and
+	// unset; this one says how it is made.
+	b.plan.Optional = slices.DeleteFunc(b.plan.Optional, func(o Option) bool { return o.Kind == KindEnv && o.Name == kv.Name })
+	b.environmentVariable(kv)
+}
+
+// dropDoubleEnv takes -e NAME and -e NAME=text out of the options where NAME
+// is in the entry's env: each has one -e, written behind the options.
+func (b *builder) dropDoubleEnv(rt []token) []token {
+	var out []token
+	seen := map[string]bool{}
+	for i := 0; i < len(rt); i++ {
+		if rt[i].plain == "-e" && i+1 < len(rt) {
+			name, _, hasText := strings.Cut(rt[i+1].plain, "=")
+			switch {
+			case rt[i+1].plain == "":
+			case b.hasEnv(name):
+				if hasText {
+					b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", name))
+				}
+				i++
+				continue
+			case seen[name]:
+				i++
+				continue
+			default:
+				seen[name] = true
+				b.plan.Optional = slices.DeleteFunc(b.plan.Optional, func(o Option) bool { return hasText && o.Kind == KindEnv && o.Name == name })
+			}
+		}
+		out = append(out, rt[i])
+	}
+	return out
+}
+
+// image is the whole reference of an image and its tag or digest.
+func image(p *registry.Package) (ref, tag string) {
+	ref = p.Identifier
+	if base := hostOf(p.RegistryBaseURL); base != "" && !hasHost(ref) {
+		ref = base + "/" + ref
+	}
+	if tag = tagOf(ref); tag == "" && p.Version != "" {
+		tag = p.Version
+		if tag != "latest" {
+			sep := ":"
+			if strings.HasPrefix(tag, "sha256:") {
+				sep = "@"
+			}
+			ref += sep + tag
+		}
+	}
+	return ref, tag
+}
+
+func hostOf(base string) string {
+	if _, rest, ok := strings.Cut(base, "://"); ok {
+		base = rest
+	}
+	return strings.Trim(base, "/")
+}
+
+// hasHost tells whether an image reference begins with a registry's host: a
+// first part with a dot or a port, or localhost.
+func hasHost(ref string) bool {
+	first, _, ok := strings.Cut(ref, "/")
+	return ok && (strings.ContainsAny(first, ".:") || first == "localhost")
+}
+
+// tagOf gives the digest, else the tag, behind the last slash; a port before
+// it is no tag.
+func tagOf(ref string) string {
+	if _, digest, ok := strings.Cut(ref, "@"); ok {
+		return digest
+	}
+	_, tag, _ := strings.Cut(ref[strings.LastIndexByte(ref, '/')+1:], ":")
+	return tag
+}
+
+// sameImage tells whether a word names the package's image repository,
+// whatever its tag; the default host goes without saying.
+func sameImage(word string, p *registry.Package) bool {
+	whole, _ := image(p)
+	return repository(word) == repository(whole) || repository(word) == repository(p.Identifier)
+}
+
+func repository(ref string) string {
+	ref, _, _ = strings.Cut(ref, "@")
+	slash := strings.LastIndexByte(ref, '/') + 1
+	last, _, _ := strings.Cut(ref[slash:], ":")
+	ref = ref[:slash] + last
+	for _, prefix := range []string{"docker.io/", "index.docker.io/", "library/"} {
+		ref = strings.TrimPrefix(ref, prefix)
+	}
+	return strings.ToLower(ref)
+}
+
+// checkDocker refuses options that give a container the machine. What the
+// user typed is the user's.
+func (b *builder) checkDocker(rt []token) {
+	for i, t := range rt {
+		if t.user || t.plain == "" {
+			continue
+		}
+		name, val, joined := strings.Cut(t.plain, "=")
+		next := token{plain: val}
+		if !joined && i+1 < len(rt) {
+			next = rt[i+1]
+		}
+		switch name {
+		case "--privileged", "--pid", "--ipc", "--cap-add", "--device", "--security-opt":
+			b.danger("the container would run with " + name)
+		case "--network", "--net":
+			if next.plain == "host" {
+				b.warn("the container uses the host network")
+			}
+		case "-v", "--volume", "--mount":
+			if src := mountSource(next.plain); !next.user && isWholeMachine(src) {
+				b.danger("the container would see " + src + " of this machine")
+			}
+		}
+		if src, ok := strings.CutPrefix(t.plain, "-v"); ok && len(src) > 0 && src[0] == '/' && isWholeMachine(mountSource(src)) {
+			b.danger("the container would see " + mountSource(src) + " of this machine")
+		}
+	}
+}
+
+// mountSource is the host's side of -v SRC:DST or --mount src=SRC,….
+func mountSource(spec string) string {
+	for part := range strings.SplitSeq(spec, ",") {
+		if k, v, ok := strings.Cut(part, "="); ok && (k == "src" || k == "source") {
+			return path.Clean(v)
+		}
+	}
+	src, _, _ := strings.Cut(spec, ":")
+	if !strings.HasPrefix(src, "/") {
+		return ""
+	}
+	return path.Clean(src)
+}
+
+func isWholeMachine(src string) bool {
+	switch strings.TrimPrefix(src, "/") {
+	case "":
+		return src != ""
+	case "etc", "root", "var/run/docker.sock", "run/docker.sock":
+		return strings.HasPrefix(src, "/")
+	}
+	return false
+}

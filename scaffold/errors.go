@@ -1,0 +1,45 @@
+package scaffold
+
+import "strings"
+
+// RefusedError says that a record cannot be added, or should not be.
+type RefusedError struct {
+	Name, Version string
+	Reasons       []string
+	// Force tells that --force would allow it.
+	Force bool
+	// Website is where the publisher explains how to install it, "" when
+	// nobody says.
+	Website string
+}
+
+// Error gives the reasons.
+func (e *RefusedError) Error() string {
+	return "add " + strings.TrimSpace(e.Name+" "+e.Version) + ": refused: " + strings.Join(e.Reasons, "; ")
+}
+
+// Hint says what is left to do.
+func (e *RefusedError) Hint() string {
+	switch {
+	case e.Force:
+		return "--force adds it all the same"
+	case e.Website != "":
+		return "its publisher explains at " + e.Website
+	}
+	return ""
+}
+
+// UsageError says that the options do not fit the record.
+type UsageError struct {
+	Reason string
+	Remedy string
+}
+
+// Error gives the reason.
+func (e *UsageError) Error() string { return e.Reason }
+
+// Hint gives the remedy.
+func (e *UsageError) Hint() string { return e.Remedy }
+
+// ExitKind makes it a usage error of the command line.
+func (e *UsageError) ExitKind() string { return "usage" }

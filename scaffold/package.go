@@ -1,0 +1,315 @@
+package scaffold
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// runners are the programs that may run a type, by runtimeHint; "" is the
+// usual one. A hint that is not among them is ignored, never run.
+func runners(kind string) map[string][]string {
+	switch kind {
+	case "npm":
+		return map[string][]string{"": {"npx"}, "npx": {"npx"}, "bunx": {"bunx"}, "pnpm": {"pnpm", "dlx"}, "yarn": {"yarn", "dlx"}}
+	case "pypi":
+		return map[string][]string{"": {"uvx"}, "uvx": {"uvx"}}
+	case "oci":
+		return map[string][]string{"": {"docker"}, "docker": {"docker"}, "podman": {"podman"}, "nerdctl": {"nerdctl"}}
+	case "nuget":
+		return map[string][]string{"": {"dnx"}, "dnx": {"dnx"}}
+	}
+	return map[string][]string{"": nil}
+}
+
+// buildPackage makes the command line of a package, or for one that serves
+// HTTP the URL, with the command line for the report.
+func (b *builder) buildPackage(original *registry.Package) {
+	p := *original
+	if fault := operandFault(p.Identifier); fault != "" {
+		b.refuse("the package identifier " + fault)
+		return
+	}
+	if fault := operandFault(p.Version); p.Version != "" && fault != "" {
+		b.refuse("the package version " + fault)
+		return
+	}
+	if len(b.o.Headers) > 0 && !isHTTP(p.Transport.Type) {
+		return // checkGiven says that there are none
+	}
+	if word := variablePattern.FindString(p.Identifier + " " + p.Version); word != "" {
+		b.warn(fmt.Sprintf("%s in the package's name or version looks like a template that nobody filled in", word))
+	}
+	runner, known := runners(p.RegistryType)[p.RuntimeHint]
+	if !known {
+		runner = runners(p.RegistryType)[""]
+		b.warn(fmt.Sprintf("runtimeHint %q is no runner of %s packages; ignored", p.RuntimeHint, p.RegistryType))
+		if len(p.RuntimeArguments) > 0 {
+			b.warn("the runtimeArguments, which belong to that runner, are dropped")
+			p.RuntimeArguments = nil
+		}
+	}
+	b.gather(&p)
+	if isHTTP(p.Transport.Type) {
+		b.requireURLInputs(&p)
+	}
+	b.environment(p.EnvironmentVariables)
+	switch p.RegistryType {
+	case "oci":
+		b.docker(&p, runner[0])
+	case "cargo":
+		b.cargo(&p)
+	default:
+		b.fetched(&p, runner)
+	}
+	if b.o.Env != nil && p.RegistryType != "oci" {
+		b.moreEnvironment()
+	}
+	b.plan.Reference = reference(&p)
+	b.plan.Runner = b.command
+	if isHTTP(p.Transport.Type) {
+		b.servedOverHTTP(&p)
+	}
+}
+
+// gather collects what templates may refer to.
+func (b *builder) gather(p *registry.Package) {
+	b.envIn = p.EnvironmentVariables
+	for _, kv := range p.EnvironmentVariables {
+		b.declare(kv.Variables)
+		b.findHoles(kv.Name, kv.Value)
+	}
+	for _, a := range slices.Concat(p.RuntimeArguments, p.PackageArguments) {
+		b.declare(a.Variables)
+	}
+	for _, h := range p.Transport.Headers {
+		b.declare(h.Variables)
+	}
+	b.declare(p.Transport.Variables)
+}
+
+// fetched is npm, PyPI and NuGet: a runner that fetches the package.
+func (b *builder) fetched(p *registry.Package, runner []string) {
+	b.command = runner[0]
+	args := slices.Clone(runner[1:])
+	rt := b.runtimeArguments(p, runner)
+	operand, pinned := operand(p)
+	if !pinned {
+		b.warn(fmt.Sprintf("%s is not pinned to a version", p.Identifier))
+	}
+	pa := texts(b.arguments(p.PackageArguments, false))
+	if b.command == "npx" {
+		args = append(args, "-y")
+	}
+	args = append(args, texts(rt)...)
+	args = append(args, b.baseURL(p, rt)...)
+	switch p.RegistryType {
+	case "pypi":
+		name, extras := cutExtras(p.Identifier)
+		switch {
+		case hasFlag(rt, "--from"):
+			operand = name
+		case extras != "":
+			args = append(args, "--from", operand)
+			operand = name
+		}
+	case "npm":
+		if hasFlag(rt, "-p") || hasFlag(rt, "--package") {
+			operand = p.Identifier
+		}
+	}
+	args = append(args, config.Escape(operand))
+	if p.RegistryType == "nuget" {
+		args = append(args, "--yes")
+		if len(pa) > 0 {
+			args = append(args, "--")
+		}
+	}
+	b.args = append(args, pa...)
+}
+
+// cargo runs a binary that was installed before.
+func (b *builder) cargo(p *registry.Package) {
+	if strings.Trim(p.Identifier, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+		// It is the command, so it must be no path and no word of a shell.
+		b.refuse(fmt.Sprintf("%q is not the name of a crate", p.Identifier))
+		return
+	}
+	b.command = p.Identifier
+	if len(p.RuntimeArguments) > 0 {
+		b.warn("cargo has no runner, so the runtimeArguments are dropped")
+	}
+	b.args = texts(b.arguments(p.PackageArguments, false))
+	operand, pinned := operand(p)
+	if !pinned {
+		b.warn(p.Identifier + " is not pinned to a version")
+	}
+	b.plan.Install = []string{"cargo", "install", "--locked", operand}
+}
+
+// runtimeArguments renders a runner's arguments without what is written here
+// anyway: publishers put the whole command line there.
+func (b *builder) runtimeArguments(p *registry.Package, runner []string) []token {
+	var list []registry.Argument
+	for i, a := range p.RuntimeArguments {
+		word := fixedWord(a)
+		switch {
+		case (runner[0] == "npx" || runner[0] == "dnx") && (word == "-y" || word == "--yes"):
+		case i == 0 && len(runner) > 1 && !a.Named && word == runner[1]: // pnpm dlx, yarn dlx
+		case !a.Named && samePackage(p, word) && !follows(p.RuntimeArguments, i, "--from", "-p", "--package", "--with"):
+		default:
+			list = append(list, a)
+		}
+	}
+	return b.arguments(list, true)
+}
+
+// follows tells whether the argument at i is the value of one of these flags.
+func follows(list []registry.Argument, i int, flags ...string) bool {
+	if i == 0 {
+		return false
+	}
+	before := list[i-1]
+	hasValue := before.Named && (before.Value != nil && *before.Value != "" || before.Default != nil)
+	return !hasValue && slices.Contains(flags, fixedWord(before))
+}
+
+// fixedWord is the word an argument is sure to begin with.
+func fixedWord(a registry.Argument) string {
+	switch {
+	case a.Named:
+		return a.Name
+	case a.Value != nil:
+		return *a.Value
+	case a.Default != nil:
+		return *a.Default
+	}
+	return ""
+}
+
+func hasFlag(tokens []token, name string) bool {
+	return slices.ContainsFunc(tokens, func(t token) bool { return t.plain == name || strings.HasPrefix(t.plain, name+"=") })
+}
+
+// samePackage tells whether a word is the package itself, with or without a
+// version.
+func samePackage(p *registry.Package, word string) bool {
+	if word == "" {
+		return false
+	}
+	fold := func(s string) string {
+		if p.RegistryType == "pypi" {
+			s = strings.NewReplacer("_", "-", ".", "-").Replace(s)
+		}
+		return strings.ToLower(s)
+	}
+	id, _ := cutVersion(p.RegistryType, p.Identifier)
+	name, _ := cutVersion(p.RegistryType, word)
+	bare, _ := cutExtras(id)
+	name, _ = cutExtras(name)
+	return fold(name) == fold(bare)
+}
+
+// cutVersion cuts the version off an identifier: behind an @ that is not the
+// first character, or for PyPI behind ==.
+func cutVersion(kind, id string) (name, version string) {
+	if kind == "pypi" {
+		if name, version, ok := strings.Cut(id, "=="); ok {
+			return name, version
+		}
+	}
+	if i := strings.LastIndexByte(id, '@'); i > 0 {
+		return id[:i], id[i+1:]
+	}
+	return id, ""
+}
+
+// cutExtras cuts [extras] off a PyPI identifier.
+func cutExtras(id string) (name, extras string) {
+	if i := strings.IndexByte(id, '['); i > 0 {
+		return id[:i], id[i:]
+	}
+	return id, ""
+}
+
+// operand is a package with its version, as its runner wants it. The version
+// "latest" is none: runners keep what they once fetched under that name.
+func operand(p *registry.Package) (s string, pinned bool) {
+	version := p.Version
+	if version == "latest" {
+		version = ""
+	}
+	if _, own := cutVersion(p.RegistryType, p.Identifier); own != "" {
+		return p.Identifier, own != "latest"
+	}
+	if version == "" {
+		return p.Identifier, false
+	}
+	if _, extras := cutExtras(p.Identifier); p.RegistryType == "pypi" && extras != "" {
+		return p.Identifier + "==" + version, true
+	}
+	return p.Identifier + "@" + version, true
+}
+
+// reference is a package in one word.
+func reference(p *registry.Package) string {
+	if p.RegistryType == "oci" {
+		image, _ := image(p)
+		return image
+	}
+	s, _ := operand(p)
+	return s
+}
+
+// baseURL is the option that names another package registry. A record of the
+// public MCP registry cannot name one, so there it says nothing.
+func (b *builder) baseURL(p *registry.Package, rt []token) []string {
+	if p.RegistryBaseURL == "" || b.o.OfficialRegistry {
+		return nil
+	}
+	u, err := url.Parse(p.RegistryBaseURL)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || operandFault(p.RegistryBaseURL) != "" {
+		b.warn(fmt.Sprintf("registryBaseUrl %q is no URL; ignored", p.RegistryBaseURL))
+		return nil
+	}
+	flag, path := "", ""
+	switch b.command {
+	case "npx", "pnpm":
+		flag = "--registry"
+	case "uvx":
+		flag, path = "--index-url", "/simple/"
+	case "dnx":
+		flag, path = "--source", "/v3/index.json"
+	default:
+		b.warn(fmt.Sprintf("%s cannot be told to use %s", b.command, p.RegistryBaseURL))
+		return nil
+	}
+	if hasFlag(rt, flag) {
+		return nil
+	}
+	text := p.RegistryBaseURL
+	if strings.Trim(u.Path, "/") == "" && path != "" {
+		text = strings.TrimRight(text, "/") + path
+	}
+	b.warn("packages come from " + text)
+	return []string{flag, config.Escape(text)}
+}
+
+// operandFault says why a text cannot stand as a word of its own on a command
+// line that a stranger wrote, "" when it can.
+func operandFault(s string) string {
+	switch {
+	case s == "":
+		return "is empty"
+	case strings.HasPrefix(s, "-"):
+		return fmt.Sprintf("%q begins with a dash", s)
+	case strings.IndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) >= 0:
+		return fmt.Sprintf("%q holds white space or control characters", s)
+	}
+	return ""
+}

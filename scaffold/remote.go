@@ -1,0 +1,188 @@
+package scaffold
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// buildRemote makes the entry of a remote.
+func (b *builder) buildRemote(r *registry.Remote) {
+	b.declare(r.Variables)
+	b.outer = map[string]bool{}
+	for _, v := range r.Variables {
+		b.outer[v.Name] = true
+	}
+	for _, h := range r.Headers {
+		b.declare(h.Variables)
+	}
+	in := input{Input: registry.Input{Variables: r.Variables}, kind: kindURL, name: "url", label: "the URL"}
+	v, _ := b.template(in, r.URL, true, fromValue)
+	if len(b.refusals) > 0 {
+		return
+	}
+	b.needs = append(b.needs, v.needs...)
+	b.endpoint(v, r)
+	b.plan.Reference = r.URL
+}
+
+// endpoint writes url, type and headers.
+func (b *builder) endpoint(v value, r *registry.Remote) {
+	b.url = v.text
+	if r.Type == "sse" {
+		b.kind = config.TransportSSE
+	}
+	b.checkURL(v)
+	b.headerInputs(r.Headers)
+	for i, g := range b.o.Headers { // beyond the record
+		if b.taken[givenKey{KindHeader, i}] {
+			continue
+		}
+		b.take(KindHeader, i)
+		switch {
+		case !isToken(g.Name):
+			b.usage = append(b.usage, fmt.Sprintf("--header %q: not the name of a header", g.Name))
+		case b.hasHeader(g.Name):
+			b.usage = append(b.usage, fmt.Sprintf("--header %s: given twice", g.Name))
+		case g.Placeholder:
+			hole := b.hole(b.headerInput(registry.KeyValueInput{Name: g.Name}))
+			b.needs = append(b.needs, hole.needs...)
+			b.headers = append(b.headers, pair{g.Name, hole.text})
+		default:
+			b.header(g.Name, userText(g.Value))
+		}
+	}
+}
+
+func (b *builder) headerInput(kv registry.KeyValueInput) input {
+	return input{Input: kv.Input, kind: KindHeader, name: kv.Name, label: "header " + kv.Name, hole: placeholder(b.alias, kv.Name)}
+}
+
+// headerInputs renders headers in order; of two with one name, letter case
+// ignored, the first counts.
+func (b *builder) headerInputs(list []registry.KeyValueInput) {
+	seen := map[string]bool{}
+	for _, kv := range list {
+		switch lower := strings.ToLower(kv.Name); {
+		case !isToken(kv.Name):
+			b.refuse(fmt.Sprintf("%q cannot be the name of a header", kv.Name))
+			continue
+		case seen[lower]:
+			b.warn(fmt.Sprintf("header %s stands twice in the record; the first counts", kv.Name))
+			continue
+		default:
+			seen[lower] = true
+		}
+		in := b.headerInput(kv)
+		if v, ok := b.resolve(in, kv.Required); ok {
+			b.header(kv.Name, v.text)
+		} else {
+			b.option(in)
+		}
+	}
+}
+
+func (b *builder) header(name, text string) {
+	if strings.ContainsAny(text, "\r\n\x00") {
+		b.refuse(fmt.Sprintf("the value of header %s holds a line break or NUL", name))
+		return
+	}
+	b.headers = append(b.headers, pair{name, text})
+}
+
+func (b *builder) hasHeader(name string) bool {
+	for _, h := range b.headers {
+		if strings.EqualFold(h.name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// isToken tells whether a text can be the name of a header (RFC 9110, 5.6.2).
+func isToken(s string) bool {
+	for _, r := range s {
+		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// checkURL refuses what is no URL, and http to another machine.
+func (b *builder) checkURL(v value) {
+	// Placeholders become a word that is as good as any in their places.
+	probe := v.text
+	names, _ := config.Variables(probe)
+	for _, n := range names {
+		probe = strings.ReplaceAll(probe, "${"+n+"}", "x")
+	}
+	probe = strings.ReplaceAll(probe, "$$", "$")
+	if strings.HasPrefix(v.text, "${") && !strings.HasPrefix(probe, "http") {
+		b.warn("the URL begins with a placeholder; give it one that begins with https://")
+		return
+	}
+	u, err := url.Parse(probe)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || operandFault(probe) != "":
+		b.refuse(fmt.Sprintf("%q is not the URL of a server", v.text))
+	case u.Scheme == "https":
+	case isLoopback(u.Hostname()):
+		b.warn("the URL is http, not https, on this machine")
+	default:
+		b.danger(fmt.Sprintf("%q is http, not https", v.text))
+	}
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// servedOverHTTP turns what was built for a package into the report's command
+// line, and the entry into the URL it will serve.
+func (b *builder) servedOverHTTP(p *registry.Package) {
+	b.plan.Start = append([]string{b.command}, b.args...)
+	for _, e := range b.env {
+		b.plan.StartEnv = append(b.plan.StartEnv, e.name+"="+e.text)
+	}
+	b.plan.Runner = ""
+	b.command, b.args, b.env = "", nil, nil
+	in := input{Input: registry.Input{Variables: p.Transport.Variables}, kind: KindVar, name: "url", label: "the URL", scope: b.urlScope}
+	v, _ := b.template(in, p.Transport.URL, true, fromValue)
+	b.needs = append(b.needs, v.needs...)
+	b.endpoint(v, &p.Transport)
+}
+
+// urlScope finds {x} in the URL of a package: the argument named x, the one
+// with that valueHint, or the environment variable of that name.
+func (b *builder) urlScope(name string, required bool) (value, bool) {
+	if v, ok := b.argVals[name]; ok {
+		return v, true
+	}
+	return b.argScope(name, required)
+}
+
+// requireURLInputs makes required what a package's URL needs.
+func (b *builder) requireURLInputs(p *registry.Package) {
+	for _, m := range variablePattern.FindAllStringSubmatch(p.Transport.URL, -1) {
+		for _, list := range []*[]registry.Argument{&p.PackageArguments, &p.RuntimeArguments} {
+			*list = append([]registry.Argument(nil), *list...)
+			for i := range *list {
+				if a := &(*list)[i]; a.Name == m[1] || a.ValueHint == m[1] {
+					a.Required = true
+				}
+			}
+		}
+		p.EnvironmentVariables = append([]registry.KeyValueInput(nil), p.EnvironmentVariables...)
+		for i := range p.EnvironmentVariables {
+			if p.EnvironmentVariables[i].Name == m[1] {
+				p.EnvironmentVariables[i].Required = true
+			}
+		}
+	}
+}

@@ -1,0 +1,378 @@
+package scaffold
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// source tells where a value came from.
+type source int
+
+const (
+	fromPlaceholder source = iota
+	fromUser
+	fromValue   // the publisher's fixed value
+	fromDefault // the publisher's default
+	fromChoice  // the only one there is
+)
+
+// value is one rendered input.
+type value struct {
+	// text is in the entry's syntax: dollars of the registry are doubled.
+	text string
+	// plain is the text itself where nothing in it expands.
+	plain  string
+	simple bool // plain holds
+	from   source
+	secret bool // a secret is in it, or will be
+	needs  []Requirement
+}
+
+// literal is a value of registry text.
+func literal(s string, from source) value {
+	return value{text: config.Escape(s), plain: s, simple: true, from: from}
+}
+
+// input is one input with its place in the record.
+type input struct {
+	registry.Input
+	kind Kind
+	// name is the input's name; aliases are other names a user may give it.
+	name    string
+	aliases []string
+	// label names it in messages: "environment variable X".
+	label string
+	// hole is the placeholder to use where a value is missing.
+	hole string
+	// scope finds what is not among the input's own variables.
+	scope func(name string, required bool) (value, bool)
+}
+
+type givenKey struct {
+	kind  Kind
+	index int
+}
+
+// given takes the user's values for an input, each once for all.
+func (b *builder) given(kind Kind, names ...string) []Given {
+	var list []Given
+	switch kind {
+	case KindEnv:
+		list = b.o.Env
+	case KindArg:
+		list = b.o.Args
+	case KindVar:
+		list = b.o.Vars
+	case KindHeader:
+		list = b.o.Headers
+	}
+	var out []Given
+	for i, g := range list {
+		match := slices.ContainsFunc(names, func(n string) bool {
+			return n != "" && (n == g.Name || kind == KindHeader && strings.EqualFold(n, g.Name))
+		})
+		if match {
+			b.take(kind, i)
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func (b *builder) take(kind Kind, index int) {
+	if b.taken == nil {
+		b.taken = map[givenKey]bool{}
+	}
+	b.taken[givenKey{kind, index}] = true
+}
+
+// checkGiven finds the values nobody asked for.
+func (b *builder) checkGiven() {
+	for _, l := range []struct {
+		kind Kind
+		list []Given
+	}{{KindEnv, b.o.Env}, {KindArg, b.o.Args}, {KindVar, b.o.Vars}, {KindHeader, b.o.Headers}} {
+		for i, g := range l.list {
+			if !b.taken[givenKey{l.kind, i}] {
+				b.usage = append(b.usage, fmt.Sprintf("--%s %s: the %s chosen has no such input", l.kind, g.Name, b.what()))
+			}
+		}
+	}
+}
+
+func (b *builder) what() string {
+	if b.plan.Type == typeRemote {
+		return "remote"
+	}
+	return b.plan.Type + " package"
+}
+
+// resolve finds the value of an input: what the user gave, the fixed value,
+// the default (never of a secret), the only choice, and where it is required
+// a placeholder. ok is false where it is none of these: the input is left out.
+func (b *builder) resolve(in input, required bool) (value, bool) {
+	if given := b.given(in.kind, append([]string{in.name}, in.aliases...)...); len(given) > 0 {
+		if len(given) > 1 {
+			b.usage = append(b.usage, fmt.Sprintf("--%s %s: given twice", in.kind, in.name))
+		}
+		return b.fromUser(in, given[0]), true
+	}
+	v, ok := b.fromRegistry(in, required)
+	if !ok {
+		return v, false
+	}
+	b.needs = append(b.needs, v.needs...)
+	return v, true
+}
+
+// fromUser renders a user's value and checks it against the record.
+func (b *builder) fromUser(in input, g Given) value {
+	if g.Placeholder {
+		v := b.hole(in)
+		b.needs = append(b.needs, v.needs...)
+		return v
+	}
+	v := value{text: userText(g.Value), from: fromUser}
+	if names, _ := config.Variables(v.text); len(names) == 0 {
+		v.plain, v.simple = g.Value, true
+	}
+	if v.simple {
+		if fault := checkValue(in.Input, g.Value); fault != "" {
+			b.usage = append(b.usage, fmt.Sprintf("--%s %s: %s", in.kind, in.name, fault))
+		}
+		if in.Secret && g.Value != "" {
+			b.warn(fmt.Sprintf("the secret %s now stands in the file; ${NAME} in its place keeps it out", in.name))
+		}
+	}
+	v.secret = in.Secret
+	return v
+}
+
+// userText is a user's text in the entry's syntax: as typed, save that a
+// dollar at its end cannot join what follows.
+func userText(s string) string {
+	if n := len(s) - len(strings.TrimRight(s, "$")); n%2 == 1 {
+		return s + "$"
+	}
+	return s
+}
+
+func (b *builder) fromRegistry(in input, required bool) (value, bool) {
+	switch {
+	case in.Value != nil && (*in.Value != "" || in.kind == KindArg):
+		v, ok := b.template(in, *in.Value, required, fromValue)
+		return v, ok
+	case in.Default != nil && *in.Default != "" && !in.Secret:
+		if fault := checkValue(in.Input, *in.Default); fault != "" && !strings.Contains(*in.Default, "{") {
+			b.warn(fmt.Sprintf("%s: the default: %s", in.label, fault))
+		}
+		return b.template(in, *in.Default, required, fromDefault)
+	case len(in.Choices) == 1 && !in.Secret:
+		return literal(in.Choices[0], fromChoice), true
+	case required:
+		return b.hole(in), true
+	}
+	return value{}, false
+}
+
+// hole is the placeholder of an input.
+func (b *builder) hole(in input) value {
+	return value{text: "${" + in.hole + "}", secret: in.Secret, needs: []Requirement{requirement(in, in.hole)}}
+}
+
+func requirement(in input, name string) Requirement {
+	return Requirement{
+		Name: name, Description: in.Description, Secret: in.Secret, Format: in.Format,
+		Choices: in.Choices, Example: in.Placeholder, Kind: in.kind, Input: in.name,
+	}
+}
+
+// option notes an input that was left out.
+func (b *builder) option(in input) {
+	o := Option{
+		Name: in.name, Description: in.Description, Secret: in.Secret, Choices: in.Choices,
+		Example: in.Placeholder, Kind: in.kind, Input: in.name,
+	}
+	if in.Value != nil {
+		// It hangs on a variable that nobody set, so that is what to give.
+		for _, m := range variablePattern.FindAllStringSubmatch(*in.Value, -1) {
+			if v, ok := b.vars[m[1]]; ok && (declares(in.Variables, m[1]) || b.outer[m[1]]) {
+				o.Kind, o.Input = KindVar, m[1]
+				o.Secret = o.Secret || v.Secret
+				if o.Description == "" {
+					o.Description = v.Description
+				}
+				break
+			}
+		}
+	}
+	b.plan.Optional = append(b.plan.Optional, o)
+}
+
+// checkValue says why a text cannot be the value of an input, "" when it can.
+func checkValue(in registry.Input, s string) string {
+	if len(in.Choices) > 0 && !slices.Contains(in.Choices, s) {
+		return fmt.Sprintf("%q is none of %s", s, strings.Join(in.Choices, ", "))
+	}
+	switch in.Format {
+	case "number":
+		if _, err := strconv.ParseFloat(s, 64); err != nil {
+			return fmt.Sprintf("%q is no number", s)
+		}
+	case "boolean":
+		if s != "true" && s != "false" {
+			return fmt.Sprintf("%q is neither true nor false", s)
+		}
+	}
+	return ""
+}
+
+// variablePattern finds {name} and ${name}. A name holds none of the
+// characters that JSON or a shell would put into braces.
+var variablePattern = regexp.MustCompile(`\$?\{([^{}\s"':,;$]+)\}`) //nolint:gochecknoglobals // a constant
+
+// variable is the merged definition of a template variable.
+type variable struct {
+	registry.Input
+	name string
+}
+
+// declare merges the variables of one input into those of the package or
+// remote: the same name is the same variable, required or secret where any
+// definition says so, with the first default and choices found.
+func (b *builder) declare(list []registry.KeyValueInput) {
+	if b.vars == nil {
+		b.vars = map[string]variable{}
+	}
+	for _, kv := range list {
+		v, ok := b.vars[kv.Name]
+		if !ok {
+			b.vars[kv.Name] = variable{kv.Input, kv.Name}
+			continue
+		}
+		v.Required = v.Required || kv.Required
+		v.Secret = v.Secret || kv.Secret
+		if v.Value == nil {
+			v.Value = kv.Value
+		}
+		if v.Default == nil {
+			v.Default = kv.Default
+		}
+		if v.Choices == nil {
+			v.Choices = kv.Choices
+		}
+		if v.Format == "" {
+			v.Format = kv.Format
+		}
+		if v.Description == "" {
+			v.Description = kv.Description
+		}
+		if v.Placeholder == "" {
+			v.Placeholder = kv.Placeholder
+		}
+		b.vars[kv.Name] = v
+	}
+}
+
+func declares(list []registry.KeyValueInput, name string) bool {
+	return slices.ContainsFunc(list, func(kv registry.KeyValueInput) bool { return kv.Name == name })
+}
+
+// template renders a publisher's text: {name} and ${name} are replaced where
+// name is declared, everything else is text. ok is false where the input is
+// not required and hangs on an optional variable that nobody set.
+func (b *builder) template(in input, s string, required bool, from source) (out value, ok bool) {
+	out = value{from: from, simple: true, secret: false}
+	var text, plain strings.Builder
+	last := 0
+	for _, m := range variablePattern.FindAllStringSubmatchIndex(s, -1) {
+		before, whole, name := s[last:m[0]], s[m[0]:m[1]], s[m[2]:m[3]]
+		last = m[1]
+		b.noteDollar(in, before)
+		text.WriteString(config.Escape(before))
+		plain.WriteString(before)
+		v, known, set := b.variable(in, name, required)
+		switch {
+		case !known:
+			b.unresolved(in, whole)
+			text.WriteString(config.Escape(whole))
+			plain.WriteString(whole)
+		case !set:
+			return value{}, false
+		default:
+			text.WriteString(v.text)
+			plain.WriteString(v.plain)
+			out.simple = out.simple && v.simple
+			out.secret = out.secret || v.secret
+			out.needs = append(out.needs, v.needs...)
+		}
+	}
+	b.noteDollar(in, s[last:])
+	text.WriteString(config.Escape(s[last:]))
+	plain.WriteString(s[last:])
+	out.text, out.plain = text.String(), plain.String()
+	if in.Secret {
+		out.secret = true
+	}
+	if !out.simple {
+		out.plain = ""
+		for i := range out.needs {
+			out.needs[i].Secret = out.needs[i].Secret || in.Secret
+		}
+	}
+	return out, true
+}
+
+// noteDollar warns of what looks like a placeholder to people and to other
+// programs and is none here.
+func (b *builder) noteDollar(in input, s string) {
+	if strings.Contains(s, "${") {
+		b.warn(fmt.Sprintf("%s: ${…} in the registry's text stays text", in.label))
+	}
+}
+
+// unresolved deals with a {name} that is declared nowhere.
+func (b *builder) unresolved(in input, whole string) {
+	if in.kind == kindURL {
+		b.refuse(fmt.Sprintf("%s: %s is declared nowhere", in.label, whole))
+		return
+	}
+	b.warn(fmt.Sprintf("%s: %s is declared nowhere and stays text", in.label, whole))
+}
+
+// kindURL is the URL of a remote, which nobody can give as a whole.
+const kindURL Kind = "url"
+
+// variable finds the value of a variable as one input sees it. known tells
+// whether there is such a variable, set whether it has a value.
+func (b *builder) variable(in input, name string, hostRequired bool) (v value, known, set bool) {
+	if !declares(in.Variables, name) && !b.outer[name] {
+		if in.scope == nil {
+			return v, false, false
+		}
+		v, known = in.scope(name, hostRequired)
+		return v, known, known && (v.text != "" || v.simple)
+	}
+	def := b.vars[name]
+	hole := b.holes[name]
+	if hole == "" {
+		hole = placeholder(b.alias, name)
+	}
+	vin := input{Input: def.Input, kind: KindVar, name: name, label: "variable " + name, hole: hole}
+	vin.Variables = nil // no templates within templates
+	if given := b.given(KindVar, name); len(given) > 0 {
+		if given[0].Placeholder {
+			return b.hole(vin), true, true
+		}
+		v = b.fromUser(vin, given[0])
+		return v, true, true
+	}
+	v, set = b.fromRegistry(vin, def.Required || hostRequired)
+	return v, true, set
+}
