@@ -5,6 +5,10 @@ import "github.com/spf13/cobra"
 // commands is the whole command tree, in the order of the help text.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newList(a),
+		newGet(a),
+		newRemove(a),
+		newConfig(a),
 		newTools(a),
 		newDescribe(a),
 		newCall(a),
@@ -14,5 +18,6 @@ func commands(a *app) []*cobra.Command {
 		newPrompt(a),
 		newPing(a),
 		newGenerate(a),
+		newVersion(a),
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -25,23 +25,11 @@ type app struct {
 	flags  globalFlags
 	log    *slog.Logger
 
+	// settings are read, with flags and log, before a command runs.
+	settings settings.Settings
+
 	// dial replaces connect in tests; nil is the real one.
 	dial func(ctx context.Context, server string) (*runtime.Client, error)
-}
-
-// globalFlags are the flags every command takes.
-type globalFlags struct {
-	config          string
-	registry        string
-	timeout         time.Duration
-	connectTimeout  time.Duration
-	protocolVersion string
-	headers         []string
-	verbose         int
-	logFormat       string
-	color           string
-	output          string
-	url             string
 }
 
 // Main runs mcpctl and returns its exit code. args are the words after the
@@ -60,6 +48,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // run is Main with its streams and context made.
 func (a *app) run(ctx context.Context, words []string) int {
+	// A failure before the flags are parsed is reported as they ask for.
+	a.ui.JSON = asksJSON(words, a.getenv)
 	root := newRoot(a)
 	words, err := a.dispatch(root, words)
 	if err == nil {
@@ -80,13 +70,20 @@ func newRoot(a *app) *cobra.Command {
 		Short:         "Find, call, generate clients for and serve MCP servers",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       buildVersion().Version,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return a.setup(cmd)
+		},
 	}
+	root.SetVersionTemplate("mcpctl {{.Version}}\n")
 	root.SetIn(a.ui.In)
 	root.SetOut(a.ui.Out)
 	root.SetErr(a.ui.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
 	})
+	a.addGlobalFlags(root)
 	root.AddCommand(commands(a)...)
+	usageErrors(root)
 	return root
 }

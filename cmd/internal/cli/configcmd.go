@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	goruntime "runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/schemas"
+)
+
+func newConfig(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Show, edit and check servers.json",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("config wants path, edit, validate or schema").withHint("%s --help", cmd.CommandPath())
+		},
+	}
+	always := map[string]string{anyFiles: "yes"}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "path", Short: "Print where servers.json is", Args: cobra.NoArgs, Annotations: always,
+			Long: "Print where servers.json is, whether it exists or not: one line, also into a pipe; with --json an object.",
+			RunE: func(*cobra.Command, []string) error { return a.configPath() },
+		},
+		&cobra.Command{
+			Use: "edit", Short: "Open servers.json in $VISUAL or $EDITOR, then check it", Args: cobra.NoArgs, Annotations: always,
+			RunE: func(cmd *cobra.Command, _ []string) error { return a.configEdit(cmd.Context()) },
+		},
+		&cobra.Command{
+			Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error { return a.configValidate() },
+		},
+		&cobra.Command{
+			Use: "schema", Short: "Print the JSON Schema of servers.json", Args: cobra.NoArgs, Annotations: always,
+			RunE: func(*cobra.Command, []string) error { return a.ui.PrintJSON(schemas.Servers()) },
+		},
+	)
+	return cmd
+}
+
+// configPath prints a bare path into pipes too, for $(mcpctl config path).
+func (a *app) configPath() error {
+	path := a.settings.ConfigPath
+	if path == "" {
+		_, err := config.Path(a.getenv)
+		return err
+	}
+	if a.ui.JSON {
+		return a.ui.EncodeJSON(map[string]string{"path": path, "settings": a.settings.File})
+	}
+	_, err := fmt.Fprintln(a.ui.Out, path)
+	return err
+}
+
+// configEdit opens the file, which it makes where there is none, and checks
+// what the editor left.
+func (a *app) configEdit(ctx context.Context) error {
+	if a.ui.NoInput {
+		return usagef("config edit needs a person, and --no-input forbids that").withHint("mcpctl config path tells where the file is")
+	}
+	path := a.settings.ConfigPath
+	if path == "" {
+		return a.configPath()
+	}
+	editor := a.getenv("VISUAL")
+	if editor == "" {
+		editor = a.getenv("EDITOR")
+	}
+	if editor == "" {
+		if !a.ui.InTTY {
+			return usagef("config edit needs a terminal").withHint("set EDITOR to a program that needs none")
+		}
+		editor = map[bool]string{true: "notepad", false: "vi"}[goruntime.GOOS == "windows"]
+	}
+	// A broken file is what one wants to edit, so only a missing one is made.
+	if f, err := config.Load(path); err == nil && len(f.Bytes()) == 0 {
+		if err := config.Update(path, (*config.File).Init); err != nil {
+			return err
+		}
+	}
+	cmd := editorCommand(ctx, editor, path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.ui.In, a.ui.Err, a.ui.Err
+	if a.ui.OutTTY {
+		cmd.Stdout = a.ui.Out
+	}
+	if err := cmd.Run(); err != nil {
+		return &Error{Err: fmt.Errorf("editor %s: %w", editor, err), Remedy: "VISUAL and EDITOR name the editor"}
+	}
+	return a.configValidate()
+}
+
+// editorCommand runs an editor with its own arguments, as in "code --wait": by
+// the shell, as git does it, and on Windows split at spaces.
+func editorCommand(ctx context.Context, editor, path string) *exec.Cmd {
+	if goruntime.GOOS != "windows" {
+		return exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, "sh", path) //nolint:gosec // the user's own editor
+	}
+	words := strings.Fields(editor)
+	if _, err := exec.LookPath(editor); err == nil || len(words) == 0 {
+		words = []string{editor}
+	}
+	return exec.CommandContext(ctx, words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor
+}
+
+// found is one line of config validate.
+type found struct {
+	Severity string `json:"severity"` // "error" or "warning"
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	Server   string `json:"server,omitempty"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	problem  config.Problem
+}
+
+// configValidate prints everything wrong with servers.json. Any error is exit
+// code 5; warnings are not. A broken config.yaml has failed before.
+func (a *app) configValidate() error {
+	path := a.settings.ConfigPath
+	findings := []found{}
+	add := func(severity string, problems ...config.Problem) {
+		for _, p := range problems {
+			findings = append(findings, found{severity, p.Line, p.Column, p.Server, p.Message, p.Hint(), p})
+		}
+	}
+	var first error
+	servers := 0
+	f, err := config.Load(path)
+	var p *config.Problem
+	switch {
+	case errors.As(err, &p):
+		first = p
+		add("error", *p)
+	case err != nil:
+		return err
+	default:
+		servers = len(f.Entries())
+		if faults := f.Faults(); len(faults) > 0 {
+			first = &faults[0]
+			add("error", faults...)
+		}
+		add("warning", f.Warnings()...)
+	}
+	if a.ui.WantJSON() {
+		err := a.ui.EncodeJSON(struct {
+			Path     string  `json:"path"`
+			OK       bool    `json:"ok"`
+			Servers  int     `json:"servers"`
+			Problems []found `json:"problems"`
+		}{path, first == nil, servers, findings})
+		if err != nil {
+			return err
+		}
+		return first
+	}
+	if err := printFindings(a.ui.Out, findings); err != nil {
+		return err
+	}
+	if first != nil {
+		return &Error{Code: exitConfig, Err: first, Silent: true} // all said
+	}
+	_, err = fmt.Fprintf(a.ui.Out, "%s: ok, %d servers\n", path, servers)
+	return err
+}
+
+func printFindings(w io.Writer, findings []found) error {
+	for _, p := range findings {
+		text := p.Severity + ": " + p.problem.Error() + "\n"
+		if p.Hint != "" {
+			text += "  hint: " + p.Hint + "\n"
+		}
+		if _, err := io.WriteString(w, ui.Clean(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+)
+
+// globalFlags are the outcome of the flags every command takes, after
+// environment, config.yaml and defaults: see [settings.Settings], which has
+// more. Durations: zero is not set, negative is off.
+type globalFlags struct {
+	config          string
+	registry        string
+	timeout         time.Duration
+	connectTimeout  time.Duration
+	protocolVersion string
+	headers         []string
+	verbose         int
+	logFormat       string
+	color           string
+	output          string
+	url             string
+}
+
+// addGlobalFlags declares the flags that every command takes, before or after
+// its own words. Their values are read by package settings.
+func (a *app) addGlobalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.String("config", "", "servers.json to use `FILE`")
+	f.String("registry", "", "base `URL` of the registry")
+	f.String("url", "", "talk to the server at this `URL` in place of a configured one")
+	f.StringArrayP("header", "H", nil, "add a header to HTTP requests, `NAME=VALUE` (repeatable)")
+	f.Bool("json", false, "print JSON, errors too (same as -o json)")
+	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, or auto, which is text on a terminal and json elsewhere")
+	f.Bool("no-input", false, "ask nothing")
+	f.String("timeout", "", "how long a call may go without a sign of life, a `DURATION` or never (default 60s)")
+	f.String("connect-timeout", "", "how long connecting may take, a `DURATION` or never (default 30s)")
+	f.String("protocol-version", "auto", "`REVISION` of the protocol: auto, "+strings.Join(bridge.Versions(), ", "))
+	f.BoolP("quiet", "q", false, "no hints and notes")
+	f.CountP("verbose", "v", "log more to standard error; -vv logs each message")
+	f.String("log-format", "text", "`FORMAT` of the log: text or json")
+	f.String("color", "auto", "`WHEN` to colour: auto, always or never")
+	for name, words := range map[string][]string{
+		"output": {"auto", "text", "json"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
+		"protocol-version": append([]string{"auto"}, bridge.Versions()...),
+	} {
+		if err := root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic("cli: completion of --" + name + ": " + err.Error())
+		}
+	}
+}
+
+// setup reads the settings once the flags of a command are parsed, and makes
+// streams and log follow them.
+func (a *app) setup(cmd *cobra.Command) error {
+	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: worksWithoutFiles(cmd)})
+	if err != nil {
+		return err
+	}
+	a.settings = s
+	a.flags = globalFlags{
+		config: s.ConfigPath, registry: s.Registry, timeout: s.Timeout, connectTimeout: s.ConnectTimeout,
+		protocolVersion: s.ProtocolVersion, verbose: s.Verbose, logFormat: s.LogFormat, color: s.Color, output: s.Output, url: s.URL,
+	}
+	for name, value := range s.Headers {
+		a.flags.headers = append(a.flags.headers, name+"="+value)
+	}
+	a.ui.JSON, a.ui.Text = s.Output == "json", s.Output == "text"
+	a.ui.NoInput, a.ui.Quiet = s.NoInput, s.Quiet
+	a.ui.Color = a.wantColor()
+	a.log = a.newLogger()
+	return nil
+}
+
+// wantColor follows --color, then NO_COLOR (no-color.org: any value but the
+// empty one), then the terminal.
+func (a *app) wantColor() bool {
+	switch a.settings.Color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	if !a.settings.ColorSet && a.getenv("NO_COLOR") != "" {
+		return false
+	}
+	return a.ui.OutTTY && a.getenv("TERM") != "dumb"
+}
+
+// newLogger logs to standard error: warnings, with -v information, with -vv
+// each message, with -q errors alone.
+func (a *app) newLogger() *slog.Logger {
+	level := slog.LevelWarn
+	switch {
+	case a.settings.Verbose >= 2:
+		level = slog.LevelDebug
+	case a.settings.Verbose == 1:
+		level = slog.LevelInfo
+	case a.settings.Quiet:
+		level = slog.LevelError
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if a.settings.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(a.ui.Err, o))
+	}
+	if a.ui.ErrTTY {
+		// A person watching knows what time it is.
+		o.ReplaceAttr = func(groups []string, at slog.Attr) slog.Attr {
+			if len(groups) == 0 && at.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return at
+		}
+	}
+	return slog.New(slog.NewTextHandler(a.ui.Err, o))
+}
+
+// anyFiles marks a command that has to work whatever is in config.yaml.
+const anyFiles = "any-files"
+
+func worksWithoutFiles(cmd *cobra.Command) bool {
+	for c := cmd; c != nil; c = c.Parent() {
+		if c.Annotations[anyFiles] != "" {
+			return true
+		}
+		switch c.Name() {
+		case "completion", "help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+			return true
+		}
+	}
+	return false
+}
+
+// asksJSON finds an explicit --json among words that may be no valid command
+// line; the last word on the matter counts.
+func asksJSON(args []string, getenv func(string) string) bool {
+	json := getenv(settings.Variable("output")) == "json" || getenv(settings.Variable("json")) == "1" || getenv(settings.Variable("json")) == "true"
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		word := args[i]
+		if word == "-o" || word == "--output" {
+			if i+1 < len(args) {
+				i++
+				word = "-o" + args[i]
+			}
+		}
+		switch word {
+		case "--json", "--json=true", "-ojson", "-o=json", "--output=json":
+			json = true
+		case "--json=false", "-otext", "-oauto", "-o=text", "-o=auto", "--output=text", "--output=auto":
+			json = false
+		}
+	}
+	return json
+}
+
+// usageErrors makes a wrong number of words a usage error, for every command.
+func usageErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if err == nil || exitCode(err) != exitOther {
+				return err
+			}
+			return usagef("%w", err).withHint("usage: %s", c.UseLine())
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		usageErrors(sub)
+	}
+}

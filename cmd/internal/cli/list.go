@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+func newList(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List the configured servers",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.list() },
+	}
+}
+
+// listed is one server of the list; values are unexpanded.
+type listed struct {
+	Name      string         `json:"name"`
+	Transport string         `json:"transport"`
+	Command   string         `json:"command,omitempty"`
+	Args      []string       `json:"args,omitempty"`
+	URL       string         `json:"url,omitempty"`
+	Origin    *config.Origin `json:"origin,omitempty"`
+}
+
+// list prints the sound entries and notes the others.
+func (a *app) list() error {
+	f, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	servers := []listed{}
+	var rows [][]string
+	for _, e := range f.Entries() {
+		if e.Fault != nil {
+			continue
+		}
+		servers = append(servers, listed{e.Name, e.Transport(), e.Command, e.Args, e.URL, e.Origin})
+		origin := ""
+		if e.Origin != nil {
+			origin = e.Origin.Name
+			if e.Origin.Version != "" {
+				origin += "@" + e.Origin.Version
+			}
+		}
+		rows = append(rows, []string{e.Name, e.Transport(), target(e), origin})
+	}
+	a.noteFaults(f)
+	if a.ui.WantJSON() {
+		return a.ui.EncodeJSON(map[string]any{"servers": servers})
+	}
+	if len(rows) == 0 {
+		a.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
+		return nil
+	}
+	return a.ui.Table([]string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}, rows)
+}
+
+// target is what a server is reached by, for people: its command line or URL.
+func target(e config.Entry) string {
+	if e.URL != "" {
+		return e.URL
+	}
+	words := []string{e.Command}
+	for _, arg := range e.Args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}

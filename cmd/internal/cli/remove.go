@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+func newRemove(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "remove ALIAS...",
+		Aliases: []string{"rm"},
+		Short:   "Remove servers from the configuration",
+		Long: "Remove servers from servers.json, each with the comments right above and behind it.\n" +
+			"All of them or, where one is unknown, none.",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.remove(args) },
+	}
+	a.completeServers(cmd)
+	return cmd
+}
+
+func (a *app) remove(aliases []string) error {
+	var removed []string
+	for _, alias := range aliases {
+		if !slices.Contains(removed, alias) {
+			removed = append(removed, alias)
+		}
+	}
+	err := config.Update(a.settings.ConfigPath, func(f *config.File) error {
+		for _, alias := range removed {
+			if err := f.Remove(alias); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if a.ui.WantJSON() {
+		return a.ui.EncodeJSON(map[string]any{"removed": removed})
+	}
+	for _, alias := range removed {
+		if _, err := fmt.Fprintf(a.ui.Out, "removed %s\n", alias); err != nil {
+			return err
+		}
+	}
+	return nil
+}

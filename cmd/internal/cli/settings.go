@@ -1,0 +1,45 @@
+package cli
+
+import "github.com/mcpctl/mcpctl/runtime/config"
+
+// loadConfig reads servers.json; a missing file is an empty one. It fails for
+// a file that cannot be read at all; faults of entries stay with them.
+func (a *app) loadConfig() (*config.File, error) {
+	return config.Load(a.settings.ConfigPath)
+}
+
+// entry gives the sound entry of a configured server, and logs what is odd
+// about it.
+func (a *app) entry(server string) (config.Entry, error) {
+	f, err := a.loadConfig()
+	if err != nil {
+		return config.Entry{}, err
+	}
+	e, err := f.Use(server)
+	if err != nil {
+		return config.Entry{}, &Error{Server: server, Err: err, Remedy: hintOf(err)}
+	}
+	for _, w := range f.Warnings() {
+		if w.Server == server {
+			a.log.Warn("configuration", "problem", w.Error(), "hint", w.Hint())
+		}
+	}
+	return e, nil
+}
+
+func hintOf(err error) string {
+	if h, ok := err.(interface{ Hint() string }); ok { //nolint:errorlint // asked of config's own error
+		return h.Hint()
+	}
+	return ""
+}
+
+// noteFaults tells of entries that cannot be used.
+func (a *app) noteFaults(f *config.File) {
+	for _, p := range f.Faults() {
+		a.ui.Note("warning: %s", p.Error())
+		if p.Hint() != "" {
+			a.ui.Note("hint: %s", p.Hint())
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package cli
+
+import (
+	"fmt"
+	goruntime "runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+)
+
+// Set by the linker for releases (-X); build information fills them elsewhere.
+//
+//nolint:gochecknoglobals // the linker can set nothing else
+var linkVersion, linkCommit string
+
+// versionInfo is what mcpctl version prints.
+type versionInfo struct {
+	// Version is a semantic version without "v", or "devel".
+	Version string `json:"version"`
+	// Commit is the revision of the source, "" where unknown, with "+dirty"
+	// behind it for a tree with changes.
+	Commit    string   `json:"commit"`
+	Go        string   `json:"go"`
+	Protocols []string `json:"protocols"`
+}
+
+// buildVersion tells what this program was built of.
+func buildVersion() versionInfo {
+	v := versionInfo{Version: linkVersion, Commit: linkCommit, Go: goruntime.Version(), Protocols: bridge.Versions()}
+	info, ok := debug.ReadBuildInfo()
+	if ok && v.Version == "" && info.Main.Version != "(devel)" {
+		v.Version = info.Main.Version
+	}
+	if v.Version == "" {
+		v.Version = "devel"
+	}
+	v.Version = strings.TrimPrefix(v.Version, "v")
+	if !ok || v.Commit != "" {
+		return v
+	}
+	dirty := false
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value
+		case "vcs.modified":
+			dirty = s.Value == "true"
+		}
+	}
+	if dirty && v.Commit != "" {
+		v.Commit += "+dirty"
+	}
+	return v
+}
+
+func newVersion(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit, Go's version and the protocol revisions",
+		Args:  cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
+		RunE: func(*cobra.Command, []string) error {
+			v := buildVersion()
+			if a.ui.WantJSON() {
+				return a.ui.EncodeJSON(v)
+			}
+			commit := v.Commit
+			if commit == "" {
+				commit = "unknown"
+			}
+			_, err := fmt.Fprintf(a.ui.Out, "mcpctl %s\ncommit     %s\ngo         %s\nprotocols  %s\n",
+				v.Version, commit, v.Go, strings.Join(v.Protocols, ", "))
+			return err
+		},
+	}
+}
