@@ -125,7 +125,7 @@ func (p *pkg) buildParams(m *method, raw json.RawMessage) {
 	case len(propertiesOf(n)) == 0 && !open(n.schema):
 		return
 	}
-	m.params = &named{want: m.goName + "Params", top: true, pos: m.tool + " " + b.side}
+	m.params = &named{want: m.goName + "Params", top: true, pos: m.tool + " " + b.side, tool: m.tool}
 	m.params.doc = []string{"are the arguments of [Client." + m.goName + "]."}
 	b.fillRoot(m.params, n, at)
 }
@@ -151,7 +151,7 @@ func (p *pkg) buildResult(m *method, raw json.RawMessage) {
 	}
 	n := b.doc.normalise(b.doc.root)
 	at := place{b.side, m.goName + "Result"}
-	r := &named{want: m.goName + "Result", top: true, result: true, pos: m.tool + " " + b.side}
+	r := &named{want: m.goName + "Result", top: true, result: true, pos: m.tool + " " + b.side, tool: m.tool}
 	r.doc = []string{"is what [Client." + m.goName + "] returns."}
 	m.result = r
 	if n.why == "" && !n.nullable && n.ref == "" && n.schema["type"] == "object" && len(propertiesOf(n)) > 0 {
@@ -199,7 +199,7 @@ func (b *builder) buildNode(n *node, at place) *typ {
 	b.refs[key] = t
 	made := b.make(n, at)
 	if b.used[t] && (made.kind == kindList || made.kind == kindMap) {
-		name := &named{form: formDefined, want: at.want, pos: b.pos(at), under: made}
+		name := &named{form: formDefined, want: at.want, pos: b.pos(at), tool: b.tool, under: made}
 		name.doc = append([]string{"is the definition " + key + " of the tool " + b.tool + "."}, docParagraphs(n)...)
 		b.pkg.types = append(b.pkg.types, name)
 		made = &typ{kind: kindNamed, named: name}
@@ -326,7 +326,7 @@ func (b *builder) makeEnum(n *node, kind string, values []any, at place) *typ {
 		n.notes = append(n.notes, "Allowed: "+shorten(listing(values), 300)+".")
 		return &typ{kind: kindFloat}
 	}
-	t := &named{form: formStringEnum, want: at.want, pos: b.pos(at)}
+	t := &named{form: formStringEnum, want: at.want, pos: b.pos(at), tool: b.tool}
 	if kinds["integer"] {
 		t.form = formIntEnum
 	}
@@ -410,7 +410,7 @@ func (b *builder) makeObject(n *node, at place) *typ {
 		}
 		return &typ{kind: kindMap, elem: elem, elemNull: null}
 	}
-	t := &named{want: at.want, pos: b.pos(at)}
+	t := &named{want: at.want, pos: b.pos(at), tool: b.tool}
 	t.doc = append([]string{"is an object that the tool " + b.tool + " " + b.verb() + "."}, docParagraphs(&node{doc: n.doc, notes: n.notes})...)
 	b.pkg.types = append(b.pkg.types, t)
 	result := &typ{kind: kindNamed, named: t}

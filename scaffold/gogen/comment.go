@@ -196,8 +196,12 @@ func docParagraphs(n *node) []string {
 func fieldDoc(n *node, f *field) []string {
 	doc := docParagraphs(n)
 	var facts []string
-	if t := f.typ; t.kind == kindRaw && t.why != "" {
+	switch t := f.typ.leaf(); {
+	case t.kind != kindRaw || t.why == "":
+	case t == f.typ:
 		facts = append(facts, "JSON: "+t.why+".")
+	default:
+		facts = append(facts, "Each value is JSON: "+t.why+".")
 	}
 	s := n.schema
 	if n.why == "" && s["enum"] == nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 )
@@ -32,19 +31,13 @@ func (p *pkg) emit() ([]byte, error) {
 	comment(f.Group, []string{"Fails to compile with a runtime older than this code needs: upgrade " + runtimePath + "."}, docWidth)
 	f.Const().Id("_").Op("=").Qual(runtimePath, "Codegen1")
 	p.emitClient(f.Group)
-	types := map[*named]bool{}
 	for _, m := range p.methods {
 		p.emitMethod(f.Group, m)
-		for _, t := range []*named{m.params, m.result} {
-			if t != nil {
-				types[t] = true
-				emitType(f.Group, t)
-			}
-		}
-		for _, t := range p.types {
-			if !types[t] && strings.HasPrefix(t.pos, m.tool+" /") {
-				types[t] = true
-				emitType(f.Group, t)
+		for _, top := range []bool{true, false} {
+			for _, t := range p.types {
+				if t.tool == m.tool && t.top == top {
+					emitType(f.Group, t)
+				}
 			}
 		}
 	}
@@ -88,7 +81,7 @@ func comment(g *jen.Group, paragraphs []string, width int) {
 	}
 }
 
-// named puts a declaration's name in front of its documentation.
+// docOf puts a declaration's name in front of its documentation.
 func docOf(name string, doc []string) []string {
 	if len(doc) == 0 {
 		return nil

@@ -46,8 +46,8 @@ type named struct {
 	// top declarations, parameters and results, get their names first.
 	top bool
 	// pos is the place in the input: tool name and pointer. Unique.
-	pos string
-	doc []string // paragraphs; the first begins with the name when emitted
+	pos, tool string
+	doc       []string // paragraphs; the first begins with the name when emitted
 	// fields of a struct: required ones first, then by JSON name.
 	fields []*field
 	// rest is the type of members without a field, nil for a closed object.
@@ -140,10 +140,16 @@ func (p *pkg) count() (fields, untyped int) {
 	return fields, untyped
 }
 
-// untyped follows lists and maps to what they hold.
-func (t *typ) untyped() bool {
+// leaf follows lists and maps to what they hold.
+func (t *typ) leaf() *typ {
 	for t.kind == kindList || t.kind == kindMap {
 		t = t.elem
 	}
-	return t.kind == kindRaw && t.why != ""
+	return t
+}
+
+// untyped reports whether a value is raw JSON for want of a type.
+func (t *typ) untyped() bool {
+	leaf := t.leaf()
+	return leaf.kind == kindRaw && leaf.why != ""
 }

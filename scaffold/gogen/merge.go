@@ -55,7 +55,12 @@ func (d *document) merge(a, b any) (any, error) {
 // flat follows references and inner allOfs, so that keywords stand side by
 // side.
 func (d *document) flat(s any) (object, error) {
-	seen := map[string]bool{}
+	var entered []string
+	defer func() {
+		for _, ref := range entered {
+			delete(d.merging, ref)
+		}
+	}()
 	for {
 		m, ok := s.(object)
 		if !ok {
@@ -65,10 +70,14 @@ func (d *document) flat(s any) (object, error) {
 		arms, isAll := m["allOf"].([]any)
 		switch {
 		case isRef:
-			if seen[ref] {
+			if d.merging[ref] {
 				return nil, fmt.Errorf("the reference %s leads back to itself", ref)
 			}
-			seen[ref] = true
+			if d.merging == nil {
+				d.merging = map[string]bool{}
+			}
+			d.merging[ref] = true
+			entered = append(entered, ref)
 			target, _, err := d.resolve(ref)
 			if err != nil {
 				return nil, err

@@ -41,6 +41,9 @@ const maxSteps = 20000
 type document struct {
 	root  any
 	steps int
+	// merging holds the references that are being merged right now, to notice
+	// one that contains itself.
+	merging map[string]bool
 }
 
 // normalise follows a schema down to its normal form.

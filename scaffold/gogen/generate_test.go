@@ -1,0 +1,380 @@
+package gogen_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+)
+
+// TestOrder shuffles tools and the members of every object: the output must
+// not change.
+func TestOrder(t *testing.T) {
+	paths, err := filepath.Glob("testdata/*/tools.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		data := readFile(t, path)
+		want := generate(t, "order", data)
+		for seed := range uint64(3) {
+			got := generate(t, "order", shuffle(t, data, rand.New(rand.NewPCG(seed, 1))))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, seed %d:\n%s", path, seed, diff)
+			}
+		}
+	}
+}
+
+// shuffle writes JSON anew with members, and the tools, in random order.
+func shuffle(t *testing.T, data []byte, r *rand.Rand) []byte {
+	t.Helper()
+	var write func(b *bytes.Buffer, v any, key string)
+	write = func(b *bytes.Buffer, v any, key string) {
+		switch v := v.(type) {
+		case map[string]any:
+			keys := make([]string, 0, len(v))
+			for k := range v {
+				keys = append(keys, k)
+			}
+			slices.Sort(keys)
+			r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+			b.WriteByte('{')
+			for i, k := range keys {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				name, _ := json.Marshal(k)
+				b.Write(name)
+				b.WriteByte(':')
+				write(b, v[k], k)
+			}
+			b.WriteByte('}')
+		case []any:
+			if key == "tools" {
+				r.Shuffle(len(v), func(i, j int) { v[i], v[j] = v[j], v[i] })
+			}
+			b.WriteByte('[')
+			for i, e := range v {
+				if i > 0 {
+					b.WriteByte(',')
+				}
+				write(b, e, "")
+			}
+			b.WriteByte(']')
+		default:
+			raw, _ := json.Marshal(v)
+			b.Write(raw)
+		}
+	}
+	var b bytes.Buffer
+	write(&b, members(t, data), "")
+	return b.Bytes()
+}
+
+func TestErrors(t *testing.T) {
+	object := json.RawMessage(`{"type":"object"}`)
+	tests := []struct {
+		name string
+		in   gogen.Input
+		want string
+	}{
+		{"two tools of one name", gogen.Input{Server: "s", Tools: []runtime.Tool{
+			{Name: "echo", InputSchema: object}, {Name: "echo", InputSchema: object, Description: "other"},
+		}}, `generate tool "echo": the server lists two different tools of this name`},
+		{"no package name", gogen.Input{Server: "日本"}, "generate: the server's name has no letter for a package name"},
+		{"keyword", gogen.Input{Server: "s", Package: "func"}, `generate: "func" is no package name`},
+		{"not a name", gogen.Input{Server: "s", Package: "a-b"}, `generate: "a-b" is no package name`},
+		{"main", gogen.Input{Server: "s", Package: "main"}, "generate: a package main cannot be imported"},
+		{"broken tool", gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "x", Raw: json.RawMessage(`{`)}}}, `generate tool "x": unexpected EOF`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out, err := gogen.Generate(tt.in)
+			if err == nil || err.Error() != tt.want || out != nil {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if _, ok := errors.AsType[*gogen.Error](err); !ok {
+				t.Errorf("got a %T, want a *gogen.Error", err)
+			}
+		})
+	}
+}
+
+func TestParseTools(t *testing.T) {
+	for name, data := range map[string]string{
+		"result": `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}`,
+		"array":  "\ufeff [{\"name\":\"a\",\"inputSchema\":{}}]",
+	} {
+		list, err := gogen.ParseTools([]byte(data))
+		if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "a" || list.More != (name == "result") {
+			t.Errorf("%s: got %+v, %v", name, list, err)
+		}
+	}
+	for _, data := range []string{``, `{}`, `{"tools":null}`, `{"tools":{}}`, `[1]`, `"x"`, `{"tools":[]`, `{"mcpServers":{}}`} {
+		if list, err := gogen.ParseTools([]byte(data)); err == nil {
+			t.Errorf("%s: got %+v, want an error", data, list)
+		}
+	}
+}
+
+func TestPackageName(t *testing.T) {
+	for server, want := range map[string]string{
+		"everything": "everything", "My-Server.v2": "myserverv2", "7zip": "x7zip", "go": "goclient", "type": "typeclient",
+		"main": "mainclient", "日本": "", "---": "",
+	} {
+		if got := gogen.PackageName(server); got != want {
+			t.Errorf("%s: got %q, want %q", server, got, want)
+		}
+	}
+}
+
+// TestStable adds tools and members that meet no name there is, and wants all
+// that was there to stay as it was.
+func TestStable(t *testing.T) {
+	before := declarations(t, generate(t, "s", []byte(`[{"name":"get_user","inputSchema":{"type":"object","properties":{"user-id":{},"userId":{}}}}]`)))
+	after := declarations(t, generate(t, "s", []byte(`[{"name":"get_user","inputSchema":{"type":"object","properties":{"user-id":{},"userId":{},
+		"User_Id":{},"a":{"type":"object","properties":{"b":{}}}}}},{"name":"a","inputSchema":{}},{"name":"get_users","inputSchema":{"type":"object"}}]`)))
+	for _, name := range before {
+		if !slices.Contains(after, name) {
+			t.Errorf("%s is gone: got %v", name, after)
+		}
+	}
+}
+
+// declarations lists methods and fields.
+func declarations(t *testing.T, out *gogen.Output) []string {
+	t.Helper()
+	var list []string
+	for line := range strings.Lines(string(file(t, out, gogen.SourceFile))) {
+		words := strings.Fields(line)
+		if strings.HasPrefix(line, "func (c *Client)") {
+			list = append(list, words[3])
+		} else if strings.Contains(line, "(\"") && strings.Contains(line, "&v.") {
+			list = append(list, words[len(words)-1])
+		}
+	}
+	if len(list) == 0 {
+		t.Fatal("no declarations found")
+	}
+	return list
+}
+
+// TestBombs wants schemas that multiply to be bounded in time and space.
+func TestBombs(t *testing.T) {
+	allOf := map[string]any{"z": map[string]any{"type": "object", "properties": map[string]any{"p": true}}}
+	prev := "z"
+	for i := range 40 {
+		name := "d" + string(rune('A'+i))
+		ref := map[string]any{"$ref": "#/$defs/" + prev}
+		allOf[name] = map[string]any{"allOf": []any{ref, map[string]any{"minProperties": i}, ref}}
+		prev = name
+	}
+	deep := strings.Repeat(`{"type":"array","items":`, 3000) + `true` + strings.Repeat("}", 3000)
+	nested := strings.Repeat(`{"type":"object","properties":{"a":`, 500) + `{}` + strings.Repeat("}}", 500)
+	bomb, err := json.Marshal(map[string]any{"type": "object", "$defs": allOf, "properties": map[string]any{"x": map[string]any{"$ref": "#/$defs/" + prev}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	for _, schema := range []string{string(bomb), `{"type":"object","properties":{"x":` + deep + `}}`, nested} {
+		out, err := gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "t", InputSchema: json.RawMessage(schema)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(out.Warnings) == 0 {
+			t.Error("a schema beyond the bounds gives no warning")
+		}
+		checkSource(t, string(file(t, out, gogen.SourceFile)))
+	}
+	if d := time.Since(start); d > 20*time.Second {
+		t.Errorf("took %s", d)
+	}
+}
+
+// TestCorpus takes the tools of a large real server, where they lie beside the
+// project, and reports how many fields stay untyped.
+func TestCorpus(t *testing.T) {
+	data, err := os.ReadFile("../../../shared/schema-corpus/github-mcp-server.tools.json")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("no corpus on this machine")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	out := generate(t, "github", data)
+	checkSource(t, string(file(t, out, gogen.SourceFile)))
+	t.Logf("%d tools, %d fields, %d untyped (%.2f %%)", out.Tools, out.Fields, out.Untyped, 100*float64(out.Untyped)/float64(out.Fields))
+	if out.Untyped*100 > out.Fields {
+		t.Errorf("more than 1 %% of the fields are untyped")
+	}
+}
+
+// FuzzSchema wants any schema to give source that parses and compiles.
+func FuzzSchema(f *testing.F) {
+	paths, err := filepath.Glob("testdata/*/tools.json")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, path := range paths {
+		list, err := gogen.ParseTools(readFile(f, path))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, tool := range list.Tools {
+			f.Add(tool.Name, tool.Description, string(tool.InputSchema), string(tool.OutputSchema))
+		}
+	}
+	f.Fuzz(func(t *testing.T, name, description, in, out string) {
+		tool := runtime.Tool{Name: name, Description: description, InputSchema: json.RawMessage(in), OutputSchema: json.RawMessage(out)}
+		other := runtime.Tool{Name: name + "_", InputSchema: json.RawMessage(in)}
+		if !json.Valid(tool.InputSchema) || out != "" && !json.Valid(tool.OutputSchema) {
+			return
+		}
+		got, err := gogen.Generate(gogen.Input{Server: name, Package: "p", Tools: []runtime.Tool{tool, other}})
+		if _, refused := errors.AsType[*gogen.Error](err); refused {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		source := file(t, got, gogen.SourceFile)
+		if _, err := parser.ParseFile(token.NewFileSet(), "x.go", source, parser.ParseComments); err != nil {
+			t.Fatalf("%v\n%s", err, source)
+		}
+		checkSource(t, string(source))
+	})
+}
+
+// FuzzRandomSchema is FuzzSchema with schemas that are valid more often than
+// mutated text is: they are grown from a seed.
+func FuzzRandomSchema(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		g := &grower{r: rand.New(rand.NewPCG(seed, 2))}
+		defs := map[string]any{}
+		for _, name := range []string{"A", "b", "c d"} {
+			defs[name] = g.schema(3)
+		}
+		root := func() json.RawMessage {
+			s := g.object(3)
+			s["$defs"] = defs
+			raw, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return raw
+		}
+		in := gogen.Input{Server: "s", Tools: []runtime.Tool{
+			{Name: g.name(), InputSchema: root(), OutputSchema: root()}, {Name: "second", InputSchema: root()},
+		}}
+		out, err := gogen.Generate(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkSource(t, string(file(t, out, gogen.SourceFile)))
+		if t.Failed() {
+			t.Logf("%s", file(t, out, gogen.ToolsFile))
+		}
+	})
+}
+
+// grower makes schemas of the keywords that types are read from, in odd
+// combinations too.
+type grower struct{ r *rand.Rand }
+
+func pick[T any](g *grower, of ...T) T { return of[g.r.IntN(len(of))] }
+
+func (g *grower) name() string {
+	return pick(g, "a", "b", "user_id", "user-id", "userId", "type", "", "日本", "x\"y", "Extra", "raw", "1", "a.b", "value", "item")
+}
+
+func (g *grower) value() any {
+	return pick[any](g, "a", "b", "", "a-b", 1, 1.5, -3, true, nil, []any{}, map[string]any{"k": 1})
+}
+
+func (g *grower) list(n int, make func() any) []any {
+	out := []any{}
+	for range g.r.IntN(n + 1) {
+		out = append(out, make())
+	}
+	return out
+}
+
+func (g *grower) object(depth int) map[string]any {
+	props := map[string]any{}
+	for range g.r.IntN(5) {
+		props[g.name()] = g.schema(depth - 1)
+	}
+	s := map[string]any{"type": "object", "properties": props}
+	if g.r.IntN(2) == 0 {
+		s["required"] = g.list(3, func() any { return g.name() })
+	}
+	if g.r.IntN(3) == 0 {
+		s["additionalProperties"] = g.schema(depth - 1)
+	}
+	return s
+}
+
+func (g *grower) schema(depth int) any {
+	if depth <= 0 {
+		return pick[any](g, true, false, map[string]any{}, map[string]any{"type": "string"}, map[string]any{"$ref": "#/$defs/A"}, map[string]any{"type": "null"})
+	}
+	next := func() any { return g.schema(depth - 1) }
+	s := map[string]any{}
+	switch g.r.IntN(12) {
+	case 0, 1:
+		s = g.object(depth)
+	case 2:
+		s["type"] = pick(g, "string", "integer", "number", "boolean", "null", "array", "object")
+	case 3:
+		s["type"] = g.list(3, func() any { return pick(g, "string", "integer", "number", "null", "object") })
+	case 4:
+		s["enum"] = g.list(4, g.value)
+	case 5:
+		s["const"] = g.value()
+	case 6:
+		s[pick(g, "anyOf", "oneOf")] = g.list(3, next)
+	case 7:
+		s["allOf"] = g.list(3, next)
+	case 8:
+		s["type"], s["items"] = "array", next()
+	case 9:
+		s["prefixItems"], s["items"] = g.list(3, next), next()
+	case 10:
+		s["$ref"] = pick(g, "#", "#/$defs/A", "#/$defs/b", "#/$defs/c%20d", "#/$defs/none", "x.json")
+	case 11:
+		s["type"], s["additionalProperties"] = "object", next()
+	}
+	for range g.r.IntN(2) {
+		switch g.r.IntN(6) {
+		case 0:
+			s["nullable"] = true
+		case 1:
+			s["default"] = g.value()
+		case 2:
+			s["description"] = pick(g, "Some text", "*/ x", "line\nline", "- a\n- b", "    code\n\n# head")
+		case 3:
+			s["anyOf"] = g.list(3, next)
+		case 4:
+			s["type"] = pick(g, "string", "object", "integer")
+		case 5:
+			s["properties"] = map[string]any{g.name(): next()}
+		}
+	}
+	return s
+}
