@@ -719,6 +719,7 @@ func (v *ReadMediaFileParams) UnmarshalJSON(b []byte) error {
 
 // ReadMediaFileResult is what [Client.ReadMediaFile] returns.
 type ReadMediaFileResult struct {
+	// Each value is JSON: one of 2 kinds of object.
 	Content []json.RawMessage `json:"content"`
 	// Raw is the whole result as the server sent it.
 	Raw *runtime.ToolResult `json:"-"`

@@ -252,7 +252,12 @@ func (b *builder) make(n *node, at place) *typ {
 	case "object":
 		return b.makeObject(n, at)
 	case "":
+		// Without a type, the rules for objects hold for objects only and any
+		// other value passes. Arguments are given the narrower type, which is
+		// what the author means; a result has to be read whatever it is.
 		switch {
+		case b.side == "/outputSchema":
+			return b.raw("the schema has no type", at)
 		case s["properties"] != nil || s["additionalProperties"] != nil || s["patternProperties"] != nil || s["required"] != nil:
 			return b.makeObject(n, at)
 		case s["items"] != nil || s["prefixItems"] != nil:

@@ -10,6 +10,6 @@
 // map iteration, nor on time, machine or paths. The package writes no files.
 //
 // What a schema says and Go's types cannot becomes json.RawMessage with a
-// comment and a [Warning]; it does not fail the run, and nothing is typed more
-// narrowly than the schema allows.
+// comment and a [Warning]; it does not fail the run. No result is typed more
+// narrowly than its schema allows.
 package gogen

@@ -266,6 +266,9 @@ func TestResults(t *testing.T) {
 	if m, err := structured(`null`).Maybe(ctx); err != nil || m.Value != nil {
 		t.Errorf("maybe: %+v, %v", m, err)
 	}
+	if v, err := structured(`{"loose":[1],"bag":"none"}`).Typeless(ctx); err != nil || string(v.Loose) != "[1]" || string(v.Bag) != `"none"` {
+		t.Errorf("rules without a type do not bind other values: %+v, %v", v, err)
+	}
 	if u, err := structured(`"x"`).Union(ctx); err != nil || string(u.Value) != `"x"` {
 		t.Errorf("union: %+v, %v", u, err)
 	}
