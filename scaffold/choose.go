@@ -113,9 +113,11 @@ func (b *builder) choose() (*candidate, error) {
 			return nil, b.badChoice("--package "+b.o.Package, all)
 		}
 	case b.o.Remote != 0:
-		at = slices.IndexFunc(all, func(c candidate) bool { return c.remote != nil && c.number == b.o.Remote })
+		at = slices.IndexFunc(all, func(c candidate) bool {
+			return c.remote != nil && (c.number == b.o.Remote || b.o.Remote == AnyRemote)
+		})
 		if at < 0 {
-			return nil, b.badChoice("--remote="+strconv.Itoa(b.o.Remote), all)
+			return nil, b.badChoice(strings.TrimSuffix("--remote="+strconv.Itoa(b.o.Remote), "=-1"), all)
 		}
 	}
 	for i, c := range all {

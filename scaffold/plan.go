@@ -18,8 +18,9 @@ type Options struct {
 	// Package picks a package: a type such as "oci", or its number in the
 	// document, counted from 1. "" lets the rules choose.
 	Package string
-	// Remote picks a remote by its number, counted from 1; 0 lets the rules
-	// choose. Package and Remote exclude one another.
+	// Remote picks a remote by its number, counted from 1, or with [AnyRemote]
+	// the best of them; 0 lets the rules choose. Package and Remote exclude one
+	// another.
 	Remote int
 	// Env, Args, Vars and Headers are values for inputs of the record, in the
 	// order given. Their text goes into the entry as it is, so a ${VAR} in it
@@ -34,6 +35,9 @@ type Options struct {
 	// whatever the record says (the public registry allows nothing else).
 	OfficialRegistry bool
 }
+
+// AnyRemote asks for a remote in place of a package.
+const AnyRemote = -1
 
 // Given is a value for one input.
 type Given struct {

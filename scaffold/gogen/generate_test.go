@@ -378,3 +378,14 @@ func (g *grower) schema(depth int) any {
 	}
 	return s
 }
+
+// members decodes with numbers as they are written.
+func members(t *testing.T, raw []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

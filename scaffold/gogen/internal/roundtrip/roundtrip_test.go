@@ -1,4 +1,6 @@
-package gogen_test
+// Package roundtrip_test runs the golden output of package gogen. It stands
+// apart so that golden files which do not compile can still be rewritten.
+package roundtrip_test
 
 import (
 	"bytes"
