@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -139,7 +140,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 	if err != nil {
 		var redirect *redirectError
 		if errors.As(err, &redirect) {
-			return false, 0, errors.Join(errNoStream, err)
+			return false, 0, fmt.Errorf("%w: %w", errNoStream, err)
 		}
 		return false, 0, err
 	}
@@ -148,7 +149,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 		return false, 0, statusError(resp, nil, nil, false)
 	}
 	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaStream {
-		return false, 0, errors.Join(errNoStream, statusError(resp, nil, nil, false))
+		return false, 0, fmt.Errorf("%w: %w", errNoStream, statusError(resp, nil, nil, false))
 	}
 	began := time.Now()
 	rd := sse.NewReader(resp.Body, t.w.max)
