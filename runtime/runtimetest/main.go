@@ -40,7 +40,8 @@ import (
 //	-ask METHOD             Faults.Ask, several with commas
 //	-ignore-term            SIGTERM is ignored
 //	-grandchild FILE        starts a child that ignores SIGTERM and writes its
-//	                        process id to FILE
+//	                        process id to FILE; it keeps the file open, so the
+//	                        reader of a named pipe sees its end
 //	-log FILE               appends every message that arrives
 //
 // Beside New's tools it has "env" (the value of one variable, or its absence)
@@ -187,9 +188,12 @@ func startGrandchild(pidFile string) error {
 // kills it.
 func sleeper(pidFile string) int {
 	signal.Ignore(syscall.SIGTERM, os.Interrupt)
-	if err := os.WriteFile(pidFile, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+	f, err := os.OpenFile(pidFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the test names the file
+	if err != nil {
 		return 1
 	}
+	defer f.Close()
+	_, _ = fmt.Fprintln(f, os.Getpid())
 	up := os.NewFile(1, "up") // startGrandchild's pipe
 	_, _ = up.WriteString("x")
 	_ = up.Close()

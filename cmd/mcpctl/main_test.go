@@ -1,0 +1,56 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/cli"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// TestMain makes this binary act as mcpctl and as fake-mcp, the scripted
+// server, when it is started by one of these names; both are in $PATH of every
+// test here.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"mcpctl":   func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"fake-mcp": func() { os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// TestScripts runs testdata/script. In a script, servers.json is the
+// configuration; see commands_test.go for the commands beyond testscript's own.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               hermetic,
+		Cmds:                scriptCommands(),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+// hermetic points everything mcpctl keeps into the script's work directory.
+// testscript passes nothing of the environment on but PATH, so no MCPCTL_
+// variable of the developer comes through.
+func hermetic(env *testscript.Env) error {
+	home := filepath.Join(env.WorkDir, "home")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return err
+	}
+	for name, dir := range map[string]string{
+		"HOME": "home", "USERPROFILE": "home",
+		"XDG_CONFIG_HOME": "home/.config", "XDG_STATE_HOME": "home/.state", "XDG_CACHE_HOME": "home/.cache",
+		"APPDATA": "home/appdata", "LOCALAPPDATA": "home/localappdata",
+		"MCPCTL_CONFIG": "servers.json",
+	} {
+		env.Setenv(name, filepath.Join(env.WorkDir, filepath.FromSlash(dir)))
+	}
+	// A registry that is asked by mistake refuses at once.
+	env.Setenv("MCPCTL_REGISTRY", "http://127.0.0.1:1")
+	return nil
+}
