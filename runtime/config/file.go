@@ -279,7 +279,7 @@ func (f *File) syntaxError(err error) error {
 		message, remedy = f.found(offset)+" after a value, where a comma or '}' is due", "put a comma between two members"
 	case has("after array value"):
 		message, remedy = f.found(offset)+" after a value, where a comma or ']' is due", "put a comma between two elements"
-	case has("at start of object name"):
+	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && f.wantsName(offset):
 		message, remedy = f.found(offset)+" where a name is due", `names stand in double quotes: "command"`
 	case has("after object name"):
 		message, remedy = f.found(offset)+" after a name, where a colon is due", `as in "command": "npx"`
@@ -329,48 +329,79 @@ func (f *File) badString(offset int) (message, remedy string) {
 // unclosed finds what the end of the file came too early for: the innermost
 // thing still open.
 func (f *File) unclosed() error {
-	var open []int
-	for i := 0; i < len(f.text); i++ {
-		switch c := f.text[i]; {
-		case c == '{' || c == '[':
-			open = append(open, i)
-		case (c == '}' || c == ']') && len(open) > 0:
-			open = open[:len(open)-1]
-		case c == '"':
-			end := i + 1
-			for end < len(f.text) && f.text[end] != '"' {
-				if f.text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(f.text) {
-				return f.problemAt(i, "", "a string without a closing quote", "")
-			}
-			i = end
-		case bytes.HasPrefix(f.text[i:], []byte("//")):
-			end := bytes.IndexByte(f.text[i:], '\n')
-			if end < 0 {
-				end = len(f.text) - i
-			}
-			i += end
-		case bytes.HasPrefix(f.text[i:], []byte("/*")):
-			end := bytes.Index(f.text[i+2:], []byte("*/"))
-			if end < 0 {
-				return f.problemAt(i, "", "a comment without an end", "close it with */")
-			}
-			i += 2 + end + 1
-		}
-	}
-	if len(open) == 0 {
+	s := scanTo(f.text, len(f.text))
+	switch {
+	case s.inString >= 0:
+		return f.problemAt(s.inString, "", "a string without a closing quote", "")
+	case s.inComment >= 0:
+		return f.problemAt(s.inComment, "", "a comment without an end", "close it with */")
+	case len(s.open) == 0:
 		return f.problemAt(len(f.text), "", "the file ends too early", "")
 	}
-	at := open[len(open)-1]
+	at := s.open[len(s.open)-1]
 	closing := "}"
 	if f.text[at] == '[' {
 		closing = "]"
 	}
 	return f.problemAt(at, "", fmt.Sprintf("this %q is never closed", f.text[at]), "add the missing "+closing)
+}
+
+// wantsName tells whether the name of a member is due at an offset.
+func (f *File) wantsName(offset int) bool {
+	s := scanTo(f.text, offset)
+	return len(s.open) > 0 && f.text[s.open[len(s.open)-1]] == '{' && s.last != ':'
+}
+
+// scan is what a text has open at some offset.
+type scan struct {
+	open                []int // offsets of '{' and '['
+	last                byte  // the last byte that is no white space or comment
+	inString, inComment int   // where an unclosed one begins, or -1
+}
+
+// scanTo looks at text up to an offset without minding whether it is JSON.
+func scanTo(text []byte, limit int) scan {
+	s := scan{inString: -1, inComment: -1}
+	for i := 0; i < limit; i++ {
+		switch c := text[i]; {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+			continue
+		case bytes.HasPrefix(text[i:], []byte("//")):
+			n := bytes.IndexByte(text[i:], '\n')
+			if n < 0 {
+				return s
+			}
+			i += n
+			continue
+		case bytes.HasPrefix(text[i:], []byte("/*")):
+			n := bytes.Index(text[i+2:], []byte("*/"))
+			if n < 0 {
+				s.inComment = i
+				return s
+			}
+			i += 2 + n + 1
+			continue
+		case c == '{' || c == '[':
+			s.open = append(s.open, i)
+		case (c == '}' || c == ']') && len(s.open) > 0:
+			s.open = s.open[:len(s.open)-1]
+		case c == '"':
+			end := i + 1
+			for end < len(text) && text[end] != '"' {
+				if text[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(text) {
+				s.inString = i
+				return s
+			}
+			i = end
+		}
+		s.last = text[i]
+	}
+	return s
 }
 
 func lineStart(text []byte, line int) int {

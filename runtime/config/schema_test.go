@@ -1,0 +1,121 @@
+package config_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/schemas"
+)
+
+func compile(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Servers()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("servers.schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("servers.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSchemaKeys: decoder, Entry and schema know the same keys.
+func TestSchemaKeys(t *testing.T) {
+	var s struct {
+		ID      string `json:"$id"`
+		Comment string `json:"$comment"`
+		Dialect string `json:"$schema"`
+		Defs    struct {
+			Entry struct{ Properties map[string]json.RawMessage }
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(schemas.Servers(), &s); err != nil {
+		t.Fatal(err)
+	}
+	if s.ID == "" || s.Comment == "" || s.Dialect != "https://json-schema.org/draft/2020-12/schema" {
+		t.Errorf("$id %q, $comment %q, $schema %q", s.ID, s.Comment, s.Dialect)
+	}
+	keys := config.Keys()
+	slices.Sort(keys)
+	if diff := cmp.Diff(keys, slices.Sorted(maps.Keys(s.Defs.Entry.Properties))); diff != "" {
+		t.Errorf("decoder and schema (-decoder +schema):\n%s", diff)
+	}
+	var lower, fields []string
+	for _, k := range keys {
+		lower = append(lower, strings.ToLower(k))
+	}
+	entry := reflect.TypeFor[config.Entry]()
+	for i := range entry.NumField() {
+		switch name := entry.Field(i).Name; name {
+		case "Name", "Raw", "Fault": // not members of the object
+		default:
+			fields = append(fields, strings.ToLower(name))
+		}
+	}
+	slices.Sort(lower)
+	slices.Sort(fields)
+	if diff := cmp.Diff(lower, fields); diff != "" {
+		t.Errorf("decoder and Entry (-decoder +Entry):\n%s", diff)
+	}
+}
+
+// TestSchemaAgrees: the schema takes what the decoder takes and refuses what
+// it refuses.
+func TestSchemaAgrees(t *testing.T) {
+	schema := compile(t)
+	for _, entry := range []string{
+		`{"command":"a"}`, `{"url":"http://x"}`, `{"url":"${U}"}`, `{"command":"a","url":"http://x"}`, `{}`, `[]`, `"a"`,
+		`{"command":""}`, `{"command":1}`, `{"command":"a","args":["b"]}`, `{"command":"a","args":"b"}`, `{"command":"a","args":[1]}`,
+		`{"command":"a","env":{"A":"b"}}`, `{"command":"a","env":{"A":1}}`, `{"command":"a","env":{"A=":"1"}}`, `{"command":"a","env":{"":"1"}}`,
+		`{"url":"http://x","headers":{"A-b":"c"}}`, `{"url":"http://x","headers":{"A b":"c"}}`, `{"url":"http://x","headers":{"":"c"}}`,
+		`{"command":"a","type":"stdio"}`, `{"command":"a","type":"http"}`, `{"url":"http://x","type":"sse"}`, `{"url":"http://x","type":"stdio"}`,
+		`{"url":"http://x","type":"streamable-http"}`, `{"url":"http://x","type":"ws"}`, `{"command":"a","type":"cli"}`,
+		`{"command":"a","cli":true,"cliOnly":["b"]}`, `{"url":"http://x","cli":true}`, `{"url":"http://x","cli":false}`, `{"command":"a","cli":"true"}`,
+		`{"command":"a","missingEnv":"literal"}`, `{"command":"a","missingEnv":"x"}`,
+		`{"command":"a","requestTimeout":"30s"}`, `{"command":"a","requestTimeout":"1h30m"}`, `{"command":"a","requestTimeout":"1.5s"}`,
+		`{"command":"a","requestTimeout":".5s"}`, `{"command":"a","requestTimeout":"0"}`, `{"command":"a","requestTimeout":"never"}`,
+		`{"command":"a","requestTimeout":"30"}`, `{"command":"a","requestTimeout":30}`, `{"command":"a","requestTimeout":"-1s"}`, `{"command":"a","requestTimeout":""}`,
+		`{"command":"a","requestIdFormat":"string"}`, `{"command":"a","requestIdFormat":"uuid"}`, `{"command":"a","strict":true}`, `{"command":"a","strict":1}`,
+		`{"command":"a","origin":{"registry":"r","name":"n","version":"v"}}`, `{"command":"a","origin":{"name":1}}`, `{"command":"a","origin":null}`,
+		`{"command":"a","unknown":[1]}`,
+	} {
+		text := `{"mcpServers":{"s":` + entry + `}}`
+		f := parse(t, text)
+		_, fault := f.Use("s")
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		invalid := schema.Validate(doc)
+		if (fault == nil) != (invalid == nil) {
+			t.Errorf("%s: the decoder says %v, the schema %v", entry, fault, invalid)
+		}
+	}
+	for _, alias := range []string{"ok", "a.b-c_d", "a__b", "-a", "", "a b", strings.Repeat("a", 64), strings.Repeat("a", 65)} {
+		name, err := json.Marshal(alias)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"mcpServers":{` + string(name) + `:{"command":"a"}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if invalid := schema.Validate(doc); (config.CheckAlias(alias) == nil) != (invalid == nil) {
+			t.Errorf("alias %q: CheckAlias says %v, the schema %v", alias, config.CheckAlias(alias), invalid)
+		}
+	}
+}
