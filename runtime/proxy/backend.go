@@ -19,8 +19,12 @@ type backend struct {
 	p    *Proxy
 	name string
 
-	ready   atomic.Pointer[connection] // nil unless connected
-	catalog atomic.Pointer[catalog]    // what it last offered; nil before the first time
+	ready atomic.Pointer[connection] // nil unless connected
+	// known is set once what the server offers is in the snapshot.
+	known atomic.Bool
+	// catalog is what it last offered, nil before the first time; guarded by
+	// Proxy.mu.
+	catalog *catalog
 
 	mu       sync.Mutex // guards what follows; held for memory work only
 	attempt  *attempt   // the connecting under way, nil for none
@@ -89,9 +93,13 @@ func (b *backend) join() (*attempt, error) {
 }
 
 // connect connects, learns what the server offers, and lets the waiting in.
+// What is offered is in the snapshot before the connection can be had.
 func (b *backend) connect(a *attempt) {
 	start := time.Now()
-	c, err := b.open()
+	c, cat, err := b.open()
+	if err == nil {
+		b.p.publish(b, cat)
+	}
 	b.mu.Lock()
 	if err == nil && b.closed {
 		err = errProxyClosed
@@ -112,10 +120,10 @@ func (b *backend) connect(a *attempt) {
 			_ = c.client.Close() // it came too late to be used
 		}
 		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
+		b.p.publish(b, nil)
 	} else {
 		b.p.log.Info("backend connected", "server", b.name, "elapsed", time.Since(start))
 	}
-	b.p.rebuild()
 	close(a.done)
 }
 
@@ -125,11 +133,11 @@ func backoff(failures int) time.Duration {
 	return min(5*time.Second<<min(failures-1, 10), 5*time.Minute)
 }
 
-func (b *backend) open() (*connection, error) {
+func (b *backend) open() (*connection, *catalog, error) {
 	h := &backendHandler{b: b}
 	client, err := b.p.o.Dial(b.p.lifetime, b.name, h)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := &connection{client: client}
 	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
@@ -138,16 +146,15 @@ func (b *backend) open() (*connection, error) {
 	h.conn.Store(c)
 	cat, err := load(b.p.lifetime, b, client)
 	if err != nil {
-		return c, fmt.Errorf("list what %s offers: %w", b.name, err)
+		return c, nil, fmt.Errorf("list what %s offers: %w", b.name, err)
 	}
-	b.catalog.Store(cat)
-	return c, nil
+	return c, cat, nil
 }
 
 // due tells whether a list should try to connect: the backend has offered
 // nothing yet and has not failed a moment ago.
 func (b *backend) due(now time.Time) bool {
-	if b.catalog.Load() != nil {
+	if b.known.Load() {
 		return false
 	}
 	b.mu.Lock()
@@ -210,8 +217,7 @@ func (b *backend) reload() {
 		b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
 		return
 	}
-	b.catalog.Store(cat)
-	b.p.rebuild()
+	b.p.publish(b, cat)
 }
 
 // close ends the connection, and a connecting that is under way, for good.

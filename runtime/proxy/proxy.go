@@ -122,13 +122,18 @@ func (p *Proxy) Warm() {
 	}
 }
 
-// rebuild replaces the snapshot after a backend's catalogue has changed, and
-// tells clients which lists are no longer what they were.
-func (p *Proxy) rebuild() {
+// publish replaces the snapshot by one with what a backend offers now, and
+// tells clients which lists are no longer what they were. A nil catalogue
+// leaves what it offered before: only its failure is new.
+func (p *Proxy) publish(b *backend, cat *catalog) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if cat != nil {
+		b.catalog = cat
+	}
 	before, after := p.snap.Load(), newSnapshot(p)
 	p.snap.Store(after)
+	b.known.Store(b.catalog != nil)
 	for _, method := range p.changes(before, after) {
 		for l := range p.listeners {
 			l.notify(method)

@@ -44,7 +44,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	}
 	for _, b := range p.backends {
 		// The prefix only tells whom to ask first; the table decides.
-		if b.catalog.Load() == nil && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
+		if !b.known.Load() && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
 			if _, err := b.acquire(ctx); err != nil {
 				return nil, &backendError{server: b.name, err: err}
 			}
@@ -88,8 +88,8 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 			return &route{b: r.b, bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
 		}
 	}
-	if b := p.onlyReader(); b != nil {
-		return &route{b: b, bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
+	if len(s.readers) == 1 {
+		return &route{b: s.readers[0], bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
 	}
 	return nil, notFound("no server lists " + uri)
 }
@@ -117,20 +117,6 @@ func (p *Proxy) unwrap(uri string) *route {
 		}
 	}
 	return nil
-}
-
-// onlyReader gives the one backend with resources, nil where there are several.
-func (p *Proxy) onlyReader() *backend {
-	var only *backend
-	for _, b := range p.backends {
-		if cat := b.catalog.Load(); cat != nil && cat.resources {
-			if only != nil {
-				return nil
-			}
-			only = b
-		}
-	}
-	return only
 }
 
 var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`) //nolint:gochecknoglobals // a constant pattern

@@ -16,6 +16,8 @@ type snapshot struct {
 	results [kinds][]byte
 	// lists are their items alone, to tell changes.
 	lists [kinds][]byte
+	// readers are the backends with resources.
+	readers []*backend
 	// ambiguous URIs are listed by several backends; the value names the
 	// exposed forms.
 	ambiguous map[string][]string
@@ -32,16 +34,21 @@ type route struct {
 }
 
 // newSnapshot builds the lists of all catalogues, backends in configured order
-// and each one's items in its own.
+// and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{ambiguous: map[string][]string{}}
 	partial := partialReport(p)
+	for _, b := range p.backends {
+		if b.catalog != nil && b.catalog.resources {
+			s.readers = append(s.readers, b)
+		}
+	}
 	for k := range kinds {
 		s.routes[k] = map[string]*route{}
 		var list []byte
 		owners := keyOwners(p, k)
 		for _, b := range p.backends {
-			cat := b.catalog.Load()
+			cat := b.catalog
 			if cat == nil {
 				continue
 			}
@@ -69,7 +76,7 @@ func newSnapshot(p *Proxy) *snapshot {
 func keyOwners(p *Proxy, k kind) map[string]int {
 	owners := map[string]int{}
 	for _, b := range p.backends {
-		if cat := b.catalog.Load(); cat != nil {
+		if cat := b.catalog; cat != nil {
 			seen := map[string]bool{}
 			for _, it := range cat.items[k] {
 				if !seen[it.key] {
@@ -143,7 +150,7 @@ func partialReport(p *Proxy) []byte {
 	}
 	var out []missing
 	for _, b := range p.backends {
-		if err := b.failure(); err != nil && b.catalog.Load() == nil {
+		if err := b.failure(); err != nil && b.catalog == nil {
 			out = append(out, missing{b.name, err.Error()})
 		}
 	}
