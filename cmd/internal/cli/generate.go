@@ -123,7 +123,7 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 	for _, server := range servers {
 		list, err := a.toolList(ctx, server, f)
 		if err != nil {
-			return &Error{Server: server, Err: err}
+			return a.about(server, err)
 		}
 		tools, err := selectTools(list.Tools, f.tools)
 		if err != nil {
@@ -133,13 +133,13 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 			Server: server, Package: f.packageName(server), Implementation: list.Implementation, Tools: tools,
 		})
 		if err != nil {
-			return &Error{Server: server, Err: err}
+			return a.about(server, err)
 		}
 		a.warnGenerated(server, list, out)
 		dir := f.dir(server, len(servers) > 1)
 		plan, err := planFiles(dir, out.Files)
 		if err != nil {
-			return &Error{Server: server, Err: err}
+			return a.about(server, err)
 		}
 		jobs = append(jobs, job{generatedPackage{Server: server, Package: out.Package, Dir: dir, Tools: out.Tools}, plan})
 	}
@@ -153,7 +153,7 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 		} else {
 			var err error
 			if j.answer.Files, err = j.plan.write(); err != nil {
-				return &Error{Server: j.answer.Server, Err: err}
+				return a.about(j.answer.Server, err)
 			}
 		}
 		answers = append(answers, j.answer)
@@ -180,16 +180,13 @@ func (a *app) toolList(ctx context.Context, server string, f *generateFlags) (*g
 		}
 		return list, nil
 	}
-	c, err := a.connect(ctx, server)
-	if err != nil {
-		return nil, err
-	}
-	defer c.Close()
-	tools, err := c.ListTools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &gogen.List{Implementation: c.Info().Implementation, Tools: tools}, nil
+	var list gogen.List
+	err := a.with(ctx, []string{server}, func(s *session, _ []string) (err error) {
+		list.Implementation = s.Info().Implementation
+		list.Tools, err = s.ListTools(ctx)
+		return err
+	})
+	return &list, err
 }
 
 func (a *app) readFrom(name string) ([]byte, error) {
