@@ -11,6 +11,7 @@ import (
 // connection, and a completion must not start servers.
 func (a *app) completeServer(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		a.setupCompletion(cmd)
 		if len(words) > 0 || a.flags.url != "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -20,7 +21,8 @@ func (a *app) completeServer(cmd *cobra.Command) {
 
 // completeServers is completeServer for commands that take any number of them.
 func (a *app) completeServers(cmd *cobra.Command) {
-	cmd.ValidArgsFunction = func(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		a.setupCompletion(cmd)
 		out := a.serverCompletions(begun)
 		for _, w := range words {
 			for i, name := range out {

@@ -112,8 +112,8 @@ func editorCommand(ctx context.Context, editor, path string) *exec.Cmd {
 	return exec.CommandContext(ctx, words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor
 }
 
-// found is one line of config validate.
-type found struct {
+// finding is one line of config validate.
+type finding struct {
 	Severity string `json:"severity"` // "error" or "warning"
 	Line     int    `json:"line,omitempty"`
 	Column   int    `json:"column,omitempty"`
@@ -127,10 +127,10 @@ type found struct {
 // code 5; warnings are not. A broken config.yaml has failed before.
 func (a *app) configValidate() error {
 	path := a.settings.ConfigPath
-	findings := []found{}
+	findings := []finding{}
 	add := func(severity string, problems ...config.Problem) {
 		for _, p := range problems {
-			findings = append(findings, found{severity, p.Line, p.Column, p.Server, p.Message, p.Hint(), p})
+			findings = append(findings, finding{severity, p.Line, p.Column, p.Server, p.Message, p.Hint(), p})
 		}
 	}
 	var first error
@@ -153,10 +153,10 @@ func (a *app) configValidate() error {
 	}
 	if a.ui.WantJSON() {
 		err := a.ui.EncodeJSON(struct {
-			Path     string  `json:"path"`
-			OK       bool    `json:"ok"`
-			Servers  int     `json:"servers"`
-			Problems []found `json:"problems"`
+			Path     string    `json:"path"`
+			OK       bool      `json:"ok"`
+			Servers  int       `json:"servers"`
+			Problems []finding `json:"problems"`
 		}{path, first == nil, servers, findings})
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (a *app) configValidate() error {
 	return err
 }
 
-func printFindings(w io.Writer, findings []found) error {
+func printFindings(w io.Writer, findings []finding) error {
 	for _, p := range findings {
 		text := p.Severity + ": " + p.problem.Error() + "\n"
 		if p.Hint != "" {

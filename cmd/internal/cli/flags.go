@@ -79,6 +79,16 @@ func (a *app) setup(cmd *cobra.Command) error {
 	return nil
 }
 
+// setupCompletion is setup for the functions that complete words, which cobra
+// calls without it. Broken files and flags are no matter: a shell has no place
+// for an error.
+func (a *app) setupCompletion(cmd *cobra.Command) {
+	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: true})
+	if err == nil {
+		a.settings, a.flags.config, a.flags.url = s, s.ConfigPath, s.URL
+	}
+}
+
 // wantColor follows --color, then NO_COLOR (no-color.org: any value but the
 // empty one), then the terminal.
 func (a *app) wantColor() bool {

@@ -10,11 +10,10 @@ import (
 
 func newList(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:     "list",
-		Aliases: []string{"ls"},
-		Short:   "List the configured servers",
-		Args:    cobra.NoArgs,
-		RunE:    func(*cobra.Command, []string) error { return a.list() },
+		Use:   "list",
+		Short: "List the configured servers",
+		Args:  cobra.NoArgs,
+		RunE:  func(*cobra.Command, []string) error { return a.list() },
 	}
 }
 
