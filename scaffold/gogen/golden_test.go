@@ -55,6 +55,25 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// TestSamples wants the committed sample clients to be what their tools.json
+// gives.
+func TestSamples(t *testing.T) {
+	paths, err := filepath.Glob("../../generated/*/tools.json")
+	if err != nil || len(paths) < 3 {
+		t.Fatalf("got %d samples, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		dir := filepath.Dir(path)
+		out := generate(t, filepath.Base(dir), readFile(t, path))
+		for _, f := range out.Files {
+			if diff := cmp.Diff(string(readFile(t, filepath.Join(dir, f.Name))), string(f.Data)); diff != "" {
+				t.Errorf("%s/%s differs, go generate ./... writes it anew (-there +now):\n%s", dir, f.Name, diff)
+			}
+		}
+		checkSource(t, string(file(t, out, gogen.SourceFile)))
+	}
+}
+
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
