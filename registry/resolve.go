@@ -103,10 +103,14 @@ func (c *Client) Resolve(ctx context.Context, arg string, pre bool) (*Resolution
 		c.noteLatest(ctx, res)
 	default:
 		res.Latest = rec.Server.Version
-		if !pre && IsPrerelease(rec.Server.Version) {
-			if err := c.preferRelease(ctx, res); err != nil {
-				return nil, err
-			}
+		if pre {
+			break
+		}
+		if res.Record, err = c.Release(ctx, *rec); err != nil {
+			return nil, err
+		}
+		if v := res.Record.Server.Version; v != res.Latest {
+			res.Notes = append(res.Notes, fmt.Sprintf("the latest version %s is a prerelease, so %s is used; --pre takes the prerelease", res.Latest, v))
 		}
 	}
 	if m := res.Record.Meta; m.Status == Deprecated {
@@ -133,27 +137,29 @@ func (c *Client) noteLatest(ctx context.Context, res *Resolution) {
 	}
 }
 
-// preferRelease replaces a prerelease by the highest active release, if any.
-func (c *Client) preferRelease(ctx context.Context, res *Resolution) error {
-	all, err := c.Versions(ctx, res.Record.Server.Name)
+// Release gives the highest active release of a server whose record is a
+// prerelease. A record that is none, and one without a release beside it, is
+// returned as it is.
+func (c *Client) Release(ctx context.Context, rec Record) (Record, error) {
+	if !IsPrerelease(rec.Server.Version) {
+		return rec, nil
+	}
+	all, err := c.Versions(ctx, rec.Server.Name)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
-		return nil
+		return rec, nil
 	}
 	if err != nil {
-		return err
+		return rec, err
 	}
 	stable := slices.DeleteFunc(all, func(r Record) bool {
 		_, semantic := parseVersion(r.Server.Version)
 		return !semantic || IsPrerelease(r.Server.Version) || r.Meta.Status != Active
 	})
 	if len(stable) == 0 {
-		return nil
+		return rec, nil
 	}
-	best := slices.MaxFunc(stable, func(a, b Record) int { return CompareVersions(a.Server.Version, b.Server.Version) })
-	res.Notes = append(res.Notes, fmt.Sprintf("the latest version %s is a prerelease, so %s is used; --pre takes the prerelease", res.Latest, best.Server.Version))
-	res.Record = best
-	return nil
+	return slices.MaxFunc(stable, func(a, b Record) int { return CompareVersions(a.Server.Version, b.Server.Version) }), nil
 }
 
 // byLastPart gives the whole name of the one server whose last part is short.

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// addFlags are the flags of add.
+type addFlags struct {
+	as                       string
+	env, args, vars, headers givenFlag
+	pkg, remote              string
+	pre, replace, force      bool
+	dryRun, yes              bool
+	cwd                      string
+	sse                      bool
+}
+
+func newAdd(a *app) *cobra.Command {
+	c := &addCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "add NAME[@VERSION] | ALIAS -- COMMAND ARGS... | ALIAS --url URL | ./server.json",
+		Short: "Add a server to the configuration, from the registry or by hand",
+		Long: "Add a server to servers.json.\n\n" +
+			"NAME is a server in the registry; its last part will do where only one server has it.\n" +
+			"What a person has to give becomes a placeholder such as ${TOKEN}, which is taken from the\n" +
+			"environment when the server is used. The values of --env, --arg, --var and --header go into\n" +
+			"the file as they are: ${NAME} in them is a placeholder, $$ a dollar, and --env NAME without\n" +
+			"a value is short for --env NAME='${NAME}'.",
+		Example: "  mcpctl add io.github.acme/thing\n" +
+			"  mcpctl add io.github.acme/thing@1.2.0 --as things --env THING_REGION=eu\n" +
+			"  mcpctl add fs -- npx -y @modelcontextprotocol/server-filesystem '${HOME}/notes'\n" +
+			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'",
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	o := &c.o
+	f.StringVar(&o.as, "as", "", "name the entry `ALIAS`")
+	f.Var(&o.env, "env", "set an environment variable, `NAME=VALUE` (repeatable)")
+	f.Var(&o.args, "arg", "give an argument of the record, `NAME=VALUE` (repeatable)")
+	f.Var(&o.vars, "var", "give a template variable of the record, `NAME=VALUE` (repeatable)")
+	f.VarP(&o.headers, "header", "H", "set a header of a remote server, `NAME=VALUE` (repeatable)")
+	f.StringVar(&o.pkg, "package", "", "take this package, a `TYPE|NUMBER`")
+	f.StringVar(&o.remote, "remote", "", "take a remote, the best or the one with this `NUMBER`")
+	f.Lookup("remote").NoOptDefVal = "best"
+	f.BoolVar(&o.pre, "pre", false, "take a prerelease where the registry calls it the latest version")
+	f.BoolVar(&o.replace, "replace", false, "replace an entry of the same name")
+	f.BoolVar(&o.force, "force", false, "allow what is refused for being dangerous")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the entry and write nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no confirmation")
+	f.StringVar(&o.cwd, "cwd", "", "with a command: start it in `DIR`")
+	f.BoolVar(&o.sse, "sse", false, "with --url: the server speaks the older HTTP+SSE")
+	return cmd
+}
+
+// addCommand is one run of add.
+type addCommand struct {
+	*app
+	o addFlags
+	// asker replaces the terminal in tests; nil is the real one.
+	asker ui.Asker
+}
+
+func (c *addCommand) run(cmd *cobra.Command, args []string) error {
+	dash := cmd.ArgsLenAtDash()
+	url := c.settings.URL
+	switch {
+	case dash >= 0 && url != "":
+		return usagef("add: --url and a command behind -- exclude one another")
+	case dash >= 0:
+		if dash != 1 || len(args) < 2 || args[1] == "" {
+			return usagef("add: want one ALIAS before -- and a command behind it").withHint("mcpctl add ALIAS -- COMMAND ARGS...")
+		}
+		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.stdioEntry(args[1:]) })
+	case len(args) != 1:
+		hint := "mcpctl add NAME[@VERSION]"
+		if len(args) > 1 {
+			hint = "for a command: mcpctl add " + shellWord(args[0]) + " -- " + shellWord(args[1]) + " …"
+		}
+		return usagef("add: want one name, got %d words", len(args)).withHint("%s", hint)
+	case url != "":
+		return c.byHand(cmd.Context(), cmd.Flags(), args[0], func() (*addition, error) { return c.urlEntry(url) })
+	}
+	if err := c.reject(cmd.Flags(), "a server of the registry", "cwd", "sse"); err != nil {
+		return err
+	}
+	return c.fromRegistry(cmd.Context(), args[0])
+}
+
+// reject fails where a flag was given that does not go with what is added.
+func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) error {
+	for _, n := range names {
+		if flags.Changed(n) {
+			return usagef("add: --%s does not go with %s", n, what)
+		}
+	}
+	return nil
+}
+
+// options are a user's decisions for package scaffold.
+func (c *addCommand) options() (scaffold.Options, error) {
+	o := scaffold.Options{
+		Package: c.o.pkg, Env: c.o.env, Args: c.o.args, Vars: c.o.vars, Headers: c.o.headers, Force: c.o.force,
+	}
+	switch c.o.remote {
+	case "":
+	case "best":
+		o.Remote = scaffold.AnyRemote
+	default:
+		n, err := strconv.Atoi(c.o.remote)
+		if err != nil || n < 1 {
+			return o, usagef("--remote=%s: want a number from 1", c.o.remote)
+		}
+		o.Remote = n
+	}
+	return o, nil
+}
+
+// givenFlag is a repeatable NAME=VALUE, its order kept. NAME alone asks for a
+// placeholder.
+type givenFlag []scaffold.Given
+
+// String is what pflag shows as a default: nothing.
+func (g *givenFlag) String() string { return "" }
+
+// Type is pflag's name of the type. It is not that of a list of texts, so
+// that nobody takes a --header of add for the global one.
+func (g *givenFlag) Type() string { return "pair" }
+
+// Set adds one.
+func (g *givenFlag) Set(s string) error {
+	name, value, hasValue := strings.Cut(s, "=")
+	if name == "" {
+		return fmt.Errorf("want NAME=VALUE, got %q", s)
+	}
+	*g = append(*g, scaffold.Given{Name: name, Value: value, Placeholder: !hasValue})
+	return nil
+}
+
+// addition is an entry ready to be written, and what to say about it.
+type addition struct {
+	plan *scaffold.Plan
+	// title is what is added, in a few words.
+	title string
+}
+
+// write puts an entry into servers.json, or with --dry-run sees that it could.
+func (c *addCommand) write(ctx context.Context, add *addition) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	set := func(f *config.File) error { return f.Set(add.plan.Alias, add.plan.Entry, c.o.replace) }
+	if c.o.dryRun {
+		f, err := c.loadConfig()
+		if err != nil {
+			return err
+		}
+		return set(f)
+	}
+	return config.Update(c.settings.ConfigPath, set)
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// byHand adds an entry that the user writes out.
+func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias string, entry func() (*addition, error)) error {
+	if err := c.reject(flags, "a server by hand", "as", "arg", "var", "package", "remote", "pre", "force"); err != nil {
+		return err
+	}
+	add, err := entry()
+	if err != nil {
+		return err
+	}
+	add.plan.Alias = c.cleanAlias(alias)
+	// Requirements are the placeholders the user has written.
+	for _, name := range placeholdersOf(add.plan.Entry) {
+		add.plan.Required = append(add.plan.Required, scaffold.Requirement{Name: name, Kind: scaffold.KindEnv, Input: name})
+	}
+	if err := c.write(ctx, add); err != nil {
+		return err
+	}
+	return c.announce(add)
+}
+
+// cleanAlias makes a valid alias of a text and tells of the change.
+func (c *addCommand) cleanAlias(alias string) string {
+	clean := config.CleanAlias(alias)
+	if clean == "" {
+		return alias // Set says what is wrong with it
+	}
+	if clean != alias {
+		c.ui.Note("the entry is named %s", clean)
+	}
+	return clean
+}
+
+// stdioEntry is command, args, env and cwd.
+func (c *addCommand) stdioEntry(words []string) (*addition, error) {
+	if len(c.o.headers) > 0 || c.o.sse {
+		return nil, usagef("add: --header and --sse go with --url, not with a command")
+	}
+	env, err := members("--env", c.o.env, false)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := encodePlain(struct {
+		Command string          `json:"command"`
+		Args    []string        `json:"args,omitempty"`
+		Env     json.RawMessage `json:"env,omitempty"`
+		Cwd     string          `json:"cwd,omitempty"`
+	}{words[0], words[1:], env, c.o.cwd})
+	if err != nil {
+		return nil, err
+	}
+	plan := &scaffold.Plan{Entry: entry, Type: config.TransportStdio, Reference: shellLine(words)}
+	if !strings.Contains(words[0], "$") {
+		plan.Runner = words[0]
+	}
+	return &addition{plan: plan, title: plan.Reference}, nil
+}
+
+// urlEntry is url, headers and, for the older transport, type.
+func (c *addCommand) urlEntry(target string) (*addition, error) {
+	if len(c.o.env) > 0 || c.o.cwd != "" {
+		return nil, usagef("add: --env and --cwd go with a command, not with --url")
+	}
+	headers, err := members("--header", c.o.headers, true)
+	if err != nil {
+		return nil, err
+	}
+	kind := ""
+	if c.o.sse {
+		kind = config.TransportSSE
+	}
+	entry, err := encodePlain(struct {
+		Type    string          `json:"type,omitempty"`
+		URL     string          `json:"url"`
+		Headers json.RawMessage `json:"headers,omitempty"`
+	}{kind, target, headers})
+	if err != nil {
+		return nil, err
+	}
+	plan := &scaffold.Plan{Entry: entry, Type: "remote", Reference: target}
+	if u, err := url.Parse(target); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
+		plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
+	}
+	return &addition{plan: plan, title: target}, nil
+}
+
+// members writes NAME=VALUE pairs as an object that keeps their order; nil for
+// none. A name that comes twice is an error; headers ignore letter case.
+func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, error) {
+	if len(given) == 0 {
+		return nil, nil
+	}
+	var seen []string
+	b := []byte{'{'}
+	for i, g := range given {
+		key := g.Name
+		if fold {
+			key = strings.ToLower(key)
+		}
+		if slices.Contains(seen, key) {
+			return nil, usagef("%s %s: given twice", flag, g.Name)
+		}
+		seen = append(seen, key)
+		value := g.Value
+		if g.Placeholder {
+			if fold {
+				return nil, usagef("%s %s: want NAME=VALUE", flag, g.Name)
+			}
+			value = "${" + g.Name + "}"
+		}
+		name, err := encodePlain(g.Name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := encodePlain(value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, name...), ':'), text...)
+	}
+	return append(b, '}'), nil
+}
+
+// encodePlain is json.Marshal with < > & as they were typed.
+func encodePlain(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// placeholdersOf are the variables an entry cannot do without, in order.
+func placeholdersOf(entry json.RawMessage) []string {
+	var e struct {
+		Command, URL, Cwd string
+		Args              []string
+		Env, Headers      map[string]string
+	}
+	if json.Unmarshal(entry, &e) != nil {
+		return nil
+	}
+	texts := append([]string{e.Command, e.URL, e.Cwd}, e.Args...)
+	for _, m := range []map[string]string{e.Env, e.Headers} {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			texts = append(texts, m[k])
+		}
+	}
+	var out []string
+	for _, t := range texts {
+		names, required := config.Variables(t)
+		for _, n := range names {
+			if required && !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+func shellLine(words []string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = shellWord(w)
+	}
+	return strings.Join(out, " ")
+}
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// fromRegistry adds a record of the registry or a local document.
+func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
+	o, err := c.options()
+	if err != nil {
+		return err
+	}
+	asker := c.asker
+	if asker == nil {
+		asker = c.ui.Asker()
+	}
+	file, err := c.loadConfig() // before the network: a broken file ends it all
+	if err != nil {
+		return err
+	}
+	rec, err := c.findOne(ctx, asker, file, arg)
+	if err != nil {
+		return err
+	}
+	if o.Alias = c.o.as; o.Alias != "" {
+		o.Alias = c.cleanAlias(o.Alias)
+	}
+	plan, err := rec.planFor(o)
+	if err != nil {
+		return err
+	}
+	talk := false // a person is there and wants to be asked
+	if _, silent := asker.(*ui.NonInteractive); !silent {
+		talk = !c.o.yes
+	}
+	if talk {
+		if plan, err = c.askAlias(ctx, asker, file, rec, o, plan); err != nil {
+			return err
+		}
+		o.Alias = plan.Alias
+		if plan, err = c.askValues(ctx, asker, rec, o, plan); err != nil {
+			return err
+		}
+	}
+	if err := config.CheckAlias(plan.Alias); err != nil {
+		return &Error{Err: err, Remedy: "choose a name with --as ALIAS"}
+	}
+	checkRunner(plan)
+	add := &addition{plan: plan, title: recordTitle(rec, plan)}
+	if talk && !c.o.dryRun {
+		if err := c.confirm(ctx, asker, add); err != nil {
+			return err
+		}
+	}
+	if err := c.write(ctx, add); err != nil {
+		return err
+	}
+	return c.announce(add)
+}
+
+// findOne finds the record; where a short name stands for several servers it
+// asks for one.
+func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*found, error) {
+	rec, err := c.find(ctx, arg, c.o.pre)
+	var ambiguous *registry.AmbiguousError
+	if !errors.As(err, &ambiguous) {
+		return rec, err
+	}
+	options := make([]string, len(ambiguous.Found))
+	names := make([]string, len(ambiguous.Found))
+	for i := range ambiguous.Found {
+		options[i] = describeRecord(&ambiguous.Found[i])
+		names[i] = ambiguous.Found[i].Server.Name
+	}
+	at, err := asker.Select(ctx, ui.Question{
+		Message: fmt.Sprintf("which server %q is meant", ambiguous.Name),
+		Flag:    "mcpctl add " + strings.Join(names, " or "),
+	}, options)
+	if silent, ok := asker.(*ui.NonInteractive); ok {
+		for _, o := range options {
+			c.ui.Note("  %s", o)
+		}
+		alias := scaffold.Alias(ambiguous.Name)
+		if _, taken := file.Entry(alias); taken && c.o.as == "" && !c.o.replace {
+			_, _ = asker.Input(ctx, aliasQuestion(alias)) // noted for the error
+		}
+		return nil, silent.Missing()
+	}
+	if err != nil {
+		return nil, err
+	}
+	name := names[at]
+	if _, version := registry.SplitVersion(arg); version != "" {
+		name += "@" + version
+	}
+	return c.find(ctx, name, c.o.pre)
+}
+
+func aliasQuestion(alias string) ui.Question {
+	return ui.Question{
+		Message: fmt.Sprintf("%s is taken or reserved; another name for the entry", alias),
+		Flag:    "--as ALIAS or --replace",
+	}
+}
+
+// askAlias asks for another name where the plan's is taken.
+func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+	free := func(alias string) error {
+		if err := config.CheckAlias(alias); err != nil {
+			return err
+		}
+		if _, taken := file.Entry(alias); taken && !c.o.replace {
+			return &config.ExistsError{Server: alias}
+		}
+		return nil
+	}
+	if free(plan.Alias) == nil {
+		return plan, nil
+	}
+	q := aliasQuestion(plan.Alias)
+	q.Check = free
+	alias, err := asker.Input(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	o.Alias = alias
+	return rec.planFor(o)
+}
+
+// askValues asks for the values of required inputs that are no secrets. Who
+// gives none leaves a placeholder.
+func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
+	given := false
+	for _, r := range plan.Required {
+		if r.Secret {
+			continue
+		}
+		if value, set := lookup(c.app, r.Name); set && value != "" {
+			continue
+		}
+		value, err := c.askValue(ctx, asker, r)
+		if err != nil {
+			return nil, err
+		}
+		if value == "" {
+			continue
+		}
+		given = true
+		g := scaffold.Given{Name: r.Input, Value: config.Escape(value)}
+		switch r.Kind {
+		case scaffold.KindEnv:
+			o.Env = append(o.Env, g)
+		case scaffold.KindArg:
+			o.Args = append(o.Args, g)
+		case scaffold.KindVar:
+			o.Vars = append(o.Vars, g)
+		case scaffold.KindHeader:
+			o.Headers = append(o.Headers, g)
+		}
+	}
+	if !given {
+		return plan, nil
+	}
+	return rec.planFor(o)
+}
+
+func (c *addCommand) askValue(ctx context.Context, asker ui.Asker, r scaffold.Requirement) (string, error) {
+	later := "(later: a placeholder ${" + r.Name + "})"
+	if len(r.Choices) > 0 {
+		options := append(append([]string(nil), r.Choices...), later)
+		at, err := asker.Select(ctx, ui.Question{Message: r.Input, Help: r.Description, Flag: r.Flag()}, options)
+		if err != nil || at == len(options)-1 {
+			return "", err
+		}
+		return options[at], nil
+	}
+	message := r.Input
+	if r.Description != "" {
+		message += " - " + r.Description
+	}
+	if r.Example != "" {
+		message += ", such as " + r.Example
+	}
+	return asker.Input(ctx, ui.Question{Message: message + " " + "(empty: later, as ${" + r.Name + "})", Flag: r.Flag()})
+}
+
+// confirm shows what would be written and asks for a yes.
+func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition) error {
+	_, _ = fmt.Fprintf(c.ui.Err, "%s\n%s\n", ui.CleanLine(add.title), ui.Clean(config.Format(add.plan.Entry)))
+	for _, w := range add.plan.Warnings {
+		_, _ = fmt.Fprintln(c.ui.Err, "warning: "+ui.CleanLine(w))
+	}
+	yes, err := asker.Confirm(ctx, ui.Question{Message: "Add it to " + c.settings.ConfigPath + " as " + add.plan.Alias, Flag: "--yes"})
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return &Error{Code: exitInterrupted, Err: errors.New("not added"), Remedy: ""}
+	}
+	return nil
+}
+
+// checkRunner warns where the program that runs the package is not here. The
+// entry is the same all the same.
+func checkRunner(p *scaffold.Plan) {
+	if p.Runner == "" {
+		return
+	}
+	if _, err := exec.LookPath(p.Runner); err != nil {
+		p.Warnings = append(p.Warnings, p.Runner+" is not on the PATH of this machine")
+	}
+}
+
+func recordTitle(rec *found, p *scaffold.Plan) string {
+	s := rec.record.Server
+	title := strings.TrimSpace(s.Name + " " + s.Version)
+	return title + ", " + p.Type + " " + p.Reference
+}
+
+// lookup is os.LookupEnv through the run's environment, where empty is unset.
+func lookup(a *app, name string) (string, bool) {
+	v := a.getenv(name)
+	return v, v != ""
+}

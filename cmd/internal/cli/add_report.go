@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// addResult is what add prints as JSON.
+type addResult struct {
+	Alias        string                 `json:"alias"`
+	Entry        json.RawMessage        `json:"entry"`
+	Required     []scaffold.Requirement `json:"required"`
+	Optional     []scaffold.Option      `json:"optional"`
+	Warnings     []string               `json:"warnings"`
+	Origin       *config.Origin         `json:"origin"`
+	Alternatives []scaffold.Alternative `json:"alternatives,omitempty"`
+	Start        []string               `json:"start,omitempty"`
+	StartEnv     []string               `json:"startEnv,omitempty"`
+	Install      []string               `json:"install,omitempty"`
+}
+
+// announce says on standard output what was added, and on standard error what
+// is left for a person to do.
+func (c *addCommand) announce(add *addition) error {
+	p := add.plan
+	if err := c.printAddition(add); err != nil {
+		return err
+	}
+	c.noteRequired(p.Required)
+	if p.Install != nil {
+		c.ui.Note("install it first: %s", shellLine(p.Install))
+	}
+	if p.Start != nil {
+		c.ui.Note("the entry is an address; start the server first: %s", startLine(p))
+		c.noteRequired(p.StartRequired)
+	}
+	c.noteOptional(p.Optional)
+	for _, alt := range p.Alternatives {
+		c.ui.Note("or %s: %s %s", alt.Flag, alt.Type, alt.Reference)
+	}
+	for _, w := range p.Warnings {
+		c.ui.Note("warning: %s", w)
+	}
+	return nil
+}
+
+func (c *addCommand) printAddition(add *addition) error {
+	p := add.plan
+	if c.ui.WantJSON() {
+		return c.ui.EncodeJSON(addResult{
+			p.Alias, p.Entry, nonNil(p.Required), nonNil(p.Optional), nonNil(p.Warnings), originOrNil(p.Origin),
+			p.Alternatives, p.Start, p.StartEnv, p.Install,
+		})
+	}
+	verb := "added"
+	if c.o.dryRun {
+		verb = "would add"
+	}
+	_, err := fmt.Fprintf(c.ui.Out, "%s %s: %s\n%s\n", verb, p.Alias, ui.CleanLine(add.title), ui.Clean(config.Format(p.Entry)))
+	return err
+}
+
+// noteRequired lists the variables to export; those that are set are marked.
+func (a *app) noteRequired(list []scaffold.Requirement) {
+	if len(list) == 0 {
+		return
+	}
+	a.ui.Note("export before use:")
+	width := 0
+	for _, r := range list {
+		width = max(width, len(r.Name))
+	}
+	for _, r := range list {
+		var marks []string
+		if _, set := lookup(a, r.Name); set {
+			marks = append(marks, "already set")
+		}
+		if r.Secret {
+			marks = append(marks, "secret")
+		}
+		if len(r.Choices) > 0 {
+			marks = append(marks, "one of "+strings.Join(r.Choices, ", "))
+		}
+		if r.Example != "" {
+			marks = append(marks, "such as "+r.Example)
+		}
+		line := r.Name
+		if len(marks) > 0 {
+			line += " (" + strings.Join(marks, "; ") + ")"
+		}
+		if r.Description != "" {
+			line += ": " + r.Description
+		}
+		a.ui.Note("  %s", line)
+	}
+}
+
+// shownOptions is how many optional inputs are named before they are counted.
+const shownOptions = 10
+
+func (a *app) noteOptional(list []scaffold.Option) {
+	if len(list) == 0 {
+		return
+	}
+	names := make([]string, 0, shownOptions)
+	for _, o := range list[:min(len(list), shownOptions)] {
+		names = append(names, strings.TrimSuffix(o.Flag(), "=VALUE"))
+	}
+	more := ""
+	if n := len(list) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	a.ui.Note("optional: %s%s", strings.Join(names, ", "), more)
+}
+
+// startLine is the command line that starts the server of an HTTP package, for
+// a shell: placeholders stay expandable.
+func startLine(p *scaffold.Plan) string {
+	var out []string
+	for _, e := range p.StartEnv {
+		name, value, _ := strings.Cut(e, "=")
+		out = append(out, name+"="+shellText(value))
+	}
+	for _, w := range p.Start {
+		out = append(out, shellText(w))
+	}
+	return strings.Join(out, " ")
+}
+
+// shellText quotes a text of an entry for a shell, which reads ${NAME} as the
+// entry does.
+func shellText(s string) string {
+	if names, _ := config.Variables(s); len(names) == 0 {
+		return shellWord(strings.ReplaceAll(s, "$$", "$"))
+	}
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "`", "\\`", "$$", `\$`)
+	return `"` + quote.Replace(s) + `"`
+}

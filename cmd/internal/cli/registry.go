@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/scaffold"
+)
+
+// registryTry is how long one try of a registry may take; a shorter --timeout
+// shortens it.
+const registryTry = 30 * time.Second
+
+// registry makes the client of the registry in use.
+func (a *app) registry() (*registry.Client, error) {
+	try := registryTry
+	if t := a.settings.Timeout; t > 0 {
+		try = min(try, t)
+	}
+	return registry.New(registry.Options{
+		BaseURL: a.settings.Registry, Logger: a.log, TryTimeout: try,
+		UserAgent: "mcpctl/" + buildVersion().Version,
+	})
+}
+
+// found is a record to make an entry of, and where it came from.
+type found struct {
+	record registry.Record
+	notes  []string
+	// latest is the registry's latest version, "" where it was not asked.
+	latest string
+	// registry is the URL it came from, "" for a local document.
+	registry string
+	official bool
+}
+
+// find resolves what add and info are given: a name in the registry, or a
+// local document.
+func (a *app) find(ctx context.Context, arg string, pre bool) (*found, error) {
+	if isDocument(arg) {
+		return readDocument(arg)
+	}
+	c, err := a.registry()
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.Resolve(ctx, arg, pre)
+	if err != nil {
+		return nil, err
+	}
+	return &found{record: res.Record, notes: res.Notes, latest: res.Latest, registry: c.URL(), official: c.Official()}, nil
+}
+
+// isDocument tells a path from a server's name: it begins with "./", "../", "/"
+// or a drive, or is a JSON file that exists.
+func isDocument(arg string) bool {
+	slashed := filepath.ToSlash(arg)
+	if strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") || filepath.IsAbs(arg) {
+		return true
+	}
+	if !strings.HasSuffix(strings.ToLower(arg), ".json") {
+		return false
+	}
+	info, err := os.Stat(arg)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// maxDocument bounds a local document; the largest published one has 37 kB.
+const maxDocument = 4 << 20
+
+func readDocument(path string) (*found, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Size() > maxDocument {
+		err = fmt.Errorf("it has more than %d bytes", maxDocument)
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = os.ReadFile(path)
+	}
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if err != nil {
+		return nil, usagef("read %s: %w", path, err)
+	}
+	rec, err := registry.ParseRecord(raw)
+	if err != nil {
+		var syntax *json.SyntaxError
+		if jerr := json.Unmarshal(raw, new(any)); errors.As(jerr, &syntax) {
+			err = fmt.Errorf("%w (at byte %d)", syntax, syntax.Offset)
+		}
+		return nil, &Error{Code: exitOther, Err: fmt.Errorf("read %s: %w", path, err), Remedy: "a server.json document is wanted, as a registry has it"}
+	}
+	return &found{record: *rec}, nil
+}
+
+// installed are the names of the registry's servers that entries were made of.
+// A broken servers.json has none: searching must work all the same.
+func (a *app) installed() map[string]bool {
+	out := map[string]bool{}
+	f, err := a.loadConfig()
+	if err != nil {
+		a.log.Debug("servers.json not read", "err", err)
+		return out
+	}
+	for _, e := range f.Entries() {
+		if e.Origin != nil {
+			out[e.Origin.Name] = true
+		}
+	}
+	return out
+}
+
+// planFor makes the plan of a record.
+func (f *found) planFor(o scaffold.Options) (*scaffold.Plan, error) {
+	o.Registry, o.OfficialRegistry = f.registry, f.official
+	p, err := scaffold.New(f.record.Server, o)
+	if err != nil {
+		return nil, err
+	}
+	p.Warnings = append(slices.Clone(f.notes), p.Warnings...)
+	return p, nil
+}
+
+// packageTypes and remoteTypes are the types of a record, each once.
+func packageTypes(s *registry.Server) []string {
+	out := []string{}
+	for _, p := range s.Packages {
+		if p.RegistryType != "" && !slices.Contains(out, p.RegistryType) {
+			out = append(out, p.RegistryType)
+		}
+	}
+	return out
+}
+
+func remoteTypes(s *registry.Server) []string {
+	out := []string{}
+	for _, r := range s.Remotes {
+		if r.Type != "" && !slices.Contains(out, r.Type) {
+			out = append(out, r.Type)
+		}
+	}
+	return out
+}
+
+// typesOf is both for people.
+func typesOf(s *registry.Server) string {
+	types := packageTypes(s)
+	if len(s.Remotes) > 0 {
+		types = append(types, "remote")
+	}
+	return strings.Join(types, ",")
+}
+
+// describeRecord is one line about a record, for a list to choose from.
+func describeRecord(r *registry.Record) string {
+	s := r.Server.Name + "  " + r.Server.Version
+	if r.Meta.Status != registry.Active {
+		s += "  " + string(r.Meta.Status)
+	}
+	if t := typesOf(&r.Server); t != "" {
+		s += "  [" + t + "]"
+	}
+	if title := r.Server.Title; title != "" {
+		s += "  " + title
+	} else if r.Server.Description != "" {
+		s += "  " + r.Server.Description
+	}
+	return ui.CleanLine(s)
+}
+
+// nonNil makes an empty list of a missing one, so that JSON has [] and not null.
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// originOrNil is an entry's origin for JSON; nil where it has none.
+func originOrNil(o config.Origin) *config.Origin {
+	if o.Registry == "" {
+		return nil
+	}
+	return &o
+}

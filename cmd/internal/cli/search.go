@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/registry"
+)
+
+type searchFlags struct {
+	limit int
+	kind  string
+	pre   bool
+}
+
+// searchTypes are what --type takes.
+func searchTypes() []string { return []string{"npm", "pypi", "oci", "nuget", "cargo", "remote"} }
+
+func newSearch(a *app) *cobra.Command {
+	var o searchFlags
+	cmd := &cobra.Command{
+		Use:   "search WORDS...",
+		Short: "Search the registry for servers",
+		Long: "Search the registry for servers that hold all words in name, title or description.\n" +
+			"Registries look at names only, so at least one word has to be part of the name.",
+		Example: "  mcpctl search github issues\n  mcpctl search postgres --type oci --json",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.search(cmd.Context(), args, o) },
+
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.IntVar(&o.limit, "limit", 20, "show at most `N` servers")
+	f.StringVar(&o.kind, "type", "", "only servers of this `TYPE`: "+strings.Join(searchTypes(), ", "))
+	f.BoolVar(&o.pre, "pre", false, "show prereleases where a release exists too")
+	if err := cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(searchTypes(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("cli: completion of --type: " + err.Error())
+	}
+	return cmd
+}
+
+// searchHit is one server of the result.
+type searchHit struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Version     string          `json:"version"`
+	Status      registry.Status `json:"status"`
+	Packages    []string        `json:"packages"`
+	Remotes     []string        `json:"remotes"`
+	Installed   bool            `json:"installed"`
+}
+
+func (a *app) search(ctx context.Context, words []string, o searchFlags) error {
+	if o.limit < 1 {
+		return usagef("--limit %d: want 1 or more", o.limit)
+	}
+	if o.kind != "" && !slices.Contains(searchTypes(), o.kind) {
+		return usagef("--type %s: want %s", o.kind, orList(searchTypes()))
+	}
+	c, err := a.registry()
+	if err != nil {
+		return err
+	}
+	list, err := c.Search(ctx, strings.Join(words, " "))
+	if err != nil {
+		return err
+	}
+	recs := slices.DeleteFunc(list.Records, func(r registry.Record) bool {
+		if o.kind == "remote" {
+			return len(r.Server.Remotes) == 0
+		}
+		return o.kind != "" && !slices.Contains(packageTypes(&r.Server), o.kind)
+	})
+	total := len(recs)
+	recs = recs[:min(total, o.limit)]
+	if !o.pre {
+		a.preferReleases(ctx, c, recs)
+	}
+	installed := a.installed()
+	hits := make([]searchHit, 0, len(recs))
+	for _, r := range recs {
+		hits = append(hits, searchHit{
+			r.Server.Name, r.Server.Title, r.Server.Description, r.Server.Version, r.Meta.Status,
+			packageTypes(&r.Server), remoteTypes(&r.Server), installed[r.Server.Name],
+		})
+	}
+	if err := a.printHits(hits, recs); err != nil {
+		return err
+	}
+	a.noteCuts(list, len(hits), total)
+	return nil
+}
+
+func (a *app) printHits(hits []searchHit, recs []registry.Record) error {
+	if a.ui.WantJSON() {
+		return a.ui.EncodeJSON(map[string]any{"servers": hits})
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	rows := make([][]string, len(hits))
+	for i, h := range hits {
+		about := h.Description
+		if h.Title != "" && !strings.EqualFold(h.Title, h.Name) {
+			about = strings.TrimSuffix(h.Title+": "+about, ": ")
+		}
+		status := string(h.Status)
+		if h.Status == registry.Active {
+			status = ""
+		}
+		if h.Installed {
+			status = strings.TrimPrefix(status+", installed", ", ")
+		}
+		rows[i] = []string{h.Name, h.Version, typesOf(&recs[i].Server), status, about}
+	}
+	return a.ui.Table([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
+}
+
+// noteCuts tells what the result does not show.
+func (a *app) noteCuts(list *registry.List, shown, total int) {
+	switch {
+	case total == 0:
+		a.ui.Note("nothing found; one word at least must be part of a server's name")
+	case shown < total:
+		a.ui.Note("%d of %d servers shown; --limit %d shows all", shown, total, total)
+	}
+	if list.Truncated {
+		a.ui.Note("the registry has more answers than were read; more words narrow them down")
+	}
+	if list.Skipped > 0 {
+		a.ui.Note("%d of the registry's items could not be read", list.Skipped)
+	}
+}
+
+// releaseLookups bounds the requests for releases beside a prerelease.
+const releaseLookups = 8
+
+// preferReleases replaces prereleases by the release that add would take. A
+// record for which that cannot be found out stays as it is.
+func (a *app) preferReleases(ctx context.Context, c *registry.Client, recs []registry.Record) {
+	var wg sync.WaitGroup
+	asked := 0
+	for i := range recs {
+		if !registry.IsPrerelease(recs[i].Server.Version) || asked == releaseLookups {
+			continue
+		}
+		asked++
+		wg.Go(func() {
+			rec, err := c.Release(ctx, recs[i])
+			if err != nil {
+				a.log.Debug("release not found", "server", recs[i].Server.Name, "err", err)
+				return
+			}
+			recs[i] = rec
+		})
+	}
+	wg.Wait()
+}

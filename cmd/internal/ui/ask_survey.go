@@ -1,0 +1,88 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/AlecAivazis/survey/v2"
+	"github.com/AlecAivazis/survey/v2/terminal"
+	"golang.org/x/term"
+)
+
+// surveyAsker asks on a real terminal: it reads standard input and draws on
+// standard error, so that standard output stays a result. This file is the
+// only one that knows survey, which is archived upstream.
+type surveyAsker struct {
+	in, out *os.File
+}
+
+// selectPage is how many options are shown at once.
+const selectPage = 12
+
+func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) (int, error) {
+	shown := make([]string, len(options))
+	for i, o := range options {
+		shown[i] = CleanLine(o)
+	}
+	var at int
+	err := s.ask(ctx, &survey.Select{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: shown, PageSize: selectPage}, &at, nil)
+	if err != nil {
+		return 0, err // a prompt left behind may still write at
+	}
+	return at, nil
+}
+
+func (s *surveyAsker) Input(ctx context.Context, q Question) (string, error) {
+	var text string
+	err := s.ask(ctx, &survey.Input{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Default: q.Default}, &text, q.Check)
+	if err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
+func (s *surveyAsker) Confirm(ctx context.Context, q Question) (bool, error) {
+	yes := true
+	err := s.ask(ctx, &survey.Confirm{Message: CleanLine(q.Message) + "?", Help: CleanLine(q.Help), Default: true}, &yes, nil)
+	if err != nil {
+		return false, err
+	}
+	return yes, nil
+}
+
+// ask runs one prompt. Survey waits in a read that nothing ends, so a context
+// that is done leaves it behind and puts the terminal back as it was; the
+// program is about to end then.
+func (s *surveyAsker) ask(ctx context.Context, p survey.Prompt, answer any, check func(string) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	opts := []survey.AskOpt{survey.WithStdio(s.in, s.out, s.out)}
+	if check != nil {
+		opts = append(opts, survey.WithValidator(func(v any) error {
+			text, ok := v.(string)
+			if !ok {
+				return fmt.Errorf("got %T, want a text", v)
+			}
+			return check(text)
+		}))
+	}
+	before, stateErr := term.GetState(int(s.in.Fd()))
+	done := make(chan error, 1)
+	go func() { done <- survey.AskOne(p, answer, opts...) }()
+	select {
+	case err := <-done:
+		if errors.Is(err, terminal.InterruptErr) || errors.Is(err, io.EOF) {
+			return fmt.Errorf("question: %w", context.Canceled)
+		}
+		return err
+	case <-ctx.Done():
+		if stateErr == nil {
+			_ = term.Restore(int(s.in.Fd()), before)
+		}
+		return ctx.Err()
+	}
+}
