@@ -5,6 +5,9 @@ import "github.com/spf13/cobra"
 // commands is the whole command tree, in the order of the help text.
 func commands(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newSearch(a),
+		newInfo(a),
+		newAdd(a),
 		newList(a),
 		newGet(a),
 		newRemove(a),
@@ -18,6 +21,8 @@ func commands(a *app) []*cobra.Command {
 		newPrompt(a),
 		newPing(a),
 		newGenerate(a),
+		newDemoServer(a),
+		newServe(a),
 		newVersion(a),
 	}
 }

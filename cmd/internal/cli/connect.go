@@ -2,13 +2,48 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// connect dials a configured server, or the one at --url. The caller closes
-// the client.
-func (a *app) connect(_ context.Context, server string) (*runtime.Client, error) {
-	return nil, &runtime.ConnectError{Target: server, Err: errors.New("no transport is built yet")}
+// How long a one-shot command waits for a child process at its end: nobody
+// wants the prompt back later for a server that lingers.
+const (
+	callGrace    = 50 * time.Millisecond
+	callShutdown = 500 * time.Millisecond
+)
+
+// connect dials a configured server, or with an empty name the one at --url.
+// The caller closes the client.
+func (a *app) connect(ctx context.Context, server string) (*runtime.Client, error) {
+	entry := config.Entry{Name: a.settings.URL, URL: config.Escape(a.settings.URL)}
+	if server != "" {
+		var err error
+		if entry, err = a.entry(server); err != nil {
+			return nil, err
+		}
+	}
+	o := a.dialOptions(entry)
+	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
+	return dial.Dial(ctx, entry, o)
+}
+
+// dialOptions are the settings for connecting to one server.
+func (a *app) dialOptions(entry config.Entry) dial.Options {
+	return dial.Options{
+		Client:         a.implementation(),
+		Logger:         a.log,
+		Version:        a.settings.ProtocolVersion,
+		Headers:        a.settings.Headers,
+		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
+		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
+	}
+}
+
+// implementation is who we say we are, as client and as server.
+func (a *app) implementation() runtime.Implementation {
+	return runtime.Implementation{Name: "mcpctl", Version: buildVersion().Version}
 }
