@@ -216,6 +216,7 @@ func TestDecodeErrors(t *testing.T) {
 		{"missing", &presence.OpenParams{}, `{}`, "at /name: missing"},
 		{"null", &presence.OpenParams{}, `{"name":null}`, "at /name: null is not allowed"},
 		{"null for a list", &presence.ListsParams{}, `{"nested":null}`, "at /nested: null is not allowed"},
+		{"null for what only a pointer keeps finite", &recursive.ImpossibleParams{}, `{"a":{"b":{"a":null}}}`, "at /a/b/a: null is not allowed"},
 		{"null in a list", &presence.ListsParams{}, `{"nested":[["a",null]]}`, "at /nested/0/1: null is not allowed"},
 		{"wrong type deep inside", &presence.ListsParams{}, `{"nested":[],"points":[{"x":1,"y":2},{"x":"1","y":2}]}`, `at /points/1/x: got "1", want a number`},
 		{"fraction", &presence.ListsParams{}, `{"nested":[],"ints":[1.5]}`, "at /ints/0: got 1.5, want an integer"},
