@@ -44,9 +44,14 @@ only names the package.`,
 		Example: `  mcpctl generate everything
   mcpctl generate fs --out ./internal/fs --package fs
   mcpctl generate fs --from ./generated/fs/tools.json --check`,
-		Args: func(_ *cobra.Command, args []string) error { return f.validate(a, args) },
-		RunE: func(cmd *cobra.Command, args []string) error { return a.generate(cmd.Context(), args, &f) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.validate(a, args); err != nil {
+				return err
+			}
+			return a.generate(cmd.Context(), args, &f)
+		},
 	}
+	a.completeServers(cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.out, "out", "", "the package's `DIR` (default ./generated/SERVER); with several servers their parent")
 	fl.StringVar(&f.pkg, "package", "", "the package's `NAME` (default from the server's)")
