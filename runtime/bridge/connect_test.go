@@ -1,0 +1,179 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// connect connects to a fake server over memory and counts the connections.
+func connect(ctx context.Context, s *runtimetest.Server, o bridge.Options) (*bridge.Connected, int, error) {
+	var opened atomic.Int64
+	o.Client = runtime.Implementation{Name: "t", Version: "1"}
+	o.Open = func(context.Context) (runtime.Transport, error) {
+		opened.Add(1)
+		return s.Connect(nil), nil
+	}
+	c, err := bridge.Connect(ctx, o)
+	return c, int(opened.Load()), err
+}
+
+func TestEraIsFound(t *testing.T) {
+	modern, both := []string{"2026-07-28"}, []string{"2026-07-28", "2025-11-25"}
+	for name, c := range map[string]struct {
+		versions []string
+		faults   runtimetest.Faults
+		pinned   string
+		want     string // revision, or the beginning of the error
+		opened   int
+	}{
+		"legacy":                               {nil, runtimetest.Faults{}, "", "2025-11-25", 1},
+		"old legacy":                           {[]string{"2024-11-05"}, runtimetest.Faults{}, "", "2024-11-05", 1},
+		"modern":                               {modern, runtimetest.Faults{}, "", "2026-07-28", 1},
+		"both":                                 {both, runtimetest.Faults{}, "", "2026-07-28", 1},
+		"both, pinned to legacy":               {both, runtimetest.Faults{}, "2025-11-25", "2025-11-25", 1},
+		"legacy, pinned to an older one":       {nil, runtimetest.Faults{}, "2025-03-26", "2025-03-26", 1},
+		"modern only, pinned to legacy":        {modern, runtimetest.Faults{}, "2025-11-25", "error", 1},
+		"dies on the probe":                    {nil, runtimetest.Faults{ExitOnProbe: true}, "", "2025-11-25", 2},
+		"silent on the probe":                  {nil, runtimetest.Faults{SilentProbe: true}, "", "2025-11-25", 1},
+		"-32022 that lists legacy":             {nil, runtimetest.Faults{Unsupported: json.RawMessage(`{"supported":["2025-06-18"],"requested":"2026-07-28"}`)}, "", "2025-06-18", 1},
+		"-32022 without a list":                {nil, runtimetest.Faults{Unsupported: json.RawMessage(`null`)}, "", "2025-11-25", 1},
+		"-32022 that lists another modern one": {nil, runtimetest.Faults{Unsupported: json.RawMessage(`{"supported":["2027-01-01"]}`)}, "", "error: no protocol revision in common", 1},
+		"ends at once":                         {nil, runtimetest.Faults{ExitAtOnce: true}, "", "error", 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := runtimetest.New()
+			s.Versions, s.Faults = c.versions, c.faults
+			got, opened, err := connect(t.Context(), s, bridge.Options{Version: c.pinned})
+			have := ""
+			if err != nil {
+				have = "error: " + err.Error()
+			} else {
+				have = got.Info.Version
+				defer got.Close()
+				raw, err := got.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"echo","arguments":{"message":"hi"}}`)})
+				if err != nil || !strings.Contains(string(raw), "hi") {
+					t.Errorf("%s: call: %s %v", name, raw, err)
+				}
+			}
+			if !strings.HasPrefix(have, c.want) || opened != c.opened {
+				t.Errorf("%s: got %s after %d connections, want %s after %d", name, have, opened, c.want, c.opened)
+			}
+		})
+	}
+}
+
+// TestLateAnswerWins is a modern server that takes longer to answer than the
+// probe waits: its answer still counts, because the handshake failed.
+func TestLateAnswerWins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runtimetest.New()
+		s.Versions = []string{"2026-07-28"}
+		s.Delay = func(method string) time.Duration {
+			if method == "server/discover" {
+				return 8 * time.Second
+			}
+			return 0
+		}
+		c, _, err := connect(t.Context(), s, bridge.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if c.Info.Version != "2026-07-28" {
+			t.Errorf("got %s", c.Info.Version)
+		}
+	})
+}
+
+func TestSilentServerIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runtimetest.New()
+		s.Faults.Silent = true
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		if _, _, err := connect(ctx, s, bridge.Options{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// lost is a transport whose server forgets the session after some calls.
+type lost struct {
+	runtime.Transport
+	left   int
+	resets int
+}
+
+type expired struct{ error }
+
+func (expired) SessionExpired() bool { return true }
+
+func (l *lost) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Method != "initialize" && req.Method != "server/discover" {
+		if l.left--; l.left == 0 {
+			return nil, expired{errors.New("gone")}
+		}
+	}
+	return l.Transport.Call(ctx, req)
+}
+
+func (l *lost) ResetSession() { l.resets++ }
+
+func TestLostSessionIsStartedAnewOnce(t *testing.T) {
+	s := runtimetest.New()
+	initialized := 0
+	s.Seen = func(frame []byte) {
+		if strings.Contains(string(frame), `"initialize"`) {
+			initialized++
+		}
+	}
+	l := &lost{Transport: s.Connect(nil), left: 2}
+	c, err := bridge.Connect(t.Context(), bridge.Options{
+		Client: runtime.Implementation{Name: "t", Version: "1"},
+		Open:   func(context.Context) (runtime.Transport, error) { return l, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range 3 {
+		params := fmt.Sprintf(`{"name":"echo","arguments":{"message":"m%d"}}`, i)
+		if raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)}); err != nil || !strings.Contains(string(raw), fmt.Sprintf("m%d", i)) {
+			t.Errorf("call %d: got %s %v", i, raw, err)
+		}
+	}
+	if l.resets != 1 || initialized != 2 {
+		t.Errorf("got %d resets and %d handshakes, want 1 and 2", l.resets, initialized)
+	}
+}
+
+func TestModernRequestIsSelfContained(t *testing.T) {
+	s := runtimetest.New()
+	s.Versions = []string{"2026-07-28"}
+	var last string
+	s.Seen = func(frame []byte) { last = string(frame) }
+	c, _, err := connect(t.Context(), s, bridge.Options{Capabilities: json.RawMessage(`{"roots":{}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	params := `{"name":"echo","_meta":{"k":1.0,"io.modelcontextprotocol/protocolVersion":"x"},"arguments":{"message":"hi","n":9007199254740993}}`
+	if _, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)}); err != nil {
+		t.Fatal(err)
+	}
+	want := `"params":{"name":"echo","_meta":{"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"roots":{}},"k":1.0,"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"arguments":{"message":"hi","n":9007199254740993}}`
+	if !strings.Contains(last, want) {
+		t.Errorf("got %s\nwant %s", last, want)
+	}
+}
