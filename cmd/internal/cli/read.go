@@ -29,7 +29,7 @@ to several files in a directory that exists; to standard output as -.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "O", "", "write the contents to `FILE`")
+	cmd.Flags().StringVarP(&output, "output-file", "O", "", "write the contents to `FILE`")
 	a.completeServer(cmd)
 	return cmd
 }
