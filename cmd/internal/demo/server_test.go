@@ -204,7 +204,7 @@ func TestPeer(t *testing.T) {
 func TestHTTPRefusals(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(demo.NewServer("").Handler())
-	defer srv.Close()
+	t.Cleanup(srv.Close)
 	modernCall := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hi"},` + meta + `}}`
 	headers := func(kv ...string) http.Header {
 		h := http.Header{"Content-Type": {"application/json"}}
