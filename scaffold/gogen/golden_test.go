@@ -3,6 +3,7 @@ package gogen_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/format"
 	"go/importer"
@@ -166,7 +167,11 @@ func checkSource(t testing.TB, source string) {
 		}
 	}
 	checkDocumented(t, parsed)
-	conf := types.Config{Importer: exports(t, fset)}
+	imports, err := exports()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := types.Config{Importer: imports}
 	if _, err := conf.Check("generated", fset, []*ast.File{parsed}, nil); err != nil {
 		t.Errorf("does not compile: %v", err)
 	}
@@ -189,7 +194,7 @@ func checkDocumented(t testing.TB, f *ast.File) {
 
 // exportData maps the packages that generated code imports to what the
 // compiler wrote about them.
-var exportData = sync.OnceValues(func() (map[string]string, error) {
+func exportData() (map[string]string, error) {
 	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
 		"github.com/mcpctl/mcpctl/runtime", "context", "encoding/json").Output()
 	if err != nil {
@@ -201,13 +206,27 @@ var exportData = sync.OnceValues(func() (map[string]string, error) {
 		files[path] = name
 	}
 	return files, nil
-})
+}
 
-func exports(t testing.TB, fset *token.FileSet) types.Importer {
-	t.Helper()
+// imports reads that, once a package for all tests.
+type imports struct {
+	mu sync.Mutex // guards of
+	of types.Importer
+}
+
+// Import implements types.Importer.
+func (i *imports) Import(path string) (*types.Package, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.of.Import(path)
+}
+
+var exports = sync.OnceValues(func() (*imports, error) {
 	files, err := exportData()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
-}
+	return &imports{of: importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(files[path])
+	})}, nil
+})

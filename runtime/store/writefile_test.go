@@ -1,0 +1,30 @@
+package store_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "sub", "file")
+	for _, text := range []string{"first, the longer", "second"} {
+		if err := store.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != text {
+			t.Errorf("got %q, %v, want %q", got, err, text)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	// A folder in the way stays.
+	if err := store.WriteFile(dir, []byte("x"), 0o644); err == nil {
+		t.Error("a folder was replaced")
+	}
+}
