@@ -1,0 +1,81 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// TestServeHTTP starts mcpctl serve --http on a free port, calls through it
+// with mcpctl itself and ends it with SIGTERM.
+func TestServeHTTP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	config := filepath.Join(dir, "servers.json")
+	if err := os.WriteFile(config, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
+	cmd := exec.CommandContext(t.Context(), "mcpctl", "--config", config, "serve", "--http", "127.0.0.1:0")
+	cmd.Env = env
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	url := ""
+	for url == "" && lines.Scan() {
+		_, url, _ = strings.Cut(lines.Text(), "listening on ")
+	}
+	url = strings.TrimSpace(url)
+	if url == "" {
+		t.Fatalf("it never said where it listens: %v", cmd.Wait())
+	}
+	drained := make(chan string, 1)
+	go func() {
+		rest, _ := io.ReadAll(stderr) // ends with the process
+		drained <- string(rest)
+	}()
+
+	for _, tt := range []struct{ words, want string }{
+		{"--json --url " + url + " call fake__exact", runtimetest.ExactResult},
+		{"--json --url " + url + " --protocol-version 2025-06-18 call fake__exact", runtimetest.ExactResult},
+		{"-o text --url " + url + " call fake__echo message=hi", "hi"},
+	} {
+		c := exec.CommandContext(t.Context(), "mcpctl", strings.Fields(tt.words)...)
+		c.Env = env
+		got, err := c.Output()
+		if err != nil || strings.TrimSuffix(string(got), "\n") != tt.want {
+			var exit *exec.ExitError
+			errors.As(err, &exit)
+			t.Errorf("mcpctl %s: got %s (%v), want %s", tt.words, got, exit, tt.want)
+		}
+	}
+
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	rest := <-drained
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("serve ended with %v: %s", err, rest)
+	}
+	if stdout.Len() > 0 {
+		t.Errorf("stdout has %q, want nothing", stdout.String())
+	}
+}
