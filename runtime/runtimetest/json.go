@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // message is any JSON-RPC message.
@@ -26,18 +27,19 @@ func mustMarshal(v any) json.RawMessage {
 // its bytes, which json.Marshal would compact; a nil one is left out.
 func object(kv ...any) json.RawMessage {
 	b := []byte{'{'}
-	for i := 0; i < len(kv); i += 2 {
-		raw, isRaw := kv[i+1].(json.RawMessage)
+	for pair := range slices.Chunk(kv, 2) {
+		key, value := pair[0], pair[len(pair)-1]
+		raw, isRaw := value.(json.RawMessage)
 		if isRaw && raw == nil {
 			continue
 		}
 		if !isRaw {
-			raw = mustMarshal(kv[i+1])
+			raw = mustMarshal(value)
 		}
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(b, mustMarshal(kv[i])...), ':')
+		b = append(append(b, mustMarshal(key)...), ':')
 		b = append(b, raw...)
 	}
 	return append(b, '}')

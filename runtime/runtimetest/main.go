@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -154,11 +155,11 @@ func (p *program) parse(args []string) (*Server, error) {
 }
 
 func (p *program) openLog(s *Server) error {
-	f, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // the test names the file
+	f, err := os.OpenFile(p.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	s.Seen = func(frame []byte) { _, _ = f.Write(append(frame[:len(frame):len(frame)], '\n')) }
+	s.Seen = func(frame []byte) { _, _ = f.Write(append(slices.Clip(frame), '\n')) }
 	return nil
 }
 
@@ -170,7 +171,7 @@ func startGrandchild(pidFile string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(exe, "-sleeper", pidFile) //nolint:gosec,noctx // outlives this process on purpose
+	cmd := exec.Command(exe, "-sleeper", pidFile) //nolint:noctx // outlives this process on purpose
 	cmd.Args[0] = "fake-mcp"
 	cmd.Env = append(os.Environ(), fakeEnv+"=1")
 	up, err := cmd.StdoutPipe()
@@ -188,7 +189,7 @@ func startGrandchild(pidFile string) error {
 // kills it.
 func sleeper(pidFile string) int {
 	signal.Ignore(syscall.SIGTERM, os.Interrupt)
-	f, err := os.OpenFile(pidFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) //nolint:gosec // the test names the file
+	f, err := os.OpenFile(pidFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return 1
 	}

@@ -101,7 +101,7 @@ func (c *contender) once(home string, timed bool) error {
 	err := cmd.Run()
 	took := time.Since(start)
 	if err != nil || !strings.Contains(out.String(), "hi") {
-		return fmt.Errorf("%s did not do its work: %v\n%s%s", c.name, err, out.String(), errs.String())
+		return fmt.Errorf("%s did not do its work (%s)\n%s%s", c.name, cmd.ProcessState, out.String(), errs.String())
 	}
 	if timed {
 		c.times = append(c.times, took)

@@ -326,7 +326,7 @@ func (s *Server) callTool(ctx context.Context, c *request) (any, error) {
 	if err != nil {
 		failed := text("%s", err)
 		failed.IsError = true
-		return failed, nil //nolint:nilerr // a tool's error is its result
+		return failed, nil
 	}
 	return res, nil
 }
