@@ -31,6 +31,7 @@ func (v *item) UnmarshalJSON(b []byte) error { return v.object().Unmarshal(b) }
 func raw(s string) map[string]json.RawMessage {
 	return map[string]json.RawMessage{"x": json.RawMessage(s)}
 }
+
 func clone(t *testing.T, v item) (out item)  { t.Helper(); decode(t, encode(t, v), &out); return out }
 func decode(t *testing.T, s string, v *item) { t.Helper(); fatal(t, json.Unmarshal([]byte(s), v)) }
 func encode(t *testing.T, v item) string {
@@ -39,6 +40,7 @@ func encode(t *testing.T, v item) string {
 	fatal(t, err)
 	return string(b)
 }
+
 func fatal(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -56,8 +58,11 @@ func TestObject(t *testing.T) {
 	}{
 		{"zero", item{}, `{"id":0,"kind":"item","tags":null}`},
 		{"empty and null", item{Tags: []string{}, State: runtime.Null[string](), Free: []byte("null")}, `{"id":0,"kind":"item","tags":[],"state":null,"free":null}`},
-		{"values", item{ID: -1, Note: new(""), State: runtime.Some("<"), Next: runtime.Some(item{ID: 2})},
-			`{"id":-1,"kind":"item","tags":null,"note":"","state":"<","next":{"id":2,"kind":"item","tags":null}}`},
+		{
+			"values",
+			item{ID: -1, Note: new(""), State: runtime.Some("<"), Next: runtime.Some(item{ID: 2})},
+			`{"id":-1,"kind":"item","tags":null,"note":"","state":"<","next":{"id":2,"kind":"item","tags":null}}`,
+		},
 		{"rest", item{Extra: raw(`1.00`)}, `{"id":0,"kind":"item","tags":null,"x":1.00}`},
 		{"rest in place of an absent field", item{Extra: map[string]json.RawMessage{"note": []byte("7")}}, `{"id":0,"kind":"item","tags":null,"note":7}`},
 	}

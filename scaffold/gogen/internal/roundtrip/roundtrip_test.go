@@ -130,8 +130,10 @@ func TestEncodeErrors(t *testing.T) {
 		err  func() error
 		want string
 	}{
-		{"a union not set", func() error { _, err := c.Mixed(t.Context(), unions.MixedParams{}); return err },
-			"tool mixed: arguments at /label: required and not set"},
+		{
+			"a union not set", func() error { _, err := c.Mixed(t.Context(), unions.MixedParams{}); return err },
+			"tool mixed: arguments at /label: required and not set",
+		},
 		{"rubbish in a union", func() error {
 			_, err := c.Mixed(t.Context(), unions.MixedParams{Label: []byte(`"a"`), Many: []json.RawMessage{[]byte("1"), []byte("{")}})
 			return err
