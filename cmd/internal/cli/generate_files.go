@@ -55,7 +55,7 @@ func planFiles(dir string, files []gogen.File) (*filePlan, error) {
 			f.status = statusMissing
 		case err != nil:
 			return nil, err
-		case bytes.Equal(old, file.Data):
+		case bytes.Equal(unixLines(old), file.Data):
 			f.status = statusUnchanged
 		case !ours(file.Name, old):
 			e := &Error{Err: fmt.Errorf("%s is not a file that mcpctl generated", f.path)}
@@ -84,6 +84,10 @@ func planFiles(dir string, files []gogen.File) (*filePlan, error) {
 	}
 	return p, nil
 }
+
+// unixLines undoes what a checkout on Windows can do to line ends; generated
+// files have no other carriage returns.
+func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
 
 // ours reports whether mcpctl may replace a file: generated code says so in
 // its first line, and a tools file is one that holds a list of tools.
