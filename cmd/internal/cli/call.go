@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +72,7 @@ func (s *session) call(ctx context.Context, name string, words []string, f callF
 	line := s.a.ui.StartProgress()
 	defer line.Stop()
 	// Progress is always asked for: it keeps the call's clock running.
-	res, err := s.CallTool(ctx, name, raw, &runtime.CallOptions{Timeout: s.a.flags.timeout, Progress: line.Update})
+	res, err := s.CallTool(ctx, name, raw, &runtime.CallOptions{Progress: line.Update})
 	line.Stop()
 	if err != nil {
 		return err
@@ -110,11 +112,19 @@ func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string
 	var bad *schema.Error
 	switch {
 	case errors.As(err, &unfit):
-		return nil, &Error{Err: err, Remedy: signature(t) + "; see " + s.command("describe", t.Name)}
+		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: signature(t) + "; see " + s.command("describe", t.Name)}
 	case errors.As(err, &bad):
 		return nil, s.schemaError(t, err)
 	}
 	return raw, err
+}
+
+// misfit words what is wrong with the arguments: one line, or one line each.
+func misfit(e *schema.ValidationError) error {
+	if len(e.Issues) == 1 {
+		return e
+	}
+	return fmt.Errorf("%d arguments do not fit:\n  %s", len(e.Issues), strings.ReplaceAll(e.Error(), "\n", "\n  "))
 }
 
 func (s *session) schemaError(t *runtime.Tool, err error) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime"
 )
 
 func newPing(a *app) *cobra.Command {
@@ -42,7 +41,7 @@ func (s *session) ping(ctx context.Context) error {
 		method = "server/discover"
 	}
 	start := time.Now()
-	if _, err := s.Call(ctx, method, nil, &runtime.CallOptions{Timeout: s.a.flags.timeout}); err != nil {
+	if _, err := s.Call(ctx, method, nil, nil); err != nil {
 		return err
 	}
 	took := time.Since(start)

@@ -60,7 +60,7 @@ func (s *session) prompt(ctx context.Context, name string, words []string) error
 	if err != nil {
 		return err
 	}
-	raw, err := s.Call(ctx, "prompts/get", params, &runtime.CallOptions{Timeout: s.a.flags.timeout, Progress: func(runtime.Progress) {}})
+	raw, err := s.Call(ctx, "prompts/get", params, &runtime.CallOptions{Progress: func(runtime.Progress) {}})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *session) promptArguments(ctx context.Context, p *runtime.Prompt, words 
 	values, err := args.Parse(in, args.Source{Words: words, Stdin: func() ([]byte, error) { return s.a.readStdin(ctx) }})
 	var unfit *schema.ValidationError
 	if errors.As(err, &unfit) {
-		return nil, &Error{Err: err, Remedy: promptSignature(p)}
+		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: promptSignature(p)}
 	}
 	return values, err
 }
