@@ -79,7 +79,7 @@ func (w *Writer) Flush() {
 	}
 	w.writing = true
 	if w.try == nil {
-		w.drains.Go(func() { w.drain(nil) })
+		w.drains.Go(func() { w.drain(nil, 0) })
 		return
 	}
 	for len(w.buf) > 0 && w.err == nil {
@@ -88,7 +88,7 @@ func (w *Writer) Flush() {
 		n, err := w.try(out)
 		w.mu.Lock()
 		if err == nil && n < len(out) {
-			w.drains.Go(func() { w.drain(out[n:]) })
+			w.drains.Go(func() { w.drain(out, n) })
 			return
 		}
 		w.written(out, err)
@@ -96,24 +96,24 @@ func (w *Writer) Flush() {
 	w.idle()
 }
 
-// drain is the writer's own goroutine: it finishes rest and everything that
-// came since.
-func (w *Writer) drain(rest []byte) {
-	var err error
-	if len(rest) > 0 {
-		_, err = w.w.Write(rest)
-	}
+// drain is the writer's own goroutine: it finishes out, of which n bytes are
+// sent, and everything that came since.
+func (w *Writer) drain(out []byte, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.written(nil, err)
-	for len(w.buf) > 0 && w.err == nil {
-		out := w.swap()
-		w.mu.Unlock()
-		_, err := w.w.Write(out)
-		w.mu.Lock()
-		w.written(out, err)
+	for {
+		if n < len(out) {
+			w.mu.Unlock()
+			_, err := w.w.Write(out[n:])
+			w.mu.Lock()
+			w.written(out, err)
+		}
+		if len(w.buf) == 0 || w.err != nil {
+			w.idle()
+			return
+		}
+		out, n = w.swap(), 0
 	}
-	w.idle()
 }
 
 func (w *Writer) idle() {

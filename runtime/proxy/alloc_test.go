@@ -1,0 +1,27 @@
+//go:build !race
+
+// The race detector makes pools forget at random.
+
+package proxy_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// TestCallDoesNotAllocate holds the gain of the asynchronous path: a call to a
+// connected stdio backend allocates nothing in the proxy. The bound leaves
+// room for a garbage collection that empties the pools.
+func TestCallDoesNotAllocate(t *testing.T) {
+	c := newPath(t, fmt.Appendf(nil, pathResult, "r"))
+	const batch = 100
+	lines := bytes.Repeat(echoLine(100), batch)
+	for range 10 {
+		c.round(t, lines, batch)
+	}
+	perCall := testing.AllocsPerRun(50, func() { c.round(t, lines, batch) }) / batch
+	if perCall > 0.1 {
+		t.Errorf("got %.2f allocations a call, want none", perCall)
+	}
+}

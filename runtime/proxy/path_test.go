@@ -1,0 +1,141 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// path is a proxy between a client and a backend on the system's pipes, both
+// of which allocate nothing for a call, so that what is counted is the proxy.
+type path struct {
+	in  *os.File
+	out *jsonrpc.LineReader
+}
+
+// echoBackend answers every request with the same result.
+func echoBackend(r io.Reader, w io.Writer, result []byte) {
+	in := jsonrpc.NewLineReader(r, 0)
+	var m rawjson.Message
+	var out []byte
+	for {
+		line, err := in.Next()
+		if err != nil {
+			return
+		}
+		if rawjson.Scan(line, &m) == nil && m.ID.Present() {
+			out = jsonrpc.AppendResult(out, m.ID.Of(line), result)
+		}
+		if !in.Buffered() {
+			if _, err := w.Write(out); err != nil {
+				return
+			}
+			out = out[:0]
+		}
+	}
+}
+
+func pipes(tb testing.TB) (r, w *os.File) {
+	tb.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r, w
+}
+
+// newPath builds the path and takes the first, slow call over it.
+func newPath(tb testing.TB, result []byte) *path {
+	tb.Helper()
+	dial := func(_ context.Context, _ string, h runtime.Handler) (*runtime.Client, error) {
+		toBackend, w := pipes(tb)
+		r, fromBackend := pipes(tb)
+		go func() {
+			echoBackend(toBackend, fromBackend, result)
+			_ = fromBackend.Close()
+		}()
+		t := &piped{h: h, done: make(chan struct{}), out: jsonrpc.NewWriter(w)}
+		t.conn = jsonrpc.NewConn(t.out, t, false)
+		go func() {
+			defer close(t.done)
+			t.conn.Read(jsonrpc.NewLineReader(r, 0))
+		}()
+		tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
+		return runtime.NewClient(closeless{t}, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+	}
+	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: dial})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	toProxy, in := pipes(tb)
+	out, fromProxy := pipes(tb)
+	served := make(chan error, 1)
+	go func() { served <- p.ServeStdio(context.Background(), toProxy, fromProxy) }()
+	tb.Cleanup(func() {
+		_ = in.Close()
+		if err := <-served; err != nil {
+			tb.Error(err)
+		}
+		_, _, _ = p.Close(), out.Close(), fromProxy.Close()
+	})
+	c := &path{in: in, out: jsonrpc.NewLineReader(out, 0)}
+	c.round(tb, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`+"\n"), 1)
+	return c
+}
+
+// closeless leaves closing to the test's own cleanup.
+type closeless struct{ *piped }
+
+func (closeless) Close() error { return nil }
+
+// round sends lines and reads as many answers.
+func (c *path) round(tb testing.TB, lines []byte, n int) {
+	if _, err := c.in.Write(lines); err != nil {
+		tb.Fatal(err)
+	}
+	for range n {
+		line, err := c.out.Next()
+		if err != nil || !bytes.Contains(line, []byte(`"result"`)) {
+			tb.Fatalf("%v: %s", err, line)
+		}
+	}
+}
+
+const pathResult = `{"tools":[{"name":"echo"}],"content":[{"type":"text","text":"%s"}]}`
+
+func echoLine(size int) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a__echo","arguments":{"text":"%s"}}}`+"\n", strings.Repeat("a", size))
+}
+
+// BenchmarkPath measures calls through the proxy, both ends in this process,
+// by size of the argument and the result and by calls in flight.
+func BenchmarkPath(b *testing.B) {
+	for _, size := range []int{512, 4 << 10, 64 << 10} {
+		for _, callers := range []int{1, 16, 256} {
+			b.Run(fmt.Sprintf("size=%d/callers=%d", size, callers), func(b *testing.B) {
+				c := newPath(b, fmt.Appendf(nil, pathResult, strings.Repeat("r", size)))
+				// The client writes no more at once than pipes hold, or all
+				// ends would wait for each other.
+				most := min(callers, max(1, 32<<10/size))
+				lines := bytes.Repeat(echoLine(size), most)
+				b.SetBytes(int64(2 * size))
+				b.ReportAllocs()
+				for n := 0; b.Loop(); n++ {
+					if n%most == 0 {
+						c.round(b, lines, most)
+					}
+				}
+			})
+		}
+	}
+}
