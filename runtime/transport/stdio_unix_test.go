@@ -1,0 +1,220 @@
+//go:build unix
+
+package transport_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/transport"
+)
+
+// fake starts this test binary as a fake server.
+func fake(t *testing.T, o transport.StdioOptions, flags ...string) *transport.Stdio {
+	t.Helper()
+	command, env := runtimetest.Command(flags...)
+	o.Command, o.Args, o.Env = command[0], command[1:], env
+	s, err := transport.StartStdio(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func handshake(t *testing.T, s runtime.Transport) error {
+	t.Helper()
+	_, err := s.Call(t.Context(), &runtime.Request{Method: "initialize", Params: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)})
+	if err != nil {
+		return err
+	}
+	return s.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized"})
+}
+
+func stdioTool(ctx context.Context, s runtime.Transport, name, args string) (string, error) {
+	raw, err := s.Call(ctx, &runtime.Request{Method: "tools/call", Params: fmt.Appendf(nil, `{"name":%q,"arguments":%s}`, name, args)})
+	return string(raw), err
+}
+
+func TestStdioCall(t *testing.T) {
+	s := fake(t, transport.StdioOptions{})
+	if err := handshake(t, s); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := stdioTool(t.Context(), s, "exact", `{}`); err != nil || got != runtimetest.ExactResult {
+		t.Errorf("got %s %v", got, err)
+	}
+	var rpc *runtime.Error
+	if _, err := stdioTool(t.Context(), s, "refuse", `{"code":-31999}`); !errors.As(err, &rpc) || rpc.Code != -31999 || rpc.Raw == nil {
+		t.Errorf("got %v", err)
+	}
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			want := fmt.Sprintf("m%d", i)
+			if got, err := stdioTool(t.Context(), s, "random", fmt.Sprintf(`{"message":%q}`, want)); err != nil || !strings.Contains(got, `"`+want+`"`) {
+				t.Errorf("got %s %v, want %s", got, err, want)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestStdioCommandThatDoesNotExist(t *testing.T) {
+	_, err := transport.StartStdio(transport.StdioOptions{Command: "no-such-command-here"})
+	var ce *runtime.ConnectError
+	if !errors.As(err, &ce) || ce.Error() != "connect no-such-command-here: command not found" || ce.Hint() == "" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := transport.StartStdio(transport.StdioOptions{Command: os.Args[0], Dir: filepath.Join(t.TempDir(), "none")}); !errors.As(err, &ce) {
+		t.Errorf("missing directory: got %v", err)
+	}
+}
+
+func TestStdioServerThatEnds(t *testing.T) {
+	s := fake(t, transport.StdioOptions{}, "-exit", "-code", "3", "-stderr", "no licence found")
+	err := handshake(t, s)
+	var exit *transport.ExitError
+	if !errors.As(err, &exit) || !errors.Is(err, runtime.ErrClosed) {
+		t.Fatalf("got %v", err)
+	}
+	if !strings.Contains(exit.Error(), "exit status 3") || !strings.HasSuffix(exit.Error(), ": no licence found") || exit.Heard {
+		t.Errorf("got %v (heard %v)", exit, exit.Heard)
+	}
+	if _, err := stdioTool(t.Context(), s, "echo", `{}`); !errors.Is(err, runtime.ErrNotSent) {
+		t.Errorf("a call after the end: got %v", err)
+	}
+}
+
+func TestStdioRubbish(t *testing.T) {
+	s := fake(t, transport.StdioOptions{}, "-rubbish-between")
+	if err := handshake(t, s); err != nil {
+		t.Errorf("rubbish between messages: %v", err)
+	}
+	if sample, only := s.Rubbish(); sample == "" || only {
+		t.Errorf("got %q %v", sample, only)
+	}
+	s = fake(t, transport.StdioOptions{}, "-rubbish-only")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if _, only := s.Rubbish(); only {
+				cancel()
+				return
+			}
+		}
+	}()
+	_, err := s.Call(ctx, &runtime.Request{Method: "initialize"})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestStdioFloodedStderr(t *testing.T) {
+	s := fake(t, transport.StdioOptions{}, "-flood-stderr", "2000")
+	if err := handshake(t, s); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.Stderr()); n == 0 || n > 8<<10 {
+		t.Errorf("%d bytes of stderr are kept", n)
+	}
+}
+
+// asked records what the server asks.
+type asked struct {
+	runtime.NopHandler
+	mu      sync.Mutex
+	methods []string
+	both    chan struct{}
+}
+
+func (a *asked) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	a.mu.Lock()
+	a.methods = append(a.methods, method)
+	if len(a.methods) == 2 {
+		close(a.both)
+	}
+	a.mu.Unlock()
+	return a.NopHandler.Request(ctx, call, method, params)
+}
+
+func TestStdioServerRequests(t *testing.T) {
+	h := &asked{both: make(chan struct{})}
+	s := fake(t, transport.StdioOptions{Handler: h}, "-ask", "ping,roots/list")
+	if err := handshake(t, s); err != nil {
+		t.Fatal(err)
+	}
+	<-h.both
+	if got, err := stdioTool(t.Context(), s, "ask", `{"method":"ping"}`); err != nil || !strings.Contains(got, "{}") {
+		t.Errorf("ping: got %s %v", got, err)
+	}
+}
+
+// gone waits, bounded, until a process is gone.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for range 1000 {
+		if syscall.Kill(pid, 0) != nil || zombie(pid) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
+}
+
+// zombie tells a process that has ended and that nobody has reaped: in a
+// container without an init process orphans stay so.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && strings.Contains(string(stat), ") Z ")
+}
+
+func TestStdioCloseEndsTheWholeTree(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	s := fake(t, transport.StdioOptions{Grace: 50 * time.Millisecond, ShutdownTimeout: 200 * time.Millisecond},
+		"-ignore-term", "-linger", "1m", "-grandchild", file)
+	if err := handshake(t, s); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grandchild, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := s.PID()
+	pending := make(chan error, 1)
+	go func() {
+		_, err := stdioTool(t.Context(), s, "slow", `{"ms":60000}`)
+		pending <- err
+	}()
+	start := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if d := time.Since(start); d > 3*time.Second {
+		t.Errorf("closing took %v", d)
+	}
+	if err := <-pending; !errors.Is(err, runtime.ErrClosed) {
+		t.Errorf("the pending call: got %v", err)
+	}
+	gone(t, pid)
+	gone(t, grandchild)
+	if err := s.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+}
