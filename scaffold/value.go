@@ -174,7 +174,7 @@ func (b *builder) fromRegistry(in input, required bool) (value, bool) {
 		}
 		return b.template(in, *in.Default, required, fromDefault)
 	case len(in.Choices) == 1 && !in.Secret:
-		return literal(in.Choices[0], fromChoice), true
+		return b.template(in, in.Choices[0], required, fromChoice)
 	case required:
 		return b.hole(in), true
 	}

@@ -204,7 +204,7 @@ func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition)
 		return err
 	}
 	if !yes {
-		return &Error{Code: exitInterrupted, Err: errors.New("not added"), Remedy: ""}
+		return errors.New("not added")
 	}
 	return nil
 }

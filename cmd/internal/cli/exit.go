@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -126,9 +127,9 @@ func (a *app) report(err error) {
 		a.reportJSON(err, own, msg, hint, code)
 		return
 	}
-	fmt.Fprintln(a.ui.Err, "mcpctl: "+strings.TrimRight(msg, "\n"))
+	fmt.Fprintln(a.ui.Err, "mcpctl: "+ui.Clean(strings.TrimRight(msg, "\n")))
 	if hint != "" {
-		fmt.Fprintln(a.ui.Err, "hint: "+hint)
+		fmt.Fprintln(a.ui.Err, "hint: "+ui.Clean(hint))
 	}
 }
 

@@ -82,6 +82,7 @@ func (s *surveyAsker) ask(ctx context.Context, p survey.Prompt, answer any, chec
 	case <-ctx.Done():
 		if stateErr == nil {
 			_ = term.Restore(int(s.in.Fd()), before)
+			_, _ = io.WriteString(s.out, "\x1b[?25h\r\n") // the cursor, which a list hides
 		}
 		return ctx.Err()
 	}
