@@ -1,0 +1,119 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// transportFunc is a transport that answers calls with a function.
+type transportFunc func(ctx context.Context, req *runtime.Request) (json.RawMessage, error)
+
+func (f transportFunc) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	return f(ctx, req)
+}
+func (f transportFunc) Notify(context.Context, *runtime.Request) error { return nil }
+func (f transportFunc) Close() error                                   { return nil }
+
+func TestCallToolKeepsArguments(t *testing.T) {
+	var sent string
+	c := runtime.NewClient(transportFunc(func(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+		sent = string(req.Params)
+		return json.RawMessage(`{"content":[{"type":"text","text":"a"},{"type":"x","k":1.0},{"type":"text","text":"b"}],"structuredContent":{"n":9007199254740993},"x":1.0}`), nil
+	}), runtime.ClientOptions{})
+	r, err := c.CallTool(t.Context(), `quo"ted`, json.RawMessage(`{ "n": 9007199254740993, "f":1.0}`), &runtime.CallOptions{Meta: map[string]json.RawMessage{"k": json.RawMessage(`1.0`)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"_meta":{"k":1.0},"name":"quo\"ted","arguments":{ "n": 9007199254740993, "f":1.0}}`; sent != want {
+		t.Errorf("sent %s, want %s", sent, want)
+	}
+	if r.Text() != "a\nb" || string(r.Structured) != `{"n":9007199254740993}` || string(r.Content[1].Raw) != `{"type":"x","k":1.0}` || !strings.Contains(string(r.Raw), `"x":1.0`) {
+		t.Errorf("got %+v", r)
+	}
+	if _, err := c.CallTool(t.Context(), "x", nil, nil); err != nil || sent != `{"name":"x","arguments":{}}` {
+		t.Errorf("without arguments: sent %s, %v", sent, err)
+	}
+}
+
+func TestListsFollowPages(t *testing.T) {
+	pages := map[string]string{
+		``:                 `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}`,
+		`{"cursor":""}`:    `{"tools":[{"name":"b","x":1.0}],"nextCursor":"two"}`,
+		`{"cursor":"two"}`: `{"tools":[{"name":"c"}]}`,
+	}
+	c := runtime.NewClient(transportFunc(func(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+		return json.RawMessage(pages[string(req.Params)]), nil
+	}), runtime.ClientOptions{})
+	tools, err := c.ListTools(t.Context())
+	if err != nil || len(tools) != 3 || tools[2].Name != "c" || string(tools[1].Raw) != `{"name":"b","x":1.0}` {
+		t.Errorf("got %+v %v", tools, err)
+	}
+	pages[`{"cursor":"two"}`] = `{"tools":[],"nextCursor":"two"}`
+	var proto *runtime.ProtocolError
+	if _, err := c.ListTools(t.Context()); !errors.As(err, &proto) || !strings.Contains(err.Error(), "repeats a cursor") {
+		t.Errorf("a cursor that repeats: got %v", err)
+	}
+	pages[``] = `[]`
+	if _, err := c.ListTools(t.Context()); !errors.As(err, &proto) {
+		t.Errorf("no object: got %v", err)
+	}
+}
+
+func TestTimeoutIsReArmedByProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		progress := 0
+		c := runtime.NewClient(transportFunc(func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			for {
+				select {
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				case <-time.After(40 * time.Second):
+					if req.Events == nil {
+						t.Error("silence is not the end")
+					}
+					req.Events.Notification(ctx, req, "notifications/progress", fmt.Appendf(nil, `{"progressToken":%s,"progress":1}`, req.Token))
+				}
+			}
+		}), runtime.ClientOptions{Ceiling: 3 * time.Minute})
+		start := time.Now()
+		_, err := c.Call(t.Context(), "tools/call", nil, &runtime.CallOptions{Progress: func(runtime.Progress) { progress++ }})
+		var timeout *runtime.TimeoutError
+		if !errors.As(err, &timeout) || time.Since(start) != 3*time.Minute || progress != 4 {
+			t.Errorf("got %v after %v and %d messages", err, time.Since(start), progress)
+		}
+	})
+}
+
+func TestTimeouts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := transportFunc(func(ctx context.Context, _ *runtime.Request) (json.RawMessage, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		for _, c := range []struct {
+			client, call, want time.Duration
+		}{
+			{0, 0, 60 * time.Second}, {5 * time.Second, 0, 5 * time.Second}, {5 * time.Second, time.Second, time.Second}, {-1, 7 * time.Second, 7 * time.Second},
+		} {
+			start := time.Now()
+			_, err := runtime.NewClient(silent, runtime.ClientOptions{Timeout: c.client}).Call(t.Context(), "m", nil, &runtime.CallOptions{Timeout: c.call})
+			var timeout *runtime.TimeoutError
+			if !errors.As(err, &timeout) || time.Since(start) != c.want {
+				t.Errorf("%v %v: got %v after %v", c.client, c.call, err, time.Since(start))
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(24*time.Hour, cancel)
+		if _, err := runtime.NewClient(silent, runtime.ClientOptions{Timeout: -1}).Call(ctx, "m", nil, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("without a bound: got %v", err)
+		}
+	})
+}
