@@ -81,7 +81,7 @@ func Reserved(word string) bool {
 
 func reserved() []string {
 	return []string{
-		"acl", "add", "audit", "auth", "bridge", "call", "completion", "config", "demo", "describe", "doctor", "explain",
+		"acl", "add", "audit", "auth", "bridge", "call", "completion", "config", "demo", "demo-server", "describe", "doctor", "explain",
 		"export", "gateway", "generate", "get", "help", "import", "info", "lint", "list", "lock", "login", "logout", "logs",
 		"ping", "policy", "prompt", "prompts", "read", "remove", "resources", "run", "search", "serve", "status", "sync",
 		"tools", "top", "update", "version",
