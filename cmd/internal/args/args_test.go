@@ -150,6 +150,8 @@ func TestParseRefuses(t *testing.T) {
 		{"wrong inside JSON", []string{`edits:=[{"oldText":1}]`}, "at /edits/0/oldText: want string, got number"},
 		{"twice", []string{"s=a", "s=b"}, "argument s is given twice"},
 		{"twice as JSON", []string{"n:=1", "n=2"}, "argument n is given twice"},
+		{"JSON after text", []string{"s=a", `s:="b"`}, "argument s is given twice"},
+		{"JSON twice", []string{"o.x:=1", "o.x:=2"}, "argument o.x is given twice"},
 		{"array after JSON", []string{`tags:=["a"]`, "tags=b"}, "argument tags is given twice"},
 		{"object as text", []string{"o=x"}, "at /o: want object: write it as name:=json, or name a place inside"},
 		{"path into a string", []string{"s.x=1"}, "argument s.x: /s is string, not an object"},
