@@ -21,8 +21,9 @@ func commands(a *app) []*cobra.Command {
 		newPrompt(a),
 		newPing(a),
 		newGenerate(a),
-		newDemoServer(a),
 		newServe(a),
+		newDemo(a),
+		newDemoServer(a),
 		newVersion(a),
 	}
 }

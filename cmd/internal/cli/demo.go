@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/demo"
+)
+
+func newDemo(a *app) *cobra.Command {
+	var keep bool
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Show everything on built-in parts, without a network",
+		Long: "Demo starts a registry and an MCP server of its own on this machine, and runs mcpctl against\n" +
+			"them: search, add, call, generate, serve. Every command is printed and then run as a process of\n" +
+			"its own, in a temporary directory; your files are not touched. Inside a checkout of mcpctl the\n" +
+			"generated client is compiled, too.\n\n" +
+			"With --json it prints one object, {\"dir\",\"kept\",\"steps\":[{\"command\",\"exit\",\"stdout\",\"stderr\"}]};\n" +
+			"without it text, also into a pipe.",
+		Example: "  mcpctl demo\n  mcpctl demo --keep",
+		Args:    cobra.NoArgs,
+		// The tour has settings of its own, so nobody's config.yaml matters.
+		Annotations:       map[string]string{anyFiles: "yes"},
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"config", "registry", "url", "header", "protocol-version"} {
+				if cmd.Flags().Changed(name) {
+					return usagef("--%s does not go with demo, which brings its own servers", name)
+				}
+			}
+			return a.demo(cmd.Context(), keep)
+		},
+	}
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the directory and say where it is")
+	return cmd
+}
+
+func (a *app) demo(ctx context.Context, keep bool) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("demo: find mcpctl itself: %w", err)
+	}
+	// A terminal that is closed ends the tour as Ctrl+C does: there is a
+	// directory to remove. Under nohup it goes on.
+	if !signal.Ignored(syscall.SIGHUP) {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
+		defer stop()
+	}
+	err = demo.Tour(ctx, demo.TourOptions{
+		Executable: self, Version: buildVersion().Version, Out: a.ui.Out, JSON: a.ui.JSON, Color: a.ui.Color, Keep: keep,
+	})
+	var step *demo.StepError
+	if errors.As(err, &step) {
+		return &Error{Code: exitOther, Err: err}
+	}
+	return err
+}
