@@ -117,3 +117,10 @@ func TestTimeouts(t *testing.T) {
 		}
 	})
 }
+
+func TestBadBase64HidesNothing(t *testing.T) {
+	r, err := runtime.ParseToolResult(json.RawMessage(`{"content":[{"type":"image","data":"%%%","mimeType":"image/png"},{"type":"image","data":"aGk=","mimeType":"image/png"},{"type":"resource","resource":{"uri":"x","blob":"?"}}]}`))
+	if err != nil || r.Content[0].Data != nil || string(r.Content[1].Data) != "hi" || r.Content[2].Resource.URI != "x" {
+		t.Errorf("got %+v %v", r, err)
+	}
+}

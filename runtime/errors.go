@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -52,13 +53,17 @@ func ParseError(raw json.RawMessage) *Error {
 	return &e
 }
 
-// Error gives the message and the code.
+// Error gives the message and the code, which some servers put into the
+// message themselves.
 func (e *Error) Error() string {
-	msg := e.Message
-	if msg == "" {
-		msg = "error without a message"
+	msg, code := e.Message, strconv.FormatInt(e.Code, 10)
+	switch {
+	case msg == "":
+		return "error " + code + " without a message"
+	case strings.Contains(msg, code):
+		return msg
 	}
-	return msg + " (" + strconv.FormatInt(e.Code, 10) + ")"
+	return msg + " (" + code + ")"
 }
 
 // ToolError is a tool's own failure: a result with isError set. The content is

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 )
@@ -84,14 +85,29 @@ type Content struct {
 	Raw      json.RawMessage   `json:"-"`
 }
 
-// UnmarshalJSON decodes the block and keeps its bytes.
+// UnmarshalJSON decodes the block and keeps its bytes. Data that is no base64
+// is left out: one bad block does not hide the others.
 func (c *Content) UnmarshalJSON(b []byte) error {
 	type plain Content
-	if err := json.Unmarshal(b, (*plain)(c)); err != nil {
+	v := struct {
+		*plain
+		Data string `json:"data"`
+	}{plain: (*plain)(c)}
+	if err := json.Unmarshal(b, &v); err != nil {
 		return err
 	}
+	c.Data = decoded(v.Data)
 	c.Raw = append(json.RawMessage(nil), b...)
 	return nil
+}
+
+// decoded gives the bytes of base64 text, nil where it is none.
+func decoded(text string) []byte {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	return b
 }
 
 // MarshalJSON gives the bytes the block came with, where there are any.
@@ -110,6 +126,20 @@ type ResourceContents struct {
 	MIMEType string `json:"mimeType,omitempty"`
 	Text     string `json:"text,omitempty"`
 	Blob     []byte `json:"blob,omitempty"`
+}
+
+// UnmarshalJSON decodes the item. A blob that is no base64 is left out.
+func (r *ResourceContents) UnmarshalJSON(b []byte) error {
+	type plain ResourceContents
+	v := struct {
+		*plain
+		Blob string `json:"blob"`
+	}{plain: (*plain)(r)}
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	r.Blob = decoded(v.Blob)
+	return nil
 }
 
 // ToolResult is the result of tools/call.
