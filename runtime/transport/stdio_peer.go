@@ -2,6 +2,7 @@ package transport
 
 import (
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -24,11 +25,13 @@ type stdioPeer Stdio
 
 func (p *stdioPeer) Notification(method string, params []byte) {
 	p.hear()
+	p.o.Logger.Debug("notification", "method", method)
 	p.o.Handler.Notification(p.lifetime, nil, method, params)
 }
 
 func (p *stdioPeer) Request(id []byte, method string, params []byte) {
 	p.hear()
+	p.o.Logger.Debug("server request", "method", method, "id", string(id))
 	id = append([]byte(nil), id...)
 	params = append([]byte(nil), params...)
 	select {
@@ -72,11 +75,13 @@ func (p *stdioPeer) Rubbish(line []byte, err error) {
 	sample := string(line[:min(len(line), lineSample)])
 	p.mu.Lock()
 	p.dropped++
+	level := slog.LevelDebug
 	if p.rubbish == "" {
 		p.rubbish = sample
+		level = slog.LevelWarn // once: a server that prints goes on printing
 	}
 	p.mu.Unlock()
-	p.o.Logger.Warn("server wrote a line that is no message", "server", p.name, "sample", sample, "err", err)
+	p.o.Logger.Log(p.lifetime, level, "server wrote a line that is no message", "sample", sample, "err", err)
 }
 
 // Closed finds out how the server ended.
@@ -97,7 +102,7 @@ func (p *stdioPeer) Closed(cause error) error {
 	err := p.exit
 	p.mu.Unlock()
 	if !closing {
-		p.o.Logger.Info("server closed its output", "server", p.name, "status", p.process.Status(), "err", cause)
+		p.o.Logger.Info("server closed its output", "status", p.process.Status(), "err", cause)
 	}
 	p.o.Handler.Closed(err)
 	return err
