@@ -86,6 +86,9 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	if t.life.over() {
 		return nil, notSent{runtime.ErrClosed}
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, notSent{err}
+	}
 	x := &exchange{req: req, id: req.ID}
 	if x.id == nil {
 		x.id = strconv.AppendUint(nil, t.ids.Add(1), 10)

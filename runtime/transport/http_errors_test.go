@@ -135,6 +135,46 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 	}
 }
 
+// TestHTTPEndlessBodies: what is not JSON is not read to its end, JSON by
+// another name is.
+func TestHTTPEndlessBodies(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+		w.Header().Set("Content-Type", "text/plain")
+		switch p.Method {
+		case "endless", "notifications/endless":
+			w.WriteHeader(500)
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, strings.Repeat("x", 10_000))
+			}
+		case "endless JSON":
+			fmt.Fprint(w, `{"x":"`)
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, strings.Repeat("x", 10_000))
+			}
+		case "long":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":"%s"}`, p.ID, strings.Repeat("x", 200_000))
+		}
+	})
+	c := newHTTP(t, s.URL, transport.HTTPOptions{MaxMessage: 1 << 20})
+	call := func(method string) (string, error) {
+		got, err := c.Call(t.Context(), &runtime.Request{Method: method, Version: modern})
+		return string(got), err
+	}
+	var status *transport.StatusError
+	if _, err := call("endless"); !errors.As(err, &status) || status.Status != 500 {
+		t.Errorf("endless: got %v", err)
+	}
+	if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/endless", Version: modern}); !errors.As(err, &status) || status.Status != 500 {
+		t.Errorf("endless, notified: got %v", err)
+	}
+	if _, err := call("endless JSON"); !isProtocol(err) || !strings.Contains(err.Error(), "larger than 1048576 bytes") {
+		t.Errorf("endless JSON: got %v", err)
+	}
+	if got, err := call("long"); err != nil || len(got) != 200_002 {
+		t.Errorf("long: got %d bytes, %v", len(got), err)
+	}
+}
+
 func TestHTTPConnectErrors(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()

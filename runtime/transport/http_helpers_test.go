@@ -40,11 +40,12 @@ type script struct {
 	seen  []posted
 	more  chan struct{} // one token a request
 	conns atomic.Int64
+	gone  chan struct{} // one token a connection that has ended
 }
 
 func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, p posted)) *script {
 	t.Helper()
-	s := &script{more: make(chan struct{}, 1000)}
+	s := &script{more: make(chan struct{}, 10_000), gone: make(chan struct{}, 10_000)}
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -70,8 +71,11 @@ func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request,
 	}))
 	s.Config.ErrorLog = quiet()
 	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
+		switch state {
+		case http.StateNew:
 			s.conns.Add(1)
+		case http.StateClosed:
+			s.gone <- struct{}{}
 		}
 	}
 	s.Start()

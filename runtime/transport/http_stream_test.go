@@ -181,13 +181,48 @@ func TestHTTPModernServerRequestIsIgnored(t *testing.T) {
 	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
 		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ping\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
 	})
-	c := newHTTP(t, s.URL, transport.HTTPOptions{})
+	rec := newRecorder()
+	rec.request = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		t.Error("the handler was asked")
+		return nil, nil
+	}
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
 	if _, err := c.Call(t.Context(), &runtime.Request{Method: "x", Version: modern}); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Close()
 	if n := s.count(); n != 1 {
 		t.Errorf("%d requests, want 1", n)
+	}
+}
+
+// TestHTTPServerRequestOutlivesTheCall: a request that came in a call is
+// answered even when the call has its answer first.
+func TestHTTPServerRequestOutlivesTheCall(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		if p.Method == "" {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Connection", "close")
+		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"ask\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
+	})
+	returned := make(chan struct{})
+	rec := newRecorder()
+	rec.request = func(ctx context.Context, _ string, _ json.RawMessage) (json.RawMessage, error) {
+		<-returned
+		return json.RawMessage(`1`), ctx.Err()
+	}
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := c.Call(ctx, &runtime.Request{Method: "x", Version: legacy}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	receive(t, s.gone, "the end of the stream") // and with it of the exchange
+	close(returned)
+	if p := s.requests(t, 2)[1]; p.Body != `{"jsonrpc":"2.0","id":5,"result":1}` {
+		t.Errorf("got %s", p.Body)
 	}
 }
 
@@ -329,53 +364,59 @@ const (
 // TestHTTPResume: a stream that ends before its answer is taken up after its
 // last event, when the server said to.
 func TestHTTPResume(t *testing.T) {
-	many := make([]func(*http.Request) *http.Response, 0, 40)
-	for i := range 40 {
-		many = append(many, events(fmt.Sprintf("id: %d\nretry: 100\ndata:\n\n", i)))
+	type play = []func(*http.Request) *http.Response
+	var news, same play
+	for i := range 150 {
+		news = append(news, events(fmt.Sprintf("id: %d\nretry: 100\ndata:\n\n", i)))
+		if i < 50 {
+			same = append(same, events("id: 1\nretry: 100\ndata:\n\n"))
+		}
 	}
 	for name, c := range map[string]struct {
 		version string
-		play    []func(*http.Request) *http.Response
+		play    play
 		want    string   // part of the error, "" for success
 		lastIDs []string // Last-Event-Id of each request
 		waits   []time.Duration
 		notes   int
 	}{
 		"after priming, with retry": {
-			legacy, []func(*http.Request) *http.Response{events("id: p\nretry: 1500\ndata:\n\n"), events(answer1)},
+			legacy, play{events("id: p\nretry: 1500\ndata:\n\n"), events(answer1)},
 			"", []string{"", "p"}, []time.Duration{1500 * time.Millisecond}, 0,
 		},
 		"retry of zero": {
-			legacy, []func(*http.Request) *http.Response{events("id: p\nretry: 0\ndata:\n\n"), events(answer1)},
+			legacy, play{events("id: p\nretry: 0\ndata:\n\n"), events(answer1)},
 			"", []string{"", "p"}, []time.Duration{0}, 0,
 		},
 		"messages in between": {
-			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX), events("id: 2\n" + noteX), events(noteX + answer1)},
+			legacy, play{events("id: 1\nretry: 10\n" + noteX), events("id: 2\n" + noteX), events(noteX + answer1)},
 			"", []string{"", "1", "2"}, []time.Duration{10 * time.Millisecond, 10 * time.Millisecond}, 3,
 		},
 		"half an event": {
-			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX + "id: 2\ndata: {"), events(answer1)},
+			legacy, play{events("id: 1\nretry: 10\n" + noteX + "id: 2\ndata: {"), events(answer1)},
 			"", []string{"", "1"}, nil, 1,
 		},
 		"network down for a while": {
-			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\ndata:\n\n"), down, reply(503, "", ""), events(answer1)},
+			legacy, play{events("id: 1\nretry: 10\ndata:\n\n"), down, reply(503, "", ""), events(answer1)},
 			"", []string{"", "1", "1", "1"}, nil, 0,
 		},
-		"polled often": {legacy, append(many, events(answer1)), "", nil, nil, 0},
+		"polled often, with news":    {legacy, append(news, events(answer1)), "", nil, nil, 0},
+		"polled often, without":      {legacy, append(same, events(answer1)), "", nil, nil, 0},
+		"polled forever for nothing": {legacy, same[:1], "before the result", nil, nil, 0},
 		"no event id": {
-			legacy, []func(*http.Request) *http.Response{events(noteX)}, "before the result", []string{""}, nil, 1,
+			legacy, play{events(noteX)}, "before the result", []string{""}, nil, 1,
 		},
 		"modern has none": {
-			modern, []func(*http.Request) *http.Response{events("id: 1\n" + noteX)}, "before the result", []string{""}, nil, 1,
+			modern, play{events("id: 1\n" + noteX)}, "before the result", []string{""}, nil, 1,
 		},
 		"server cannot": {
-			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX), reply(405, "", "")}, "before the result", []string{"", "1"}, nil, 1,
+			legacy, play{events("id: 1\nretry: 10\n" + noteX), reply(405, "", "")}, "before the result", []string{"", "1"}, nil, 1,
 		},
 		"session gone meanwhile is no expired session": {
-			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\n" + noteX), reply(404, "", "")}, "before the result", []string{"", "1"}, nil, 1,
+			legacy, play{events("id: 1\nretry: 10\n" + noteX), reply(404, "", "")}, "before the result", []string{"", "1"}, nil, 1,
 		},
 		"network down for good": {
-			legacy, []func(*http.Request) *http.Response{events("id: 1\nretry: 10\ndata:\n\n"), down}, "before the result",
+			legacy, play{events("id: 1\nretry: 10\ndata:\n\n"), down}, "before the result",
 			[]string{"", "1", "1", "1", "1", "1", "1", "1", "1", "1", "1"}, nil, 0,
 		},
 	} {
@@ -407,6 +448,13 @@ func TestHTTPResume(t *testing.T) {
 				if c.waits != nil {
 					if d := cmp.Diff(c.waits, s.waits()); d != "" {
 						t.Error(d)
+					}
+				}
+				if name == "network down for good" {
+					for i, d := range s.waits()[1:] {
+						if least := min(500*time.Millisecond<<(i+1), 30*time.Second) / 2; d < least {
+							t.Errorf("pause %d: %v, want at least %v", i+1, d, least)
+						}
 					}
 				}
 				if len(rec.notes) != c.notes {
@@ -477,7 +525,9 @@ func TestHTTPListenRetries(t *testing.T) {
 				}
 				defer cl.Close()
 				cl.Listen(t.Context())
-				cl.Listen(t.Context()) // one is enough
+				if c.tries > 1 {
+					cl.Listen(t.Context()) // while one runs, one is enough
+				}
 				time.Sleep(24 * time.Hour)
 				synctest.Wait()
 				if len(s.times) != c.tries {

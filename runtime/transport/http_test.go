@@ -345,3 +345,38 @@ func TestHTTPConcurrentCallsReuseConnections(t *testing.T) {
 		})
 	}
 }
+
+// TestHTTPDrainsAfterTheCall: what follows an answer is read even though the
+// call's context has ended, so that the connection stays in use.
+func TestHTTPDrainsAfterTheCall(t *testing.T) {
+	finish := make(chan struct{})
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
+		<-finish
+		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/late\"}\n\n")
+	})
+	rec := newRecorder()
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := c.Call(ctx, &runtime.Request{Method: "x", Version: modern}); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		finish <- struct{}{}
+		rec.next(t)
+	}
+}
+
+// TestHTTPCloseLeavesNoConnection: idle connections end with the transport.
+func TestHTTPCloseLeavesNoConnection(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+	})
+	c := newHTTP(t, s.URL, transport.HTTPOptions{})
+	if _, err := c.Call(t.Context(), &runtime.Request{Method: "x", Version: modern}); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	receive(t, s.gone, "the end of the connection")
+}
