@@ -225,7 +225,7 @@ func (c *Client) read(ctx context.Context, target string) (json.RawMessage, erro
 		}
 		return nil, c.failure(ctx, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // nothing is written
+	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, c.o.MaxBody+1))
 	c.o.Logger.Debug("registry answer", "url", target, "status", resp.StatusCode, "bytes", len(body), "elapsed", time.Since(start))
 	if err != nil {
@@ -252,8 +252,7 @@ func (c *Client) failure(ctx context.Context, err error) error {
 	if errors.As(err, &nerr) && nerr.Timeout() {
 		return &runtime.TimeoutError{Op: c.URL(), After: c.o.TryTimeout}
 	}
-	var uerr *url.Error
-	if errors.As(err, &uerr) {
+	if uerr, ok := errors.AsType[*url.Error](err); ok {
 		err = uerr.Err // the URL is named once, without its query
 	}
 	return &runtime.ConnectError{Target: c.URL(), Err: err}

@@ -106,8 +106,7 @@ func TestBaseURL(t *testing.T) {
 	}
 	for _, bad := range []string{"registry.example.com", "ftp://x", "https://", "file:///etc", "://"} {
 		_, err := registry.New(registry.Options{BaseURL: bad})
-		var usage *registry.UsageError
-		if !errors.As(err, &usage) {
+		if _, ok := errors.AsType[*registry.UsageError](err); !ok {
 			t.Errorf("base %q: got %v, want a usage error", bad, err)
 		}
 	}
@@ -217,8 +216,7 @@ func TestStaticRegistry(t *testing.T) {
 		t.Errorf("exact: got %+v %v, want 1.9.0", rec, err)
 	}
 	_, err = c.Get(t.Context(), "a.b/none", "")
-	var missing *registry.NotFoundError
-	if !errors.As(err, &missing) {
+	if _, ok := errors.AsType[*registry.NotFoundError](err); !ok {
 		t.Errorf("missing: got %v, want a NotFoundError", err)
 	}
 	l, err := c.Search(t.Context(), "tools")

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 )
 
-func text(s string) *string { return &s }
+//go:fix inline
 
 func TestParseServer(t *testing.T) {
 	doc := `{"name":"a.b/c","version":"1.0.0","title":"C","description":"d","websiteUrl":"https://c.example",
@@ -31,18 +31,18 @@ func TestParseServer(t *testing.T) {
 			Transport:        registry.Remote{Type: "streamable-http", URL: "http://localhost:{--port}/mcp"},
 			RuntimeArguments: []registry.Argument{{Named: true, Name: "-q"}},
 			PackageArguments: []registry.Argument{
-				{ValueHint: "dir", Repeated: true, Input: registry.Input{Required: true, Format: "filepath", Value: text("")}},
-				{Named: true, Name: "--port", Input: registry.Input{Default: text("3000"), Choices: []string{"3000", "3001"}, Placeholder: "8080"}},
+				{ValueHint: "dir", Repeated: true, Input: registry.Input{Required: true, Format: "filepath", Value: new("")}},
+				{Named: true, Name: "--port", Input: registry.Input{Default: new("3000"), Choices: []string{"3000", "3001"}, Placeholder: "8080"}},
 			},
 			EnvironmentVariables: []registry.KeyValueInput{{Name: "K", Input: registry.Input{
-				Description: "key", Secret: true, Value: text("{b}{a}"),
-				Variables: []registry.KeyValueInput{{Name: "b", Input: registry.Input{Default: text("1")}}, {Name: "a", Input: registry.Input{Required: true}}},
+				Description: "key", Secret: true, Value: new("{b}{a}"),
+				Variables: []registry.KeyValueInput{{Name: "b", Input: registry.Input{Default: new("1")}}, {Name: "a", Input: registry.Input{Required: true}}},
 			}}},
 		}},
 		Remotes: []registry.Remote{{
 			Type: "sse", URL: "https://{t}.example/sse",
-			Variables: []registry.KeyValueInput{{Name: "t", Input: registry.Input{Default: text("x")}}},
-			Headers:   []registry.KeyValueInput{{Name: "H", Input: registry.Input{Value: text("v")}}},
+			Variables: []registry.KeyValueInput{{Name: "t", Input: registry.Input{Default: new("x")}}},
+			Headers:   []registry.KeyValueInput{{Name: "H", Input: registry.Input{Value: new("v")}}},
 		}},
 		Raw: json.RawMessage(doc),
 	}
@@ -89,11 +89,11 @@ func TestWrongKindsCostOneMember(t *testing.T) {
 		Packages: []registry.Package{{}, {
 			RegistryType: "npm", Identifier: "i",
 			RuntimeArguments: []registry.Argument{
-				{Input: registry.Input{Value: text("--bare")}},
-				{Input: registry.Input{Value: text("7")}},
+				{Input: registry.Input{Value: new("--bare")}},
+				{Input: registry.Input{Value: new("7")}},
 				{Named: true, Name: "-x"},
 			},
-			PackageArguments: []registry.Argument{{Named: true, Name: "-n", Input: registry.Input{Default: text("3000"), Required: true, Choices: []string{"1"}}}},
+			PackageArguments: []registry.Argument{{Named: true, Name: "-n", Input: registry.Input{Default: new("3000"), Required: true, Choices: []string{"1"}}}},
 		}},
 		Faults: []string{
 			"title: not a text; ignored",

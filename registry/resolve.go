@@ -145,8 +145,7 @@ func (c *Client) Release(ctx context.Context, rec Record) (Record, error) {
 		return rec, nil
 	}
 	all, err := c.Versions(ctx, rec.Server.Name)
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*NotFoundError](err); ok {
 		return rec, nil
 	}
 	if err != nil {

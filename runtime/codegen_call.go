@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"time"
 )
@@ -28,9 +29,7 @@ func WithTimeout(d time.Duration) CallOption {
 func WithMeta(key string, value json.RawMessage) CallOption {
 	return func(o *CallOptions) {
 		meta := map[string]json.RawMessage{}
-		for k, v := range o.Meta {
-			meta[k] = v
-		}
+		maps.Copy(meta, o.Meta)
 		meta[key] = value
 		o.Meta = meta
 	}

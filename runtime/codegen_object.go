@@ -184,7 +184,7 @@ func (m *member) decode(raw json.RawMessage, ok bool) error {
 		}
 		return nil
 	case memberOptional:
-		if _, opt := m.field.Addr().Interface().(json.Unmarshaler); !opt && isNull(raw) {
+		if _, opt := reflect.TypeAssert[json.Unmarshaler](m.field.Addr()); !opt && isNull(raw) {
 			return nil
 		}
 	case memberNullable:
@@ -202,7 +202,7 @@ func (m *member) decode(raw json.RawMessage, ok bool) error {
 
 // absent reports whether an optional field has no value.
 func absent(v reflect.Value) bool {
-	if z, ok := v.Interface().(interface{ IsZero() bool }); ok {
+	if z, ok := reflect.TypeAssert[interface{ IsZero() bool }](v); ok {
 		return z.IsZero()
 	}
 	return nilable(v) && v.IsNil()

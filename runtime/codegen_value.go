@@ -31,7 +31,7 @@ func encodeValue(out []byte, v reflect.Value) ([]byte, error) {
 		}
 		return encodeValue(out, v.Elem())
 	}
-	if m, ok := v.Interface().(json.Marshaler); ok {
+	if m, ok := reflect.TypeAssert[json.Marshaler](v); ok {
 		b, err := m.MarshalJSON()
 		return append(out, b...), err
 	}
@@ -59,6 +59,7 @@ func encodeValue(out []byte, v reflect.Value) ([]byte, error) {
 			}
 		}
 		return append(out, '}'), nil
+	default: // encoding/json has the rest right
 	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -99,7 +100,7 @@ func decodeValue(raw json.RawMessage, v reflect.Value) error {
 		v.Set(p)
 		return nil
 	}
-	if u, ok := v.Addr().Interface().(json.Unmarshaler); ok {
+	if u, ok := reflect.TypeAssert[json.Unmarshaler](v.Addr()); ok {
 		return u.UnmarshalJSON(raw)
 	}
 	if isNull(raw) {
@@ -121,6 +122,7 @@ func decodeValue(raw json.RawMessage, v reflect.Value) error {
 		if t == reflect.TypeFor[json.Number]() && !startsNumber(raw) {
 			return mismatch("a number", raw)
 		}
+	default: // encoding/json has the rest right
 	}
 	if err := json.Unmarshal(raw, v.Addr().Interface()); err != nil {
 		return mismatch(describe(t), raw)

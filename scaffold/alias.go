@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/registry"
@@ -17,9 +18,9 @@ func Alias(server string) string {
 	alias := last
 	if saysNothing(last) {
 		labels := strings.Split(namespace, ".")
-		for i := len(labels) - 1; i >= 0; i-- {
-			if labels[i] != "" && !saysNothing(labels[i]) {
-				alias = labels[i]
+		for _, label := range slices.Backward(labels) {
+			if label != "" && !saysNothing(label) {
+				alias = label
 				break
 			}
 		}

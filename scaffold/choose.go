@@ -147,10 +147,10 @@ func (b *builder) nothingToRun() error {
 		}
 	}
 	for _, p := range b.srv.Packages {
-		switch kind := p.RegistryType; {
-		case kind == "mcpb":
+		switch kind := p.RegistryType; kind {
+		case "mcpb":
 			add("bundles (mcpb)")
-		case kind == "":
+		case "":
 			add("a package without a type")
 		default:
 			add(strings.TrimSpace(kind + " packages " + p.Transport.Type))

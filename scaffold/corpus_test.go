@@ -58,8 +58,7 @@ func TestPublishedDocuments(t *testing.T) {
 			t.Errorf("%s %s: faults %q", s.Name, s.Version, s.Faults)
 		}
 		p, err := scaffold.New(*s, scaffold.Options{Registry: "https://registry.example.com", OfficialRegistry: false})
-		var refused *scaffold.RefusedError
-		if errors.As(err, &refused) {
+		if _, ok := errors.AsType[*scaffold.RefusedError](err); ok {
 			counts["refused"]++
 			if len(s.Remotes) > 0 || !strings.Contains(err.Error(), "mcpb") && !strings.Contains(err.Error(), "nothing to run") && !strings.Contains(err.Error(), "api") {
 				t.Log(err)

@@ -372,12 +372,12 @@ func TestChoice(t *testing.T) {
 		for _, alt := range p.Alternatives {
 			flag, value, _ := strings.Cut(strings.TrimPrefix(alt.Flag, "--"), " ")
 			o := scaffold.Options{}
-			switch {
-			case flag == "package":
+			switch flag {
+			case "package":
 				o.Package = value
-			case flag == "remote=1":
+			case "remote=1":
 				o.Remote = 1
-			case flag == "remote=2":
+			case "remote=2":
 				o.Remote = 2
 			default:
 				t.Fatalf("flag %q", alt.Flag)
@@ -390,8 +390,7 @@ func TestChoice(t *testing.T) {
 	}
 	for _, o := range []scaffold.Options{{Package: "mcpb"}, {Package: "1"}, {Package: "7"}, {Package: "pypi"}, {Remote: 3}, {Package: "npm", Remote: 1}} {
 		_, err := scaffold.New(parse(t, "a.b/c", all), o)
-		var usage *scaffold.UsageError
-		if !errors.As(err, &usage) {
+		if _, ok := errors.AsType[*scaffold.UsageError](err); !ok {
 			t.Errorf("%+v: got %v, want a usage error", o, err)
 		}
 	}

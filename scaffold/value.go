@@ -71,6 +71,7 @@ func (b *builder) given(kind Kind, names ...string) []Given {
 		list = b.o.Vars
 	case KindHeader:
 		list = b.o.Headers
+	case kindURL: // nobody can give one
 	}
 	var out []Given
 	for i, g := range list {
@@ -235,7 +236,7 @@ func checkValue(in registry.Input, s string) string {
 
 // variablePattern finds {name} and ${name}. A name holds none of the
 // characters that JSON or a shell would put into braces.
-var variablePattern = regexp.MustCompile(`\$?\{([^{}\s"':,;$]+)\}`) //nolint:gochecknoglobals // a constant
+var variablePattern = regexp.MustCompile(`\$?\{([^{}\s"':,;$]+)\}`)
 
 // variable is the merged definition of a template variable.
 type variable struct {

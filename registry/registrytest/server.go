@@ -88,7 +88,7 @@ func NewServer(records []json.RawMessage, o Options) (http.Handler, error) {
 		mux.HandleFunc("GET "+prefix+"/ping", say(map[string]any{"pong": true}))
 		mux.HandleFunc("GET "+prefix+"/version", say(map[string]any{"version": "registrytest", "git_commit": "", "build_time": ""}))
 		mux.HandleFunc("GET "+prefix+"/servers/{$}", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, strings.TrimSuffix(r.URL.Path, "/"), http.StatusPermanentRedirect)
+			http.Redirect(w, r, strings.TrimSuffix(r.URL.Path, "/"), http.StatusPermanentRedirect) //nolint:gosec // to a path of its own
 		})
 	}
 	mux.HandleFunc("/", noEndpoint)

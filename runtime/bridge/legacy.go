@@ -23,8 +23,7 @@ type handshake struct {
 // initialize shakes hands, offering one revision (2025-11-25, Lifecycle).
 func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
 	h, err := o.shake(ctx, t, offer)
-	var rpc *runtime.Error
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		// Some servers refuse a revision with an error that lists theirs
 		// instead of answering with one.
 		if v := mutual(supportedVersions(rpc)); v != "" && v != offer && o.Version == "" {

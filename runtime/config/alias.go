@@ -35,7 +35,7 @@ func aliasFault(alias string) string {
 		return "it is longer than " + strconv.Itoa(maxAlias) + " characters"
 	case strings.Contains(alias, "__"):
 		return `it contains "__", which separates server and tool`
-	case !alphanumeric(alias[0]):
+	case !alphanumeric(rune(alias[0])):
 		return "it does not begin with a letter or digit"
 	}
 	for _, r := range alias {
@@ -88,12 +88,12 @@ func reserved() []string {
 	}
 }
 
-func alphanumeric(c byte) bool {
+func alphanumeric(c rune) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
 func aliasRune(r rune) bool {
-	return r == '.' || r == '_' || r == '-' || r < 0x80 && alphanumeric(byte(r))
+	return r == '.' || r == '_' || r == '-' || alphanumeric(r)
 }
 
 // Nearest gives the candidates that look like a word, best first, at most

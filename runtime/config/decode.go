@@ -284,7 +284,7 @@ func nameFault(at, name string) string {
 	}
 	ok := name != ""
 	for _, r := range name {
-		ok = ok && (r < 0x80 && alphanumeric(byte(r)) || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+		ok = ok && (alphanumeric(r) || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	}
 	if !ok {
 		return "cannot be the name of a header"

@@ -61,8 +61,7 @@ func Load(path string) (*File, error) {
 
 // reason is an error without the path that it would repeat.
 func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
 	}
 	return err.Error()

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -49,9 +50,9 @@ func (f *File) indentAt(offset int) string {
 // memberIndent is how the members of an object are indented.
 func (f *File) memberIndent(v *hujson.Value) string {
 	members := v.Value.(*hujson.Object).Members
-	for i := len(members) - 1; i >= 0; i-- {
-		if ownLine(members[i]) {
-			return f.indentAt(members[i].Name.StartOffset)
+	for _, member := range slices.Backward(members) {
+		if ownLine(member) {
+			return f.indentAt(member.Name.StartOffset)
 		}
 	}
 	return f.indentAt(v.StartOffset) + f.style().unit

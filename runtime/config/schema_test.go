@@ -59,8 +59,8 @@ func TestSchemaKeys(t *testing.T) {
 		lower = append(lower, strings.ToLower(k))
 	}
 	entry := reflect.TypeFor[config.Entry]()
-	for i := range entry.NumField() {
-		switch name := entry.Field(i).Name; name {
+	for field := range entry.Fields() {
+		switch name := field.Name; name {
 		case "Name", "Raw", "Fault": // not members of the object
 		default:
 			fields = append(fields, strings.ToLower(name))

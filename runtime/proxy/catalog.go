@@ -38,8 +38,9 @@ func (k kind) listing() listing {
 		return listing{"resources/list", "resources", "resources", "notifications/resources/list_changed", "uri"}
 	case templates:
 		return listing{"resources/templates/list", "resourceTemplates", "resources", "notifications/resources/list_changed", "uriTemplate"}
+	default:
+		panic(fmt.Sprintf("proxy: no list %d", k))
 	}
-	panic(fmt.Sprintf("proxy: no list %d", k))
 }
 
 // catalog is what one server offers, as it sent it.

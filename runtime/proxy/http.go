@@ -124,8 +124,7 @@ func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, h.o.MaxBody)); err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", h.o.MaxBody))
 		}
 		return // else the client is gone

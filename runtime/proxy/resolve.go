@@ -119,7 +119,7 @@ func (p *Proxy) unwrap(uri string) *route {
 	return nil
 }
 
-var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`) //nolint:gochecknoglobals // a constant pattern
+var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
 
 // matches tells whether a URI can be an expansion of a template (RFC 6570):
 // {+x} and {#x} stand for anything, the other expressions for what has no

@@ -65,8 +65,7 @@ type answer struct{ result, object []byte }
 // isError and one sentence, since only that reaches the model; for the rest an
 // internal error with data.kind.
 func failed(method string, err error) answer {
-	var rpc *runtime.Error
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		if rpc.Raw != nil {
 			return answer{object: rpc.Raw}
 		}

@@ -102,7 +102,7 @@ func (s *Schema) resolve(ref string) (any, bool) {
 	if frag == "" {
 		return v, true
 	}
-	for _, token := range strings.Split(frag[1:], "/") {
+	for token := range strings.SplitSeq(frag[1:], "/") {
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 		switch x := v.(type) {
 		case *object:

@@ -47,8 +47,9 @@ func (t *typ) nilable() bool {
 		return true
 	case kindNamed:
 		return t.named.form == formDefined
+	default:
+		return false
 	}
-	return false
 }
 
 // code is the Go type of a field.
@@ -79,7 +80,7 @@ func (f *field) method() string {
 }
 
 // plainName is what a json struct tag can spell and everybody can read.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_.$/:@+ -]+$`) //nolint:gochecknoglobals // a constant
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_.$/:@+ -]+$`)
 
 func (f *field) tag() jen.Code {
 	if !plainName.MatchString(f.json) || f.json == "-" {

@@ -2,6 +2,7 @@ package gogen
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -32,9 +33,7 @@ func (d *document) merge(a, b any) (any, error) {
 		return nil, err
 	}
 	out := object{}
-	for k, v := range x {
-		out[k] = v
-	}
+	maps.Copy(out, x)
 	for _, k := range keys(y) {
 		old, both := out[k]
 		if !both || annotations[k] {
@@ -127,9 +126,7 @@ func mergeKeyword(k string, a, b any) (any, error) {
 			break
 		}
 		out := object{}
-		for name, s := range x {
-			out[name] = s
-		}
+		maps.Copy(out, x)
 		for name, s := range y {
 			if old, both := out[name]; both && jsonText(old) != jsonText(s) {
 				out[name] = object{"allOf": []any{old, s}}

@@ -3,6 +3,7 @@ package gogen
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -398,9 +399,7 @@ func isNullSchema(s any) bool {
 
 func with(m object, key string, v any) object {
 	out := make(object, len(m)+1)
-	for k, old := range m {
-		out[k] = old
-	}
+	maps.Copy(out, m)
 	out[key] = v
 	return out
 }

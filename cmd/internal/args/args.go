@@ -192,8 +192,7 @@ func (b *builder) file(name string) ([]byte, error) {
 	}
 	raw, err := read(name)
 	if err != nil {
-		var path *os.PathError
-		if errors.As(err, &path) {
+		if path, ok := errors.AsType[*os.PathError](err); ok {
 			err = path.Err
 		}
 		return nil, errorf("read %s: %w", name, err)
@@ -202,7 +201,7 @@ func (b *builder) file(name string) ([]byte, error) {
 }
 
 func readFile(name string) ([]byte, error) {
-	f, err := os.Open(name) //nolint:gosec // the user names the file
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}

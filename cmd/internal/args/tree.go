@@ -124,6 +124,7 @@ func (n *node) appendTo(b []byte) []byte {
 			b = item.appendTo(b)
 		}
 		return append(b, ']')
+	default: // a leaf without a value
+		return append(b, "null"...)
 	}
-	return append(b, "null"...)
 }

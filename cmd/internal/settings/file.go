@@ -87,8 +87,8 @@ func remedy(name string, known []string) string {
 		return "did you mean " + near[0] + "?"
 	}
 	for _, k := range known {
-		if strings.HasSuffix(k, "."+name) {
-			return "it belongs below " + strings.TrimSuffix(k, "."+name) + ", indented"
+		if before, ok := strings.CutSuffix(k, "."+name); ok {
+			return "it belongs below " + before + ", indented"
 		}
 	}
 	return "settings are " + strings.Join(known, ", ")

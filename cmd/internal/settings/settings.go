@@ -156,8 +156,7 @@ func (src *source) readFile(v *viper.Viper, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pe.Err
 		}
 		return &config.Problem{File: path, Message: err.Error()}

@@ -154,7 +154,7 @@ func (src *source) headers() (map[string]string, error) {
 		// A command may have a --header of another kind; it is not ours.
 		words, err := src.o.Flags.GetStringArray("header")
 		if err != nil {
-			return out, nil //nolint:nilerr // see above
+			return out, nil
 		}
 		for _, w := range words {
 			if err := add("-H", w); err != nil {

@@ -36,7 +36,7 @@ type Process struct {
 // Start starts a child.
 func Start(o Options) (*Process, error) {
 	// The child's lifetime is Stop's business: no context ends it.
-	cmd := exec.Command(o.Command, o.Args...) //nolint:gosec,noctx // running what the user configured is the purpose
+	cmd := exec.Command(o.Command, o.Args...) //nolint:noctx // running what the user configured is the purpose
 	cmd.Env, cmd.Dir = o.Env, o.Dir
 	p := &Process{cmd: cmd, done: make(chan struct{})}
 	var theirs []*os.File
