@@ -13,7 +13,7 @@ const (
 
 // EncodeHeader writes a text as the value of a mirrored header (2026-07-28,
 // Streamable HTTP, Value Encoding): as it is, or wrapped in base64 where it
-// holds anything but printable ASCII and tabs, has white space at an end, or
+// holds anything but printable ASCII, has white space at an end, or
 // looks like the wrapper itself.
 func EncodeHeader(value string) string {
 	plain := strings.Trim(value, " \t") == value &&

@@ -381,24 +381,42 @@ func TestHTTPResume(t *testing.T) {
 		notes   int
 	}{
 		"after priming, with retry": {
-			legacy, play{events("id: p\nretry: 1500\ndata:\n\n"), events(answer1)},
-			"", []string{"", "p"}, []time.Duration{1500 * time.Millisecond}, 0,
+			legacy,
+			play{events("id: p\nretry: 1500\ndata:\n\n"), events(answer1)},
+			"",
+			[]string{"", "p"},
+			[]time.Duration{1500 * time.Millisecond},
+			0,
 		},
 		"retry of zero": {
-			legacy, play{events("id: p\nretry: 0\ndata:\n\n"), events(answer1)},
-			"", []string{"", "p"}, []time.Duration{0}, 0,
+			legacy,
+			play{events("id: p\nretry: 0\ndata:\n\n"), events(answer1)},
+			"",
+			[]string{"", "p"},
+			[]time.Duration{0},
+			0,
 		},
 		"messages in between": {
-			legacy, play{events("id: 1\nretry: 10\n" + noteX), events("id: 2\n" + noteX), events(noteX + answer1)},
-			"", []string{"", "1", "2"}, []time.Duration{10 * time.Millisecond, 10 * time.Millisecond}, 3,
+			legacy,
+			play{events("id: 1\nretry: 10\n" + noteX), events("id: 2\n" + noteX), events(noteX + answer1)},
+			"",
+			[]string{"", "1", "2"},
+			[]time.Duration{10 * time.Millisecond, 10 * time.Millisecond},
+			3,
 		},
 		"half an event": {
-			legacy, play{events("id: 1\nretry: 10\n" + noteX + "id: 2\ndata: {"), events(answer1)},
-			"", []string{"", "1"}, nil, 1,
+			legacy,
+			play{events("id: 1\nretry: 10\n" + noteX + "id: 2\ndata: {"), events(answer1)},
+			"",
+			[]string{"", "1"},
+			nil, 1,
 		},
 		"network down for a while": {
-			legacy, play{events("id: 1\nretry: 10\ndata:\n\n"), down, reply(503, "", ""), events(answer1)},
-			"", []string{"", "1", "1", "1"}, nil, 0,
+			legacy,
+			play{events("id: 1\nretry: 10\ndata:\n\n"), down, reply(503, "", ""), events(answer1)},
+			"",
+			[]string{"", "1", "1", "1"},
+			nil, 0,
 		},
 		"polled often, with news":    {legacy, append(news, events(answer1)), "", nil, nil, 0},
 		"polled often, without":      {legacy, append(same, events(answer1)), "", nil, nil, 0},
@@ -416,8 +434,11 @@ func TestHTTPResume(t *testing.T) {
 			legacy, play{events("id: 1\nretry: 10\n" + noteX), reply(404, "", "")}, "before the result", []string{"", "1"}, nil, 1,
 		},
 		"network down for good": {
-			legacy, play{events("id: 1\nretry: 10\ndata:\n\n"), down}, "before the result",
-			[]string{"", "1", "1", "1", "1", "1", "1", "1", "1", "1", "1"}, nil, 0,
+			legacy,
+			play{events("id: 1\nretry: 10\ndata:\n\n"), down},
+			"before the result",
+			[]string{"", "1", "1", "1", "1", "1", "1", "1", "1", "1", "1"},
+			nil, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -490,153 +511,4 @@ func TestHTTPResumeCancelled(t *testing.T) {
 			t.Errorf("the cancel notice: %s", d)
 		}
 	})
-}
-
-// TestHTTPListenRetries: the stream is opened again with growing pauses, ten
-// times, and never where the server has none.
-func TestHTTPListenRetries(t *testing.T) {
-	type play = []func(*http.Request) *http.Response
-	for name, c := range map[string]struct {
-		play  play
-		tries int
-	}{
-		"405":               {play{reply(405, "", "")}, 1},
-		"404":               {play{reply(404, "", "")}, 1},
-		"400":               {play{reply(400, "application/json", `{}`)}, 1},
-		"401":               {play{reply(401, "", "")}, 1},
-		"HTML":              {play{reply(200, "text/html", "<html>")}, 1},
-		"JSON":              {play{reply(200, "application/json", "{}")}, 1},
-		"down":              {play{down}, 11},
-		"503":               {play{reply(503, "", "")}, 11},
-		"ends at once":      {play{events("")}, 11},
-		"comments only":     {play{events(": hi\n\n")}, 11},
-		"down, then gone":   {play{down, down, reply(405, "", "")}, 3},
-		"an event resets":   {play{down, down, down, events(noteX), down}, 3 + 1 + 10},
-		"asks for 1 h":      {play{events("retry: 3600000\n\n"), reply(405, "", "")}, 2},
-		"lasting is enough": {play{down, down, lasting(time.Minute), down}, 2 + 1 + 10},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := &steps{t: t, play: c.play}
-				rec := newRecorder()
-				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: rec})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer cl.Close()
-				cl.Listen(t.Context())
-				if c.tries > 1 {
-					cl.Listen(t.Context()) // while one runs, one is enough
-				}
-				time.Sleep(24 * time.Hour)
-				synctest.Wait()
-				if len(s.times) != c.tries {
-					t.Errorf("%d tries, want %d", len(s.times), c.tries)
-				}
-				for i, d := range s.waits() {
-					if name == "down" {
-						most := min(500*time.Millisecond<<i, 30*time.Second)
-						if d < most/2 || d > most {
-							t.Errorf("pause %d: %v, want at most %v and at least half", i, d, most)
-						}
-					}
-					if name == "asks for 1 h" && d != time.Hour {
-						t.Errorf("pause: %v", d)
-					}
-				}
-			})
-		})
-	}
-}
-
-// lasting is a stream that says nothing for a while and ends.
-func lasting(d time.Duration) func(*http.Request) *http.Response {
-	return func(r *http.Request) *http.Response {
-		resp := events("")(r)
-		pr, pw := io.Pipe()
-		time.AfterFunc(d, func() { _ = pw.Close() })
-		resp.Body = pr
-		return resp
-	}
-}
-
-// TestHTTPListen: what comes outside of calls reaches the handler, progress its
-// call; requests are answered; a new session has a stream again.
-func TestHTTPListen(t *testing.T) {
-	send, pong := make(chan string), make(chan posted, 10)
-	session := 0
-	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
-		switch {
-		case r.Method == http.MethodGet:
-			writeSSE(w, "id: first\ndata:\n\n")
-			for {
-				select {
-				case text := <-send:
-					writeSSE(w, "data: %s\n\n", text)
-				case <-r.Context().Done():
-					return
-				}
-			}
-		case p.Method == "initialize":
-			session++
-			w.Header().Set("Mcp-Session-Id", fmt.Sprintf("s%d", session))
-			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
-		case p.Method == "slow":
-			send <- `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"other","progress":1}}`
-			send <- `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"tok","progress":2}}`
-			send <- `{"jsonrpc":"2.0","id":1,"result":"not here"}`
-			send <- `{"jsonrpc":"2.0","id":"p","method":"ping"}`
-			<-pong // streams do not wait for each other
-			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
-		default:
-			w.WriteHeader(http.StatusAccepted)
-			if p.Method == "" {
-				pong <- p
-			}
-		}
-	})
-	own, mine := newRecorder(), newRecorder()
-	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: own})
-	shake := func() {
-		t.Helper()
-		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	shake()
-	c.Listen(t.Context())
-	get := s.requests(t, 3)[2]
-	if get.HTTPMethod != http.MethodGet || get.Header.Get("Mcp-Session-Id") != "s1" || get.Header.Get("Mcp-Protocol-Version") != legacy || get.Header.Get("Accept") != "text/event-stream" {
-		t.Errorf("GET: %+v", get)
-	}
-	req := &runtime.Request{Method: "slow", Version: legacy, Token: json.RawMessage(`"tok"`), Events: mine}
-	if _, err := c.Call(t.Context(), req); err != nil {
-		t.Fatal(err)
-	}
-	if n := own.next(t); n.call != nil || !strings.Contains(n.params, "other") {
-		t.Errorf("progress of somebody else: %+v", n)
-	}
-	if n := mine.next(t); n.call != req || !strings.Contains(n.params, `"progress":2`) {
-		t.Errorf("progress of the call: %+v", n)
-	}
-	// Two more: the call and the answer to the ping.
-	var answer posted
-	for _, p := range s.requests(t, 2) {
-		if p.Method == "" && p.HTTPMethod == http.MethodPost {
-			answer = p
-		}
-	}
-	if answer.Body != `{"jsonrpc":"2.0","id":"p","result":{}}` || answer.Header.Get("Mcp-Session-Id") != "s1" || answer.Header.Get("Mcp-Protocol-Version") != legacy {
-		t.Errorf("answer to the ping: %+v", answer)
-	}
-	c.ResetSession()
-	shake()
-	seen := s.requests(t, 3)
-	last := seen[len(seen)-1]
-	if last.HTTPMethod != http.MethodGet || last.Header.Get("Mcp-Session-Id") != "s2" || last.Header.Get("Last-Event-Id") != "" {
-		t.Errorf("the new session's stream: %+v", last)
-	}
 }

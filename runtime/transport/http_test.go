@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -379,4 +382,33 @@ func TestHTTPCloseLeavesNoConnection(t *testing.T) {
 	}
 	_ = c.Close()
 	receive(t, s.gone, "the end of the connection")
+}
+
+// TestHTTP2: the caller's own client, TLS and HTTP/2.
+func TestHTTP2(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			t.Errorf("HTTP/%d", r.ProtoMajor)
+		}
+		b, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(b), "wait") {
+			writeSSE(w, ": hi\n\n")
+			<-r.Context().Done()
+			return
+		}
+		writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":%s}\n\n", grease)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Client: s.Client()})
+	got, err := c.Call(t.Context(), &runtime.Request{Method: "x", ID: json.RawMessage(`"a"`), Version: modern})
+	if err != nil || string(got) != grease {
+		t.Errorf("got %s, %v", got, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := c.Call(ctx, &runtime.Request{Method: "wait", Version: modern}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
 }
