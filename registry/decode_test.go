@@ -10,8 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 )
 
-//go:fix inline
-
 func TestParseServer(t *testing.T) {
 	doc := `{"name":"a.b/c","version":"1.0.0","title":"C","description":"d","websiteUrl":"https://c.example",
 	 "repository":{"url":"https://git.example/c","source":"git","subfolder":"x"},

@@ -96,56 +96,5 @@ func aliasRune(r rune) bool {
 	return r == '.' || r == '_' || r == '-' || alphanumeric(r)
 }
 
-// Nearest gives the candidates that look like a word, best first, at most
-// three: a different case, a common beginning, or few slips of the finger
-// (one for each three letters, two neighbours swapped being one).
-func Nearest(word string, candidates []string) []string {
-	type hit struct {
-		name     string
-		distance int
-	}
-	var hits []hit
-	lower := strings.ToLower(word)
-	for _, c := range candidates {
-		name := strings.ToLower(c)
-		d := distance(lower, name)
-		switch {
-		case d <= max(1, len(lower)/3) && d < len(lower):
-			hits = append(hits, hit{c, d})
-		case len(lower) >= 2 && (strings.HasPrefix(name, lower) || len(name) >= 3 && strings.HasPrefix(lower, name)):
-			hits = append(hits, hit{c, 100 + d})
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return a.distance - b.distance })
-	var names []string
-	for _, h := range hits[:min(len(hits), 3)] {
-		names = append(names, h.name)
-	}
-	return names
-}
-
-// distance is the Damerau-Levenshtein distance in bytes, neighbours swapped
-// once (optimal string alignment).
-func distance(a, b string) int {
-	prev2 := make([]int, len(b)+1)
-	prev := make([]int, len(b)+1)
-	cur := make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, cur = prev, cur, prev2
-	}
-	return prev[len(b)]
-}
+// maxNear is how many names a suggestion offers.
+const maxNear = 3

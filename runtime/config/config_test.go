@@ -304,26 +304,6 @@ func TestAlias(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"filesystem", "fetch", "github", "git", "memory"}
-	for _, tt := range []struct {
-		word string
-		want []string
-	}{
-		{"gihtub", []string{"github"}},
-		{"GIT", []string{"git", "github"}},
-		{"file", []string{"filesystem"}},
-		{"memmory", []string{"memory"}},
-		{"zzz", nil},
-		{"", nil},
-		{"x", nil},
-	} {
-		if diff := cmp.Diff(tt.want, config.Nearest(tt.word, known)); diff != "" {
-			t.Errorf("Nearest(%q) (-want +got):\n%s", tt.word, diff)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{sample, "", "{", `{"mcpServers": {"a": "\x"}}`, "{/*", "//", "\uFEFF{}", `{"mcpServers":{"a":{"command":"a","url":"b"}}}`} {
 		f.Add([]byte(s))

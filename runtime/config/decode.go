@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
 )
 
 // decoder reads one entry from its syntax tree, which knows where everything
@@ -99,7 +101,7 @@ func unknownKeyRemedy(name string) string {
 	case "timeout":
 		return "did you mean requestTimeout?"
 	}
-	if near := Nearest(name, Keys()); len(near) > 0 {
+	if near := nearest.Names(name, Keys(), maxNear); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	return ""
@@ -372,7 +374,7 @@ func (d *decoder) typ(e *Entry, at string, v hujson.Value) {
 		d.fault(v.StartOffset, `type is "cli"`, `write "cli": true in its place`)
 	default:
 		remedy := "leave it out: the shape decides"
-		if near := Nearest(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}); len(near) > 0 {
+		if near := nearest.Names(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}, maxNear); len(near) > 0 {
 			remedy = "did you mean " + near[0] + "?"
 		}
 		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want stdio, http or sse", s), remedy)

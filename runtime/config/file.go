@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
 )
 
 const (
@@ -123,7 +125,7 @@ func rootRemedy(key string) string {
 	if slices.Contains([]string{"servers", "mcp", "context_servers", "mcp_servers"}, key) {
 		return `mcpctl reads "mcpServers"`
 	}
-	if near := Nearest(key, []string{rootKey, "$schema"}); len(near) > 0 {
+	if near := nearest.Names(key, []string{rootKey, "$schema"}, maxNear); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	return ""
@@ -206,7 +208,7 @@ func (f *File) Nearest(name string) []string {
 	for i, e := range f.entries {
 		names[i] = e.Name
 	}
-	return Nearest(name, names)
+	return nearest.Names(name, names, maxNear)
 }
 
 // Warnings gives what is odd but harmless, in the file's order: unknown keys

@@ -181,33 +181,6 @@ func TestValidateConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-func TestNearest(t *testing.T) {
-	names := []string{"read_text_file", "write_file", "list_directory", "echo", "get-sum"}
-	tests := []struct {
-		in   string
-		want []string
-	}{
-		{"wrte_file", []string{"write_file"}},
-		{"readTextFile", []string{"read_text_file"}},
-		{"ehco", []string{"echo"}},
-		{"getsum", []string{"get-sum"}},
-		{"read", []string{"read_text_file"}},
-		{"file", []string{"read_text_file", "write_file"}},
-		{"zzz", nil},
-		{"", nil},
-		{strings.Repeat("x", 1000), nil},
-	}
-	for _, tt := range tests {
-		got := schema.Nearest(tt.in, names, 3)
-		if len(got) == 0 {
-			got = nil
-		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", tt.in, diff)
-		}
-	}
-}
-
 func FuzzValidate(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"$ref":"#"}}}`, `{"a":{"a":1}}`)
 	f.Add(`{"anyOf":[{"type":"null"},{"enum":["x",1]}],"items":[true]}`, `"y"`)

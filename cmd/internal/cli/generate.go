@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
@@ -230,7 +231,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 				names[i] = t.Name
 			}
 			e := usagef("--tools %s matches no tool", pattern)
-			if near := config.Nearest(pattern, names); len(near) > 0 {
+			if near := schema.Nearest(pattern, names, nearestNames); len(near) > 0 {
 				return nil, e.withHint("there is %s", strings.Join(near, ", "))
 			}
 			return nil, e

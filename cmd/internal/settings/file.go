@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // file knows where in config.yaml each setting stands; viper does not tell.
@@ -83,7 +84,7 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 }
 
 func remedy(name string, known []string) string {
-	if near := config.Nearest(name, append(known, "serve")); len(near) > 0 {
+	if near := schema.Nearest(name, append(known, "serve"), 1); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	for _, k := range known {

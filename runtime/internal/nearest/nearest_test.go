@@ -1,0 +1,40 @@
+package nearest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
+)
+
+func TestNames(t *testing.T) {
+	tools := []string{"read_text_file", "write_file", "list_directory", "echo", "get-sum"}
+	servers := []string{"filesystem", "fetch", "github", "git", "memory"}
+	for _, tt := range []struct {
+		names []string
+		in    string
+		want  []string
+	}{
+		{tools, "wrte_file", []string{"write_file"}},
+		{tools, "readTextFile", []string{"read_text_file"}},
+		{tools, "ehco", []string{"echo"}},
+		{tools, "getsum", []string{"get-sum"}},
+		{tools, "read", []string{"read_text_file"}},
+		{tools, "file", []string{"read_text_file", "write_file"}},
+		{tools, "zzz", nil},
+		{tools, "", nil},
+		{tools, strings.Repeat("x", 1000), nil},
+		{servers, "gihtub", []string{"github"}},
+		{servers, "GIT", []string{"git", "github"}},
+		{servers, "file", []string{"filesystem"}},
+		{servers, "memmory", []string{"memory"}},
+		{servers, "x", nil},
+	} {
+		if diff := cmp.Diff(tt.want, nearest.Names(tt.in, tt.names, 3), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", tt.in, diff)
+		}
+	}
+}
