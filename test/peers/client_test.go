@@ -1,0 +1,92 @@
+//go:build integration
+
+package peers_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// client is a client of the official SDK and what it was told.
+type client struct {
+	*mcp.ClientSession
+	heard
+}
+
+// connect connects an SDK client; it is closed with the test.
+func connect(t *testing.T, tr mcp.Transport) *client {
+	t.Helper()
+	c := &client{heard: heard{tools: make(chan struct{}, 100)}}
+	sdk := mcp.NewClient(&mcp.Implementation{Name: "peer", Version: "1"}, &mcp.ClientOptions{
+		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.tools <- struct{}{} },
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.progress = append(c.progress, r.Params.Progress)
+		},
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	session, err := sdk.Connect(ctx, tr, nil)
+	if err != nil {
+		t.Fatalf("connect: %v", err)
+	}
+	c.ClientSession = session
+	t.Cleanup(func() { _ = session.Close() })
+	return c
+}
+
+func (c *client) steps() []float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.progress)
+}
+
+// stdioFront connects to mcpctl serve as its child.
+func stdioFront(t *testing.T, config string, args ...string) *client {
+	t.Helper()
+	cmd, _ := command(t, context.WithoutCancel(t.Context()), config, append([]string{"serve"}, args...)...)
+	return connect(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: 10 * time.Second})
+}
+
+// fronts are the ways to reach mcpctl serve, by name.
+func fronts() map[string]func(t *testing.T, config string, args ...string) *client {
+	return map[string]func(*testing.T, string, ...string) *client{
+		"stdio": stdioFront,
+		"http": func(t *testing.T, config string, args ...string) *client {
+			return connect(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, config, args...).url})
+		},
+	}
+}
+
+// call calls a tool and gives the text of its result.
+func (c *client) call(ctx context.Context, name string, args any) (string, *mcp.CallToolResult, error) {
+	res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return "", nil, err
+	}
+	for _, b := range res.Content {
+		if t, is := b.(*mcp.TextContent); is {
+			return t.Text, res, nil
+		}
+	}
+	return "", res, nil
+}
+
+// toldOfChange waits a moment for a tools/list_changed.
+func (c *client) toldOfChange(ctx context.Context) bool {
+	t := time.NewTimer(time.Second)
+	defer t.Stop()
+	select {
+	case <-c.tools:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+		return true // the caller's next call reports it
+	}
+	return false
+}

@@ -1,0 +1,300 @@
+//go:build integration && unix
+
+package peers_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gone is how long no process of a server may outlive mcpctl's end: half a
+// second of grace, five until the kill, and some for the machine.
+const gone = 6 * time.Second
+
+// alive tells whether a process runs; one that is dead and not reaped does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
+		if _, after, found := strings.Cut(string(stat), ") "); found && strings.HasPrefix(after, "Z") {
+			return false
+		}
+	}
+	return true
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// pidOf asks a fake server for its process id.
+func pidOf(t *testing.T, c caller, server string) int {
+	t.Helper()
+	pid, err := strconv.Atoi(digits.FindString(result(t, c, "tools/call", `{"name":"`+server+`__pid"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
+}
+
+// family is the processes of a server that resists: it and its child ignore
+// SIGTERM.
+func family(t *testing.T, c caller, file string) []int {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pids := []int{pidOf(t, c, "stubborn"), child, pidOf(t, c, "fake")}
+	for _, pid := range pids {
+		if !alive(pid) {
+			t.Fatalf("process %d is not there", pid)
+		}
+	}
+	return pids
+}
+
+func noneLeft(t *testing.T, pids []int, since time.Time) {
+	t.Helper()
+	for _, pid := range pids {
+		eventually(t, max(gone-time.Since(since), time.Millisecond), fmt.Sprint("process ", pid, " ends"), func() bool { return !alive(pid) })
+	}
+	t.Logf("all ended after %s", time.Since(since).Round(time.Millisecond))
+}
+
+// TestNoProcessIsLeft ends mcpctl serve in each of its ways, with a call in
+// flight, over a server that ignores SIGTERM with a child that does, too.
+func TestNoProcessIsLeft(t *testing.T) {
+	t.Parallel()
+	setup := func(t *testing.T) (config, pidFile string) {
+		pidFile = filepath.Join(t.TempDir(), "pid")
+		stubborn := fake("stubborn", "-ignore-term", "-linger", "30s", "-grandchild", pidFile)
+		// A second less than the default, for machines under load.
+		stubborn.object["shutdownTimeout"] = "4s"
+		return configure(t, stubborn, fake("fake")), pidFile
+	}
+	for name, c := range map[string]struct {
+		end  func(*lines)
+		code int
+	}{
+		"input closed": {func(l *lines) { _ = l.in.Close() }, 0},
+		"SIGTERM":      {func(l *lines) { _ = l.cmd.Process.Signal(syscall.SIGTERM) }, 130},
+		"SIGINT":       {func(l *lines) { _ = l.cmd.Process.Signal(syscall.SIGINT) }, 130},
+	} {
+		t.Run("stdio "+name, func(t *testing.T) {
+			t.Parallel()
+			config, pidFile := setup(t)
+			l, _ := serveStdio(t, config)
+			result(t, l, "tools/list", `{}`)
+			pids := family(t, l, pidFile)
+			if name != "input closed" { // requests in flight are answered first there
+				l.start(`"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
+				result(t, l, "ping", `{}`)
+			}
+			start := time.Now()
+			c.end(l)
+			noneLeft(t, pids, start)
+			<-l.exited
+			if code := l.cmd.ProcessState.ExitCode(); code != 0 && code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+		})
+	}
+	for name, sig := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT} {
+		t.Run("http "+name, func(t *testing.T) {
+			t.Parallel()
+			config, pidFile := setup(t)
+			d := serveHTTP(t, config)
+			p := post(t, d.url)
+			result(t, p, "tools/list", `{}`)
+			pids := family(t, p, pidFile)
+			start := time.Now()
+			_ = d.cmd.Process.Signal(sig)
+			noneLeft(t, pids, start)
+			<-d.exited
+		})
+	}
+	t.Run("http call in flight", func(t *testing.T) {
+		t.Parallel()
+		config, pidFile := setup(t)
+		d := serveHTTP(t, config)
+		p := post(t, d.url)
+		result(t, p, "tools/list", `{}`)
+		pids := family(t, p, pidFile)
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			q := &poster{url: d.url, session: p.session}
+			_, _ = q.exchange(context.WithoutCancel(t.Context()), `"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
+		}()
+		result(t, p, "ping", `{}`)
+		start := time.Now()
+		_ = d.cmd.Process.Signal(syscall.SIGTERM)
+		noneLeft(t, pids, start)
+		<-d.exited
+		<-answered
+	})
+}
+
+// TestKilledInMidCall kills a server under a call: that call says so within a
+// second, others go on, the next one has a new process.
+func TestKilledInMidCall(t *testing.T) {
+	t.Parallel()
+	config := configure(t, fake("victim"), fake("fake"))
+	stdio, _ := serveStdio(t, config)
+	d := serveHTTP(t, config)
+	web := post(t, d.url)
+	t.Run("stdio", func(t *testing.T) {
+		old := pidOf(t, stdio, "victim")
+		lost := stdio.start(`"lost"`, "tools/call", `{"name":"victim__slow","arguments":{"ms":60000}}`)
+		other := stdio.start(`"other"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":1500}}`)
+		result(t, stdio, "tools/call", `{"name":"victim__echo","arguments":{"message":"it has the call"}}`)
+		start := time.Now()
+		_ = syscall.Kill(old, syscall.SIGKILL)
+		r := stdio.await(t, lost, time.Second)
+		t.Logf("told after %s: %s", time.Since(start).Round(time.Millisecond), r.Result)
+		for _, want := range []string{`"isError":true`, "victim: ", "killed", `"kind":"connect"`} {
+			if !strings.Contains(string(r.Result), want) {
+				t.Errorf("the answer does not say %q: %s %s", want, r.Result, r.Error)
+			}
+		}
+		if now := pidOf(t, stdio, "victim"); now == old {
+			t.Error("the process is the same")
+		}
+		if r := stdio.await(t, other, limit); !strings.Contains(string(r.Result), "done") {
+			t.Errorf("another server's call: got %s %s", r.Result, r.Error)
+		}
+	})
+	t.Run("http", func(t *testing.T) {
+		old := pidOf(t, web, "victim")
+		told := make(chan string, 1)
+		go func() {
+			q := &poster{url: d.url, session: web.session}
+			r, err := q.exchange(t.Context(), `"lost"`, "tools/call", `{"name":"victim__slow","arguments":{"ms":60000}}`)
+			told <- fmt.Sprint(string(r.Result), string(r.Error), err)
+		}()
+		// The same pipe carries both calls: answered, this one is behind.
+		result(t, web, "tools/call", `{"name":"victim__slow","arguments":{"ms":200}}`)
+		_ = syscall.Kill(old, syscall.SIGKILL)
+		select {
+		case got := <-told:
+			if !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "killed") {
+				t.Errorf("got %s", got)
+			}
+		case <-time.After(time.Second):
+			t.Error("no answer within a second")
+		}
+		if now := pidOf(t, web, "victim"); now == old {
+			t.Error("the process is the same")
+		}
+	})
+}
+
+// TestKilledOverAndOver: a server that is killed again and again is there
+// again for the next call.
+func TestKilledOverAndOver(t *testing.T) {
+	t.Parallel()
+	l, _ := serveStdio(t, configure(t, fake("fake")))
+	for range 10 {
+		pid := pidOf(t, l, "fake")
+		held := l.start(`"held"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
+		result(t, l, "tools/call", `{"name":"fake__echo","arguments":{"message":"the call before is there"}}`)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		l.await(t, held, limit)
+	}
+	if r := l.call(t, "tools/call", `{"name":"fake__exit","arguments":{"code":7}}`); !strings.Contains(string(r.Result), "exit status 7") {
+		t.Errorf("got %s %s", r.Result, r.Error)
+	}
+	pidOf(t, l, "fake")
+}
+
+// TestClientThatDoesNotRead asks for far more than any pipe holds and reads
+// nothing. mcpctl must not keep it all; once the client reads again everything
+// comes, and other servers answer.
+func TestClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	const n, size = 300, 1 << 20
+	cmd, _ := command(t, context.WithoutCancel(t.Context()), configure(t, fake("fake"), fake("other")), "serve")
+	l := begin(t, cmd)
+	in := bufio.NewReaderSize(l.out, 64<<10)
+	one := func() {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.deliver(line[:len(line)-1])
+	}
+	shaken := l.start("0", "initialize", handshake)
+	one()
+	<-shaken
+	known := l.start("1", "tools/list", `{}`)
+	one()
+	<-known
+	answers := make([]<-chan reply, n)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for i := range n {
+			answers[i] = l.start(fmt.Sprint(i+2), "tools/call", fmt.Sprintf(`{"name":"fake__huge","arguments":{"bytes":%d}}`, size))
+		}
+	}()
+	peak := 0
+	if runtime.GOOS == "linux" {
+		// Its memory grows until it holds back; then it stays for a second.
+		last, since := 0, time.Now()
+		eventually(t, limit, "memory stands still", func() bool {
+			now := resident(t, cmd.Process.Pid)
+			peak = max(peak, now)
+			if now > last+(1<<20) {
+				last, since = now, time.Now()
+			}
+			return time.Since(since) > time.Second
+		})
+		t.Logf("%d MB asked for, %d MB resident", n*size>>20, peak>>20)
+	}
+	go l.readFrom(in)
+	<-sent
+	start := time.Now()
+	if r := l.await(t, l.start(`"after"`, "tools/call", `{"name":"other__echo","arguments":{"message":"hi"}}`), limit); !strings.Contains(string(r.Result), `"hi"`) {
+		t.Errorf("other: got %s %s", r.Result, r.Error)
+	}
+	refused := 0
+	for i, ch := range answers {
+		if r := l.await(t, ch, limit); len(r.Result) < size && !strings.Contains(string(r.Result), `"isError":true`) {
+			t.Errorf("call %d: got %.200s %s", i, r.Result, r.Error)
+		} else if len(r.Result) < size {
+			refused++
+		}
+	}
+	t.Logf("%d calls refused, everything %s after reading again", refused, time.Since(start).Round(time.Millisecond))
+	if bound := 160 << 20; peak > bound {
+		t.Errorf("mcpctl held %d MB for a client that does not read, want at most %d", peak>>20, bound>>20)
+	}
+}
+
+// resident gives a process's resident memory, in bytes.
+func resident(t *testing.T, pid int) int {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(raw))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
