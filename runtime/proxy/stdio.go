@@ -41,7 +41,8 @@ type stdioFront struct {
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
 // flight when the input ends are answered first, for up to 30 s. An out that
-// is a pipe is written to without blocking.
+// is a pipe is written to without blocking. A client that does not read is not
+// read from, and holds up the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	if f, ok := out.(*os.File); ok {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
@@ -51,6 +52,8 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1)}
+	// Whoever waits for a client that does not read any more must be let go.
+	defer f.out.Abandon()
 	defer p.listen(f)()
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx ends first it may be left in a
@@ -242,7 +245,9 @@ func (f *stdioFront) one(line []byte, m *rawjson.Message) {
 	if ctx.Err() != nil {
 		return // cancelled: no answer (specification, Cancellation)
 	}
-	f.send(frame(nil, id, a))
+	if f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
+		f.send(frame(nil, id, a))
+	}
 }
 
 func frame(dst, id []byte, a answer) []byte {

@@ -291,12 +291,15 @@ func (c *Conn) sweep() {
 }
 
 // Read receives until the input ends or fails, and then closes the connection.
-// It is called once, on a goroutine of the owner's.
+// It is called once, on a goroutine of the owner's. Where answers go to an
+// output whose reader has fallen behind, nothing more is read until it has
+// caught up: the peer then waits in its own writes, and nothing piles up here.
 func (c *Conn) Read(r *LineReader) {
 	var dirty *Writer
 	flush := func(next *Writer) {
 		if dirty != nil && dirty != next {
 			dirty.Flush()
+			_ = dirty.Wait() // an output that has failed takes nothing: no reason to wait
 		}
 		dirty = next
 	}

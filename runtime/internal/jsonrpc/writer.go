@@ -30,8 +30,8 @@ type Writer struct {
 
 // fullAt is how much may be buffered beyond what is being written before a
 // producer has to hold back: a call is refused (ErrFull), a reader waits
-// (Writer.Wait). An answer is always taken, because someone waits for it; how
-// many there can be is bounded by the calls let in.
+// (Writer.Wait), also the reader of a peer whose answers go to this output. An
+// answer that has been read is always taken, because someone waits for it.
 const fullAt = 16 << 20
 
 // NewWriter writes to w. Where w is a pipe in non-blocking mode the goroutine
@@ -160,13 +160,20 @@ func (w *Writer) Err() error {
 // blocked write, waits for the writer's goroutine. Close that writer first to
 // abandon what is unsent, or Drain to send it.
 func (w *Writer) Close() {
+	w.Abandon()
+	w.drains.Wait()
+}
+
+// Abandon refuses further frames, drops what is unsent and lets everybody go
+// who waits here. It does not wait for a write under way.
+func (w *Writer) Abandon() {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.err == nil {
 		w.err = io.ErrClosedPipe
 	}
+	w.buf = nil
 	w.room.Broadcast()
-	w.mu.Unlock()
-	w.drains.Wait()
 }
 
 // Drain flushes and waits until everything is written or output has failed.
