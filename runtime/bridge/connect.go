@@ -78,6 +78,14 @@ func Connect(ctx context.Context, o Options) (*Connected, error) {
 	return nil, err
 }
 
+// trace logs one call, whatever the transport. Arguments and results are not
+// logged: they are the user's.
+func trace(log *slog.Logger, req *runtime.Request, start time.Time, result json.RawMessage, err error) {
+	if log.Enabled(context.Background(), slog.LevelDebug) {
+		log.Debug("call", "method", req.Method, "version", req.Version, "elapsed", time.Since(start), "bytes", len(result), "err", err)
+	}
+}
+
 func isAuth(err error) bool {
 	var a *runtime.AuthError
 	return errors.As(err, &a)

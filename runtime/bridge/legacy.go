@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -72,6 +73,7 @@ type legacyTransport struct {
 	version string
 
 	generation atomic.Int64  // counts sessions
+	restarting atomic.Bool   // there is no session now
 	turn       chan struct{} // one place: who shakes hands again
 }
 
@@ -83,8 +85,17 @@ type sessionLost interface{ SessionExpired() bool }
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
 	r.Version = l.version
+	if l.restarting.Load() {
+		// Without a session the server would refuse the call for a reason of
+		// its own.
+		if err := l.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
 	gen := l.generation.Load()
+	start := time.Now()
 	raw, err := l.Transport.Call(ctx, &r)
+	trace(l.o.Logger, &r, start, raw, err)
 	var lost sessionLost
 	if !errors.As(err, &lost) || !lost.SessionExpired() {
 		return raw, err
@@ -105,17 +116,37 @@ func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) erro
 	return l.Transport.Notify(ctx, &r)
 }
 
-// reconnect starts a new session, unless another call has done so since gen.
-func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
+// wait returns when no session is being started.
+func (l *legacyTransport) wait(ctx context.Context) error {
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	l.leave()
+	return nil
+}
+
+func (l *legacyTransport) enter(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+func (l *legacyTransport) leave() { <-l.turn }
+
+// reconnect starts a new session, unless another call has done so since gen.
+func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
+	if err := l.enter(ctx); err != nil {
+		return err
+	}
+	defer l.leave()
 	if l.generation.Load() != gen {
 		return nil
 	}
+	l.restarting.Store(true)
+	defer l.restarting.Store(false)
 	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
 		r.ResetSession()
 	}

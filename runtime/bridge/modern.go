@@ -3,6 +3,8 @@ package bridge
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -22,7 +24,7 @@ type discovered struct {
 }
 
 func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered {
-	m := &modernTransport{Transport: t, meta: o.requestMeta()}
+	m := &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger}
 	raw, err := m.Call(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeID)})
 	if err != nil {
 		return discovered{err: err}
@@ -54,7 +56,7 @@ func supportedVersions(e *runtime.Error) []string {
 
 func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	return &Connected{
-		Transport: &modernTransport{Transport: t, meta: o.requestMeta()},
+		Transport: &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger},
 		Info: runtime.ServerInfo{
 			Version: Modern, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
 		},
@@ -79,6 +81,7 @@ func (o *Options) requestMeta() []rawjson.Member {
 type modernTransport struct {
 	runtime.Transport
 	meta []rawjson.Member
+	log  *slog.Logger
 }
 
 // Call adds the request's metadata and tells HTTP transports what to repeat as
@@ -91,7 +94,10 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	}
 	r.Params, r.Version = params, Modern
 	r.Mirror = mirror(req)
-	return m.Transport.Call(ctx, &r)
+	start := time.Now()
+	raw, err := m.Transport.Call(ctx, &r)
+	trace(m.log, &r, start, raw, err)
+	return raw, err
 }
 
 // Notify sends a notification under the modern revision.

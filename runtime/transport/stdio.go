@@ -132,9 +132,7 @@ func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 	if h := req.Events; h != nil {
 		events = func(e jsonrpc.Event) { h.Notification(ctx, req, e.Method, e.Params) }
 	}
-	start := time.Now()
 	result, object, err := s.conn.Call(ctx, &q, events)
-	s.o.Logger.Debug("call", "method", req.Method, "id", q.ID, "elapsed", time.Since(start), "bytes", len(result), "err", err)
 	switch {
 	case err != nil && jsonrpc.IsNotSent(err):
 		return nil, fmt.Errorf("%s: %w: %w", req.Method, runtime.ErrNotSent, s.failure(err))
