@@ -56,7 +56,7 @@ func supportedVersions(e *runtime.Error) []string {
 
 func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	return &Connected{
-		Transport: &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger},
+		Transport: &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger, capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
 			Version: Modern, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
 		},
@@ -80,8 +80,10 @@ func (o *Options) requestMeta() []rawjson.Member {
 // modernTransport makes each request self-contained.
 type modernTransport struct {
 	runtime.Transport
-	meta []rawjson.Member
-	log  *slog.Logger
+	meta         []rawjson.Member
+	log          *slog.Logger
+	capabilities json.RawMessage
+	listening    listening
 }
 
 // Call adds the request's metadata and tells HTTP transports what to repeat as

@@ -42,8 +42,8 @@ type Options struct {
 	// Grace and ShutdownTimeout are how a child process is ended: 500 ms from
 	// the end of its input to SIGTERM, 5 s from there to SIGKILL.
 	Grace, ShutdownTimeout time.Duration
-	// Listen keeps a stream open on which an HTTP server of the handshake era
-	// can send notifications outside calls.
+	// Listen asks for what the server sends outside calls: the stream of an
+	// HTTP server of the handshake era, the changes of a modern one's lists.
 	Listen bool
 }
 

@@ -247,7 +247,8 @@ type backendHandler struct {
 // Notification implements [runtime.Handler].
 func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, _ json.RawMessage) {
 	switch method {
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed",
+		"notifications/subscriptions/acknowledged": // what changed before it was not told
 		h.b.changed()
 	}
 }

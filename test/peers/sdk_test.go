@@ -47,9 +47,7 @@ func tour(t *testing.T, c *client, back string) {
 		progress(ctx, t, c)
 	}
 	cancels(ctx, t, c)
-	if back != "stateless" && back != "stdio" { // 2026-07-28: changes are told to those who listen
-		changes(ctx, t, c)
-	}
+	changes(ctx, t, c)
 }
 
 func lists(ctx context.Context, t *testing.T, c *client) {
