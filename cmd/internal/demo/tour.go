@@ -64,8 +64,11 @@ func Tour(ctx context.Context, o TourOptions) (err error) {
 		}
 	}
 	dir, err := os.MkdirTemp(o.TempDir, "mcpctl-demo-")
+	if err == nil {
+		dir, err = filepath.Abs(dir) // commands run elsewhere, and TMPDIR may be relative
+	}
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("demo: make a directory: %w", err)
 	}
 	if !o.Keep {
 		defer func() {
@@ -88,7 +91,7 @@ func Tour(ctx context.Context, o TourOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	defer parts.close()
+	defer func() { _ = parts.close() }() // nothing hangs on connections of commands that have ended
 	t := &tour{runner: r, screen: out, parts: parts, o: o}
 	err = t.run(ctx)
 	if o.JSON {

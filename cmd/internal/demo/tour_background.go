@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	goruntime "runtime"
 	"strings"
 	"time"
 )
@@ -83,16 +84,21 @@ func (r *runner) start(ctx context.Context, c command, prefix string) (*backgrou
 		err = fmt.Errorf("no %q within %s", prefix, startLimit)
 	case <-ctx.Done():
 	}
-	b.end()
+	_ = b.end() // the error at hand is the first one
 	return fail(err)
 }
 
-// end interrupts the command and waits until it has gone. It may be called
-// twice.
-func (b *background) end() {
+// end interrupts the command and waits until it has gone. Of a server that was
+// up, an exit code other than 0 is a *StepError; where the system knows no
+// interrupt, the code tells nothing. It may be called twice.
+func (b *background) end() error {
 	b.stop()
 	<-b.copied
 	step := &b.r.steps[b.index]
 	step.Exit = b.cmd.ProcessState.ExitCode()
 	step.Stderr = b.output.String()
+	if step.Exit != 0 && goruntime.GOOS != "windows" {
+		return &StepError{Command: step.Command, Exit: step.Exit}
+	}
+	return nil
 }

@@ -28,15 +28,9 @@ const (
 // project's sources and Go are there.
 func (t *tour) compile(ctx context.Context) error {
 	checkout := findCheckout(t.o.From)
-	_, err := exec.LookPath("go")
-	switch {
-	case checkout == "":
+	if why := missing(checkout); why != "" {
 		t.line("")
-		t.line("(Compiling the client is left out: that takes a checkout of mcpctl as the current directory, and Go.)")
-		return nil
-	case err != nil:
-		t.line("")
-		t.line("(Compiling the client is left out: there is no go command on the PATH.)")
+		t.line("(Compiling the client is left out: %s.)", why)
 		return nil
 	}
 	if err := writeModule(t.dir, checkout); err != nil {
@@ -45,13 +39,24 @@ func (t *tour) compile(ctx context.Context) error {
 	t.line("")
 	t.line("A program that uses it, main.go of a module that takes mcpctl from this checkout:")
 	t.line("")
-	if _, err := t.screen.Write(indent(clientSource)); err != nil {
+	if _, err := t.Write(indent(clientSource)); err != nil {
 		return err
 	}
 	if err := t.runner.run(ctx, command{words: []string{"go", "build", "-o", program("client"), "."}, limit: buildLimit}); err != nil {
 		return err
 	}
 	return t.runner.run(ctx, command{words: []string{"./client"}})
+}
+
+// missing says what compiling lacks, "" for nothing.
+func missing(checkout string) string {
+	if checkout == "" {
+		return "that takes a checkout of mcpctl as the current directory, and Go"
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return "there is no go command on the PATH"
+	}
+	return ""
 }
 
 func indent(text []byte) []byte {

@@ -52,6 +52,9 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("demo: %s ended with exit code %d, want %d", e.Command, e.Exit, e.Want)
 }
 
+// Hint tells how to look into it.
+func (*StepError) Hint() string { return "mcpctl demo --keep leaves its directory to look at" }
+
 // runner runs the commands of a tour, one after another, in one directory.
 type runner struct {
 	dir    string
@@ -112,7 +115,7 @@ func place(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700) //nolint:gosec // it is a program
 	if err != nil {
 		return err
 	}
@@ -178,7 +181,7 @@ func (r *runner) run(ctx context.Context, c command) error {
 		cmd.Stderr = r.screen
 	}
 	err := cmd.Run()
-	step.Exit = -1
+	step.Exit = -1 // also of one that a signal has ended
 	if cmd.ProcessState != nil {
 		step.Exit = cmd.ProcessState.ExitCode()
 	}

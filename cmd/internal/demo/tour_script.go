@@ -158,16 +158,21 @@ func (t *tour) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer front.end()
-	if err := t.all(ctx,
+	err = t.all(ctx,
 		[]string{"--url", url, "tools"},
 		[]string{"--url", url, "call", "workshop__get_item", "sku=oak-board"},
 		[]string{"--url", url, "call", "notes__get_item", "sku=oak-board"},
-	); err != nil {
+	)
+	ended := front.end()
+	switch {
+	case err != nil:
 		return err
+	case ctx.Err() != nil: // serve was interrupted, too
+		return ctx.Err()
+	case ended != nil:
+		return ended
 	}
-	front.end()
 	t.line("")
 	t.line("(serve is ended, as by Ctrl+C)")
-	return ctx.Err()
+	return nil
 }
