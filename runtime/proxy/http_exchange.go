@@ -26,6 +26,7 @@ const (
 // exchange is one request of an HTTP client, waiting for its answer.
 type exchange struct {
 	session  *session    // nil: a request without one
+	id       []byte      // the client's own, raw, valid while the request is served
 	answered chan []byte // one framed answer; nil: cancelled, there is none
 	progress chan []byte // framed progress messages; nil: the client wants none
 }
@@ -42,7 +43,7 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, s *session, 
 		h.initialize(w, r, body, m)
 		return
 	}
-	x := &exchange{session: s, answered: make(chan []byte, 1)}
+	x := &exchange{session: s, id: m.ID.Of(body), answered: make(chan []byte, 1)}
 	if m.MetaToken.Present() {
 		x.progress = make(chan []byte, maxProgress)
 	}
@@ -133,9 +134,20 @@ func (h *HTTPFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
 		case <-r.Context().Done():
 			return
 		case <-h.done:
+			x.cut(w, out)
 			return
 		}
 	}
+}
+
+// cut ends an exchange whose answer cannot be waited for, as the proxy ends.
+func (x *exchange) cut(w http.ResponseWriter, out *stream) {
+	a := jsonrpc.AppendError(nil, x.id, jsonrpc.ErrorObject(runtime.CodeInternalError, errProxyClosed.Error(), nil))
+	if out == nil {
+		write(w, http.StatusServiceUnavailable, a)
+		return
+	}
+	out.event(a)
 }
 
 // drain writes the progress that came before the answer.

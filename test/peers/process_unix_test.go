@@ -134,18 +134,24 @@ func TestNoProcessIsLeft(t *testing.T) {
 		p := post(t, d.url)
 		result(t, p, "tools/list", `{}`)
 		pids := family(t, p, pidFile)
-		answered := make(chan struct{})
+		answered := make(chan reply, 1)
 		go func() {
-			defer close(answered)
 			q := &poster{url: d.url, session: p.session}
-			_, _ = q.exchange(context.WithoutCancel(t.Context()), `"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
+			r, err := q.exchange(context.WithoutCancel(t.Context()), `"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
+			if err != nil {
+				t.Errorf("the call in flight: %v", err)
+			}
+			answered <- r
 		}()
-		result(t, p, "ping", `{}`)
+		// The same pipe carries both calls: answered, this one is behind.
+		result(t, p, "tools/call", `{"name":"fake__slow","arguments":{"ms":200}}`)
 		start := time.Now()
 		_ = d.cmd.Process.Signal(syscall.SIGTERM)
 		noneLeft(t, pids, start)
 		<-d.exited
-		<-answered
+		if r := <-answered; string(r.ID) != `"long"` || !strings.Contains(string(r.Error), "shutting down") {
+			t.Errorf("the call in flight: got %s %s %s", r.ID, r.Result, r.Error)
+		}
 	})
 }
 
