@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"go/format"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,25 @@ func TestRunIsBounded(t *testing.T) {
 	err := r.run(t.Context(), command{words: []string{"mcpctl"}, limit: 100 * time.Millisecond})
 	if !errors.As(err, &step) || !strings.Contains(err.Error(), "not done after 100ms") {
 		t.Errorf("got %v, want that it took too long", err)
+	}
+}
+
+func TestRunEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	r, _ := newTestRunner(t, "hang", false)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gone, w := io.Pipe()
+	r.screen = &screen{w: w, failed: cancel}
+	go func() {
+		_, _ = io.CopyN(io.Discard, gone, int64(len("\n$ mcpctl\n")))
+		gone.Close()
+	}()
+	if err := r.run(ctx, command{words: []string{"mcpctl"}, limit: 10 * time.Second}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the command to be ended", err)
+	}
+	if !errors.Is(r.screen.err, io.ErrClosedPipe) {
+		t.Errorf("got %v, want %v", r.screen.err, io.ErrClosedPipe)
 	}
 }
 

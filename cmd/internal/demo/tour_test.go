@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
@@ -106,6 +108,12 @@ func TestTour(t *testing.T) {
 	o, nothingLeft := options(t)
 	out := tour(t, o)
 	nothingLeft()
+	for _, addr := range regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*`).FindAllString(out, -1) {
+		if c, err := net.DialTimeout("tcp", addr, time.Second); err == nil {
+			c.Close()
+			t.Errorf("something still listens on %s", addr)
+		}
+	}
 	// In this order; each is of a command's own output or its exit code.
 	for _, want := range []string{
 		`io\.github\.acme/github-issues +1\.0\.3 +npm`,
