@@ -35,7 +35,11 @@ func fake(name string, flags ...string) entry {
 }
 
 func process(name string, env map[string]string, words ...string) entry {
-	return entry{name, map[string]any{"command": words[0], "args": words[1:], "env": env}}
+	e := entry{name, map[string]any{"command": words[0], "args": words[1:]}}
+	if env != nil {
+		e.object["env"] = env
+	}
+	return e
 }
 
 func remote(name, url string) entry {

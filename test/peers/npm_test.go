@@ -1,0 +1,281 @@
+//go:build integration
+
+package peers_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpctl/mcpctl/test/npmtest"
+)
+
+// npm is a server of test/npm over stdio.
+func npm(t *testing.T, name string, env map[string]string, server string, args ...string) entry {
+	t.Helper()
+	return process(name, env, npmtest.Server(t, server, args...)...)
+}
+
+// npmEverything are the ways to reach server-everything, by name.
+func npmEverything() map[string]func(*testing.T) entry {
+	return map[string]func(*testing.T) entry{
+		"stdio": func(t *testing.T) entry { return npm(t, "everything", nil, "everything", "stdio") },
+		"streamableHttp": func(t *testing.T) entry {
+			return remote("everything", everythingHTTP(t, "streamableHttp")+"/mcp")
+		},
+		"sse": func(t *testing.T) entry {
+			e := remote("everything", everythingHTTP(t, "sse")+"/sse")
+			e.object["type"] = "sse"
+			return e
+		},
+	}
+}
+
+// everythingHTTP starts server-everything on a free port and gives its root.
+func everythingHTTP(t *testing.T, mode string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := l.Addr().(*net.TCPAddr).Port
+	_ = l.Close() // the server takes no port 0; another process could get in between, but for a moment only
+	words := npmtest.Server(t, "everything", mode)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
+	cmd.Env = append(cmd.Environ(), fmt.Sprint("PORT=", port))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait() // killed below
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-exited
+	})
+	addr := fmt.Sprint("127.0.0.1:", port)
+	eventually(t, limit, "server-everything listens on "+addr, func() bool {
+		c, err := net.DialTimeout("tcp", addr, time.Second)
+		if err != nil {
+			return false
+		}
+		_ = c.Close()
+		return true
+	})
+	return "http://" + addr
+}
+
+// TestNPMEverythingCommandLine uses each command on server-everything.
+func TestNPMEverythingCommandLine(t *testing.T) {
+	t.Parallel()
+	for transport, at := range npmEverything() {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			config := configure(t, at(t))
+			for _, c := range []struct{ words, want string }{
+				{"everything echo message=hi", "Echo: hi"},
+				{"everything get-sum a=40 b:=2", "42"},
+				{"everything", `"name":"echo"`},
+				{"--json tools everything", `"inputSchema":{`},
+				{"describe everything echo", "echo"},
+				{"resources everything", `"uri":"`},
+				{"resources everything --templates", `"uriTemplate":"`},
+				{"prompts everything", `"name":"simple-prompt"`},
+				{"prompt everything simple-prompt", `"role":"user"`},
+				{"prompt everything args-prompt city=Ulm", "Ulm"},
+				{"everything get-structured-content location=Chicago", `"structuredContent":{`},
+				{"everything get-tiny-image", `"type":"image"`},
+				{"everything trigger-long-running-operation duration=0.2 steps=2", "completed"},
+				{"ping everything", ""},
+			} {
+				if out := ok(t, config, strings.Fields(c.words)...); !strings.Contains(out, c.want) {
+					t.Errorf("%s: got %.500s, want %q", c.words, out, c.want)
+				}
+			}
+			var list struct{ Resources []struct{ URI string } }
+			if err := json.Unmarshal([]byte(ok(t, config, "--json", "resources", "everything")), &list); err != nil || len(list.Resources) == 0 {
+				t.Fatalf("resources: %+v, %v", list, err)
+			}
+			if out := ok(t, config, "--json", "read", "everything", list.Resources[0].URI); !strings.Contains(out, `"uri":"`+list.Resources[0].URI+`"`) {
+				t.Errorf("read: got %.500s", out)
+			}
+			for words, code := range map[string]int{
+				"everything echo":               2, // an argument is missing
+				"everything ecko message=hi":    2,
+				"everything echo mesage=hi":     2,
+				"read everything nowhere://one": 2,
+			} {
+				if o := mcpctl(t, config, strings.Fields(words)...); o.code != code || o.stdout != "" {
+					t.Errorf("%s: exit %d, want %d\n%s%s", words, o.code, code, o.stdout, o.stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestNPMFilesystemAndMemoryCommandLine(t *testing.T) {
+	t.Parallel()
+	config, dir := filesAndMemory(t)
+	note := filepath.Join(dir, "note.txt")
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"fs", "write_file", "path=" + note, "content=grüße\n"}, "Successfully wrote"},
+		{[]string{"fs", "read_text_file", "path=" + note}, "grüße\\n"},
+		{[]string{"fs", "edit_file", "path=" + note, "edits[0].oldText=grüße", "edits[0].newText=hallo"}, "hallo"},
+		{[]string{"fs", "list_directory", "path=" + dir}, "[FILE] note.txt"},
+		{[]string{"fs", "read_multiple_files", "paths=" + note, "paths=" + note}, "hallo"},
+		{[]string{"memory", "create_entities", `{"entities":[{"name":"Ada","entityType":"person","observations":["writes programs"]}]}`}, "Ada"},
+		{[]string{"memory", "search_nodes", "query=programs"}, "Ada"}, // another process: it was kept
+	} {
+		if out := ok(t, config, c.words...); !strings.Contains(out, c.want) {
+			t.Errorf("%q: got %.500s, want %q", c.words, out, c.want)
+		}
+	}
+	if raw, err := os.ReadFile(note); err != nil || string(raw) != "hallo\n" {
+		t.Errorf("the file has %q, %v", raw, err)
+	}
+	if o := mcpctl(t, config, "fs", "read_text_file", "path=/etc/passwd"); o.code != 3 || !strings.Contains(o.stdout, "denied") {
+		t.Errorf("a file outside: exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+func filesAndMemory(t *testing.T) (config, dir string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir()) // macOS: the server compares real paths
+	if err != nil {
+		t.Fatal(err)
+	}
+	return configure(t,
+		npm(t, "fs", nil, "filesystem", dir),
+		npm(t, "memory", map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")}, "memory"),
+	), dir
+}
+
+// TestNPMServe has the real servers behind serve and the SDK's client before
+// it.
+func TestNPMServe(t *testing.T) {
+	t.Parallel()
+	for front, open := range fronts() {
+		for transport, at := range npmEverything() {
+			t.Run(front+"-"+transport, func(t *testing.T) {
+				t.Parallel()
+				everythingTour(t, open(t, configure(t, at(t))))
+			})
+		}
+		t.Run(front+"-files and memory", func(t *testing.T) {
+			t.Parallel()
+			config, dir := filesAndMemory(t)
+			c := open(t, config)
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			var names []string
+			for tool, err := range c.Tools(ctx, nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				names = append(names, tool.Name)
+			}
+			if !slices.Contains(names, "fs__read_text_file") || !slices.Contains(names, "memory__create_entities") {
+				t.Errorf("got tools %v", names)
+			}
+			path := filepath.Join(dir, "a.txt")
+			if got, res, err := c.call(ctx, "fs__write_file", map[string]string{"path": path, "content": "hi"}); err != nil || res.IsError {
+				t.Errorf("write: got %q, %v", got, err)
+			}
+			if got, _, err := c.call(ctx, "fs__read_text_file", map[string]string{"path": path}); err != nil || got != "hi" {
+				t.Errorf("read: got %q, %v", got, err)
+			}
+			if got, _, err := c.call(ctx, "memory__read_graph", struct{}{}); err != nil || !strings.Contains(got, "entities") {
+				t.Errorf("memory: got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func everythingTour(t *testing.T, c *client) {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if err := c.Ping(ctx, nil); err != nil {
+		t.Errorf("ping: %v", err)
+	}
+	tools, err := c.ListTools(ctx, nil)
+	if err != nil || len(tools.Tools) < 10 {
+		t.Fatalf("tools: got %+v, %v", tools, err)
+	}
+	for _, tool := range tools.Tools {
+		if !strings.HasPrefix(tool.Name, "everything__") || len(tool.Name) > 44 {
+			t.Errorf("a tool is called %s", tool.Name)
+		}
+	}
+	if got, _, err := c.call(ctx, "everything__echo", message{"hi"}); err != nil || got != "Echo: hi" {
+		t.Errorf("echo: got %q, %v", got, err)
+	}
+	params := &mcp.CallToolParams{Name: "everything__trigger-long-running-operation", Arguments: map[string]any{"duration": 0.5, "steps": 5}}
+	params.SetProgressToken("t")
+	if res, err := c.CallTool(ctx, params); err != nil || res.IsError {
+		t.Errorf("long running: got %+v, %v", res, err)
+	}
+	eventually(t, limit, "five progress messages", func() bool { return len(c.steps()) >= 5 })
+	resources, err := c.ListResources(ctx, nil)
+	if err != nil || len(resources.Resources) == 0 {
+		t.Fatalf("resources: %+v, %v", resources, err)
+	}
+	if res, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: resources.Resources[0].URI}); err != nil || res.Contents[0].URI != resources.Resources[0].URI {
+		t.Errorf("read: got %+v, %v", res, err)
+	}
+	// Not in the list, but in a template.
+	if res, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "demo://resource/dynamic/text/1"}); err != nil || !strings.Contains(res.Contents[0].Text, "1") {
+		t.Errorf("read by template: got %+v, %v", res, err)
+	}
+	if res, err := c.GetPrompt(ctx, &mcp.GetPromptParams{Name: "everything__args-prompt", Arguments: map[string]string{"city": "Ulm"}}); err != nil || len(res.Messages) == 0 {
+		t.Errorf("prompt: got %+v, %v", res, err)
+	}
+	res, err := c.Complete(ctx, &mcp.CompleteParams{
+		Ref:      &mcp.CompleteReference{Type: "ref/prompt", Name: "everything__completable-prompt"},
+		Argument: mcp.CompleteParamsArgument{Name: "department", Value: "E"},
+	})
+	if err != nil || !slices.Contains(res.Completion.Values, "Engineering") {
+		t.Errorf("completion: got %+v, %v", res, err)
+	}
+}
+
+// TestNPMGolden: what the real servers send comes back byte for byte.
+func TestNPMGolden(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, e := range []entry{
+		npm(t, "fake", nil, "everything", "stdio"),
+		npm(t, "fake", nil, "filesystem", dir),
+		npm(t, "fake", map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.jsonl")}, "memory"),
+	} {
+		config := configure(t, e)
+		peer := direct(t, e)
+		want := result(t, peer, "tools/list", `{}`)
+		if got := ok(t, config, "--json", "tools", "fake"); got != want+"\n" {
+			t.Errorf("tools:\n got %.2000s\nwant %.2000s", got, want)
+		}
+		stdio, _ := serveStdio(t, config)
+		for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).url)} {
+			got := items(t, result(t, c, "tools/list", `{}`), "tools")
+			for i, w := range items(t, want, "tools") {
+				if w = strings.Replace(w, `"name":"`, `"name":"fake__`, 1); i >= len(got) || got[i] != w {
+					t.Errorf("%s: tool %d:\n got %q\nwant %s", front, i, got, w)
+				}
+			}
+		}
+	}
+}
