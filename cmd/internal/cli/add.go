@@ -155,6 +155,9 @@ type addition struct {
 	plan *scaffold.Plan
 	// title is what is added, in a few words.
 	title string
+	// byHand entries are the user's own words, so that placeholders with a
+	// value are no news.
+	byHand bool
 }
 
 // write puts an entry into servers.json, or with --dry-run sees that it could.

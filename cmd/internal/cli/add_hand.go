@@ -67,10 +67,11 @@ func (c *addCommand) stdioEntry(words []string) (*addition, error) {
 		return nil, err
 	}
 	plan := &scaffold.Plan{Entry: entry, Type: config.TransportStdio, Reference: shellLine(words)}
-	if !strings.Contains(words[0], "$") {
+	if !strings.Contains(words[0], "$") && (c.o.cwd == "" || !strings.ContainsAny(words[0], `/\`)) {
 		plan.Runner = words[0]
 	}
-	return &addition{plan: plan, title: plan.Reference}, nil
+	checkRunner(plan)
+	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
 }
 
 // urlEntry is url, headers and, for the older transport, type.
@@ -98,7 +99,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if u, err := url.Parse(target); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
 		plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
 	}
-	return &addition{plan: plan, title: target}, nil
+	return &addition{plan: plan, title: target, byHand: true}, nil
 }
 
 // members writes NAME=VALUE pairs as an object that keeps their order; nil for

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -31,7 +32,10 @@ func (c *addCommand) announce(add *addition) error {
 	if err := c.printAddition(add); err != nil {
 		return err
 	}
-	c.noteRequired(p.Required)
+	c.noteRequired(slices.DeleteFunc(slices.Clone(p.Required), func(r scaffold.Requirement) bool {
+		_, set := lookup(c.app, r.Name)
+		return add.byHand && set
+	}))
 	if p.Install != nil {
 		c.ui.Note("install it first: %s", shellLine(p.Install))
 	}

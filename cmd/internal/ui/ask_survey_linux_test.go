@@ -1,0 +1,194 @@
+package ui_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+)
+
+// person is a terminal with somebody in front of it: what is typed goes to
+// the program, what it draws is kept.
+type person struct {
+	screen *os.File // the person's side
+	tty    *os.File // the program's side
+
+	mu    sync.Mutex // guards drawn and waits
+	drawn strings.Builder
+	waits map[string]chan struct{}
+}
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	ptm, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	n, err := unix.IoctlGetInt(int(ptm.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(ptm.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
+		t.Fatal(err)
+	}
+	p := &person{screen: ptm, tty: tty, waits: map[string]chan struct{}{}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		buf := make([]byte, 4096)
+		for {
+			n, err := ptm.Read(buf)
+			if err != nil {
+				return
+			}
+			p.draw(string(buf[:n]))
+		}
+	}()
+	t.Cleanup(func() {
+		_ = tty.Close() // the reader's end
+		<-done
+		_ = ptm.Close()
+	})
+	return p
+}
+
+func (p *person) draw(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drawn.WriteString(s)
+	if strings.Contains(s, "\x1b[6n") { // where is the cursor?
+		_, _ = p.screen.WriteString("\x1b[10;1R")
+	}
+	for text, seen := range p.waits {
+		if strings.Contains(p.drawn.String(), text) {
+			close(seen)
+			delete(p.waits, text)
+		}
+	}
+}
+
+// sees waits until a text has been drawn.
+func (p *person) sees(text string) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	seen := make(chan struct{})
+	if strings.Contains(p.drawn.String(), text) {
+		close(seen)
+	} else {
+		p.waits[text] = seen
+	}
+	return seen
+}
+
+// reads waits until the program takes single keys. Survey draws a list before
+// that, and nothing but the terminal's mode tells.
+func (p *person) reads(ctx context.Context) {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for {
+		mode, err := unix.IoctlGetTermios(int(p.screen.Fd()), unix.TCGETS)
+		if err != nil || mode.Lflag&unix.ICANON == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-look.C:
+		}
+	}
+}
+
+func (p *person) types(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := p.screen.WriteString(keys); err != nil {
+		t.Error(err)
+	}
+}
+
+func (p *person) asker(t *testing.T) ui.Asker {
+	t.Helper()
+	u := ui.New(p.tty, os.NewFile(^uintptr(0), "no stdout"), p.tty)
+	a := u.Asker()
+	if _, ok := a.(*ui.NonInteractive); ok {
+		t.Fatal("a terminal is not taken for one")
+	}
+	return a
+}
+
+func TestSelectOnATerminal(t *testing.T) {
+	p := newPerson(t)
+	a := p.asker(t)
+	go func() {
+		<-p.sees("second")
+		p.reads(t.Context())
+		p.types(t, "\x1b[B\r") // arrow down, Enter
+	}()
+	i, err := a.Select(t.Context(), ui.Question{Message: "which\x1b[31m one"}, []string{"first", "second\x1b]0;title\a"})
+	if i != 1 || err != nil {
+		t.Errorf("got %d %v, want 1", i, err)
+	}
+	if drawn := p.drawnText(); !strings.Contains(drawn, "which one") || strings.Contains(drawn, "title\a") {
+		t.Errorf("drawn: %q", drawn)
+	}
+}
+
+func (p *person) drawnText() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.drawn.String()
+}
+
+func TestBreakOff(t *testing.T) {
+	p := newPerson(t)
+	a := p.asker(t)
+	go func() {
+		<-p.sees("second")
+		p.reads(t.Context())
+		p.types(t, "\x03") // Ctrl+C
+	}()
+	_, err := a.Select(t.Context(), ui.Question{Message: "which one"}, []string{"first", "second"})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
+
+func TestContextEndsAQuestion(t *testing.T) {
+	p := newPerson(t)
+	a := p.asker(t)
+	before, err := unix.IoctlGetTermios(int(p.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-p.sees("second")
+		p.reads(t.Context())
+		cancel()
+	}()
+	if _, err := a.Select(ctx, ui.Question{Message: "which one"}, []string{"first", "second"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+	after, err := unix.IoctlGetTermios(int(p.tty.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Lflag != before.Lflag {
+		t.Errorf("the terminal is left in mode %x, was %x", after.Lflag, before.Lflag)
+	}
+	p.types(t, "\r") // ends the read that was left behind
+}
