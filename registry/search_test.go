@@ -40,6 +40,22 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestSearchAsksForLatest: without it a registry gives every version there is.
+func TestSearchAsksForLatest(t *testing.T) {
+	var asked []string
+	h := samples(t)
+	c := through(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.RawQuery)
+		h.ServeHTTP(w, r)
+	}), registry.Options{})
+	if _, err := c.Search(t.Context(), "a thing of acme"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"limit=100&search=thing&version=latest", "limit=100&search=acme&version=latest"}, asked); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestSearchRanks(t *testing.T) {
 	doc := func(name, title, description string) json.RawMessage {
 		b, _ := json.Marshal(map[string]string{"name": name, "title": title, "description": description, "version": "1.0.0"})

@@ -56,6 +56,8 @@ func TestArguments(t *testing.T) {
 		"hangs on an unset variable":   {members: npmArgs(`{"type":"named","name":"--url","value":"db://{u}","variables":{"u":{}}}`), cmd: "npx -y x@1", optional: "--url"},
 		"required, on the same":        {members: npmArgs(`{"type":"named","name":"--url","isRequired":true,"value":"db://{u}","variables":{"u":{}}}`), cmd: "npx -y x@1 --url db://${THING_U}", required: "THING_U"},
 		"with a dollar before it":      {members: npmArgs(`{"type":"named","name":"--url","value":"${u}","variables":{"u":{"default":"z"}}}`), cmd: "npx -y x@1 --url z"},
+		"dollars around a variable":    {members: npmArgs(`{"type":"named","name":"--u","value":"a$$b{u}c$$d","variables":{"u":{"default":"$z"}}}`), cmd: "npx -y x@1 --u a$$$$b$$zc$$$$d"},
+		"required in one place":        {members: npmArgs(`{"type":"named","name":"--a","value":"{u}","variables":{"u":{}}},{"type":"named","name":"--b","value":"{u}","variables":{"u":{"isRequired":true}}}`), cmd: "npx -y x@1 --a ${THING_U} --b ${THING_U}", required: "THING_U"},
 		"declared nowhere":             {members: npmArgs(`{"type":"named","name":"--url","value":"{u}"}`), cmd: "npx -y x@1 --url {u}", warnings: "{u} is declared nowhere"},
 		"JSON is no template":          {members: npmArgs(`{"type":"named","name":"--json","value":"{\"a\": 1}"}`), cmd: `npx -y x@1 --json '{"a": 1}'`},
 		"another program's expression": {members: npmArgs(`{"type":"positional","value":"${input:path}"}`), cmd: "npx -y x@1 $${input:path}", warnings: "stays text"},
