@@ -132,16 +132,27 @@ func (b *builder) isTemplate(a registry.Argument, text string) bool {
 	return false
 }
 
-// containerVariable moves -e NAME=…{x}… into the entry's env.
+// containerVariable moves -e NAME=…{x}… into the entry's env. Records often
+// have the same variable among their environment variables too; that one
+// counts, unless the user gave a value for this one's template.
 func (b *builder) containerVariable(kv registry.KeyValueInput) {
-	if b.hasEnv(kv.Name) {
-		b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", kv.Name))
+	at := slices.IndexFunc(b.env, func(p pair) bool { return p.name == kv.Name })
+	if at < 0 {
+		// The package's own variable was optional and unset; this one says how
+		// it is made.
+		b.plan.Optional = slices.DeleteFunc(b.plan.Optional, func(o Option) bool { return o.Kind == KindEnv && o.Name == kv.Name })
+		b.environmentVariable(kv)
 		return
 	}
-	// The own variable of the package under the same name was optional and
-	// unset; this one says how it is made.
-	b.plan.Optional = slices.DeleteFunc(b.plan.Optional, func(o Option) bool { return o.Kind == KindEnv && o.Name == kv.Name })
-	b.environmentVariable(kv)
+	v, ok := b.fromRegistry(b.envInput(kv), kv.Required)
+	switch {
+	case !ok || v.text == b.env[at].text:
+	case v.user:
+		b.needs = append(b.needs, v.needs...)
+		b.env[at].text = v.text
+	default:
+		b.warn(fmt.Sprintf("environment variable %s stands twice in the record; the first counts", kv.Name))
+	}
 }
 
 // dropDoubleEnv takes -e NAME and -e NAME=text out of the options where NAME

@@ -231,6 +231,15 @@ func TestDocker(t *testing.T) {
 			  "environmentVariables":[{"name":"A","default":"1"}]`),
 			cmd: "docker run -i --rm -e B -e A a.io/x:1", env: env{"A": "1"}, warnings: "A stands twice",
 		},
+		"the same variable in both places": {
+			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A={a}","variables":{"a":{"default":"1"}}},{"type":"named","name":"-e","value":"B={b}","variables":{"b":{"default":"2"}}}],
+			  "environmentVariables":[{"name":"A","default":"1"},{"name":"B","default":"1"}]`),
+			cmd: "docker run -i --rm -e A -e B a.io/x:1", env: env{"A": "1", "B": "1"}, warnings: "B stands twice",
+		},
+		"and the user gives the template's": {
+			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A=<{a}>","variables":{"a":{"default":"1"}}}],"environmentVariables":[{"name":"A","default":"1"}]`),
+			o:       scaffold.Options{Vars: given("a=7")}, cmd: "docker run -i --rm -e A a.io/x:1", env: env{"A": "<7>"},
+		},
 		"terminal and background are dropped": {
 			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"positional","value":"run"},{"type":"positional","value":"-it"},{"type":"positional","value":"-d"},{"type":"named","name":"--tty"},{"type":"named","name":"--init"}]`),
 			cmd:     "docker run -i --rm --init a.io/x:1",

@@ -31,6 +31,7 @@ type value struct {
 	simple bool // plain holds
 	from   source
 	secret bool // a secret is in it, or will be
+	user   bool // something the user gave is in it
 	needs  []Requirement
 }
 
@@ -311,6 +312,7 @@ func (b *builder) template(in input, s string, required bool, from source) (out 
 			plain.WriteString(v.plain)
 			out.simple = out.simple && v.simple
 			out.secret = out.secret || v.secret
+			out.user = out.user || v.user
 			out.needs = append(out.needs, v.needs...)
 		}
 	}
@@ -369,9 +371,11 @@ func (b *builder) variable(in input, name string, hostRequired bool) (v value, k
 	vin.Variables = nil // no templates within templates
 	if given := b.given(KindVar, name); len(given) > 0 {
 		if given[0].Placeholder {
-			return b.hole(vin), true, true
+			v = b.hole(vin)
+		} else {
+			v = b.fromUser(vin, given[0])
 		}
-		v = b.fromUser(vin, given[0])
+		v.user = true
 		return v, true, true
 	}
 	v, set = b.fromRegistry(vin, def.Required || hostRequired)
