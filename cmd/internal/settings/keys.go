@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,9 +130,12 @@ func address(s string) (any, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}`) //nolint:gochecknoglobals // a constant pattern
+
 // urlReason says why a text is not the URL of a server, "" where it is.
+// Placeholders may stand anywhere in it: the host, too, can be configuration.
 func urlReason(s string) string {
-	u, err := url.Parse(s)
+	u, err := url.Parse(placeholder.ReplaceAllString(s, "1"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "want a URL that begins with https:// or http://"
 	}
