@@ -12,7 +12,7 @@ import (
 func (a *app) completeServer(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
-		if len(words) > 0 || a.flags.url != "" {
+		if len(words) > 0 || a.settings.URL != "" {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp

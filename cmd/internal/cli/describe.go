@@ -85,7 +85,7 @@ func (s *session) example(t *runtime.Tool, in *schema.Schema) string {
 	for _, p := range needed {
 		words = append(words, samplePairs(p.Name, p.Node, 1)...)
 	}
-	if s.a.flags.url == "" {
+	if s.a.settings.URL == "" {
 		quoted := []string{"mcpctl", ui.CleanLine(s.server), shellWord(ui.CleanLine(t.Name))}
 		for _, w := range words {
 			quoted = append(quoted, shellWord(ui.CleanLine(w)))

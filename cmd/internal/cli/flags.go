@@ -3,30 +3,12 @@ package cli
 import (
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 )
-
-// globalFlags are the outcome of the flags every command takes, after
-// environment, config.yaml and defaults: see [settings.Settings], which has
-// more. Durations: zero is not set, negative is off.
-type globalFlags struct {
-	config          string
-	registry        string
-	timeout         time.Duration
-	connectTimeout  time.Duration
-	protocolVersion string
-	headers         []string
-	verbose         int
-	logFormat       string
-	color           string
-	output          string
-	url             string
-}
 
 // addGlobalFlags declares the flags that every command takes, before or after
 // its own words. Their values are read by package settings.
@@ -65,13 +47,6 @@ func (a *app) setup(cmd *cobra.Command) error {
 		return err
 	}
 	a.settings = s
-	a.flags = globalFlags{
-		config: s.ConfigPath, registry: s.Registry, timeout: s.Timeout, connectTimeout: s.ConnectTimeout,
-		protocolVersion: s.ProtocolVersion, verbose: s.Verbose, logFormat: s.LogFormat, color: s.Color, output: s.Output, url: s.URL,
-	}
-	for name, value := range s.Headers {
-		a.flags.headers = append(a.flags.headers, name+"="+value)
-	}
 	a.ui.JSON, a.ui.Text = s.Output == "json", s.Output == "text"
 	a.ui.NoInput, a.ui.Quiet = s.NoInput, s.Quiet
 	a.ui.Color = a.wantColor()
@@ -85,7 +60,7 @@ func (a *app) setup(cmd *cobra.Command) error {
 func (a *app) setupCompletion(cmd *cobra.Command) {
 	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: true})
 	if err == nil {
-		a.settings, a.flags.config, a.flags.url = s, s.ConfigPath, s.URL
+		a.settings, a.settings.ConfigPath, a.settings.URL = s, s.ConfigPath, s.URL
 	}
 }
 

@@ -71,7 +71,7 @@ func (f *generateFlags) validate(a *app, args []string) error {
 		return usagef("--package names one package, but there are %d servers", len(args))
 	case len(args) > 1 && f.from != "":
 		return usagef("--from is one server's tools, but there are %d servers", len(args))
-	case len(args) > 1 && a.flags.url != "":
+	case len(args) > 1 && a.settings.URL != "":
 		return usagef("--url is one server, but there are %d names", len(args))
 	}
 	seen := map[string]string{}
@@ -262,7 +262,7 @@ func (a *app) warnGenerated(server string, list *gogen.List, out *gogen.Output) 
 		say("there are no tools; the client has no methods")
 	}
 	for i, w := range out.Warnings {
-		if i == maxWarnings && a.flags.verbose == 0 {
+		if i == maxWarnings && a.settings.Verbose == 0 {
 			say(fmt.Sprintf("%d more warnings; -v shows all", len(out.Warnings)-i))
 			return
 		}

@@ -4,12 +4,12 @@ import "github.com/mcpctl/mcpctl/runtime/config"
 
 // serverNames are the configured servers, in the order of the file. A file
 // that does not exist has none.
-func (a *app) serverNames() ([]string, error) { return a.serverNamesIn(a.flags.config) }
+func (a *app) serverNames() ([]string, error) { return a.serverNamesIn(a.settings.ConfigPath) }
 
 // serverNamesAt is serverNames before the flags are parsed: words may hold a
 // --config.
 func (a *app) serverNamesAt(flags flagSets, words []string) ([]string, error) {
-	path := a.flags.config
+	path := a.settings.ConfigPath
 	if v, ok := flags.value(words, "config"); ok {
 		path = v
 	}

@@ -22,10 +22,9 @@ import (
 type app struct {
 	ui     *ui.UI
 	getenv func(string) string
-	flags  globalFlags
 	log    *slog.Logger
 
-	// settings are read, with flags and log, before a command runs.
+	// settings are read before a command runs; log and ui follow them.
 	settings settings.Settings
 
 	// dial replaces connect in tests; nil is the real one.

@@ -27,7 +27,7 @@ type session struct {
 // the words after it, and closes the connection. What f printed is out before
 // the connection closes.
 func (a *app) with(ctx context.Context, words []string, f func(s *session, words []string) error) error {
-	server := a.flags.url
+	server := a.settings.URL
 	if server == "" {
 		server, words = words[0], words[1:]
 	}
@@ -36,7 +36,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 		dial = a.connect
 	}
 	name := server
-	if a.flags.url != "" {
+	if a.settings.URL != "" {
 		name = ""
 	}
 	c, err := dial(ctx, name)
@@ -72,7 +72,7 @@ func (a *app) about(server string, err error) error {
 // words checks how many words a command has got. Server, counted in both
 // bounds, is absent when --url names it. A most of -1 is no bound.
 func (a *app) words(words []string, least, most int, usage string) error {
-	if a.flags.url != "" {
+	if a.settings.URL != "" {
 		least, most = least-1, max(most-1, -1)
 		usage = strings.Replace(usage, "SERVER ", "", 1)
 		usage = strings.TrimSuffix(usage, " SERVER")
@@ -89,7 +89,7 @@ func (a *app) words(words []string, least, most int, usage string) error {
 // command words a command line that names this session's server.
 func (s *session) command(verb string, words ...string) string {
 	parts := []string{"mcpctl", verb, ui.CleanLine(s.server)}
-	if s.a.flags.url != "" {
+	if s.a.settings.URL != "" {
 		parts = []string{"mcpctl", "--url", shellWord(s.server), verb}
 	}
 	for _, w := range words {
