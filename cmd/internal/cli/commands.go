@@ -2,28 +2,60 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// commands is the whole command tree, in the order of the help text.
-func commands(a *app) []*cobra.Command {
-	return []*cobra.Command{
-		newSearch(a),
-		newInfo(a),
-		newAdd(a),
-		newList(a),
-		newGet(a),
-		newRemove(a),
-		newConfig(a),
-		newTools(a),
-		newDescribe(a),
-		newCall(a),
-		newResources(a),
-		newRead(a),
-		newPrompts(a),
-		newPrompt(a),
-		newPing(a),
-		newGenerate(a),
-		newServe(a),
-		newDemo(a),
-		newDemoServer(a),
-		newVersion(a),
+// commandGroup is a heading of the help text and the commands below it.
+type commandGroup struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// commandGroups is the whole command tree. The help text has the groups in
+// this order, and the commands of each by name.
+func commandGroups(a *app) []commandGroup {
+	return []commandGroup{
+		{"configure", "Find and configure:", []*cobra.Command{
+			newSearch(a),
+			newInfo(a),
+			newAdd(a),
+			newList(a),
+			newGet(a),
+			newRemove(a),
+			newConfig(a),
+		}},
+		{"use", "Use:", []*cobra.Command{
+			newTools(a),
+			newDescribe(a),
+			newCall(a),
+			newResources(a),
+			newRead(a),
+			newPrompts(a),
+			newPrompt(a),
+			newPing(a),
+		}},
+		{"generate", "Generate:", []*cobra.Command{
+			newGenerate(a),
+		}},
+		{"serve", "Serve:", []*cobra.Command{
+			newServe(a),
+		}},
+		{restGroup, "Rest:", []*cobra.Command{
+			newDemo(a),
+			newDemoServer(a),
+			newVersion(a),
+		}},
 	}
+}
+
+const restGroup = "rest"
+
+// addCommands puts the command tree below root.
+func addCommands(root *cobra.Command, a *app) {
+	for _, g := range commandGroups(a) {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID(restGroup)
+	root.SetCompletionCommandGroupID(restGroup)
 }

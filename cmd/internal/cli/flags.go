@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 )
 
@@ -15,19 +16,19 @@ import (
 func (a *app) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.String("config", "", "servers.json to use `FILE`")
-	f.String("registry", "", "base `URL` of the registry")
+	f.String("config", "", "use this `FILE` as servers.json")
+	f.String("registry", "", "base `URL` of the registry (default "+registry.Official+")")
 	f.String("url", "", "talk to the server at this `URL` in place of a configured one")
 	f.StringArrayP("header", "H", nil, "add a header to HTTP requests, `NAME=VALUE` (repeatable)")
 	f.Bool("json", false, "print JSON, errors too (same as -o json)")
-	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, or auto, which is text on a terminal and json elsewhere")
-	f.Bool("no-input", false, "ask nothing")
-	f.String("timeout", "", "how long a call may go without a sign of life, a `DURATION` or never (default 60s)")
-	f.String("connect-timeout", "", "how long connecting may take, a `DURATION` or never (default 30s)")
-	f.String("protocol-version", "auto", "`REVISION` of the protocol: auto, "+strings.Join(bridge.Versions(), ", "))
+	f.StringP("output", "o", "auto", "`FORMAT` of results: text, json, or auto: text on a terminal, json elsewhere")
+	f.Bool("no-input", false, "ask nothing; what is missing is an error")
+	f.String("timeout", "", "give a call up after this `DURATION` without a sign of life, or never (default 60s)")
+	f.String("connect-timeout", "", "give connecting up after this `DURATION`, or never (default 30s)")
+	f.String("protocol-version", "auto", "speak this `REVISION` of the protocol: auto, "+strings.Join(bridge.Versions(), ", "))
 	f.BoolP("quiet", "q", false, "no hints and notes")
 	f.CountP("verbose", "v", "log more to standard error; -vv logs each message")
-	f.String("log-format", "text", "`FORMAT` of the log: text or json")
+	f.String("log-format", "text", "`FORMAT` of the log on standard error: text or json")
 	f.String("color", "auto", "`WHEN` to colour: auto, always or never")
 	for name, words := range map[string][]string{
 		"output": {"auto", "text", "json"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},

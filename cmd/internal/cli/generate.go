@@ -32,7 +32,7 @@ type generateFlags struct {
 func newGenerate(a *app) *cobra.Command {
 	var f generateFlags
 	cmd := &cobra.Command{
-		Use:   "generate SERVER…",
+		Use:   "generate SERVER...",
 		Short: "Write a typed Go client for a server's tools",
 		Long: `Write a Go package for each server: one parameter struct and one method a tool,
 made from what the server lists. The package imports mcpctl's runtime library
@@ -41,7 +41,7 @@ would not change are not touched.
 
 Beside the code it writes tools.json, what the code was made from. With --from,
 a file like that (or any tools/list result) takes the server's place, and SERVER
-only names the package.`,
+only names the package; it need not be configured.`,
 		Example: `  mcpctl generate everything
   mcpctl generate fs --out ./internal/fs --package fs
   mcpctl generate fs --from ./generated/fs/tools.json --check`,

@@ -12,10 +12,12 @@ import (
 
 func newGet(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "get ALIAS",
-		Short: "Print the entry of a configured server, placeholders as they are",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(_ *cobra.Command, args []string) error { return a.get(args[0]) },
+		Use:     "get ALIAS",
+		Short:   "Print the entry of a configured server, placeholders as they are",
+		Long:    "Print the entry of a configured server, placeholders as they are. As JSON: {\"name\",\"entry\"}.",
+		Example: "  mcpctl get fs",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.get(args[0]) },
 	}
 	a.completeServer(cmd)
 	return cmd

@@ -19,8 +19,11 @@ func newInfo(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "info NAME[@VERSION] | ./server.json",
 		Short: "Show what the registry says of a server, and the entry that add would write",
-		Args:  cobra.ExactArgs(1),
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.info(cmd.Context(), args[0], pre) },
+		Long: "Show what the registry says of a server, the entry that add would write, and what a person has to give.\n" +
+			"Nothing is written. Without VERSION it is the latest one.",
+		Example: "  mcpctl info io.github.acme/thing\n  mcpctl info io.github.acme/thing@1.2.0\n  mcpctl info ./server.json",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.info(cmd.Context(), args[0], pre) },
 
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt

@@ -12,8 +12,11 @@ func newList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the configured servers",
-		Args:  cobra.NoArgs,
-		RunE:  func(*cobra.Command, []string) error { return a.list() },
+		Long: "List the configured servers: name, transport, what is started or called, and the registry record that an\n" +
+			"entry was made of. Nothing is started.",
+		Example: "  mcpctl list\n  mcpctl list --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(*cobra.Command, []string) error { return a.list() },
 	}
 }
 

@@ -15,8 +15,9 @@ func newRemove(a *app) *cobra.Command {
 		Short: "Remove servers from the configuration",
 		Long: "Remove servers from servers.json, each with the comments right above and behind it.\n" +
 			"All of them or, where one is unknown, none.",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.remove(args) },
+		Example: "  mcpctl remove fs gh",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.remove(args) },
 	}
 	a.completeServers(cmd)
 	return cmd

@@ -67,6 +67,8 @@ func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "mcpctl",
 		Short:         "Find, call, generate clients for and serve MCP servers",
+		Long:          rootLong,
+		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       buildVersion().Version,
@@ -82,7 +84,7 @@ func newRoot(a *app) *cobra.Command {
 		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
 	})
 	a.addGlobalFlags(root)
-	root.AddCommand(commands(a)...)
+	addCommands(root, a)
 	usageErrors(root)
 	return root
 }

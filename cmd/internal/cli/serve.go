@@ -38,9 +38,12 @@ func newServe(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Put all configured servers behind one endpoint",
-		Long: "Serve puts all configured servers behind one endpoint: on standard input and output,\n" +
-			"or with --http as Streamable HTTP at /mcp. Names become SERVER__NAME. A server is started\n" +
-			"when it is first needed, once for all clients.",
+		Long: "Put all configured servers behind one endpoint: on standard input and output, as hosts start it,\n" +
+			"or with --http as Streamable HTTP at /mcp. A server is started when it is first needed, once\n" +
+			"for all clients. One that fails does not disturb the others.\n\n" +
+			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
+			"There is no authentication, so --http takes addresses of this machine only, unless --insecure\n" +
+			"allows others. The line \"listening on http://ADDR/mcp\" on standard error tells that the port is open.",
 		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {
@@ -57,7 +60,7 @@ func newServe(a *app) *cobra.Command {
 	fl.StringSliceVar(&f.servers, "server", nil, "serve only these `NAMES`, separated by commas")
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
-	fl.String("request-timeout", "", "how long a request may go without a sign of life, a `DURATION` or never (default 120s)")
+	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
 	if err := cmd.RegisterFlagCompletionFunc("server", func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
@@ -185,7 +188,9 @@ func (a *app) serveHTTP(ctx context.Context, p *proxy.Proxy, f serveFlags) error
 	if err := srv.Shutdown(closing); err != nil {
 		_ = srv.Close() // requests that go on are cut
 	}
-	<-served
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
 	return nil
 }
 

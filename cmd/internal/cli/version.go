@@ -58,9 +58,10 @@ func buildVersion() versionInfo {
 
 func newVersion(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version, the commit, Go's version and the protocol revisions",
-		Args:  cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
+		Use:     "version",
+		Short:   "Print the version, the commit, Go's version and the protocol revisions",
+		Example: "  mcpctl version\n  mcpctl version --json",
+		Args:    cobra.NoArgs, Annotations: map[string]string{anyFiles: "yes"},
 		RunE: func(*cobra.Command, []string) error {
 			v := buildVersion()
 			if a.ui.WantJSON() {
