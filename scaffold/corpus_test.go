@@ -109,7 +109,7 @@ func TestDocumentsThatRegistriesRefuse(t *testing.T) {
 }
 
 // leftover is a template variable that was not replaced.
-var leftover = regexp.MustCompile(`(^|[^$])\{[A-Za-z0-9_.-]+\}`) //nolint:gochecknoglobals // a constant
+var leftover = regexp.MustCompile(`(^|[^$])\{[A-Za-z0-9_.-]+\}`)
 
 // checkPlan holds what is true of every entry.
 func checkPlan(t *testing.T, s *registry.Server, p *scaffold.Plan) {

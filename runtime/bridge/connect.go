@@ -80,9 +80,9 @@ func Connect(ctx context.Context, o Options) (*Connected, error) {
 
 // trace logs one call, whatever the transport. Arguments and results are not
 // logged: they are the user's.
-func trace(log *slog.Logger, req *runtime.Request, start time.Time, result json.RawMessage, err error) {
-	if log.Enabled(context.Background(), slog.LevelDebug) {
-		log.Debug("call", "method", req.Method, "version", req.Version, "elapsed", time.Since(start), "bytes", len(result), "err", err)
+func trace(logger *slog.Logger, req *runtime.Request, start time.Time, result json.RawMessage, err error) {
+	if logger.Enabled(context.Background(), slog.LevelDebug) {
+		logger.Debug("call", "method", req.Method, "version", req.Version, "elapsed", time.Since(start), "bytes", len(result), "err", err)
 	}
 }
 

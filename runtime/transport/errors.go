@@ -141,12 +141,10 @@ func (e *redirectError) ExitKind() string { return "connect" }
 // sendError tells what a failed exchange with target means. sent says whether
 // a connection was there to write to.
 func sendError(ctx context.Context, target string, err error, sent bool) error {
-	var ue *url.Error
-	if errors.As(err, &ue) {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err // its text repeats the URL, query included
 	}
-	var redirect *redirectError
-	if errors.As(err, &redirect) {
+	if redirect, ok := errors.AsType[*redirectError](err); ok {
 		return redirect
 	}
 	if ctx.Err() != nil {

@@ -54,7 +54,7 @@ func newSDKServer() *sdkServer {
 		return text("done"), nil
 	})
 	add("ask", func(ctx context.Context, r *mcp.CallToolRequest, _ int) (*mcp.CallToolResult, error) {
-		roots, err := r.Session.ListRoots(ctx, nil)
+		roots, err := r.Session.ListRoots(ctx, nil) //nolint:staticcheck // deprecated, and still to be served
 		if err != nil {
 			return nil, err
 		}

@@ -271,7 +271,7 @@ func (t *HTTP) post(ctx context.Context, req *runtime.Request, body []byte) erro
 func errorIn(body []byte) *runtime.Error {
 	messages, err := readMessages(body)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // a body that is no JSON-RPC holds no error of it
 	}
 	for i := range messages {
 		if m := &messages[i]; m.isAnswer() && m.object != nil {
@@ -334,7 +334,7 @@ func (t *HTTP) endSession(ctx context.Context, session, version string) {
 	if version >= firstVersionHeader {
 		h[headerVersion] = version
 	}
-	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodDelete, url: t.url, header: h})
+	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodDelete, url: t.url, header: h}) //nolint:bodyclose // discard closes it
 	if err != nil {
 		t.w.log.Debug("session not ended", "err", err)
 		return

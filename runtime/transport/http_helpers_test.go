@@ -76,6 +76,7 @@ func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request,
 			s.conns.Add(1)
 		case http.StateClosed:
 			s.gone <- struct{}{}
+		default: // in between
 		}
 	}
 	s.Start()

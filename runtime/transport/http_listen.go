@@ -29,7 +29,7 @@ func backoff(n int) time.Duration {
 		d = backoffFirst << n
 	}
 	d = min(d, backoffMax)
-	return d/2 + rand.N(d/2+1)
+	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter is no secret
 }
 
 func pause(ctx context.Context, d time.Duration) error {
@@ -138,8 +138,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 	}
 	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
 	if err != nil {
-		var redirect *redirectError
-		if errors.As(err, &redirect) {
+		if _, ok := errors.AsType[*redirectError](err); ok {
 			return false, 0, fmt.Errorf("%w: %w", errNoStream, err)
 		}
 		return false, 0, err

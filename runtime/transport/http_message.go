@@ -210,7 +210,7 @@ func (b *inbox) notification(ctx context.Context, call *runtime.Request, m *mess
 }
 
 // request has a request of the server answered in the background. The call's
-// abort, if it has one, ends the work.
+// the end of abort ends the work.
 func (b *inbox) request(abort context.Context, call *runtime.Request, m *message, reply func(body []byte)) {
 	id, params := bytes.Clone(m.id), bytes.Clone(m.params)
 	method := strings.Clone(m.method)
@@ -223,10 +223,7 @@ func (b *inbox) request(abort context.Context, call *runtime.Request, m *message
 		return
 	}
 	ctx, cancel := context.WithCancel(b.life)
-	stop := func() bool { return true }
-	if abort != nil {
-		stop = context.AfterFunc(abort, cancel)
-	}
+	stop := context.AfterFunc(abort, cancel)
 	key := string(id) // a server does not use an id twice in a session
 	b.mu.Lock()
 	b.running[key] = cancel

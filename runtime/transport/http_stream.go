@@ -265,7 +265,7 @@ func (t *HTTP) takeFree(version string, m *message) {
 	case isModern(version):
 		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
 	default:
-		t.in.request(nil, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, body) })
+		t.in.request(t.life.ctx, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, body) })
 	}
 }
 

@@ -64,19 +64,19 @@ func TestHTTPStreamDeliversEverything(t *testing.T) {
 func TestHTTPServerRequests(t *testing.T) {
 	answered := make(chan posted, 10)
 	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
-		switch {
-		case p.Method == "initialize":
+		switch p.Method {
+		case "initialize":
 			w.Header().Set("Mcp-Session-Id", "s1")
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":\"early\",\"method\":\"ping\"}\n\n")
 			receive(t, answered, "the answer to the early ping")
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
-		case p.Method == "tools/call":
+		case "tools/call":
 			for _, q := range []string{`"id":"a\u0041","method":"ping"`, `"id":7,"method":"ask","params":{"q":1.0}`, `"id":8,"method":"fail"`, `"id":9,"method":"refuse"`, `"id":10,"method":"nothing"`} {
 				writeSSE(w, "data: {\"jsonrpc\":\"2.0\",%s}\n\n", q)
 				receive(t, answered, "an answer")
 			}
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
-		case p.Method == "":
+		case "":
 			w.WriteHeader(http.StatusAccepted)
 			answered <- p
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -216,9 +217,7 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 			return nil, err
 		}
 	}
-	for name, value := range w.static {
-		h[name] = value
-	}
+	maps.Copy(h, w.static)
 	if w.host != "" {
 		req.Host = w.host
 	}

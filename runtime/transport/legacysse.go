@@ -166,7 +166,7 @@ func (t *SSE) take(m *message) {
 	case m.isAnswer():
 		t.settle(m)
 	case m.isRequest():
-		t.in.request(nil, nil, m, t.reply)
+		t.in.request(t.life.ctx, nil, m, t.reply)
 	default:
 		t.in.notification(t.life.ctx, nil, m)
 	}
@@ -381,7 +381,7 @@ func (t *SSE) Close() error {
 	if !t.life.shut() {
 		return nil
 	}
-	t.fail(runtime.ErrClosed)
+	_ = t.fail(runtime.ErrClosed) // the error comes back as it is
 	ctx, cancel := context.WithTimeout(context.Background(), byeTime)
 	defer cancel()
 	t.life.settle(ctx)

@@ -198,7 +198,9 @@ func TestSSEOpenFails(t *testing.T) {
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n\n")
 		}, isProtocol},
 		"ends at once": {func(w http.ResponseWriter, _ *http.Request) { writeSSE(w, ": hi\n\n") }, isProtocol},
-		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", 307) }, func(err error) bool {
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}, func(err error) bool {
 			return err != nil && strings.Contains(err.Error(), "another origin")
 		}},
 	} {

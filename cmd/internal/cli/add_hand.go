@@ -188,6 +188,7 @@ func shellLine(words []string) string {
 	}
 	return strings.Join(out, " ")
 }
+
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()

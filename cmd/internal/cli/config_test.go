@@ -254,8 +254,17 @@ func TestGlobalFlags(t *testing.T) {
 	t.Setenv("MCPCTL_OUTPUT", "")
 
 	for _, words := range [][]string{
-		{"list", "--color", "blue"}, {"list", "--protocol-version", "2020-01-01"}, {"list", "--timeout", "5"}, {"list", "-o", "xml"},
-		{"-H", "nonsense", "list"}, {"list", "--log-format=yaml"}, {"list", "--nope"}, {"--nope", "list"}, {"list", "--url", "x"}, {"list", "--json=maybe"}, {"list", "-H"},
+		{"list", "--color", "blue"},
+		{"list", "--protocol-version", "2020-01-01"},
+		{"list", "--timeout", "5"},
+		{"list", "-o", "xml"},
+		{"-H", "nonsense", "list"},
+		{"list", "--log-format=yaml"},
+		{"list", "--nope"},
+		{"--nope", "list"},
+		{"list", "--url", "x"},
+		{"list", "--json=maybe"},
+		{"list", "-H"},
 	} {
 		run(words...).fails(t, 2, "mcpctl: ")
 	}
@@ -267,8 +276,15 @@ func TestGlobalFlags(t *testing.T) {
 func TestJSONErrors(t *testing.T) {
 	home(t, nil)
 	for _, words := range [][]string{
-		{"--json", "get", "x"}, {"get", "x", "-o", "json"}, {"get", "x", "-ojson"}, {"get", "x", "--output=json"}, {"get", "--json", "--nope"}, {"--nope", "--json"},
-		{"nosuchcommand", "--json"}, {"list", "--color=blue", "--json"}, {"get", "--json"},
+		{"--json", "get", "x"},
+		{"get", "x", "-o", "json"},
+		{"get", "x", "-ojson"},
+		{"get", "x", "--output=json"},
+		{"get", "--json", "--nope"},
+		{"--nope", "--json"},
+		{"nosuchcommand", "--json"},
+		{"list", "--color=blue", "--json"},
+		{"get", "--json"},
 	} {
 		o := run(words...)
 		var got struct {

@@ -18,9 +18,10 @@ import (
 
 func newConfig(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show, edit and check servers.json",
-		Args:  cobra.NoArgs,
+		Use:     "config",
+		Short:   "Show, edit and check servers.json",
+		Example: "  mcpctl config path\n  mcpctl config validate",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usagef("config wants path, edit, validate or schema").withHint("%s --help", cmd.CommandPath())
 		},
@@ -34,14 +35,18 @@ func newConfig(a *app) *cobra.Command {
 		},
 		&cobra.Command{
 			Use: "edit", Short: "Open servers.json in $VISUAL or $EDITOR, then check it", Args: cobra.NoArgs, Annotations: always,
+			Long: "Open servers.json in $VISUAL or $EDITOR, then check it. Where there is none, it is made.",
 			RunE: func(cmd *cobra.Command, _ []string) error { return a.configEdit(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
+			Long: "Check servers.json and config.yaml: each fault with its line, its column and how to mend it.\n" +
+				"Faults are exit code 5, warnings are not. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}.",
 			RunE: func(*cobra.Command, []string) error { return a.configValidate() },
 		},
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of servers.json", Args: cobra.NoArgs, Annotations: always,
+			Long: "Print the JSON Schema of servers.json, for editors and other programs.",
 			RunE: func(*cobra.Command, []string) error { return a.ui.PrintJSON(schemas.Servers()) },
 		},
 	)
@@ -103,13 +108,13 @@ func (a *app) configEdit(ctx context.Context) error {
 // the shell, as git does it, and on Windows split at spaces.
 func editorCommand(ctx context.Context, editor, path string) *exec.Cmd {
 	if goruntime.GOOS != "windows" {
-		return exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, "sh", path) //nolint:gosec // the user's own editor
+		return exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, "sh", path)
 	}
 	words := strings.Fields(editor)
 	if _, err := exec.LookPath(editor); err == nil || len(words) == 0 {
 		words = []string{editor}
 	}
-	return exec.CommandContext(ctx, words[0], append(words[1:], path)...) //nolint:gosec // the user's own editor
+	return exec.CommandContext(ctx, words[0], append(words[1:], path)...)
 }
 
 // finding is one line of config validate.

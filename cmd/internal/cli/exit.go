@@ -146,8 +146,7 @@ func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
 	if own != nil {
 		o.Server = own.Server
 	}
-	var rpc *runtime.Error
-	if errors.As(err, &rpc) {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		o.Code, o.Data = rpc.Code, rpc.Data
 	}
 	b, err := json.Marshal(map[string]object{"error": o})

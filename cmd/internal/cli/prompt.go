@@ -94,8 +94,7 @@ func (s *session) promptArguments(ctx context.Context, p *runtime.Prompt, words 
 		return nil, err
 	}
 	values, err := args.Parse(in, args.Source{Words: words, Stdin: func() ([]byte, error) { return s.a.readStdin(ctx) }})
-	var unfit *schema.ValidationError
-	if errors.As(err, &unfit) {
+	if unfit, ok := errors.AsType[*schema.ValidationError](err); ok {
 		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: promptSignature(p)}
 	}
 	return values, err

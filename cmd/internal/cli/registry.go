@@ -88,8 +88,7 @@ func readDocument(path string) (*found, error) {
 	if err == nil {
 		raw, err = os.ReadFile(path)
 	}
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -185,7 +184,7 @@ func (a *app) piped() bool {
 	if a.ui.In == nil || a.ui.InTTY {
 		return false
 	}
-	var in io.Reader = a.ui.In
+	in := a.ui.In
 	f, ok := in.(*os.File)
 	if !ok {
 		return true

@@ -28,7 +28,7 @@ func (a *app) entry(server string) (config.Entry, error) {
 }
 
 func hintOf(err error) string {
-	if h, ok := err.(interface{ Hint() string }); ok { //nolint:errorlint // asked of config's own error
+	if h, ok := err.(interface{ Hint() string }); ok {
 		return h.Hint()
 	}
 	return ""

@@ -130,7 +130,7 @@ func address(s string) (any, error) {
 	return strings.TrimRight(s, "/"), nil
 }
 
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}`) //nolint:gochecknoglobals // a constant pattern
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // urlReason says why a text is not the URL of a server, "" where it is.
 // Placeholders may stand anywhere in it: the host, too, can be configuration.

@@ -58,7 +58,7 @@ func WriteFile(path string, data []byte) error {
 		target = resolved
 	}
 	temp := target + ".mcpctl-" + strconv.Itoa(os.Getpid())
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode) //nolint:gosec // as above
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ func TestJoinPages(t *testing.T) {
 	}{
 		{"one page keeps its bytes", []string{` {"tools" : [ {"a":1.0} ], "nextCursor":null }`}, ` {"tools" : [ {"a":1.0} ], "nextCursor":null }`, 1, ""},
 		{
-			"joined", []string{`{"_meta":{"n":9007199254740993}, "tools": [ {"a": 1.0}, {"b":2} ] ,"nextCursor":"x" , "ttlMs":5}`, `{"tools":[ {"c" : 3} ],"other":1}`},
+			"joined",
+			[]string{`{"_meta":{"n":9007199254740993}, "tools": [ {"a": 1.0}, {"b":2} ] ,"nextCursor":"x" , "ttlMs":5}`, `{"tools":[ {"c" : 3} ],"other":1}`},
 			`{"_meta":{"n":9007199254740993}, "tools": [{"a": 1.0}, {"b":2},{"c" : 3}] ,"ttlMs":5}`, 3, "",
 		},
 		{"cursor first", []string{`{"nextCursor":"x", "tools":[1]}`, `{"tools":[2]}`}, `{"tools":[1,2]}`, 2, ""},
