@@ -209,8 +209,8 @@ func (b *inbox) notification(ctx context.Context, call *runtime.Request, m *mess
 	h.Notification(ctx, call, m.method, m.params)
 }
 
-// request has a request of the server answered in the background. The call's
-// the end of abort ends the work.
+// request has a request of the server answered in the background. The end of
+// abort ends the work.
 func (b *inbox) request(abort context.Context, call *runtime.Request, m *message, reply func(body []byte)) {
 	id, params := bytes.Clone(m.id), bytes.Clone(m.params)
 	method := strings.Clone(m.method)
