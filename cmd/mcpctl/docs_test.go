@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // The documentation is held to the program: README.md and every page of docs/
@@ -132,7 +135,7 @@ func newDocChecker(t *testing.T) *docChecker {
 	servers := map[string]any{}
 	// The words in capitals stand for any server where a page gives the form
 	// of a command.
-	for _, name := range []string{"SERVER", "workshop", "notes", "fs", "gh", "everything", "memory", "tracker"} {
+	for _, name := range []string{"SERVER", "workshop", "notes", "fs", "gh", "docs", "everything", "memory"} {
 		servers[name] = map[string]string{"command": "mcpctl"}
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
@@ -435,5 +438,83 @@ func TestDocsCheck(t *testing.T) {
 				t.Errorf("%s: got %v, want ok %t", tt.page, err, tt.ok)
 			}
 		})
+	}
+}
+
+// helpPages are the help texts of mcpctl and its commands, by command.
+func helpPages(t *testing.T, c *docChecker) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	var visit func(words ...string)
+	visit = func(words ...string) {
+		out, err := c.run(c.dir, append([]string{"help"}, words...)...)
+		if err != nil {
+			t.Fatalf("mcpctl help %v: %v: %s", words, err, out)
+		}
+		pages[strings.Join(words, " ")] = string(out)
+		for _, m := range helpCommandRE.FindAllStringSubmatch(string(out), -1) {
+			if m[1] != "help" && m[1] != "completion" && len(words) < 2 {
+				visit(append(words, m[1])...)
+			}
+		}
+	}
+	visit()
+	if len(pages) < 20 {
+		t.Fatalf("the help texts name only %d commands", len(pages))
+	}
+	return pages
+}
+
+var (
+	helpCommandRE = regexp.MustCompile(`(?m)^  ([a-z][a-z-]*) {2,}[A-Z]`)
+	helpFlagRE    = regexp.MustCompile(`(?m)^ {2,6}(?:-[A-Za-z], )?(--[a-z-]+)`)
+)
+
+// TestHelp checks what the help texts say: every command has an example, and
+// examples have known commands and flags.
+func TestHelp(t *testing.T) {
+	t.Parallel()
+	c := newDocChecker(t)
+	for name, text := range helpPages(t, c) {
+		_, rest, ok := strings.Cut(text, "\nExamples:\n")
+		if !ok {
+			if !strings.HasPrefix(name, "config ") {
+				t.Errorf("mcpctl help %s: no example", name)
+			}
+			continue
+		}
+		examples, _, _ := strings.Cut(rest, "\n\n")
+		if err := c.commands(strings.Split(examples, "\n")); err != nil {
+			t.Errorf("mcpctl help %s: %v", name, err)
+		}
+	}
+}
+
+// TestDocsComplete finds what the pages leave out: commands, flags, settings.
+func TestDocsComplete(t *testing.T) {
+	t.Parallel()
+	c := newDocChecker(t)
+	var all strings.Builder
+	for _, page := range docPages(t) {
+		all.WriteString(strings.Join(readPage(t, page), "\n"))
+	}
+	has := func(text string) bool {
+		return regexp.MustCompile(regexp.QuoteMeta(text) + `(?:[^a-z-]|$)`).MatchString(all.String())
+	}
+	for name, text := range helpPages(t, c) {
+		if !has("mcpctl " + name) {
+			t.Errorf("no page shows mcpctl %s", name)
+		}
+		for _, m := range helpFlagRE.FindAllStringSubmatch(text, -1) {
+			if m[1] != "--version" && !has(m[1]) {
+				t.Errorf("no page has the flag %s (of mcpctl %s)", m[1], name)
+			}
+		}
+	}
+	configure := strings.Join(readPage(t, "docs/configure.md"), "\n")
+	for _, key := range append(settings.Keys(), config.Keys()...) {
+		if !strings.Contains(configure, "`"+key) {
+			t.Errorf("docs/configure.md does not say what %s is", key)
+		}
 	}
 }

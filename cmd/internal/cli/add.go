@@ -60,7 +60,7 @@ func newAdd(a *app) *cobra.Command {
 	f.BoolVar(&o.replace, "replace", false, "replace an entry of the same name")
 	f.BoolVar(&o.force, "force", false, "allow what is refused for being dangerous")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the entry and write nothing")
-	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no confirmation")
+	f.BoolVarP(&o.yes, "yes", "y", false, "ask for no values and no confirmation")
 	f.StringVar(&o.cwd, "cwd", "", "with a command: start it in `DIR`")
 	f.BoolVar(&o.sse, "sse", false, "with --url: the server speaks the older HTTP+SSE")
 	return cmd
