@@ -56,13 +56,15 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer f.out.Abandon()
 	defer p.listen(f)()
 	read := make(chan error, 1)
-	// The reader ends with the input; where ctx ends first it may be left in a
-	// read that nothing can interrupt.
+	// The reader ends with the input; where ctx or the output ends first it may
+	// be left in a read that nothing can interrupt.
 	go func() { read <- f.read(in) }()
 	select {
 	case err := <-read:
 		f.settle()
 		return errors.Join(err, f.finish())
+	case <-f.out.Failed():
+		return fmt.Errorf("write to the client: %w", f.out.Err())
 	case <-ctx.Done():
 		return f.finish()
 	}

@@ -3,6 +3,7 @@
 package peers_test
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,6 +30,18 @@ func TestMain(m *testing.M) {
 }
 
 func run(m *testing.M) int {
+	// Most of the time these tests wait for processes: more at once than there
+	// are processors.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8") // a number, as the flag wants
+	}
+	// A program under the race detector sleeps for a second before it exits, in
+	// case a race is still to be met: minutes, over all the runs here.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=20 "+os.Getenv("GORACE")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	dir, err := os.MkdirTemp("", "mcpctl-peers-*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -232,7 +232,7 @@ func TestKilledOverAndOver(t *testing.T) {
 // comes, and other servers answer.
 func TestClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
-	const n, size = 300, 1 << 20
+	const n, size = 150, 1 << 20
 	cmd, _ := command(t, context.WithoutCancel(t.Context()), configure(t, fake("fake"), fake("other")), "serve")
 	l := begin(t, cmd)
 	in := bufio.NewReaderSize(l.out, 64<<10)
@@ -303,4 +303,70 @@ func resident(t *testing.T, pid int) int {
 		t.Fatal(err)
 	}
 	return pages * os.Getpagesize()
+}
+
+// TestEndUnderAFullPipe ends mcpctl while answers wait for a client that does
+// not read them.
+func TestEndUnderAFullPipe(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*lines){
+		"SIGTERM":      func(l *lines) { _ = l.cmd.Process.Signal(syscall.SIGTERM) },
+		"output gone":  func(l *lines) { _ = l.out.Close() },
+		"both closed":  func(l *lines) { _ = l.in.Close(); _ = l.out.Close() },
+		"input closed": func(l *lines) { _ = l.in.Close(); _ = l.cmd.Process.Signal(syscall.SIGINT) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			cmd, stderr := command(t, context.WithoutCancel(t.Context()), configure(t, fake("fake", "-grandchild", file)), "serve")
+			l := begin(t, cmd)
+			in := bufio.NewReaderSize(l.out, 64<<10)
+			shaken := l.start("0", "initialize", handshake)
+			known := l.start("1", "tools/call", `{"name":"fake__pid"}`)
+			for range 2 {
+				line, err := in.ReadBytes('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.deliver(line[:len(line)-1])
+			}
+			<-shaken
+			pid, err := strconv.Atoi(digits.FindString(string((<-known).Result)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			child, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 60 {
+				l.start(fmt.Sprint(i+2), "tools/call", `{"name":"fake__huge","arguments":{"bytes":1048576}}`)
+			}
+			// Something of the answers is here: the pipe fills.
+			if _, err := in.Peek(1 << 10); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			end(l)
+			go func() {
+				_ = cmd.Wait() // the state is in ProcessState
+				close(l.exited)
+			}()
+			select {
+			case <-l.exited:
+			case <-time.After(gone + 4*time.Second):
+				_ = cmd.Process.Signal(syscall.SIGQUIT)
+				t.Fatal("mcpctl does not end")
+			}
+			t.Logf("ended after %s: %v", time.Since(start).Round(time.Millisecond), cmd.ProcessState)
+			noneLeft(t, []int{pid, child}, time.Now())
+			if code := cmd.ProcessState.ExitCode(); code != 0 && code != 130 || strings.Contains(stderr.String(), "EPIPE") || strings.Contains(stderr.String(), "broken pipe") {
+				t.Errorf("exit code %d\n%s", code, stderr)
+			}
+		})
+	}
 }

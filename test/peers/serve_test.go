@@ -166,3 +166,31 @@ func TestServeSlowOthers(t *testing.T) {
 	stdio.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"stuck"}}`)
 	stdio.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"starting"}}`)
 }
+
+// TestServeTimeouts: a server that does not answer, at whatever stage, gives
+// one clear result, and a sign of life puts it off.
+func TestServeTimeouts(t *testing.T) {
+	t.Parallel()
+	config := configure(t,
+		fake("mute", "-silent-method", "tools/call"),
+		fake("late", "-start-delay", "60s"),
+		fake("fake"),
+	)
+	stdio, _ := serveStdio(t, config, "--request-timeout", "1s", "--connect-timeout", "2s")
+	web := post(t, serveHTTP(t, config, "--request-timeout", "1s", "--connect-timeout", "2s").url)
+	for front, c := range map[string]caller{"stdio": stdio, "http": web} {
+		for round := range 2 { // the slow way, then the quick one
+			start := time.Now()
+			got := result(t, c, "tools/call", `{"name":"mute__echo"}`)
+			if took := time.Since(start); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{"kind":"timeout","server":"mute"}`) || took < 900*time.Millisecond || took > 20*time.Second {
+				t.Errorf("%s, round %d: got %s after %s", front, round, got, took)
+			}
+		}
+		if got := result(t, c, "tools/call", `{"name":"late__echo"}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{"kind":"timeout","server":"late"}`) {
+			t.Errorf("%s: late: got %s", front, got)
+		}
+		if got := result(t, c, "tools/call", `{"name":"fake__echo","arguments":{"message":"hi"}}`); !strings.Contains(got, `"hi"`) {
+			t.Errorf("%s: fake: got %s", front, got)
+		}
+	}
+}

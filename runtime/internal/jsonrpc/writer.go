@@ -16,8 +16,9 @@ var ErrFull = errors.New("output buffer is full: the other side does not read")
 // waits: what one attempt does not take is written by a goroutine of the
 // writer's own.
 type Writer struct {
-	w   io.Writer
-	try func([]byte) (int, error) // one attempt that cannot block; nil: none
+	w      io.Writer
+	try    func([]byte) (int, error) // one attempt that cannot block; nil: none
+	failed chan struct{}             // closed once err is set
 
 	mu      sync.Mutex // guards what follows; held for memory work only
 	room    *sync.Cond // signalled when a write has made room or failed
@@ -37,7 +38,7 @@ const fullAt = 16 << 20
 // NewWriter writes to w. Where w is a pipe in non-blocking mode the goroutine
 // that flushes writes, else one of the writer's own.
 func NewWriter(w io.Writer) *Writer {
-	o := &Writer{w: w, try: tryWriter(w)}
+	o := &Writer{w: w, try: tryWriter(w), failed: make(chan struct{})}
 	o.room = sync.NewCond(&o.mu)
 	return o
 }
@@ -131,9 +132,18 @@ func (w *Writer) written(out []byte, err error) {
 	if cap(out) <= keepBuffer {
 		w.spare = out[:0]
 	}
-	if err != nil && w.err == nil {
+	if err != nil {
+		w.fail(err)
+	}
+	w.room.Broadcast()
+}
+
+// fail ends all output; the caller holds the lock.
+func (w *Writer) fail(err error) {
+	w.buf = nil
+	if w.err == nil {
 		w.err = err
-		w.buf = nil
+		close(w.failed)
 	}
 	w.room.Broadcast()
 }
@@ -156,6 +166,9 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
+// Failed is closed once output has failed or was closed.
+func (w *Writer) Failed() <-chan struct{} { return w.failed }
+
 // Close refuses further frames and, where closing the underlying writer ends a
 // blocked write, waits for the writer's goroutine. Close that writer first to
 // abandon what is unsent, or Drain to send it.
@@ -169,11 +182,7 @@ func (w *Writer) Close() {
 func (w *Writer) Abandon() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.err == nil {
-		w.err = io.ErrClosedPipe
-	}
-	w.buf = nil
-	w.room.Broadcast()
+	w.fail(io.ErrClosedPipe)
 }
 
 // Drain flushes and waits until everything is written or output has failed.
