@@ -49,7 +49,7 @@ func (c *client) steps() []float64 {
 // stdioFront connects to mcpctl serve as its child.
 func stdioFront(t *testing.T, config string, args ...string) *client {
 	t.Helper()
-	cmd, _ := command(t, context.WithoutCancel(t.Context()), config, append([]string{"serve"}, args...)...)
+	cmd, _ := command(context.WithoutCancel(t.Context()), t, config, append([]string{"serve"}, args...)...)
 	return connect(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: 10 * time.Second})
 }
 

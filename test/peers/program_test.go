@@ -70,7 +70,7 @@ func configure(t *testing.T, servers ...entry) string {
 }
 
 // command prepares a run of mcpctl with nothing of this machine's settings.
-func command(t *testing.T, ctx context.Context, config string, args ...string) (*exec.Cmd, *output) {
+func command(ctx context.Context, t *testing.T, config string, args ...string) (*exec.Cmd, *output) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	for _, v := range os.Environ() {
@@ -107,7 +107,7 @@ func mcpctlWith(t *testing.T, config string, stdin io.Reader, args ...string) ou
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	cmd, stderr := command(t, ctx, config, args...)
+	cmd, stderr := command(ctx, t, config, args...)
 	var stdout bytes.Buffer
 	cmd.Stdin, cmd.Stdout = stdin, &stdout
 	err := cmd.Run()
@@ -187,7 +187,7 @@ type daemon struct {
 // test.
 func serveHTTP(t *testing.T, config string, args ...string) *daemon {
 	t.Helper()
-	cmd, stderr := command(t, context.WithoutCancel(t.Context()), config, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
+	cmd, stderr := command(context.WithoutCancel(t.Context()), t, config, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	d := &daemon{cmd: cmd, stderr: stderr, exited: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

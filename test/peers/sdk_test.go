@@ -138,7 +138,7 @@ func failures(ctx context.Context, t *testing.T, c *client) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "sdk://item/none"}); !errors.As(err, &rpc) || rpc.Code != mcp.CodeResourceNotFound && rpc.Code != jsonrpc.CodeInvalidParams {
+	if _, err := c.ReadResource(ctx, &mcp.ReadResourceParams{URI: "sdk://item/none"}); !errors.As(err, &rpc) || rpc.Code != -32002 && rpc.Code != jsonrpc.CodeInvalidParams {
 		t.Errorf("a resource that is not there: got %v", err)
 	}
 }

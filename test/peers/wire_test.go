@@ -196,7 +196,7 @@ func direct(t *testing.T, e entry) *lines {
 // serveStdio starts mcpctl serve with a raw client.
 func serveStdio(t *testing.T, config string, args ...string) (*lines, *output) {
 	t.Helper()
-	cmd, stderr := command(t, context.WithoutCancel(t.Context()), config, append([]string{"serve"}, args...)...)
+	cmd, stderr := command(context.WithoutCancel(t.Context()), t, config, append([]string{"serve"}, args...)...)
 	return speak(t, cmd).initialize(t), stderr
 }
 
