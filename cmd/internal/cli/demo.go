@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -54,12 +53,7 @@ func (a *app) demo(ctx context.Context, keep bool) error {
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
 		defer stop()
 	}
-	err = demo.Tour(ctx, demo.TourOptions{
+	return demo.Tour(ctx, demo.TourOptions{
 		Executable: self, Version: buildVersion().Version, Out: a.ui.Out, JSON: a.ui.JSON, Color: a.ui.Color, Keep: keep,
 	})
-	var step *demo.StepError
-	if errors.As(err, &step) {
-		return &Error{Code: exitOther, Err: err}
-	}
-	return err
 }
