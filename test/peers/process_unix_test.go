@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -368,5 +370,33 @@ func TestEndUnderAFullPipe(t *testing.T) {
 				t.Errorf("exit code %d\n%s", code, stderr)
 			}
 		})
+	}
+}
+
+// TestSilentConnectionHoldsUpNothing: a connection on which nothing was ever
+// asked, as clients open them ahead of need, does not keep serve from ending.
+func TestSilentConnectionHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	d := serveHTTP(t, configure(t, fake("fake")))
+	p := post(t, d.url)
+	pid := pidOf(t, p, "fake")
+	u, err := url.Parse(d.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	result(t, p, "ping", `{}`) // accepted after it
+	start := time.Now()
+	_ = d.cmd.Process.Signal(syscall.SIGTERM)
+	<-d.exited
+	if took := time.Since(start); took > 4*time.Second {
+		t.Errorf("serve took %s to end", took)
+	}
+	if alive(pid) {
+		t.Errorf("process %d is left", pid)
 	}
 }

@@ -182,7 +182,10 @@ func (a *app) serveHTTP(ctx context.Context, p *proxy.Proxy, f serveFlags) error
 	case <-ctx.Done():
 	}
 	front.Close()
-	const linger = 5 * time.Second
+	// Requests have been ended by now; what can still wait is an answer being
+	// written, or a connection on which nothing was ever asked, which Shutdown
+	// would give five seconds.
+	const linger = time.Second
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), linger)
 	defer cancel()
 	if err := srv.Shutdown(closing); err != nil {
