@@ -536,6 +536,16 @@ func TestCompletion(t *testing.T) {
 }
 
 // brokenPipe is a standard output whose reader has gone away.
+type brokenPipe struct{ pipe *os.File }
+
+func (b brokenPipe) Write(p []byte) (int, error) {
+	n, err := b.pipe.Write(p)
+	if broken, ok := errors.AsType[*os.PathError](err); ok {
+		broken.Path = os.Stdout.Name()
+	}
+	return n, err
+}
+
 func TestReaderGone(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -545,7 +555,7 @@ func TestReaderGone(t *testing.T) {
 	defer w.Close()
 	b := newBench()
 	var errOut bytes.Buffer
-	a := &app{ui: ui.New(strings.NewReader(""), os.NewFile(w.Fd(), "/dev/stdout"), &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}
+	a := &app{ui: ui.New(strings.NewReader(""), brokenPipe{w}, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}
 	a.dial = func(context.Context, string) (*runtime.Client, error) {
 		return runtime.NewClient(&watched{Transport: b.server.Connect(nil), b: b}, runtime.ClientOptions{}), nil
 	}
