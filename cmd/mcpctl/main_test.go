@@ -52,5 +52,8 @@ func hermetic(env *testscript.Env) error {
 	}
 	// A registry that is asked by mistake refuses at once.
 	env.Setenv("MCPCTL_REGISTRY", "http://127.0.0.1:1")
+	// Built with the race detector, each process would sleep a second at its
+	// end.
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
 	return nil
 }
