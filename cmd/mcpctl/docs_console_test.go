@@ -249,7 +249,7 @@ func newDocShell(t *testing.T) *docShell {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
-		"TMPDIR=" + home, "LC_ALL=C", "TERM=dumb", "MCPCTL_REGISTRY=" + reg.URL, "MCPCTL_OUTPUT=text",
+		"TMPDIR=" + home, "LC_ALL=C", "TERM=dumb", "MCPCTL_REGISTRY=" + reg.URL, "MCPCTL_OUTPUT=text", noRaceSleep,
 	}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {

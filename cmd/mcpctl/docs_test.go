@@ -153,7 +153,7 @@ func newDocChecker(t *testing.T) *docChecker {
 func (c *docChecker) run(dir string, words ...string) ([]byte, error) {
 	cmd := exec.Command(c.mcpctl, words...)
 	cmd.Dir = dir
-	cmd.Env = []string{"MCPCTL_HOME=" + dir, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT")}
+	cmd.Env = []string{"MCPCTL_HOME=" + dir, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), noRaceSleep}
 	return cmd.CombinedOutput()
 }
 
