@@ -91,3 +91,34 @@ func TestThousandCallsHTTP(t *testing.T) {
 		t.Errorf("stderr:\n%s", d.stderr)
 	}
 }
+
+// TestCancelIsForOneSession: eight sessions have a call of the same id at one
+// server of the handshake era; the one that cancels takes nobody along.
+func TestCancelIsForOneSession(t *testing.T) {
+	t.Parallel()
+	d := serveHTTP(t, configure(t, fake("fake")))
+	const n = 8
+	sessions := make([]*poster, n)
+	answers := make([]chan string, n)
+	for i := range sessions {
+		sessions[i] = post(t, d.url)
+		result(t, sessions[i], "tools/call", `{"name":"fake__pid"}`) // connected: what follows takes the quick way
+		answers[i] = make(chan string, 1)
+		go func() {
+			q := &poster{url: d.url, session: sessions[i].session}
+			r, err := q.exchange(t.Context(), `"same"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":2000}}`)
+			answers[i] <- fmt.Sprint(string(r.Result), string(r.Error), err)
+		}()
+	}
+	// Answered: all calls before it on the same pipe are behind.
+	result(t, sessions[0], "tools/call", `{"name":"fake__slow","arguments":{"ms":500}}`)
+	if status := sessions[3].notify(t, "notifications/cancelled", `{"requestId":"same"}`); status != 202 {
+		t.Errorf("cancel: got status %d", status)
+	}
+	for i, ch := range answers {
+		got := <-ch
+		if done := strings.Contains(got, `"done"`); done == (i == 3) {
+			t.Errorf("session %d: got %s", i, got)
+		}
+	}
+}
