@@ -56,6 +56,5 @@ func addCommands(root *cobra.Command, a *app) {
 			root.AddCommand(cmd)
 		}
 	}
-	root.SetHelpCommandGroupID(restGroup)
 	root.SetCompletionCommandGroupID(restGroup)
 }

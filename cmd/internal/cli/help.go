@@ -1,5 +1,11 @@
 package cli
 
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
 // What mcpctl --help says of mcpctl as a whole.
 const (
 	rootLong = `mcpctl finds MCP servers, calls their tools, generates typed Go clients for them and
@@ -28,3 +34,63 @@ for --no-input, and most a setting in config.yaml beside servers.json. --url has
   mcpctl generate notes
   mcpctl serve --http`
 )
+
+// addHelp replaces what cobra's own help and completion commands do with a
+// word they do not know: they print their help and exit with 0.
+func addHelp(root *cobra.Command) {
+	// Known before the command is looked for, so that --help may stand first.
+	root.InitDefaultHelpFlag()
+	root.InitDefaultVersionFlag()
+	root.SetHelpCommand(&cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Describe a command",
+		Example: "  mcpctl help add\n  mcpctl help config validate",
+		GroupID: restGroup,
+		ValidArgsFunction: func(_ *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			cmd, rest, err := root.Find(words)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var out []cobra.Completion
+			for _, c := range cmd.Commands() {
+				if c.IsAvailableCommand() && strings.HasPrefix(c.Name(), begun) {
+					out = append(out, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return out, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, words []string) error {
+			cmd := root
+			for _, word := range words {
+				sub := subcommand(cmd, word)
+				if sub == nil {
+					return unknownCommand(cmd, word)
+				}
+				cmd = sub
+			}
+			cmd.InitDefaultHelpFlag() // so that the help names it, too
+			return cmd.Help()
+		},
+	})
+	root.InitDefaultCompletionCmd()
+	if cmd := subcommand(root, "completion"); cmd != nil {
+		cmd.Args = cobra.ArbitraryArgs
+		cmd.Example = "  mcpctl completion bash >mcpctl.bash\n  mcpctl help completion bash"
+		cmd.RunE = func(cmd *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, words[0])
+		}
+	}
+}
+
+func unknownCommand(parent *cobra.Command, word string) error {
+	var known []string
+	for _, c := range parent.Commands() {
+		if c.IsAvailableCommand() {
+			known = append(known, c.Name())
+		}
+	}
+	return unknownName("unknown command", word, known, parent.CommandPath()+" --help")
+}

@@ -85,6 +85,7 @@ func newRoot(a *app) *cobra.Command {
 	})
 	a.addGlobalFlags(root)
 	addCommands(root, a)
+	addHelp(root)
 	usageErrors(root)
 	return root
 }
