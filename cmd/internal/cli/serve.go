@@ -82,7 +82,13 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 		f.servers = strings.Split(v, ",")
 	}
 	if v := a.getenv(settings.Variable("insecure")); v != "" && !given("insecure") {
-		f.insecure = v == "1" || strings.EqualFold(v, "true")
+		switch strings.ToLower(v) {
+		case "1", "true", "yes", "on":
+			f.insecure = true
+		case "0", "false", "no", "off":
+		default:
+			return usagef("%s is %q, want true or false", settings.Variable("insecure"), v)
+		}
 	}
 	if len(words) == 0 {
 		return nil
