@@ -143,6 +143,8 @@ type client struct {
 	t    *testing.T
 	in   io.WriteCloser
 	next atomic.Int64
+	// end closes the client's side and waits for the front to end.
+	end func()
 
 	mu    sync.Mutex
 	wait  map[string]chan string
@@ -168,13 +170,14 @@ func attach(t *testing.T, p *proxy.Proxy) *client {
 			c.deliver(s.Text())
 		}
 	}()
-	t.Cleanup(func() {
+	c.end = sync.OnceFunc(func() {
 		_ = in.Close()
 		if err := <-served; err != nil {
 			t.Errorf("front: %v", err)
 		}
 		<-read
 	})
+	t.Cleanup(c.end)
 	return c
 }
 

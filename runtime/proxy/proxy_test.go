@@ -214,9 +214,12 @@ func TestBadInput(t *testing.T) {
 func TestCancelReachesTheBackend(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
-		cancelled := make(chan string, 4)
+		started, cancelled := make(chan struct{}, 4), make(chan string, 4)
 		b.servers["a"].Seen = func(frame []byte) {
-			if strings.Contains(string(frame), "notifications/cancelled") {
+			switch {
+			case strings.Contains(string(frame), `"slow"`):
+				started <- struct{}{}
+			case strings.Contains(string(frame), "notifications/cancelled"):
 				cancelled <- string(frame)
 			}
 		}
@@ -224,12 +227,36 @@ func TestCancelReachesTheBackend(t *testing.T) {
 		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
 		c.result("tools/list", `{}`)
 		c.begin(`"x"`, "tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`)
-		c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+		<-started
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x"}}`)
 		if got := <-cancelled; strings.Contains(got, `"x"`) {
 			t.Errorf("plain %v: the client's id went to the backend: %s", plain, got)
 		}
 		c.result("ping", `{}`)
+	}
+}
+
+// TestCancelRightBehindItsRequest: the request is found, though nothing of it
+// has happened yet.
+func TestCancelRightBehindItsRequest(t *testing.T) {
+	b := two()
+	hold := make(chan struct{})
+	b.hold = map[string]chan struct{}{"a": hold}
+	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	var answers []chan string
+	for i := range 100 {
+		id := fmt.Sprintf(`"x%d"`, i)
+		answers = append(answers, c.begin(id, "tools/call", `{"name":"a__echo","arguments":{}}`))
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	}
+	close(hold)
+	c.end() // after what is in flight
+	for _, answer := range answers {
+		select {
+		case got := <-answer:
+			t.Fatalf("a cancelled call was answered: %s", got)
+		default:
+		}
 	}
 }
 

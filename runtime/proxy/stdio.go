@@ -181,7 +181,7 @@ func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 		}
 		f.end()
 	}
-	f.spawn(line)
+	f.spawn(line, m)
 	return nil
 }
 
@@ -189,7 +189,7 @@ func (f *stdioFront) refuse(line []byte, err error) {
 	var dup *rawjson.DuplicateError
 	switch {
 	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.batches.Load():
-		f.spawn(line)
+		f.spawnBatch(line)
 	case errors.Is(err, rawjson.ErrNotObject), errors.As(err, &dup):
 		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
 	default:
@@ -210,27 +210,12 @@ func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
 	}
 }
 
-// spawn serves a line on a goroutine of its own.
-func (f *stdioFront) spawn(line []byte) {
+// spawn serves a request on a goroutine of its own. Its id is known before the
+// next message is read, so that a cancellation finds it.
+func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	line = bytes.Clone(line)
-	f.begin()
-	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end()
-		if line[0] == '[' {
-			f.send(f.p.batch(f.lifetime, line))
-			return
-		}
-		var m rawjson.Message
-		if rawjson.Scan(line, &m) != nil {
-			return // it was scanned before
-		}
-		f.one(line, &m)
-	}()
-}
-
-func (f *stdioFront) one(line []byte, m *rawjson.Message) {
-	method, ok := rawjson.String(line, m.Method)
 	id := m.ID.Of(line)
+	method, ok := rawjson.String(line, m.Method)
 	if !ok {
 		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
 		return
@@ -240,16 +225,35 @@ func (f *stdioFront) one(line []byte, m *rawjson.Message) {
 		f.batches.Store(version == batchVersion)
 	}
 	ctx, done := f.slow.begin(f.lifetime, id)
-	defer done()
-	a := f.p.serve(ctx, request{line: line, msg: m, method: method, progress: func(params []byte) {
+	f.begin()
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end()
+		defer done()
+		f.serve(ctx, id, request{line: line, msg: &m, method: method})
+	}()
+}
+
+func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
+	r.progress = func(params []byte) {
 		f.send(jsonrpc.AppendNotification(nil, "notifications/progress", params))
-	}})
+	}
+	a := f.p.serve(ctx, r)
 	if ctx.Err() != nil {
 		return // cancelled: no answer (specification, Cancellation)
 	}
 	if f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
 		f.send(frame(nil, id, a))
 	}
+}
+
+// spawnBatch serves a batch on a goroutine of its own.
+func (f *stdioFront) spawnBatch(line []byte) {
+	line = bytes.Clone(line)
+	f.begin()
+	go func() { // as in spawn
+		defer f.end()
+		f.send(f.p.batch(f.lifetime, line))
+	}()
 }
 
 func frame(dst, id []byte, a answer) []byte {
