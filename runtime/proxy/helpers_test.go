@@ -110,6 +110,7 @@ func (b *backends) dial(ctx context.Context, name string, h runtime.Handler) (*r
 	}()
 	raw, err := t.Call(ctx, &runtime.Request{Method: "initialize", Params: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)})
 	if err != nil {
+		_ = t.Close()
 		return nil, err
 	}
 	var r struct{ Capabilities json.RawMessage }
