@@ -74,9 +74,11 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 func (f *stdioFront) settle() {
 	t := time.NewTimer(drainTime)
 	defer t.Stop()
-	for f.inFlight.Load() > 0 && f.out.Err() == nil {
+	for f.inFlight.Load() > 0 {
 		select {
 		case <-f.eased:
+		case <-f.out.Failed(): // nobody is there to be answered
+			return
 		case <-t.C:
 			return
 		case <-f.lifetime.Done():
