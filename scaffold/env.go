@@ -71,14 +71,20 @@ func (b *builder) moreEnvironment() {
 		case b.hasEnv(g.Name):
 			b.usage = append(b.usage, fmt.Sprintf("--env %s: given twice", g.Name))
 		case g.Placeholder:
+			b.warn(unknownEnv(g.Name))
 			in := b.envInput(registry.KeyValueInput{Name: g.Name})
 			v := b.hole(in)
 			b.needs = append(b.needs, v.needs...)
 			b.env = append(b.env, pair{g.Name, v.text})
 		default:
+			b.warn(unknownEnv(g.Name))
 			b.env = append(b.env, pair{g.Name, userText(g.Value)})
 		}
 	}
+}
+
+func unknownEnv(name string) string {
+	return "the record knows no environment variable " + name + "; it is set all the same"
 }
 
 func (b *builder) hasEnv(name string) bool {

@@ -225,6 +225,7 @@ func TestDocker(t *testing.T) {
 		"env of the user's own": {
 			members: pkg("oci", "a.io/tf:1", "", ""), o: scaffold.Options{Env: given("X=1", "Y")},
 			cmd: "docker run -i --rm -e X -e Y a.io/tf:1", env: env{"X": "1", "Y": "${Y}"}, required: "Y",
+			warnings: "knows no environment variable X|knows no environment variable Y",
 		},
 		"one -e a name": {
 			members: pkg("oci", "a.io/x:1", "", `"runtimeArguments":[{"type":"named","name":"-e","value":"A=other"},{"type":"named","name":"-e","value":"B"},{"type":"named","name":"-e","value":"B"}],

@@ -158,6 +158,8 @@ type addition struct {
 	// byHand entries are the user's own words, so that placeholders with a
 	// value are no news.
 	byHand bool
+	// shown tells that a person has seen entry and warnings, and said yes.
+	shown bool
 }
 
 // write puts an entry into servers.json, or with --dry-run sees that it could.

@@ -206,6 +206,7 @@ func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition)
 	if !yes {
 		return errors.New("not added")
 	}
+	add.shown = true
 	return nil
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -47,8 +48,10 @@ func (c *addCommand) announce(add *addition) error {
 	for _, alt := range p.Alternatives {
 		c.ui.Note("or %s: %s %s", alt.Flag, alt.Type, alt.Reference)
 	}
-	for _, w := range p.Warnings {
-		c.ui.Note("warning: %s", w)
+	if !add.shown {
+		for _, w := range p.Warnings {
+			c.ui.Note("warning: %s", w)
+		}
 	}
 	return nil
 }
@@ -65,7 +68,11 @@ func (c *addCommand) printAddition(add *addition) error {
 	if c.o.dryRun {
 		verb = "would add"
 	}
-	_, err := fmt.Fprintf(c.ui.Out, "%s %s: %s\n%s\n", verb, p.Alias, ui.CleanLine(add.title), ui.Clean(config.Format(p.Entry)))
+	text := fmt.Sprintf("%s %s: %s\n", verb, p.Alias, ui.CleanLine(add.title))
+	if !add.shown {
+		text += ui.Clean(config.Format(p.Entry)) + "\n"
+	}
+	_, err := io.WriteString(c.ui.Out, text)
 	return err
 }
 

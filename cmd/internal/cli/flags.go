@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -146,6 +147,26 @@ func asksJSON(args []string, getenv func(string) string) bool {
 	return json
 }
 
+// wordCount says in words what cobra counts.
+func wordCount(err error, args []string) string {
+	var want, got int
+	switch text := err.Error(); {
+	case strings.HasPrefix(text, "requires at least "):
+		return "missing argument"
+	case scans(text, "accepts %d arg(s), received %d", &want, &got) && got < want:
+		return "missing argument"
+	case scans(text, "accepts %d arg(s), received %d", &want, &got), scans(text, "accepts at most %d arg(s), received %d", &want, &got):
+		return fmt.Sprintf("unexpected argument %q", args[want])
+	default:
+		return text
+	}
+}
+
+func scans(text, format string, into ...any) bool {
+	n, err := fmt.Sscanf(text, format, into...)
+	return err == nil && n == len(into)
+}
+
 // usageErrors makes a wrong number of words a usage error, for every command.
 func usageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
@@ -154,7 +175,7 @@ func usageErrors(cmd *cobra.Command) {
 			if err == nil || exitCode(err) != exitOther {
 				return err
 			}
-			return usagef("%w", err).withHint("usage: %s", c.UseLine())
+			return usagef("%s", wordCount(err, args)).withHint("usage: %s", c.UseLine())
 		}
 	}
 	for _, sub := range cmd.Commands() {
