@@ -58,14 +58,13 @@ func interruptDemo(t *testing.T, at string, sig os.Signal) bool {
 	cmd.WaitDelay = 10 * time.Second
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ours, theirs := narrow(t)
+	cmd.Stdout = theirs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	stdout := bufio.NewReader(pipe)
+	_ = theirs.Close()
+	stdout := bufio.NewReader(ours)
 	var seen strings.Builder
 	for !strings.Contains(seen.String(), at) {
 		line, err := stdout.ReadString('\n')
@@ -107,4 +106,24 @@ func interruptDemo(t *testing.T, at string, sig os.Signal) bool {
 		}
 	}
 	return true
+}
+
+// narrow is a pair of sockets that holds a few writes and no more: who writes
+// to it stops soon after the other side has stopped reading, where a pipe would
+// take all that is left of the tour.
+func narrow(t *testing.T) (ours, theirs *os.File) {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range fds {
+		syscall.CloseOnExec(fd)
+	}
+	if err := syscall.SetsockoptInt(fds[1], syscall.SOL_SOCKET, syscall.SO_SNDBUF, 1); err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs = os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+	t.Cleanup(func() { _ = ours.Close() })
+	return ours, theirs
 }

@@ -112,6 +112,9 @@ func (h *HTTPFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
 	for {
 		select {
 		case a := <-x.answered:
+			if a != nil && len(x.progress) > 0 {
+				out = out.open(w) // it came first
+			}
 			switch {
 			case a == nil && out == nil:
 				w.WriteHeader(http.StatusAccepted)
