@@ -44,7 +44,7 @@ type stdioFront struct {
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	if f, ok := out.(*os.File); ok {
+	if f, ok := out.(*os.File); ok && !same(in, f) {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
 		out = nonblocking
@@ -68,6 +68,18 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	case <-ctx.Done():
 		return f.finish()
 	}
+}
+
+// same tells whether input and output are one socket, whose mode both share:
+// a read must go on waiting.
+func same(in io.Reader, out *os.File) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	a, errIn := f.Stat()
+	b, errOut := out.Stat()
+	return errIn == nil && errOut == nil && os.SameFile(a, b)
 }
 
 // settle waits for the requests in flight.
