@@ -20,8 +20,9 @@ import (
 type Caller interface {
 	// CallTool calls a tool with a raw arguments object and returns what the
 	// server answered. A result with isError set is returned as a result, not
-	// as an error; see [ToolResult.IsError] and [ToolError]. Nil args send an
-	// empty object, a nil opts is the zero value.
+	// as an error; see [ToolResult.IsError] and [ToolError]. Nil or empty args
+	// send an empty object, a nil opts is the zero value. Args that are not
+	// JSON are an error, and nothing is sent.
 	CallTool(ctx context.Context, name string, args json.RawMessage, opts *CallOptions) (*ToolResult, error)
 }
 
@@ -30,7 +31,8 @@ type CallOptions struct {
 	// Progress is called for each progress message, in order, from the
 	// connection's reader: it must not wait. Nil asks for none.
 	Progress func(Progress)
-	// Meta is added to the request's _meta object; nil adds nothing.
+	// Meta is added to the request's _meta object; nil adds nothing. Values
+	// are JSON.
 	Meta map[string]json.RawMessage
 	// Timeout is how long the call may go without an answer or a progress
 	// message. Zero: the client's own; negative: none.
@@ -82,10 +84,33 @@ func (c *Client) Transport() Transport { return c.t }
 func (c *Client) Close() error { return c.t.Close() }
 
 // Call sends any request and returns the raw result. Params is a raw object or
-// nil.
+// nil; text that is not JSON is an error, and nothing is sent.
 func (c *Client) Call(ctx context.Context, method string, params json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
+	if params != nil {
+		if err := checkJSON(method, "params", params); err != nil {
+			return nil, err
+		}
+	}
+	return c.call(ctx, method, params, opts)
+}
+
+// checkJSON refuses what would break the message around it: a server has no
+// way to answer a message that it cannot read.
+func checkJSON(method, what string, raw json.RawMessage) error {
+	if err := rawjson.Valid(raw); err != nil {
+		return fmt.Errorf("%s: %w: %s: not JSON: %w", method, ErrNotSent, what, err)
+	}
+	return nil
+}
+
+func (c *Client) call(ctx context.Context, method string, params json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
 	if opts == nil {
 		opts = &CallOptions{}
+	}
+	for k, v := range opts.Meta {
+		if err := checkJSON(method, "_meta "+strconv.Quote(k), v); err != nil {
+			return nil, err
+		}
 	}
 	req := &Request{Method: method, Params: params, Version: c.o.Info.Version}
 	meta := opts.Meta
@@ -103,7 +128,7 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 	if len(meta) > 0 {
 		p, err := addMeta(params, meta)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w: %w", method, ErrNotSent, err)
 		}
 		req.Params = p
 	}
@@ -116,8 +141,11 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 
 // CallTool implements [Caller].
 func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage, opts *CallOptions) (*ToolResult, error) {
-	if args == nil {
+	if len(args) == 0 {
 		args = json.RawMessage(`{}`)
+	}
+	if err := checkJSON("tools/call", "arguments", args); err != nil {
+		return nil, err
 	}
 	params, err := json.Marshal(struct {
 		Name string          `json:"name"`
@@ -129,7 +157,7 @@ func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage
 	// json.Marshal would compact the arguments; their bytes are the caller's.
 	params = append(params[:len(params)-len("null}")], args...)
 	params = append(params, '}')
-	raw, err := c.Call(ctx, "tools/call", params, opts)
+	raw, err := c.call(ctx, "tools/call", params, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,40 @@ func TestCallToolKeepsArguments(t *testing.T) {
 	}
 }
 
+// A server cannot answer what it cannot read, so the caller would wait for
+// nothing.
+func TestWhatIsNotJSONIsNotSent(t *testing.T) {
+	c := runtime.NewClient(transportFunc(func(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+		t.Errorf("sent %s", req.Params)
+		return json.RawMessage(`{}`), nil
+	}), runtime.ClientOptions{})
+	meta := func(v string) *runtime.CallOptions {
+		return &runtime.CallOptions{Meta: map[string]json.RawMessage{"k": json.RawMessage(v)}}
+	}
+	for _, x := range []struct {
+		args, params string
+		opts         *runtime.CallOptions
+		want         string
+	}{
+		{args: `{"message":`, want: "tools/call: not sent: arguments: not JSON: "},
+		{args: `{}},"more":{"a":1`, want: "tools/call: not sent: arguments: not JSON: "},
+		{args: "{}", opts: meta(`{bad`), want: `tools/call: not sent: _meta "k": not JSON: `},
+		{args: "{}", opts: meta(``), want: `tools/call: not sent: _meta "k": not JSON: `},
+		{params: `{`, want: "ping: not sent: params: not JSON: "},
+		{params: `[]`, opts: meta(`1`), want: "ping: not sent: params: "},
+	} {
+		var err error
+		if x.params != "" {
+			_, err = c.Call(t.Context(), "ping", json.RawMessage(x.params), x.opts)
+		} else {
+			_, err = c.CallTool(t.Context(), "echo", json.RawMessage(x.args), x.opts)
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), x.want) || !errors.Is(err, runtime.ErrNotSent) {
+			t.Errorf("%q%q: got %v, want %s", x.args, x.params, err, x.want)
+		}
+	}
+}
+
 func TestListsFollowPages(t *testing.T) {
 	pages := map[string]string{
 		``:                 `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}`,
