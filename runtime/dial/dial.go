@@ -3,6 +3,7 @@
 package dial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,19 +50,28 @@ type Options struct {
 
 const defaultConnectTimeout = 30 * time.Second
 
-// Dial connects to the server of an entry, placeholders unexpanded. Faults of
-// the entry and missing variables are config errors; a server that cannot be
-// started or reached is a *runtime.ConnectError, one that does not answer in
-// time a *runtime.TimeoutError, one that does not speak MCP a
+// Dial connects to the server of an entry, placeholders unexpanded; ctx bounds
+// connecting alone. An entry needs no Name: messages then call the server by
+// its command or URL.
+//
+// Faults of the entry and missing variables are config errors; a server that
+// cannot be started or reached is a *runtime.ConnectError, one that does not
+// answer in time a *runtime.TimeoutError, one that does not speak MCP a
 // *runtime.ProtocolError.
 func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, error) {
 	o.defaults()
+	if entry.Name == "" {
+		entry.Name = cmp.Or(entry.Command, entry.URL, "entry")
+	}
 	if err := entry.Err(); err != nil {
 		return nil, err
 	}
 	e, err := entry.Expand(o.Lookup)
 	if err != nil {
 		return nil, err
+	}
+	if e.Command != "" && e.URL != "" {
+		return nil, &runtime.ConnectError{Target: e.Name, Err: errors.New("the entry has both command and url")}
 	}
 	d := &dialer{entry: e, written: entry, o: o}
 	b := bridge.Options{
