@@ -115,13 +115,6 @@ func (p *Proxy) Close() error {
 	return nil
 }
 
-// Warm connects every backend that is not connected, without waiting for them.
-func (p *Proxy) Warm() {
-	for _, b := range p.backends {
-		p.work.Go(func() { _, _ = b.acquire(p.lifetime) }) // a failure is logged, and met again by whoever needs it
-	}
-}
-
 // publish replaces the snapshot by one with what a backend offers now, and
 // tells clients which lists are no longer what they were. A nil catalogue
 // leaves what it offered before: only its failure is new.

@@ -233,13 +233,6 @@ func (c *Conn) Find(match func(Receiver) bool) (uint64, bool) {
 	return 0, false
 }
 
-// Pending tells how many calls wait for an answer.
-func (c *Conn) Pending() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.pending)
-}
-
 // Heard tells whether any answer has ever come.
 func (c *Conn) Heard() bool {
 	c.mu.Lock()

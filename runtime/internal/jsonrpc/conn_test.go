@@ -191,8 +191,8 @@ func TestParallelCalls(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if left := conn.Pending(); left != 0 {
-			t.Errorf("%d calls left pending", left)
+		if id, left := conn.Find(func(jsonrpc.Receiver) bool { return true }); left {
+			t.Errorf("call %d is left pending", id)
 		}
 	}
 }

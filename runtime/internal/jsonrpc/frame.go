@@ -7,20 +7,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// AppendRequest appends one request line: raw id, method, raw params (nil for
-// none) with edits applied.
-func AppendRequest(dst, id []byte, method string, params []byte, edits ...rawjson.Edit) []byte {
-	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
-	dst = rawjson.Quote(append(dst, `,"method":`...), method)
-	return appendParams(dst, params, edits)
-}
-
-// AppendNotification appends one notification line.
-func AppendNotification(dst []byte, method string, params []byte, edits ...rawjson.Edit) []byte {
+// AppendNotification appends one notification line; nil params are left out.
+func AppendNotification(dst []byte, method string, params []byte) []byte {
 	dst = rawjson.Quote(append(dst, `{"jsonrpc":"2.0","method":`...), method)
-	return appendParams(dst, params, edits)
+	return appendParams(dst, params, nil)
 }
 
+// appendParams ends a request or notification line: raw params, nil for none,
+// with edits applied.
 func appendParams(dst, params []byte, edits []rawjson.Edit) []byte {
 	if params != nil {
 		dst = append(dst, `,"params":`...)
