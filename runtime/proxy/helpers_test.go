@@ -203,12 +203,18 @@ func (c *client) deliver(line string) {
 
 func (c *client) send(line string) { _, _ = io.WriteString(c.in, line+"\n") }
 
-// begin sends a request with a raw id and gives where its answer comes.
-func (c *client) begin(id, method, params string) chan string {
+// expect gives where the answer with a raw id comes.
+func (c *client) expect(id string) chan string {
 	ch := make(chan string, 1)
 	c.mu.Lock()
 	c.wait[id] = ch
 	c.mu.Unlock()
+	return ch
+}
+
+// begin sends a request with a raw id and gives where its answer comes.
+func (c *client) begin(id, method, params string) chan string {
+	ch := c.expect(id)
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params))
 	return ch
 }

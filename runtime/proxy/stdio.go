@@ -134,14 +134,14 @@ func (f *stdioFront) read(in io.Reader) error {
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLong):
 			f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "message too large", nil)))
-			continue
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read from the client: %w", err)
-		}
-		if conn := f.message(line); conn != nil {
-			flush(conn)
+		default:
+			if conn := f.message(line); conn != nil {
+				flush(conn)
+			}
 		}
 		if !r.Buffered() {
 			flush(nil)

@@ -298,17 +298,17 @@ func (c *Conn) Read(r *LineReader) {
 	}
 	for {
 		line, err := r.Next()
-		if errors.Is(err, ErrTooLong) {
+		switch {
+		case errors.Is(err, ErrTooLong):
 			c.peer.Rubbish(nil, err)
-			continue
-		}
-		if err != nil {
+		case err != nil:
 			flush(nil)
 			c.close(err)
 			return
-		}
-		if w := c.message(line); w != nil {
-			flush(w)
+		default:
+			if w := c.message(line); w != nil {
+				flush(w)
+			}
 		}
 		if !r.Buffered() {
 			flush(nil)

@@ -44,15 +44,35 @@ func (l *LineReader) Next() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		line = bytes.TrimPrefix(line, []byte("\ufeff"))
-		if line = bytes.Trim(line, " \t\r"); len(line) > 0 {
+		if line = content(line); len(line) > 0 {
 			return line, nil
 		}
 	}
 }
 
-// Buffered tells whether another whole line is here already.
-func (l *LineReader) Buffered() bool { return l.newline >= 0 }
+// content gives what a line says, nothing for a blank one.
+func content(line []byte) []byte {
+	return bytes.Trim(bytes.TrimPrefix(line, []byte("\ufeff")), " \t\r")
+}
+
+// Buffered tells whether Next will give another line without waiting for it.
+// Blank lines do not count: whoever puts off a flush until there is nothing
+// more to do would put it off for ever.
+func (l *LineReader) Buffered() bool {
+	for l.newline >= 0 && !l.skip && l.newline-l.start <= l.max && len(content(l.buf[l.start:l.newline])) == 0 {
+		l.advance()
+	}
+	return l.newline >= 0
+}
+
+// advance passes over the first buffered line.
+func (l *LineReader) advance() {
+	l.start = l.newline + 1
+	l.newline = bytes.IndexByte(l.buf[l.start:l.end], '\n')
+	if l.newline >= 0 {
+		l.newline += l.start
+	}
+}
 
 func (l *LineReader) next() ([]byte, error) {
 	for l.newline < 0 {
@@ -71,11 +91,7 @@ func (l *LineReader) next() ([]byte, error) {
 		l.err = err
 	}
 	line := l.buf[l.start:l.newline]
-	l.start = l.newline + 1
-	l.newline = bytes.IndexByte(l.buf[l.start:l.end], '\n')
-	if l.newline >= 0 {
-		l.newline += l.start
-	}
+	l.advance()
 	if l.skip || len(line) > l.max {
 		l.skip = false
 		return nil, ErrTooLong

@@ -54,10 +54,17 @@ func TestLineReader(t *testing.T) {
 }
 
 func TestLineReaderTellsWhatIsBuffered(t *testing.T) {
-	l := jsonrpc.NewLineReader(strings.NewReader("a\nb\nc"), 0)
-	for _, want := range []bool{true, false} {
-		if _, err := l.Next(); err != nil || l.Buffered() != want {
-			t.Errorf("got buffered %v (%v), want %v", l.Buffered(), err, want)
+	for in, want := range map[string][]bool{
+		"a\nb\nc":            {true, false, false},
+		"a\n\nb\n\r\n \n\nc": {true, false, false},
+		"a\n\ufeff\n":        {false},
+	} {
+		l := jsonrpc.NewLineReader(strings.NewReader(in), 0)
+		for i, want := range want {
+			line, err := l.Next()
+			if got := l.Buffered(); err != nil || got != want || string(line) != string(rune('a'+i)) {
+				t.Errorf("%q, line %d: got %q, buffered %v (%v), want %v", in, i, line, got, err, want)
+			}
 		}
 	}
 }
