@@ -331,15 +331,3 @@ func TestClosedConnection(t *testing.T) {
 		t.Errorf("call after Close: got %v, want ErrNotSent", err)
 	}
 }
-
-func ExampleServer_Connect() {
-	client := runtime.NewClient(runtimetest.New().Connect(nil), runtime.ClientOptions{})
-	defer client.Close()
-	res, err := client.CallTool(context.Background(), "echo", json.RawMessage(`{"message":"hi"}`), nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(res.Text())
-	// Output: hi
-}
