@@ -26,8 +26,8 @@ import (
 type Options struct {
 	// Client is who we say we are; the zero value is "mcpctl".
 	Client runtime.Implementation
-	// Handler gets what the server sends outside calls; nil is
-	// runtime.NopHandler.
+	// Handler gets what the server sends outside calls, and the end of the
+	// connection once there is one; nil is runtime.NopHandler.
 	Handler runtime.Handler
 	// Logger; nil discards.
 	Logger *slog.Logger
@@ -96,6 +96,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if l, ok := bare(c.Transport).(interface{ Listen(context.Context) }); ok && o.Listen {
 		l.Listen(context.Background()) // the stream ends with the transport
 	}
+	d.guard.keep()
 	timeout := o.Timeout
 	if timeout == 0 {
 		timeout = e.RequestTimeout
@@ -109,6 +110,9 @@ func (o *Options) defaults() {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Handler == nil {
+		o.Handler = runtime.NopHandler{}
 	}
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
@@ -129,6 +133,13 @@ type dialer struct {
 	written config.Entry
 	o       Options
 	last    *transport.Stdio // the process started last, to explain a failure
+	guard   *guard           // of the transport opened last, which is the one kept
+}
+
+// handler gives the handler for a transport that is about to be opened.
+func (d *dialer) handler() runtime.Handler {
+	d.guard = &guard{Handler: d.o.Handler}
+	return d.guard
 }
 
 // connect runs the bridge under the connect timeout and says what went wrong
@@ -188,7 +199,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 	}
 	s, err := transport.StartStdio(transport.StdioOptions{
 		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Cwd,
-		Handler: d.o.Handler, Logger: d.o.Logger.With("server", e.Name),
+		Handler: d.handler(), Logger: d.o.Logger.With("server", e.Name),
 		StringIDs: e.RequestIDFormat == "string",
 		Grace:     d.o.Grace, ShutdownTimeout: shutdown,
 	})
@@ -205,7 +216,7 @@ func (d *dialer) httpOptions() transport.HTTPOptions {
 		headers = map[string]string{}
 	}
 	maps.Copy(headers, d.o.Headers)
-	return transport.HTTPOptions{Headers: headers, Handler: d.o.Handler, Logger: d.o.Logger.With("server", d.entry.Name)}
+	return transport.HTTPOptions{Headers: headers, Handler: d.handler(), Logger: d.o.Logger.With("server", d.entry.Name)}
 }
 
 func (d *dialer) http(context.Context) (runtime.Transport, error) {

@@ -82,6 +82,31 @@ func TestDialReachesEveryKindOfServer(t *testing.T) {
 	}
 }
 
+// ends counts the ends of connections.
+type ends struct {
+	runtime.NopHandler
+	n chan error
+}
+
+func (e ends) Closed(err error) { e.n <- err }
+
+// TestEndIsToldOnce: a process that the question for the era has ended is not
+// the connection's.
+func TestEndIsToldOnce(t *testing.T) {
+	h := ends{n: make(chan error, 4)}
+	c, err := dial.Dial(t.Context(), stdioEntry("-exit-on-probe"), quick(dial.Options{Handler: h}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(h.n); n != 0 {
+		t.Errorf("%d ends while the connection lives", n)
+	}
+	_ = c.Close()
+	if n := len(h.n); n != 1 {
+		t.Errorf("got %d ends, want 1", n)
+	}
+}
+
 func TestDialExplainsFailures(t *testing.T) {
 	html := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
