@@ -45,7 +45,15 @@ func (p *pkg) emit() ([]byte, error) {
 	if err := f.Render(&buf); err != nil {
 		return nil, fmt.Errorf("gogen: emitted source does not parse: %w", err)
 	}
-	return settle(buf.Bytes())
+	return settle(groupImports(buf.Bytes()))
+}
+
+// groupImports sets the one import that is not of the standard library apart,
+// as goimports does. The declaration is the first place where such a line can
+// stand.
+func groupImports(src []byte) []byte {
+	line := []byte("\n\t\"" + runtimePath + "\"\n")
+	return bytes.Replace(src, line, append([]byte("\n"), line...), 1)
 }
 
 // header says what the file was made from. It stands in front of the package

@@ -8,7 +8,7 @@ func (p *pkg) emitClient(g *jen.Group) {
 	g.Line()
 	comment(g, []string{
 		"Client calls the tools of the server " + oneLine(p.server) +
-			". Its methods may be called concurrently if its caller's may.",
+			". It is made by New. Its methods may be called concurrently if its caller's may.",
 		"A failure that a tool reports itself is a [*runtime.ToolError], a result that does not have the promised form a " +
 			"[*runtime.ResultError].",
 	}, docWidth)

@@ -10,6 +10,7 @@ package unions
 import (
 	"context"
 	"encoding/json"
+
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
@@ -17,8 +18,8 @@ import (
 // github.com/mcpctl/mcpctl/runtime.
 const _ = runtime.Codegen1
 
-// Client calls the tools of the server unions. Its methods may be called concurrently if its
-// caller's may.
+// Client calls the tools of the server unions. It is made by New. Its methods may be called
+// concurrently if its caller's may.
 //
 // A failure that a tool reports itself is a [*runtime.ToolError], a result that does not have the
 // promised form a [*runtime.ResultError].
