@@ -6,7 +6,7 @@
 // were sent; typed views such as [ToolResult] are decoded at the edge and keep
 // the bytes they came from, so nothing a server adds is lost.
 //
-// Package runtime imports the standard library only and no net/http: programs
-// that use a generated client link what they dial with, nothing else. Its
-// exported API is a semver promise (testdata/api.txt).
+// Package runtime needs the standard library and a JSON scanner, and no
+// net/http: programs that use a generated client link what they dial with,
+// nothing else. Its exported API is a semver promise (testdata/api.txt).
 package runtime

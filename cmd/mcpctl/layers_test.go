@@ -31,9 +31,7 @@ func layerTable() []rule {
 	return []rule{
 		{pkg: "templates/...", layer: 0, own: none, std: []string{"embed"}},
 		{pkg: "schemas/...", layer: 0, own: none, std: []string{"embed"}},
-		// jsonrpc deals in runtime's types: package runtime uses nothing of
-		// runtime/internal that would make a circle.
-		{pkg: "runtime/internal/...", layer: 0, own: []string{"runtime/internal/...", "runtime"}, third: []string{
+		{pkg: "runtime/internal/...", layer: 0, own: []string{"runtime/internal/..."}, third: []string{
 			"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/sync",
 		}},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
