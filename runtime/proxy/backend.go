@@ -31,8 +31,8 @@ type backend struct {
 	failures int        // in a row
 	retryAt  time.Time  // lists leave it alone until then
 	lastErr  error
-	relist   *time.Timer
 	closed   bool
+	lists    relisting
 }
 
 // connection is a connected server.
@@ -40,6 +40,9 @@ type connection struct {
 	client *runtime.Client
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
+	// gone is why the connection has ended, nil while it lives; guarded by
+	// backend.mu.
+	gone error
 }
 
 // attempt is one connecting that any number of callers wait for.
@@ -87,6 +90,7 @@ func (b *backend) join() (*attempt, error) {
 			return a, nil
 		}
 		a := b.attempt
+		b.lists.begin()
 		b.p.work.Go(func() { b.connect(a) })
 	}
 	return b.attempt, nil
@@ -101,9 +105,14 @@ func (b *backend) connect(a *attempt) {
 		b.p.publish(b, cat)
 	}
 	b.mu.Lock()
-	if err == nil && b.closed {
+	switch {
+	case err != nil:
+	case b.closed:
 		err = errProxyClosed
+	case c.gone != nil: // before anybody could have used it
+		err = c.gone
 	}
+	b.lists.end()
 	if err != nil {
 		b.failures++
 		b.lastErr = err
@@ -111,6 +120,7 @@ func (b *backend) connect(a *attempt) {
 	} else {
 		b.failures, b.lastErr, b.retryAt = 0, nil, time.Time{}
 		b.ready.Store(c)
+		b.relist()
 	}
 	a.conn, a.err = c, err
 	b.attempt = nil
@@ -134,17 +144,16 @@ func backoff(failures int) time.Duration {
 }
 
 func (b *backend) open() (*connection, *catalog, error) {
-	h := &backendHandler{b: b}
-	client, err := b.p.o.Dial(b.p.lifetime, b.name, h)
+	c := &connection{}
+	client, err := b.p.o.Dial(b.p.lifetime, b.name, &backendHandler{b: b, conn: c})
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &connection{client: client}
+	c.client = client
 	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
 		c.pipe = t.Pipeline()
 	}
-	h.conn.Store(c)
-	cat, err := load(b.p.lifetime, b, client)
+	cat, err := b.p.load(b, client)
 	if err != nil {
 		return c, nil, fmt.Errorf("list what %s offers: %w", b.name, err)
 	}
@@ -173,51 +182,25 @@ func (b *backend) failure() error {
 // lost drops a connection that is gone. What the backend offered stays listed;
 // the next call connects again.
 func (b *backend) lost(c *connection, err error) {
-	if c == nil || !b.ready.CompareAndSwap(c, nil) {
-		return
+	if err == nil {
+		err = runtime.ErrClosed
 	}
-	b.p.log.Warn("backend connection lost", "server", b.name, "err", err)
-	// A connection that has ended still has a process to reap.
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.closed {
-		b.p.work.Go(func() { _ = c.client.Close() })
+	if b.drop(c, err) {
+		b.p.log.Warn("backend connection lost", "server", b.name, "err", err)
 	}
 }
 
-// changed lists the backend again a moment after it said that something has
-// changed; a burst of such messages counts once.
-func (b *backend) changed() {
-	const debounce = 100 * time.Millisecond
+func (b *backend) drop(c *connection, err error) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return
+	c.gone = err
+	// One that is not ready yet is found gone by connect, one that is left at
+	// the end is closed by close.
+	if b.closed || !b.ready.CompareAndSwap(c, nil) {
+		return false
 	}
-	if b.relist == nil {
-		b.relist = time.AfterFunc(debounce, func() {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if !b.closed {
-				b.p.work.Go(b.reload)
-			}
-		})
-		return
-	}
-	b.relist.Reset(debounce)
-}
-
-func (b *backend) reload() {
-	c := b.ready.Load()
-	if c == nil {
-		return
-	}
-	cat, err := load(b.p.lifetime, b, c.client)
-	if err != nil {
-		b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
-		return
-	}
-	b.p.publish(b, cat)
+	b.p.work.Go(func() { _ = c.client.Close() }) // it still has a process to reap
+	return true
 }
 
 // close ends the connection, and a connecting that is under way, for good.
@@ -225,9 +208,7 @@ func (b *backend) close() {
 	b.mu.Lock()
 	b.closed = true
 	a := b.attempt
-	if b.relist != nil {
-		b.relist.Stop()
-	}
+	b.lists.stop()
 	b.mu.Unlock()
 	if a != nil {
 		<-a.done
@@ -241,7 +222,7 @@ func (b *backend) close() {
 type backendHandler struct {
 	runtime.NopHandler
 	b    *backend
-	conn atomic.Pointer[connection]
+	conn *connection
 }
 
 // Notification implements [runtime.Handler].
@@ -254,4 +235,4 @@ func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, met
 }
 
 // Closed implements [runtime.Handler].
-func (h *backendHandler) Closed(err error) { h.b.lost(h.conn.Load(), err) }
+func (h *backendHandler) Closed(err error) { h.b.lost(h.conn, err) }

@@ -1,10 +1,12 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -46,7 +48,8 @@ func (k kind) listing() listing {
 // catalog is what one server offers, as it sent it.
 type catalog struct {
 	items     [kinds][]item
-	resources bool // it has the capability
+	failed    [kinds]error // why a list could not be had, nil where it could
+	resources bool         // it has the capability
 }
 
 // item is one entry of a list.
@@ -57,31 +60,78 @@ type item struct {
 	nameAt, keyAt rawjson.Span
 }
 
-// load asks a server for its lists, by the capabilities it declares.
-func load(ctx context.Context, b *backend, client *runtime.Client) (*catalog, error) {
+// listTime bounds how long a server may take for all its lists together, so
+// that one which hands out pages without end is given up.
+const listTime = 2 * time.Minute
+
+// load asks a server for its lists, by the capabilities it declares. A list
+// that it refuses, or that is none, does not cost the others: what it was
+// before stays. An error is one of the connection, or of every list.
+func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
+	ctx, cancel := context.WithTimeout(p.lifetime, listTime)
+	defer cancel()
 	cat := &catalog{resources: client.Info().Has("resources")}
+	var failure error
+	usable := false
 	for k := range kinds {
 		l := k.listing()
 		if !client.Info().Has(l.capability) {
 			continue
 		}
-		pages, err := client.ListPages(ctx, l.method)
-		if err != nil {
-			var rpc *runtime.Error
-			if errors.As(err, &rpc) && rpc.Code == runtime.CodeMethodNotFound {
-				continue // declared and not there: common for templates
-			}
+		items, err := loadList(ctx, b, client, l)
+		var rpc *runtime.Error
+		var proto *runtime.ProtocolError
+		switch {
+		case err == nil, errors.As(err, &rpc) && rpc.Code == runtime.CodeMethodNotFound:
+			// Declared and not there is common for templates.
+			cat.items[k], usable = items, true
+		case rpc != nil, errors.As(err, &proto):
+			p.log.Warn("backend does not list what it declares", "server", b.name, "method", l.method, "err", err)
+			cat.failed[k] = err
+			failure = cmp.Or(failure, err)
+		case ctx.Err() != nil && p.lifetime.Err() == nil:
+			return nil, &runtime.TimeoutError{Op: "lists", After: listTime}
+		default:
 			return nil, err
 		}
-		for _, page := range pages {
-			items, err := parse(b, page, l)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", l.method, err)
-			}
-			cat.items[k] = append(cat.items[k], items...)
+	}
+	if failure != nil && !usable {
+		return nil, failure
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k := range kinds {
+		if cat.failed[k] != nil && b.catalog != nil {
+			cat.items[k] = b.catalog.items[k]
 		}
 	}
 	return cat, nil
+}
+
+func loadList(ctx context.Context, b *backend, client *runtime.Client, l listing) ([]item, error) {
+	pages, err := client.ListPages(ctx, l.method)
+	if err != nil {
+		return nil, err
+	}
+	var all []item
+	for _, page := range pages {
+		items, err := parse(b, page, l)
+		if err != nil {
+			return nil, &runtime.ProtocolError{Reason: l.method + ": " + err.Error()}
+		}
+		all = append(all, items...)
+	}
+	return all, nil
+}
+
+// unlisted tells why a backend's list could not be had, nil where it could.
+func (p *Proxy) unlisted(b *backend, k kind) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b.catalog == nil {
+		return nil
+	}
+	return b.catalog.failed[k]
 }
 
 // parse reads one page of a list. Items without a usable key are left out:

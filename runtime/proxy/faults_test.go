@@ -1,11 +1,19 @@
 package proxy_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
 // TestBlankLineBehindACall: what comes with a message and is none must not
@@ -13,7 +21,7 @@ import (
 func TestBlankLineBehindACall(t *testing.T) {
 	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
 	c.result("tools/list", `{}`) // connects: the calls go the quick way
-	for i := range 20 { // some are sent on by a write that is under way
+	for i := range 20 {          // some are sent on by a write that is under way
 		id := fmt.Sprint(i + 1000)
 		answer := c.expect(id)
 		c.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"a__echo","arguments":{"message":"hi"}}}` + "\n\r\n")
@@ -22,5 +30,148 @@ func TestBlankLineBehindACall(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Fatal("no answer")
 		}
+	}
+}
+
+// scripted is a connection whose answers are a function's.
+type scripted struct {
+	answer func(method string, params json.RawMessage) (json.RawMessage, error)
+	closed atomic.Bool
+}
+
+func (s *scripted) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if s.closed.Load() {
+		return nil, runtime.ErrClosed
+	}
+	return s.answer(req.Method, req.Params)
+}
+
+func (s *scripted) Notify(context.Context, *runtime.Request) error { return nil }
+
+func (s *scripted) Close() error {
+	s.closed.Store(true)
+	return nil
+}
+
+// script makes a proxy whose one server, "a", is what connect gives.
+func script(t *testing.T, connect func(h runtime.Handler) *scripted) *client {
+	t.Helper()
+	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: func(_ context.Context, _ string, h runtime.Handler) (*runtime.Client, error) {
+		return runtime.NewClient(connect(h), runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return attach(t, p)
+}
+
+const oneTool = `{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`
+
+// TestBackendThatEndsWhileItIsConnected: a connection that has ended by the
+// time it could be used is not kept.
+func TestBackendThatEndsWhileItIsConnected(t *testing.T) {
+	var dials atomic.Int64
+	c := script(t, func(h runtime.Handler) *scripted {
+		s := &scripted{}
+		first := dials.Add(1) == 1
+		s.answer = func(method string, _ json.RawMessage) (json.RawMessage, error) {
+			if method == "tools/list" {
+				if first {
+					s.closed.Store(true)
+					h.Closed(errors.New("ended"))
+				}
+				return json.RawMessage(oneTool), nil
+			}
+			return json.RawMessage(`{"content":[]}`), nil
+		}
+		return s
+	})
+	c.result("tools/list", `{}`)
+	if got := c.result("tools/call", `{"name":"a__x"}`); got != `{"content":[]}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestOneListFails: what a server does not list does not cost what it does.
+func TestOneListFails(t *testing.T) {
+	b := two()
+	b.servers["a"].Methods = map[string]runtimetest.Func{
+		"prompts/list": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+			return nil, &runtime.Error{Code: -32603, Message: "no prompts today"}
+		},
+		"resources/list": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+			return json.RawMessage(`{"resources":{}}`), nil
+		},
+	}
+	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	if got := c.result("tools/list", `{}`); !strings.Contains(got, `"a__echo"`) || strings.Contains(got, "partial") {
+		t.Errorf("tools: got %s", got)
+	}
+	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	for method, want := range map[string]string{"prompts/list": "no prompts today", "resources/list": "not a JSON array"} {
+		if got := c.result(method, `{}`); !strings.Contains(got, `"dev.mcpctl/partial":[{"server":"a","error":"`) || !strings.Contains(got, want) || !strings.Contains(got, `"b__`) {
+			t.Errorf("%s: got %s", method, got)
+		}
+	}
+	if got := c.call("prompts/get", `{"name":"a__greet"}`); !strings.Contains(got, `"code":-32603,"message":"a: prompts/list: no prompts today`) || !strings.Contains(got, `"server":"a"`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestChangesWithoutEnd: a server that says all the time that its lists change
+// is asked for them all the same, and one that says so because it was asked is
+// not asked all the time.
+func TestChangesWithoutEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		every       time.Duration // 0: whenever it is asked
+		least, most int64
+	}{
+		"all the time":   {50 * time.Millisecond, 5, 20},
+		"whenever asked": {0, 5, 20},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var asked, running, overlaps atomic.Int64
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			c1 := script(t, func(h runtime.Handler) *scripted {
+				tell := func() { h.Notification(ctx, nil, "notifications/tools/list_changed", nil) }
+				if c.every > 0 {
+					go func() {
+						tick := time.NewTicker(c.every)
+						defer tick.Stop()
+						for {
+							select {
+							case <-tick.C:
+								tell()
+							case <-ctx.Done():
+								return
+							}
+						}
+					}()
+				}
+				return &scripted{answer: func(string, json.RawMessage) (json.RawMessage, error) {
+					asked.Add(1)
+					if running.Add(1) > 1 {
+						overlaps.Add(1)
+					}
+					defer running.Add(-1)
+					time.Sleep(150 * time.Millisecond) // as time goes in the bubble
+					if c.every == 0 {
+						tell()
+					}
+					return json.RawMessage(oneTool), nil
+				}}
+			})
+			c1.result("tools/list", `{}`)
+			time.Sleep(time.Minute) // as above
+			if n := asked.Load(); n < c.least || n > c.most {
+				t.Errorf("%s: asked %d times in a minute, want %d to %d", name, n, c.least, c.most)
+			}
+			if n := overlaps.Load(); n > 0 {
+				t.Errorf("%s: asked %d times while an answer was awaited", name, n)
+			}
+			stop()
+		})
 	}
 }

@@ -117,8 +117,9 @@ func (p *Proxy) Close() error {
 
 // publish replaces the snapshot by one with what a backend offers now, and
 // tells clients which lists are no longer what they were. A nil catalogue
-// leaves what it offered before: only its failure is new.
-func (p *Proxy) publish(b *backend, cat *catalog) {
+// leaves what it offered before: only its failure is new. It tells whether any
+// list has changed.
+func (p *Proxy) publish(b *backend, cat *catalog) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if cat != nil {
@@ -132,6 +133,10 @@ func (p *Proxy) publish(b *backend, cat *catalog) {
 			l.notify(method)
 		}
 	}
+	for k := range kinds {
+		news = news || !bytes.Equal(before.lists[k], after.lists[k])
+	}
+	return news
 }
 
 // changes gives the notifications for lists that clients have seen and that

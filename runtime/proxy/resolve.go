@@ -60,6 +60,12 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	if r := p.snap.Load().routes[k][name]; r != nil {
 		return r, nil
 	}
+	for _, b := range p.backends {
+		if err := p.unlisted(b, k); err != nil && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
+			// Not its answer to this request, so not to be passed on as one.
+			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above
+		}
+	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.listing().member, "s"), name)}
 }
 

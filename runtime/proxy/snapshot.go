@@ -37,7 +37,6 @@ type route struct {
 // and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{ambiguous: map[string][]string{}}
-	partial := partialReport(p)
 	for _, b := range p.backends {
 		if b.catalog != nil && b.catalog.resources {
 			s.readers = append(s.readers, b)
@@ -67,7 +66,7 @@ func newSnapshot(p *Proxy) *snapshot {
 			}
 		}
 		s.lists[k] = list
-		s.results[k] = listResult(k, list, partial)
+		s.results[k] = listResult(k, list, partialReport(p, k))
 	}
 	return s
 }
@@ -141,16 +140,20 @@ func listResult(k kind, list, partial []byte) []byte {
 	return append(out, '}')
 }
 
-// partialReport names the backends that lists leave out and why, nil for none:
+// partialReport names the backends that a list leaves out and why, nil for none:
 // [{"server":…,"error":…}].
-func partialReport(p *Proxy) []byte {
+func partialReport(p *Proxy, k kind) []byte {
 	type missing struct {
 		Server string `json:"server"`
 		Error  string `json:"error"`
 	}
 	var out []missing
 	for _, b := range p.backends {
-		if err := b.failure(); err != nil && b.catalog == nil {
+		err := b.failure()
+		if b.catalog != nil {
+			err = b.catalog.failed[k]
+		}
+		if err != nil {
 			out = append(out, missing{b.name, err.Error()})
 		}
 	}

@@ -1,0 +1,108 @@
+package proxy
+
+import "time"
+
+const (
+	// relistPause is how long a server that says its lists have changed is left
+	// alone before it is asked for them: a burst of such messages counts once.
+	// It is doubled for each time in quick succession, up to relistBusy where
+	// there was something new and up to relistIdle where there was not: a
+	// server may send the message whenever it is asked.
+	relistPause = 100 * time.Millisecond
+	relistBusy  = 3 // doublings: 0.8 s
+	relistIdle  = 8 // doublings: 25.6 s
+	// relistQuiet ends a succession.
+	relistQuiet = time.Minute
+)
+
+// relisting is when a backend's lists are asked for again. The zero value is
+// ready; backend.mu guards it.
+type relisting struct {
+	stale   bool // they have changed since they were asked for
+	asking  int  // connecting or reloading is at it
+	armed   bool // the timer runs
+	timer   *time.Timer
+	doubled int
+	last    time.Time
+}
+
+// begin notes that the lists are about to be asked for.
+func (r *relisting) begin() {
+	r.stale = false
+	r.asking++
+}
+
+// end notes that they have been asked for.
+func (r *relisting) end() { r.asking-- }
+
+// told notes whether asking has shown anything new.
+func (r *relisting) told(news bool, now time.Time) {
+	most := relistIdle
+	if news {
+		most = relistBusy
+	}
+	r.doubled = min(r.doubled+1, most)
+	if now.Sub(r.last) > relistQuiet {
+		r.doubled = 0
+	}
+	r.last = now
+}
+
+func (r *relisting) stop() {
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+// changed notes that the backend's lists have changed.
+func (b *backend) changed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lists.stale = true
+	b.relist()
+}
+
+// relist sees to it that changed lists are asked for, once at a time: an older
+// answer must not replace a newer one. The caller holds the lock.
+func (b *backend) relist() {
+	r := &b.lists
+	if b.closed || !r.stale || r.asking > 0 || r.armed {
+		return // or whoever is at it comes here again
+	}
+	r.armed = true
+	pause := relistPause << r.doubled
+	if r.timer == nil {
+		r.timer = time.AfterFunc(pause, b.expired)
+		return
+	}
+	r.timer.Reset(pause)
+}
+
+func (b *backend) expired() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lists.armed = false
+	if b.closed {
+		return
+	}
+	b.lists.begin()
+	b.p.work.Go(b.reload)
+}
+
+// reload asks a connected backend for its lists.
+func (b *backend) reload() {
+	news := false
+	if c := b.ready.Load(); c != nil {
+		cat, err := b.p.load(b, c.client)
+		if err != nil {
+			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
+		} else {
+			news = b.p.publish(b, cat)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lists.end()
+	b.lists.told(news, time.Now())
+	b.relist()
+}
