@@ -164,6 +164,46 @@ func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage
 	return ParseToolResult(raw)
 }
 
+// ReadResource reads the resource at a URI.
+func (c *Client) ReadResource(ctx context.Context, uri string, opts *CallOptions) (*ResourceResult, error) {
+	r := &ResourceResult{}
+	err := c.get(ctx, "resources/read", map[string]string{"uri": uri}, opts, r, &r.Raw)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// GetPrompt fills in a prompt. Values of its arguments are text; nil sends
+// none.
+func (c *Client) GetPrompt(ctx context.Context, name string, args map[string]string, opts *CallOptions) (*PromptResult, error) {
+	params := struct {
+		Name string            `json:"name"`
+		Args map[string]string `json:"arguments,omitempty"`
+	}{name, args}
+	r := &PromptResult{}
+	err := c.get(ctx, "prompts/get", params, opts, r, &r.Raw)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// get makes a call, decodes its result into v and keeps the bytes in raw.
+func (c *Client) get(ctx context.Context, method string, params any, opts *CallOptions, v any, raw *json.RawMessage) error {
+	b, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	if *raw, err = c.call(ctx, method, b, opts); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(*raw, v); err != nil {
+		return &ProtocolError{Reason: method + ": the result is not one: " + err.Error()}
+	}
+	return nil
+}
+
 // Ping asks the server for a sign of life.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.Call(ctx, "ping", nil, nil)

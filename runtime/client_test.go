@@ -77,6 +77,40 @@ func TestWhatIsNotJSONIsNotSent(t *testing.T) {
 	}
 }
 
+func TestReadResourceAndGetPrompt(t *testing.T) {
+	var sent, answer string
+	c := runtime.NewClient(transportFunc(func(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+		sent = req.Method + " " + string(req.Params)
+		return json.RawMessage(answer), nil
+	}), runtime.ClientOptions{})
+
+	answer = `{"contents":[{"uri":"a:/1","text":"one"},{"uri":"a:/2","blob":"AP8="}],"x":1.0}`
+	res, err := c.ReadResource(t.Context(), "a:/", nil)
+	if err != nil || sent != `resources/read {"uri":"a:/"}` || len(res.Contents) != 2 || res.Contents[0].Text != "one" ||
+		string(res.Contents[1].Blob) != "\x00\xff" || string(res.Raw) != answer {
+		t.Errorf("read: sent %s, got %+v %v", sent, res, err)
+	}
+
+	answer = `{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"hi","x":1.0}}]}`
+	p, err := c.GetPrompt(t.Context(), "plan", map[string]string{"k": "5"}, nil)
+	if err != nil || sent != `prompts/get {"name":"plan","arguments":{"k":"5"}}` || p.Description != "d" || len(p.Messages) != 1 ||
+		p.Messages[0].Role != "user" || p.Messages[0].Content.Text != "hi" || string(p.Raw) != answer {
+		t.Errorf("get: sent %s, got %+v %v", sent, p, err)
+	}
+	if _, err := c.GetPrompt(t.Context(), "plan", nil, nil); err != nil || sent != `prompts/get {"name":"plan"}` {
+		t.Errorf("without arguments: sent %s, %v", sent, err)
+	}
+
+	answer = `{"contents":7,"messages":7}`
+	var proto *runtime.ProtocolError
+	if _, err := c.ReadResource(t.Context(), "a:/", nil); !errors.As(err, &proto) {
+		t.Errorf("no contents: got %v", err)
+	}
+	if _, err := c.GetPrompt(t.Context(), "plan", nil, nil); !errors.As(err, &proto) {
+		t.Errorf("no messages: got %v", err)
+	}
+}
+
 func TestListsFollowPages(t *testing.T) {
 	pages := map[string]string{
 		``:                 `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}`,

@@ -173,6 +173,29 @@ func (r *ToolResult) Text() string {
 	return strings.Join(parts, "\n")
 }
 
+// ResourceResult is the result of resources/read.
+type ResourceResult struct {
+	// Contents is one item as a rule, more where a URI stands for several
+	// resources, such as a folder.
+	Contents []ResourceContents `json:"contents"`
+	// Raw is the whole result as the server sent it.
+	Raw json.RawMessage `json:"-"`
+}
+
+// PromptResult is the result of prompts/get.
+type PromptResult struct {
+	Description string          `json:"description,omitempty"`
+	Messages    []PromptMessage `json:"messages"`
+	// Raw is the whole result as the server sent it.
+	Raw json.RawMessage `json:"-"`
+}
+
+// PromptMessage is one message of a prompt. Role is "user" or "assistant".
+type PromptMessage struct {
+	Role    string  `json:"role"`
+	Content Content `json:"content"`
+}
+
 // Progress is one notifications/progress message.
 type Progress struct {
 	Progress float64 `json:"progress"`

@@ -101,12 +101,7 @@ func (s *session) promptArguments(ctx context.Context, p *runtime.Prompt, words 
 }
 
 func (s *session) showMessages(raw json.RawMessage) error {
-	var res struct {
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content runtime.Content `json:"content"`
-		} `json:"messages"`
-	}
+	var res runtime.PromptResult
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return &runtime.ProtocolError{Reason: "prompts/get: the result is not one: " + err.Error()}
 	}

@@ -43,9 +43,7 @@ func (s *session) read(ctx context.Context, uri, output string) error {
 	if err != nil {
 		return s.noResource(ctx, uri, err)
 	}
-	var res struct {
-		Contents []runtime.ResourceContents `json:"contents"`
-	}
+	var res runtime.ResourceResult
 	if output == "" && s.a.ui.WantJSON() {
 		return s.a.ui.PrintJSON(raw)
 	}
