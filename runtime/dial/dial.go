@@ -185,8 +185,9 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 	case errors.Is(err, context.DeadlineExceeded):
 		return &runtime.TimeoutError{Op: "connect " + d.entry.Name, After: limit}
 	}
-	if d.entry.Name == d.entry.URL {
-		return err // it names the address already
+	switch d.entry.Name {
+	case d.entry.Command, d.entry.URL, d.written.URL:
+		return err // it names the program or the address already
 	}
 	return fmt.Errorf("%s: %w", d.entry.Name, err)
 }

@@ -134,7 +134,8 @@ func TestDialExplainsFailures(t *testing.T) {
 		"no shape":         {config.Entry{Name: "x"}, &connect, "neither command nor url"},
 		"both shapes":      {config.Entry{Name: "x", Command: "sh", URL: "http://127.0.0.1:1/mcp"}, &connect, "both command and url"},
 		"nameless process": {config.Entry{Command: "sh", Args: []string{"-c", "exit 3"}}, &connect, "connect sh: sh ended"},
-		"nameless URL":     {config.Entry{URL: "http://127.0.0.1:1/mcp"}, &connect, "connect http://127.0.0.1:1/mcp: dial"},
+		"nameless URL":     {config.Entry{URL: "http://127.0.0.1:1/mcp"}, &connect, "^connect http://127.0.0.1:1/mcp: dial"},
+		"nameless command": {config.Entry{Command: "no-such-command-here"}, &connect, "^connect no-such-command-here: command"},
 		"nothing at all":   {config.Entry{}, &connect, "connect entry: the entry has neither"},
 		"refused":          {config.Entry{Name: "x", URL: "http://127.0.0.1:1/mcp"}, &connect, "127.0.0.1:1"},
 		"HTML":             {config.Entry{Name: "x", URL: html.URL}, &proto, ""},
@@ -142,7 +143,7 @@ func TestDialExplainsFailures(t *testing.T) {
 		"bearer wanted":    {config.Entry{Name: "x", URL: bearer(t)}, &auth, "401"},
 	} {
 		_, err := dial.Dial(t.Context(), c.entry, quick(dial.Options{ConnectTimeout: time.Second}))
-		if !errors.As(err, c.as) || !strings.Contains(err.Error(), c.want) {
+		if !errors.As(err, c.as) || !strings.Contains("^"+err.Error(), c.want) {
 			t.Errorf("%s: got %T %v", name, err, err)
 		}
 	}
