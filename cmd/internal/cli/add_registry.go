@@ -86,8 +86,10 @@ func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.F
 		Flag:    "mcpctl add " + strings.Join(names, " or "),
 	}, options)
 	if silent, ok := asker.(*ui.NonInteractive); ok {
-		for _, o := range options {
-			c.ui.Note("  %s", o)
+		if !c.ui.JSON { // which promises one line; it has the names
+			for _, o := range options {
+				c.ui.Note("  %s", o)
+			}
 		}
 		alias := scaffold.Alias(ambiguous.Name)
 		if _, taken := file.Entry(alias); taken && c.o.as == "" && !c.o.replace {
