@@ -60,14 +60,6 @@ func renderTable(headers []string, rows [][]string, width int, color bool) strin
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Format = table.FormatOptions{}
 	t.SetStyle(style)
-	configs := make([]table.ColumnConfig, len(headers))
-	for i := range headers {
-		configs[i] = table.ColumnConfig{Number: i + 1}
-		if color {
-			configs[i].ColorsHeader = text.Colors{text.Bold}
-		}
-	}
-	t.SetColumnConfigs(configs)
 	head := make(table.Row, len(headers))
 	for i, h := range headers {
 		head[i] = text.Snip(h, widths[i], "…")
@@ -83,6 +75,9 @@ func renderTable(headers []string, rows [][]string, width int, color bool) strin
 	lines := strings.Split(t.Render(), "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight(line, " ")
+	}
+	if color {
+		lines[0] = "\x1b[1m" + lines[0] + "\x1b[0m"
 	}
 	return strings.Join(lines, "\n") + "\n"
 }

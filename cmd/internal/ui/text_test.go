@@ -89,6 +89,12 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
+	// Bold is the text alone: spaces in it would reach beyond the terminal's
+	// width and break the line.
+	plain, bold := renderTable(headers, rows, 30, false), renderTable(headers, rows, 30, true)
+	if got := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(bold); got != plain {
+		t.Errorf("in colour:\n%q\nwithout:\n%q", got, plain)
+	}
 	if got := renderTable(headers, rows, 0, true); !strings.Contains(got, "\x1b[1mNAME") {
 		t.Errorf("no bold header in %q", got)
 	}
