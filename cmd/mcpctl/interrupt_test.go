@@ -16,11 +16,21 @@ import (
 	"time"
 )
 
-// TestInterruptLeavesNoProcess sends SIGINT to mcpctl in the middle of a call,
-// whose server ignores SIGTERM and has a child that does, too. Named pipes
-// which those two hold open tell when they are gone; nothing here polls.
+// TestInterruptLeavesNoProcess ends mcpctl in the middle of a call, by Ctrl+C
+// and by closing its terminal. The server ignores SIGTERM and has a child that
+// does, too. Named pipes which those two hold open tell when they are gone;
+// nothing here polls.
 func TestInterruptLeavesNoProcess(t *testing.T) {
 	t.Parallel()
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGHUP} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			interrupted(t, sig)
+		})
+	}
+}
+
+func interrupted(t *testing.T, sig os.Signal) {
 	dir := t.TempDir()
 	logPipe, pidPipe := filepath.Join(dir, "log"), filepath.Join(dir, "pid")
 	for _, p := range []string{logPipe, pidPipe} {
@@ -79,7 +89,7 @@ func TestInterruptLeavesNoProcess(t *testing.T) {
 		}
 	}
 	start := time.Now()
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
 	var exit *exec.ExitError

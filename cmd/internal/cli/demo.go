@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -46,13 +44,7 @@ func (a *app) demo(ctx context.Context, keep bool) error {
 	if err != nil {
 		return fmt.Errorf("demo: find mcpctl itself: %w", err)
 	}
-	// A terminal that is closed ends the tour as Ctrl+C does: there is a
-	// directory to remove. Under nohup it goes on.
-	if !signal.Ignored(syscall.SIGHUP) {
-		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
-		defer stop()
-	}
+	a.lasting.Store(true)
 	return demo.Tour(ctx, demo.TourOptions{
 		Executable: self, Version: buildVersion().Version, Out: a.ui.Out, JSON: a.ui.JSON, Color: a.ui.Color, Keep: keep,
 	})

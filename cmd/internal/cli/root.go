@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,10 @@ type app struct {
 	// settings are read before a command runs; log and ui follow them.
 	settings settings.Settings
 
+	// lasting is set by a command that runs until it is told to end, and then
+	// has work to finish.
+	lasting atomic.Bool
+
 	// dial replaces connect in tests; nil is the real one.
 	dial func(ctx context.Context, server string) (*runtime.Client, error)
 }
@@ -34,15 +39,18 @@ type app struct {
 // Main runs mcpctl and returns its exit code. args are the words after the
 // program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, endSignals()...)
+	defer signal.Stop(again)
 	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)}
 	// Caught, so that a reader of stdout that goes away (| head) is an error of
 	// the write, after which connections close and children are reaped.
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
-	return a.run(ctx, args)
+	return a.supervise(ctx, again, func() int { return a.run(ctx, args) })
 }
 
 // run is Main with its streams and context made.

@@ -106,6 +106,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	a.lasting.Store(true)
 	entries, err := f.choose(file)
 	if err != nil {
 		return err

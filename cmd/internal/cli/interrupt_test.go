@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestSupervise(t *testing.T) {
+	t.Parallel()
+	const never = time.Hour
+	for _, tt := range []struct {
+		name    string
+		lasting bool
+		ends    time.Duration // after it is told to
+		signals []time.Duration
+		code    int
+		after   time.Duration
+	}{
+		{"ends in time", false, 500 * time.Millisecond, nil, 7, 500 * time.Millisecond},
+		{"never ends", false, never, nil, exitInterrupted, endPatience},
+		{"serves, and has its own bound", true, 20 * time.Second, nil, 7, 20 * time.Second},
+		{"twice in a row is once", true, 3 * time.Second, []time.Duration{100 * time.Millisecond}, 7, 3 * time.Second},
+		{"told again", true, never, []time.Duration{100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2 * time.Second},
+		{"told again, one thing", false, never, []time.Duration{2 * time.Second}, exitInterrupted, 2 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				a := &app{}
+				a.lasting.Store(tt.lasting)
+				signals := make(chan os.Signal, len(tt.signals))
+				release := make(chan struct{})
+				start := time.Now()
+				cancel()
+				for _, d := range tt.signals {
+					time.AfterFunc(d, func() { signals <- os.Interrupt })
+				}
+				got := a.supervise(ctx, signals, func() int {
+					select {
+					case <-time.After(tt.ends):
+					case <-release:
+					}
+					return 7
+				})
+				if after := time.Since(start); got != tt.code || after != tt.after {
+					t.Errorf("got code %d after %s, want %d after %s", got, after, tt.code, tt.after)
+				}
+				close(release) // what is left behind ends with the process
+			})
+		})
+	}
+	t.Run("nobody tells it", func(t *testing.T) {
+		t.Parallel()
+		if got := (&app{}).supervise(t.Context(), nil, func() int { return 3 }); got != 3 {
+			t.Errorf("got code %d, want 3", got)
+		}
+	})
+}
