@@ -27,6 +27,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
@@ -272,7 +273,15 @@ func unknown(n schema.Node, at, name string) schema.Issue {
 
 func checkJSON(raw []byte) error {
 	var v json.RawMessage
-	return json.Unmarshal(raw, &v)
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	// JSON is UTF-8 (RFC 8259, section 8.1), which encoding/json takes lightly;
+	// the peer would drop the message.
+	if !utf8.Valid(raw) {
+		return errors.New("a byte that is not UTF-8")
+	}
+	return nil
 }
 
 // short is the beginning of a word for a message.

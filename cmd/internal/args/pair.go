@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
@@ -46,6 +47,9 @@ func (b *builder) pair(w string) error {
 			e.Remedy = "a whole object has to be the first word"
 		}
 		return e
+	}
+	if !utf8.ValidString(key) {
+		return errorf("argument %q: not UTF-8 text", short(w))
 	}
 	slot, err := b.find(key)
 	if err != nil || slot == nil {
