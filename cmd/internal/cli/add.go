@@ -16,13 +16,14 @@ import (
 
 // addFlags are the flags of add.
 type addFlags struct {
-	as                       string
-	env, args, vars, headers givenFlag
-	pkg, remote              string
-	pre, replace, force      bool
-	dryRun, yes              bool
-	cwd                      string
-	sse                      bool
+	as                  string
+	env, args, vars     givenFlag
+	headers             headerFlag
+	pkg, remote         string
+	pre, replace, force bool
+	dryRun, yes         bool
+	cwd                 string
+	sse                 bool
 }
 
 func newAdd(a *app) *cobra.Command {
@@ -113,7 +114,7 @@ func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) 
 // options are a user's decisions for package scaffold.
 func (c *addCommand) options() (scaffold.Options, error) {
 	o := scaffold.Options{
-		Package: c.o.pkg, Env: c.o.env, Args: c.o.args, Vars: c.o.vars, Headers: c.o.headers, Force: c.o.force,
+		Package: c.o.pkg, Env: c.o.env, Args: c.o.args, Vars: c.o.vars, Headers: c.o.headers.givenFlag, Force: c.o.force,
 	}
 	switch c.o.remote {
 	case "":
@@ -148,6 +149,19 @@ func (g *givenFlag) Set(s string) error {
 	}
 	*g = append(*g, scaffold.Given{Name: name, Value: value, Placeholder: !hasValue})
 	return nil
+}
+
+// headerFlag is a givenFlag that also takes NAME: VALUE, as -H of the other
+// commands and curl do; whichever of the two signs comes first decides.
+type headerFlag struct{ givenFlag }
+
+// Set adds one.
+func (h *headerFlag) Set(s string) error {
+	if i := strings.IndexAny(s, "=:"); i > 0 && s[i] == ':' {
+		h.givenFlag = append(h.givenFlag, scaffold.Given{Name: s[:i], Value: strings.TrimSpace(s[i+1:])})
+		return nil
+	}
+	return h.givenFlag.Set(s)
 }
 
 // addition is an entry ready to be written, and what to say about it.

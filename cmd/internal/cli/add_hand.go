@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net"
 	"net/url"
@@ -31,6 +32,10 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias str
 		add.plan.Required = append(add.plan.Required, scaffold.Requirement{Name: name, Kind: scaffold.KindEnv, Input: name})
 	}
 	if err := c.write(ctx, add); err != nil {
+		var taken *config.ExistsError
+		if errors.As(err, &taken) {
+			return &Error{Err: err, Remedy: "choose another ALIAS, or --replace overwrites the entry"}
+		}
 		return err
 	}
 	return c.announce(add)
@@ -50,7 +55,7 @@ func (c *addCommand) cleanAlias(alias string) string {
 
 // stdioEntry is command, args, env and cwd.
 func (c *addCommand) stdioEntry(words []string) (*addition, error) {
-	if len(c.o.headers) > 0 || c.o.sse {
+	if len(c.o.headers.givenFlag) > 0 || c.o.sse {
 		return nil, usagef("add: --header and --sse go with --url, not with a command")
 	}
 	env, err := members("--env", c.o.env, false)
@@ -79,7 +84,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if len(c.o.env) > 0 || c.o.cwd != "" {
 		return nil, usagef("add: --env and --cwd go with a command, not with --url")
 	}
-	headers, err := members("--header", c.o.headers, true)
+	headers, err := members("--header", c.o.headers.givenFlag, true)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +127,7 @@ func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 		value := g.Value
 		if g.Placeholder {
 			if fold {
-				return nil, usagef("%s %s: want NAME=VALUE", flag, g.Name)
+				return nil, usagef("%s: want NAME=VALUE", flag) // the word may hold a secret
 			}
 			value = "${" + g.Name + "}"
 		}

@@ -164,6 +164,10 @@ func TestAddByHand(t *testing.T) {
 			[]string{"add", "x", "--url", "https://h.example/mcp", "--header", "Authorization=Bearer ${T}", "-H", "X-B=2"},
 			`{"url":"https://h.example/mcp","headers":{"Authorization":"Bearer ${T}","X-B":"2"}}`, "export before use:\n  T\n",
 		},
+		"headers as curl has them": {
+			[]string{"add", "x", "--url", "https://h.example/mcp", "-H", "Authorization: Bearer ${T:-a=b}", "-H", "X-B=2: 3"},
+			`{"url":"https://h.example/mcp","headers":{"Authorization":"Bearer ${T:-a=b}","X-B":"2: 3"}}`, "",
+		},
 		"SSE":  {[]string{"add", "x", "--url", "https://h.example/sse", "--sse"}, `{"type":"sse","url":"https://h.example/sse"}`, ""},
 		"http": {[]string{"add", "x", "--url", "http://h.example/mcp"}, `{"url":"http://h.example/mcp"}`, "the URL is http"},
 	} {
@@ -241,6 +245,8 @@ func TestAddFails(t *testing.T) {
 		"header of a command":     {"", []string{"x", "-H", "A=b", "--", "run"}, exitUsage, "go with --url"},
 		"env of a URL":            {"", []string{"x", "--url", "https://h.example", "--env", "A=b"}, exitUsage, "go with a command"},
 		"header twice":            {"", []string{"x", "--url", "https://h.example", "-H", "A=b", "-H", "a=c"}, exitUsage, "given twice"},
+		"no header":               {"", []string{"x", "--url", "https://h.example", "-H", "A"}, exitUsage, "mcpctl: --header: want NAME=VALUE\n"},
+		"taken, by hand":          {`{"mcpServers":{"x":{"command":"run"}}}`, []string{"x", "--", "run"}, exitConfig, "hint: choose another ALIAS, or --replace overwrites the entry\n"},
 		"package by hand":         {"", []string{"x", "--package", "npm", "--", "run"}, exitUsage, "--package does not go with"},
 		"cwd of a record":         {"", []string{"thing", "--cwd", "/"}, exitUsage, "--cwd does not go with"},
 		"registry that is no URL": {"", []string{"thing", "--registry", "nowhere"}, exitUsage, "http"},
