@@ -61,7 +61,7 @@ const defaultConnectTimeout = 30 * time.Second
 func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, error) {
 	o.defaults()
 	if entry.Name == "" {
-		entry.Name = cmp.Or(entry.Command, entry.URL, "entry")
+		entry.Name = cmp.Or(entry.Command, config.DisplayURL(entry.URL), "entry")
 	}
 	if err := entry.Err(); err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 		return &runtime.TimeoutError{Op: "connect " + d.entry.Name, After: limit}
 	}
 	switch d.entry.Name {
-	case d.entry.Command, d.entry.URL, d.written.URL:
+	case d.entry.Command, config.DisplayURL(d.entry.URL), config.DisplayURL(d.written.URL):
 		return err // it names the program or the address already
 	}
 	return fmt.Errorf("%s: %w", d.entry.Name, err)

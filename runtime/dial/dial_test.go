@@ -135,6 +135,7 @@ func TestDialExplainsFailures(t *testing.T) {
 		"both shapes":      {config.Entry{Name: "x", Command: "sh", URL: "http://127.0.0.1:1/mcp"}, &connect, "both command and url"},
 		"nameless process": {config.Entry{Command: "sh", Args: []string{"-c", "exit 3"}}, &connect, "connect sh: sh ended"},
 		"nameless URL":     {config.Entry{URL: "http://127.0.0.1:1/mcp"}, &connect, "^connect http://127.0.0.1:1/mcp: dial"},
+		"secrets of a URL": {config.Entry{URL: "http://user:secret@127.0.0.1:1/mcp?key=secret"}, &connect, "^connect http://127.0.0.1:1/mcp: dial"},
 		"nameless command": {config.Entry{Command: "no-such-command-here"}, &connect, "^connect no-such-command-here: command"},
 		"nothing at all":   {config.Entry{}, &connect, "connect entry: the entry has neither"},
 		"refused":          {config.Entry{Name: "x", URL: "http://127.0.0.1:1/mcp"}, &connect, "127.0.0.1:1"},

@@ -32,8 +32,7 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias str
 		add.plan.Required = append(add.plan.Required, scaffold.Requirement{Name: name, Kind: scaffold.KindEnv, Input: name})
 	}
 	if err := c.write(ctx, add); err != nil {
-		var taken *config.ExistsError
-		if errors.As(err, &taken) {
+		if _, taken := errors.AsType[*config.ExistsError](err); taken {
 			return &Error{Err: err, Remedy: "choose another ALIAS, or --replace overwrites the entry"}
 		}
 		return err

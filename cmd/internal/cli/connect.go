@@ -21,7 +21,7 @@ const (
 // connect dials a configured server, or with an empty name the one at --url.
 // The caller closes the client.
 func (a *app) connect(ctx context.Context, server string) (*runtime.Client, error) {
-	entry := config.Entry{Name: a.settings.URL, URL: config.Escape(a.settings.URL)}
+	entry := config.Entry{Name: config.DisplayURL(a.settings.URL), URL: config.Escape(a.settings.URL)}
 	if server != "" {
 		var err error
 		if entry, err = a.entry(server); err != nil {

@@ -12,13 +12,14 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // session is one command's connection to one server.
 type session struct {
 	*runtime.Client
 	a *app
-	// server is the configured name, or the URL at --url.
+	// server is the configured name, or the URL at --url without its secrets.
 	server string
 }
 
@@ -26,7 +27,7 @@ type session struct {
 // the words after it, and closes the connection. What f printed is out before
 // the connection closes.
 func (a *app) with(ctx context.Context, words []string, f func(s *session, words []string) error) error {
-	server := a.settings.URL
+	server := config.DisplayURL(a.settings.URL)
 	if server == "" {
 		server, words = words[0], words[1:]
 	}
@@ -89,7 +90,11 @@ func (a *app) words(words []string, least, most int, usage string) error {
 func (s *session) command(verb string, words ...string) string {
 	parts := []string{"mcpctl", verb, ui.CleanLine(s.server)}
 	if s.a.settings.URL != "" {
-		parts = []string{"mcpctl", "--url", shellWord(s.server), verb}
+		url := shellWord(s.server)
+		if s.server != s.a.settings.URL {
+			url = "URL" // not to be repeated
+		}
+		parts = []string{"mcpctl", "--url", url, verb}
 	}
 	for _, w := range words {
 		parts = append(parts, shellWord(ui.CleanLine(w)))

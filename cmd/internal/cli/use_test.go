@@ -300,6 +300,11 @@ func TestURL(t *testing.T) {
 	if got := b.run(t, "describe", "get-sum"); !strings.HasSuffix(got.out, "\n  mcpctl --url http://127.0.0.1:1/mcp call get-sum b=1 a:=1.0\n") {
 		t.Errorf("got %+v", got)
 	}
+	b.text, b.json, b.url = false, true, "http://me:secret@127.0.0.1:1/mcp?key=secret"
+	got := b.run(t, "call", "get-sum", "--x=1")
+	if !strings.Contains(got.errOut, "mcpctl --url URL describe get-sum") || strings.Contains(got.errOut, "secret") {
+		t.Errorf("got %+v, want a hint and no secret", got)
+	}
 }
 
 // The clock is the connection's: the words only choose it.
