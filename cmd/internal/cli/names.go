@@ -27,6 +27,7 @@ func (a *app) serverNamesIn(path string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.loaded, a.loadedPath = file, path
 	var names []string
 	for _, e := range file.Entries() {
 		names = append(names, e.Name)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
 // app is one run of mcpctl: its streams, environment and global flags.
@@ -27,6 +28,11 @@ type app struct {
 
 	// settings are read before a command runs; log and ui follow them.
 	settings settings.Settings
+
+	// loaded is servers.json as dispatch has read it, at loadedPath, for the
+	// command to take over.
+	loaded     *config.File
+	loadedPath string
 
 	// lasting is set by a command that runs until it is told to end, and then
 	// has work to finish.

@@ -3,8 +3,14 @@ package cli
 import "github.com/mcpctl/mcpctl/runtime/config"
 
 // loadConfig reads servers.json; a missing file is an empty one. It fails for
-// a file that cannot be read at all; faults of entries stay with them.
+// a file that cannot be read at all; faults of entries stay with them. What
+// dispatch has read is not read again: a pipe, as of --config <(…), gives its
+// bytes once.
 func (a *app) loadConfig() (*config.File, error) {
+	if f := a.loaded; f != nil && a.loadedPath == a.settings.ConfigPath {
+		a.loaded = nil // the caller may change it
+		return f, nil
+	}
 	return config.Load(a.settings.ConfigPath)
 }
 
