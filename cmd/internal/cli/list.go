@@ -60,7 +60,7 @@ func (a *app) list() error {
 		a.ui.Note("no servers in %s; mcpctl search finds some, mcpctl add adds one", f.Path())
 		return nil
 	}
-	return a.ui.Table([]string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}, rows)
+	return a.ui.NameTable([]string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}, rows)
 }
 
 // target is what a server is reached by, for people: its command line or URL.

@@ -59,7 +59,7 @@ func (s *session) showResources(items []json.RawMessage) error {
 		}
 		rows[i] = []string{r.URI, either(r.Title, r.Name), r.MIMEType, size, firstLine(r.Description)}
 	}
-	return s.a.ui.Table([]string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
+	return s.a.ui.NameTable([]string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
 }
 
 func (s *session) showTemplates(items []json.RawMessage) error {
@@ -72,7 +72,7 @@ func (s *session) showTemplates(items []json.RawMessage) error {
 	for i, r := range list {
 		rows[i] = []string{r.URITemplate, either(r.Title, r.Name), r.MIMEType, firstLine(r.Description)}
 	}
-	return s.a.ui.Table([]string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
+	return s.a.ui.NameTable([]string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
 // either gives the first text that is not empty.

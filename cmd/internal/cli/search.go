@@ -119,7 +119,7 @@ func (a *app) printHits(hits []searchHit, recs []registry.Record) error {
 		}
 		rows[i] = []string{h.Name, h.Version, typesOf(&recs[i].Server), status, about}
 	}
-	return a.ui.Table([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
+	return a.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
 }
 
 // noteCuts tells what the result does not show.

@@ -15,7 +15,14 @@ import (
 // columns are shortened until a row fits; elsewhere nothing is cut. Rows may
 // be shorter than the headers. Without rows only the headers are written.
 func (u *UI) Table(headers []string, rows [][]string) error {
-	_, err := io.WriteString(u.Out, renderTable(headers, rows, u.width(), u.Color))
+	_, err := io.WriteString(u.Out, renderTable(headers, rows, 0, u.width(), u.Color))
+	return err
+}
+
+// NameTable is a [UI.Table] whose first column is what a person copies into the
+// next command: it is shortened last.
+func (u *UI) NameTable(headers []string, rows [][]string) error {
+	_, err := io.WriteString(u.Out, renderTable(headers, rows, 1, u.width(), u.Color))
 	return err
 }
 
@@ -38,8 +45,9 @@ const (
 	minColumnWidth = 8 // a column is not shortened below this
 )
 
-// renderTable is Table without a terminal; width 0 is unlimited.
-func renderTable(headers []string, rows [][]string, width int, color bool) string {
+// renderTable is Table without a terminal; the first names columns are
+// shortened last, width 0 is unlimited.
+func renderTable(headers []string, rows [][]string, names, width int, color bool) string {
 	widths := make([]int, len(headers))
 	for i, h := range headers {
 		widths[i] = text.StringWidth(h)
@@ -52,7 +60,14 @@ func renderTable(headers []string, rows [][]string, width int, color bool) strin
 			widths[i] = max(widths[i], text.StringWidth(cells[r][i]))
 		}
 	}
-	fit(widths, width)
+	if width > 0 {
+		gaps := columnGap * (len(widths) - 1)
+		for _, w := range widths[:names] {
+			gaps += w
+		}
+		fit(widths[names:], width-gaps)
+		fit(widths, width-columnGap*(len(widths)-1))
+	}
 
 	t := table.NewWriter()
 	style := table.StyleDefault
@@ -82,12 +97,10 @@ func renderTable(headers []string, rows [][]string, width int, color bool) strin
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// fit takes from the widest column until all fit into width.
+// fit takes from the widest column until their sum is width, or none may be
+// shorter.
 func fit(widths []int, width int) {
-	if width <= 0 {
-		return
-	}
-	total := columnGap * (len(widths) - 1)
+	total := 0
 	for _, w := range widths {
 		total += w
 	}

@@ -85,17 +85,28 @@ func TestTable(t *testing.T) {
 			"漢字   http      line br…\n" +
 			"short\n"},
 	} {
-		if diff := cmp.Diff(tt.want, renderTable(headers, rows, tt.width, false)); diff != "" {
+		if diff := cmp.Diff(tt.want, renderTable(headers, rows, 0, tt.width, false)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	// A name that is to be copied is shortened last.
+	long := [][]string{{"io.github.acme/thing", "1.3.0", "Make, find and move things"}}
+	for width, want := range map[int]string{
+		40: "io.github.acme/thing  1.3.0    Make, fi…\n",
+		30: "io.github.…  1.3.0    Make, f…\n",
+	} {
+		got := renderTable([]string{"NAME", "VERSION", "TITLE"}, long, 1, width, false)
+		if _, row, _ := strings.Cut(got, "\n"); row != want {
+			t.Errorf("%d columns: got %q, want %q", width, row, want)
 		}
 	}
 	// Bold is the text alone: spaces in it would reach beyond the terminal's
 	// width and break the line.
-	plain, bold := renderTable(headers, rows, 30, false), renderTable(headers, rows, 30, true)
+	plain, bold := renderTable(headers, rows, 0, 30, false), renderTable(headers, rows, 0, 30, true)
 	if got := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(bold); got != plain {
 		t.Errorf("in colour:\n%q\nwithout:\n%q", got, plain)
 	}
-	if got := renderTable(headers, rows, 0, true); !strings.Contains(got, "\x1b[1mNAME") {
+	if got := renderTable(headers, rows, 0, 0, true); !strings.Contains(got, "\x1b[1mNAME") {
 		t.Errorf("no bold header in %q", got)
 	}
 }
