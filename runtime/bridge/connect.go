@@ -158,9 +158,11 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 		shaken <- outcome{c, err}
 	}()
 	var failed error
+	died := false
 	for range 2 {
 		select {
 		case a := <-answers:
+			died = errors.Is(a.err, runtime.ErrClosed)
 			if a.err == nil && slices.Contains(a.versions, Modern) {
 				stopShaking()
 				if failed == nil {
@@ -177,9 +179,8 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 			failed = s.err
 		}
 	}
-	if failed == nil {
-		s := <-shaken
-		return s.c, s.err
+	if died && errors.Is(failed, runtime.ErrClosed) && ctx.Err() == nil {
+		return o.respawn(ctx, t, failed) // it read the question late, and ended on it
 	}
 	return nil, failed
 }

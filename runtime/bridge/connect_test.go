@@ -108,6 +108,42 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 	})
 }
 
+// late is a server that reads its first message a moment after the handshake
+// was tried, and ends on it.
+type late struct {
+	runtime.Transport
+	read chan struct{}
+}
+
+func (l *late) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Method == "initialize" {
+		close(l.read)
+	}
+	<-l.read
+	return nil, runtime.ErrClosed
+}
+
+func (l *late) Close() error { return nil }
+
+func TestServerThatEndsLateOnTheProbeIsStartedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := 0
+		c, err := bridge.Connect(t.Context(), bridge.Options{Open: func(context.Context) (runtime.Transport, error) {
+			if opened++; opened == 1 {
+				return &late{read: make(chan struct{})}, nil
+			}
+			return runtimetest.New().Connect(nil), nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if c.Info.Version != "2025-11-25" || opened != 2 {
+			t.Errorf("got %s after %d connections", c.Info.Version, opened)
+		}
+	})
+}
+
 // lost is a transport whose server forgets the session after some calls.
 type lost struct {
 	runtime.Transport
@@ -155,6 +191,58 @@ func TestLostSessionIsStartedAnewOnce(t *testing.T) {
 	}
 	if l.resets != 1 || initialized != 2 {
 		t.Errorf("got %d resets and %d handshakes, want 1 and 2", l.resets, initialized)
+	}
+}
+
+// forgetful is a transport whose server forgets its session once and then
+// refuses what comes without one, and at first the new handshake, too.
+type forgetful struct {
+	runtime.Transport
+	session bool
+	refuse  int
+}
+
+func (f *forgetful) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	switch {
+	case req.Method == "initialize" && f.session:
+	case req.Method == "initialize" && f.refuse > 0:
+		f.refuse--
+		return nil, errors.New("503")
+	case req.Method == "initialize":
+		f.session = true
+	case req.Method == "server/discover":
+	case !f.session:
+		return nil, errors.New("400 no session")
+	case string(req.Params) == `{"name":"forget"}`:
+		return nil, expired{errors.New("404")}
+	}
+	return f.Transport.Call(ctx, req)
+}
+
+func (f *forgetful) ResetSession() { f.session = false }
+
+// TestHandshakeAfterALostSessionMayFail: the next call tries it again.
+func TestHandshakeAfterALostSessionMayFail(t *testing.T) {
+	f := &forgetful{Transport: runtimetest.New().Connect(nil), session: true, refuse: 2}
+	c, err := bridge.Connect(t.Context(), bridge.Options{
+		Client: runtime.Implementation{Name: "t", Version: "1"},
+		Open:   func(context.Context) (runtime.Transport, error) { return f, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	call := func(params string) error {
+		_, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)})
+		return err
+	}
+	if err := call(`{"name":"forget"}`); err == nil || !strings.Contains(err.Error(), "503") {
+		t.Errorf("got %v", err)
+	}
+	for _, want := range []string{"503", ""} {
+		if err := call(`{"name":"echo","arguments":{"message":"hi"}}`); fmt.Sprint(err) != "<nil>" && want == "" || want != "" && !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }
 

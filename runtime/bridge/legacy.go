@@ -73,7 +73,7 @@ type legacyTransport struct {
 	version string
 
 	generation atomic.Int64  // counts sessions
-	restarting atomic.Bool   // there is no session now
+	gone       atomic.Bool   // there is no session now, nor until a handshake succeeds
 	turn       chan struct{} // one place: who shakes hands again
 }
 
@@ -85,14 +85,15 @@ type sessionLost interface{ SessionExpired() bool }
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
 	r.Version = l.version
-	if l.restarting.Load() {
+	gen := l.generation.Load()
+	if l.gone.Load() {
 		// Without a session the server would refuse the call for a reason of
-		// its own.
-		if err := l.wait(ctx); err != nil {
+		// its own. Whoever was to start one may have given up.
+		if err := l.reconnect(ctx, gen); err != nil {
 			return nil, err
 		}
+		gen = l.generation.Load()
 	}
-	gen := l.generation.Load()
 	start := time.Now()
 	raw, err := l.Transport.Call(ctx, &r)
 	trace(l.o.Logger, &r, start, raw, err)
@@ -116,15 +117,6 @@ func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) erro
 	return l.Transport.Notify(ctx, &r)
 }
 
-// wait returns when no session is being started.
-func (l *legacyTransport) wait(ctx context.Context) error {
-	if err := l.enter(ctx); err != nil {
-		return err
-	}
-	l.leave()
-	return nil
-}
-
 func (l *legacyTransport) enter(ctx context.Context) error {
 	select {
 	case l.turn <- struct{}{}:
@@ -145,8 +137,7 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	if l.generation.Load() != gen {
 		return nil
 	}
-	l.restarting.Store(true)
-	defer l.restarting.Store(false)
+	l.gone.Store(true)
 	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
 		r.ResetSession()
 	}
@@ -158,6 +149,7 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 		return &runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}
 	}
 	l.generation.Add(1)
+	l.gone.Store(false)
 	return nil
 }
 
