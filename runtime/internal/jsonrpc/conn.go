@@ -176,10 +176,16 @@ func (c *Conn) RespondError(id, object []byte) error {
 	return c.append(func(b []byte) []byte { return AppendError(b, id, object) })
 }
 
+// append refuses the frame (ErrFull) where the peer has fallen too far behind:
+// one that asks without end and never reads must not fill memory with answers.
 func (c *Conn) append(frame func([]byte) []byte) error {
 	buf, err := c.out.Begin()
 	if err != nil {
 		return err
+	}
+	if len(buf) > fullAt {
+		c.out.End(buf)
+		return ErrFull
 	}
 	c.out.End(frame(buf))
 	c.out.Flush()
@@ -349,6 +355,14 @@ func (c *Conn) message(line []byte) *Writer {
 	}
 	if m.Method.Present() {
 		return c.incoming(line, &m)
+	}
+	// Servers of JSON-RPC 1.0 stock send the other member as null.
+	if m.Result.Present() && m.Error.Present() {
+		if string(m.Error.Of(line)) == "null" {
+			m.Error = rawjson.Span{}
+		} else if string(m.Result.Of(line)) == "null" {
+			m.Result = rawjson.Span{}
+		}
 	}
 	id, ok := c.answered(m.ID.Of(line))
 	if !ok || m.Result.Present() == m.Error.Present() {

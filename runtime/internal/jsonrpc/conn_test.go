@@ -287,6 +287,34 @@ func TestSilentPeerHoldsNobody(t *testing.T) {
 	if !errors.Is(err, jsonrpc.ErrFull) {
 		t.Errorf("got %v, want %v", err, jsonrpc.ErrFull)
 	}
+	// Nor do the answers to what such a server asks pile up.
+	if err := conn.Respond([]byte("1"), big); !errors.Is(err, jsonrpc.ErrFull) {
+		t.Errorf("an answer: got %v, want %v", err, jsonrpc.ErrFull)
+	}
+}
+
+// TestNullBesideTheAnswer: servers of JSON-RPC 1.0 stock send both members.
+func TestNullBesideTheAnswer(t *testing.T) {
+	conn, _, srv := connect(t, true)
+	for answer, want := range map[string][2]string{
+		`"result":{"a":1},"error":null`:    {`{"a":1}`, ""},
+		`"error":{"code":1},"result":null`: {"", `{"code":1}`},
+		`"result":null`:                    {"null", ""},
+	} {
+		go func() {
+			var m struct{ ID int }
+			if err := json.Unmarshal([]byte(srv.next(t)), &m); err != nil {
+				t.Error(err)
+			}
+			srv.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, m.ID, answer))
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		result, object, err := conn.Call(ctx, &jsonrpc.Query{Method: "m"}, nil)
+		cancel()
+		if err != nil || string(result) != want[0] || string(object) != want[1] {
+			t.Errorf("%s: got %s %s %v", answer, result, object, err)
+		}
+	}
 }
 
 func TestDeadline(t *testing.T) {

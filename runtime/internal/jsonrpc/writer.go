@@ -30,9 +30,10 @@ type Writer struct {
 }
 
 // fullAt is how much may be buffered beyond what is being written before a
-// producer has to hold back: a call is refused (ErrFull), a reader waits
-// (Writer.Wait), also the reader of a peer whose answers go to this output. An
-// answer that has been read is always taken, because someone waits for it.
+// producer has to hold back: what a Conn sends is refused (ErrFull), a reader
+// waits (Writer.Wait), also the reader of a peer whose answers go to this
+// output. An answer that has been read is always taken, because someone waits
+// for it.
 const fullAt = 16 << 20
 
 // NewWriter writes to w. Where w is a pipe in non-blocking mode the goroutine
@@ -88,7 +89,7 @@ func (w *Writer) Flush() {
 		w.mu.Unlock()
 		n, err := w.try(out)
 		w.mu.Lock()
-		if err == nil && n < len(out) {
+		if err == nil && n < len(out) && w.err == nil { // else Close may be waiting already
 			w.drains.Go(func() { w.drain(out, n) })
 			return
 		}
@@ -148,8 +149,9 @@ func (w *Writer) fail(err error) {
 	w.room.Broadcast()
 }
 
-// Wait returns when the buffer is half empty again, or the output has failed. A reader whose work fills this output calls it before it reads on,
-// so that a peer that stops reading stops being read from.
+// Wait returns when the buffer is half empty again, or the output has failed. A
+// reader whose work fills this output calls it before it reads on, so that a
+// peer that stops reading stops being read from.
 func (w *Writer) Wait() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
