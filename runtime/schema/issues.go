@@ -111,9 +111,26 @@ func (s *Schema) run(compiled *jsonschema.Schema, v any) (verr *jsonschema.Valid
 		if !ok {
 			return nil, &Error{err}
 		}
+		if cycle := refCycle(verr); cycle != nil {
+			return nil, &Error{fmt.Errorf("%s and %s refer to one another without end", cmp.Or(cycle.KeywordLocation1, "/"), cmp.Or(cycle.KeywordLocation2, "/"))}
+		}
 		return verr, nil
 	}
 	return nil, nil
+}
+
+// refCycle finds a $ref that leads back to itself without a step into the
+// value: a fault of the schema, which the validator reports as the value's.
+func refCycle(e *jsonschema.ValidationError) *kind.RefCycle {
+	if cycle, ok := e.ErrorKind.(*kind.RefCycle); ok {
+		return cycle
+	}
+	for _, cause := range e.Causes {
+		if cycle := refCycle(cause); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
 }
 
 // comparePointers orders places as they stand in a document: indexes by value.

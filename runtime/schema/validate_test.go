@@ -130,6 +130,8 @@ func TestUnusableSchemas(t *testing.T) {
 		{"deep", deep, "nested deeper"},
 		{"bomb", `{"maximum":1e999999999}`, "out of bounds"},
 		{"cut off", `{"type":`, "EOF"},
+		{"endless", `{"$ref":"#"}`, "refer to one another without end"},
+		{"endless, inside", `{"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}`, "refer to one another without end"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
