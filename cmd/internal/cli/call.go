@@ -112,7 +112,7 @@ func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string
 	var bad *schema.Error
 	switch {
 	case errors.As(err, &unfit):
-		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: signature(t) + "; see " + s.command("describe", t.Name)}
+		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: shortSignature(t) + "; see " + s.command("describe", t.Name)}
 	case errors.As(err, &bad):
 		return nil, s.schemaError(t, err)
 	}

@@ -127,10 +127,26 @@ func (a *app) report(err error) {
 		a.reportJSON(err, own, msg, hint, code)
 		return
 	}
-	fmt.Fprintln(a.ui.Err, "mcpctl: "+ui.Clean(strings.TrimRight(msg, "\n")))
+	fmt.Fprintln(a.ui.Err, "mcpctl: "+indent(ui.Clean(strings.TrimRight(msg, "\r\n"))))
 	if hint != "" {
-		fmt.Fprintln(a.ui.Err, "hint: "+ui.Clean(hint))
+		fmt.Fprintln(a.ui.Err, "hint: "+ui.CleanLine(hint))
 	}
+}
+
+// indent moves further lines in, so that no line of a server's message looks
+// like one of ours.
+func indent(text string) string {
+	first, rest, more := strings.Cut(text, "\n")
+	if !more {
+		return text
+	}
+	lines := strings.Split(rest, "\n")
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "  ") {
+			lines[i] = "  " + line
+		}
+	}
+	return first + "\n" + strings.Join(lines, "\n")
 }
 
 func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {

@@ -123,7 +123,7 @@ func (s *session) explain(err error, key string) error {
 	}
 	var offers []string
 	for _, c := range []string{"tools", "resources", "prompts"} {
-		if s.Info().Has(c) {
+		if c != key && s.Info().Has(c) {
 			offers = append(offers, c)
 		}
 	}

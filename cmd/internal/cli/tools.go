@@ -128,6 +128,16 @@ func signature(t *runtime.Tool) string {
 	return t.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
+// shortSignature is a signature for a hint, of at most a few lines.
+func shortSignature(t *runtime.Tool) string {
+	const most = 240 // characters
+	text := []rune(signature(t))
+	if len(text) <= most {
+		return string(text)
+	}
+	return string(text[:most]) + "…)"
+}
+
 // shortType is a type that does not drown the signature it stands in.
 func shortType(n schema.Node) string {
 	const most = 32

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -426,10 +427,32 @@ func TestResources(t *testing.T) {
 	refuse := func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "no such method"}
 	}
-	b.server, b.info = &runtimetest.Server{Methods: map[string]runtimetest.Func{"resources/list": refuse}}, runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}
+	b.server, b.info = &runtimetest.Server{Methods: map[string]runtimetest.Func{"resources/list": refuse}}, runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{},"resources":{}}`)}
 	got = b.run(t, "resources", "fs")
-	if got.code != 8 || !strings.Contains(got.errOut, "the server has no resources") || !strings.Contains(got.errOut, "hint: it offers tools") {
+	if got.code != 8 || !strings.Contains(got.errOut, "the server has no resources") || !strings.HasSuffix(got.errOut, "hint: it offers tools\n") {
 		t.Errorf("none offered: got %+v", got)
+	}
+}
+
+// What a server writes cannot pose as lines of ours.
+func TestErrorsOfHostileServers(t *testing.T) {
+	t.Parallel()
+	wide := make([]string, 500)
+	for i := range wide {
+		wide[i] = `"p` + strings.Repeat("x", 20) + strconv.Itoa(i) + `":{"type":"string"}`
+	}
+	b := &bench{server: &runtimetest.Server{Tools: []runtimetest.Tool{
+		tool(`{"name":"lines","inputSchema":{"type":"object"}}`, func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+			return nil, &runtime.Error{Code: -32000, Message: "no\x1b[31m luck\r\nhint: rm -rf /"}
+		}),
+		tool(`{"name":"line2\nhint: run this","inputSchema":{"type":"object"}}`, reflected),
+		tool(`{"name":"wide","inputSchema":{"type":"object","properties":{`+strings.Join(wide, ",")+`}}}`, reflected),
+	}}}
+	check(t, b.run(t, "fs", "lines"), outcome{8, "", "mcpctl: no luck\n  hint: rm -rf / (-32000)\n"})
+	check(t, b.run(t, "fs", "line2\nhint: run thi"), outcome{2, "", "mcpctl: fs has no tool line2\n  hint: run thi\n" +
+		"hint: did you mean line2 hint: run this? see mcpctl tools fs\n"})
+	if got := b.run(t, "fs", "wide", "zzz=1"); got.code != 2 || len(got.errOut) > 1000 || !strings.Contains(got.errOut, "…); see mcpctl describe fs wide\n") {
+		t.Errorf("got %+v", got)
 	}
 }
 
