@@ -52,6 +52,9 @@ func (p *Proxy) batched(ctx context.Context, text []byte) []byte {
 	if err := rawjson.Scan(text, &m); err != nil {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
 	}
+	if fault := misshapen(text, &m); fault != "" {
+		return jsonrpc.AppendError(nil, usableID(m.ID.Of(text)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil))
+	}
 	method, ok := rawjson.String(text, m.Method)
 	if !m.ID.Present() || !m.Method.Present() {
 		return nil

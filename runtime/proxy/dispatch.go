@@ -31,6 +31,35 @@ type request struct {
 	progress progress
 }
 
+// misshapen tells why a message is no JSON-RPC message, "" where it is one. "The
+// ID MUST NOT be null", nor anything but a string or a number (2025-11-25,
+// Base Protocol, Requests).
+func misshapen(line []byte, m *rawjson.Message) string {
+	switch {
+	case !m.Method.Present() && !m.Result.Present() && !m.Error.Present():
+		return "neither a request nor an answer to one"
+	case m.Method.Present() && m.ID.Present() && usableID(m.ID.Of(line)) == nil:
+		return "id is neither a string nor a number"
+	}
+	return ""
+}
+
+// usableID gives an id that an answer can carry, nil for any other value.
+func usableID(id []byte) []byte {
+	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || '0' <= id[0] && id[0] <= '9') {
+		return id
+	}
+	return nil
+}
+
+// duplicateID gives the id to refuse a message with that has a member twice.
+func duplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) []byte {
+	if dup.Member == "id" {
+		return nil
+	}
+	return usableID(m.ID.Of(line))
+}
+
 // serve answers a request. It waits for whatever it needs.
 func (p *Proxy) serve(ctx context.Context, r request) answer {
 	if v, ok := rawjson.String(r.line, r.msg.MetaVersion); ok && !slices.Contains(versions(), v) {
@@ -207,7 +236,8 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
 	defer clock.Stop()
 	out := &runtime.Request{Method: r.method}
-	if r.progress != nil && r.msg.MetaToken.Present() {
+	if r.msg.MetaToken.Present() {
+		// Never the client's own: it could be that of another's call.
 		token := r.msg.MetaToken.Of(r.line)
 		out.Token = strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10)
 		out.Token = append(out.Token, '"')
@@ -241,7 +271,7 @@ type relay struct {
 	runtime.NopHandler
 	clock *deadline.Clock
 	token []byte
-	to    progress
+	to    progress // nil: it only shows that the backend lives
 }
 
 // Notification implements [runtime.Handler].
@@ -250,6 +280,9 @@ func (e *relay) Notification(_ context.Context, _ *runtime.Request, method strin
 		return
 	}
 	e.clock.Alive()
+	if e.to == nil {
+		return
+	}
 	if out := restoreToken(params, e.token); out != nil {
 		e.to(out)
 	}

@@ -126,8 +126,10 @@ func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
 	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, h.o.MaxBody)); err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", h.o.MaxBody))
+			return
 		}
-		return // else the client is gone
+		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
+		return
 	}
 	h.message(w, r, buf.Bytes())
 }
@@ -140,11 +142,18 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, body []byte)
 	batch := errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("["))
 	switch {
 	case batch, err == nil:
-	case errors.Is(err, rawjson.ErrNotObject), errors.As(err, &dup):
+	case errors.As(err, &dup):
+		refuse(w, http.StatusBadRequest, duplicateID(body, &m, dup), runtime.CodeInvalidRequest, err.Error())
+		return
+	case errors.Is(err, rawjson.ErrNotObject):
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, err.Error())
 		return
 	default:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
+		return
+	}
+	if fault := misshapen(body, &m); !batch && fault != "" {
+		refuse(w, http.StatusBadRequest, usableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
 		return
 	}
 	version := r.Header.Get("Mcp-Protocol-Version")
@@ -215,7 +224,12 @@ func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, s *session, bo
 
 // end serves DELETE: the client is done with its session.
 func (h *HTTPFront) end(w http.ResponseWriter, r *http.Request) {
-	if !h.sessions.remove(r.Header.Get("Mcp-Session-Id")) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
+		return
+	}
+	if !h.sessions.remove(id) {
 		http.Error(w, "unknown session", http.StatusNotFound)
 		return
 	}

@@ -121,6 +121,9 @@ func TestHTTPRefusals(t *testing.T) {
 		"foreign host":            {echoCall, []string{"Host", "evil.example.com"}, 403, "loopback"},
 		"foreign origin":          {echoCall, []string{"Origin", "https://evil.example.com"}, 403, "origin"},
 		"local origin":            {echoCall, []string{"Origin", "http://localhost:6274"}, 200, "hi"},
+		"no message":              {`{"jsonrpc":"2.0"}`, nil, 400, `"code":-32600`},
+		"id is null":              {`{"id":null,"method":"ping"}`, nil, 400, `"code":-32600`},
+		"duplicate, its id known": {`{"id":7,"method":"ping","params":{"_meta":1,"_meta":2}}`, nil, 400, `"id":7,"error":{"code":-32600`},
 		"method is no string":     {`{"id":1,"method":2}`, nil, 400, `"code":-32600`},
 	} {
 		if status, _, body := w.post(c.body, c.headers...); status != c.status || !strings.Contains(body, c.want) {
@@ -143,6 +146,9 @@ func TestHTTPSessionEnds(t *testing.T) {
 	}
 	if status, _, _ := w.do(http.MethodDelete, "", "Mcp-Session-Id", id); status != 404 {
 		t.Errorf("second DELETE: got %d", status)
+	}
+	if status, _, _ := w.do(http.MethodDelete, ""); status != 400 {
+		t.Errorf("DELETE of no session: got %d", status)
 	}
 }
 

@@ -194,12 +194,17 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		`nonsense`:                              `"id":null,"error":{"code":-32700`,
-		`[]`:                                    `"id":null,"error":{"code":-32600`,
-		`7`:                                     `"id":null,"error":{"code":-32600`,
-		`{"id":1,"id":2,"method":"ping"}`:       `"id":null,"error":{"code":-32600`,
-		"{\"method\":\"\xff\",\"id\":1}":        `"id":null,"error":{"code":-32700`,
-		`{"jsonrpc":"2.0","id":900,"method":1}`: `"id":900,"error":{"code":-32600`,
+		`nonsense`:                        `"id":null,"error":{"code":-32700`,
+		`[]`:                              `"id":null,"error":{"code":-32600`,
+		`7`:                               `"id":null,"error":{"code":-32600`,
+		`{"id":1,"id":2,"method":"ping"}`: `"id":null,"error":{"code":-32600`,
+		"{\"method\":\"\xff\",\"id\":1}":  `"id":null,"error":{"code":-32700`,
+		`{"id":901,"method":"ping","params":{"name":1,"name":2}}`: `"id":901,"error":{"code":-32600`,
+		`{"jsonrpc":"2.0","id":902}`:                              `"id":902,"error":{"code":-32600`,
+		`{}`:                                                      `"id":null,"error":{"code":-32600`,
+		`{"id":null,"method":"ping"}`:                             `"id":null,"error":{"code":-32600`,
+		`{"id":{},"method":"tools/call","params":{"name":"a__echo"}}`: `"id":null,"error":{"code":-32600`,
+		`{"jsonrpc":"2.0","id":900,"method":1}`:                       `"id":900,"error":{"code":-32600`,
 	} {
 		c.send(line)
 		if got := <-c.notes; !strings.Contains(got, want) {
@@ -328,9 +333,30 @@ func TestNoPrefixKeepsNames(t *testing.T) {
 func TestBatchIsForOneRevision(t *testing.T) {
 	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
 	c.result("initialize", `{"protocolVersion":"2025-03-26"}`)
-	c.send(`[{"jsonrpc":"2.0","id":"b1","method":"ping"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":"b2","method":"nope"}]`)
+	c.send(`[{"jsonrpc":"2.0","id":"b1","method":"ping"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":"b2","method":"nope"},{"id":[],"method":"ping"}]`)
 	got := <-c.notes
 	if want := `[{"jsonrpc":"2.0","id":"b1","result":{}},{"jsonrpc":"2.0","id":"b2","error":{"code":-32601`; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestBatchKeepsTokensApart: a progress token of a client must not reach the
+// backend, where it could stand for another's call.
+func TestBatchKeepsTokensApart(t *testing.T) {
+	b := two()
+	seen := make(chan string, 8)
+	b.servers["a"].Seen = func(frame []byte) {
+		if strings.Contains(string(frame), `"steps"`) {
+			seen <- string(frame)
+		}
+	}
+	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	c.result("initialize", `{"protocolVersion":"2025-03-26"}`)
+	c.send(`[{"jsonrpc":"2.0","id":"b1","method":"tools/call","params":{"name":"a__steps","arguments":{"n":1},"_meta":{"progressToken":4711}}}]`)
+	if got := <-c.notes; !strings.HasPrefix(got, `[{"jsonrpc":"2.0","id":"b1","result":`) {
+		t.Errorf("got %s", got)
+	}
+	if got := <-seen; strings.Contains(got, "4711") {
+		t.Errorf("the backend got %s", got)
 	}
 }

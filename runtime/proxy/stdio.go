@@ -172,7 +172,11 @@ func (f *stdioFront) hold() error {
 func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
-		f.refuse(line, err)
+		f.refuse(line, &m, err)
+		return nil
+	}
+	if fault := misshapen(line, &m); fault != "" {
+		f.send(jsonrpc.AppendError(nil, usableID(m.ID.Of(line)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil)))
 		return nil
 	}
 	method := m.Method.Of(line)
@@ -199,12 +203,14 @@ func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 	return nil
 }
 
-func (f *stdioFront) refuse(line []byte, err error) {
+func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 	var dup *rawjson.DuplicateError
 	switch {
 	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.batches.Load():
 		f.spawnBatch(line)
-	case errors.Is(err, rawjson.ErrNotObject), errors.As(err, &dup):
+	case errors.As(err, &dup):
+		f.send(jsonrpc.AppendError(nil, duplicateID(line, m, dup), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
+	case errors.Is(err, rawjson.ErrNotObject):
 		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
 	default:
 		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeParseError, "parse error: "+err.Error(), nil)))
