@@ -84,7 +84,8 @@ func (c *Client) Transport() Transport { return c.t }
 func (c *Client) Close() error { return c.t.Close() }
 
 // Call sends any request and returns the raw result. Params is a raw object or
-// nil; text that is not JSON is an error, and nothing is sent.
+// nil; text that is not JSON is an error, and nothing is sent. When ctx ends
+// first the server is told, and the error wraps ctx's.
 func (c *Client) Call(ctx context.Context, method string, params json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
 	if params != nil {
 		if err := checkJSON(method, "params", params); err != nil {
@@ -135,6 +136,9 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 	res, err := c.t.Call(ctx, req)
 	if err != nil && clock.Expired() {
 		return nil, &TimeoutError{Op: method, After: limit}
+	}
+	if err != nil && ctx.Err() != nil && err.Error() == ctx.Err().Error() {
+		return nil, fmt.Errorf("%s: %w", method, err) // a transport gives the context's error as it is
 	}
 	return res, err
 }

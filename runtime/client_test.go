@@ -182,6 +182,8 @@ func TestTimeouts(t *testing.T) {
 		time.AfterFunc(24*time.Hour, cancel)
 		if _, err := runtime.NewClient(silent, runtime.ClientOptions{Timeout: -1}).Call(ctx, "m", nil, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("without a bound: got %v", err)
+		} else if want := "m: context canceled"; err.Error() != want {
+			t.Errorf("cancelled: got %q, want %q", err, want)
 		}
 	})
 }
