@@ -26,12 +26,16 @@ func newNamer(o Options) namer {
 			n.unclear[s], n.unclear[other] = true, true
 		}
 		folded[f] = s
-		if strings.HasSuffix(s, o.Separator[:1]) || strings.Contains(s, o.Separator) {
+		// As exposed: "a.." must not run together with the separator either.
+		if c := clean(s); strings.HasSuffix(c, n.first()) || strings.Contains(c, clean(o.Separator)) {
 			n.unclear[s] = true
 		}
 	}
 	return n
 }
+
+// first is what a separator begins with, as exposed.
+func (n namer) first() string { return clean(n.separator)[:1] }
 
 // hashed is how many characters of a hash make a name distinct: 40 bits.
 const hashed = 8
@@ -45,7 +49,7 @@ func (n namer) exposed(server string, names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		full := clean(server + n.separator + name)
-		if n.unclear[server] || clash[fold(name)] > 1 || strings.HasPrefix(name, n.separator[:1]) || len(full) > n.limit {
+		if n.unclear[server] || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit {
 			full = n.short(server, name)
 		}
 		out[i] = full
@@ -59,11 +63,11 @@ func (n namer) exposed(server string, names []string) []string {
 func (n namer) short(server, name string) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + name))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:hashed]
-	prefix := clean(server)
-	if over := len(prefix) + len(n.separator) - n.limit/3; over > 0 {
+	prefix, separator := clean(server), clean(n.separator)
+	if over := len(prefix) + len(separator) - n.limit/3; over > 0 {
 		prefix = prefix[:max(len(prefix)-over, 0)]
 	}
-	prefix += n.separator + hash + "_"
+	prefix += separator + hash + "_"
 	tail := clean(name)
 	if over := len(prefix) + len(tail) - n.limit; over > 0 {
 		tail = tail[min(over, len(tail)):]

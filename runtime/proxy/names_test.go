@@ -22,7 +22,7 @@ func TestExposedNames(t *testing.T) {
 		{"a", "b", "a__HASH_b"}, // A and a look alike
 		{"tail_", "x", "tail___HASH_x"},
 		{"gh", "_x", "gh__HASH__x"},
-		{"gh", "日本", "gh____"},
+		{"gh", "日本", "gh__HASH___"},
 		{"my.srv", "x", "my_srv__x"},
 	} {
 		got := n.exposed(c.server, []string{c.name})[0]
@@ -53,10 +53,10 @@ func TestNamesAreDistinct(t *testing.T) {
 	for range 300 {
 		var servers []string
 		for i := range 1 + r.IntN(5) {
-			servers = append(servers, fmt.Sprintf("%s%s%d", words[r.IntN(7)], words[r.IntN(7)], i%3))
+			servers = append(servers, fmt.Sprintf("%s%s%d%s", words[r.IntN(7)], words[r.IntN(7)], i%3, words[r.IntN(len(words))]))
 		}
 		servers = unique(servers)
-		n := namerFor(servers...)
+		n := newNamer(Options{Servers: servers, Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44})
 		seen := map[string]string{}
 		for _, s := range servers {
 			var names []string
