@@ -60,7 +60,7 @@ func WriteFile(path string, data []byte) error {
 	temp := target + ".mcpctl-" + strconv.Itoa(os.Getpid())
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return err
+		return unwritten(path, err)
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
@@ -68,8 +68,19 @@ func WriteFile(path string, data []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(temp)
+		return unwritten(path, err)
 	}
-	return err
+	return nil
+}
+
+// unwritten names the file the user named, not the temporary one.
+func unwritten(path string, err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pe.Err
+	} else if le, ok := errors.AsType[*os.LinkError](err); ok {
+		err = le.Err
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: err}
 }
 
 // extension is the usual ending of a media type's files, ".bin" for one that
