@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,17 @@ func (a *app) completeServer(cmd *cobra.Command) {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeFirst offers servers beside the commands, for mcpctl SERVER. One
+// that is named like a command can only be reached behind another.
+func (a *app) completeFirst(root *cobra.Command) {
+	a.completeServer(root)
+	servers := root.ValidArgsFunction
+	root.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		out, directive := servers(cmd, words, begun)
+		return slices.DeleteFunc(out, func(name string) bool { return builtin(name) || subcommand(root, name) != nil }), directive
 	}
 }
 

@@ -31,6 +31,9 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 		return words, nil
 	}
 	verb := words[first]
+	if verb == cobra.ShellCompRequestCmd || verb == cobra.ShellCompNoDescRequestCmd {
+		return completeShort(root, words, first+1), nil
+	}
 	if builtin(verb) {
 		return words, nil
 	}
@@ -60,6 +63,20 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	options, after := flags(cmd).split(tail, fixed)
 	out := append(append(head, verb), options...)
 	return append(append(out, "--"), after...), nil
+}
+
+// completeShort makes the words to complete, which begin at from, those of the
+// command that the short form mcpctl SERVER stands for. The last word is not
+// finished, so it is no server yet.
+func completeShort(root *cobra.Command, words []string, from int) []string {
+	if from >= len(words) {
+		return words
+	}
+	i := flagSets{root.PersistentFlags()}.firstWord(words[from : len(words)-1])
+	if i < 0 || builtin(words[from+i]) || subcommand(root, words[from+i]) != nil {
+		return words
+	}
+	return slices.Insert(slices.Clone(words), from+i, "call")
 }
 
 // builtin tells whether a word is one of the commands that cobra adds itself.

@@ -100,6 +100,7 @@ func newRoot(a *app) *cobra.Command {
 	a.addGlobalFlags(root)
 	addCommands(root, a)
 	addHelp(root)
+	a.completeFirst(root)
 	usageErrors(root)
 	return root
 }

@@ -545,6 +545,10 @@ func TestSplit(t *testing.T) {
 func TestCompletion(t *testing.T) {
 	b := newBench()
 	for words, want := range map[string]string{
+		"f":             "fs\n:4\n",
+		"gi":            "github\n:4\n",
+		"ge":            "generate\nget\n:4\n",
+		"fs ":           ":4\n",
 		"tools ":        "fs\ngithub\n:4\n",
 		"describe g":    "github\n:4\n",
 		"call fs ":      ":4\n",
