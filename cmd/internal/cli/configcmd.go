@@ -21,8 +21,10 @@ func newConfig(a *app) *cobra.Command {
 		Use:     "config",
 		Short:   "Show, edit and check servers.json",
 		Example: "  mcpctl config path\n  mcpctl config validate",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if len(words) > 0 {
+				return unknownName("unknown command config", words[0], []string{"path", "edit", "validate", "schema"}, "mcpctl config --help")
+			}
 			return usagef("config wants path, edit, validate or schema").withHint("%s --help", cmd.CommandPath())
 		},
 	}

@@ -155,6 +155,8 @@ func wordCount(err error, args []string) string {
 		return "missing argument"
 	case scans(text, "accepts %d arg(s), received %d", &want, &got) && got < want:
 		return "missing argument"
+	case strings.HasPrefix(text, "unknown command ") && len(args) > 0: // of a command that takes no words
+		return fmt.Sprintf("unexpected argument %q", args[0])
 	case scans(text, "accepts %d arg(s), received %d", &want, &got), scans(text, "accepts at most %d arg(s), received %d", &want, &got):
 		return fmt.Sprintf("unexpected argument %q", args[want])
 	default:
