@@ -194,3 +194,12 @@ func TestBadBase64HidesNothing(t *testing.T) {
 		t.Errorf("got %+v %v", r, err)
 	}
 }
+
+func TestResultThatIsNone(t *testing.T) {
+	for _, raw := range []string{`null`, `[]`, `"x"`, `{"content":7}`} {
+		r, err := runtime.ParseToolResult(json.RawMessage(raw))
+		if _, ok := errors.AsType[*runtime.ProtocolError](err); !ok || r != nil {
+			t.Errorf("%s: got %+v %v", raw, r, err)
+		}
+	}
+}

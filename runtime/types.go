@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -154,8 +155,12 @@ type ToolResult struct {
 
 // ParseToolResult decodes a tools/call result and keeps its bytes.
 func ParseToolResult(raw json.RawMessage) (*ToolResult, error) {
-	r := &ToolResult{}
-	if err := json.Unmarshal(raw, r); err != nil {
+	var r *ToolResult // stays nil for null, which is no result either
+	err := json.Unmarshal(raw, &r)
+	if err == nil && r == nil {
+		err = errors.New("got null")
+	}
+	if err != nil {
 		return nil, &ProtocolError{Reason: "tools/call: the result is not one: " + err.Error()}
 	}
 	r.Raw = raw
