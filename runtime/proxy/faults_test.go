@@ -156,7 +156,7 @@ func TestChangesWithoutEnd(t *testing.T) {
 						overlaps.Add(1)
 					}
 					defer running.Add(-1)
-					time.Sleep(150 * time.Millisecond) // as time goes in the bubble
+					time.Sleep(350 * time.Millisecond) // as time goes in the bubble
 					if c.every == 0 {
 						tell()
 					}
@@ -173,5 +173,69 @@ func TestChangesWithoutEnd(t *testing.T) {
 			}
 			stop()
 		})
+	}
+}
+
+// TestCallsTimeOut: a call that is not answered is ended and says so, also
+// where nothing else would make the front write.
+func TestCallsTimeOut(t *testing.T) {
+	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}, RequestTimeout: 300 * time.Millisecond})
+	for range 2 { // first the slow way, then the quick one
+		if got := c.result("tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"timeout","server":"a"}`) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+// TestTooMuchInFlight: a client that asks for more than is served at once is
+// not read from until some of it is answered.
+func TestTooMuchInFlight(t *testing.T) {
+	hold := make(chan struct{})
+	b := two()
+	b.hold = map[string]chan struct{}{"a": hold}
+	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	const n = 6000
+	var written atomic.Int64
+	pause, all := make(chan struct{}), make(chan []chan string, 1)
+	go func() {
+		var answers []chan string
+		for i := range n {
+			answers = append(answers, c.begin(fmt.Sprint(i+1), "tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`))
+			if written.Add(1) == 4000 {
+				close(pause)
+			}
+		}
+		all <- answers
+	}()
+	<-pause
+	select {
+	case <-all:
+		t.Error("everything was read")
+	case <-time.After(200 * time.Millisecond): // so long it stands still
+	}
+	close(hold)
+	for _, answer := range <-all {
+		<-answer
+	}
+}
+
+// TestOnlyServerGetsUnlistedURIs: it may know more than it lists.
+func TestOnlyServerGetsUnlistedURIs(t *testing.T) {
+	b := &backends{servers: map[string]*runtimetest.Server{"a": runtimetest.New()}}
+	seen := make(chan string, 4)
+	b.servers["a"].Seen = func(frame []byte) {
+		if strings.Contains(string(frame), "resources/read") {
+			seen <- string(frame)
+		}
+	}
+	_, c := start(t, b, proxy.Options{Servers: []string{"a"}})
+	c.call("resources/read", `{"uri":"elsewhere://x"}`)
+	select {
+	case got := <-seen:
+		if !strings.Contains(got, `"uri":"elsewhere://x"`) {
+			t.Errorf("got %s", got)
+		}
+	default:
+		t.Error("it was not asked")
 	}
 }

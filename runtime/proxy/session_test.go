@@ -1,0 +1,45 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// TestSessionsLeaveNothingBehind: one that has ended, by DELETE or unused for
+// long, is not told of changes any more.
+func TestSessionsLeaveNothingBehind(t *testing.T) {
+	p, err := New(Options{Dial: func(context.Context, string, runtime.Handler) (*runtime.Client, error) {
+		return nil, errors.New("none")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var all sessions
+	ended, old := all.open(p, "2025-11-25"), all.open(p, "2025-11-25")
+	if !all.remove(ended.id) || all.remove(ended.id) {
+		t.Error("a session ends once")
+	}
+	old.used = time.Now().Add(-2 * sessionIdle)
+	listening := all.open(p, "2025-11-25")
+	_, detach := listening.attach()
+	listening.used = old.used // a stream counts as use
+	all.open(p, "2025-11-25")
+	detach()
+	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
+		if got := all.get(s.id) != nil; got != want || (s.lifetime.Err() == nil) != want {
+			t.Errorf("got alive %v, want %v", got, want)
+		}
+	}
+	if n := len(p.listeners); n != 2 {
+		t.Errorf("%d sessions are told of changes, want 2", n)
+	}
+	all.clear()
+	if n := len(p.listeners); n != 0 {
+		t.Errorf("%d sessions are told of changes after the end", n)
+	}
+}
