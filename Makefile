@@ -31,7 +31,7 @@ $(NPM_STAMP): test/npm/package.json test/npm/package-lock.json test/npm/.npmrc
 	touch $@
 
 lint: tools
-	test -z "$$($(BIN)/gofumpt -l . | tee /dev/stderr)"
+	@files=$$($(BIN)/gofumpt -l .); [ -z "$$files" ] || { printf 'not gofumpt-clean:\n%s\n' "$$files" >&2; exit 1; }
 	$(BIN)/golangci-lint run
 
 tools:
