@@ -203,6 +203,23 @@ func (b *backend) drop(c *connection, err error) bool {
 	return true
 }
 
+// call sends a request and waits for the result. Where the connection turns out
+// to be gone before a byte was sent, it is made anew, once: nothing has
+// happened there yet.
+func (b *backend) call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	for again := true; ; again = false {
+		c, err := b.acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.client.Transport().Call(ctx, req)
+		if !again || !errors.Is(err, runtime.ErrNotSent) || !errors.Is(err, runtime.ErrClosed) {
+			return result, err
+		}
+		b.lost(c, err)
+	}
+}
+
 // close ends the connection, and a connecting that is under way, for good.
 func (b *backend) close() {
 	b.mu.Lock()

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"sync"
 
@@ -70,7 +71,10 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	q.Edits = ordered(c.edits[:n])
 	if err := conn.pipe.Start(q); err != nil {
 		c.free()
-		return nil, true, &backendError{server: r.b.name, err: err}
+		if errors.Is(err, jsonrpc.ErrFull) {
+			return nil, true, &backendError{server: r.b.name, err: err}
+		}
+		return nil, false, nil // the connection is gone: the slow way makes a new one
 	}
 	return conn.pipe, true, nil
 }

@@ -247,12 +247,9 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	if r.msg.Params.Present() {
 		out.Params = rawjson.Splice(nil, r.params(), edits...)
 	}
-	conn, err := b.acquire(ctx)
+	result, err := b.call(ctx, out)
 	if err == nil {
-		var result json.RawMessage
-		if result, err = conn.client.Transport().Call(ctx, out); err == nil {
-			return result, nil
-		}
+		return result, nil
 	}
 	var rpc *runtime.Error
 	switch {

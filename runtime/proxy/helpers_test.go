@@ -29,6 +29,7 @@ type piped struct {
 	st    *runtimetest.Streams
 	h     runtime.Handler
 	plain bool
+	late  bool // nobody hears of the connection's end
 	done  chan struct{}
 }
 
@@ -39,7 +40,9 @@ func (t *piped) Notification(method string, params []byte) {
 func (t *piped) Request(id []byte, _ string, _ []byte) { _ = t.conn.Respond(id, []byte(`{}`)) }
 func (t *piped) Rubbish([]byte, error)                 {}
 func (t *piped) Closed(error) error {
-	t.h.Closed(runtime.ErrClosed)
+	if !t.late {
+		t.h.Closed(runtime.ErrClosed)
+	}
 	return runtime.ErrClosed
 }
 
@@ -51,6 +54,9 @@ func (t *piped) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 	res, object, err := t.conn.Call(ctx, &jsonrpc.Query{Method: req.Method, Params: req.Params, Token: req.Token}, events)
 	if object != nil {
 		return nil, runtime.ParseError(object)
+	}
+	if jsonrpc.IsNotSent(err) {
+		err = fmt.Errorf("%w: %w", runtime.ErrNotSent, err)
 	}
 	return res, err
 }
@@ -79,6 +85,7 @@ type backends struct {
 	fail    map[string]error
 	hold    map[string]chan struct{} // connecting waits for it
 	plain   bool
+	late    bool
 	dials   atomic.Int64
 
 	mu   sync.Mutex
@@ -102,7 +109,7 @@ func (b *backends) dial(ctx context.Context, name string, h runtime.Handler) (*r
 		return nil, errors.New("no such server")
 	}
 	st := s.Streams()
-	t := &piped{st: st, h: h, plain: b.plain, done: make(chan struct{}), out: jsonrpc.NewWriter(st)}
+	t := &piped{st: st, h: h, plain: b.plain, late: b.late, done: make(chan struct{}), out: jsonrpc.NewWriter(st)}
 	t.conn = jsonrpc.NewConn(t.out, t, false)
 	go func() {
 		defer close(t.done)

@@ -162,6 +162,20 @@ func TestBackendThatDiesIsConnectedAgain(t *testing.T) {
 	}
 }
 
+// TestConnectionThatIsFoundGone is a call in the moment between a backend's end
+// and the news of it: nothing was sent, so it goes to a new connection.
+func TestConnectionThatIsFoundGone(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		b := two()
+		b.plain, b.late = plain, true
+		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+		c.result("tools/call", `{"name":"a__exit","arguments":{"code":3}}`)
+		if got := c.result("tools/call", `{"name":"a__echo","arguments":{"message":"again"}}`); !strings.Contains(got, `"again"`) {
+			t.Errorf("plain %v: got %s", plain, got)
+		}
+	}
+}
+
 func TestErrorsCrossAsTheyAre(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
