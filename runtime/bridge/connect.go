@@ -158,10 +158,11 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 		shaken <- outcome{c, err}
 	}()
 	var failed error
-	died := false
+	answered, died := false, false
 	for range 2 {
 		select {
 		case a := <-answers:
+			answered = true
 			died = errors.Is(a.err, runtime.ErrClosed)
 			if a.err == nil && slices.Contains(a.versions, Modern) {
 				stopShaking()
@@ -172,8 +173,9 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 			}
 		case s := <-shaken:
 			if s.err == nil {
-				stop()
-				<-answers
+				if stop(); !answered {
+					<-answers
+				}
 				return s.c, nil
 			}
 			failed = s.err

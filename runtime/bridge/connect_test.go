@@ -265,3 +265,43 @@ func TestModernRequestIsSelfContained(t *testing.T) {
 		t.Errorf("got %s\nwant %s", last, want)
 	}
 }
+
+// TestLateRefusalThenHandshake is an older server that starts slowly: it
+// refuses the probe after the probe's time, and then takes the handshake.
+func TestLateRefusalThenHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runtimetest.New()
+		s.Delay = func(method string) time.Duration {
+			switch method {
+			case "server/discover":
+				return 6 * time.Second
+			case "initialize":
+				return 2 * time.Second // from 5 s on: after the refusal
+			}
+			return 0
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		type outcome struct {
+			c   *bridge.Connected
+			err error
+		}
+		done := make(chan outcome, 1)
+		go func() {
+			c, _, err := connect(ctx, s, bridge.Options{})
+			done <- outcome{c, err}
+		}()
+		select {
+		case o := <-done:
+			if o.err != nil {
+				t.Fatal(o.err)
+			}
+			defer o.c.Close()
+			if o.c.Info.Version != "2025-11-25" {
+				t.Errorf("got %s", o.c.Info.Version)
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("connecting has not come back")
+		}
+	})
+}
