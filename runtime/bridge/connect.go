@@ -98,7 +98,13 @@ func (o *Options) fallback(ctx context.Context, first error) (*Connected, error)
 	if err != nil {
 		return nil, first
 	}
-	c, err := o.initialize(ctx, t, o.offer())
+	return o.afresh(ctx, t, o.offer())
+}
+
+// afresh shakes hands over a transport just opened, and closes it where that
+// fails.
+func (o *Options) afresh(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
+	c, err := o.initialize(ctx, t, offer)
 	if err != nil {
 		_ = t.Close() // the connection has failed already
 		return nil, err
@@ -246,10 +252,5 @@ func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause err
 	if err != nil {
 		return nil, err
 	}
-	c, err := o.initialize(ctx, t, Latest)
-	if err != nil {
-		_ = t.Close() // the connection has failed already
-		return nil, err
-	}
-	return c, nil
+	return o.afresh(ctx, t, Latest)
 }
