@@ -59,25 +59,19 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, s *session, 
 			return
 		}
 	}
-	h.slowly(w, r, x, body, method)
+	h.slowly(w, r, x, request{line: bytes.Clone(body), msg: new(*m), method: method})
 }
 
 // slowly serves a request on a goroutine of its own. With a session it goes on
 // when the client has gone: "disconnection SHOULD NOT be interpreted as the
 // client cancelling its request" (2025-11-25, Transports). Without one nobody
 // could ever fetch the answer.
-func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, method string) {
-	line := bytes.Clone(body)
-	var m rawjson.Message
-	if rawjson.Scan(line, &m) != nil {
-		return // it was scanned before
-	}
-	id := m.ID.Of(line)
+func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, req request) {
+	id := req.msg.ID.Of(req.line)
 	ctx, done := r.Context(), func() {}
 	if x.session != nil {
 		ctx, done = x.session.slow.begin(x.session.lifetime, id)
 	}
-	req := request{line: line, msg: &m, method: method}
 	if x.progress != nil {
 		req.progress = x.push
 	}
