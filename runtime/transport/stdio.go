@@ -58,13 +58,12 @@ type Stdio struct {
 	cancel   context.CancelFunc
 	work     sync.WaitGroup // reader, stderr drain, server requests
 
-	mu       sync.Mutex // guards heard, rubbish, dropped and closing
-	heard    bool       // a message has come
-	rubbish  string     // sample of the first line that was none
-	dropped  int
-	closing  bool
-	exit     error
 	requests chan struct{} // bounds server requests being answered
+
+	mu      sync.Mutex // guards what follows
+	rubbish string     // sample of the first line that was no message
+	dropped int
+	closing bool
 }
 
 // StartStdio starts the server. That it speaks MCP is found out by talking to

@@ -24,13 +24,11 @@ const (
 type stdioPeer Stdio
 
 func (p *stdioPeer) Notification(method string, params []byte) {
-	p.hear()
 	p.o.Logger.Debug("notification", "method", method)
 	p.o.Handler.Notification(p.lifetime, nil, method, params)
 }
 
 func (p *stdioPeer) Request(id []byte, method string, params []byte) {
-	p.hear()
 	p.o.Logger.Debug("server request", "method", method, "id", string(id))
 	id = append([]byte(nil), id...)
 	params = append([]byte(nil), params...)
@@ -63,12 +61,6 @@ func errorObject(err error) []byte {
 	return jsonrpc.ErrorObject(e.Code, e.Message, e.Data)
 }
 
-func (p *stdioPeer) hear() {
-	p.mu.Lock()
-	p.heard = true
-	p.mu.Unlock()
-}
-
 // Rubbish counts a line that is no message; the connection lives on, because a
 // stray print is a common fault of servers.
 func (p *stdioPeer) Rubbish(line []byte, err error) {
@@ -95,12 +87,11 @@ func (p *stdioPeer) Closed(cause error) error {
 	p.stderr.settle(exitWait)
 	p.mu.Lock()
 	closing := p.closing
-	p.exit = &ExitError{Command: p.name, Status: p.process.Status(), Stderr: p.stderr.last(), Heard: p.heard || p.conn.Heard(), Rubbish: p.rubbish, Dropped: p.dropped}
-	if closing {
-		p.exit = runtime.ErrClosed
-	}
-	err := p.exit
+	var err error = &ExitError{Command: p.name, Status: p.process.Status(), Stderr: p.stderr.last(), Heard: p.conn.Heard(), Rubbish: p.rubbish, Dropped: p.dropped}
 	p.mu.Unlock()
+	if closing {
+		err = runtime.ErrClosed
+	}
 	if !closing {
 		p.o.Logger.Info("server closed its output", "status", p.process.Status(), "err", cause)
 	}
@@ -113,7 +104,7 @@ func (p *stdioPeer) Closed(cause error) error {
 func (s *Stdio) Rubbish() (sample string, only bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rubbish, s.dropped > 0 && !s.heard && !s.conn.Heard()
+	return s.rubbish, s.dropped > 0 && !s.conn.Heard()
 }
 
 // Stderr gives the last of what the server wrote to standard error.

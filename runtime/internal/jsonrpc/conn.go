@@ -88,7 +88,7 @@ type Conn struct {
 	closed  error
 	sweeper *time.Timer
 	armed   bool
-	heard   bool // an answer has come
+	heard   bool // a message has come
 }
 
 type pending struct {
@@ -239,7 +239,7 @@ func (c *Conn) Find(match func(Receiver) bool) (uint64, bool) {
 	return 0, false
 }
 
-// Heard tells whether any answer has ever come.
+// Heard tells whether any message has ever come.
 func (c *Conn) Heard() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -404,6 +404,9 @@ func (c *Conn) incoming(line []byte, m *rawjson.Message) *Writer {
 		c.peer.Rubbish(line, errors.New("method is not a string"))
 		return nil
 	}
+	c.mu.Lock()
+	c.heard = true
+	c.mu.Unlock()
 	params := m.Params.Of(line)
 	if m.ID.Present() {
 		c.peer.Request(m.ID.Of(line), method, params)
