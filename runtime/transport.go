@@ -46,6 +46,15 @@ type Request struct {
 	// Mcp-Name, Mcp-Param-*: revision 2026-07-28, Streamable HTTP). Others
 	// ignore it.
 	Mirror map[string]string
+	// Capabilities is the client capabilities object that the request is sent
+	// under, raw (2026-07-28, Overview, General fields); nil: the connection's
+	// own. A connection that began with a handshake has settled it there.
+	Capabilities json.RawMessage
+	// Inputs tells that the caller takes results that ask for input
+	// (resultType "input_required"; 2026-07-28, Multi round-trip requests) as
+	// they are. Without it the connection puts what is asked to
+	// Events.Request, and calls again with the answers.
+	Inputs bool
 	// Events receives what the server sends inside this call. Nil: the
 	// transport's own handler gets it.
 	Events Handler

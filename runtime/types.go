@@ -221,6 +221,9 @@ type Implementation struct {
 type ServerInfo struct {
 	// Version is the protocol revision in use.
 	Version string
+	// Versions are the revisions that the server says it speaks, newest first;
+	// nil where it has not said: a handshake names one only.
+	Versions []string
 	// Implementation is for display only: never branch on it.
 	Implementation Implementation
 	Instructions   string

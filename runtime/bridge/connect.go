@@ -23,6 +23,8 @@ type Options struct {
 	Fallback func(context.Context) (runtime.Transport, error)
 	// Version is a revision to use whatever the server prefers; "" finds out.
 	Version string
+	// Legacy prefers the handshake where the server speaks both eras.
+	Legacy bool
 	// Client is who we say we are; Capabilities what we offer the server, a
 	// raw object, nil for nothing.
 	Client       runtime.Implementation
@@ -60,7 +62,7 @@ func Connect(ctx context.Context, o Options) (*Connected, error) {
 	if o.ProbeTimeout == 0 {
 		o.ProbeTimeout = 5 * time.Second
 	}
-	if o.Capabilities == nil {
+	if len(o.Capabilities) == 0 {
 		o.Capabilities = json.RawMessage(`{}`)
 	}
 	t, err := o.Open(ctx)
@@ -199,7 +201,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered) (*Connected, error) {
 	var rpc *runtime.Error
 	switch status := statusOf(a.err); {
-	case a.err == nil && slices.Contains(a.versions, Modern):
+	case a.err == nil && slices.Contains(a.versions, Modern) && !(o.Legacy && mutual(a.versions) != ""):
 		return o.modern(t, a), nil
 	case a.err == nil && modernOnly(a.versions):
 		return nil, noMutual(a.versions)

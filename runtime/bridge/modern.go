@@ -58,7 +58,7 @@ func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	return &Connected{
 		Transport: &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger, capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
-			Version: Modern, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
+			Version: Modern, Versions: a.versions, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
 		},
 	}
 }

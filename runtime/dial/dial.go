@@ -5,6 +5,7 @@ package dial
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -35,6 +36,11 @@ type Options struct {
 	Lookup func(string) (string, bool)
 	// Version is the protocol revision to use; "" finds out.
 	Version string
+	// Legacy prefers the handshake where the server speaks both eras.
+	Legacy bool
+	// Capabilities is the raw object of what the server may ask of the Handler;
+	// empty is nothing.
+	Capabilities json.RawMessage
 	// Headers are added to an HTTP server's own, and win.
 	Headers map[string]string
 	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
@@ -75,7 +81,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	}
 	d := &dialer{entry: e, written: entry, o: o}
 	b := bridge.Options{
-		Version: o.Version, Client: o.Client, ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
+		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
 	}
 	switch e.Transport() {
 	case config.TransportStdio:

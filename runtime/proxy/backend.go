@@ -145,7 +145,7 @@ func backoff(failures int) time.Duration {
 
 func (b *backend) open() (*connection, *catalog, error) {
 	c := &connection{}
-	client, err := b.p.o.Dial(b.p.lifetime, b.name, &backendHandler{b: b, conn: c})
+	client, err := b.p.o.Dial(b.p.lifetime, Key{Server: b.name}, &backendHandler{b: b, conn: c})
 	if err != nil {
 		return nil, nil, err
 	}

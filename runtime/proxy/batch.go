@@ -20,7 +20,7 @@ const (
 // batch answers an array of messages, which clients of 2025-03-26 may send, in
 // one array and line; nil where nothing is to be answered. The messages are
 // served side by side.
-func (p *Proxy) batch(ctx context.Context, line []byte) []byte {
+func (p *Proxy) batch(ctx context.Context, line []byte, from caller) []byte {
 	spans, err := rawjson.Elements(line)
 	if err != nil || len(spans) == 0 || len(spans) > maxBatch {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
@@ -28,7 +28,7 @@ func (p *Proxy) batch(ctx context.Context, line []byte) []byte {
 	answers := make([][]byte, len(spans))
 	var wg sync.WaitGroup
 	for i, s := range spans {
-		wg.Go(func() { answers[i] = p.batched(ctx, s.Of(line)) })
+		wg.Go(func() { answers[i] = p.batched(ctx, s.Of(line), from) })
 	}
 	wg.Wait()
 	out := []byte{'['}
@@ -47,7 +47,7 @@ func (p *Proxy) batch(ctx context.Context, line []byte) []byte {
 	return append(out, ']', '\n')
 }
 
-func (p *Proxy) batched(ctx context.Context, text []byte) []byte {
+func (p *Proxy) batched(ctx context.Context, text []byte, from caller) []byte {
 	var m rawjson.Message
 	if err := rawjson.Scan(text, &m); err != nil {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
@@ -63,5 +63,5 @@ func (p *Proxy) batched(ctx context.Context, text []byte) []byte {
 	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)
 		return jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a request that a batch may hold", nil))
 	}
-	return frame(nil, id, p.serve(ctx, request{line: text, msg: &m, method: method}))
+	return frame(nil, id, p.serve(ctx, request{line: text, msg: &m, method: method, from: from}))
 }

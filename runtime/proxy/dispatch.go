@@ -3,32 +3,23 @@ package proxy
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // versions are the revisions that clients are served in, newest first.
 func versions() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
 
-// progress takes a progress message for the client, its token restored.
-type progress func(params []byte)
-
 // request is one request of a client on a goroutine of its own.
 type request struct {
 	line   []byte
 	msg    *rawjson.Message
 	method string
-	// progress is where progress goes; nil where the client wants none.
-	progress progress
+	from   caller
 }
 
 // misshapen tells why a message is no JSON-RPC message, "" where it is one. "The
@@ -106,29 +97,6 @@ func (p *Proxy) answer(ctx context.Context, r request) ([]byte, error) {
 		return p.complete(ctx, r)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}
-}
-
-// initialize answers at once, whatever the state of the backends: what it
-// declares is the full superset, and lists may be empty.
-func (p *Proxy) initialize(r request) ([]byte, error) {
-	version, _ := rawjson.String(r.line, r.msg.ProtocolVersion)
-	if !slices.Contains(versions(), version) {
-		version = versions()[0]
-	}
-	type change struct {
-		ListChanged bool `json:"listChanged"`
-	}
-	return json.Marshal(struct {
-		ProtocolVersion string                 `json:"protocolVersion"`
-		Capabilities    map[string]any         `json:"capabilities"`
-		ServerInfo      runtime.Implementation `json:"serverInfo"`
-		Instructions    string                 `json:"instructions,omitempty"`
-	}{
-		version,
-		map[string]any{"tools": change{true}, "prompts": change{true}, "resources": change{true}, "completions": struct{}{}},
-		p.o.Info,
-		p.instructions(),
-	})
 }
 
 func (p *Proxy) instructions() string {
@@ -226,61 +194,4 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 func (p *Proxy) template(ctx context.Context, key string) *route {
 	p.discover(ctx)
 	return p.snap.Load().routes[templates][key]
-}
-
-var tokens atomic.Uint64 //nolint:gochecknoglobals // mints tokens that are unique in the process
-
-// forward sends a request to a backend with its params spliced and waits for
-// the result.
-func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) ([]byte, error) {
-	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
-	defer clock.Stop()
-	out := &runtime.Request{Method: r.method}
-	if r.msg.MetaToken.Present() {
-		// Never the client's own: it could be that of another's call.
-		token := r.msg.MetaToken.Of(r.line)
-		out.Token = strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10)
-		out.Token = append(out.Token, '"')
-		edits = ordered(append(edits, within(r.msg.Params, r.msg.MetaToken, out.Token)))
-		out.Events = &relay{clock: clock, token: token, to: r.progress}
-	}
-	if r.msg.Params.Present() {
-		out.Params = rawjson.Splice(nil, r.params(), edits...)
-	}
-	result, err := b.call(ctx, out)
-	if err == nil {
-		return result, nil
-	}
-	var rpc *runtime.Error
-	switch {
-	case clock.Expired():
-		err = &runtime.TimeoutError{Op: r.method, After: p.o.RequestTimeout.Round(time.Millisecond)}
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.As(err, &rpc):
-		return nil, err
-	}
-	return nil, &backendError{server: b.name, err: err}
-}
-
-// relay passes a backend's progress on to the client.
-type relay struct {
-	runtime.NopHandler
-	clock *deadline.Clock
-	token []byte
-	to    progress // nil: it only shows that the backend lives
-}
-
-// Notification implements [runtime.Handler].
-func (e *relay) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
-	if method != "notifications/progress" {
-		return
-	}
-	e.clock.Alive()
-	if e.to == nil {
-		return
-	}
-	if out := restoreToken(params, e.token); out != nil {
-		e.to(out)
-	}
 }

@@ -92,7 +92,8 @@ type backends struct {
 	open []*piped
 }
 
-func (b *backends) dial(ctx context.Context, name string, h runtime.Handler) (*runtime.Client, error) {
+func (b *backends) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	name := key.Server
 	b.dials.Add(1)
 	if hold := b.hold[name]; hold != nil {
 		select {

@@ -171,7 +171,7 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, body []byte)
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
 		}
-		version = s.version
+		version, _ = s.peer.settled()
 	}
 	switch {
 	case batch && (version == batchVersion || version == "" && s == nil):
@@ -181,6 +181,9 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, body []byte)
 	case m.Method.Present() && m.ID.Present():
 		h.request(w, r, s, body, &m)
 	default:
+		if s != nil && !m.Method.Present() {
+			s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+		}
 		h.notification(s, body, &m)
 		w.WriteHeader(http.StatusAccepted)
 	}
@@ -215,7 +218,7 @@ func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, s *session, bo
 	if s != nil {
 		ctx = s.lifetime
 	}
-	if out := h.p.batch(ctx, body); out != nil {
+	if out := h.p.batch(ctx, body, s.caller()); out != nil {
 		write(w, http.StatusOK, out)
 		return
 	}

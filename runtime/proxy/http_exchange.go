@@ -18,9 +18,9 @@ const (
 	silence = 5 * time.Second
 	// keepAlive is how often a quiet stream gets a comment.
 	keepAlive = 15 * time.Second
-	// maxProgress bounds the progress messages that a client has not taken;
-	// further ones are dropped.
-	maxProgress = 64
+	// maxEvents bounds the messages before the answer that a client has not
+	// taken; further ones are dropped.
+	maxEvents = 64
 )
 
 // exchange is one request of an HTTP client, waiting for its answer.
@@ -28,7 +28,7 @@ type exchange struct {
 	session  *session    // nil: a request without one
 	id       []byte      // the client's own, raw, valid while the request is served
 	answered chan []byte // one framed answer; nil: cancelled, there is none
-	progress chan []byte // framed progress messages; nil: the client wants none
+	events   chan []byte // framed messages that come before the answer
 }
 
 // request serves one request. The answer is JSON, unless progress comes first
@@ -43,10 +43,7 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, s *session, 
 		h.initialize(w, r, body, m)
 		return
 	}
-	x := &exchange{session: s, id: m.ID.Of(body), answered: make(chan []byte, 1)}
-	if m.MetaToken.Present() {
-		x.progress = make(chan []byte, maxProgress)
-	}
+	x := &exchange{session: s, id: m.ID.Of(body), answered: make(chan []byte, 1), events: make(chan []byte, maxEvents)}
 	if method == "tools/call" {
 		conn, taken, err := h.p.quick(body, m, x)
 		switch {
@@ -72,9 +69,8 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	if x.session != nil {
 		ctx, done = x.session.slow.begin(x.session.lifetime, id)
 	}
-	if x.progress != nil {
-		req.progress = x.push
-	}
+	req.from = x.session.caller()
+	req.from.emit = x.push
 	go func() { // ends with its context: the session's or the request's
 		defer done()
 		a := h.p.serve(ctx, req)
@@ -90,9 +86,8 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, body []byte, m *rawjson.Message) {
 	a := h.p.serve(r.Context(), request{line: body, msg: m, method: "initialize"})
 	if a.object == nil {
-		version, _ := rawjson.Field(a.result, "protocolVersion")
-		v, _ := rawjson.String(a.result, version)
-		s := h.sessions.open(h.p, v)
+		s := h.sessions.open(h.p)
+		s.peer.greeted(greeting(body, m))
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}
 	write(w, http.StatusOK, frame(nil, m.ID.Of(body), a))
@@ -106,7 +101,7 @@ func (h *HTTPFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
 	for {
 		select {
 		case a := <-x.answered:
-			if a != nil && len(x.progress) > 0 {
+			if a != nil && len(x.events) > 0 {
 				out = out.open(w) // it came first
 			}
 			switch {
@@ -120,7 +115,7 @@ func (h *HTTPFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
 				out.event(a)
 			}
 			return
-		case p := <-x.progress:
+		case p := <-x.events:
 			out = out.open(w)
 			out.event(p)
 			timer.Reset(keepAlive)
@@ -151,7 +146,7 @@ func (x *exchange) cut(w http.ResponseWriter, out *stream) {
 func (x *exchange) drain(out *stream) {
 	for {
 		select {
-		case p := <-x.progress:
+		case p := <-x.events:
 			out.event(p)
 		default:
 			return
@@ -159,9 +154,9 @@ func (x *exchange) drain(out *stream) {
 	}
 }
 
-func (x *exchange) push(params []byte) {
+func (x *exchange) push(method string, params []byte) {
 	select {
-	case x.progress <- jsonrpc.AppendNotification(nil, "notifications/progress", params):
+	case x.events <- jsonrpc.AppendNotification(nil, method, params):
 	default:
 	}
 }
@@ -174,7 +169,7 @@ func (x *exchange) deliver(c *call, a answer) *jsonrpc.Writer {
 
 // progressed implements receiver.
 func (x *exchange) progressed(_ *call, params []byte) *jsonrpc.Writer {
-	x.push(params)
+	x.push("notifications/progress", params)
 	return nil
 }
 

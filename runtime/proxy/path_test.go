@@ -57,7 +57,7 @@ func pipes(tb testing.TB) (r, w *os.File) {
 // newPath builds the path and takes the first, slow call over it.
 func newPath(tb testing.TB, result []byte) *path {
 	tb.Helper()
-	dial := func(_ context.Context, _ string, h runtime.Handler) (*runtime.Client, error) {
+	dial := func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		toBackend, w := pipes(tb)
 		r, fromBackend := pipes(tb)
 		go func() {

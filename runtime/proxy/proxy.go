@@ -14,10 +14,24 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// Dial connects to a server by its configured name. ctx is the backend's own
-// lifetime, not that of the request that needs it first. Notifications and
-// requests outside calls, and the end of the connection, go to h.
-type Dial func(ctx context.Context, server string, h runtime.Handler) (*runtime.Client, error)
+// Dial connects to a server. ctx is the backend's own lifetime, not that of the
+// request that needs it first. Notifications and requests outside calls, and
+// the end of the connection, go to h.
+type Dial func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error)
+
+// Key tells which connection to a server is meant. Those with equal keys are
+// interchangeable.
+type Key struct {
+	// Server is the configured name.
+	Server string
+	// Legacy prefers the handshake where the server speaks both eras.
+	Legacy bool
+	// Scope is whose connection it is: "" is everybody's.
+	Scope string
+	// Capabilities is the raw object of what the server may ask over it; "" is
+	// nothing. A modern connection ignores it: there each request tells.
+	Capabilities string
+}
 
 // Options are settings of a proxy.
 type Options struct {
@@ -72,8 +86,8 @@ type Proxy struct {
 
 // listener is a client connection that wants to know of changes.
 type listener interface {
-	// notify sends a notification without params. It must not wait.
-	notify(method string)
+	// notify sends a notification, nil params for none. It must not wait.
+	notify(method string, params []byte)
 }
 
 // New makes a proxy. Nothing is connected yet.
@@ -130,7 +144,7 @@ func (p *Proxy) publish(b *backend, cat *catalog) (news bool) {
 	b.known.Store(b.catalog != nil)
 	for _, method := range p.changes(before, after) {
 		for l := range p.listeners {
-			l.notify(method)
+			l.notify(method, nil)
 		}
 	}
 	for k := range kinds {

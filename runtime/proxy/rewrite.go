@@ -26,7 +26,7 @@ func ordered(edits []rawjson.Edit) []rawjson.Edit {
 // nil where there is none to replace.
 func restoreToken(params, token []byte) []byte {
 	at, err := rawjson.Field(params, "progressToken")
-	if err != nil || !at.Present() {
+	if err != nil || !at.Present() || len(token) == 0 {
 		return nil
 	}
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: token})

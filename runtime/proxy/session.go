@@ -22,8 +22,9 @@ const (
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	id, version string
-	slow        inProgress
+	id   string
+	peer *peer
+	slow inProgress
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by close
 	end      context.CancelFunc
@@ -34,15 +35,25 @@ type session struct {
 	streams map[chan []byte]struct{}
 }
 
+// caller is the client as its requests carry it; one without a session has said
+// nothing of itself.
+func (s *session) caller() caller {
+	if s == nil {
+		return caller{}
+	}
+	version, capabilities := s.peer.settled()
+	return caller{version: version, capabilities: capabilities, peer: s.peer}
+}
+
 // notify implements listener: one stream gets the message, "the server MUST
 // send each of its JSON-RPC messages on only one of the connected streams"
 // (2025-11-25, Multiple Connections).
-func (s *session) notify(method string) {
+func (s *session) notify(method string, params []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.streams {
 		select {
-		case c <- jsonrpc.AppendNotification(nil, method, nil):
+		case c <- jsonrpc.AppendNotification(nil, method, params):
 			return
 		default:
 		}
@@ -89,8 +100,8 @@ type sessions struct {
 	m  map[string]*session
 }
 
-func (t *sessions) open(p *Proxy, version string) *session {
-	s := &session{id: rand.Text(), version: version, used: time.Now(), streams: map[chan []byte]struct{}{}}
+func (t *sessions) open(p *Proxy) *session {
+	s := &session{id: rand.Text(), peer: newPeer(), used: time.Now(), streams: map[chan []byte]struct{}{}}
 	s.lifetime, s.end = context.WithCancel(p.lifetime)
 	s.unlisten = p.listen(s)
 	t.mu.Lock()

@@ -12,7 +12,7 @@ import (
 // TestSessionsLeaveNothingBehind: one that has ended, by DELETE or unused for
 // long, is not told of changes any more.
 func TestSessionsLeaveNothingBehind(t *testing.T) {
-	p, err := New(Options{Dial: func(context.Context, string, runtime.Handler) (*runtime.Client, error) {
+	p, err := New(Options{Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, errors.New("none")
 	}})
 	if err != nil {
@@ -20,15 +20,15 @@ func TestSessionsLeaveNothingBehind(t *testing.T) {
 	}
 	defer p.Close()
 	var all sessions
-	ended, old := all.open(p, "2025-11-25"), all.open(p, "2025-11-25")
+	ended, old := all.open(p), all.open(p)
 	if !all.remove(ended.id) || all.remove(ended.id) {
 		t.Error("a session ends once")
 	}
 	old.used = time.Now().Add(-2 * sessionIdle)
-	listening := all.open(p, "2025-11-25")
+	listening := all.open(p)
 	_, detach := listening.attach()
 	listening.used = old.used // a stream counts as use
-	all.open(p, "2025-11-25")
+	all.open(p)
 	detach()
 	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
 		if got := all.get(s.id) != nil; got != want || (s.lifetime.Err() == nil) != want {

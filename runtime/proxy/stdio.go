@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +34,7 @@ type stdioFront struct {
 	inFlight atomic.Int64
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
 	slow     inProgress
-	// batches tells that the client speaks 2025-03-26, the one revision with
-	// batches.
-	batches atomic.Bool
+	peer     *peer
 }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
@@ -51,7 +50,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
-	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1)}
+	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), peer: newPeer()}
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
 	defer p.listen(f)()
@@ -182,7 +181,8 @@ func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 	method := m.Method.Of(line)
 	switch {
 	case !m.Method.Present():
-		return nil // an answer: nothing was asked
+		f.peer.answered(m.ID.Of(line), m.Result.Of(line), m.Error.Of(line))
+		return nil
 	case !m.ID.Present():
 		f.notification(line, &m)
 		return nil
@@ -206,7 +206,7 @@ func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 	var dup *rawjson.DuplicateError
 	switch {
-	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.batches.Load():
+	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.caller().version == batchVersion:
 		f.spawnBatch(line)
 	case errors.As(err, &dup):
 		f.send(jsonrpc.AppendError(nil, duplicateID(line, m, dup), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
@@ -241,22 +241,35 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		return
 	}
 	if method == "initialize" {
-		version, _ := rawjson.String(line, m.ProtocolVersion)
-		f.batches.Store(version == batchVersion)
+		f.peer.greeted(greeting(line, &m)) // before the next message is read
 	}
 	ctx, done := f.slow.begin(f.lifetime, id)
 	f.begin()
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end()
 		defer done()
-		f.serve(ctx, id, request{line: line, msg: &m, method: method})
+		f.serve(ctx, id, request{line: line, msg: &m, method: method, from: f.caller()})
 	}()
 }
 
-func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
-	r.progress = func(params []byte) {
-		f.send(jsonrpc.AppendNotification(nil, "notifications/progress", params))
+// caller is the client as its requests carry it.
+func (f *stdioFront) caller() caller {
+	version, capabilities := f.peer.settled()
+	return caller{
+		version: version, capabilities: capabilities, peer: f.peer, emit: f.notify,
+		ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			return f.peer.ask(ctx, f.ask, method, params)
+		},
 	}
+}
+
+// ask sends a question.
+func (f *stdioFront) ask(frame []byte) error {
+	f.send(frame)
+	return f.out.Err()
+}
+
+func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
 	a := f.p.serve(ctx, r)
 	if ctx.Err() != nil {
 		return // cancelled: no answer (specification, Cancellation)
@@ -272,7 +285,7 @@ func (f *stdioFront) spawnBatch(line []byte) {
 	f.begin()
 	go func() { // as in spawn
 		defer f.end()
-		f.send(f.p.batch(f.lifetime, line))
+		f.send(f.p.batch(f.lifetime, line, f.caller()))
 	}()
 }
 
@@ -318,8 +331,8 @@ func (f *stdioFront) progressed(_ *call, params []byte) *jsonrpc.Writer {
 }
 
 // notify implements listener.
-func (f *stdioFront) notify(method string) {
-	f.send(jsonrpc.AppendNotification(nil, method, nil))
+func (f *stdioFront) notify(method string, params []byte) {
+	f.send(jsonrpc.AppendNotification(nil, method, params))
 }
 
 func (f *stdioFront) begin() { f.inFlight.Add(1) }

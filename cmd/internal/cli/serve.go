@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -118,10 +119,12 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	p, err := proxy.New(proxy.Options{
 		Servers: names,
-		Dial: func(ctx context.Context, name string, h runtime.Handler) (*runtime.Client, error) {
-			o := a.dialOptions(byName[name])
+		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+			entry := byName[key.Server]
+			o := a.dialOptions(entry)
 			o.Handler, o.Listen = h, true
-			return dial.Dial(ctx, byName[name], o)
+			o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
+			return dial.Dial(ctx, entry, o)
 		},
 		NoPrefix:       !a.settings.Serve.Prefix,
 		Separator:      a.settings.Serve.Separator,

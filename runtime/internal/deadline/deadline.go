@@ -19,8 +19,9 @@ type Clock struct {
 	ctx    context.Context //nolint:containedctx // the context that the clock ends, cancelled by Stop
 	cancel context.CancelCauseFunc
 
-	mu    sync.Mutex // guards timer
-	timer *time.Timer
+	mu        sync.Mutex // guards what follows
+	timer     *time.Timer
+	suspended int
 }
 
 // Start makes a context with a clock. A limit of 0 or less never ends it.
@@ -37,8 +38,34 @@ func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, 
 func (k *Clock) Alive() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.timer != nil {
-		k.timer.Reset(min(k.limit, time.Until(k.end)))
+	k.rearm(k.limit)
+}
+
+// rearm lets the clock run for a while, as far as the ceiling lets it; a
+// suspended one has the ceiling alone. The caller holds the lock.
+func (k *Clock) rearm(limit time.Duration) {
+	if k.timer == nil {
+		return
+	}
+	left := time.Until(k.end)
+	if k.suspended == 0 {
+		left = min(limit, left)
+	}
+	k.timer.Reset(left)
+}
+
+// Suspend leaves the ceiling alone to end the context, until resume is called:
+// a person has been asked something and may take their time.
+func (k *Clock) Suspend() (resume func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.suspended++
+	k.rearm(k.limit)
+	return func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.suspended--
+		k.rearm(k.limit)
 	}
 }
 

@@ -13,6 +13,12 @@ func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendParams(dst, params, nil)
 }
 
+// AppendRequest appends one request line; nil params are left out.
+func AppendRequest(dst, id []byte, method string, params []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	return appendParams(rawjson.Quote(append(dst, `,"method":`...), method), params, nil)
+}
+
 // appendParams ends a request or notification line: raw params, nil for none,
 // with edits applied.
 func appendParams(dst, params []byte, edits []rawjson.Edit) []byte {

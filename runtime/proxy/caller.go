@@ -1,0 +1,29 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+)
+
+// caller is who a request comes from, and the way back to it while the request
+// is served.
+type caller struct {
+	// version is the revision that the client speaks, "" where it has not said.
+	version string
+	// capabilities are what the client can be asked, raw; nil for nothing.
+	capabilities json.RawMessage
+	// peer is the client's session; nil where the request stands alone: one of
+	// the modern era, or one over HTTP without a session.
+	peer *peer
+	// emit sends a notification that belongs to the request. It must not wait.
+	// Nil: there is no way.
+	emit func(method string, params []byte)
+	// ask puts a question of a server to the client and waits for the answer.
+	// Nil: the client cannot be asked in the middle of a request.
+	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// modern tells whether the client's requests are self-contained.
+func (c *caller) modern() bool { return bridge.IsModern(c.version) }

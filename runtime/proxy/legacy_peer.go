@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"strconv"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// peer is one client of the handshake era for as long as its session lasts:
+// what initialize has settled, and the questions it has not answered yet.
+type peer struct {
+	id string // no other client of any process has it
+
+	mu           sync.Mutex // guards what follows
+	version      string
+	capabilities json.RawMessage
+	asked        uint64
+	waiting      map[string]chan reply // by the raw id of the question
+}
+
+// reply is a client's answer to a question: a result or an error object.
+type reply struct{ result, object json.RawMessage }
+
+func newPeer() *peer { return &peer{id: rand.Text(), waiting: map[string]chan reply{}} }
+
+// greeted notes what initialize has settled.
+func (p *peer) greeted(version string, capabilities json.RawMessage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version, p.capabilities = version, capabilities
+}
+
+// settled gives what initialize has settled; "" and nil before it.
+func (p *peer) settled() (version string, capabilities json.RawMessage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.version, p.capabilities
+}
+
+// ask sends the client a request and waits for the answer. When ctx ends
+// first, the client is told that nobody waits any more.
+func (p *peer) ask(ctx context.Context, send func(frame []byte) error, method string, params json.RawMessage) (json.RawMessage, error) {
+	answered := make(chan reply, 1)
+	p.mu.Lock()
+	p.asked++
+	id := strconv.Quote("mcpctl-" + strconv.FormatUint(p.asked, 10))
+	p.waiting[id] = answered
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.waiting, id)
+		p.mu.Unlock()
+	}()
+	if err := send(jsonrpc.AppendRequest(nil, []byte(id), method, params)); err != nil {
+		return nil, err
+	}
+	select {
+	case r := <-answered:
+		if r.object != nil {
+			return nil, runtime.ParseError(r.object)
+		}
+		return r.result, nil
+	case <-ctx.Done():
+		reason := rawjson.Quote([]byte(`{"requestId":`+id+`,"reason":`), context.Cause(ctx).Error())
+		// The client may be gone: then there is nobody to tell.
+		_ = send(jsonrpc.AppendNotification(nil, "notifications/cancelled", append(reason, '}')))
+		return nil, ctx.Err()
+	}
+}
+
+// answered hands an answer to whoever waits for it; one that nobody waits for
+// is ignored (specification, Cancellation).
+func (p *peer) answered(id, result, object []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.waiting[string(id)]; c != nil {
+		delete(p.waiting, string(id))
+		c <- reply{clone(result), clone(object)} // has room for one
+	}
+}
+
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
