@@ -246,26 +246,6 @@ func TestHandshakeAfterALostSessionMayFail(t *testing.T) {
 	}
 }
 
-func TestModernRequestIsSelfContained(t *testing.T) {
-	s := runtimetest.New()
-	s.Versions = []string{"2026-07-28"}
-	var last string
-	s.Seen = func(frame []byte) { last = string(frame) }
-	c, _, err := connect(t.Context(), s, bridge.Options{Capabilities: json.RawMessage(`{"roots":{}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	params := `{"name":"echo","_meta":{"k":1.0,"io.modelcontextprotocol/protocolVersion":"x"},"arguments":{"message":"hi","n":9007199254740993}}`
-	if _, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)}); err != nil {
-		t.Fatal(err)
-	}
-	want := `"params":{"name":"echo","_meta":{"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"roots":{}},"k":1.0,"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"arguments":{"message":"hi","n":9007199254740993}}`
-	if !strings.Contains(last, want) {
-		t.Errorf("got %s\nwant %s", last, want)
-	}
-}
-
 // TestLateRefusalThenHandshake is an older server that starts slowly: it
 // refuses the probe after the probe's time, and then takes the handshake.
 func TestLateRefusalThenHandshake(t *testing.T) {

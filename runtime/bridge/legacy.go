@@ -84,7 +84,7 @@ type sessionLost interface{ SessionExpired() bool }
 // Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
-	r.Version = l.version
+	r.Version, r.Params = l.version, unclaim(req.Params)
 	gen := l.generation.Load()
 	if l.gone.Load() {
 		// Without a session the server would refuse the call for a reason of
@@ -113,7 +113,7 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 // Notify implements [runtime.Transport].
 func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) error {
 	r := *req
-	r.Version = l.version
+	r.Version, r.Params = l.version, unclaim(req.Params)
 	return l.Transport.Notify(ctx, &r)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -71,9 +72,9 @@ func (o *Options) requestMeta() []rawjson.Member {
 		panic("bridge: client info has no JSON form: " + err.Error())
 	}
 	return []rawjson.Member{
-		{Name: "io.modelcontextprotocol/protocolVersion", Value: json.RawMessage(`"` + Modern + `"`)},
-		{Name: "io.modelcontextprotocol/clientInfo", Value: info},
-		{Name: "io.modelcontextprotocol/clientCapabilities", Value: o.Capabilities},
+		{Name: metaVersion, Value: json.RawMessage(`"` + Modern + `"`)},
+		{Name: metaClient, Value: info},
+		{Name: metaCapabilities, Value: o.Capabilities},
 	}
 }
 
@@ -90,7 +91,12 @@ type modernTransport struct {
 // headers.
 func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
-	params, err := rawjson.SetNested(req.Params, "_meta", m.meta)
+	members := m.meta
+	if req.Capabilities != nil {
+		members = slices.Clone(members)
+		members[len(members)-1].Value = req.Capabilities // the last one of requestMeta
+	}
+	params, err := claim(req.Params, members, nil)
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}

@@ -1,0 +1,80 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// Members of a request's _meta that the protocol owns (2026-07-28, Overview,
+// General fields).
+const (
+	metaPrefix       = "io.modelcontextprotocol/"
+	metaVersion      = metaPrefix + "protocolVersion"
+	metaClient       = metaPrefix + "clientInfo"
+	metaCapabilities = metaPrefix + "clientCapabilities"
+	metaLevel        = metaPrefix + "logLevel"
+)
+
+// claim gives params with the members of _meta that make a request
+// self-contained. Claims that a caller has put there are replaced, however
+// often they stand: servers disagree about which of two wins. A log level is
+// the caller's, where there is one; everything else of _meta stays. Nil params
+// are an empty object, and so is a null _meta.
+func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error) {
+	if params == nil {
+		params = []byte("{}")
+	}
+	at, err := rawjson.Field(params, "_meta")
+	if err != nil {
+		return nil, err
+	}
+	inner := []byte("{}")
+	if raw := at.Of(params); raw != nil && string(raw) != "null" {
+		own := false // has a log level
+		inner, err = rawjson.Without(raw, func(name []byte) bool {
+			own = own || string(name) == metaLevel
+			switch string(name) {
+			case metaVersion, metaClient, metaCapabilities:
+				return true
+			}
+			return false
+		})
+		if err != nil {
+			return nil, err
+		}
+		if own {
+			level = nil
+		}
+	}
+	if level != nil {
+		members = append(members[:len(members):len(members)], rawjson.Member{Name: metaLevel, Value: level})
+	}
+	if inner, err = rawjson.Set(inner, members); err != nil {
+		return nil, err
+	}
+	return rawjson.Set(params, []rawjson.Member{{Name: "_meta", Value: inner}})
+}
+
+// unclaim gives params without the members of _meta that the protocol owns:
+// before 2026-07-28 they mean nothing, and a server of both eras would take the
+// request for a modern one. Params that are no object stay as they are: it is
+// the server's to refuse them.
+func unclaim(params json.RawMessage) json.RawMessage {
+	// A name can hide behind escapes, so only their absence proves anything.
+	if !bytes.Contains(params, []byte(`"_meta"`)) && bytes.IndexByte(params, '\\') < 0 {
+		return params
+	}
+	at, err := rawjson.Field(params, "_meta")
+	if err != nil || !at.Present() {
+		return params
+	}
+	raw := at.Of(params)
+	inner, err := rawjson.Without(raw, func(name []byte) bool { return strings.HasPrefix(string(name), metaPrefix) })
+	if err != nil || len(inner) == len(raw) {
+		return params
+	}
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: inner})
+}
