@@ -31,3 +31,26 @@ func TestPath(t *testing.T) {
 		}
 	}
 }
+
+func TestStateDir(t *testing.T) {
+	abs, err := filepath.Abs("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, goos string
+		env        map[string]string
+		want       string
+	}{
+		{"mcpctl's home", "linux", map[string]string{"MCPCTL_HOME": "h", "XDG_STATE_HOME": abs}, "h"},
+		{"XDG", "darwin", map[string]string{"XDG_STATE_HOME": abs, "HOME": "u"}, filepath.Join(abs, "mcpctl")},
+		{"relative XDG", "linux", map[string]string{"XDG_STATE_HOME": "x", "HOME": "u"}, filepath.Join("u", ".local", "state", "mcpctl")},
+		{"macOS", "darwin", map[string]string{"HOME": "u"}, filepath.Join("u", "Library", "Application Support", "mcpctl")},
+		{"Windows", "windows", map[string]string{"LocalAppData": "d"}, filepath.Join("d", "mcpctl")},
+		{"nothing", "linux", nil, ""},
+	} {
+		if got := stateDirFor(tt.goos, func(n string) string { return tt.env[n] }); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

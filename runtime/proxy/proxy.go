@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 )
 
 // Dial connects to a server. ctx is the backend's own lifetime, not that of the
@@ -52,6 +53,9 @@ type Options struct {
 	// life from the backend; progress re-arms it, up to an hour. 0 is 120 s,
 	// negative is no bound.
 	RequestTimeout time.Duration
+	// Ring seals what clients keep for the proxy: states of interrupted
+	// requests, cursors. Nil: one in memory.
+	Ring *bridge.Ring
 	// Info names this proxy to its clients.
 	Info runtime.Implementation
 	// Logger; nil discards.
@@ -103,6 +107,9 @@ func New(o Options) (*Proxy, error) {
 	}
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = defaultRequestTimeout
+	}
+	if o.Ring == nil {
+		o.Ring = bridge.NewRing()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -130,6 +132,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		Separator:      a.settings.Serve.Separator,
 		NameLimit:      nameLimit - a.settings.Serve.NameOverhead,
 		RequestTimeout: a.settings.Serve.RequestTimeout,
+		Ring:           a.ring(),
 		Info:           a.implementation(),
 		Logger:         a.log,
 	})
@@ -142,6 +145,21 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		err = p.ServeStdio(ctx, a.ui.In, a.ui.Out)
 	}
 	return errors.Join(err, p.Close())
+}
+
+// ring opens the keys that seal what clients keep for serve. Without them on
+// disk serve works, and forgets with its end what it has given out.
+func (a *app) ring() *bridge.Ring {
+	dir := config.StateDir(a.getenv)
+	if dir == "" {
+		return bridge.NewRing()
+	}
+	r, err := bridge.OpenRing(filepath.Join(dir, "ring.json"))
+	if err != nil {
+		a.log.Warn("no keys on disk: clients cannot come back after a restart", "err", err)
+		return bridge.NewRing()
+	}
+	return r
 }
 
 // choose gives the servers to put behind the endpoint.
