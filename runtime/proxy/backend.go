@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
@@ -38,6 +39,8 @@ type backend struct {
 // connection is a connected server.
 type connection struct {
 	client *runtime.Client
+	// version is the revision that is spoken over it.
+	version string
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
 	// gone is why the connection has ended, nil while it lives; guarded by
@@ -149,7 +152,7 @@ func (b *backend) open() (*connection, *catalog, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c.client = client
+	c.client, c.version = client, client.Info().Version
 	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
 		c.pipe = t.Pipeline()
 	}
@@ -203,18 +206,21 @@ func (b *backend) drop(c *connection, err error) bool {
 	return true
 }
 
-// call sends a request and waits for the result. Where the connection turns out
+// modern tells whether requests over the connection are self-contained.
+func (c *connection) modern() bool { return bridge.IsModern(c.version) }
+
+// call sends a request of a client and waits for the result. Where the connection turns out
 // to be gone before a byte was sent, it is made anew, once: nothing has
 // happened there yet.
-func (b *backend) call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+func (b *backend) call(ctx context.Context, _ *caller, req *runtime.Request) (served, error) {
 	for again := true; ; again = false {
 		c, err := b.acquire(ctx)
 		if err != nil {
-			return nil, err
+			return served{}, err
 		}
 		result, err := c.client.Transport().Call(ctx, req)
 		if !again || !errors.Is(err, runtime.ErrNotSent) || !errors.Is(err, runtime.ErrClosed) {
-			return result, err
+			return served{result, c}, err
 		}
 		b.lost(c, err)
 	}

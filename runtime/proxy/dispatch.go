@@ -139,7 +139,8 @@ func (p *Proxy) named(ctx context.Context, k kind, r request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
+	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
+	return s.result, err
 }
 
 func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
@@ -152,13 +153,14 @@ func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
 		return nil, err
 	}
 	if !to.wrapped {
-		return p.forward(ctx, to.b, r)
+		s, err := p.forward(ctx, to.b, r)
+		return s.result, err
 	}
-	result, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.URI, to.quoted))
+	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.URI, to.quoted))
 	if err != nil {
 		return nil, err
 	}
-	return restoreURIs(result, to.bare, uri), nil
+	return restoreURIs(s.result, to.bare, uri), nil
 }
 
 // complete serves completion/complete, whose reference names a prompt or a
@@ -188,7 +190,8 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 		return nil, err
 	}
 	abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
-	return p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+	return s.result, err
 }
 
 func (p *Proxy) template(ctx context.Context, key string) *route {

@@ -15,9 +15,18 @@ import (
 
 var tokens atomic.Uint64 //nolint:gochecknoglobals // mints tokens that are unique in the process
 
+// served is what a backend has answered.
+type served struct {
+	// result is the backend's own bytes; nil with an error.
+	result []byte
+	// by is the connection that served the request: its revision tells how the
+	// result, or the server's error, is to be read. Nil where none could be had.
+	by *connection
+}
+
 // forward sends a request to a backend with its params spliced and waits for
-// the result.
-func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) ([]byte, error) {
+// the result. With an error, by is told all the same.
+func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) (served, error) {
 	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
 	defer clock.Stop()
 	events := &relay{clock: clock, from: &r.from}
@@ -33,20 +42,20 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	if r.msg.Params.Present() {
 		out.Params = rawjson.Splice(nil, r.params(), edits...)
 	}
-	result, err := b.call(ctx, out)
+	s, err := b.call(ctx, &r.from, out)
 	if err == nil {
-		return result, nil
+		return s, nil
 	}
 	var rpc *runtime.Error
 	switch {
 	case clock.Expired():
 		err = &runtime.TimeoutError{Op: r.method, After: p.o.RequestTimeout.Round(time.Millisecond)}
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return s, ctx.Err()
 	case errors.As(err, &rpc):
-		return nil, err
+		return s, err
 	}
-	return nil, &backendError{server: b.name, err: err}
+	return s, &backendError{server: b.name, err: err}
 }
 
 // relay passes what a backend sends inside a call on to the client.
