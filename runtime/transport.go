@@ -56,7 +56,9 @@ type Request struct {
 	// Events.Request, and calls again with the answers.
 	Inputs bool
 	// Events receives what the server sends inside this call. Nil: the
-	// transport's own handler gets it.
+	// transport's own handler gets it. One that also has
+	// Paused(retry time.Duration) is told when the server ends the stream of
+	// the call for a while, to be polled; Paused must not wait.
 	Events Handler
 }
 

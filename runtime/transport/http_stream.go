@@ -181,6 +181,9 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		}
 		if retry, ok := rd.Retry(); ok {
 			wait = retry
+			if p, ok := x.req.Events.(pauser); ok && errors.Is(err, io.EOF) {
+				p.Paused(retry)
+			}
 		} else if wait == 0 {
 			wait = backoff(0)
 		}
@@ -189,6 +192,11 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		}
 	}
 }
+
+// pauser is a [runtime.Request]'s Events that wants to know when the server
+// ends the stream of the call for a while, to be polled (2025-11-25, Streamable
+// HTTP, Sending Messages to the Server). The call goes on. Paused must not wait.
+type pauser interface{ Paused(retry time.Duration) }
 
 // unanswered is the error of a stream that ended without the answer.
 func (t *HTTP) unanswered(x *exchange, err error) error {

@@ -512,3 +512,44 @@ func TestHTTPResumeCancelled(t *testing.T) {
 		}
 	})
 }
+
+// poller is a call's handler that counts how often the server paused.
+type poller struct {
+	*recorder
+	paused []time.Duration
+}
+
+func (p *poller) Paused(retry time.Duration) { p.paused = append(p.paused, retry) }
+
+// TestHTTPPaused: the call's handler learns that the server wants to be polled;
+// a stream that merely breaks is another matter.
+func TestHTTPPaused(t *testing.T) {
+	type play = []func(*http.Request) *http.Response
+	for name, c := range map[string]struct {
+		play play
+		want []time.Duration
+	}{
+		"told":    {play{events("id: p\nretry: 1500\ndata:\n\n"), events("id: q\ndata:\n\n"), events(answer1)}, []time.Duration{1500 * time.Millisecond}},
+		"twice":   {play{events("id: p\nretry: 5\ndata:\n\n"), events("id: q\nretry: 6\ndata:\n\n"), events(answer1)}, []time.Duration{5 * time.Millisecond, 6 * time.Millisecond}},
+		"not":     {play{events("id: p\ndata:\n\n"), events(answer1)}, nil},
+		"at once": {play{events("id: p\nretry: 1500\ndata:\n\n" + answer1)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &steps{t: t, play: c.play}
+				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: newRecorder()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer cl.Close()
+				p := &poller{recorder: newRecorder()}
+				if _, err := cl.Call(t.Context(), &runtime.Request{Method: "tools/call", Version: legacy, Events: p}); err != nil {
+					t.Fatal(err)
+				}
+				if d := cmp.Diff(c.want, p.paused); d != "" {
+					t.Error(d)
+				}
+			})
+		})
+	}
+}
