@@ -96,6 +96,7 @@ type pending struct {
 	text, token   []byte
 	deadline, end int64 // nanoseconds since Conn.start, 0 for none
 	limit         int64
+	suspended     int // how often
 }
 
 // sweepEvery is how late a deadline may fire: fine for requests measured in
@@ -440,12 +441,37 @@ func (c *Conn) progress(token []byte, method string, params []byte) (*Writer, bo
 	if !ok {
 		return nil, false
 	}
-	if p.deadline > 0 {
-		p.deadline = int64(time.Since(c.start)) + p.limit
-		if p.end > 0 {
-			p.deadline = min(p.deadline, p.end)
-		}
-		c.pending[id] = p
+	if p.limit > 0 {
+		c.rearm(id, p)
 	}
 	return p.receiver.Event(method, params), true
+}
+
+// rearm stores a call with a limit anew, its deadline counted from now; a
+// suspended one has the ceiling alone. The caller holds the lock.
+func (c *Conn) rearm(id uint64, p pending) {
+	p.deadline = p.end
+	if now := int64(time.Since(c.start)); p.suspended == 0 && (p.end == 0 || now+p.limit < p.end) {
+		p.deadline = now + p.limit
+	}
+	c.pending[id] = p
+	if p.deadline > 0 && !c.armed && c.closed == nil {
+		c.arm()
+	}
+}
+
+// Suspend leaves the ceiling alone to end a pending call, until resume is
+// called: a person has been asked something and may take their time. It may be
+// called for a call that has ended.
+func (c *Conn) Suspend(id uint64) (resume func()) {
+	shift := func(by int) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if p, ok := c.pending[id]; ok && p.limit > 0 {
+			p.suspended += by
+			c.rearm(id, p)
+		}
+	}
+	shift(1)
+	return func() { shift(-1) }
 }

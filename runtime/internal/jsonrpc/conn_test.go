@@ -350,3 +350,46 @@ func TestDeadline(t *testing.T) {
 		_ = srv.end.Close()
 	})
 }
+
+// TestSuspend: while a person is asked only the ceiling counts, whatever the
+// server says meanwhile; then the limit counts anew.
+func TestSuspend(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ceiling, resume, want time.Duration // resume 0: never
+	}{
+		"resumed":             {time.Hour, time.Minute, time.Minute + time.Second},
+		"never resumed":       {time.Minute, 0, time.Minute},
+		"resumed, no ceiling": {0, time.Minute, time.Minute + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn, _, srv := connect(t, false)
+				go func() {
+					for srv.in.Scan() {
+					}
+				}()
+				start := time.Now()
+				r := receiver(make(chan jsonrpc.Answer, 1))
+				id := conn.NextID()
+				if err := conn.Start(&jsonrpc.Query{ID: id, Method: "m", Limit: time.Second, Ceiling: tt.ceiling, Receiver: r}); err != nil {
+					t.Fatal(err)
+				}
+				conn.Flush()
+				resume := conn.Suspend(id)
+				srv.send(fmt.Sprintf(`{"method":"notifications/progress","params":{"progressToken":%d}}`, id))
+				if tt.resume > 0 {
+					time.Sleep(tt.resume)
+					resume()
+				}
+				if a := <-r; !errors.Is(a.Err, jsonrpc.ErrTimeout) {
+					t.Errorf("got %v", a.Err)
+				}
+				if d := time.Since(start); d < tt.want || d > tt.want+time.Second {
+					t.Errorf("ended after %v, want %v", d, tt.want)
+				}
+				conn.Suspend(id)() // it has ended: nothing happens
+				_ = srv.end.Close()
+			})
+		})
+	}
+}
