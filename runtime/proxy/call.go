@@ -32,6 +32,10 @@ type receiver interface {
 	deliver(c *call, a answer) *jsonrpc.Writer
 	// progressed does the same with a progress message.
 	progressed(c *call, params []byte) *jsonrpc.Writer
+	// caller is the client as its requests carry it, and the way back to it
+	// while the call is pending. It may be kept: once the call has ended there
+	// is no way any more.
+	caller() caller
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknoglobals // a pool of scratch space

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 )
@@ -23,6 +24,10 @@ type caller struct {
 	// ask puts a question of a server to the client and waits for the answer.
 	// Nil: the client cannot be asked in the middle of a request.
 	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// pause tells that the server has ended its stream in the middle of the
+	// request, to be asked again after a while. It must not wait. Nil: nothing
+	// follows from that.
+	pause func(retry time.Duration)
 }
 
 // modern tells whether the client's requests are self-contained.

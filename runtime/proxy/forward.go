@@ -81,6 +81,14 @@ func (e *relay) Notification(_ context.Context, _ *runtime.Request, method strin
 	}
 }
 
+// Paused is called by transports whose server ends the stream of a call for a
+// while: the client's does, too.
+func (e *relay) Paused(retry time.Duration) {
+	if e.from.pause != nil {
+		e.from.pause(retry)
+	}
+}
+
 // Request implements [runtime.Handler].
 func (e *relay) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == "ping" || e.from.ask == nil {

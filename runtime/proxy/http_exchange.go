@@ -69,8 +69,7 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	if x.session != nil {
 		ctx, done = x.session.slow.begin(x.session.lifetime, id)
 	}
-	req.from = x.session.caller()
-	req.from.emit = x.push
+	req.from = x.caller()
 	go func() { // ends with its context: the session's or the request's
 		defer done()
 		a := h.p.serve(ctx, req)
@@ -159,6 +158,13 @@ func (x *exchange) push(method string, params []byte) {
 	case x.events <- jsonrpc.AppendNotification(nil, method, params):
 	default:
 	}
+}
+
+// caller implements receiver.
+func (x *exchange) caller() caller {
+	from := x.session.caller()
+	from.emit = x.push
+	return from
 }
 
 // deliver implements receiver.

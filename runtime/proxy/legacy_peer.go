@@ -16,6 +16,9 @@ import (
 // what initialize has settled, and the questions it has not answered yet.
 type peer struct {
 	id string // no other client of any process has it
+	// push sends the client a framed message that belongs to no request. It
+	// must not wait.
+	push func(frame []byte) error
 
 	mu           sync.Mutex // guards what follows
 	version      string
@@ -27,7 +30,9 @@ type peer struct {
 // reply is a client's answer to a question: a result or an error object.
 type reply struct{ result, object json.RawMessage }
 
-func newPeer() *peer { return &peer{id: rand.Text(), waiting: map[string]chan reply{}} }
+func newPeer(push func(frame []byte) error) *peer {
+	return &peer{id: rand.Text(), push: push, waiting: map[string]chan reply{}}
+}
 
 // greeted notes what initialize has settled.
 func (p *peer) greeted(version string, capabilities json.RawMessage) {

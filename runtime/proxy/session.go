@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -49,15 +50,22 @@ func (s *session) caller() caller {
 // send each of its JSON-RPC messages on only one of the connected streams"
 // (2025-11-25, Multiple Connections).
 func (s *session) notify(method string, params []byte) {
+	_ = s.push(jsonrpc.AppendNotification(nil, method, params)) // nobody listens: nobody to tell
+}
+
+var errNoStream = errors.New("the client listens on no stream")
+
+func (s *session) push(frame []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.streams {
 		select {
-		case c <- jsonrpc.AppendNotification(nil, method, params):
-			return
+		case c <- frame:
+			return nil
 		default:
 		}
 	}
+	return errNoStream
 }
 
 func (s *session) touch() {
@@ -101,7 +109,8 @@ type sessions struct {
 }
 
 func (t *sessions) open(p *Proxy) *session {
-	s := &session{id: rand.Text(), peer: newPeer(), used: time.Now(), streams: map[chan []byte]struct{}{}}
+	s := &session{id: rand.Text(), used: time.Now(), streams: map[chan []byte]struct{}{}}
+	s.peer = newPeer(s.push)
 	s.lifetime, s.end = context.WithCancel(p.lifetime)
 	s.unlisten = p.listen(s)
 	t.mu.Lock()

@@ -50,7 +50,8 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
-	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), peer: newPeer()}
+	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1)}
+	f.peer = newPeer(f.ask)
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
 	defer p.listen(f)()
