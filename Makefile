@@ -5,9 +5,11 @@ GOLANGCI_VERSION := v2.15.0
 GOFUMPT_VERSION  := v0.12.0
 BIN              := $(CURDIR)/.bin
 NPM_STAMP        := test/npm/node_modules/.stamp
+SUITE_STAMP      := test/conformance/node_modules/.stamp
+CONFORMANCE      ?=
 FUZZTIME         ?= 3s
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart bench clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench clean ci
 
 all: build
 
@@ -59,6 +61,22 @@ fuzz:
 coldstart: npm build
 	go run ./test/coldstart -mcpctl $(CURDIR)/mcpctl -server $(CURDIR)/test/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js
 
+# The official conformance suite against mcpctl, the whole table; rows and more
+# output with CONFORMANCE='-rows http,client -v'.
+conformance: $(SUITE_STAMP)
+	go build -o $(BIN)/conformance ./test/conformance
+	$(BIN)/conformance $(CONFORMANCE)
+
+# The rows of it that fit into CI.
+conformance-short: $(SUITE_STAMP)
+	go build -o $(BIN)/conformance ./test/conformance
+	$(BIN)/conformance -short
+
+# The suite brings its own Node: npm may say that the one here is too old.
+$(SUITE_STAMP): test/conformance/package.json test/conformance/package-lock.json test/conformance/.npmrc
+	cd test/conformance && npm ci --no-progress --loglevel=error
+	touch $@
+
 bench:
 	go test -run '^$$' -bench . -benchtime 20ms ./...
 
@@ -66,4 +84,4 @@ ci:
 	.ci/run
 
 clean:
-	rm -rf .bin mcpctl dist test/npm/node_modules
+	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// drive is what the suite starts as the client: it makes of a scenario's name
+// the commands that a person would type. The suite gives the name and the
+// revision in the environment, and the server's URL as the last word.
+//
+// version "auto" leaves the revision to mcpctl.
+func drive(ctx context.Context, mcpctl, version, url string, log io.Writer) error {
+	if version == "" {
+		version = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
+	}
+	home, err := os.MkdirTemp("", "conformance-client")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
+	d := &driver{ctx: ctx, mcpctl: mcpctl, version: version, url: url, home: home, log: log}
+	return d.scenario(os.Getenv("MCP_CONFORMANCE_SCENARIO"))
+}
+
+type driver struct {
+	ctx                        context.Context //nolint:containedctx // one run of this program
+	mcpctl, version, url, home string
+	log                        io.Writer
+}
+
+func (d *driver) scenario(name string) error {
+	switch name {
+	case "tools_call":
+		return d.do("call", "add_numbers", "a=5", "b=3")
+	case "elicitation-sep1034-client-defaults":
+		return d.do("call", "test_client_elicitation_defaults", "--elicit", "defaults")
+	case "sse-retry":
+		return d.do("call", "test_reconnection")
+	case "sep-2322-client-request-state":
+		var errs []error
+		for _, tool := range []string{"test_mrtr_echo_state", "test_mrtr_no_state", "test_mrtr_unrelated", "test_mrtr_no_result_type"} {
+			errs = append(errs, d.do("call", tool, "--elicit", `{"confirmed":true}`))
+		}
+		return errors.Join(errs...)
+	case "http-standard-headers":
+		return d.oneOfEach()
+	case "http-custom-headers":
+		return d.contextCalls()
+	case "http-invalid-tool-headers":
+		return d.everyTool("region=us-west1")
+	case "json-schema-2020-12-preservation":
+		return d.echoSchema("json_schema_2020_12_tool", "json_schema_echo")
+	default:
+		return d.do("tools")
+	}
+}
+
+// do runs one command of mcpctl's.
+func (d *driver) do(words ...string) error {
+	_, err := d.run(words...)
+	return err
+}
+
+// run runs one command and gives what it prints.
+func (d *driver) run(words ...string) ([]byte, error) {
+	args := append([]string{"--url", d.url, "--protocol-version", d.version, "--json", "--timeout", "10s"}, words...)
+	cmd := exec.CommandContext(d.ctx, d.mcpctl, args...)
+	cmd.Env = append(os.Environ(), "MCPCTL_HOME="+d.home)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, d.log
+	fmt.Fprintf(d.log, "$ mcpctl %q\n", args)
+	err := cmd.Run()
+	fmt.Fprintf(d.log, "%s", out.Bytes())
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", words, err)
+	}
+	return out.Bytes(), nil
+}
+
+// tool is what the driver reads of a tool.
+type tool struct {
+	Name        string          `json:"name"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+}
+
+func (d *driver) tools() ([]tool, error) {
+	out, err := d.run("tools")
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Tools []tool `json:"tools"`
+	}
+	return list.Tools, json.Unmarshal(out, &list)
+}
+
+// oneOfEach calls the first tool, reads the first resource and gets the first
+// prompt.
+func (d *driver) oneOfEach() error {
+	tools, err := d.tools()
+	if err != nil || len(tools) == 0 {
+		return fmt.Errorf("tools: got %d, %w", len(tools), err)
+	}
+	var list struct {
+		Resources []struct{ URI string }
+		Prompts   []struct{ Name string }
+	}
+	for _, kind := range []string{"resources", "prompts"} {
+		out, err := d.run(kind)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(out, &list); err != nil {
+			return err
+		}
+	}
+	if len(list.Resources) == 0 || len(list.Prompts) == 0 {
+		return errors.New("the server has no resource or no prompt")
+	}
+	return errors.Join(
+		d.do("call", tools[0].Name),
+		d.do("read", list.Resources[0].URI),
+		d.do("prompt", list.Prompts[0].Name),
+	)
+}
+
+// contextCalls makes the calls that the suite asks for.
+func (d *driver) contextCalls() error {
+	var wanted struct {
+		ToolCalls []struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"toolCalls"`
+	}
+	if err := json.Unmarshal([]byte(os.Getenv("MCP_CONFORMANCE_CONTEXT")), &wanted); err != nil {
+		return fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+	}
+	var errs []error
+	for _, c := range wanted.ToolCalls {
+		errs = append(errs, d.do("call", c.Name, string(c.Arguments)))
+	}
+	return errors.Join(errs...)
+}
+
+// everyTool calls each tool that mcpctl shows.
+func (d *driver) everyTool(words ...string) error {
+	tools, err := d.tools()
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, t := range tools {
+		errs = append(errs, d.do(append([]string{"call", t.Name}, words...)...))
+	}
+	return errors.Join(errs...)
+}
+
+// echoSchema sends a tool's schema back to the server as it was printed.
+func (d *driver) echoSchema(of, echo string) error {
+	tools, err := d.tools()
+	if err != nil {
+		return err
+	}
+	for _, t := range tools {
+		if t.Name == of {
+			return d.do("call", echo, `{"schema":`+string(t.InputSchema)+`}`)
+		}
+	}
+	return fmt.Errorf("the server has no tool %s", of)
+}

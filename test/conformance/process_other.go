@@ -1,0 +1,14 @@
+//go:build !unix
+
+package main
+
+import "os/exec"
+
+const exe = ".exe"
+
+func group(cmd *exec.Cmd) *exec.Cmd {
+	cmd.WaitDelay = stopTimeout
+	return cmd
+}
+
+func killGroup(*exec.Cmd) {}

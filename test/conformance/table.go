@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// row is one line of the table: a peer of the suite's and what it has to
+// reach.
+type row struct {
+	name, what string
+	// short rows are run by -short, which has to fit into CI.
+	short bool
+	parts []part
+	// open puts the peer there.
+	open func(ctx context.Context, b *bench) (*peer, error)
+}
+
+// extension stands in the suite's list in the place of a revision.
+const extension = "extension"
+
+// part is one revision of a row, or its extension scenarios.
+type part struct {
+	version string
+	// least is how many checks must be made: fewer mean that the peer was
+	// asked less than it could have been.
+	least int
+}
+
+// peer is what a row has put before the suite.
+type peer struct {
+	run   func(ctx context.Context, version string) ([]scenario, error)
+	close func()
+}
+
+// bench is what all rows share.
+type bench struct {
+	*suite
+	dir        string // temporary
+	mcpctl     string
+	self       string // this program
+	everything string
+	log        *os.File
+}
+
+// What the everything-server reaches by itself, in every revision.
+func serverParts() []part {
+	return []part{{"2025-03-26", 3}, {"2025-06-18", 30}, {"2025-11-25", 55}, {"2026-07-28", 116}}
+}
+
+// What the suite checks of a client outside authorisation.
+func clientParts() []part {
+	return []part{{"2025-06-18", 2}, {"2025-11-25", 9}, {"2026-07-28", 30}}
+}
+
+func table() []row {
+	return []row{
+		{
+			name: "direct", what: "the everything-server itself, without mcpctl", parts: serverParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				p, err := b.serveEverything(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return b.server(p.URL, p.Stop), nil
+			},
+		},
+		{
+			name: "http", what: "mcpctl serve over it as HTTP backend", short: true, parts: serverParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) { return b.gateway(ctx, "", nil) },
+		},
+		{
+			name: "stdio", what: "mcpctl serve over it as stdio backend", parts: serverParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				p, err := b.serve(ctx, map[string]any{"e": map[string]any{"command": b.everything}}, "--stream-max", "50ms")
+				if err != nil {
+					return nil, err
+				}
+				return b.server(p.URL, p.Stop), nil
+			},
+		},
+		{
+			name: "sse", what: "mcpctl serve over it as HTTP+SSE backend", parts: serverParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) { return b.gateway(ctx, "sse", nil) },
+		},
+		{
+			name: "two", what: "mcpctl serve over it and an unrelated server", parts: serverParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				return b.gateway(ctx, "", map[string]any{"demo": map[string]any{"command": b.mcpctl, "args": []string{"demo-server"}}})
+			},
+		},
+		{
+			name: "client", what: "mcpctl's commands as client", short: true, parts: clientParts(),
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(""), nil },
+		},
+		{
+			name: "client-auto", what: "the same, the revision left to mcpctl", parts: clientParts(),
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("auto"), nil },
+		},
+		{
+			name: "tasks-direct", what: "the tasks of our own server, without mcpctl", parts: taskParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				p, err := b.serveTasks(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return b.tasks(p.URL, p.Stop), nil
+			},
+		},
+		{
+			name: "tasks", what: "mcpctl serve over it", short: true, parts: taskParts(),
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				backend, err := b.serveTasks(ctx)
+				if err != nil {
+					return nil, err
+				}
+				p, err := b.serve(ctx, map[string]any{"t": map[string]any{"url": backend.URL}})
+				if err != nil {
+					backend.Stop()
+					return nil, err
+				}
+				return b.tasks(p.URL, func() { p.Stop(); backend.Stop() }), nil
+			},
+		},
+	}
+}
+
+// The suite's scenarios of the tasks extension are ten; what they check varies.
+func taskParts() []part { return []part{{extension, 40}} }
+
+// serveTasks starts the server of test/tasks over HTTP: with -http ADDR it
+// prints "URL http://…" once the port is open.
+func (b *bench) serveTasks(ctx context.Context) (*process, error) {
+	program, err := build(ctx, filepath.Join(b.dir, "tasks"), "./test/tasks")
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, b.log, "URL ", nil, program, "-http", "127.0.0.1:0")
+}
+
+// tasks is the suite's extension scenarios about tasks against a URL.
+func (b *bench) tasks(url string, stop func()) *peer {
+	run := func(ctx context.Context, _ string) ([]scenario, error) {
+		all, err := b.names(ctx, "server", extension)
+		if err != nil {
+			return nil, err
+		}
+		return b.extensions(ctx, url, slices.DeleteFunc(all, func(n string) bool { return !strings.HasPrefix(n, "tasks-") }))
+	}
+	return &peer{run: run, close: stop}
+}
+
+// serveEverything starts the everything-server over HTTP.
+func (b *bench) serveEverything(ctx context.Context) (*process, error) {
+	return start(ctx, b.log, "URL ", nil, b.everything, "-http", "127.0.0.1:0")
+}
+
+// gateway serves the everything-server at path of its address, and more
+// servers beside it.
+func (b *bench) gateway(ctx context.Context, path string, more map[string]any) (*peer, error) {
+	backend, err := b.serveEverything(ctx)
+	if err != nil {
+		return nil, err
+	}
+	entry := map[string]any{"url": backend.URL + path}
+	if path == "sse" {
+		entry["type"] = "sse"
+	}
+	servers := map[string]any{"e": entry}
+	maps.Copy(servers, more)
+	p, err := b.serve(ctx, servers)
+	if err != nil {
+		backend.Stop()
+		return nil, err
+	}
+	return b.server(p.URL, func() { p.Stop(); backend.Stop() }), nil
+}
+
+// serve starts mcpctl serve over servers.
+func (b *bench) serve(ctx context.Context, servers map[string]any, flags ...string) (*process, error) {
+	home, err := os.MkdirTemp(b.dir, "home")
+	if err != nil {
+		return nil, err
+	}
+	file, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(home, "servers.json"), file, 0o600); err != nil {
+		return nil, err
+	}
+	args := append([]string{"serve", "--http", "127.0.0.1:0", "--no-prefix", "-v"}, flags...)
+	return start(ctx, b.log, "listening on ", []string{"MCPCTL_HOME=" + home}, b.mcpctl, args...)
+}
+
+// server is the suite against a URL.
+func (b *bench) server(url string, stop func()) *peer {
+	run := func(ctx context.Context, version string) ([]scenario, error) {
+		return b.suite.server(ctx, url, version)
+	}
+	return &peer{run: run, close: stop}
+}
+
+// client is the suite with this program as the client, which drives mcpctl.
+func (b *bench) client(version string) *peer {
+	words := []string{b.self, "-drive", b.mcpctl}
+	if version != "" {
+		words = append(words, "-drive-version", version)
+	}
+	run := func(ctx context.Context, revision string) ([]scenario, error) {
+		if strings.Contains(b.self+b.mcpctl, " ") {
+			return nil, fmt.Errorf("the suite splits the command at spaces, and there is one in %s", b.dir)
+		}
+		all, err := b.names(ctx, "client", revision)
+		if err != nil {
+			return nil, err
+		}
+		var names []string
+		for _, n := range all {
+			if !strings.HasPrefix(n, "auth/") {
+				names = append(names, n)
+			}
+		}
+		return b.suite.client(ctx, strings.Join(words, " "), revision, names)
+	}
+	return &peer{run: run, close: func() {}}
+}
