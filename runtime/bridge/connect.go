@@ -32,6 +32,11 @@ type Options struct {
 	// ProbeTimeout is how long the question for the era may stay unanswered
 	// before a server is taken for legacy; 0 is 5 s, negative does not ask.
 	ProbeTimeout time.Duration
+	// Handler gets what the server asks inside calls that have no handler of
+	// their own, and what a wrapper around the bare transport learns: that lists
+	// may have changed. It is the bare transport's own handler as a rule. Nil is
+	// runtime.NopHandler.
+	Handler runtime.Handler
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -58,6 +63,9 @@ func statusOf(err error) int {
 func Connect(ctx context.Context, o Options) (*Connected, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Handler == nil {
+		o.Handler = runtime.NopHandler{}
 	}
 	if o.ProbeTimeout == 0 {
 		o.ProbeTimeout = 5 * time.Second

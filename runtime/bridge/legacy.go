@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // handshake is what an initialize exchange settled.
@@ -83,6 +85,46 @@ type sessionLost interface{ SessionExpired() bool }
 
 // Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if !mayAsk(req.Method) {
+		return l.send(ctx, req)
+	}
+	if req.Inputs {
+		raw, err := l.send(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		return typed(raw)
+	}
+	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim}
+	return r.call(ctx, req)
+}
+
+// legacyInterim tells whether a result asks for input as results of 2026-07-28
+// do: SDKs of both eras let such results of a tool through to older clients,
+// without the type that the older revision does not know.
+func legacyInterim(raw json.RawMessage) (interim, bool, error) {
+	if !bytes.Contains(raw, []byte(`"`+memberQuestions+`"`)) && !bytes.Contains(raw, []byte(`"`+memberState+`"`)) {
+		return interim{}, false, nil // most results: not worth a look
+	}
+	in, err := readInterim(raw)
+	if err != nil || in.kind != "" && in.kind != inputRequired {
+		return in, false, nil //nolint:nilerr // no object: whoever wants one will complain
+	}
+	return in, in.questions != nil || in.state != nil, nil
+}
+
+// typed gives a result that asks for input the type that says so.
+func typed(raw json.RawMessage) (json.RawMessage, error) {
+	in, asks, err := legacyInterim(raw)
+	if err != nil || !asks || in.kind != "" {
+		return raw, err
+	}
+	return rawjson.Set(raw, []rawjson.Member{{Name: memberResultType, Value: []byte(`"` + inputRequired + `"`)}})
+}
+
+// send sends one request, in a new session where the server has forgotten
+// the old one.
+func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
 	r.Version, r.Params = l.version, unclaim(req.Params)
 	gen := l.generation.Load()

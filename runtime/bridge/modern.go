@@ -1,9 +1,9 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -25,8 +25,8 @@ type discovered struct {
 }
 
 func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered {
-	m := &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger}
-	raw, err := m.Call(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeID)})
+	m := &modernTransport{Transport: t, o: o, meta: o.requestMeta()}
+	raw, err := m.send(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeID)})
 	if err != nil {
 		return discovered{err: err}
 	}
@@ -57,7 +57,7 @@ func supportedVersions(e *runtime.Error) []string {
 
 func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	return &Connected{
-		Transport: &modernTransport{Transport: t, meta: o.requestMeta(), log: o.Logger, capabilities: a.capabilities},
+		Transport: &modernTransport{Transport: t, o: o, meta: o.requestMeta(), capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
 			Version: Modern, Versions: a.versions, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
 		},
@@ -81,15 +81,45 @@ func (o *Options) requestMeta() []rawjson.Member {
 // modernTransport makes each request self-contained.
 type modernTransport struct {
 	runtime.Transport
+	o            *Options
 	meta         []rawjson.Member
-	log          *slog.Logger
-	capabilities json.RawMessage
+	capabilities json.RawMessage // the server's
 	listening    listening
 }
 
-// Call adds the request's metadata and tells HTTP transports what to repeat as
-// headers.
+// Call adds the request's metadata, tells HTTP transports what to repeat as
+// headers, and answers what results ask for unless the caller does.
 func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Inputs {
+		return m.send(ctx, req)
+	}
+	l := rounds{send: m.send, handler: m.o.Handler, interim: func(raw json.RawMessage) (interim, bool, error) {
+		return m.interim(req, raw)
+	}}
+	return l.call(ctx, req)
+}
+
+// interim tells whether a result asks for input. One without a type is
+// complete (2026-07-28, Overview, Results).
+func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (interim, bool, error) {
+	in, err := readInterim(raw)
+	if err != nil {
+		return in, false, nil //nolint:nilerr // no object: whoever wants one will complain
+	}
+	switch in.kind {
+	case "", "complete":
+		return in, false, nil
+	case inputRequired:
+		return in, true, nil
+	}
+	if capabilities := cmp.Or(string(req.Capabilities), string(m.o.Capabilities)); extended(json.RawMessage(capabilities)) {
+		return in, false, nil
+	}
+	return in, false, unknownKind(req.Method, in.kind)
+}
+
+// send makes one request self-contained and sends it.
+func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
 	members := m.meta
 	if req.Capabilities != nil {
@@ -104,7 +134,7 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	r.Mirror = mirror(req)
 	start := time.Now()
 	raw, err := m.Transport.Call(ctx, &r)
-	trace(m.log, &r, start, raw, err)
+	trace(m.o.Logger, &r, start, raw, err)
 	return raw, err
 }
 

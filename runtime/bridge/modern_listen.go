@@ -81,19 +81,19 @@ func (m *modernTransport) listen(ctx context.Context, params json.RawMessage) {
 	for n, inRow := 1, 0; inRow < maxListens; n++ {
 		start := time.Now()
 		// An id that tells its messages from those of a listen before it.
-		_, err := m.Call(ctx, &runtime.Request{Method: "subscriptions/listen", ID: json.RawMessage(`"mcpctl-listen-` + strconv.Itoa(n) + `"`), Params: params})
+		_, err := m.send(ctx, &runtime.Request{Method: "subscriptions/listen", ID: json.RawMessage(`"mcpctl-listen-` + strconv.Itoa(n) + `"`), Params: params})
 		var rpc *runtime.Error
 		switch status := statusOf(err); {
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return
 		case errors.As(err, &rpc), status >= 400 && status < 500 && status != 408 && status != 429:
-			m.log.Info("server does not tell when its lists change", "err", err)
+			m.o.Logger.Info("server does not tell when its lists change", "err", err)
 			return
 		}
 		if inRow++; time.Since(start) > listenWorth {
 			inRow = 1
 		}
-		m.log.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
+		m.o.Logger.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
 		t := time.NewTimer(min(listenPause<<(inRow-1), listenPauseMax))
 		select {
 		case <-t.C:
@@ -102,7 +102,7 @@ func (m *modernTransport) listen(ctx context.Context, params json.RawMessage) {
 			return
 		}
 	}
-	m.log.Warn("server keeps ending the stream that tells when its lists change")
+	m.o.Logger.Warn("server keeps ending the stream that tells when its lists change")
 }
 
 // Close ends the listen and the transport underneath.

@@ -1,0 +1,260 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// maxRounds bounds how often a server may ask before it answers, roundTime
+	// how long one round may take: people answer.
+	maxRounds = 8
+	roundTime = 10 * time.Minute
+	// maxQuestions bounds what one result may ask.
+	maxQuestions = 64
+	// maxReasks bounds results in a row that ask for nothing but to come back,
+	// reaskPause is how long the first is waited for; it doubles.
+	maxReasks  = 3
+	reaskPause = 250 * time.Millisecond
+)
+
+// Members of results and requests (2026-07-28, Multi round-trip requests).
+const (
+	memberResultType = "resultType"
+	memberQuestions  = "inputRequests"
+	memberAnswers    = "inputResponses"
+	memberState      = "requestState"
+	inputRequired    = "input_required"
+)
+
+// InputError says that what a server has asked for could not be given, so that
+// its request has no result.
+type InputError struct {
+	// Method is what was asked, such as "elicitation/create".
+	Method string
+	// Err is why there is no answer. It is not unwrapped: an error of whoever
+	// was asked is none of the server's.
+	Err error
+}
+
+// Error names the question and why there is no answer.
+func (e *InputError) Error() string {
+	return "the server asks for " + e.Method + ", which could not be answered: " + e.Err.Error()
+}
+
+// mayAsk tells whether results of a method may ask for input.
+func mayAsk(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
+// interim is what matters of a result: whether it is one.
+type interim struct {
+	kind      string // resultType, "" where there is none
+	questions json.RawMessage
+	state     json.RawMessage // raw, nil for none
+}
+
+func readInterim(raw json.RawMessage) (interim, error) {
+	var at [3]rawjson.Span
+	if err := rawjson.Fields(raw, at[:], memberResultType, memberQuestions, memberState); err != nil {
+		return interim{}, err
+	}
+	r := interim{questions: at[1].Of(raw), state: at[2].Of(raw)}
+	if at[0].Present() {
+		kind, ok := rawjson.String(raw, at[0])
+		if !ok {
+			kind = string(at[0].Of(raw)) // no string: unknown whatever it says
+		}
+		r.kind = kind
+	}
+	return r, nil
+}
+
+// sender sends one request of a call and gives its result.
+type sender func(context.Context, *runtime.Request) (json.RawMessage, error)
+
+// rounds is a call whose results may ask for input.
+type rounds struct {
+	send sender
+	// interim tells whether a result asks for input, and what.
+	interim func(raw json.RawMessage) (interim, bool, error)
+	handler runtime.Handler // gets questions where the request has no Events
+}
+
+// call sends a request, answers what its results ask for and sends it again,
+// with a new id and every byte of its params, until there is a result that asks
+// for nothing (2026-07-28, Multi round-trip requests).
+func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	r := *req
+	events := &steady{Handler: req.Events, token: req.Token}
+	switch {
+	case events.Handler == nil:
+		events.Handler = l.handler
+	case req.Token != nil && mayAsk(req.Method):
+		r.Events = events
+	}
+	for round, reasks := 0, 0; ; round++ {
+		raw, err := l.send(ctx, &r)
+		if err != nil {
+			return nil, err
+		}
+		in, asks, err := l.interim(raw)
+		if err != nil || !asks {
+			return raw, err
+		}
+		if !mayAsk(req.Method) {
+			return nil, &runtime.ProtocolError{Reason: req.Method + ": the server asks for input, which this method does not allow"}
+		}
+		var answers json.RawMessage
+		switch none := emptyObject(in.questions); {
+		case none && in.state == nil:
+			return nil, &runtime.ProtocolError{Reason: req.Method + ": the server asks for input, but says neither which nor for what state"}
+		case none:
+			if reasks++; reasks > maxReasks {
+				return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server has asked %d times to come back later", req.Method, reasks)}
+			}
+			if err := pause(ctx, reaskPause<<(reasks-1)); err != nil {
+				return nil, err
+			}
+		case round-reasks >= maxRounds:
+			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server has asked %d times and has not answered", req.Method, maxRounds)}
+		default:
+			if answers, err = ask(ctx, &r, in.questions, events); err != nil {
+				return nil, err
+			}
+		}
+		if r.Params, err = again(req.Params, answers, in.state); err != nil {
+			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
+		}
+		r.ID = nil
+		events.restarted()
+	}
+}
+
+func emptyObject(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) < 2 || raw[0] == '{' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 || string(raw) == "null"
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// again gives the params of the next round: those of the first, with answers
+// and state of the last result and of no other; nil sends none.
+func again(params, answers, state json.RawMessage) (json.RawMessage, error) {
+	if params == nil {
+		params = json.RawMessage("{}")
+	}
+	out, err := rawjson.Without(params, func(name []byte) bool {
+		return string(name) == memberAnswers || string(name) == memberState
+	})
+	if err != nil {
+		return nil, err
+	}
+	var add []rawjson.Member
+	if answers != nil {
+		add = append(add, rawjson.Member{Name: memberAnswers, Value: answers})
+	}
+	if state != nil {
+		add = append(add, rawjson.Member{Name: memberState, Value: state})
+	}
+	return rawjson.Set(out, add)
+}
+
+// ask puts the questions of a result to events, all at once, and gives the
+// object of answers. Where one fails the others are given up.
+func ask(ctx context.Context, req *runtime.Request, questions json.RawMessage, events *steady) (json.RawMessage, error) {
+	var asked map[string]struct {
+		Method string
+		Params json.RawMessage
+	}
+	switch err := json.Unmarshal(questions, &asked); {
+	case err != nil:
+		return nil, &runtime.ProtocolError{Reason: req.Method + ": what the server asks for is malformed: " + err.Error()}
+	case len(asked) > maxQuestions:
+		return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server asks %d questions at once", req.Method, len(asked))}
+	}
+	asking, stop := context.WithTimeout(ctx, roundTime)
+	defer stop()
+	type outcome struct {
+		key    string
+		answer json.RawMessage
+		err    error
+	}
+	done := make(chan outcome, len(asked))
+	for key, q := range asked {
+		go func() { // all are waited for below
+			answer, err := events.Request(asking, req, q.Method, q.Params)
+			if err != nil {
+				err = &InputError{Method: q.Method, Err: err}
+			}
+			done <- outcome{key, answer, err}
+		}()
+	}
+	ticker := time.NewTicker(pulseEvery)
+	defer ticker.Stop()
+	var failed error
+	answers := map[string]json.RawMessage{}
+	for len(answers) < len(asked) {
+		select {
+		case <-ticker.C:
+			events.pulse(ctx, req)
+		case o := <-done:
+			if o.err != nil && failed == nil {
+				if failed = o.err; asking.Err() != nil && ctx.Err() == nil {
+					failed = &InputError{Method: asked[o.key].Method, Err: fmt.Errorf("no answer within %s", roundTime)}
+				}
+				stop()
+			}
+			if o.answer == nil {
+				o.answer = json.RawMessage(`{}`)
+			}
+			answers[o.key] = o.answer
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case failed != nil:
+		return nil, failed
+	}
+	out := []byte{'{'}
+	for i, key := range slices.Sorted(maps.Keys(answers)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(rawjson.Quote(out, key), ':'), answers[key]...)
+	}
+	return append(out, '}'), nil
+}
+
+// unknownKind is a result of a kind that nobody has agreed on: it is to be
+// treated as invalid (2026-07-28, Versioning, Extensions).
+func unknownKind(method, kind string) error {
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server answered with a result of the unknown type %q", method, kind)}
+}
+
+// extended tells whether client capabilities declare any extension, whose
+// results may be of kinds of their own.
+func extended(capabilities json.RawMessage) bool {
+	var c struct {
+		Extensions map[string]json.RawMessage `json:"extensions"`
+	}
+	return json.Unmarshal(capabilities, &c) == nil && len(c.Extensions) > 0
+}

@@ -1,0 +1,83 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// pulseEvery is how often a caller hears, while a question waits for its
+	// answer, that its call is alive: well below the minute after which clients
+	// commonly give up.
+	pulseEvery = 15 * time.Second
+	pulseStep  = 0.001
+)
+
+// steady makes one line of the progress of a call that takes several requests:
+// it only ever increases (2025-11-25, Utilities, Progress).
+type steady struct {
+	runtime.Handler
+	token json.RawMessage // the caller's, nil where it wants no progress
+
+	mu      sync.Mutex // guards what follows
+	last    float64
+	guarded bool // the server alone no longer sees to it
+}
+
+// Notification implements [runtime.Handler].
+func (s *steady) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
+	if method == "notifications/progress" && !s.advance(params) {
+		return
+	}
+	s.Handler.Notification(ctx, call, method, params)
+}
+
+func (s *steady) advance(params json.RawMessage) bool {
+	at, err := rawjson.Field(params, "progress")
+	if err != nil {
+		return true // whatever it is, it is not ours to judge
+	}
+	n, err := strconv.ParseFloat(string(at.Of(params)), 64)
+	if err != nil {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.guarded && n <= s.last {
+		return false
+	}
+	s.last = n
+	return true
+}
+
+// restarted notes that the call is sent again, whose progress may begin anew.
+func (s *steady) restarted() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.guarded = true
+}
+
+// pulse tells the caller, where it wants progress, that the call is alive.
+func (s *steady) pulse(ctx context.Context, call *runtime.Request) {
+	if s.token == nil {
+		return
+	}
+	s.mu.Lock()
+	s.guarded = true
+	next := math.Round((s.last+pulseStep)*1000) / 1000
+	if next <= s.last { // so large that the step is lost
+		next = math.Nextafter(s.last, math.Inf(1))
+	}
+	s.last = next
+	s.mu.Unlock()
+	params := append([]byte(`{"progressToken":`), s.token...)
+	params = strconv.AppendFloat(append(params, `,"progress":`...), next, 'f', -1, 64)
+	s.Handler.Notification(ctx, call, "notifications/progress", append(params, `,"message":"waiting for an answer to the server's question"}`...))
+}
