@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,10 @@ type ClientOptions struct {
 	Ceiling time.Duration
 	// Info is what connecting told about the server.
 	Info ServerInfo
+	// Handler gets what the server sends inside calls that ask for progress,
+	// other than progress. It is the transport's own handler as a rule; nil is
+	// [NopHandler].
+	Handler Handler
 }
 
 const (
@@ -61,6 +66,9 @@ type Client struct {
 	t     Transport
 	o     ClientOptions
 	token atomic.Uint64
+
+	mu     sync.Mutex // guards clocks
+	clocks map[*deadline.Clock]struct{}
 }
 
 // NewClient makes a client of a connected transport, which it then owns.
@@ -71,7 +79,41 @@ func NewClient(t Transport, o ClientOptions) *Client {
 	if o.Ceiling == 0 {
 		o.Ceiling = defaultCeiling
 	}
-	return &Client{t: t, o: o}
+	if o.Handler == nil {
+		o.Handler = NopHandler{}
+	}
+	return &Client{t: t, o: o, clocks: map[*deadline.Clock]struct{}{}}
+}
+
+// Suspend leaves the calls under way to their ceiling alone until resume is
+// called: a person has been asked something, and nothing need come before the
+// answer. Calls that begin meanwhile are not affected.
+func (c *Client) Suspend() (resume func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]func(), 0, len(c.clocks))
+	for k := range c.clocks {
+		all = append(all, k.Suspend())
+	}
+	return func() {
+		for _, resume := range all {
+			resume()
+		}
+	}
+}
+
+// start bounds a call by its last sign of life.
+func (c *Client) start(ctx context.Context, limit time.Duration) (context.Context, *deadline.Clock, func()) {
+	ctx, clock := deadline.Start(ctx, limit, c.o.Ceiling)
+	c.mu.Lock()
+	c.clocks[clock] = struct{}{}
+	c.mu.Unlock()
+	return ctx, clock, func() {
+		c.mu.Lock()
+		delete(c.clocks, clock)
+		c.mu.Unlock()
+		clock.Stop()
+	}
 }
 
 // Info tells what is known of the server.
@@ -119,12 +161,12 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 	if limit == 0 {
 		limit = c.o.Timeout
 	}
-	ctx, clock := deadline.Start(ctx, limit, c.o.Ceiling)
-	defer clock.Stop()
+	ctx, clock, stop := c.start(ctx, limit)
+	defer stop()
 	if opts.Progress != nil {
 		req.Token = json.RawMessage(`"mcpctl-` + strconv.FormatUint(c.token.Add(1), 10) + `"`)
 		meta = withToken(meta, req.Token)
-		req.Events = &progressEvents{fn: opts.Progress, clock: clock}
+		req.Events = &progressEvents{Handler: c.o.Handler, fn: opts.Progress, clock: clock}
 	}
 	if len(meta) > 0 {
 		p, err := addMeta(params, meta)
@@ -328,13 +370,14 @@ func withToken(meta map[string]json.RawMessage, token json.RawMessage) map[strin
 
 // progressEvents hands a call's progress to its caller and re-arms its clock.
 type progressEvents struct {
-	NopHandler
+	Handler
 	fn    func(Progress)
 	clock *deadline.Clock
 }
 
-func (e *progressEvents) Notification(_ context.Context, _ *Request, method string, params json.RawMessage) {
+func (e *progressEvents) Notification(ctx context.Context, call *Request, method string, params json.RawMessage) {
 	if method != "notifications/progress" {
+		e.Handler.Notification(ctx, call, method, params)
 		return
 	}
 	var p Progress

@@ -203,3 +203,57 @@ func TestResultThatIsNone(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestionSuspendsTheTimeout: whoever is asked may take their time, and the
+// client's own bound starts anew with the answer.
+func TestQuestionSuspendsTheTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c *runtime.Client
+		c = runtime.NewClient(transportFunc(func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+			if string(req.Params) == `{"ask":true}` {
+				resume := c.Suspend()
+				time.Sleep(20 * time.Minute)
+				resume()
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}), runtime.ClientOptions{})
+		for params, want := range map[string]time.Duration{`{}`: time.Minute, `{"ask":true}`: 21 * time.Minute} {
+			begin := time.Now()
+			_, err := c.Call(t.Context(), "tools/call", json.RawMessage(params), nil)
+			var timeout *runtime.TimeoutError
+			if !errors.As(err, &timeout) || time.Since(begin) != want {
+				t.Errorf("%s: got %v after %s", params, err, time.Since(begin))
+			}
+		}
+	})
+}
+
+// answering is a handler that keeps what it gets.
+type answering struct {
+	runtime.NopHandler
+	notes []string
+}
+
+func (a *answering) Notification(_ context.Context, _ *runtime.Request, method string, _ json.RawMessage) {
+	a.notes = append(a.notes, method)
+}
+
+func (a *answering) Request(context.Context, *runtime.Request, string, json.RawMessage) (json.RawMessage, error) {
+	return json.RawMessage(`{"roots":[]}`), nil
+}
+
+// TestCallWithProgressLosesNothingElse: what comes inside goes to the handler.
+func TestCallWithProgressLosesNothingElse(t *testing.T) {
+	h := &answering{}
+	c := runtime.NewClient(transportFunc(func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+		req.Events.Notification(ctx, req, "notifications/message", nil)
+		req.Events.Notification(ctx, req, "notifications/progress", json.RawMessage(`{"progress":1}`))
+		return req.Events.Request(ctx, req, "roots/list", nil)
+	}), runtime.ClientOptions{Handler: h})
+	progress := 0
+	raw, err := c.Call(t.Context(), "tools/call", nil, &runtime.CallOptions{Progress: func(runtime.Progress) { progress++ }})
+	if err != nil || string(raw) != `{"roots":[]}` || progress != 1 || len(h.notes) != 1 {
+		t.Errorf("got %s %v, %d progress, %v", raw, err, progress, h.notes)
+	}
+}

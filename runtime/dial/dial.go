@@ -81,7 +81,8 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	}
 	d := &dialer{entry: e, written: entry, o: o}
 	b := bridge.Options{
-		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
+		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*asked)(d),
+		ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
 	}
 	switch e.Transport() {
 	case config.TransportStdio:
@@ -102,12 +103,13 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if l, ok := bare(c.Transport).(interface{ Listen(context.Context) }); ok && o.Listen {
 		l.Listen(context.Background()) // the stream ends with the transport
 	}
-	d.guard.keep()
 	timeout := o.Timeout
 	if timeout == 0 {
 		timeout = e.RequestTimeout
 	}
-	return runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info}), nil
+	client := runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info, Handler: d.guard})
+	d.guard.keep(client)
+	return client, nil
 }
 
 func (o *Options) defaults() {

@@ -1,6 +1,8 @@
 package dial_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -169,4 +171,38 @@ func TestHeadersAreSent(t *testing.T) {
 	}
 	defer c.Close()
 	echo(t, c)
+}
+
+// slowly answers questions after a while.
+type slowly struct{ runtime.NopHandler }
+
+func (slowly) Request(_ context.Context, _ *runtime.Request, method string, _ json.RawMessage) (json.RawMessage, error) {
+	time.Sleep(300 * time.Millisecond)
+	return json.RawMessage(`{"asked":"` + method + `"}`), nil
+}
+
+// TestQuestionsAreAnswered: whatever the era, and however long it takes.
+func TestQuestionsAreAnswered(t *testing.T) {
+	modern := runtimetest.New()
+	modern.Versions = []string{"2026-07-28"}
+	modern.Methods = map[string]runtimetest.Func{"tools/call": func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+		var p struct{ InputResponses map[string]json.RawMessage }
+		if err := json.Unmarshal(c.Params, &p); err != nil || p.InputResponses == nil {
+			return json.RawMessage(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}}}`), err
+		}
+		return runtimetest.Text(string(p.InputResponses["a"])), nil
+	}}
+	srv := httptest.NewServer(modern.Handler(runtimetest.HTTPOptions{}))
+	defer srv.Close()
+	for name, e := range map[string]config.Entry{"stdio": stdioEntry(), "modern": {Name: "h", URL: srv.URL}} {
+		c, err := dial.Dial(t.Context(), e, quick(dial.Options{Handler: slowly{}, Timeout: 200 * time.Millisecond}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.CallTool(t.Context(), "ask", []byte(`{"method":"roots/list"}`), nil)
+		if err != nil || r.Text() != `{"asked":"roots/list"}` {
+			t.Errorf("%s: got %+v %v", name, r, err)
+		}
+		_ = c.Close()
+	}
 }

@@ -1,6 +1,8 @@
 package dial
 
 import (
+	"context"
+	"encoding/json"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -8,21 +10,32 @@ import (
 
 // guard is the handler of one bare transport. Finding the era may cost a
 // transport its life; only the end of the one that is kept is the end of the
-// connection.
+// connection. While a question is answered, calls need show no sign of life.
 type guard struct {
 	runtime.Handler
 
-	mu    sync.Mutex // guards what follows
-	kept  bool
-	ended bool
-	err   error
+	mu     sync.Mutex      // guards what follows
+	client *runtime.Client // nil until the transport is the connection's
+	ended  bool
+	err    error
+}
+
+// Request implements [runtime.Handler].
+func (g *guard) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	g.mu.Lock()
+	client := g.client
+	g.mu.Unlock()
+	if client != nil && method != "ping" {
+		defer client.Suspend()()
+	}
+	return g.Handler.Request(ctx, call, method, params)
 }
 
 // Closed implements [runtime.Handler].
 func (g *guard) Closed(err error) {
 	g.mu.Lock()
 	g.ended, g.err = true, err
-	kept := g.kept
+	kept := g.client != nil
 	g.mu.Unlock()
 	if kept {
 		g.Handler.Closed(err)
@@ -30,12 +43,28 @@ func (g *guard) Closed(err error) {
 }
 
 // keep says that the transport is the connection's. It may have ended already.
-func (g *guard) keep() {
+func (g *guard) keep(client *runtime.Client) {
 	g.mu.Lock()
-	g.kept = true
+	g.client = client
 	ended, err := g.ended, g.err
 	g.mu.Unlock()
 	if ended {
 		g.Handler.Closed(err)
 	}
 }
+
+// asked hands on what the bridge has for the handler of the connection.
+type asked dialer
+
+// Notification implements [runtime.Handler].
+func (a *asked) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
+	a.guard.Notification(ctx, call, method, params)
+}
+
+// Request implements [runtime.Handler].
+func (a *asked) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	return a.guard.Request(ctx, call, method, params)
+}
+
+// Closed does nothing: the bare transport tells of the end.
+func (*asked) Closed(error) {}
