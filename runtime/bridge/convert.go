@@ -1,7 +1,12 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // Conversion is the way of a payload from a server of one revision to a client
@@ -20,13 +25,29 @@ type Conversion struct {
 	// decides which results of extensions may pass, and which capabilities an
 	// error may ask for.
 	Capabilities json.RawMessage
-	// Server is who we are, a raw Implementation object. Results for modern
-	// clients carry it; nil adds nothing.
-	Server json.RawMessage
+	// Server is who we are, Backend who the server behind is where its results
+	// do not say: raw Implementation objects. Results for modern clients carry
+	// them; nil adds nothing.
+	Server, Backend json.RawMessage
 	// Wrap tells that the tool's output schema is exposed wrapped to this client
 	// (see [WrapsOutput]), so that what it returns has to be wrapped too.
 	Wrap bool
 }
+
+// Members of _meta in results.
+const (
+	// metaServer names the server that has answered (2026-07-28, Overview,
+	// General fields). In front that is us, the server behind is metaBackend.
+	metaServer  = "io.modelcontextprotocol/serverInfo"
+	metaBackend = "dev.mcpctl/backendServerInfo"
+)
+
+// Values of resultType.
+const (
+	resultComplete = "complete"
+	resultInput    = "input_required"
+	resultTask     = "task" // of the tasks extension
+)
 
 func (c *Conversion) from() string { return orLatest(c.From) }
 func (c *Conversion) to() string   { return orLatest(c.To) }
@@ -45,4 +66,218 @@ func (c *Conversion) Needed() bool {
 
 // Result gives a server's result in the client's revision. The error tells why
 // the client cannot take it; it is a *runtime.ProtocolError.
-func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) { return raw, nil }
+func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
+	if !c.Needed() {
+		return raw, nil
+	}
+	if !IsModern(c.To) && !IsModern(c.From) && !c.marked(raw) {
+		return raw, nil
+	}
+	o, err := rawjson.ObjectAt(raw, rawjson.Span{End: len(raw)})
+	if err != nil {
+		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result is no object", Sample: sample(raw)}
+	}
+	if name := twice(o); name != "" {
+		// Clients disagree about which of the two counts.
+		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result has the member " + name + " twice"}
+	}
+	var edits []rawjson.Edit
+	if IsModern(c.To) {
+		edits, err = c.up(raw, o)
+	} else {
+		edits, err = c.down(raw, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rawjson.Apply(raw, append(edits, o.Edits()...)), nil
+}
+
+// twice gives a member that a result has twice and that is looked at here, ""
+// for none.
+func twice(o *rawjson.Object) string {
+	for _, name := range []string{"resultType", "ttlMs", "cacheScope", "_meta", "content", "structuredContent", "messages", "requestState"} {
+		n := 0
+		for _, e := range o.Entries {
+			if e.Name == name {
+				n++
+			}
+		}
+		if n > 1 {
+			return name
+		}
+	}
+	return ""
+}
+
+func sample(raw []byte) string { return string(raw[:min(len(raw), 120)]) }
+
+// AsksForInput tells whether a result asks for input: by its type, or by the
+// members of one where a server of the handshake era has left the type out, as
+// some do.
+func AsksForInput(raw json.RawMessage) bool {
+	if !bytes.Contains(raw, []byte(resultInput)) && !bytes.Contains(raw, []byte(`"inputRequests"`)) && !bytes.Contains(raw, []byte(`"requestState"`)) {
+		return false
+	}
+	var at [3]rawjson.Span
+	if rawjson.Fields(raw, at[:], "resultType", "inputRequests", "requestState") != nil {
+		return false
+	}
+	if at[0].Present() {
+		kind, _ := rawjson.String(raw, at[0])
+		return kind == resultInput
+	}
+	return at[1].Present() || at[2].Present()
+}
+
+// up gives the edits for a modern client, members of the result itself are
+// changed in o.
+func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+	kind := resultComplete
+	switch e := o.Get("resultType"); {
+	case e != nil:
+		var ok bool
+		if kind, ok = rawjson.String(raw, e.Value); !ok {
+			return nil, &runtime.ProtocolError{Reason: c.Method + ": resultType is no string", Sample: string(e.Value.Of(raw))}
+		}
+		if err := c.known(kind); err != nil {
+			return nil, err
+		}
+	case o.Get("inputRequests") != nil, o.Get("requestState") != nil:
+		kind = resultInput
+		fallthrough
+	default:
+		o.Add("resultType", rawjson.Quote(nil, kind))
+	}
+	switch {
+	case kind == resultInput:
+		// "An interim result carries neither" (2026-07-28, Caching).
+		o.Remove("ttlMs")
+		o.Remove("cacheScope")
+	case kind == resultComplete && Cacheable(c.Method):
+		c.hints(raw, o)
+	}
+	return c.identify(raw, o)
+}
+
+// known refuses a result that the client would have to take for invalid: "a
+// client MUST treat an unknown resultType as invalid" (2026-07-28, Versioning).
+// One that we do not know either belongs to an extension that the client has
+// declared and we do not know, if there is one.
+func (c *Conversion) known(kind string) error {
+	switch kind {
+	case resultComplete, resultInput:
+		return nil
+	case resultTask:
+		if declares(c.Capabilities, ExtensionTasks) {
+			return nil
+		}
+	default:
+		if declaresOther(c.Capabilities) {
+			return nil
+		}
+	}
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server answers with a result of type %q, which the client has not declared", c.Method, kind)}
+}
+
+// Cacheable tells whether complete results of a method carry cache hints
+// (2026-07-28, Caching).
+func Cacheable(method string) bool {
+	switch method {
+	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
+		return true
+	}
+	return false
+}
+
+// hints makes the cache hints valid: a server that gives none, or of another
+// era, promises no freshness, and its answers are for one client alone.
+func (c *Conversion) hints(raw []byte, o *rawjson.Object) {
+	ttl, scope := o.Get("ttlMs"), o.Get("cacheScope")
+	modern := IsModern(c.From)
+	switch {
+	case ttl == nil:
+		o.Add("ttlMs", []byte(`0`))
+	case !modern || !natural(ttl.Value.Of(raw)):
+		if string(ttl.Value.Of(raw)) != "0" {
+			o.Replace(ttl, []byte(`0`))
+		}
+	}
+	private := []byte(`"private"`)
+	switch {
+	case scope == nil:
+		o.Add("cacheScope", private)
+	default:
+		if s, _ := rawjson.String(raw, scope.Value); s != "private" && (s != "public" || !modern) {
+			o.Replace(scope, private)
+		}
+	}
+}
+
+// natural tells whether a raw value is an integer that is not negative.
+func natural(raw []byte) bool {
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(raw) > 0
+}
+
+// identify sees to it that _meta says who has answered: us, and who behind us.
+func (c *Conversion) identify(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+	var add []rawjson.Member
+	if IsModern(c.To) && c.Server != nil {
+		add = append(add, rawjson.Member{Name: metaServer, Value: c.Server})
+	}
+	meta := o.Get("_meta")
+	if meta == nil || raw[meta.Value.Start] != '{' {
+		if IsModern(c.To) && c.Backend != nil {
+			add = append(add, rawjson.Member{Name: metaBackend, Value: c.Backend})
+		}
+		if len(add) == 0 {
+			return nil, nil
+		}
+		value, err := rawjson.Set([]byte(`{}`), add)
+		if err != nil {
+			return nil, err
+		}
+		if meta != nil { // null, or worse
+			o.Remove("_meta")
+		}
+		o.Add("_meta", value)
+		return nil, nil
+	}
+	m, err := rawjson.ObjectAt(raw, meta.Value)
+	if err != nil {
+		return nil, err
+	}
+	if e := m.Get(metaServer); e != nil {
+		m.Remove(metaBackend)
+		m.Rename(e, metaBackend)
+	} else if IsModern(c.To) && c.Backend != nil && m.Get(metaBackend) == nil {
+		add = append(add, rawjson.Member{Name: metaBackend, Value: c.Backend})
+	}
+	for _, a := range add {
+		m.Add(a.Name, a.Value)
+	}
+	if !IsModern(c.To) {
+		for _, name := range modernMeta() {
+			m.Remove(name)
+		}
+		if m.Kept() == 0 && len(m.Entries) > 0 {
+			o.Remove("_meta")
+			return nil, nil
+		}
+	}
+	return m.Edits(), nil
+}
+
+// modernMeta are the members of _meta that only the stateless era knows, but
+// for the server's own name (2026-07-28, Overview, General fields).
+func modernMeta() []string {
+	return []string{
+		"io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities",
+		"io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/logLevel", "io.modelcontextprotocol/subscriptionId",
+	}
+}

@@ -1,8 +1,184 @@
 package bridge
 
-import "github.com/mcpctl/mcpctl/runtime"
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
 
-// Error gives a server's error in the client's revision: -32002 becomes -32602
-// and the other way round for resources/read, codes that the client's revision
-// does not know become -32603. Any other error is given back as it is.
-func (c *Conversion) Error(e *runtime.Error) *runtime.Error { return e }
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// CodeURLElicitation is the error of a server that wants its user to visit URLs
+// first (2025-11-25, Elicitation, URL Elicitation Required Error). No other
+// revision knows it.
+const CodeURLElicitation = -32042
+
+// Error gives a server's error in the client's revision. A resource that is not
+// there is -32602 in the stateless era and -32002 before it. What only we could
+// have done wrong (headers, revision) becomes an internal error, as does a code
+// that the client's revision does not know; a capability that the client lacks
+// is named to those whose revision knows that error, and only what it does
+// lack. The message stays, and so do data and unknown members. Any other error
+// is given back as it is.
+func (c *Conversion) Error(e *runtime.Error) *runtime.Error {
+	modern := IsModern(c.To)
+	switch e.Code {
+	case runtime.CodeResourceNotFound:
+		switch {
+		case modern && c.Method == "resources/read":
+			return recode(e, runtime.CodeInvalidParams, nil)
+		case modern:
+			return recode(e, runtime.CodeInternalError, nil)
+		}
+	case runtime.CodeInvalidParams:
+		if !modern && IsModern(c.From) && c.Method == "resources/read" {
+			return recode(e, runtime.CodeResourceNotFound, nil)
+		}
+	case runtime.CodeHeaderMismatch, runtime.CodeUnsupportedVersion:
+		if IsModern(c.From) || modern {
+			return recode(e, runtime.CodeInternalError, nil)
+		}
+	case runtime.CodeMissingCapability:
+		return c.missing(e)
+	case CodeURLElicitation:
+		if c.to() != Latest {
+			return recode(e, runtime.CodeInternalError, nil)
+		}
+	}
+	return e
+}
+
+// missing gives the error of a server that needs what the client has not
+// declared.
+func (c *Conversion) missing(e *runtime.Error) *runtime.Error {
+	if !IsModern(c.To) {
+		if !IsModern(c.From) {
+			return e // a number without meaning there
+		}
+		return recode(e, runtime.CodeInternalError, nil)
+	}
+	var d struct {
+		Required json.RawMessage `json:"requiredCapabilities"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil || !isObject(d.Required) {
+		return e
+	}
+	lacks := subtract(d.Required, c.Capabilities)
+	if lacks == nil {
+		// The client has all of it: it was us who did not pass it on.
+		return recode(e, runtime.CodeInternalError, nil)
+	}
+	if string(lacks) == string(d.Required) {
+		return e
+	}
+	return recode(e, e.Code, lacks)
+}
+
+// recode gives an error another code and, unless required is nil, other
+// required capabilities; every other byte stays.
+func recode(e *runtime.Error, code int64, required json.RawMessage) *runtime.Error {
+	out := *e
+	out.Code = code
+	if required != nil {
+		if data, err := rawjson.Set(e.Data, []rawjson.Member{{Name: "requiredCapabilities", Value: required}}); err == nil {
+			out.Data = data
+		}
+	}
+	if e.Raw == nil {
+		return &out
+	}
+	set := []rawjson.Member{{Name: "code", Value: strconv.AppendInt(nil, code, 10)}}
+	if required != nil {
+		set = append(set, rawjson.Member{Name: "data", Value: out.Data})
+	}
+	raw, err := rawjson.Set(e.Raw, set)
+	if err != nil { // no object: ParseError has made one of it
+		raw = nil
+	}
+	out.Raw = raw
+	return &out
+}
+
+// subtract gives what of required capabilities is not declared, nil where all
+// is. Both are objects of objects; a member that is declared as {} covers only
+// an empty one, but for elicitation, where it means forms.
+func subtract(required, declared json.RawMessage) json.RawMessage {
+	entries, err := rawjson.Entries(required)
+	if err != nil {
+		return nil
+	}
+	var out object
+	for _, e := range entries {
+		want := e.Value.Of(required)
+		at, err := rawjson.Field(declared, e.Name)
+		have := json.RawMessage(at.Of(declared))
+		switch {
+		case err != nil || !at.Present() || string(have) == "null":
+			out.add(e.Name, want)
+		case e.Name == "elicitation" && isObject(have):
+			modes, err := rawjson.Entries(want)
+			if err != nil {
+				continue
+			}
+			var lacks object
+			for _, m := range modes {
+				if !declaresMode(have, m.Name) {
+					lacks.add(m.Name, m.Value.Of(want))
+				}
+			}
+			if lacks.members != nil {
+				out.add(e.Name, lacks.close())
+			}
+		case isObject(want) && isObject(have):
+			if lacks := subtract(want, have); lacks != nil {
+				out.add(e.Name, lacks)
+			}
+		}
+	}
+	if out.members == nil {
+		return nil
+	}
+	return out.close()
+}
+
+// URLElicitations gives the entries of an error that wants its user to visit
+// URLs first, each the raw params of an elicitation; nil for any other error.
+func URLElicitations(e *runtime.Error) []json.RawMessage {
+	if e.Code != CodeURLElicitation {
+		return nil
+	}
+	var d struct {
+		Elicitations []json.RawMessage `json:"elicitations"`
+	}
+	if json.Unmarshal(e.Data, &d) != nil {
+		return nil
+	}
+	return d.Elicitations
+}
+
+// Sentence gives an error that a client's revision cannot express in words, for
+// a model or a person: the message, the URLs that are to be visited first, and
+// the capabilities that are missing.
+func Sentence(e *runtime.Error) string {
+	text := e.Message
+	for _, raw := range URLElicitations(e) {
+		var u struct {
+			Message string `json:"message"`
+			URL     string `json:"url"`
+		}
+		if json.Unmarshal(raw, &u) == nil && u.URL != "" {
+			text += "\n" + strings.TrimSpace(u.Message+" "+u.URL)
+		}
+	}
+	var d struct {
+		Required map[string]json.RawMessage `json:"requiredCapabilities"`
+	}
+	if e.Code == runtime.CodeMissingCapability && json.Unmarshal(e.Data, &d) == nil && d.Required != nil {
+		raw, err := json.Marshal(d.Required)
+		if err == nil {
+			text += ": the server needs a client with " + string(raw)
+		}
+	}
+	return text
+}

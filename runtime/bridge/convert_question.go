@@ -1,14 +1,19 @@
 package bridge
 
 import (
+	"bytes"
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // Question is a request of a server to a client (elicitation/create,
 // sampling/createMessage or roots/list) on its way from a server of one
-// revision to a client of another.
+// revision to a client of another. Like a [Conversion] it leaves alone what the
+// revisions agree about.
 type Question struct {
 	// From is the revision of the server, To the client's; "" is Latest.
 	From, To string
@@ -28,18 +33,54 @@ type Question struct {
 // roots/list) stay nil. A question that the client has not declared to answer
 // is refused with a *runtime.Error of code -32021 whose data names what is
 // missing (data.requiredCapabilities); one that its revision cannot express,
-// with code -32602. For a modern client the params are those of an embedded
-// request: {"method":…,"params":…} without id.
+// with code -32602.
 func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
+	if q.Method == "sampling/createMessage" && q.to() < sinceURL {
+		var err error
+		if params, err = withoutTools(params); err != nil {
+			return nil, err
+		}
+	}
 	if missing := MissingFor(q.Method, params, q.Capabilities); missing != nil {
 		return nil, MissingCapability(missing)
 	}
-	return params, nil
+	if len(params) == 0 {
+		return params, nil
+	}
+	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
+	if err != nil {
+		return nil, inexpressible(q.Method + ": params are no object")
+	}
+	edits := q.meta(params, o)
+	switch q.Method {
+	case "elicitation/create":
+		more, err := q.elicitation(params, o)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, more...)
+	case "sampling/createMessage":
+		more, err := q.sampling(params, o)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, more...)
+	}
+	return rawjson.Apply(params, append(edits, o.Edits()...)), nil
 }
 
-// Reply gives the client's answer to the question in the server's revision.
-func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
-	return result, nil
+func (q *Question) to() string { return orLatest(q.To) }
+
+// Embedded gives the question as an embedded request of a result that asks for
+// input: {"method":…,"params":…} without id and without jsonrpc (2026-07-28,
+// Multi round-trip requests). Params are those that Params has given.
+func (q *Question) Embedded(params json.RawMessage) json.RawMessage {
+	o := object{}
+	o.add("method", rawjson.Quote(nil, q.Method))
+	if params != nil {
+		o.add("params", params)
+	}
+	return o.close()
 }
 
 // MissingCapability is the error for a client that lacks capabilities; required
@@ -48,6 +89,301 @@ func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
 func MissingCapability(required json.RawMessage) *runtime.Error {
 	return &runtime.Error{
 		Code: runtime.CodeMissingCapability, Message: "The client lacks a capability that this request needs",
-		Data: json.RawMessage(`{"requiredCapabilities":` + string(required) + `}`),
+		Data: object{}.with("requiredCapabilities", required),
 	}
+}
+
+// inexpressible refuses a question.
+func inexpressible(reason string) error {
+	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: reason}
+}
+
+// meta takes out what belongs to the connection behind: its progress token,
+// the task of it, and what the client's era does not know.
+func (q *Question) meta(params []byte, o *rawjson.Object) []rawjson.Edit {
+	o.Remove("task")
+	e := o.Get("_meta")
+	if e == nil {
+		return nil
+	}
+	m, err := rawjson.ObjectAt(params, e.Value)
+	if err != nil {
+		return nil
+	}
+	m.Remove("progressToken")
+	for _, name := range append(modernMeta(), metaServer, "io.modelcontextprotocol/related-task", "io.modelcontextprotocol/model-immediate-response") {
+		m.Remove(name)
+	}
+	if m.Kept() == 0 && len(m.Entries) > 0 {
+		o.Remove("_meta")
+		return nil
+	}
+	return m.Edits()
+}
+
+// elicitation converts the params of elicitation/create.
+func (q *Question) elicitation(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+	if q.Name != "" {
+		if e := o.Get("message"); e != nil {
+			if text, ok := rawjson.String(params, e.Value); ok {
+				o.Replace(e, rawjson.Quote(nil, q.Name+": "+text))
+			}
+		}
+	}
+	mode := ""
+	if e := o.Get("mode"); e != nil {
+		mode, _ = rawjson.String(params, e.Value)
+	}
+	id := o.Get("elicitationId")
+	switch to := q.to(); {
+	case IsModern(to):
+		o.Remove("elicitationId")
+		if mode == "" {
+			o.Remove("mode")
+			o.Add("mode", []byte(`"form"`))
+		}
+		return nil, nil
+	case to < sinceElicitation:
+		return nil, inexpressible("revision " + to + " has no elicitation")
+	case mode == "url" && to < sinceURL:
+		return nil, inexpressible("revision " + to + " has no elicitation by URL")
+	case mode == "url" && id == nil:
+		o.Add("elicitationId", rawjson.Quote(nil, q.mint()))
+		return nil, nil
+	case to < sinceURL:
+		o.Remove("mode")
+		return olderForm(params, o)
+	}
+	return nil, nil
+}
+
+func (q *Question) mint() string {
+	if q.MintID != nil {
+		return q.MintID()
+	}
+	return rand.Text()
+}
+
+// olderForm gives the edits that put a form into the words of 2025-06-18:
+// titled choices are enum and enumNames; several choices at once are not known
+// there.
+func olderForm(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+	schema := o.Get("requestedSchema")
+	if schema == nil {
+		return nil, nil
+	}
+	s, err := rawjson.ObjectAt(params, schema.Value)
+	if err != nil {
+		return nil, inexpressible("requestedSchema is no object")
+	}
+	properties := s.Get("properties")
+	if properties == nil {
+		return nil, nil
+	}
+	fields, err := rawjson.ObjectAt(params, properties.Value)
+	if err != nil {
+		return nil, inexpressible("requestedSchema.properties is no object")
+	}
+	var edits []rawjson.Edit
+	for _, f := range fields.Entries {
+		field, err := rawjson.ObjectAt(params, f.Value)
+		if err != nil {
+			return nil, inexpressible("requestedSchema: " + f.Name + " is no object")
+		}
+		if e := field.Get("type"); e != nil {
+			if kind, _ := rawjson.String(params, e.Value); kind == "array" {
+				return nil, inexpressible("requestedSchema: " + f.Name + ": revision 2025-06-18 has no choice of several values")
+			}
+		}
+		choice := field.Get("oneOf")
+		if choice == nil {
+			choice = field.Get("anyOf")
+		}
+		if choice == nil {
+			continue
+		}
+		values, names, ok := titled(choice.Value.Of(params))
+		if !ok {
+			return nil, inexpressible("requestedSchema: " + f.Name + ": no choice between titled values")
+		}
+		field.Remove(choice.Name)
+		field.Add("enum", values)
+		field.Add("enumNames", names)
+		edits = append(edits, field.Edits()...)
+	}
+	return edits, nil
+}
+
+// titled reads [{"const":VALUE,"title":NAME},…] and gives the values and the
+// names as arrays.
+func titled(choices []byte) (values, names []byte, ok bool) {
+	spans, err := rawjson.Elements(choices)
+	if err != nil || len(spans) == 0 {
+		return nil, nil, false
+	}
+	for i, s := range spans {
+		var at [2]rawjson.Span
+		if rawjson.Fields(s.Of(choices), at[:], "const", "title") != nil || !at[0].Present() {
+			return nil, nil, false
+		}
+		value := at[0].Of(s.Of(choices))
+		name := at[1].Of(s.Of(choices))
+		if name == nil {
+			name = value
+		}
+		comma := byte(',')
+		if i == 0 {
+			comma = '['
+		}
+		values = append(append(values, comma), value...)
+		names = append(append(names, comma), name...)
+	}
+	return append(values, ']'), append(names, ']'), true
+}
+
+// withoutTools takes the tools out of sampling for a client whose revision has
+// none: what it answers is text then.
+func withoutTools(params json.RawMessage) (json.RawMessage, error) {
+	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
+	if err != nil {
+		return nil, inexpressible("sampling/createMessage: params are no object")
+	}
+	o.Remove("tools")
+	o.Remove("toolChoice")
+	return rawjson.Apply(params, o.Edits()), nil
+}
+
+// sampling converts the params of sampling/createMessage.
+func (q *Question) sampling(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+	if e := o.Get("includeContext"); e != nil {
+		// Behind a proxy "thisServer" would be every server's.
+		if s, _ := rawjson.String(params, e.Value); s != "none" {
+			o.Remove("includeContext")
+		}
+	}
+	messages := o.Get("messages")
+	if messages == nil || q.to() >= sinceURL {
+		return nil, nil
+	}
+	spans, err := rawjson.Elements(messages.Value.Of(params))
+	if err != nil {
+		return nil, inexpressible("sampling/createMessage: messages are no array")
+	}
+	c := Conversion{From: q.From, To: q.To}
+	var edits []rawjson.Edit
+	for _, s := range spans {
+		at := rawjson.Span{Start: messages.Value.Start + s.Start, End: messages.Value.Start + s.End}
+		more, err := c.single(params, at)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, more...)
+	}
+	return edits, nil
+}
+
+// single gives the edits that leave a message of sampling with one block of
+// content, as before 2025-11-25. One of several blocks becomes as many
+// messages of the same role.
+func (c *Conversion) single(text []byte, at rawjson.Span) ([]rawjson.Edit, error) {
+	m, err := rawjson.ObjectAt(text, at)
+	if err != nil {
+		return nil, inexpressible("sampling/createMessage: a message is no object")
+	}
+	content := m.Get("content")
+	if content == nil {
+		return nil, nil
+	}
+	blocks := []rawjson.Span{{End: content.Value.End - content.Value.Start}}
+	array := text[content.Value.Start] == '['
+	if array {
+		if blocks, err = rawjson.Elements(content.Value.Of(text)); err != nil {
+			return nil, err
+		}
+	}
+	for _, b := range blocks {
+		block := b.Of(content.Value.Of(text))
+		kind, err := rawjson.Field(block, "type")
+		if err != nil {
+			return nil, inexpressible("sampling/createMessage: a block of content is no object")
+		}
+		if s, _ := rawjson.String(block, kind); s == "tool_use" || s == "tool_result" {
+			return nil, inexpressible(fmt.Sprintf("sampling/createMessage: revision %s has no content of type %s", c.to(), s))
+		}
+	}
+	if !array {
+		return c.block(text, content.Value), nil
+	}
+	if len(blocks) == 0 {
+		return []rawjson.Edit{{Span: content.Value, New: []byte(`{"type":"text","text":""}`)}}, nil
+	}
+	var out []byte
+	for i, b := range blocks {
+		block := b.Of(content.Value.Of(text))
+		block = rawjson.Apply(block, c.block(block, rawjson.Span{End: len(block)}))
+		one := rawjson.Splice(nil, at.Of(text), rawjson.Edit{
+			Span: rawjson.Span{Start: content.Value.Start - at.Start, End: content.Value.End - at.Start}, New: block,
+		})
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, one...)
+	}
+	return []rawjson.Edit{{Span: at, New: out}}, nil
+}
+
+// Reply gives the client's answer to the question in the server's revision: an
+// answer to sampling is one block of content for a server older than
+// 2025-11-25.
+func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
+	o, err := rawjson.ObjectAt(result, rawjson.Span{End: len(result)})
+	if err != nil {
+		return nil, &runtime.ProtocolError{Reason: q.Method + ": the client's answer is no object", Sample: sample(result)}
+	}
+	o.Remove("resultType")
+	edits := q.meta(result, o)
+	if q.Method == "sampling/createMessage" && orLatest(q.From) < sinceURL {
+		more, err := replyContent(result, o)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, more...)
+	}
+	return rawjson.Apply(result, append(edits, o.Edits()...)), nil
+}
+
+// replyContent leaves an answer to sampling with one block of content: blocks
+// of text are joined.
+func replyContent(result []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+	content := o.Get("content")
+	if content == nil || result[content.Value.Start] != '[' {
+		return nil, nil
+	}
+	list := content.Value.Of(result)
+	blocks, err := rawjson.Elements(list)
+	if err != nil {
+		return nil, err
+	}
+	if len(blocks) == 1 {
+		return []rawjson.Edit{{Span: content.Value, New: blocks[0].Of(list)}}, nil
+	}
+	var text bytes.Buffer
+	for i, b := range blocks {
+		var at [2]rawjson.Span
+		if rawjson.Fields(b.Of(list), at[:], "type", "text") != nil {
+			return nil, &runtime.ProtocolError{Reason: "sampling/createMessage: a block of the client's answer is no object"}
+		}
+		kind, _ := rawjson.String(b.Of(list), at[0])
+		if kind != "text" {
+			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf(
+				"sampling/createMessage: the client answers with several blocks, one of type %s, which the server's revision cannot express", kind)}
+		}
+		s, _ := rawjson.String(b.Of(list), at[1])
+		if i > 0 {
+			text.WriteByte('\n')
+		}
+		text.WriteString(s)
+	}
+	block := append(rawjson.Quote([]byte(`{"type":"text","text":`), text.String()), '}')
+	return []rawjson.Edit{{Span: content.Value, New: block}}, nil
 }

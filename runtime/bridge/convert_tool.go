@@ -1,10 +1,151 @@
 package bridge
 
+import (
+	"bytes"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
 // Item gives an entry of a list (Method is the list's) in the client's
-// revision.
-func (c *Conversion) Item(item []byte) []byte { return item }
+// revision. Text that is no object is given back as it is.
+func (c *Conversion) Item(item []byte) []byte {
+	if c.Method != "tools/list" || !bytes.Contains(item, []byte(`"execution"`)) && (IsModern(c.To) || !bytes.Contains(item, []byte(`"outputSchema"`))) {
+		return item
+	}
+	o, err := rawjson.ObjectAt(item, rawjson.Span{End: len(item)})
+	if err != nil {
+		return item
+	}
+	edits := c.execution(item, o)
+	if e := o.Get("outputSchema"); e != nil && !IsModern(c.To) && !ofObjects(e.Value.Of(item)) {
+		o.Replace(e, wrapSchema(e.Value.Of(item)))
+	}
+	return rawjson.Apply(item, append(edits, o.Edits()...))
+}
+
+// execution takes out what tells clients to call the tool as a task of the
+// handshake era: that is done for them, whatever their revision. The member is
+// unknown in the stateless era.
+func (c *Conversion) execution(item []byte, o *rawjson.Object) []rawjson.Edit {
+	e := o.Get("execution")
+	if e == nil {
+		return nil
+	}
+	x, err := rawjson.ObjectAt(item, e.Value)
+	if err == nil {
+		x.Remove("taskSupport")
+	}
+	if err != nil || IsModern(c.To) || x.Kept() == 0 {
+		o.Remove("execution")
+		return nil
+	}
+	return x.Edits()
+}
 
 // WrapsOutput tells whether a tool's output schema has to be wrapped for
 // clients of the handshake era, whose schemas are of objects: they see
 // {"type":"object","properties":{"result":SCHEMA},"required":["result"]}.
-func WrapsOutput(tool []byte) bool { return false }
+func WrapsOutput(tool []byte) bool {
+	if !bytes.Contains(tool, []byte(`"outputSchema"`)) {
+		return false
+	}
+	at, err := rawjson.Field(tool, "outputSchema")
+	return err == nil && at.Present() && !ofObjects(at.Of(tool))
+}
+
+// ofObjects tells whether a schema is of the form that the handshake era
+// demands: {"type":"object",…} (2025-11-25, Tools). A null counts as none.
+func ofObjects(schema []byte) bool {
+	if string(schema) == "null" {
+		return true
+	}
+	at, err := rawjson.Field(schema, "type")
+	if err != nil {
+		return false
+	}
+	kind, _ := rawjson.String(schema, at)
+	return kind == "object"
+}
+
+// wrapSchema gives the schema of an object whose member result is of a schema.
+// References into the schema follow it to its new place; the dialect is that
+// of the whole.
+func wrapSchema(schema []byte) []byte {
+	out := []byte(`{`)
+	if schema[0] == '{' {
+		if o, err := rawjson.ObjectAt(schema, rawjson.Span{End: len(schema)}); err == nil {
+			if e := o.Get("$schema"); e != nil && o.Get("$id") == nil {
+				out = append(append(append(out, `"$schema":`...), e.Value.Of(schema)...), ',')
+				o.Remove("$schema")
+			}
+			edits := rebase(schema, rawjson.Span{End: len(schema)}, nil, 0)
+			schema = rawjson.Apply(schema, append(edits, o.Edits()...))
+		}
+	}
+	out = append(append(out, `"type":"object","properties":{"result":`...), schema...)
+	return append(out, `},"required":["result"]}`...)
+}
+
+// maxSchemaDepth bounds how deep references are looked for: what lies deeper
+// stays as it is.
+const maxSchemaDepth = 128
+
+// rebase gives the edits that make the references of a schema to parts of its
+// own document ("#/…") lead to the same parts once it is the member result of
+// another. What has an $id is a document of its own.
+func rebase(text []byte, at rawjson.Span, edits []rawjson.Edit, depth int) []rawjson.Edit {
+	if depth > maxSchemaDepth || text[at.Start] != '{' || !bytes.Contains(at.Of(text), []byte(`ef"`)) {
+		return edits // no $ref, no $dynamicRef
+	}
+	o, err := rawjson.ObjectAt(text, at)
+	if err != nil || o.Get("$id") != nil {
+		return edits
+	}
+	for _, e := range o.Entries {
+		if e.Name == "$ref" || e.Name == "$dynamicRef" {
+			if ref, ok := rawjson.String(text, e.Value); ok && (ref == "#" || strings.HasPrefix(ref, "#/")) {
+				edits = append(edits, rawjson.Edit{Span: e.Value, New: rawjson.Quote(nil, "#/properties/result"+ref[1:])})
+			}
+			continue
+		}
+		for _, s := range subschemas(text, e) {
+			edits = rebase(text, s, edits, depth+1)
+		}
+	}
+	return edits
+}
+
+// subschemas gives where the schemas inside one keyword of a schema are. Values
+// that are data (const, enum, default, examples) have none.
+func subschemas(text []byte, e rawjson.Entry) []rawjson.Span {
+	switch e.Name {
+	case "const", "enum", "default", "examples", "required":
+		return nil
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+		o, err := rawjson.ObjectAt(text, e.Value)
+		if err != nil {
+			return nil
+		}
+		spans := make([]rawjson.Span, len(o.Entries))
+		for i, m := range o.Entries {
+			spans[i] = m.Value
+		}
+		return spans
+	}
+	switch text[e.Value.Start] {
+	case '{':
+		return []rawjson.Span{e.Value}
+	case '[':
+		spans, err := rawjson.Elements(e.Value.Of(text))
+		if err != nil {
+			return nil
+		}
+		for i := range spans {
+			spans[i].Start += e.Value.Start
+			spans[i].End += e.Value.Start
+		}
+		return spans
+	}
+	return nil
+}

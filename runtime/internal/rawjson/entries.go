@@ -1,5 +1,7 @@
 package rawjson
 
+import "slices"
+
 // Entry is where one member of an object lies: its name, unescaped, and the
 // spans of the quoted name and of the value.
 type Entry struct {
@@ -37,23 +39,113 @@ func Entries(text []byte) ([]Entry, error) {
 	return out, s.end()
 }
 
-// Removals gives the edits that take members out of an object, each with the
-// comma that it leaves without a purpose. The entries are those of Entries;
-// gone tells which are to go.
-func Removals(entries []Entry, gone func(Entry) bool) []Edit {
-	var edits []Edit
-	kept := -1 // the last entry that stays
-	for i, e := range entries {
-		if !gone(e) {
-			kept = i
-			continue
+// Object is an object inside a text together with what is to become of its own
+// members. The zero value is none.
+type Object struct {
+	Entries []Entry // spans are those of the whole text
+	start   int     // where its bracket stands
+	gone    []bool
+	add     []Member
+	edits   []Edit
+}
+
+// ObjectAt reads the object at a span of text.
+func ObjectAt(text []byte, at Span) (*Object, error) {
+	entries, err := Entries(at.Of(text))
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		e := &entries[i]
+		e.Key.Start += at.Start
+		e.Key.End += at.Start
+		e.Value.Start += at.Start
+		e.Value.End += at.Start
+	}
+	return &Object{Entries: entries, start: start(text, at), gone: make([]bool, len(entries))}, nil
+}
+
+// start finds the bracket, which white space may come before.
+func start(text []byte, at Span) int {
+	i := at.Start
+	for text[i] != '{' {
+		i++
+	}
+	return i
+}
+
+// Get gives the first member of a name, nil for none.
+func (o *Object) Get(name string) *Entry {
+	for i := range o.Entries {
+		if o.Entries[i].Name == name {
+			return &o.Entries[i]
 		}
+	}
+	return nil
+}
+
+// Remove takes all members of a name out.
+func (o *Object) Remove(name string) {
+	for i, e := range o.Entries {
+		if e.Name == name {
+			o.gone[i] = true
+		}
+	}
+}
+
+// Add puts a member first, after those that were added before.
+func (o *Object) Add(name string, value []byte) {
+	o.add = append(o.add, Member{name, value})
+}
+
+// Replace gives a member another value.
+func (o *Object) Replace(e *Entry, value []byte) {
+	o.edits = append(o.edits, Edit{e.Value, value})
+}
+
+// Rename gives a member another name.
+func (o *Object) Rename(e *Entry, name string) {
+	o.edits = append(o.edits, Edit{e.Key, Quote(nil, name)})
+}
+
+// Kept is how many members stay or are added.
+func (o *Object) Kept() int {
+	n := len(o.add)
+	for _, gone := range o.gone {
+		if !gone {
+			n++
+		}
+	}
+	return n
+}
+
+// Edits gives what Remove, Add, Replace and Rename have asked for, as edits of
+// the whole text in no particular order; see Apply.
+func (o *Object) Edits() []Edit {
+	edits := o.edits
+	if len(o.add) > 0 {
+		var b []byte
+		for i, m := range o.add {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(append(Quote(b, m.Name), ':'), m.Value...)
+		}
+		if o.Kept() > len(o.add) {
+			b = append(b, ',')
+		}
+		edits = append(edits, Edit{Span{o.start + 1, o.start + 1}, b})
+	}
+	kept := -1 // the last member that stays
+	for i, e := range o.Entries {
 		switch {
+		case !o.gone[i]:
+			kept = i
 		case kept >= 0:
-			// From the end of the last that stays: its comma goes too.
-			edits = append(edits, Edit{Span: Span{entries[i-1].Value.End, e.Value.End}})
-		case i+1 < len(entries):
-			edits = append(edits, Edit{Span: Span{e.Key.Start, entries[i+1].Key.Start}})
+			// From the end of the one before: its comma goes too.
+			edits = append(edits, Edit{Span: Span{o.Entries[i-1].Value.End, e.Value.End}})
+		case i+1 < len(o.Entries):
+			edits = append(edits, Edit{Span: Span{e.Key.Start, o.Entries[i+1].Key.Start}})
 		default:
 			edits = append(edits, Edit{Span: Span{e.Key.Start, e.Value.End}})
 		}
@@ -61,8 +153,25 @@ func Removals(entries []Entry, gone func(Entry) bool) []Edit {
 	return edits
 }
 
-// At moves edits of a part to their place in the whole that it begins at.
-func At(start int, edits []Edit) []Edit {
+// Apply gives the text with edits made that stand in any order and do not
+// overlap; those of equal place are made in the order given. Without edits it
+// is the text itself.
+func Apply(text []byte, edits []Edit) []byte {
+	if len(edits) == 0 {
+		return text
+	}
+	slices.SortStableFunc(edits, func(a, b Edit) int {
+		if a.Start != b.Start {
+			return a.Start - b.Start
+		}
+		return a.End - b.End
+	})
+	return Splice(nil, text, edits...)
+}
+
+// Within moves edits of a part to their place in the text that has the part at
+// start.
+func Within(start int, edits []Edit) []Edit {
 	for i := range edits {
 		edits[i].Start += start
 		edits[i].End += start
