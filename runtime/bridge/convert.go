@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -112,24 +111,6 @@ func twice(o *rawjson.Object) string {
 
 func sample(raw []byte) string { return string(raw[:min(len(raw), 120)]) }
 
-// AsksForInput tells whether a result asks for input: by its type, or by the
-// members of one where a server of the handshake era has left the type out, as
-// some do.
-func AsksForInput(raw json.RawMessage) bool {
-	if !bytes.Contains(raw, []byte(resultInput)) && !bytes.Contains(raw, []byte(`"inputRequests"`)) && !bytes.Contains(raw, []byte(`"requestState"`)) {
-		return false
-	}
-	var at [3]rawjson.Span
-	if rawjson.Fields(raw, at[:], "resultType", "inputRequests", "requestState") != nil {
-		return false
-	}
-	if at[0].Present() {
-		kind, _ := rawjson.String(raw, at[0])
-		return kind == resultInput
-	}
-	return at[1].Present() || at[2].Present()
-}
-
 // up gives the edits for a modern client, members of the result itself are
 // changed in o.
 func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
@@ -143,10 +124,10 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 		if err := c.known(kind); err != nil {
 			return nil, err
 		}
-	case o.Get("inputRequests") != nil, o.Get("requestState") != nil:
-		kind = resultInput
-		fallthrough
 	default:
+		if !IsModern(c.From) && (o.Get("inputRequests") != nil || o.Get("requestState") != nil) {
+			kind = resultInput // some such servers leave the type out
+		}
 		o.Add("resultType", rawjson.Quote(nil, kind))
 	}
 	switch {

@@ -20,6 +20,9 @@ type request struct {
 	msg    *rawjson.Message
 	method string
 	from   caller
+	// to is where the tool or prompt that it names leads, nil where it names
+	// none.
+	to *route
 }
 
 // misshapen tells why a message is no JSON-RPC message, "" where it is one. "The
@@ -139,6 +142,7 @@ func (p *Proxy) named(ctx context.Context, k kind, r request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.to = to
 	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
 	return s.result, err
 }

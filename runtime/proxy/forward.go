@@ -17,7 +17,8 @@ var tokens atomic.Uint64 //nolint:gochecknoglobals // mints tokens that are uniq
 
 // served is what a backend has answered.
 type served struct {
-	// result is the backend's own bytes; nil with an error.
+	// result is what the backend has answered, in the client's revision; nil
+	// with an error.
 	result []byte
 	// by is the connection that served the request: its revision tells how the
 	// result, or the server's error, is to be read. Nil where none could be had.
@@ -25,7 +26,8 @@ type served struct {
 }
 
 // forward sends a request to a backend with its params spliced and waits for
-// the result. With an error, by is told all the same.
+// the result, which it gives in the client's revision, as it does with a
+// server's error. With an error, by is told all the same.
 func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) (served, error) {
 	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
 	defer clock.Stop()
@@ -44,7 +46,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	}
 	s, err := b.call(ctx, &r.from, out)
 	if err == nil {
-		return s, nil
+		return p.converted(b, &r, s)
 	}
 	var rpc *runtime.Error
 	switch {
@@ -53,7 +55,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	case ctx.Err() != nil:
 		return s, ctx.Err()
 	case errors.As(err, &rpc):
-		return s, err
+		return p.convertedError(&r, s, rpc)
 	}
 	return s, &backendError{server: b.name, err: err}
 }

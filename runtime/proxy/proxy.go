@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -72,6 +73,7 @@ const (
 type Proxy struct {
 	o        Options
 	log      *slog.Logger
+	info     json.RawMessage // Options.Info, as results carry it
 	backends []*backend
 	names    namer
 	snap     atomic.Pointer[snapshot]
@@ -114,7 +116,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Proxy{o: o, log: o.Logger, listeners: map[listener]struct{}{}, names: newNamer(o)}
+	p := &Proxy{o: o, log: o.Logger, info: describe(o.Info), listeners: map[listener]struct{}{}, names: newNamer(o)}
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
 	for _, name := range o.Servers {
 		p.backends = append(p.backends, &backend{p: p, name: name})

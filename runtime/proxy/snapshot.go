@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -31,6 +32,9 @@ type route struct {
 	quoted []byte
 	// wrapped tells that the exposed URI is not the backend's own.
 	wrapped bool
+	// wraps tells that clients of the handshake era see a tool's output schema
+	// wrapped in an object, so that what it returns must be wrapped, too.
+	wraps bool
 }
 
 // newSnapshot builds the lists of all catalogues, backends in configured order
@@ -54,6 +58,7 @@ func newSnapshot(p *Proxy) *snapshot {
 			for i, exposed := range s.exposedKeys(p, k, b, cat, owners) {
 				it := cat.items[k][i]
 				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key}
+				r.wraps = k == tools && bridge.WrapsOutput(it.raw)
 				if _, taken := s.routes[k][exposed]; taken {
 					p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)
 					continue

@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// conversion is the way of what a connection answers to the client that asked.
+func (p *Proxy) conversion(r *request, by *connection) bridge.Conversion {
+	c := bridge.Conversion{From: by.version, To: r.from.version, Method: r.method, Capabilities: r.from.capabilities}
+	if r.from.modern() {
+		c.Server = p.info
+		if !by.modern() { // others say it themselves
+			c.Backend = describe(by.client.Info().Implementation)
+		}
+	} else {
+		c.Wrap = r.to != nil && r.to.wraps
+	}
+	return c
+}
+
+// describe gives a program's name and version as JSON, nil where it has not
+// said.
+func describe(i runtime.Implementation) json.RawMessage {
+	if i.Name == "" {
+		return nil
+	}
+	raw, err := json.Marshal(i)
+	if err != nil {
+		panic("proxy: strings have no JSON form: " + err.Error())
+	}
+	return raw
+}
+
+// converted gives what a backend has answered in the client's revision.
+func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
+	c := p.conversion(r, s.by)
+	result, err := c.Result(s.result)
+	if err != nil {
+		return served{by: s.by}, &backendError{server: b.name, err: err}
+	}
+	s.result = result
+	return s, nil
+}
+
+// convertedError gives a backend's error in the client's revision. What that
+// cannot express is, for tools/call, a result with isError in words.
+func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, error) {
+	if s.by == nil || e.Code == bridge.CodeURLElicitation && r.from.modern() {
+		return s, e // a modern client is asked instead
+	}
+	c := p.conversion(r, s.by)
+	to := c.Error(e)
+	if to == e || r.method != "tools/call" || to.Code != runtime.CodeInternalError {
+		return s, to
+	}
+	s.result = inWords(bridge.Sentence(e), e.Raw)
+	if r.from.modern() {
+		own := bridge.Conversion{From: bridge.Latest, To: r.from.version, Method: r.method, Server: p.info}
+		result, err := own.Result(s.result)
+		if err != nil {
+			return s, to
+		}
+		s.result = result
+	}
+	return s, nil
+}
+
+// inWords gives a tool result that says what went wrong, with the server's own
+// error object for programs.
+func inWords(text string, object []byte) []byte {
+	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), text)
+	out = append(out, `}],"isError":true`...)
+	if object != nil {
+		out = append(append(append(out, `,"_meta":{"dev.mcpctl/error":`...), object...), '}')
+	}
+	return append(out, '}')
+}
