@@ -240,6 +240,26 @@ func (c *Conn) Find(match func(Receiver) bool) (uint64, bool) {
 	return 0, false
 }
 
+// Each visits the pending calls, under the connection's lock: memory work only,
+// and no call back into the connection.
+func (c *Conn) Each(visit func(id uint64, r Receiver)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, p := range c.pending {
+		visit(id, p.receiver)
+	}
+}
+
+// Busy tells whether any call is pending.
+func (c *Conn) Busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending) > 0
+}
+
+// Begun is how many ids have been reserved so far.
+func (c *Conn) Begun() uint64 { return c.next.Load() }
+
 // Heard tells whether any message has ever come.
 func (c *Conn) Heard() bool {
 	c.mu.Lock()
