@@ -4,163 +4,51 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
-// backend is one server behind the proxy: idle, connecting or ready. It is
-// connected when it is first needed, once, however many wait for it.
+// backend is one server behind the proxy and the connections to it. The primary
+// one tells what the server offers; which one a client's request takes is told
+// in pool.go.
 type backend struct {
-	p    *Proxy
-	name string
+	p         *Proxy
+	name      string
+	isolation Isolation
+	primary   *link // in the era that the server prefers
 
-	ready atomic.Pointer[connection] // nil unless connected
+	// common is the connection that all clients of the handshake era take, nil
+	// where there is none or it depends on the client.
+	common atomic.Pointer[connection]
 	// known is set once what the server offers is in the snapshot.
 	known atomic.Bool
 	// catalog is what it last offered, nil before the first time; guarded by
 	// Proxy.mu.
 	catalog *catalog
 
-	mu       sync.Mutex // guards what follows; held for memory work only
-	attempt  *attempt   // the connecting under way, nil for none
-	failures int        // in a row
-	retryAt  time.Time  // lists leave it alone until then
-	lastErr  error
-	closed   bool
-	lists    relisting
+	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
+	links   map[Key]*link // besides the primary one
+	singles uint64        // exclusive links ever made
+	modern  bool          // the primary connection is of the modern era
+	dual    bool          // the server speaks the handshake, too
+	asks    bool          // it has asked a client something over the handshake's wire
+	untold  bool          // and did not tell inside which call
+	closed  bool
+	lists   relisting
+	watched bool // the timer runs
+	watcher *time.Timer
 }
 
-// connection is a connected server.
-type connection struct {
-	client *runtime.Client
-	// version is the revision that is spoken over it.
-	version string
-	// pipe takes calls without waiting; nil where the transport cannot.
-	pipe *jsonrpc.Conn
-	// gone is why the connection has ended, nil while it lives; guarded by
-	// backend.mu.
-	gone error
-}
-
-// attempt is one connecting that any number of callers wait for.
-type attempt struct {
-	done chan struct{}
-	conn *connection
-	err  error
-}
-
-var errProxyClosed = errors.New("the proxy is shutting down")
-
-// acquire gives the connection, connecting first where there is none. The
-// connecting has the proxy's lifetime: a caller whose ctx ends leaves it to the
-// others.
-func (b *backend) acquire(ctx context.Context) (*connection, error) {
-	if c := b.ready.Load(); c != nil {
-		return c, nil
+func newBackend(p *Proxy, name string) *backend {
+	b := &backend{p: p, name: name, isolation: p.o.Isolation[name], links: map[Key]*link{}}
+	if b.isolation == "" {
+		b.isolation = IsolationAuto
 	}
-	a, err := b.join()
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case <-a.done:
-		return a.conn, a.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// join gives the connecting under way, or starts one.
-func (b *backend) join() (*attempt, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return nil, errProxyClosed
-	}
-	if b.attempt == nil {
-		b.attempt = &attempt{done: make(chan struct{})}
-		if c := b.ready.Load(); c != nil { // connected since the caller looked
-			b.attempt.conn = c
-			close(b.attempt.done)
-			a := b.attempt
-			b.attempt = nil
-			return a, nil
-		}
-		a := b.attempt
-		b.lists.begin()
-		b.p.work.Go(func() { b.connect(a) })
-	}
-	return b.attempt, nil
-}
-
-// connect connects, learns what the server offers, and lets the waiting in.
-// What is offered is in the snapshot before the connection can be had.
-func (b *backend) connect(a *attempt) {
-	start := time.Now()
-	c, cat, err := b.open()
-	if err == nil {
-		b.p.publish(b, cat)
-	}
-	b.mu.Lock()
-	switch {
-	case err != nil:
-	case b.closed:
-		err = errProxyClosed
-	case c.gone != nil: // before anybody could have used it
-		err = c.gone
-	}
-	b.lists.end()
-	if err != nil {
-		b.failures++
-		b.lastErr = err
-		b.retryAt = time.Now().Add(backoff(b.failures))
-	} else {
-		b.failures, b.lastErr, b.retryAt = 0, nil, time.Time{}
-		b.ready.Store(c)
-		b.relist()
-	}
-	a.conn, a.err = c, err
-	b.attempt = nil
-	b.mu.Unlock()
-	if err != nil {
-		if c != nil {
-			_ = c.client.Close() // it came too late to be used
-		}
-		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
-		b.p.publish(b, nil)
-	} else {
-		b.p.log.Info("backend connected", "server", b.name, "elapsed", time.Since(start))
-	}
-	close(a.done)
-}
-
-// backoff is how long lists leave a failing backend alone: 5 s, doubled with
-// each failure, at most 5 min. Calls to it always try.
-func backoff(failures int) time.Duration {
-	return min(5*time.Second<<min(failures-1, 10), 5*time.Minute)
-}
-
-func (b *backend) open() (*connection, *catalog, error) {
-	c := &connection{}
-	client, err := b.p.o.Dial(b.p.lifetime, Key{Server: b.name}, &backendHandler{b: b, conn: c})
-	if err != nil {
-		return nil, nil, err
-	}
-	c.client, c.version = client, client.Info().Version
-	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
-		c.pipe = t.Pipeline()
-	}
-	cat, err := b.p.load(b, client)
-	if err != nil {
-		return c, nil, fmt.Errorf("list what %s offers: %w", b.name, err)
-	}
-	return c, cat, nil
+	b.primary = &link{b: b, key: Key{Server: name, Capabilities: sharedOffer}}
+	return b
 }
 
 // due tells whether a list should try to connect: the backend has offered
@@ -171,7 +59,7 @@ func (b *backend) due(now time.Time) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !b.closed && (b.attempt != nil || !now.Before(b.retryAt))
+	return !b.closed && (b.primary.attempt != nil || !now.Before(b.primary.retryAt))
 }
 
 // failure tells why the backend cannot be used now, nil where nothing is known
@@ -179,83 +67,105 @@ func (b *backend) due(now time.Time) bool {
 func (b *backend) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.lastErr
+	return b.primary.lastErr
 }
 
-// lost drops a connection that is gone. What the backend offered stays listed;
-// the next call connects again.
-func (b *backend) lost(c *connection, err error) {
-	if err == nil {
-		err = runtime.ErrClosed
-	}
-	if b.drop(c, err) {
-		b.p.log.Warn("backend connection lost", "server", b.name, "err", err)
-	}
-}
-
-func (b *backend) drop(c *connection, err error) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	c.gone = err
-	// One that is not ready yet is found gone by connect, one that is left at
-	// the end is closed by close.
-	if b.closed || !b.ready.CompareAndSwap(c, nil) {
-		return false
-	}
-	b.p.work.Go(func() { _ = c.client.Close() }) // it still has a process to reap
-	return true
-}
-
-// modern tells whether requests over the connection are self-contained.
-func (c *connection) modern() bool { return bridge.IsModern(c.version) }
-
-// call sends a request of a client and waits for the result. Where the connection turns out
-// to be gone before a byte was sent, it is made anew, once: nothing has
-// happened there yet.
-func (b *backend) call(ctx context.Context, _ *caller, req *runtime.Request) (served, error) {
+// call sends a request of a client and waits for the result. build makes it for
+// the connection that it goes over; events is the client's side of it.
+//
+// Where the connection turns out to be gone before a byte was sent, or to speak
+// otherwise than was settled, it is made anew, once: nothing has happened
+// there yet.
+func (b *backend) call(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
 	for again := true; ; again = false {
-		c, err := b.acquire(ctx)
+		c, done, err := b.acquire(ctx, events.from)
 		if err != nil {
 			return served{}, err
 		}
-		result, err := c.client.Transport().Call(ctx, req)
-		if !again || !errors.Is(err, runtime.ErrNotSent) || !errors.Is(err, runtime.ErrClosed) {
-			return served{result, c}, err
+		result, err := b.over(ctx, c, events, build)
+		done()
+		switch {
+		case !again:
+		case errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed):
+			c.link.lost(c, err)
+			continue
 		}
-		b.lost(c, err)
+		return served{result, c}, err
 	}
 }
 
-// close ends the connection, and a connecting that is under way, for good.
+func (b *backend) over(ctx context.Context, c *connection, events *relay, build func(*connection) (*runtime.Request, error)) ([]byte, error) {
+	req, err := build(c)
+	if err != nil {
+		return nil, err
+	}
+	e := *events // an earlier connection may still be at it
+	e.conn = c
+	req.Events = &e
+	defer c.begin(&e)()
+	return c.client.Transport().Call(ctx, req)
+}
+
+// close ends the connections, and a connecting that is under way, for good.
 func (b *backend) close() {
 	b.mu.Lock()
 	b.closed = true
-	a := b.attempt
 	b.lists.stop()
+	if b.watcher != nil {
+		b.watcher.Stop()
+	}
+	all := []*link{b.primary}
+	for _, l := range b.links {
+		all = append(all, l)
+	}
+	var attempts []*attempt
+	for _, l := range all {
+		if l.attempt != nil {
+			attempts = append(attempts, l.attempt)
+		}
+	}
 	b.mu.Unlock()
-	if a != nil {
+	for _, a := range attempts {
 		<-a.done
 	}
-	if c := b.ready.Swap(nil); c != nil {
-		_ = c.client.Close()
+	var wg sync.WaitGroup
+	for _, l := range all {
+		if c := l.ready.Swap(nil); c != nil {
+			wg.Go(func() { _ = c.client.Close() })
+		}
 	}
+	wg.Wait()
 }
 
-// backendHandler receives what a backend sends outside calls.
+// backendHandler receives what a backend sends outside calls, or without
+// telling inside which.
 type backendHandler struct {
 	runtime.NopHandler
-	b    *backend
 	conn *connection
 }
 
 // Notification implements [runtime.Handler].
-func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, _ json.RawMessage) {
+func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
 	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed",
 		"notifications/subscriptions/acknowledged": // what changed before it was not told
-		h.b.changed()
+		h.conn.link.b.changed()
+	case "notifications/message":
+		h.conn.logged(params)
+	case "notifications/elicitation/complete":
+		h.conn.completed(params)
+	case "notifications/resources/updated":
+		h.conn.link.b.p.hub.updated(h.conn.link, params)
 	}
 }
 
+// Request implements [runtime.Handler].
+func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method == "ping" {
+		return h.NopHandler.Request(ctx, call, method, params)
+	}
+	return h.conn.question(ctx, method, params)
+}
+
 // Closed implements [runtime.Handler].
-func (h *backendHandler) Closed(err error) { h.b.lost(h.conn, err) }
+func (h *backendHandler) Closed(err error) { h.conn.link.lost(h.conn, err) }

@@ -22,6 +22,9 @@ type call struct {
 	id      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
 	to      receiver
+
+	progress increase
+	ends     []func() // to be called when it has ended; guarded by the connection's lock
 }
 
 // receiver is a client connection that a call's answer goes back to.
@@ -36,6 +39,8 @@ type receiver interface {
 	// while the call is pending. It may be kept: once the call has ended there
 	// is no way any more.
 	caller() caller
+	// whose is the client's session, nil for none.
+	whose() *peer
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknoglobals // a pool of scratch space
@@ -52,8 +57,17 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	if r == nil {
 		return nil, false, nil
 	}
-	conn := r.b.ready.Load()
-	if conn == nil || conn.pipe == nil {
+	conn := r.b.common.Load()
+	if conn == nil {
+		who := to.whose()
+		if who == nil {
+			return nil, false, nil
+		}
+		if conn = who.belongings.to(r.b); conn == nil {
+			return nil, false, nil
+		}
+	}
+	if conn.pipe == nil {
 		return nil, false, nil
 	}
 	c, _ := calls.Get().(*call)
@@ -83,8 +97,11 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	return conn.pipe, true, nil
 }
 
-// free gives the call back. Nothing may refer to it any more.
+// free gives the call back, which has ended. Nothing may refer to it any more.
 func (c *call) free() {
+	for _, f := range c.ends {
+		f()
+	}
 	*c = call{id: c.id[:0], token: c.token[:0]}
 	calls.Put(c)
 }
@@ -103,7 +120,7 @@ func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
 	if method != "notifications/progress" || len(c.token) == 0 {
 		return nil
 	}
-	if out := restoreToken(params, c.token); out != nil {
+	if out := c.progress.restore(params, c.token); out != nil {
 		return c.to.progressed(c, out)
 	}
 	return nil
@@ -112,20 +129,16 @@ func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
 // cancelQuick ends the call with a client's id whose receiver is the client's,
 // without an answer, and gives that receiver; nil where there is no such call.
 func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
-	for _, b := range p.backends {
-		conn := b.ready.Load()
-		if conn == nil || conn.pipe == nil {
-			continue
-		}
+	for _, pipe := range p.pipes() {
 		var found *call
-		n, ok := conn.pipe.Find(func(r jsonrpc.Receiver) bool {
+		n, ok := pipe.Find(func(r jsonrpc.Receiver) bool {
 			c, is := r.(*call)
 			if is && bytes.Equal(c.id, id) && of(c.to) {
 				found = c
 			}
 			return found != nil
 		})
-		if ok && conn.pipe.Abandon(n, errCancelled.Error()) {
+		if ok && pipe.Abandon(n, errCancelled.Error()) {
 			to := found.to
 			found.free()
 			return to

@@ -98,6 +98,12 @@ func (p *Proxy) answer(ctx context.Context, r request) ([]byte, error) {
 		return p.read(ctx, r)
 	case "completion/complete":
 		return p.complete(ctx, r)
+	case "logging/setLevel":
+		return p.setLevel(ctx, r)
+	case "resources/subscribe":
+		return p.watch(ctx, r)
+	case "resources/unsubscribe":
+		return p.unwatch(r)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -29,27 +30,40 @@ type served struct {
 // the result, which it gives in the client's revision, as it does with a
 // server's error. With an error, by is told all the same.
 func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) (served, error) {
+	level, err := silent, error(nil)
+	if r.from.modern() {
+		if level, err = r.askedLevel(); err != nil {
+			return served{}, err
+		}
+	}
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
 	defer clock.Stop()
-	events := &relay{clock: clock, from: &r.from}
-	out := &runtime.Request{Method: r.method, Events: events}
+	events := &relay{clock: clock, from: &r.from, level: level, refuse: refuse}
+	var token json.RawMessage
 	if r.msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.
-		token := r.msg.MetaToken.Of(r.line)
-		out.Token = strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10)
-		out.Token = append(out.Token, '"')
-		edits = ordered(append(edits, within(r.msg.Params, r.msg.MetaToken, out.Token)))
-		events.token = token
+		events.token = r.msg.MetaToken.Of(r.line)
+		token = strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10)
+		token = append(token, '"')
+		edits = ordered(append(edits, within(r.msg.Params, r.msg.MetaToken, token)))
 	}
+	var params json.RawMessage
 	if r.msg.Params.Present() {
-		out.Params = rawjson.Splice(nil, r.params(), edits...)
+		params = rawjson.Splice(nil, r.params(), edits...)
 	}
-	s, err := b.call(ctx, &r.from, out)
+	s, err := b.call(ctx, events, func(c *connection) (*runtime.Request, error) {
+		req := &runtime.Request{Method: r.method, Params: params, Token: token}
+		return req, events.suit(ctx, c, req)
+	})
 	if err == nil {
 		return p.converted(b, &r, s)
 	}
 	var rpc *runtime.Error
 	switch {
+	case errors.As(context.Cause(ctx), &rpc): // refused
+		return s, rpc
 	case clock.Expired():
 		err = &runtime.TimeoutError{Op: r.method, After: p.o.RequestTimeout.Round(time.Millisecond)}
 	case ctx.Err() != nil:
@@ -60,12 +74,49 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	return s, &backendError{server: b.name, err: err}
 }
 
+// suit makes a request fit the connection's era. A modern server is told with
+// each request what the client can be asked, and which lines of its log the
+// client wants; one of the handshake era has been told, or is told now.
+func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) error {
+	if !c.modern() {
+		if e.level < silent {
+			c.tellLevel(ctx, e.level)
+		}
+		return nil
+	}
+	req.Inputs = e.from.modern()
+	req.Capabilities = json.RawMessage(`{}`)
+	if e.from.modern() || e.from.ask != nil {
+		req.Capabilities = bridge.Offer(e.from.capabilities, e.from.version, c.version)
+	}
+	if e.from.modern() || e.from.peer == nil {
+		return nil
+	}
+	level, ok := e.from.peer.belongings.logLevel()
+	if !ok {
+		return nil
+	}
+	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: logLevelMeta, Value: []byte(`"` + levels()[level] + `"`)}})
+	if err != nil {
+		return invalid("params: %v", err)
+	}
+	req.Params = params
+	return nil
+}
+
 // relay passes what a backend sends inside a call on to the client.
 type relay struct {
 	runtime.NopHandler
-	clock *deadline.Clock
-	token []byte // the client's own progress token, nil for none
-	from  *caller
+	clock  *deadline.Clock
+	token  []byte // the client's own progress token, nil for none
+	from   *caller
+	level  level           // what a modern client wants to have of the server's log
+	conn   *connection     // that the call goes over
+	refuse func(err error) // ends the call with an error of ours
+
+	progress increase // the reader's alone
+
+	ends []func() // to be called when it has ended; guarded by the connection's lock
 }
 
 // Notification implements [runtime.Handler].
@@ -73,11 +124,11 @@ func (e *relay) Notification(_ context.Context, _ *runtime.Request, method strin
 	switch method {
 	case "notifications/progress":
 		e.clock.Alive()
-		if out := restoreToken(params, e.token); out != nil && e.from.emit != nil {
+		if out := e.progress.restore(params, e.token); out != nil && e.from.emit != nil {
 			e.from.emit(method, out)
 		}
 	case "notifications/message":
-		if e.from.emit != nil {
+		if e.from.emit != nil && gravity(params) >= e.wanted(e.conn) {
 			e.from.emit(method, params)
 		}
 	}
@@ -93,9 +144,12 @@ func (e *relay) Paused(retry time.Duration) {
 
 // Request implements [runtime.Handler].
 func (e *relay) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method == "ping" || e.from.ask == nil {
+	if method == "ping" {
 		return e.NopHandler.Request(ctx, call, method, params)
 	}
+	if l := e.conn.link; l.owner == nil && !l.exclusive {
+		l.b.asked(e.conn, false)
+	}
 	defer e.clock.Suspend()()
-	return e.from.ask(ctx, method, params)
+	return e.conn.put(ctx, e.from, e.refuse, method, params)
 }

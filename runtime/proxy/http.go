@@ -197,7 +197,14 @@ func idOrNull(id []byte) []byte {
 }
 
 func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
-	if s == nil || string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
+	if s == nil {
+		return
+	}
+	if string(m.Method.Of(body)) == rootsChangedMethod {
+		h.p.rootsChanged(s.lifetime, s.peer)
+		return
+	}
+	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
 		return
 	}
 	id := m.RequestID.Of(body)

@@ -167,6 +167,14 @@ func (x *exchange) caller() caller {
 	return from
 }
 
+// whose implements receiver.
+func (x *exchange) whose() *peer {
+	if x.session == nil {
+		return nil
+	}
+	return x.session.peer
+}
+
 // deliver implements receiver.
 func (x *exchange) deliver(c *call, a answer) *jsonrpc.Writer {
 	x.answered <- frame(make([]byte, 0, len(a.result)+len(a.object)+len(c.id)+64), c.id, a)

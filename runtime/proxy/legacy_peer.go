@@ -20,6 +20,8 @@ type peer struct {
 	// must not wait.
 	push func(frame []byte) error
 
+	belongings belongings
+
 	mu           sync.Mutex // guards what follows
 	version      string
 	capabilities json.RawMessage
@@ -31,7 +33,7 @@ type peer struct {
 type reply struct{ result, object json.RawMessage }
 
 func newPeer(push func(frame []byte) error) *peer {
-	return &peer{id: rand.Text(), push: push, waiting: map[string]chan reply{}}
+	return &peer{id: rand.Text(), push: push, waiting: map[string]chan reply{}, belongings: belongings{done: make(chan struct{})}}
 }
 
 // greeted notes what initialize has settled.

@@ -59,6 +59,12 @@ type Options struct {
 	Ring *bridge.Ring
 	// Info names this proxy to its clients.
 	Info runtime.Implementation
+	// Isolation tells, by server, which clients share a connection; absent is
+	// IsolationAuto.
+	Isolation map[string]Isolation
+	// Roots answers servers that ask for roots outside any client's call: a raw
+	// array; nil is none.
+	Roots json.RawMessage
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -86,8 +92,11 @@ type Proxy struct {
 	cancel   context.CancelFunc
 	work     sync.WaitGroup // connecting and listing
 
-	mu        sync.Mutex // guards listeners, and is held while a snapshot is built
-	listeners map[listener]struct{}
+	mu        sync.Mutex // guards what follows, and is held while a snapshot is built
+	listeners map[listener]changeKinds
+	levels    map[*peer]level // that clients have asked for
+
+	hub hub // of those who want to know of changed resources
 }
 
 // listener is a client connection that wants to know of changes.
@@ -116,10 +125,13 @@ func New(o Options) (*Proxy, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Proxy{o: o, log: o.Logger, info: describe(o.Info), listeners: map[listener]struct{}{}, names: newNamer(o)}
+	p := &Proxy{
+		o: o, log: o.Logger, info: describe(o.Info), names: newNamer(o),
+		listeners: map[listener]changeKinds{}, levels: map[*peer]level{},
+	}
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
 	for _, name := range o.Servers {
-		p.backends = append(p.backends, &backend{p: p, name: name})
+		p.backends = append(p.backends, newBackend(p, name))
 	}
 	p.snap.Store(newSnapshot(p))
 	return p, nil
@@ -152,8 +164,10 @@ func (p *Proxy) publish(b *backend, cat *catalog) (news bool) {
 	p.snap.Store(after)
 	b.known.Store(b.catalog != nil)
 	for _, method := range p.changes(before, after) {
-		for l := range p.listeners {
-			l.notify(method, nil)
+		for l, kinds := range p.listeners {
+			if kinds.has(method) {
+				l.notify(method, nil)
+			}
 		}
 	}
 	for k := range kinds {
@@ -174,10 +188,15 @@ func (p *Proxy) changes(before, after *snapshot) []string {
 	return slices.Sorted(maps.Keys(methods))
 }
 
+// listen has a client of the handshake era told of every change of a list.
 func (p *Proxy) listen(l listener) (stop func()) {
+	return p.listenFor(l, changeKinds{true, true, true})
+}
+
+func (p *Proxy) listenFor(l listener, kinds changeKinds) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.listeners[l] = struct{}{}
+	p.listeners[l] = kinds
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()

@@ -92,7 +92,7 @@ func (b *backend) expired() {
 // reload asks a connected backend for its lists.
 func (b *backend) reload() {
 	news := false
-	if c := b.ready.Load(); c != nil {
+	if c := b.primary.ready.Load(); c != nil {
 		cat, err := b.p.load(b, c.client)
 		if err != nil {
 			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)

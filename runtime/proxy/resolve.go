@@ -19,7 +19,7 @@ func (p *Proxy) discover(ctx context.Context) {
 	var wg sync.WaitGroup
 	for _, b := range p.backends {
 		if b.due(now) {
-			wg.Go(func() { _, _ = b.acquire(ctx) }) // its failure is reported with the list
+			wg.Go(func() { _, _ = b.primary.acquire(ctx) }) // its failure is reported with the list
 		}
 	}
 	wg.Wait()
@@ -45,7 +45,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	for _, b := range p.backends {
 		// The prefix only tells whom to ask first; the table decides.
 		if !b.known.Load() && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
-			if _, err := b.acquire(ctx); err != nil {
+			if _, err := b.primary.acquire(ctx); err != nil {
 				return nil, &backendError{server: b.name, err: err}
 			}
 			if r := p.snap.Load().routes[k][name]; r != nil {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -22,14 +23,27 @@ func ordered(edits []rawjson.Edit) []rawjson.Edit {
 	return edits
 }
 
-// restoreToken gives a backend's progress params with the client's own token,
-// nil where there is none to replace.
-func restoreToken(params, token []byte) []byte {
-	at, err := rawjson.Field(params, "progressToken")
-	if err != nil || !at.Present() || len(token) == 0 {
+// increase is the progress of one call. The zero value is ready.
+type increase struct {
+	last  float64
+	begun bool
+}
+
+// restore gives a backend's progress params with the client's own token, nil
+// where there is none to replace and where the progress is none: "the progress
+// value MUST increase with each notification" (2025-11-25, Progress).
+func (i *increase) restore(params, token []byte) []byte {
+	var at [2]rawjson.Span
+	err := rawjson.Fields(params, at[:], "progressToken", "progress")
+	if err != nil || !at[0].Present() || len(token) == 0 {
 		return nil
 	}
-	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: token})
+	n, err := strconv.ParseFloat(string(at[1].Of(params)), 64)
+	if err != nil || i.begun && n <= i.last {
+		return nil
+	}
+	i.last, i.begun = n, true
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at[0], New: token})
 }
 
 // restoreURIs gives a resources/read result in which the contents carry the

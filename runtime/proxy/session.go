@@ -112,7 +112,11 @@ func (t *sessions) open(p *Proxy) *session {
 	s := &session{id: rand.Text(), used: time.Now(), streams: map[chan []byte]struct{}{}}
 	s.peer = newPeer(s.push)
 	s.lifetime, s.end = context.WithCancel(p.lifetime)
-	s.unlisten = p.listen(s)
+	unlisten := p.listen(s)
+	s.unlisten = func() {
+		unlisten()
+		p.leave(s.peer)
+	}
 	t.mu.Lock()
 	if t.m == nil {
 		t.m = map[string]*session{}

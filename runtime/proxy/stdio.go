@@ -54,6 +54,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	f.peer = newPeer(f.ask)
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
+	defer p.leave(f.peer)
 	defer p.listen(f)()
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
@@ -219,6 +220,10 @@ func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 }
 
 func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
+	if string(m.Method.Of(line)) == rootsChangedMethod {
+		f.p.rootsChanged(f.lifetime, f.peer)
+		return
+	}
 	if string(m.Method.Of(line)) != `"notifications/cancelled"` || !m.RequestID.Present() {
 		return
 	}
@@ -263,6 +268,9 @@ func (f *stdioFront) caller() caller {
 		},
 	}
 }
+
+// whose implements receiver.
+func (f *stdioFront) whose() *peer { return f.peer }
 
 // ask sends a question.
 func (f *stdioFront) ask(frame []byte) error {

@@ -1,0 +1,292 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// active are the calls that one client has in flight over a connection.
+type active struct {
+	from   caller
+	relays []*relay // calls that have a goroutine
+	quick  []uint64 // the others, by their ids
+	level  level    // what the client wants to have of the server's log
+}
+
+// only gives the calls in flight over the connection where all of them are one
+// client's, nil where there are none. Where they are of several, it gives nil
+// and true. Clients without a session are told apart by their calls.
+//
+// With ends, that function is called once all of these calls have ended.
+func (c *connection) only(ends func()) (_ *active, several bool) {
+	var a *active
+	var to receiver
+	var who *peer
+	left := new(atomic.Int64)
+	end := func() {
+		if left.Add(-1) == 0 {
+			ends()
+		}
+	}
+	join := func(of *peer) {
+		if a == nil {
+			a, who = &active{}, of
+		} else if of == nil || of != who {
+			several = true
+		}
+		left.Add(1)
+	}
+	left.Add(1) // until all are counted
+	c.mu.Lock()
+	for e := range c.calls {
+		join(e.from.peer)
+		a.relays = append(a.relays, e)
+		if ends != nil {
+			e.ends = append(e.ends, end)
+		}
+	}
+	c.mu.Unlock()
+	if c.pipe != nil {
+		c.pipe.Each(func(id uint64, r jsonrpc.Receiver) {
+			q, ok := r.(*call)
+			if !ok {
+				return // it has a goroutine, and was counted
+			}
+			join(q.to.whose())
+			a.quick, to = append(a.quick, id), q.to
+			if ends != nil {
+				q.ends = append(q.ends, end)
+			}
+		})
+	}
+	if several || a == nil {
+		return nil, several
+	}
+	if ends != nil {
+		end()
+	}
+	// A call of the client's that can be asked inside of, where there is one.
+	if to != nil {
+		a.from = to.caller()
+		a.level = wanted(&a.from, c)
+	}
+	for _, e := range a.relays {
+		if to == nil || a.from.ask == nil {
+			a.from, to = *e.from, nil
+			a.level = e.wanted(c)
+		}
+		if a.from.ask != nil {
+			break
+		}
+	}
+	return a, false
+}
+
+// suspend leaves the ceiling alone to end the calls, until resume.
+func (a *active) suspend(c *connection) (resume func()) {
+	var all []func()
+	for _, e := range a.relays {
+		all = append(all, e.clock.Suspend())
+	}
+	for _, id := range a.quick {
+		all = append(all, c.pipe.Suspend(id))
+	}
+	return func() {
+		for _, f := range all {
+			f()
+		}
+	}
+}
+
+// question answers a request of the server that does not tell to which call it
+// belongs. It goes to the one client whose it can be, and to nobody where
+// there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
+func (c *connection) question(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	b := c.link.b
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a, several := c.only(cancel)
+	if owner := c.link.owner; a == nil && owner != nil {
+		return c.askOwner(ctx, owner, method, params)
+	}
+	switch {
+	case a == nil && !several && method == "roots/list":
+		// Some ask as soon as they are initialized.
+		return b.p.roots(), nil
+	case a == nil && !several:
+		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " belongs to no call: there is nobody to ask"}
+	}
+	if c.link.owner == nil && !c.link.exclusive {
+		b.asked(c, true)
+	}
+	if several {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
+	}
+	defer a.suspend(c)()
+	return c.put(ctx, &a.from, a.refuse, method, params)
+}
+
+// refuse ends the calls with an error of ours.
+func (a *active) refuse(err error) {
+	for _, e := range a.relays {
+		e.refuse(err)
+	}
+}
+
+// askOwner puts a question that belongs to no call to the client whose own the
+// connection is.
+func (c *connection) askOwner(ctx context.Context, owner *peer, method string, params json.RawMessage) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // ends with the question
+		select {
+		case <-owner.belongings.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	from := caller{peer: owner, ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return owner.ask(ctx, owner.push, method, params)
+	}}
+	from.version, from.capabilities = owner.settled()
+	return c.put(ctx, &from, func(error) {}, method, params)
+}
+
+// put puts a question of the server to a client, in the words of the client's
+// revision. Refuse ends the call where the question is the client's to be
+// refused: one of the modern era learns what it has to declare.
+func (c *connection) put(ctx context.Context, from *caller, refuse func(error), method string, params json.RawMessage) (json.RawMessage, error) {
+	if from.ask == nil {
+		return nil, unanswerable(method)
+	}
+	q := bridge.Question{From: c.version, To: from.version, Method: method, Capabilities: from.capabilities}
+	if b := c.link.b; len(b.p.backends) > 1 {
+		q.Name = b.name
+	}
+	out, err := q.Params(withoutContext(method, params))
+	if err != nil {
+		rpc, ok := errors.AsType[*runtime.Error](err)
+		if !ok || rpc.Code != runtime.CodeMissingCapability || c.modern() {
+			return nil, err
+		}
+		if from.modern() {
+			refuse(rpc)
+		}
+		return nil, undeclared(method, params)
+	}
+	c.promise(from.peer, method, out)
+	result, err := from.ask(ctx, method, out)
+	if err != nil {
+		return nil, err
+	}
+	return q.Reply(result)
+}
+
+// unanswerable refuses a question that the client has no means to answer.
+func unanswerable(method string) error {
+	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client cannot be asked for " + method}
+}
+
+// undeclared refuses a question that the client has not declared to answer:
+// -32601 for a method, -32602 for a mode of it (2025-11-25, Elicitation, Error
+// Handling).
+func undeclared(method string, params json.RawMessage) error {
+	if at, err := rawjson.Field(params, "mode"); err == nil && at.Present() {
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the client does not support this mode of " + method}
+	}
+	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client does not support " + method}
+}
+
+// withoutContext gives a question's params without the wish for context of other
+// servers: behind a proxy "thisServer" would be all of them.
+func withoutContext(method string, params json.RawMessage) json.RawMessage {
+	if method != "sampling/createMessage" {
+		return params
+	}
+	at, err := rawjson.Field(params, "includeContext")
+	if err != nil || !at.Present() || string(at.Of(params)) == `"none"` {
+		return params
+	}
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: []byte(`"none"`)})
+}
+
+// roots answers a server that asks for roots outside any call.
+func (p *Proxy) roots() json.RawMessage {
+	if len(p.o.Roots) == 0 {
+		return json.RawMessage(`{"roots":[]}`)
+	}
+	return append(append(json.RawMessage(`{"roots":`), p.o.Roots...), '}')
+}
+
+// rootsChangedMethod is the raw method of a client whose roots have changed.
+const rootsChangedMethod = `"notifications/roots/list_changed"`
+
+// rootsChanged tells the servers of which a client has connections of its own,
+// and which know of its roots, that these have changed.
+func (p *Proxy) rootsChanged(ctx context.Context, who *peer) {
+	for _, b := range p.backends {
+		c := who.belongings.to(b)
+		if c == nil || c.link.owner != who || c.modern() {
+			continue
+		}
+		if at, err := rawjson.Field([]byte(c.link.key.Capabilities), "roots"); err == nil && at.Present() {
+			// One that is gone asks again when it is back.
+			_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/roots/list_changed"})
+		}
+	}
+}
+
+// maxPromised bounds the elicitations of one connection whose end is awaited;
+// beyond it one of them is not told.
+const maxPromised = 256
+
+// promise notes to whom the end of an elicitation by URL is to be told
+// (2025-11-25, Elicitation, Completion Notifications).
+func (c *connection) promise(who *peer, method string, params json.RawMessage) {
+	if who == nil || method != "elicitation/create" {
+		return
+	}
+	at, err := rawjson.Field(params, "elicitationId")
+	if err != nil || !at.Present() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.promised == nil {
+		c.promised = map[string]*peer{}
+	}
+	if len(c.promised) >= maxPromised {
+		for id := range c.promised {
+			delete(c.promised, id)
+			break
+		}
+	}
+	c.promised[string(at.Of(params))] = who
+}
+
+// completed passes on that an elicitation has ended, to the client that was
+// asked and to nobody else.
+func (c *connection) completed(params json.RawMessage) {
+	at, err := rawjson.Field(params, "elicitationId")
+	if err != nil || !at.Present() {
+		return
+	}
+	id := string(at.Of(params))
+	c.mu.Lock()
+	who := c.promised[id]
+	delete(c.promised, id)
+	c.mu.Unlock()
+	if who == nil {
+		return
+	}
+	if version, _ := who.settled(); version == "2025-11-25" { // no other has the message
+		who.tell("notifications/elicitation/complete", params)
+	}
+}

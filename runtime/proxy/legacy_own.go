@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// belongings are what a client of the handshake era has in the proxy for as
+// long as its session lasts.
+type belongings struct {
+	// links are the connections that are not everybody's, replaced whole: the
+	// quick path reads them without a lock.
+	links atomic.Pointer[map[*backend]*link]
+
+	ended atomic.Bool
+	done  chan struct{} // closed when the session ends
+
+	mu      sync.Mutex // guards what follows, and replacing links
+	level   level      // the log level it has asked for
+	leveled bool
+	watches map[string]func() // by the URI it named: ends the subscription
+}
+
+// lead notes over which link the client's calls to a backend go; it tells
+// whether that is news.
+func (o *belongings) lead(b *backend, l *link) (news bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var m map[*backend]*link
+	if old := o.links.Load(); old != nil {
+		if (*old)[b] == l {
+			return false
+		}
+		m = maps.Clone(*old)
+	} else {
+		m = map[*backend]*link{}
+	}
+	m[b] = l
+	o.links.Store(&m)
+	return true
+}
+
+// to gives the connection that the client's calls to a backend go over where it
+// is not everybody's, nil where that has to be found out.
+func (o *belongings) to(b *backend) *connection {
+	m := o.links.Load()
+	if m == nil {
+		return nil
+	}
+	l := (*m)[b]
+	if l == nil {
+		return nil
+	}
+	return l.ready.Load()
+}
+
+// leave ends what a client had: its session is over.
+func (p *Proxy) leave(who *peer) {
+	o := &who.belongings
+	o.mu.Lock()
+	ended := o.ended.Swap(true)
+	watches := o.watches
+	o.watches = nil
+	o.mu.Unlock()
+	if ended {
+		return
+	}
+	close(o.done)
+	for _, stop := range watches {
+		stop()
+	}
+	p.mu.Lock()
+	delete(p.levels, who)
+	p.mu.Unlock()
+	for _, b := range p.backends {
+		b.leave(who)
+	}
+}
+
+// tell sends the client a notification that belongs to no request.
+func (p *peer) tell(method string, params []byte) {
+	_ = p.push(jsonrpc.AppendNotification(nil, method, params)) // nobody listens: nobody to tell
+}
+
+// notify implements listener.
+func (p *peer) notify(method string, params []byte) { p.tell(method, params) }

@@ -1,0 +1,269 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// link is one of a backend's connections, by its key: idle, connecting or
+// ready. It is connected when it is first needed, once, however many wait for
+// it, and again when it was lost.
+type link struct {
+	b   *backend
+	key Key
+	// owner is whose alone it is, nil where it is no session's own.
+	owner *peer
+	// exclusive tells that it takes one call at a time.
+	exclusive bool
+
+	ready atomic.Pointer[connection] // nil unless connected
+
+	// What follows is guarded by backend.mu.
+
+	attempt  *attempt  // the connecting under way, nil for none
+	failures int       // in a row
+	retryAt  time.Time // lists leave it alone until then
+	lastErr  error
+	closed   bool
+	taken    bool      // an exclusive one is in use
+	used     time.Time // last seen in use
+	begun    uint64    // calls begun by then
+}
+
+// connection is a connected server.
+type connection struct {
+	link   *link
+	client *runtime.Client
+	// version is the revision that is spoken over it.
+	version string
+	// pipe takes calls without waiting; nil where the transport cannot.
+	pipe *jsonrpc.Conn
+	// gone is why the connection has ended, nil while it lives; guarded by
+	// backend.mu.
+	gone error
+
+	mu sync.Mutex // guards what follows; held for memory work only
+	// calls are those of clients that have a goroutine; the others are in pipe.
+	calls map[*relay]struct{}
+	begun uint64 // of the former, ever
+	level level  // the log level that the server was told
+	// promised are the elicitations whose end a server will tell, by the raw id.
+	promised map[string]*peer
+}
+
+// modern tells whether requests over the connection are self-contained.
+func (c *connection) modern() bool { return bridge.IsModern(c.version) }
+
+// attempt is one connecting that any number of callers wait for.
+type attempt struct {
+	done chan struct{}
+	conn *connection
+	err  error
+}
+
+var errProxyClosed = errors.New("the proxy is shutting down")
+
+// acquire gives the connection, connecting first where there is none. The
+// connecting has the proxy's lifetime: a caller whose ctx ends leaves it to the
+// others.
+func (l *link) acquire(ctx context.Context) (*connection, error) {
+	if c := l.ready.Load(); c != nil {
+		return c, nil
+	}
+	a, err := l.join()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-a.done:
+		return a.conn, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// join gives the connecting under way, or starts one.
+func (l *link) join() (*attempt, error) {
+	b := l.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return nil, errProxyClosed
+	case l.closed:
+		return nil, errLinkClosed
+	case l.attempt != nil:
+		return l.attempt, nil
+	}
+	a := &attempt{done: make(chan struct{})}
+	if c := l.ready.Load(); c != nil { // connected since the caller looked
+		a.conn = c
+		close(a.done)
+		return a, nil
+	}
+	l.attempt = a
+	if l == b.primary {
+		b.lists.begin()
+	}
+	b.p.work.Go(func() { l.connect(a) })
+	return a, nil
+}
+
+// errLinkClosed is a link that was closed, as unused, in the moment between its
+// choice and its use.
+var errLinkClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
+
+// connect connects, learns over the primary link what the server offers, and
+// lets the waiting in. What is offered is in the snapshot before the connection
+// can be had.
+func (l *link) connect(a *attempt) {
+	start := time.Now()
+	b := l.b
+	c, cat, err := l.open()
+	if err == nil && cat != nil {
+		b.p.publish(b, cat)
+	}
+	b.mu.Lock()
+	switch {
+	case err != nil:
+	case b.closed:
+		err = errProxyClosed
+	case l.closed:
+		err = errLinkClosed
+	case c.gone != nil: // before anybody could have used it
+		err = c.gone
+	}
+	if l == b.primary {
+		b.lists.end()
+	}
+	if err != nil {
+		l.failures++
+		l.lastErr = err
+		l.retryAt = time.Now().Add(backoff(l.failures))
+	} else {
+		l.failures, l.lastErr, l.retryAt = 0, nil, time.Time{}
+		l.used = time.Now()
+		l.ready.Store(c)
+		b.settled(c)
+		b.relist()
+	}
+	a.conn, a.err = c, err
+	l.attempt = nil
+	b.mu.Unlock()
+	if err != nil {
+		if c != nil {
+			_ = c.client.Close() // it came too late to be used
+		}
+		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
+		if l == b.primary {
+			b.p.publish(b, nil)
+		}
+	} else {
+		b.p.log.Info("backend connected", "server", b.name, "version", c.version, "elapsed", time.Since(start))
+	}
+	close(a.done)
+}
+
+// backoff is how long lists leave a failing backend alone: 5 s, doubled with
+// each failure, at most 5 min. Calls to it always try.
+func backoff(failures int) time.Duration {
+	return min(5*time.Second<<min(failures-1, 10), 5*time.Minute)
+}
+
+// open connects and, over the primary link, loads what is offered.
+func (l *link) open() (*connection, *catalog, error) {
+	b := l.b
+	c := &connection{link: l, calls: map[*relay]struct{}{}, level: silent}
+	client, err := b.p.o.Dial(b.p.lifetime, l.key, &backendHandler{conn: c})
+	if err != nil {
+		return nil, nil, err
+	}
+	c.client, c.version = client, client.Info().Version
+	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
+		c.pipe = t.Pipeline()
+	}
+	c.restoreLevel(b.p.lifetime)
+	b.p.hub.restore(b.p.lifetime, c)
+	if l != b.primary {
+		return c, nil, nil
+	}
+	cat, err := b.p.load(b, client)
+	if err != nil {
+		return c, nil, fmt.Errorf("list what %s offers: %w", b.name, err)
+	}
+	return c, cat, nil
+}
+
+// lost drops a connection that is gone. What the backend offered stays listed;
+// the next call connects again.
+func (l *link) lost(c *connection, err error) {
+	if err == nil {
+		err = runtime.ErrClosed
+	}
+	if l.drop(c, err) {
+		l.b.p.log.Warn("backend connection lost", "server", l.b.name, "err", err)
+	}
+}
+
+func (l *link) drop(c *connection, err error) bool {
+	b := l.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c.gone = err
+	// One that is not ready yet is found gone by connect, one that is left at
+	// the end is closed by close.
+	if b.closed || !l.ready.CompareAndSwap(c, nil) {
+		return false
+	}
+	b.expose()
+	b.p.work.Go(func() { _ = c.client.Close() }) // it still has a process to reap
+	if !l.closed && b.p.hub.uses(l) {
+		b.p.work.Go(l.revive)
+	}
+	return true
+}
+
+// busy tells whether a call of a client is in flight over the connection.
+func (c *connection) busy() bool {
+	c.mu.Lock()
+	n := len(c.calls)
+	c.mu.Unlock()
+	return n > 0 || c.pipe != nil && c.pipe.Busy()
+}
+
+// begin notes a call of a client that has a goroutine; the function takes it
+// back.
+func (c *connection) begin(e *relay) (end func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[e] = struct{}{}
+	c.begun++
+	return func() {
+		c.mu.Lock()
+		delete(c.calls, e)
+		ends := e.ends
+		c.mu.Unlock()
+		for _, f := range ends {
+			f()
+		}
+	}
+}
+
+// counted is how many calls the connection has ever been given.
+func (c *connection) counted() uint64 {
+	c.mu.Lock()
+	n := c.begun
+	c.mu.Unlock()
+	if c.pipe != nil {
+		n += c.pipe.Begun()
+	}
+	return n
+}

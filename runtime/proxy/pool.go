@@ -1,0 +1,330 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// Isolation tells which clients share a backend's connection, and with it the
+// state that the server keeps for it.
+type Isolation string
+
+// Ways to isolate clients from each other.
+const (
+	// IsolationAuto shares one connection in each era until the server asks a
+	// client something. From then on each client session that can answer has a
+	// connection of its own, those that cannot share one, and requests without
+	// a session have one for each call that may be asked. It is the default.
+	IsolationAuto Isolation = "auto"
+	// IsolationShared shares one connection in each era, come what may. A
+	// question that cannot be told to belong to one client is refused.
+	IsolationShared Isolation = "shared"
+	// IsolationPrincipal shares among the clients of one principal: all of them,
+	// as long as clients are not told apart.
+	IsolationPrincipal Isolation = "principal"
+	// IsolationSession gives each client session a connection of its own, for
+	// servers that keep state. Requests without a session share one.
+	IsolationSession Isolation = "session"
+)
+
+const (
+	// maxLinks bounds the connections of a backend besides the shared ones.
+	// Beyond it one that is idle makes room, else callers share, and questions
+	// that cannot be told to belong to one of them are refused.
+	maxLinks = 16
+	// linkSweep is how often connections are looked at; one is closed that was
+	// not used for linkIdle. A session's own by choice lives as long as that.
+	linkSweep = time.Minute
+	linkIdle  = 10 * time.Minute
+	// linkYield is how long one must be idle to make room for another's.
+	linkYield = 30 * time.Second
+)
+
+// sharedOffer is what a connection declares that any client may come to use:
+// all that we can carry. What a server asks goes by what its caller has
+// declared.
+const sharedOffer = `{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{}}}`
+
+// acquire gives the connection that a client's request takes. done is called
+// when the request has ended.
+func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, done func(), _ error) {
+	if !b.known.Load() {
+		// The primary connection tells the era, and what there is to ask for.
+		if _, err := b.primary.acquire(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	for again := true; ; again = false {
+		l := b.pick(from)
+		c, err := l.acquire(ctx)
+		switch {
+		case err == nil && l.exclusive:
+			return c, func() { b.giveBack(l) }, nil
+		case err == nil:
+			return c, func() {}, nil
+		case l.exclusive:
+			b.giveBack(l)
+		}
+		if !again || !errors.Is(err, errLinkClosed) {
+			return nil, nil, err
+		}
+	}
+}
+
+func (b *backend) giveBack(l *link) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.taken = false
+	l.used = time.Now()
+}
+
+// pick chooses the link for a client's request. A private one is remembered
+// with the client, where the quick path finds it.
+func (b *backend) pick(from *caller) *link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	legacy := b.dual && !from.modern()
+	shared := b.primary
+	if legacy {
+		shared = b.at(Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}, nil)
+	}
+	if from.peer != nil && from.peer.belongings.ended.Load() {
+		return shared // nobody would close what is its own
+	}
+	private := b.isolation == IsolationSession && from.peer != nil
+	asked := b.asks && (legacy || !b.modern) && b.isolation != IsolationShared && b.isolation != IsolationPrincipal
+	if !private && !asked {
+		return shared
+	}
+	to := bridge.Latest
+	if b.modern && !legacy {
+		to = bridge.Modern
+	}
+	offer := string(bridge.Offer(from.capabilities, from.version, to))
+	key := Key{Server: b.name, Legacy: legacy, Capabilities: offer}
+	var l *link
+	switch {
+	case from.peer != nil && (private || offer != "{}"):
+		key.Scope = scopeSession + from.peer.id
+		l = b.at(key, from.peer)
+	case offer == "{}" || !b.untold:
+		l = b.at(key, nil)
+	default:
+		l = b.single(key)
+	}
+	if l == nil {
+		return shared // there are too many already
+	}
+	l.used = time.Now()
+	if from.peer != nil {
+		if from.peer.belongings.lead(b, l) {
+			b.p.hub.move(from.peer, l)
+		}
+	}
+	return l
+}
+
+// Beginnings of [Key.Scope].
+const (
+	scopeSession = "session "
+	scopeCall    = "call "
+)
+
+// at gives the link with a key, nil where there are too many to make one. The
+// caller holds the lock.
+func (b *backend) at(key Key, owner *peer) *link {
+	if l := b.links[key]; l != nil {
+		return l
+	}
+	if key.Capabilities != sharedOffer && !b.room() {
+		return nil
+	}
+	l := &link{b: b, key: key, owner: owner}
+	b.links[key] = l
+	b.watch()
+	return l
+}
+
+// single gives a link that nobody else uses until it is given back, nil where
+// there are too many. The caller holds the lock.
+func (b *backend) single(key Key) *link {
+	for k, l := range b.links {
+		if l.exclusive && !l.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy {
+			l.taken = true
+			return l
+		}
+	}
+	b.singles++
+	key.Scope = scopeCall + strconv.FormatUint(b.singles, 10)
+	l := b.at(key, nil)
+	if l != nil {
+		l.exclusive, l.taken = true, true
+	}
+	return l
+}
+
+// room tells whether one more link may be made, closing one that is idle where
+// there are too many. The caller holds the lock.
+func (b *backend) room() bool {
+	n := 0
+	var idle *link
+	for k, l := range b.links {
+		if k.Capabilities == sharedOffer && k.Scope == "" {
+			continue
+		}
+		n++
+		if time.Since(l.lastUse()) > linkYield && !l.kept() && (idle == nil || l.used.Before(idle.used)) {
+			idle = l
+		}
+	}
+	if n < maxLinks {
+		return true
+	}
+	if idle == nil {
+		return false
+	}
+	b.shut(idle)
+	return true
+}
+
+// kept tells whether the link must stay though nobody calls over it. The caller
+// holds the lock.
+func (l *link) kept() bool {
+	c := l.ready.Load()
+	return l.taken || l.attempt != nil || c != nil && c.busy() ||
+		l.owner != nil && l.b.isolation == IsolationSession || l.b.p.hub.uses(l)
+}
+
+// lastUse is when the link was last seen in use. The caller holds the lock.
+func (l *link) lastUse() time.Time {
+	if c := l.ready.Load(); c != nil {
+		if n := c.counted(); n != l.begun {
+			l.begun, l.used = n, time.Now()
+		}
+	}
+	return l.used
+}
+
+// watch sees to it that idle links are closed, as long as there are any. The
+// caller holds the lock.
+func (b *backend) watch() {
+	if b.watched || b.closed || len(b.links) == 0 {
+		return
+	}
+	b.watched = true
+	if b.watcher == nil {
+		b.watcher = time.AfterFunc(linkSweep, b.sweep)
+		return
+	}
+	b.watcher.Reset(linkSweep)
+}
+
+func (b *backend) sweep() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watched = false
+	if b.closed {
+		return
+	}
+	for _, l := range b.links {
+		if time.Since(l.lastUse()) > linkIdle && !l.kept() {
+			b.shut(l)
+		}
+	}
+	b.watch()
+}
+
+// shut closes a link for good and forgets it. The caller holds the lock.
+func (b *backend) shut(l *link) {
+	if l.closed {
+		return
+	}
+	l.closed = true
+	delete(b.links, l.key)
+	c := l.ready.Swap(nil)
+	b.expose()
+	if c != nil && !b.closed {
+		b.p.work.Go(func() { _ = c.client.Close() })
+	}
+}
+
+// leave closes what was a client's own.
+func (b *backend) leave(who *peer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for k, l := range b.links {
+		if l.owner == who && strings.HasPrefix(k.Scope, scopeSession) {
+			b.shut(l)
+		}
+	}
+}
+
+// settled notes what a new connection tells of the server's era. The caller
+// holds the lock.
+func (b *backend) settled(c *connection) {
+	if c.link == b.primary {
+		legacy := false
+		for _, v := range c.client.Info().Versions {
+			legacy = legacy || !bridge.IsModern(v)
+		}
+		b.modern = c.modern()
+		b.dual = b.modern && legacy
+	}
+	b.expose()
+}
+
+// asked notes that the server has asked a client something over a connection
+// that it may share with others; untold tells that nothing says to which call
+// the question belongs. It is not remembered beyond this process.
+func (b *backend) asked(c *connection, untold bool) {
+	if c.modern() {
+		return // its questions are answers to calls
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.asks {
+		b.p.log.Info("backend asks its clients", "server", b.name)
+	}
+	b.asks, b.untold = true, b.untold || untold
+	b.expose()
+}
+
+// expose tells the quick path over which connection all clients of the handshake
+// era go; nil: pick decides. The caller holds the lock.
+func (b *backend) expose() {
+	var c *connection
+	l := b.primary
+	if b.dual {
+		l = b.links[Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}]
+	}
+	private := b.isolation == IsolationSession || b.isolation == IsolationAuto && b.asks && (b.dual || !b.modern)
+	if l != nil && !private {
+		c = l.ready.Load()
+	}
+	b.common.Store(c)
+}
+
+// pipes gives the connections that calls of the quick path may be pending on.
+func (p *Proxy) pipes() []*jsonrpc.Conn {
+	var all []*jsonrpc.Conn
+	add := func(l *link) {
+		if c := l.ready.Load(); c != nil && c.pipe != nil {
+			all = append(all, c.pipe)
+		}
+	}
+	for _, b := range p.backends {
+		b.mu.Lock()
+		add(b.primary)
+		for _, l := range b.links {
+			add(l)
+		}
+		b.mu.Unlock()
+	}
+	return all
+}
