@@ -43,8 +43,9 @@ type Request struct {
 	// have no stream of their own, progress with this token goes to Events.
 	Token json.RawMessage
 	// Mirror holds what HTTP transports repeat as headers (Mcp-Method,
-	// Mcp-Name, Mcp-Param-*: revision 2026-07-28, Streamable HTTP). Others
-	// ignore it.
+	// Mcp-Name, Mcp-Param-*: revision 2026-07-28, Streamable HTTP), encoded for
+	// the wire. Others ignore it. Of those that a caller sets, a connection that
+	// makes up its own keeps the Mcp-Param-* that it does not know.
 	Mirror map[string]string
 	// Capabilities is the client capabilities object that the request is sent
 	// under, raw (2026-07-28, Overview, General fields); nil: the connection's

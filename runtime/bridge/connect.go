@@ -21,6 +21,9 @@ type Options struct {
 	// server refuses the handshake with 400, 404 or 405 (2025-11-25,
 	// Transports, Backwards Compatibility). Nil: there is none.
 	Fallback func(context.Context) (runtime.Transport, error)
+	// HTTP tells that the bare transport repeats parts of requests as headers
+	// (2026-07-28, Streamable HTTP, Request Metadata).
+	HTTP bool
 	// Version is a revision to use whatever the server prefers; "" finds out.
 	Version string
 	// Legacy prefers the handshake where the server speaks both eras.

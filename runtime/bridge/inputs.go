@@ -161,8 +161,8 @@ func again(params, answers, state json.RawMessage) (json.RawMessage, error) {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
-	out, err := rawjson.Without(params, func(name []byte) bool {
-		return string(name) == memberAnswers || string(name) == memberState
+	out, err := rawjson.Without(params, func(name string) bool {
+		return name == memberAnswers || name == memberState
 	})
 	if err != nil {
 		return nil, err

@@ -73,6 +73,7 @@ type legacyTransport struct {
 	runtime.Transport
 	o       *Options
 	version string
+	tools   toolbox
 
 	generation atomic.Int64  // counts sessions
 	gone       atomic.Bool   // there is no session now, nor until a handshake succeeds
@@ -85,7 +86,14 @@ type sessionLost interface{ SessionExpired() bool }
 
 // Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	if !mayAsk(req.Method) {
+	switch {
+	case req.Method == "tools/list":
+		raw, err := l.send(ctx, req)
+		if err == nil {
+			raw = l.tools.learn(req.Params, raw, false, l.o.Logger)
+		}
+		return raw, err
+	case !mayAsk(req.Method):
 		return l.send(ctx, req)
 	}
 	if req.Inputs {

@@ -34,9 +34,9 @@ func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error
 	inner := []byte("{}")
 	if raw := at.Of(params); raw != nil && string(raw) != "null" {
 		own := false // has a log level
-		inner, err = rawjson.Without(raw, func(name []byte) bool {
-			own = own || string(name) == metaLevel
-			switch string(name) {
+		inner, err = rawjson.Without(raw, func(name string) bool {
+			own = own || name == metaLevel
+			switch name {
 			case metaVersion, metaClient, metaCapabilities:
 				return true
 			}
@@ -72,7 +72,7 @@ func unclaim(params json.RawMessage) json.RawMessage {
 		return params
 	}
 	raw := at.Of(params)
-	inner, err := rawjson.Without(raw, func(name []byte) bool { return strings.HasPrefix(string(name), metaPrefix) })
+	inner, err := rawjson.Without(raw, func(name string) bool { return strings.HasPrefix(name, metaPrefix) })
 	if err != nil || len(inner) == len(raw) {
 		return params
 	}

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,17 +140,6 @@ func mirrored(kind any) bool {
 	return false
 }
 
-// isToken tells whether a text can be the name of a header (RFC 9110, 5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // Value gives the text that repeats the value of raw arguments, and whether
 // there is one: none stands for a value that is absent or null. An error is a
 // value that no header can repeat, such as an integer beyond ±(2^53-1).
@@ -247,27 +235,4 @@ func sameInteger(m *Mirror, arguments json.RawMessage, got, want string) bool {
 	}
 	n, err := integer(got)
 	return err == nil && strconv.FormatInt(n, 10) == want
-}
-
-const (
-	wrapperStart = "=?base64?"
-	wrapperEnd   = "?="
-)
-
-// DecodeHeader gives the text that a mirrored header stands for, Mcp-Name
-// included: what it says, or what its base64 wrapper holds (2026-07-28,
-// Streamable HTTP, Value Encoding).
-func DecodeHeader(value string) (string, error) {
-	inner, ok := strings.CutPrefix(value, wrapperStart)
-	if !ok {
-		return value, nil
-	}
-	if inner, ok = strings.CutSuffix(inner, wrapperEnd); !ok {
-		return value, nil
-	}
-	text, err := base64.StdEncoding.DecodeString(inner)
-	if err != nil {
-		return "", errors.New("invalid base64")
-	}
-	return string(text), nil
 }

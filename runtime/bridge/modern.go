@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -78,18 +79,32 @@ func (o *Options) requestMeta() []rawjson.Member {
 	}
 }
 
-// modernTransport makes each request self-contained.
+// modernTransport makes each request self-contained, and takes the vocabulary of
+// the handshake era for what it means here.
 type modernTransport struct {
 	runtime.Transport
 	o            *Options
 	meta         []rawjson.Member
 	capabilities json.RawMessage // the server's
 	listening    listening
+
+	level atomic.Pointer[[]byte] // the log level of requests without one, raw
+	tools toolbox
+	// bareNames tells that the server wants Mcp-Name as it is, even where the
+	// rules wrap it: released SDKs do not know the wrapper there.
+	bareNames atomic.Bool
 }
 
 // Call adds the request's metadata, tells HTTP transports what to repeat as
 // headers, and answers what results ask for unless the caller does.
 func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	switch req.Method {
+	case "ping": // 2026-07-28 has none; discovering is as cheap
+		_, err := m.send(ctx, &runtime.Request{Method: "server/discover"})
+		return json.RawMessage(`{}`), err
+	case "logging/setLevel":
+		return m.setLevel(req)
+	}
 	if req.Inputs {
 		return m.send(ctx, req)
 	}
@@ -97,6 +112,23 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 		return m.interim(req, raw)
 	}}
 	return l.call(ctx, req)
+}
+
+// setLevel keeps a log level for the requests to come: the connection has none
+// (2026-07-28, Utilities, Logging).
+func (m *modernTransport) setLevel(req *runtime.Request) (json.RawMessage, error) {
+	at, err := rawjson.Field(req.Params, "level")
+	if err != nil || !slices.Contains(levels(), string(at.Of(req.Params))) {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "logging/setLevel: unknown level"}
+	}
+	level := slices.Clone(at.Of(req.Params))
+	m.level.Store(&level)
+	return json.RawMessage(`{}`), nil
+}
+
+// levels are the log levels, quoted.
+func levels() []string {
+	return []string{`"debug"`, `"info"`, `"notice"`, `"warning"`, `"error"`, `"critical"`, `"alert"`, `"emergency"`}
 }
 
 // interim tells whether a result asks for input. One without a type is
@@ -126,37 +158,43 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 		members = slices.Clone(members)
 		members[len(members)-1].Value = req.Capabilities // the last one of requestMeta
 	}
-	params, err := claim(req.Params, members, nil)
+	var level []byte
+	if p := m.level.Load(); p != nil {
+		level = *p
+	}
+	params, err := claim(req.Params, members, level)
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
 	r.Params, r.Version = params, Modern
-	r.Mirror = mirror(req)
-	start := time.Now()
-	raw, err := m.Transport.Call(ctx, &r)
-	trace(m.o.Logger, &r, start, raw, err)
+	raw, err := m.mirrored(ctx, &r)
+	if err == nil && r.Method == "tools/list" {
+		raw = m.tools.learn(req.Params, raw, m.o.HTTP, m.o.Logger)
+	}
 	return raw, err
 }
 
-// Notify sends a notification under the modern revision.
+// once sends a request that is ready to be sent.
+func (m *modernTransport) once(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
+	start := time.Now()
+	raw, err := m.Transport.Call(ctx, r)
+	trace(m.o.Logger, r, start, raw, err)
+	return raw, err
+}
+
+// Notify sends a notification under the modern revision. What that no longer
+// knows is not sent.
 func (m *modernTransport) Notify(ctx context.Context, req *runtime.Request) error {
+	switch req.Method {
+	case "notifications/initialized", "notifications/roots/list_changed", "notifications/elicitation/complete",
+		"notifications/progress", "notifications/message", "notifications/tasks/status":
+		return nil
+	case "notifications/cancelled":
+		if m.o.HTTP { // there the end of the stream says it
+			return nil
+		}
+	}
 	r := *req
 	r.Version = Modern
 	return m.Transport.Notify(ctx, &r)
-}
-
-// mirror gives the headers that repeat the request (2026-07-28, Streamable
-// HTTP, Request Metadata).
-func mirror(req *runtime.Request) map[string]string {
-	h := map[string]string{"Mcp-Method": req.Method}
-	member := map[string]string{"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}[req.Method]
-	if member == "" {
-		return h
-	}
-	if at, err := rawjson.Field(req.Params, member); err == nil {
-		if v, ok := rawjson.String(req.Params, at); ok {
-			h["Mcp-Name"] = v
-		}
-	}
-	return h
 }

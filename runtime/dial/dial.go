@@ -88,7 +88,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	case config.TransportStdio:
 		b.Open = d.stdio
 	case config.TransportHTTP:
-		b.Open, b.Fallback = d.http, d.sse
+		b.Open, b.Fallback, b.HTTP = d.http, d.sse, true
 	case config.TransportSSE:
 		b.Open, b.ProbeTimeout = d.sse, -1 // a transport of the handshake era
 	case config.TransportCLI:

@@ -1,42 +1,27 @@
 package transport
 
 import (
-	"encoding/base64"
 	"net/textproto"
 	"strings"
 )
 
-const (
-	wrapperStart = "=?base64?"
-	wrapperEnd   = "?="
-)
-
-// EncodeHeader writes a text as the value of a mirrored header (2026-07-28,
-// Streamable HTTP, Value Encoding): as it is, or wrapped in base64 where it
-// holds anything but printable ASCII, has white space at an end, or
-// looks like the wrapper itself.
-func EncodeHeader(value string) string {
-	plain := strings.Trim(value, " \t") == value &&
-		!(strings.HasPrefix(value, wrapperStart) && strings.HasSuffix(value, wrapperEnd))
-	for i := 0; i < len(value) && plain; i++ {
-		plain = value[i] >= ' ' && value[i] < 0x7f
-	}
-	if plain {
-		return value
-	}
-	return wrapperStart + base64.StdEncoding.EncodeToString([]byte(value)) + wrapperEnd
-}
-
 // mirror adds the headers that repeat parts of a request. Names that are none,
-// and those that do not begin with Mcp-, are left out: the body is what counts,
-// and they must not replace anything else.
+// and those that do not begin with Mcp-, are left out, and so are values that
+// would end the header: the body is what counts, and they must not replace
+// anything else.
 func mirror(h map[string]string, values map[string]string) {
 	for name, value := range values {
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		if strings.HasPrefix(name, "Mcp-") && isToken(name) && name != headerSession && name != headerVersion {
-			h[name] = EncodeHeader(value)
+		if strings.HasPrefix(name, "Mcp-") && isToken(name) && name != headerSession && name != headerVersion && isValue(value) {
+			h[name] = value
 		}
 	}
+}
+
+// isValue tells whether a text can be the value of a header: it holds no
+// control characters but the tab (RFC 9110, 5.5).
+func isValue(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
 // isToken tells whether a text can be the name of a header (RFC 9110, 5.6.2).

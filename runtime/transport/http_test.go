@@ -86,17 +86,17 @@ func TestHTTPHeaders(t *testing.T) {
 		method  string
 		want    headers
 	}{
-		"initialize":                   {legacy, false, nil, "initialize", headers{}},
-		"initialize again":             {legacy, true, nil, "initialize", headers{}},
-		"before negotiation":           {"", false, nil, "tools/list", headers{}},
-		"2025-03-26 has no version":    {"2025-03-26", true, nil, "tools/list", session},
-		"2025-06-18":                   {"2025-06-18", true, nil, "tools/list", headers{"Mcp-Session-Id": "s1", "Mcp-Protocol-Version": "2025-06-18"}},
-		"2025-11-25 without session":   {legacy, false, nil, "tools/list", headers{"Mcp-Protocol-Version": legacy}},
-		"mirror is for the new":        {legacy, false, map[string]string{"Mcp-Name": "x"}, "tools/call", headers{"Mcp-Protocol-Version": legacy}},
-		"2026-07-28 has no session":    {modern, true, nil, "tools/list", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/list"}},
-		"2026-07-28 discover":          {modern, false, nil, "server/discover", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "server/discover"}},
-		"mirrored values are wrapped":  {modern, false, map[string]string{"Mcp-Name": "Hello, 世界", "mcp-param-region": " padded "}, "tools/call", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "=?base64?SGVsbG8sIOS4lueVjA==?=", "Mcp-Param-Region": "=?base64?IHBhZGRlZCA=?="}},
-		"mirror replaces nothing else": {modern, false, map[string]string{"Accept": "x", "Mcp-Session-Id": "y", "MCP-Protocol-Version": "z", "Mcp-Bad Name": "b"}, "tools/call", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call"}},
+		"initialize":                      {legacy, false, nil, "initialize", headers{}},
+		"initialize again":                {legacy, true, nil, "initialize", headers{}},
+		"before negotiation":              {"", false, nil, "tools/list", headers{}},
+		"2025-03-26 has no version":       {"2025-03-26", true, nil, "tools/list", session},
+		"2025-06-18":                      {"2025-06-18", true, nil, "tools/list", headers{"Mcp-Session-Id": "s1", "Mcp-Protocol-Version": "2025-06-18"}},
+		"2025-11-25 without session":      {legacy, false, nil, "tools/list", headers{"Mcp-Protocol-Version": legacy}},
+		"mirror is for the new":           {legacy, false, map[string]string{"Mcp-Name": "x"}, "tools/call", headers{"Mcp-Protocol-Version": legacy}},
+		"2026-07-28 has no session":       {modern, true, nil, "tools/list", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/list"}},
+		"2026-07-28 discover":             {modern, false, nil, "server/discover", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "server/discover"}},
+		"mirrored values are not changed": {modern, false, map[string]string{"Mcp-Name": "Hello, 世界", "mcp-param-region": "=?base64?IHBhZGRlZCA=?=", "Mcp-Param-Bad": "a\r\nInjected: 1"}, "tools/call", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call", "Mcp-Name": "Hello, 世界", "Mcp-Param-Region": "=?base64?IHBhZGRlZCA=?="}},
+		"mirror replaces nothing else":    {modern, false, map[string]string{"Accept": "x", "Mcp-Session-Id": "y", "MCP-Protocol-Version": "z", "Mcp-Bad Name": "b"}, "tools/call", headers{"Mcp-Protocol-Version": modern, "Mcp-Method": "tools/call"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {

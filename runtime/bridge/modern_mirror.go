@@ -1,0 +1,143 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/textproto"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// maxToolPages bounds the list that is asked for to learn what to mirror.
+const maxToolPages = 100
+
+// mirrored sends a request with the headers that repeat it. Where the server
+// finds them wrong (-32020), it may be one that does not know the wrapper of
+// names, or the schema may have changed: each is tried once (2026-07-28,
+// Streamable HTTP, Request Metadata). The server has not acted on the request
+// before that.
+func (m *modernTransport) mirrored(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
+	named, refreshed := false, false
+	for callers := r.Mirror; ; r.Mirror = callers {
+		if err := m.mirror(r); err != nil {
+			return nil, err
+		}
+		raw, err := m.once(ctx, r)
+		var rpc *runtime.Error
+		if !m.o.HTTP || !errors.As(err, &rpc) || rpc.Code != runtime.CodeHeaderMismatch || ctx.Err() != nil {
+			return raw, err
+		}
+		name, ok := mirroredName(r)
+		unsafe := ok && EncodeHeader(name) != name
+		if unsafe { // the other form, or back to this one where that is no better
+			m.bareNames.Store(!m.bareNames.Load())
+		}
+		switch {
+		case unsafe && !named:
+			named = true
+		case r.Method == "tools/call" && !refreshed:
+			refreshed = true
+			if err := m.refresh(ctx); err != nil {
+				return nil, err
+			}
+		case r.Method == "server/discover":
+			return nil, err // whoever asks for the era wants to know
+		default:
+			return nil, &runtime.ProtocolError{Reason: r.Method + ": the server finds headers and body of the request at odds: " + rpc.Message}
+		}
+		r.ID = nil
+	}
+}
+
+// refresh learns the server's tools anew.
+func (m *modernTransport) refresh(ctx context.Context) error {
+	var params json.RawMessage
+	for range maxToolPages {
+		raw, err := m.send(ctx, &runtime.Request{Method: "tools/list", Params: params})
+		if err != nil {
+			return fmt.Errorf("list tools to learn what to repeat as headers: %w", err)
+		}
+		cursor, err := rawjson.Field(raw, "nextCursor")
+		if err != nil || !cursor.Present() || string(cursor.Of(raw)) == "null" {
+			return nil //nolint:nilerr // no object: nothing is to be learned from it
+		}
+		params = fmt.Appendf(nil, `{"cursor":%s}`, cursor.Of(raw))
+	}
+	return nil
+}
+
+// mirroredName gives what Mcp-Name repeats, and whether there is such a thing.
+func mirroredName(r *runtime.Request) (string, bool) {
+	var member string
+	switch r.Method {
+	case "tools/call", "prompts/get":
+		member = "name"
+	case "resources/read":
+		member = "uri"
+	case "tasks/get", "tasks/update", "tasks/cancel": // the tasks extension
+		member = "taskId"
+	default:
+		return "", false
+	}
+	at, err := rawjson.Field(r.Params, member)
+	if err != nil {
+		return "", false
+	}
+	return rawjson.String(r.Params, at)
+}
+
+// mirror sets the headers that repeat the request (2026-07-28, Streamable HTTP,
+// Request Metadata). Those of the caller stay where they are arguments that
+// this connection knows nothing about.
+func (m *modernTransport) mirror(r *runtime.Request) error {
+	if !m.o.HTTP {
+		r.Mirror = nil
+		return nil
+	}
+	h := map[string]string{}
+	for name, value := range r.Mirror {
+		if name = textproto.CanonicalMIMEHeaderKey(name); strings.HasPrefix(name, ParamPrefix) {
+			h[name] = value
+		}
+	}
+	r.Mirror = h
+	h["Mcp-Method"] = r.Method
+	name, ok := mirroredName(r)
+	if !ok {
+		return nil
+	}
+	h["Mcp-Name"] = EncodeHeader(name)
+	if m.bareNames.Load() {
+		h["Mcp-Name"] = name
+	}
+	if r.Method != "tools/call" {
+		return nil
+	}
+	tool := m.tools.of(name)
+	if tool.fault != nil {
+		return &runtime.ProtocolError{Reason: fmt.Sprintf("tool %s cannot be called over HTTP: its schema breaks the rules of x-mcp-header: %v", name, tool.fault)}
+	}
+	if tool.mirrors == nil {
+		return nil
+	}
+	at, err := rawjson.Field(r.Params, "arguments")
+	if err != nil {
+		return nil //nolint:nilerr // params are an object by now
+	}
+	for i := range tool.mirrors {
+		mirror := &tool.mirrors[i]
+		value, ok, err := mirror.Value(at.Of(r.Params))
+		if err != nil {
+			return &runtime.Error{Code: runtime.CodeInvalidParams, Message: name + ": " + err.Error()}
+		}
+		delete(h, mirror.Header)
+		if ok {
+			h[mirror.Header] = EncodeHeader(value)
+		}
+	}
+	return nil
+}

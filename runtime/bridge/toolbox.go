@@ -1,0 +1,163 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// toolbox is what a connection has learned of a server's tools from the lists
+// that have passed through it. The zero value is ready.
+type toolbox struct {
+	mu sync.Mutex // guards what follows
+	// tools are those with mirrors, or with a fault, of the list under way;
+	// before are those of the one before it, which pages may still follow.
+	tools, before map[string]boxed
+}
+
+type boxed struct {
+	mirrors []Mirror
+	fault   error
+}
+
+// of gives what is known of a tool; nothing for most.
+func (b *toolbox) of(name string) boxed {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t, ok := b.tools[name]; ok {
+		return t
+	}
+	return b.before[name]
+}
+
+// learn takes in a result of tools/list. A tool that breaks the rules of
+// x-mcp-header is left out where mirrors are in use: a client must not call it
+// then (2026-07-28, Streamable HTTP). Elsewhere its annotations mean nothing,
+// and are left out in its place, or whoever repeats the list over HTTP would
+// lose the tool. Every other byte of the result stays.
+func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, log *slog.Logger) json.RawMessage {
+	stale := b.turn(params)
+	if !stale && !bytes.Contains(result, []byte(annotation)) && bytes.IndexByte(result, '\\') < 0 {
+		return result
+	}
+	list, err := rawjson.Field(result, "tools")
+	if err != nil || !list.Present() {
+		return result
+	}
+	spans, err := rawjson.Elements(list.Of(result))
+	if err != nil {
+		return result
+	}
+	var edits []rawjson.Edit
+	elements := make([]rawjson.Entry, len(spans)) // as members without names
+	faulty := map[int]bool{}
+	for i, at := range spans {
+		elements[i] = rawjson.Entry{Key: at, Value: at}
+		tool := at.Of(list.Of(result))
+		name, schema, ok := toolSchema(tool)
+		if !ok {
+			continue
+		}
+		found, err := ToolMirrors(schema.Of(tool))
+		switch {
+		case err != nil && mirrors:
+			log.Warn("tool left out: its schema breaks the rules of x-mcp-header", "tool", name, "err", err)
+			faulty[at.Start] = true
+		case err != nil:
+			log.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
+			edits = append(edits, rawjson.At(list.Start+at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
+		}
+		if mirrors {
+			b.keep(name, boxed{found, err})
+		}
+	}
+	if len(faulty) > 0 {
+		gone := func(e rawjson.Entry) bool { return faulty[e.Key.Start] }
+		edits = rawjson.At(list.Start, rawjson.Removals(elements, gone))
+	}
+	if edits == nil {
+		return result
+	}
+	return rawjson.Splice(nil, result, edits...)
+}
+
+// turn begins a new list where params have no cursor. It tells whether anything
+// is known from the list before.
+func (b *toolbox) turn(params json.RawMessage) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if cursor, err := rawjson.Field(params, "cursor"); err != nil || !cursor.Present() {
+		b.before, b.tools = b.tools, nil
+	}
+	return len(b.before) > 0
+}
+
+func (b *toolbox) keep(name string, t boxed) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.before, name)
+	if t.fault == nil && t.mirrors == nil {
+		return
+	}
+	if b.tools == nil {
+		b.tools = map[string]boxed{}
+	}
+	b.tools[name] = t
+}
+
+func toolSchema(tool []byte) (name string, schema rawjson.Span, ok bool) {
+	var at [2]rawjson.Span
+	if rawjson.Fields(tool, at[:], "name", "inputSchema") != nil || !at[1].Present() {
+		return "", rawjson.Span{}, false
+	}
+	name, ok = rawjson.String(tool, at[0])
+	return name, at[1], ok
+}
+
+// unannotated gives the edits that take x-mcp-header out of a schema, in the
+// places where ToolMirrors looks. Named tells that text is a schema, and not an
+// object of schemas by name.
+func unannotated(text []byte, schema bool) []rawjson.Edit {
+	if text[0] == '[' {
+		spans, err := rawjson.Elements(text)
+		if err != nil {
+			return nil
+		}
+		var edits []rawjson.Edit
+		for _, at := range spans {
+			edits = append(edits, rawjson.At(at.Start, unannotated(at.Of(text), schema))...)
+		}
+		return edits
+	}
+	entries, err := rawjson.Entries(text)
+	if err != nil {
+		return nil
+	}
+	edits := []rawjson.Edit{}
+	if schema {
+		edits = rawjson.Removals(entries, func(e rawjson.Entry) bool { return e.Name == annotation })
+	}
+	for _, e := range entries {
+		if !schema {
+			edits = append(edits, rawjson.At(e.Value.Start, unannotated(e.Value.Of(text), true))...)
+			continue
+		}
+		switch e.Name {
+		case "const", "default", "enum", "examples", "required", "type", annotation:
+		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+			edits = append(edits, rawjson.At(e.Value.Start, unannotated(e.Value.Of(text), false))...)
+		default:
+			edits = append(edits, rawjson.At(e.Value.Start, unannotated(e.Value.Of(text), true))...)
+		}
+	}
+	return inOrder(edits)
+}
+
+func inOrder(edits []rawjson.Edit) []rawjson.Edit {
+	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	return edits
+}
