@@ -53,10 +53,8 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, log *slog.
 		return result
 	}
 	var edits []rawjson.Edit
-	elements := make([]rawjson.Entry, len(spans)) // as members without names
 	faulty := map[int]bool{}
 	for i, at := range spans {
-		elements[i] = rawjson.Entry{Key: at, Value: at}
 		tool := at.Of(list.Of(result))
 		name, schema, ok := toolSchema(tool)
 		if !ok {
@@ -66,18 +64,17 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, log *slog.
 		switch {
 		case err != nil && mirrors:
 			log.Warn("tool left out: its schema breaks the rules of x-mcp-header", "tool", name, "err", err)
-			faulty[at.Start] = true
+			faulty[i] = true
 		case err != nil:
 			log.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
-			edits = append(edits, rawjson.At(list.Start+at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
+			edits = append(edits, rawjson.Moved(list.Start+at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
 		}
 		if mirrors {
 			b.keep(name, boxed{found, err})
 		}
 	}
 	if len(faulty) > 0 {
-		gone := func(e rawjson.Entry) bool { return faulty[e.Key.Start] }
-		edits = rawjson.At(list.Start, rawjson.Removals(elements, gone))
+		edits = rawjson.Moved(list.Start, rawjson.Removals(spans, func(i int) bool { return faulty[i] }))
 	}
 	if edits == nil {
 		return result
@@ -129,7 +126,7 @@ func unannotated(text []byte, schema bool) []rawjson.Edit {
 		}
 		var edits []rawjson.Edit
 		for _, at := range spans {
-			edits = append(edits, rawjson.At(at.Start, unannotated(at.Of(text), schema))...)
+			edits = append(edits, rawjson.Moved(at.Start, unannotated(at.Of(text), schema))...)
 		}
 		return edits
 	}
@@ -139,19 +136,19 @@ func unannotated(text []byte, schema bool) []rawjson.Edit {
 	}
 	edits := []rawjson.Edit{}
 	if schema {
-		edits = rawjson.Removals(entries, func(e rawjson.Entry) bool { return e.Name == annotation })
+		edits = rawjson.Removals(rawjson.Members(entries), func(i int) bool { return entries[i].Name == annotation })
 	}
 	for _, e := range entries {
 		if !schema {
-			edits = append(edits, rawjson.At(e.Value.Start, unannotated(e.Value.Of(text), true))...)
+			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), true))...)
 			continue
 		}
 		switch e.Name {
 		case "const", "default", "enum", "examples", "required", "type", annotation:
 		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
-			edits = append(edits, rawjson.At(e.Value.Start, unannotated(e.Value.Of(text), false))...)
+			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), false))...)
 		default:
-			edits = append(edits, rawjson.At(e.Value.Start, unannotated(e.Value.Of(text), true))...)
+			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), true))...)
 		}
 	}
 	return inOrder(edits)
