@@ -13,6 +13,8 @@ import (
 // Call is one request that a [Func] answers.
 type Call struct {
 	Method string
+	// ID is the raw id of the request.
+	ID json.RawMessage
 	// Params is the raw params object, nil when there is none.
 	Params json.RawMessage
 	// Name is params.name, and Arguments the raw params.arguments, `{}` when
@@ -38,7 +40,7 @@ func (n *session) newCall(out func([]byte), m message) *Call {
 	}
 	// Params of another shape leave the fields empty; the method complains.
 	_ = json.Unmarshal(m.Params, &p)
-	c := &Call{Method: m.Method, Params: m.Params, Name: p.Name, Arguments: p.Arguments, n: n, out: out}
+	c := &Call{Method: m.Method, ID: m.ID, Params: m.Params, Name: p.Name, Arguments: p.Arguments, n: n, out: out}
 	if c.Arguments == nil {
 		c.Arguments = json.RawMessage(`{}`)
 	}
@@ -83,7 +85,7 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
 	}
 	res, err := s.offer(ctx, c)
-	if err == nil && c.Version != "" && len(modern) > 0 {
+	if err == nil && c.Version != "" && len(modern) > 0 && field(res, "resultType") == "" {
 		res = with(res, modernMembers(c.Method))
 	}
 	return res, err

@@ -1,0 +1,158 @@
+package runtimetest
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// legacyCall serves tools/call of 2025-11-25: the client decides, by
+// params.task (2025-11-25, Tasks).
+func (t *Tasks) legacyCall(ctx context.Context, c *Call, tool TaskTool) (json.RawMessage, error) {
+	var p struct {
+		Task *struct {
+			TTL *int64 `json:"ttl"`
+		} `json:"task"`
+	}
+	if err := json.Unmarshal(c.Params, &p); err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: err.Error()}
+	}
+	if p.Task == nil && tool.Support == "required" {
+		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "Tool " + c.Name + " requires task augmentation"}
+	}
+	answers, err := t.askAll(ctx, c, tool.Before, nil)
+	if err != nil {
+		return nil, err
+	}
+	if p.Task == nil {
+		more, err := t.askAll(ctx, c, tool.During, nil)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(answers, more)
+		return tool.Run(ctx, c, answers)
+	}
+	ttl := t.o.TTL
+	if p.Task.TTL != nil {
+		ttl = min(ttl, time.Duration(*p.Task.TTL)*time.Millisecond)
+	}
+	k := t.create(c, tool, answers, ttl)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return object("task", object(t.legacyBase(k, taskWorking)...)), nil
+}
+
+// askAll puts questions to the client, all at once.
+func (t *Tasks) askAll(ctx context.Context, c *Call, questions map[string]json.RawMessage, k *task) (map[string]json.RawMessage, error) {
+	answers := map[string]json.RawMessage{}
+	var mu sync.Mutex
+	var failed error
+	var wg sync.WaitGroup
+	for _, key := range slices.Sorted(maps.Keys(questions)) {
+		var q struct {
+			Method string
+			Params json.RawMessage
+		}
+		if err := json.Unmarshal(questions[key], &q); err != nil {
+			return nil, err
+		}
+		if k != nil {
+			q.Params = with(q.Params, `"_meta":`+string(relatedTask(k)))
+		}
+		wg.Go(func() {
+			res, err := c.Ask(ctx, q.Method, q.Params)
+			mu.Lock()
+			defer mu.Unlock()
+			answers[key] = res
+			if err != nil {
+				failed = err
+			}
+		})
+	}
+	wg.Wait()
+	return answers, failed
+}
+
+func relatedTask(k *task) json.RawMessage {
+	return object("io.modelcontextprotocol/related-task", object("taskId", k.id))
+}
+
+// legacyBase are the members of a task. The caller holds mu.
+func (t *Tasks) legacyBase(k *task, status taskStatus) []any {
+	return []any{
+		"taskId", k.id, "status", string(status), "createdAt", timestamp(k.created), "lastUpdatedAt", timestamp(k.updated),
+		"ttl", millis(k.ttl), "pollInterval", millis(t.o.Poll),
+	}
+}
+
+// legacyMethod serves core tasks/*.
+func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, error) {
+	if c.Method == "tasks/list" {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		var all []json.RawMessage
+		for _, id := range slices.Sorted(maps.Keys(t.all)) {
+			all = append(all, object(t.legacyBase(t.all[id], t.all[id].status)...))
+		}
+		return object("tasks", array(all)), nil
+	}
+	k, err := t.find(c.Params)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Method {
+	case "tasks/get":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		return object(t.legacyBase(k, k.status)...), nil
+	case "tasks/result":
+		return t.legacyResult(ctx, c, k)
+	case "tasks/cancel":
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if k.status.terminal() {
+			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Cannot cancel task: already in terminal status '" + string(k.status) + "'"}
+		}
+		k.cancel()
+		return object(t.legacyBase(k, taskCancelled)...), nil
+	}
+	return nil, methodNotFound(c.Method)
+}
+
+// legacyResult serves tasks/result: it waits for the end of the task, and the
+// task's questions travel on its stream.
+func (t *Tasks) legacyResult(ctx context.Context, c *Call, k *task) (json.RawMessage, error) {
+	for {
+		t.mu.Lock()
+		status, changed, pending := k.status, k.changed, maps.Clone(k.pending)
+		result, failure := k.result, k.err
+		t.mu.Unlock()
+		switch {
+		case status == taskCancelled:
+			return nil, &runtime.Error{Code: runtime.CodeInternalError, Message: "The task was cancelled"}
+		case status == taskFailed:
+			return nil, failure
+		case status == taskCompleted:
+			return with(result, `"_meta":`+string(relatedTask(k))), nil
+		case len(pending) > 0:
+			answers, err := t.askAll(ctx, c, pending, k)
+			if err != nil {
+				t.set(k, func() { k.err, k.status, k.pending = err, taskFailed, nil })
+				k.cancel()
+				continue // with what has become of it
+			}
+			t.answer(k, answers)
+			continue
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
