@@ -146,3 +146,26 @@ func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
 	}
 	return nil
 }
+
+// abandonQuick ends all calls whose receiver is among those of a client that
+// is gone, without an answer.
+func (p *Proxy) abandonQuick(of func(receiver) bool) {
+	for _, pipe := range p.pipes() {
+		for {
+			var found *call
+			n, ok := pipe.Find(func(r jsonrpc.Receiver) bool {
+				c, is := r.(*call)
+				if is && of(c.to) {
+					found = c
+				}
+				return found != nil
+			})
+			if !ok {
+				break
+			}
+			if pipe.Abandon(n, errSessionEnded.Error()) {
+				found.free()
+			}
+		}
+	}
+}

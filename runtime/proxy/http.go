@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"mime"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -25,6 +27,10 @@ type HTTPOptions struct {
 	AnyHost bool
 	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
 	MaxBody int64
+	// StreamMax ends any stream of events that is older, for what lies between
+	// and cuts long connections; the client comes back for the rest. Only
+	// clients of 2025-11-25 in a session know how to. 0 is never.
+	StreamMax time.Duration
 }
 
 // HTTPFront is the Streamable HTTP endpoint for clients of the handshake era,
@@ -33,8 +39,12 @@ type HTTPFront struct {
 	p        *Proxy
 	o        HTTPOptions
 	sessions sessions
-	done     chan struct{} // closed by Close
-	closing  sync.Once
+
+	lifetime context.Context //nolint:containedctx // owned, ended by Close
+	cancel   context.CancelFunc
+	mu       sync.Mutex     // guards closed, and what is added to work
+	work     sync.WaitGroup // requests being served
+	closed   bool
 }
 
 // NewHTTPFront makes an endpoint. Close ends its streams.
@@ -42,16 +52,31 @@ func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
 	if o.MaxBody == 0 {
 		o.MaxBody = 64 << 20
 	}
-	return &HTTPFront{p: p, o: o, done: make(chan struct{})}
+	h := &HTTPFront{p: p, o: o}
+	h.lifetime, h.cancel = context.WithCancel(p.lifetime)
+	return h
 }
 
-// Close ends the streams that clients listen on, and all sessions. Requests
-// being served end with the server that runs the handler.
+// Close ends all sessions and streams, and what is being served; it returns
+// when that has ended. The server that runs the handler is to be shut down
+// after it.
 func (h *HTTPFront) Close() {
-	h.closing.Do(func() {
-		close(h.done)
-		h.sessions.clear()
-	})
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.cancel()
+	h.sessions.clear()
+	h.work.Wait()
+}
+
+// spawn runs f on a goroutine that Close waits for; false when closed.
+func (h *HTTPFront) spawn(f func()) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.work.Go(f)
+	}
+	return !h.closed
 }
 
 // ServeHTTP implements [http.Handler].
@@ -66,13 +91,41 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case http.MethodPost:
 		h.post(w, r)
 	case http.MethodGet:
-		h.stream(w, r)
+		h.listen(w, r)
 	case http.MethodDelete:
 		h.end(w, r)
 	default:
 		w.Header().Set("Allow", "GET, POST, DELETE")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	}
+}
+
+// taste is what a client takes for an answer.
+type taste struct{ json, events bool }
+
+// tasteOf reads the Accept header. "The client MUST include an Accept header"
+// (2025-11-25, Sending Messages to the Server); one that says nothing takes
+// everything.
+func tasteOf(r *http.Request) taste {
+	lines := r.Header["Accept"]
+	out := taste{len(lines) == 0, len(lines) == 0}
+	for _, line := range lines {
+		if line == "application/json, text/event-stream" { // what nearly all send
+			return taste{true, true}
+		}
+		for part := range strings.SplitSeq(line, ",") {
+			media, _, _ := strings.Cut(part, ";")
+			switch media = strings.ToLower(strings.TrimSpace(media)); media {
+			case "*/*":
+				out = taste{true, true}
+			case "application/json", "application/*":
+				out.json = true
+			case "text/event-stream", "text/*":
+				out.events = true
+			}
+		}
+	}
+	return out
 }
 
 // local refuses requests that a web page could have sent through a name that
@@ -113,6 +166,11 @@ func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return
 	}
+	likes := tasteOf(r)
+	if likes == (taste{}) {
+		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
+		return
+	}
 	buf, _ := bodies.Get().(*bytes.Buffer)
 	defer func() {
 		if buf.Cap() <= maxPooledBody {
@@ -131,11 +189,11 @@ func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
 		return
 	}
-	h.message(w, r, buf.Bytes())
+	h.message(w, r, likes, buf.Bytes())
 }
 
 // message handles one body, which is valid only while it runs.
-func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, body []byte) {
+func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste, body []byte) {
 	var m rawjson.Message
 	err := rawjson.Scan(body, &m)
 	var dup *rawjson.DuplicateError
@@ -179,7 +237,7 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, body []byte)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
 	case m.Method.Present() && m.ID.Present():
-		h.request(w, r, s, body, &m)
+		h.request(w, r, newExchange(s, m.ID.Of(body), version, likes), body, &m)
 	default:
 		if s != nil && !m.Method.Present() {
 			s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
@@ -211,12 +269,8 @@ func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
 	if s.slow.cancel(id) {
 		return
 	}
-	to := h.p.cancelQuick(func(r receiver) bool {
-		x, ok := r.(*exchange)
-		return ok && x.session == s
-	}, id)
-	if x, ok := to.(*exchange); ok {
-		x.answered <- nil
+	if x, ok := h.p.cancelQuick(s.owns, id).(*exchange); ok {
+		x.finish(nil)
 	}
 }
 

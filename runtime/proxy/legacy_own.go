@@ -82,6 +82,10 @@ func (p *Proxy) leave(who *peer) {
 
 // tell sends the client a notification that belongs to no request.
 func (p *peer) tell(method string, params []byte) {
+	if p.told != nil {
+		p.told(method, params)
+		return
+	}
 	_ = p.push(jsonrpc.AppendNotification(nil, method, params)) // nobody listens: nobody to tell
 }
 

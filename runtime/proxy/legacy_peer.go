@@ -19,6 +19,9 @@ type peer struct {
 	// push sends the client a framed message that belongs to no request. It
 	// must not wait.
 	push func(frame []byte) error
+	// told sends the client a notification that belongs to no request, later
+	// where there is no way now. It must not wait. Nil: push does.
+	told func(method string, params []byte)
 
 	belongings belongings
 

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,23 +19,35 @@ const (
 	// maxSessions bounds how many there are; beyond it the one idle longest
 	// ends, whose client then starts anew.
 	maxSessions = 10_000
-	// maxQueued bounds the notifications a listening client has not taken.
-	maxQueued = 64
+	// maxPending bounds what is kept for a client that listens on no stream;
+	// what says the same again counts once. Beyond it the oldest are dropped.
+	maxPending = 64
+	// pollVersion is the first revision whose clients know how to come back to
+	// a stream that has ended early (SEP-1699).
+	pollVersion = "2025-11-25"
+)
+
+var (
+	errSessionEnded = errors.New("the session has ended")
+	errNoStream     = errors.New("the client listens on no stream")
 )
 
 // session is one client's, from initialize to DELETE.
 type session struct {
+	p    *Proxy
 	id   string
 	peer *peer
 	slow inProgress
+	kept keeper
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by close
 	end      context.CancelFunc
 	unlisten func()
 
-	mu      sync.Mutex // guards what follows
-	used    time.Time
-	streams map[chan []byte]struct{}
+	mu        sync.Mutex // guards what follows; taken before a stream's
+	used      time.Time
+	listening []*stream // those of a GET that have a connection, oldest first
+	pending   []string  // framed, for the next of them
 }
 
 // caller is the client as its requests carry it; one without a session has said
@@ -46,26 +60,56 @@ func (s *session) caller() caller {
 	return caller{version: version, capabilities: capabilities, peer: s.peer}
 }
 
-// notify implements listener: one stream gets the message, "the server MUST
-// send each of its JSON-RPC messages on only one of the connected streams"
-// (2025-11-25, Multiple Connections).
-func (s *session) notify(method string, params []byte) {
-	_ = s.push(jsonrpc.AppendNotification(nil, method, params)) // nobody listens: nobody to tell
+// polls tells whether the client knows how to come back to a stream that has
+// ended early.
+func (s *session) polls() bool {
+	if s == nil {
+		return false
+	}
+	version, _ := s.peer.settled()
+	return version >= pollVersion
 }
 
-var errNoStream = errors.New("the client listens on no stream")
+// notify implements listener. What the client listens for on no stream waits
+// until it does.
+func (s *session) notify(method string, params []byte) {
+	frame := jsonrpc.AppendNotification(nil, method, params)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pushLocked(frame, weigh(method)) != nil {
+		s.wait(frame)
+	}
+}
 
+// wait keeps a message for the next stream. The caller holds the lock.
+func (s *session) wait(frame []byte) {
+	if slices.Contains(s.pending, string(frame)) {
+		return
+	}
+	if len(s.pending) == maxPending {
+		s.pending = slices.Delete(s.pending, 0, 1)
+	}
+	s.pending = append(s.pending, string(frame))
+}
+
+// push sends what belongs to no request and is of no use later.
 func (s *session) push(frame []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for c := range s.streams {
-		select {
-		case c <- frame:
+	return s.pushLocked(frame, heavy)
+}
+
+// pushLocked sends to one stream: "the server MUST send each of its JSON-RPC
+// messages on only one of the connected streams" (2025-11-25, Multiple
+// Connections).
+func (s *session) pushLocked(frame []byte, w weight) error {
+	err := errNoStream
+	for _, to := range s.listening {
+		if err = to.push(frame, w); err == nil {
 			return nil
-		default:
 		}
 	}
-	return errNoStream
+	return err
 }
 
 func (s *session) touch() {
@@ -78,28 +122,45 @@ func (s *session) touch() {
 func (s *session) since() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.streams) > 0 {
+	if len(s.listening) > 0 {
 		return time.Now()
 	}
 	return s.used
 }
 
-func (s *session) attach() (messages chan []byte, detach func()) {
-	c := make(chan []byte, maxQueued)
+// listen notes that a stream has a connection, and gives it what has waited.
+func (s *session) listen(to *stream) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.streams[c] = struct{}{}
-	return c, func() {
+	s.listening = append(s.listening, to)
+	for len(s.pending) > 0 && to.push([]byte(s.pending[0]), heavy) == nil {
+		s.pending = s.pending[1:]
+	}
+	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		delete(s.streams, c)
+		if i := slices.Index(s.listening, to); i >= 0 {
+			s.listening = slices.Delete(s.listening, i, i+1)
+		}
+		for _, q := range to.reclaim() {
+			s.wait(q.data)
+		}
 		s.used = time.Now()
 	}
 }
 
+// close ends the session and what its client still waits for.
 func (s *session) close() {
 	s.unlisten()
 	s.end()
+	s.p.abandonQuick(s.owns)
+	s.kept.stop()
+}
+
+// owns tells whether a call's receiver is one of this session.
+func (s *session) owns(r receiver) bool {
+	x, ok := r.(*exchange)
+	return ok && x.session == s
 }
 
 // sessions are those of one front. The zero value is ready.
@@ -108,10 +169,12 @@ type sessions struct {
 	m  map[string]*session
 }
 
-func (t *sessions) open(p *Proxy) *session {
-	s := &session{id: rand.Text(), used: time.Now(), streams: map[chan []byte]struct{}{}}
+// open begins a session that lasts as long as ctx at most.
+func (t *sessions) open(ctx context.Context, p *Proxy) *session {
+	s := &session{p: p, id: rand.Text(), used: time.Now()}
 	s.peer = newPeer(s.push)
-	s.lifetime, s.end = context.WithCancel(p.lifetime)
+	s.peer.told = s.notify
+	s.lifetime, s.end = context.WithCancel(ctx)
 	unlisten := p.listen(s)
 	s.unlisten = func() {
 		unlisten()
@@ -182,9 +245,15 @@ func (t *sessions) clear() {
 	}
 }
 
-// stream serves GET: notifications outside requests, until the client goes or
-// the session ends.
-func (h *HTTPFront) stream(w http.ResponseWriter, r *http.Request) {
+// listen serves GET: what belongs to no request, until the client goes or the
+// session ends; or, with Last-Event-ID, what follows on the stream of that
+// event, whichever method opened it (2025-11-25, Resumability and Redelivery).
+func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
+	likes := tasteOf(r)
+	if !likes.events {
+		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
+		return
+	}
 	s := h.sessions.get(r.Header.Get("Mcp-Session-Id"))
 	if s == nil {
 		status := http.StatusNotFound
@@ -194,25 +263,31 @@ func (h *HTTPFront) stream(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this stream needs a session: send initialize first", status)
 		return
 	}
-	messages, detach := s.attach()
-	defer detach()
-	var out *stream
-	out = out.open(w)
-	_ = out.f.Flush()
-	ticker := time.NewTicker(keepAlive)
-	defer ticker.Stop()
-	for {
-		select {
-		case m := <-messages:
-			out.event(m)
-		case <-ticker.C:
-			out.comment()
-		case <-r.Context().Done():
-			return
-		case <-s.lifetime.Done():
-			return
-		case <-h.done:
+	o := &outlet{h: h, w: w, r: r, session: s, kind: ofGet, likes: likes}
+	get := true
+	if id := r.Header.Get("Last-Event-Id"); id != "" {
+		var n uint64
+		if o.s, n, get = s.kept.find(id); o.s != nil {
+			o.holder = o.s.attach(n)
+		}
+		switch {
+		case o.holder != nil:
+			o.resumed = true
+		case get: // what was on it is gone; what comes now is not
+			o.s = nil
+		default:
+			http.Error(w, "there is nothing more after event "+strings.ToValidUTF8(id, ""), http.StatusBadRequest)
 			return
 		}
 	}
+	if o.s == nil {
+		o.s = &stream{}
+		o.s.start()
+	}
+	o.open()
+	if get {
+		defer s.listen(o.s)()
+	}
+	o.sink.flush() // the headers
+	o.run()
 }

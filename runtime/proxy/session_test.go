@@ -20,15 +20,15 @@ func TestSessionsLeaveNothingBehind(t *testing.T) {
 	}
 	defer p.Close()
 	var all sessions
-	ended, old := all.open(p), all.open(p)
+	ended, old := all.open(t.Context(), p), all.open(t.Context(), p)
 	if !all.remove(ended.id) || all.remove(ended.id) {
 		t.Error("a session ends once")
 	}
 	old.used = time.Now().Add(-2 * sessionIdle)
-	listening := all.open(p)
-	_, detach := listening.attach()
+	listening := all.open(t.Context(), p)
+	detach := listening.listen(new(stream))
 	listening.used = old.used // a stream counts as use
-	all.open(p)
+	all.open(t.Context(), p)
 	detach()
 	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
 		if got := all.get(s.id) != nil; got != want || (s.lifetime.Err() == nil) != want {

@@ -1,0 +1,221 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+)
+
+const (
+	// silence is how long an answer may take before it becomes a stream, whose
+	// comments keep the way open.
+	silence = 5 * time.Second
+	// keepAlive is how often a quiet stream gets a comment.
+	keepAlive = 15 * time.Second
+	// pollAfter is when a client whose connection was ended for its age is to
+	// come back.
+	pollAfter = 500 * time.Millisecond
+	// shortestPoll is how long a connection lasts at least that takes a stream
+	// up again: whoever comes back gets something done.
+	shortestPoll = time.Second
+)
+
+// outlet is a client's connection that takes what a stream has.
+type outlet struct {
+	h       *HTTPFront
+	w       http.ResponseWriter
+	r       *http.Request
+	s       *stream
+	session *session // nil: the stream cannot be taken up again
+	kind    byte
+	likes   taste
+	resumed bool
+	id      []byte // of the request, for an answer of our own
+
+	sink   *sink // nil until the answer has become a stream of events
+	holder chan struct{}
+}
+
+// run writes until the stream or the connection ends.
+func (o *outlet) run() {
+	defer func() { o.s.detach(o.holder) }()
+	quiet := time.NewTimer(silence)
+	defer quiet.Stop()
+	if !o.likes.json {
+		o.open()
+	}
+	if o.sink != nil {
+		quiet.Reset(keepAlive)
+	}
+	var age <-chan time.Time
+	if limit := o.age(); limit > 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		age = t.C
+	}
+	over := o.over().Done()
+	for {
+		select {
+		case <-o.s.wake:
+			if o.write(o.s.take(o.holder, o.session != nil)) {
+				return
+			}
+			if o.sink != nil {
+				quiet.Reset(keepAlive)
+			}
+		case <-quiet.C:
+			if !o.likes.events {
+				continue
+			}
+			o.open()
+			o.sink.comment()
+			quiet.Reset(keepAlive)
+		case <-age:
+			o.open()
+			o.s.rest(pollAfter)
+		case <-o.holder:
+			return
+		case <-o.r.Context().Done():
+			return
+		case <-over:
+			o.cut()
+			return
+		}
+	}
+}
+
+// over ends with the session, or the front.
+func (o *outlet) over() context.Context {
+	if o.session != nil {
+		return o.session.lifetime
+	}
+	return o.h.lifetime
+}
+
+// age tells when the connection is to end for its age, 0 for never.
+func (o *outlet) age() time.Duration {
+	limit := o.h.o.StreamMax
+	if limit <= 0 || !o.likes.events || !o.session.polls() {
+		return 0
+	}
+	if o.resumed {
+		return max(limit, shortestPoll)
+	}
+	return limit
+}
+
+// write sends what has come and tells whether that was the end.
+func (o *outlet) write(n news) (end bool) {
+	switch {
+	case n.gone:
+		return true
+	case n.open && o.sink == nil:
+		o.open()
+		return false
+	case o.sink == nil && n.ended && len(n.events) == 0:
+		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
+		return true
+	case o.sink == nil && n.ended && len(n.events) == 1 && n.events[0].weight == answering:
+		write(o.w, http.StatusOK, n.events[0].data)
+		return true
+	case len(n.events) == 0 && !n.pause:
+		return n.ended
+	}
+	o.open()
+	for _, q := range n.events {
+		o.sink.event(o.eventID(q.n), q.line())
+	}
+	if n.pause {
+		o.sink.mark(o.eventID(n.n), n.retry)
+	}
+	o.sink.flush()
+	return n.ended || n.pause
+}
+
+func (o *outlet) eventID(n uint64) string {
+	if o.holder == nil {
+		return ""
+	}
+	return eventID(o.s.name, n)
+}
+
+// open makes the answer a stream of events; on one that is it does nothing. In
+// a session the stream is kept, and a client of 2025-11-25 or later is told so
+// by an event with an id and no data; older ones do not expect it.
+func (o *outlet) open() {
+	if o.sink != nil {
+		return
+	}
+	head := o.w.Header()
+	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
+	o.w.WriteHeader(http.StatusOK)
+	o.sink = &sink{w: o.w, f: http.NewResponseController(o.w)}
+	if o.session == nil || o.holder != nil {
+		return
+	}
+	o.holder = o.session.kept.keep(o.s, o.kind)
+	if o.session.polls() {
+		o.sink.mark(o.eventID(0), 0)
+		o.sink.flush()
+	}
+}
+
+// cut answers a request whose answer cannot be waited for.
+func (o *outlet) cut() {
+	if o.kind != ofPost || o.resumed {
+		return
+	}
+	reason := errSessionEnded
+	if o.h.lifetime.Err() != nil {
+		reason = errProxyClosed
+	}
+	a := jsonrpc.AppendError(nil, o.id, jsonrpc.ErrorObject(runtime.CodeInternalError, reason.Error(), nil))
+	if o.sink == nil {
+		write(o.w, http.StatusServiceUnavailable, a)
+		return
+	}
+	o.sink.event("", bytes.TrimRight(a, "\n"))
+	o.sink.flush()
+}
+
+// sink writes server-sent events.
+type sink struct {
+	w http.ResponseWriter
+	f *http.ResponseController
+	b []byte
+}
+
+// event buffers one message.
+func (s *sink) event(id string, message []byte) {
+	s.b = sse.AppendEvent(s.b, sse.Event{Name: "message", ID: id, Data: message})
+}
+
+// mark buffers an event that says nothing but where the stream is, and when
+// to come back.
+func (s *sink) mark(id string, retry time.Duration) {
+	s.b = sse.AppendEvent(s.b, sse.Event{ID: id, Retry: retry})
+}
+
+func (s *sink) comment() {
+	s.b = sse.AppendComment(s.b, "keep-alive")
+	s.flush()
+}
+
+// maxSink bounds the buffer that a stream keeps.
+const maxSink = 64 << 10
+
+// flush sends what is buffered. A client that has gone is noticed by the
+// request's context.
+func (s *sink) flush() {
+	_, _ = s.w.Write(s.b)
+	_ = s.f.Flush()
+	s.b = s.b[:0]
+	if cap(s.b) > maxSink {
+		s.b = nil
+	}
+}
