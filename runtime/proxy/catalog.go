@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -50,6 +51,13 @@ type catalog struct {
 	items     [kinds][]item
 	failed    [kinds]error // why a list could not be had, nil where it could
 	resources bool         // it has the capability
+	// offered tells which lists the server declares, fresh how long each may be
+	// kept.
+	offered [kinds]bool
+	fresh   [kinds]freshness
+	modern  bool // its connection is of the stateless era
+	// silent is a server whose lists change without a word.
+	silent [kinds]bool
 }
 
 // item is one entry of a list.
@@ -70,7 +78,7 @@ const listTime = 2 * time.Minute
 func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	ctx, cancel := context.WithTimeout(p.lifetime, listTime)
 	defer cancel()
-	cat := &catalog{resources: client.Info().Has("resources")}
+	cat := &catalog{resources: client.Info().Has("resources"), modern: bridge.IsModern(client.Info().Version)}
 	var failure error
 	usable := false
 	for k := range kinds {
@@ -78,13 +86,14 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 		if !client.Info().Has(l.capability) {
 			continue
 		}
-		items, err := loadList(ctx, b, client, l)
+		cat.offered[k], cat.silent[k] = true, !announces(client.Info(), l.capability)
+		items, fresh, err := loadList(ctx, b, client, l)
 		var rpc *runtime.Error
 		var proto *runtime.ProtocolError
 		switch {
 		case err == nil, errors.As(err, &rpc) && rpc.Code == runtime.CodeMethodNotFound:
 			// Declared and not there is common for templates.
-			cat.items[k], usable = items, true
+			cat.items[k], cat.fresh[k], usable = items, fresh, true
 		case rpc != nil, errors.As(err, &proto):
 			p.log.Warn("backend does not list what it declares", "server", b.name, "method", l.method, "err", err)
 			cat.failed[k] = err
@@ -108,20 +117,34 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	return cat, nil
 }
 
-func loadList(ctx context.Context, b *backend, client *runtime.Client, l listing) ([]item, error) {
+func loadList(ctx context.Context, b *backend, client *runtime.Client, l listing) ([]item, freshness, error) {
+	begun := time.Now() // the first page may be as old as that
 	pages, err := client.ListPages(ctx, l.method)
 	if err != nil {
-		return nil, err
+		return nil, freshness{}, err
 	}
 	var all []item
-	for _, page := range pages {
+	parts := make([]freshness, len(pages))
+	for i, page := range pages {
 		items, err := parse(b, page, l)
 		if err != nil {
-			return nil, &runtime.ProtocolError{Reason: l.method + ": " + err.Error()}
+			return nil, freshness{}, &runtime.ProtocolError{Reason: l.method + ": " + err.Error()}
 		}
 		all = append(all, items...)
+		if bridge.IsModern(client.Info().Version) {
+			parts[i] = hints(page, begun)
+		}
 	}
-	return all, nil
+	return all, merged(parts), nil
+}
+
+// announces tells whether a server says when the lists of a capability change.
+func announces(i runtime.ServerInfo, capability string) bool {
+	var c map[string]json.RawMessage
+	var says struct {
+		ListChanged bool `json:"listChanged"`
+	}
+	return json.Unmarshal(i.Capabilities, &c) == nil && json.Unmarshal(c[capability], &says) == nil && says.ListChanged
 }
 
 // unlisted tells why a backend's list could not be had, nil where it could.

@@ -31,7 +31,9 @@ func (s *stub) Call(_ context.Context, req *runtime.Request) (json.RawMessage, e
 		s.seen = append(s.seen, req.Method+" "+string(req.Params))
 		s.mu.Unlock()
 	}
+	s.mu.Lock()
 	a, ok := s.answers[req.Method]
+	s.mu.Unlock()
 	if !ok {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "no " + req.Method}
 	}

@@ -120,13 +120,6 @@ func (p *Proxy) instructions() string {
 		"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 }
 
-func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
-	if at, err := rawjson.Field(r.params(), "cursor"); err == nil && at.Present() {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "unknown cursor: lists come in one page"}
-	}
-	return p.list(ctx, k)
-}
-
 func (r request) params() []byte {
 	if !r.msg.Params.Present() {
 		return []byte(`{}`)

@@ -54,6 +54,9 @@ type Options struct {
 	// life from the backend; progress re-arms it, up to an hour. 0 is 120 s,
 	// negative is no bound.
 	RequestTimeout time.Duration
+	// PageSize is how many items a page of a list has at most; 0 is 1000,
+	// negative is no bound.
+	PageSize int
 	// Ring seals what clients keep for the proxy: states of interrupted
 	// requests, cursors. Nil: one in memory.
 	Ring *bridge.Ring
@@ -118,6 +121,9 @@ func New(o Options) (*Proxy, error) {
 	}
 	if o.RequestTimeout == 0 {
 		o.RequestTimeout = defaultRequestTimeout
+	}
+	if o.PageSize == 0 {
+		o.PageSize = defaultPage
 	}
 	if o.Ring == nil {
 		o.Ring = bridge.NewRing()

@@ -25,14 +25,40 @@ func (p *Proxy) discover(ctx context.Context) {
 	wg.Wait()
 }
 
-// list gives the answer to a list method, once every backend has been asked.
-func (p *Proxy) list(ctx context.Context, k kind) ([]byte, error) {
+// listed serves a list method, once every backend has been asked.
+func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
 	p.discover(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	p.seen[k].Store(true)
-	return p.snap.Load().results[k], nil
+	s := p.snap.Load()
+	first, err := p.begins(s, k, r.params())
+	if err != nil {
+		return nil, err
+	}
+	if first == 0 {
+		p.revalidate(k)
+	}
+	return p.page(s, k, r.from.modern(), first), nil
+}
+
+// revalidate sees to it that lists are asked for again whose time is over and
+// whose server would not say that they have changed. The answer under way does
+// not wait for that; clients are told if there is anything new.
+func (p *Proxy) revalidate(k kind) {
+	now := time.Now()
+	p.mu.Lock()
+	var stale []*backend
+	for _, b := range p.backends {
+		if c := b.catalog; c != nil && c.modern && c.silent[k] && now.After(c.fresh[k].until) {
+			stale = append(stale, b)
+		}
+	}
+	p.mu.Unlock()
+	for _, b := range stale {
+		b.changed()
+	}
 }
 
 // resolve finds where an exposed tool or prompt leads. For a name that is not

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -13,10 +14,16 @@ import (
 type snapshot struct {
 	// routes lead from an exposed name, URI or template to its backend.
 	routes [kinds]map[string]*route
-	// results are the answers to the list methods.
-	results [kinds][]byte
-	// lists are their items alone, to tell changes.
+	// items are what the lists hold, under the names that clients see; lists are
+	// the same in one text, to tell changes.
+	items [kinds][][]byte
 	lists [kinds][]byte
+	// variants are the lists in the words of each era: the handshake's first.
+	variants [kinds][2]variant
+	// fresh is how long each list may be kept, partial the report of what it
+	// leaves out, nil where it leaves out nothing.
+	fresh   [kinds]freshness
+	partial [kinds][]byte
 	// readers are the backends with resources.
 	readers []*backend
 	// ambiguous URIs are listed by several backends; the value names the
@@ -48,12 +55,15 @@ func newSnapshot(p *Proxy) *snapshot {
 	}
 	for k := range kinds {
 		s.routes[k] = map[string]*route{}
-		var list []byte
+		var parts []freshness
 		owners := keyOwners(p, k)
 		for _, b := range p.backends {
 			cat := b.catalog
 			if cat == nil {
 				continue
+			}
+			if cat.offered[k] {
+				parts = append(parts, cat.fresh[k])
 			}
 			for i, exposed := range s.exposedKeys(p, k, b, cat, owners) {
 				it := cat.items[k][i]
@@ -64,14 +74,11 @@ func newSnapshot(p *Proxy) *snapshot {
 					continue
 				}
 				s.routes[k][exposed] = r
-				if list != nil {
-					list = append(list, ',')
-				}
-				list = append(list, rewriteItem(p, k, b, it, exposed)...)
+				s.items[k] = append(s.items[k], rewriteItem(p, k, b, it, exposed))
 			}
 		}
-		s.lists[k] = list
-		s.results[k] = listResult(k, list, partialReport(p, k))
+		s.lists[k] = bytes.Join(s.items[k], []byte{','})
+		s.fresh[k], s.partial[k] = merged(parts), partialReport(p, k)
 	}
 	return s
 }
@@ -133,16 +140,6 @@ func rewriteItem(p *Proxy, k kind, b *backend, it item, exposed string) []byte {
 	}
 	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
 	return rawjson.Splice(nil, it.raw, edits...)
-}
-
-// listResult gives the answer to a list method.
-func listResult(k kind, list, partial []byte) []byte {
-	out := append([]byte(`{"`+k.listing().member+`":[`), list...)
-	out = append(out, ']')
-	if partial != nil {
-		out = append(append(append(out, `,"_meta":{"dev.mcpctl/partial":`...), partial...), '}')
-	}
-	return append(out, '}')
 }
 
 // partialReport names the backends that a list leaves out and why, nil for none:

@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// cursor is where the next page of a list begins. Clients get it sealed: it
+// means the same to every process that has the keys and the same catalogue.
+type cursor struct {
+	// Version is that of the list; another list has other pages.
+	Version string `json:"v"`
+	Next    int    `json:"n"`
+}
+
+const (
+	// cursorPurpose keeps cursors apart from other sealed texts; the list's
+	// method follows it, and the principal, of which there is only the anonymous
+	// one.
+	cursorPurpose = "cursor:"
+	// cursorTTL is how long a client may take from page to page.
+	cursorTTL = time.Hour
+	// defaultPage is how many items a page has at most.
+	defaultPage = 1000
+)
+
+// next gives the cursor for the page that begins at an item.
+func (p *Proxy) next(s *snapshot, k kind, item int) string {
+	plain, err := json.Marshal(cursor{s.version(k), item})
+	if err != nil {
+		panic("proxy: a cursor has no JSON form: " + err.Error())
+	}
+	return p.o.Ring.Seal(cursorPurpose+k.listing().method, plain, cursorTTL)
+}
+
+// begins tells at which item the page that a client asks for begins. Without a
+// cursor it is the first; null counts as none, the empty string does not
+// (specification, Pagination).
+func (p *Proxy) begins(s *snapshot, k kind, params []byte) (int, error) {
+	at, err := rawjson.Field(params, "cursor")
+	if err != nil || !at.Present() || string(at.Of(params)) == "null" {
+		return 0, nil //nolint:nilerr // params that are no object have no cursor
+	}
+	sealed, ok := rawjson.String(params, at)
+	if !ok {
+		return 0, invalid("params.cursor is no string")
+	}
+	plain, err := p.o.Ring.Open(cursorPurpose+k.listing().method, sealed)
+	if err != nil {
+		return 0, invalid("params.cursor: %v", err)
+	}
+	var c cursor
+	if err := json.Unmarshal(plain, &c); err != nil || c.Version != s.version(k) || c.Next <= 0 || c.Next >= len(s.items[k]) {
+		return 0, invalid("params.cursor: the list has changed since: begin again")
+	}
+	return c.Next, nil
+}
+
+// version is the same for equal lists and for no others.
+func (s *snapshot) version(k kind) string {
+	sum := sha256.Sum256(s.lists[k])
+	return hex.EncodeToString(sum[:8])
+}
