@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,14 +32,48 @@ type piped struct {
 	plain bool
 	late  bool // nobody hears of the connection's end
 	done  chan struct{}
+
+	life  context.Context //nolint:containedctx // the connection's, ended by Close
+	end   context.CancelFunc
+	asked sync.WaitGroup // questions of the server
+}
+
+func newPiped(w io.Writer, h runtime.Handler) *piped {
+	t := &piped{h: h, done: make(chan struct{}), out: jsonrpc.NewWriter(w)}
+	t.life, t.end = context.WithCancel(context.Background())
+	t.conn = jsonrpc.NewConn(t.out, t, false)
+	return t
+}
+
+// read receives from a server until it ends.
+func (t *piped) read(r io.Reader) {
+	go func() {
+		defer close(t.done)
+		t.conn.Read(jsonrpc.NewLineReader(r, 0))
+	}()
 }
 
 func (t *piped) Notification(method string, params []byte) {
 	t.h.Notification(context.Background(), nil, method, params)
 }
 
-func (t *piped) Request(id []byte, _ string, _ []byte) { _ = t.conn.Respond(id, []byte(`{}`)) }
-func (t *piped) Rubbish([]byte, error)                 {}
+func (t *piped) Request(id []byte, method string, params []byte) {
+	id, params = bytes.Clone(id), bytes.Clone(params)
+	t.asked.Go(func() { // ends with the connection, or the client's
+		result, err := t.h.Request(t.life, nil, method, params)
+		var rpc *runtime.Error
+		switch {
+		case errors.As(err, &rpc):
+			_ = t.conn.RespondError(id, jsonrpc.ErrorObject(rpc.Code, rpc.Message, rpc.Data))
+		case err != nil:
+			_ = t.conn.RespondError(id, jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), nil))
+		default:
+			_ = t.conn.Respond(id, result)
+		}
+	})
+}
+
+func (t *piped) Rubbish([]byte, error) {}
 func (t *piped) Closed(error) error {
 	if !t.late {
 		t.h.Closed(runtime.ErrClosed)
@@ -66,9 +101,11 @@ func (t *piped) Notify(_ context.Context, req *runtime.Request) error {
 }
 
 func (t *piped) Close() error {
+	t.end()
 	_ = t.st.Close()
 	t.out.Close()
 	<-t.done
+	t.asked.Wait()
 	return nil
 }
 
@@ -110,12 +147,9 @@ func (b *backends) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (
 		return nil, errors.New("no such server")
 	}
 	st := s.Streams()
-	t := &piped{st: st, h: h, plain: b.plain, late: b.late, done: make(chan struct{}), out: jsonrpc.NewWriter(st)}
-	t.conn = jsonrpc.NewConn(t.out, t, false)
-	go func() {
-		defer close(t.done)
-		t.conn.Read(jsonrpc.NewLineReader(st, 0))
-	}()
+	t := newPiped(st, h)
+	t.st, t.plain, t.late = st, b.plain, b.late
+	t.read(st)
 	raw, err := t.Call(ctx, &runtime.Request{Method: "initialize", Params: json.RawMessage(`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)})
 	if err != nil {
 		_ = t.Close()
@@ -158,6 +192,8 @@ type client struct {
 	mu    sync.Mutex
 	wait  map[string]chan string
 	notes chan string
+	// answer gives the result for a question; nil: questions go to notes.
+	answer func(message) string
 }
 
 func attach(t *testing.T, p *proxy.Proxy) *client {
@@ -191,17 +227,21 @@ func attach(t *testing.T, p *proxy.Proxy) *client {
 }
 
 func (c *client) deliver(line string) {
-	var m struct {
-		ID     json.RawMessage
-		Method string
-	}
+	var m message
 	if err := json.Unmarshal([]byte(line), &m); err != nil && line[0] != '[' {
 		c.t.Errorf("not JSON: %s", line)
 		return
 	}
 	c.mu.Lock()
 	ch := c.wait[string(m.ID)]
+	answer := c.answer
 	c.mu.Unlock()
+	if m.Method != "" && m.ID != nil && answer != nil {
+		go func() { // ends with the test
+			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, answer(m)))
+		}()
+		return
+	}
 	if m.Method != "" || ch == nil {
 		c.notes <- line
 		return

@@ -64,12 +64,8 @@ func newPath(tb testing.TB, result []byte) *path {
 			echoBackend(toBackend, fromBackend, result)
 			_ = fromBackend.Close()
 		}()
-		t := &piped{h: h, done: make(chan struct{}), out: jsonrpc.NewWriter(w)}
-		t.conn = jsonrpc.NewConn(t.out, t, false)
-		go func() {
-			defer close(t.done)
-			t.conn.Read(jsonrpc.NewLineReader(r, 0))
-		}()
+		t := newPiped(w, h)
+		t.read(r)
 		tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
 		return runtime.NewClient(closeless{t}, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 	}

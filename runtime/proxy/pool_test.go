@@ -1,0 +1,452 @@
+package proxy_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// pool dials fake servers of any era and keeps a record of it.
+type pool struct {
+	servers map[string]*runtimetest.Server
+	plain   bool // no call takes the quick way
+
+	mu    sync.Mutex
+	keys  []proxy.Key
+	alive map[*piped]proxy.Key
+}
+
+func newPool(servers map[string]*runtimetest.Server) *pool {
+	return &pool{servers: servers, alive: map[*piped]proxy.Key{}}
+}
+
+func (b *pool) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	b.mu.Lock()
+	b.keys = append(b.keys, key)
+	b.mu.Unlock()
+	c, err := bridge.Connect(ctx, bridge.Options{
+		Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
+		Open: func(context.Context) (runtime.Transport, error) {
+			if b.plain {
+				return b.servers[key.Server].Connect(h), nil
+			}
+			st := b.servers[key.Server].Streams()
+			t := newPiped(st, h)
+			t.st = st
+			t.read(st)
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.alive[t] = key
+			go func() {
+				<-t.done
+				b.mu.Lock()
+				defer b.mu.Unlock()
+				delete(b.alive, t)
+			}()
+			return t, nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
+}
+
+// dialled gives the keys of all connections ever made.
+func (b *pool) dialled() []proxy.Key {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.keys)
+}
+
+// kill ends the server behind a connection.
+func (b *pool) kill(which func(proxy.Key) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for t, key := range b.alive {
+		if which(key) {
+			go func() { _ = t.st.Close() }()
+		}
+	}
+}
+
+// living counts the connections whose key matches.
+func (b *pool) living(which func(proxy.Key) bool) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, key := range b.alive {
+		if which(key) {
+			n++
+		}
+	}
+	return n
+}
+
+func own(k proxy.Key) bool { return k.Scope != "" }
+
+// serve makes a proxy over the pool.
+func (b *pool) serve(t *testing.T, o proxy.Options) *proxy.Proxy {
+	t.Helper()
+	o.Dial = b.dial
+	for name := range b.servers {
+		o.Servers = append(o.Servers, name)
+	}
+	slices.Sort(o.Servers)
+	p, err := proxy.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// message is one that a client gets.
+type message struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+}
+
+// hello shakes hands and answers each question with its own name, the question
+// itself, and what answer adds to it.
+func (c *client) hello(version, capabilities, name string) (asked *atomic.Int64) {
+	c.t.Helper()
+	c.result("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":%q,"version":"1"}}`, version, capabilities, name))
+	c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	asked = new(atomic.Int64)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.answer = func(m message) string {
+		asked.Add(1)
+		return fmt.Sprintf(`{"action":"accept","content":{"who":%q},"roots":[{"uri":"file:///%s"}],"x":%s}`, name, name, orNull(m.Params))
+	}
+	return asked
+}
+
+func orNull(raw json.RawMessage) string {
+	if raw == nil {
+		return "null"
+	}
+	return string(raw)
+}
+
+const canElicit = `{"elicitation":{"form":{}}}`
+
+// asking is a server whose tool "ask" asks the client, and whose tool "wait"
+// waits for the test.
+func asking() (s *runtimetest.Server, started chan string, release chan struct{}) {
+	s = runtimetest.New()
+	started, release = make(chan string, 100), make(chan struct{})
+	s.Tools = append(s.Tools, runtimetest.Tool{
+		Definition: json.RawMessage(`{"name":"wait","inputSchema":{"type":"object"}}`),
+		Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			started <- string(c.Arguments)
+			select {
+			case <-release:
+			case <-ctx.Done():
+			}
+			return runtimetest.Text("waited"), nil
+		},
+	}, runtimetest.Tool{
+		Definition: json.RawMessage(`{"name":"elicit","inputSchema":{"type":"object"}}`),
+		Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			res, err := c.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"Who?","requestedSchema":{"type":"object","properties":{"who":{"type":"string"}}}}`))
+			if err != nil {
+				return runtimetest.Text("error: " + err.Error()), nil
+			}
+			return runtimetest.Text(string(res)), nil
+		},
+	}, runtimetest.Tool{
+		Definition: json.RawMessage(`{"name":"say","inputSchema":{"type":"object"}}`),
+		Call: func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			var args struct{ Level, Text string }
+			_ = json.Unmarshal(c.Arguments, &args)
+			c.Notify("notifications/message", json.RawMessage(fmt.Sprintf(`{"level":%q,"data":%q}`, args.Level, args.Text)))
+			return runtimetest.Text("said"), nil
+		},
+	})
+	return s, started, release
+}
+
+// TestQuestionsSplitTheSharedConnection: clients share one until the server
+// asks; from then on each that can answer has its own, with exactly what it has
+// declared, and the others share one that declares nothing.
+func TestQuestionsSplitTheSharedConnection(t *testing.T) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{})
+	c1, c2, c3, c4 := attach(t, p), attach(t, p), attach(t, p), attach(t, p)
+	n1, n2 := c1.hello("2025-11-25", canElicit, "one"), c2.hello("2025-06-18", `{"elicitation":{},"roots":{"listChanged":true}}`, "two")
+	n3 := c3.hello("2025-11-25", `{}`, "three")
+	c4.hello("2025-11-25", `{}`, "four")
+	for _, c := range []*client{c1, c2, c3} {
+		c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	}
+	if keys := b.dialled(); len(keys) != 1 || keys[0].Scope != "" || !strings.Contains(keys[0].Capabilities, `"url":{}`) || !strings.Contains(keys[0].Capabilities, `"sampling"`) {
+		t.Fatalf("before a question: got connections %v", keys)
+	}
+	if got := c1.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"one\"`) {
+		t.Errorf("the first question: got %s", got)
+	}
+	if n := len(b.dialled()); n != 1 {
+		t.Errorf("the first question was asked over %d connections", n)
+	}
+	for range 2 {
+		if got := c1.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"one\"`) {
+			t.Errorf("one: got %s", got)
+		}
+		if got := c2.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"two\"`) {
+			t.Errorf("two: got %s", got)
+		}
+		for _, c := range []*client{c3, c4} {
+			if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `error`) || strings.Contains(got, `who`) {
+				t.Errorf("a client that cannot answer: got %s", got)
+			}
+		}
+	}
+	if n1.Load() != 3 || n2.Load() != 2 || n3.Load() != 0 {
+		t.Errorf("asked %d, %d and %d times, want 3, 2 and 0", n1.Load(), n2.Load(), n3.Load())
+	}
+	keys := b.dialled()[1:]
+	if len(keys) != 3 || keys[0].Capabilities != `{"elicitation":{"form":{}}}` || !strings.Contains(keys[1].Capabilities, `"roots"`) || strings.Contains(keys[1].Capabilities, "sampling") || keys[2].Capabilities != `{}` || own(keys[2]) {
+		t.Errorf("after the question: got connections %v", keys)
+	}
+	if keys[0].Scope == keys[1].Scope {
+		t.Error("two sessions have one connection")
+	}
+	c1.end()
+	c2.end()
+	eventually(t, "connections of sessions that have ended are closed", func() bool { return b.living(own) == 0 })
+}
+
+// eventually waits for what happens in the background.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for range 500 {
+		if ok() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("not: " + what)
+}
+
+// TestQuestionThatCouldBeSeveralClients: it is shown to nobody; the next one has
+// its own connection.
+func TestQuestionThatCouldBeSeveralClients(t *testing.T) {
+	for _, slow := range []bool{false, true} {
+		s, started, release := asking()
+		b := newPool(map[string]*runtimetest.Server{"a": s})
+		p := b.serve(t, proxy.Options{})
+		c1, c2 := attach(t, p), attach(t, p)
+		n1, n2 := c1.hello("2025-11-25", canElicit, "one"), c2.hello("2025-11-25", canElicit, "two")
+		if !slow {
+			c1.result("tools/list", `{}`) // connects: the calls go the quick way
+		}
+		waiting := c2.begin(`"w"`, "tools/call", `{"name":"a__wait","arguments":{}}`)
+		<-started
+		if got := c1.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, "cannot be told to belong to one") {
+			t.Errorf("got %s", got)
+		}
+		if n1.Load()+n2.Load() != 0 {
+			t.Error("somebody was asked")
+		}
+		if got := c1.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"one\"`) {
+			t.Errorf("got %s", got)
+		}
+		close(release)
+		<-waiting
+		if n2.Load() != 0 {
+			t.Error("the other client was asked")
+		}
+	}
+}
+
+// TestQuestionsOutsideCalls: roots are the configured ones, the rest is refused;
+// neither makes the server one that asks.
+func TestQuestionsOutsideCalls(t *testing.T) {
+	s, _, _ := asking()
+	s.Faults.Ask = []string{"roots/list", "sampling/createMessage"}
+	answers := make(chan string, 10)
+	s.Seen = func(frame []byte) {
+		if bytes.Contains(frame, []byte(`"fake-`)) {
+			answers <- string(frame)
+		}
+	}
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{Roots: json.RawMessage(`[{"uri":"file:///srv"}]`)})
+	c := attach(t, p)
+	n := c.hello("2025-11-25", `{"roots":{},"sampling":{}}`, "one")
+	c.result("tools/list", `{}`)
+	var got []string
+	for range 2 {
+		got = append(got, <-answers)
+	}
+	all := strings.Join(got, "\n")
+	if !strings.Contains(all, `"result":{"roots":[{"uri":"file:///srv"}]}`) || !strings.Contains(all, `"code":-32600`) {
+		t.Errorf("got %s", all)
+	}
+	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	if n.Load() != 0 || len(b.dialled()) != 1 {
+		t.Errorf("asked %d times, %d connections", n.Load(), len(b.dialled()))
+	}
+}
+
+// TestOwnConnectionAsksItsClient also outside calls, and learns of new roots.
+func TestOwnConnectionAsksItsClient(t *testing.T) {
+	s, _, _ := asking()
+	s.Faults.Ask = []string{"roots/list"}
+	answers, changed := make(chan string, 10), make(chan struct{}, 10)
+	s.Seen = func(frame []byte) {
+		switch {
+		case bytes.Contains(frame, []byte(`"fake-`)):
+			answers <- string(frame)
+		case bytes.Contains(frame, []byte("roots/list_changed")):
+			changed <- struct{}{}
+		}
+	}
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{Isolation: map[string]proxy.Isolation{"a": proxy.IsolationSession}})
+	c, other := attach(t, p), attach(t, p)
+	c.hello("2025-11-25", `{"roots":{"listChanged":true}}`, "one")
+	n := other.hello("2025-11-25", `{}`, "two")
+	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	if first, second := <-answers, <-answers; !strings.Contains(first, `"roots":[]`) || !strings.Contains(second, `file:///one`) {
+		t.Errorf("got %s and %s", first, second)
+	}
+	other.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	other.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	<-changed
+	other.result("ping", `{}`)
+	if len(changed) != 0 || n.Load() != 0 {
+		t.Errorf("a client without roots: %d changes, %d questions", len(changed), n.Load())
+	}
+	if n := b.living(own); n != 2 {
+		t.Errorf("%d connections for two sessions", n)
+	}
+}
+
+// TestQuestionEndsWithItsCall: a client is told that nobody waits for its answer
+// any more.
+func TestQuestionEndsWithItsCall(t *testing.T) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{})
+	c := attach(t, p)
+	c.hello("2025-11-25", canElicit, "one")
+	c.mu.Lock()
+	c.answer = nil
+	c.mu.Unlock()
+	for range 3 { // over the shared connection, slow and quick, and over its own
+		c.begin(`"q"`, "tools/call", `{"name":"a__elicit","arguments":{}}`)
+		var q message
+		if err := json.Unmarshal([]byte(<-c.notes), &q); err != nil || q.Method != "elicitation/create" {
+			t.Fatalf("got %+v %v", q, err)
+		}
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}`)
+		if got := <-c.notes; !strings.Contains(got, "notifications/cancelled") || !strings.Contains(got, string(q.ID)) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
+// TestQuestionSuspendsTheLimit: whoever is asked may take longer than a request
+// may without a sign of life.
+func TestQuestionSuspendsTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, plain := range []bool{false, true} {
+			s, _, _ := asking()
+			b := newPool(map[string]*runtimetest.Server{"a": s})
+			b.plain = plain
+			c := attach(t, b.serve(t, proxy.Options{RequestTimeout: 10 * time.Second}))
+			c.hello("2025-11-25", canElicit, "one")
+			c.mu.Lock()
+			c.answer = func(message) string {
+				time.Sleep(time.Minute) // as time goes in the bubble
+				return `{"action":"decline"}`
+			}
+			c.mu.Unlock()
+			c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+			if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, "decline") {
+				t.Errorf("plain %v: got %s", plain, got)
+			}
+		}
+	})
+}
+
+// TestEraOfDualServers: a client meets a server that speaks both in its own era;
+// what is listed comes from one connection.
+func TestEraOfDualServers(t *testing.T) {
+	s, _, _ := asking()
+	s.Versions = []string{"2026-07-28", "2025-11-25"}
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{})
+	c := attach(t, p)
+	n := c.hello("2025-11-25", canElicit, "one")
+	c.result("tools/list", `{}`)
+	for range 3 {
+		if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"one\"`) {
+			t.Errorf("got %s", got)
+		}
+	}
+	keys := b.dialled()
+	if len(keys) != 3 || keys[0].Legacy || !keys[1].Legacy || own(keys[1]) || !keys[2].Legacy || !own(keys[2]) || n.Load() != 3 {
+		t.Errorf("got %v, asked %d times", keys, n.Load())
+	}
+}
+
+// TestServerComesBackInAnotherEra: what was settled is found out again.
+func TestServerComesBackInAnotherEra(t *testing.T) {
+	for _, lines := range [][2][]string{
+		{{"2025-11-25"}, {"2026-07-28"}},
+		{{"2026-07-28"}, {"2025-06-18"}},
+		{{"2025-11-25"}, {"2026-07-28", "2025-11-25"}},
+		{{"2026-07-28", "2025-11-25"}, {"2026-07-28"}},
+		{{"2026-07-28", "2025-11-25"}, {"2025-11-25"}},
+	} {
+		old, later := runtimetest.New(), runtimetest.New()
+		old.Versions, later.Versions = lines[0], lines[1]
+		b := newPool(map[string]*runtimetest.Server{"a": old})
+		p := b.serve(t, proxy.Options{})
+		c := attach(t, p)
+		c.hello("2025-11-25", `{}`, "one")
+		c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+		b.mu.Lock()
+		b.servers["a"] = later
+		b.mu.Unlock()
+		b.kill(func(proxy.Key) bool { return true })
+		eventually(t, "the server is gone", func() bool { return b.living(func(proxy.Key) bool { return true }) == 0 })
+		for i := range 3 {
+			want := fmt.Sprintf("m%d", i)
+			if got := c.result("tools/call", fmt.Sprintf(`{"name":"a__echo","arguments":{"message":%q}}`, want)); !strings.Contains(got, want) {
+				t.Errorf("%v: got %s", lines, got)
+			}
+		}
+	}
+}
+
+// TestNameInElicitations: with several servers the question says whose it is.
+func TestNameInElicitations(t *testing.T) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s, "b": runtimetest.New()})
+	c := attach(t, b.serve(t, proxy.Options{}))
+	c.hello("2025-11-25", canElicit, "one")
+	if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"message\":\"a`) || !strings.Contains(got, `Who?`) {
+		t.Errorf("got %s", got)
+	}
+}
