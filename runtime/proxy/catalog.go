@@ -66,6 +66,8 @@ type item struct {
 	// name and key are unquoted; key is the same as name for tools and prompts.
 	name, key     string
 	nameAt, keyAt rawjson.Span
+	// mirrors are those of a tool's schema, nil for other kinds.
+	mirrors []bridge.Mirror
 }
 
 // listTime bounds how long a server may take for all its lists together, so
@@ -190,7 +192,24 @@ func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
 			b.p.log.Warn("backend lists something without a name", "server", b.name, "method", l.method)
 			continue
 		}
+		if l.member == "tools" {
+			it.mirrors = toolMirrors(b, it)
+		}
 		items = append(items, it)
 	}
 	return items, nil
+}
+
+// toolMirrors gives the arguments that clients repeat as headers. A schema that
+// breaks the rules for them asks for none.
+func toolMirrors(b *backend, it item) []bridge.Mirror {
+	at, err := rawjson.Field(it.raw, "inputSchema")
+	if err != nil || !at.Present() {
+		return nil
+	}
+	mirrors, err := bridge.ToolMirrors(at.Of(it.raw))
+	if err != nil {
+		b.p.log.Warn("tool asks for headers in a way that is not allowed", "server", b.name, "tool", it.key, "err", err)
+	}
+	return mirrors
 }

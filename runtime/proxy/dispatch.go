@@ -23,6 +23,9 @@ type request struct {
 	// to is where the tool or prompt that it names leads, nil where it names
 	// none.
 	to *route
+	// header is that of an HTTP request of the stateless era, whose headers
+	// repeat parts of the body; nil otherwise.
+	header map[string][]string
 }
 
 // misshapen tells why a message is no JSON-RPC message, "" where it is one. "The

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -100,28 +101,32 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// taste is what a client takes for an answer.
-type taste struct{ json, events bool }
+// taste is what a client takes for an answer. A client that takes both may name
+// one first: the one it would rather have, where nothing else decides.
+type taste struct{ json, events, eventsFirst bool }
+
+// streams tells whether an answer is to be a stream from the start.
+func (t taste) streams() bool { return t.events && (!t.json || t.eventsFirst) }
 
 // tasteOf reads the Accept header. "The client MUST include an Accept header"
 // (2025-11-25, Sending Messages to the Server); one that says nothing takes
 // everything.
 func tasteOf(r *http.Request) taste {
 	lines := r.Header["Accept"]
-	out := taste{len(lines) == 0, len(lines) == 0}
+	out := taste{json: len(lines) == 0, events: len(lines) == 0}
 	for _, line := range lines {
 		if line == "application/json, text/event-stream" { // what nearly all send
-			return taste{true, true}
+			return taste{json: true, events: true}
 		}
 		for part := range strings.SplitSeq(line, ",") {
 			media, _, _ := strings.Cut(part, ";")
 			switch media = strings.ToLower(strings.TrimSpace(media)); media {
 			case "*/*":
-				out = taste{true, true}
+				out.json, out.events = true, true
 			case "application/json", "application/*":
 				out.json = true
 			case "text/event-stream", "text/*":
-				out.events = true
+				out.events, out.eventsFirst = true, !out.json
 			}
 		}
 	}
@@ -215,6 +220,14 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 		return
 	}
 	version := r.Header.Get("Mcp-Protocol-Version")
+	switch modern := isModern(body, &m, version, r.Header.Get("Mcp-Session-Id") != ""); {
+	case modern && !batch:
+		h.modern(w, r, likes, body, &m)
+		return
+	case version == bridge.Modern: // a batch, or an answer
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+bridge.Modern)
+		return
+	}
 	if v, ok := rawjson.String(body, m.MetaVersion); ok {
 		version = v
 	}

@@ -46,7 +46,7 @@ func (o *outlet) run() {
 	defer func() { o.s.detach(o.holder) }()
 	quiet := time.NewTimer(silence)
 	defer quiet.Stop()
-	if !o.likes.json {
+	if o.likes.streams() {
 		o.open()
 	}
 	if o.sink != nil {

@@ -85,6 +85,7 @@ type Proxy struct {
 	info     json.RawMessage // Options.Info, as results carry it
 	backends []*backend
 	names    namer
+	parking  *bridge.Parking
 	snap     atomic.Pointer[snapshot]
 	// seen tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.
@@ -133,7 +134,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	p := &Proxy{
 		o: o, log: o.Logger, info: describe(o.Info), names: newNamer(o),
-		listeners: map[listener]changeKinds{}, levels: map[*peer]level{},
+		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
 	}
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
 	for _, name := range o.Servers {
@@ -147,6 +148,7 @@ func New(o Options) (*Proxy, error) {
 // have to be ended first.
 func (p *Proxy) Close() error {
 	p.cancel()
+	p.parking.Close()
 	var wg sync.WaitGroup
 	for _, b := range p.backends {
 		wg.Go(b.close)

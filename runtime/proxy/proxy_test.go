@@ -200,7 +200,7 @@ func TestBadInput(t *testing.T) {
 		"unknown method":  {"tools/nope", `{}`, `"code":-32601`},
 		"unknown uri":     {"resources/read", `{"uri":"nope://x"}`, `"code":-32002`},
 		"cursor":          {"tools/list", `{"cursor":"x"}`, `"code":-32602`},
-		"modern request":  {"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`, `"code":-32022`},
+		"unknown claim":   {"tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01"}}`, `"code":-32022`},
 		"server/discover": {"server/discover", `{}`, `"code":-32601`},
 	} {
 		if got := c.call(x.method, x.params); !strings.Contains(got, x.want) {

@@ -37,6 +37,11 @@ type route struct {
 	// bare is what the backend calls it, quoted is that as JSON.
 	bare   string
 	quoted []byte
+	// definition is the item as the backend sent it.
+	definition []byte
+	// mirrors are the arguments of a tool that HTTP requests of the stateless era
+	// repeat as headers.
+	mirrors []bridge.Mirror
 	// wrapped tells that the exposed URI is not the backend's own.
 	wrapped bool
 	// wraps tells that clients of the handshake era see a tool's output schema
@@ -67,7 +72,7 @@ func newSnapshot(p *Proxy) *snapshot {
 			}
 			for i, exposed := range s.exposedKeys(p, k, b, cat, owners) {
 				it := cat.items[k][i]
-				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key}
+				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key, definition: it.raw, mirrors: it.mirrors}
 				r.wraps = k == tools && bridge.WrapsOutput(it.raw)
 				if _, taken := s.routes[k][exposed]; taken {
 					p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)

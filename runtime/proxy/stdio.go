@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,9 @@ type stdioFront struct {
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
 	slow     inProgress
 	peer     *peer
+
+	ending  chan struct{} // closed when the front ends
+	listens sync.WaitGroup
 }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
@@ -50,7 +54,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
-	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1)}
+	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
 	f.peer = newPeer(f.ask)
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
@@ -63,10 +67,13 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	select {
 	case err := <-read:
 		f.settle()
+		f.endListens()
 		return errors.Join(err, f.finish())
 	case <-f.out.Failed():
+		f.endListens()
 		return fmt.Errorf("write to the client: %w", f.out.Err())
 	case <-ctx.Done():
+		f.endListens()
 		return f.finish()
 	}
 }
@@ -187,6 +194,9 @@ func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 		return nil
 	case !m.ID.Present():
 		f.notification(line, &m)
+		return nil
+	case m.MetaVersion.Present() && isModern(line, &m, "", f.greeted()):
+		f.modern(line, m)
 		return nil
 	case string(method) == `"tools/call"`:
 		f.begin()

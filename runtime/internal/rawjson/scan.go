@@ -33,8 +33,9 @@ type Message struct {
 
 	// Members of params that routing needs.
 	Name, URI, Arguments, Meta, Ref, RequestID, ProgressToken, ProtocolVersion Span
+	TaskID, Notifications, InputResponses, RequestState                        Span
 	// Members of params._meta.
-	MetaToken, MetaVersion Span
+	MetaToken, MetaVersion, MetaCapabilities, MetaLevel Span
 }
 
 var (
@@ -123,6 +124,14 @@ func (m *Message) member(l level, name []byte) *Span {
 			return &m.ProgressToken
 		case "protocolVersion":
 			return &m.ProtocolVersion
+		case "taskId":
+			return &m.TaskID
+		case "notifications":
+			return &m.Notifications
+		case "inputResponses":
+			return &m.InputResponses
+		case "requestState":
+			return &m.RequestState
 		}
 	case meta:
 		switch string(name) {
@@ -130,6 +139,10 @@ func (m *Message) member(l level, name []byte) *Span {
 			return &m.MetaToken
 		case "io.modelcontextprotocol/protocolVersion":
 			return &m.MetaVersion
+		case "io.modelcontextprotocol/clientCapabilities":
+			return &m.MetaCapabilities
+		case "io.modelcontextprotocol/logLevel":
+			return &m.MetaLevel
 		}
 	}
 	return nil

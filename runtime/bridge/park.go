@@ -1,0 +1,376 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+const (
+	// parkedMax bounds the calls that wait for a person at one time; a call
+	// beyond it cannot ask.
+	parkedMax = 256
+	// collecting is how long a call's further questions are waited for after
+	// the first, so that a person is asked once: servers ask several things
+	// side by side.
+	collecting = 20 * time.Millisecond
+	// partingTime is how long a call may take to end by itself once its
+	// questions have been answered with "cancel".
+	partingTime = time.Second
+)
+
+var (
+	// ErrLost is an interaction that is not here: its call has ended, or this
+	// process is not the one that held it.
+	ErrLost = errors.New("the interaction is not known any more")
+	// ErrUsed is an interaction that has gone on since: each round of questions
+	// is answered once.
+	ErrUsed = errors.New("these questions have been answered already")
+	// errParkFull is what a server hears whose question nobody can keep.
+	errParkFull = &runtime.Error{Code: runtime.CodeInternalError, Message: "too many calls wait for an answer of a person"}
+	// errUnanswered ends a call whose client did not come back.
+	errUnanswered = errors.New("the client did not come back with answers")
+)
+
+// Parking holds the calls of clients that cannot be asked in the middle of a
+// request (2026-07-28, Multi round-trip requests) to servers that ask there. A
+// call goes on while its client is away, until the client comes back with the
+// answers or time is over. The zero value is not usable: see NewParking. All
+// methods may be called concurrently.
+type Parking struct {
+	ttl  time.Duration
+	work sync.WaitGroup // the calls
+
+	mu     sync.Mutex // guards what follows; taken after that of a Parked, never before
+	calls  map[string]*Parked
+	closed bool
+}
+
+// NewParking makes a place for calls. ttl is how long a client may stay away; 0
+// is StateTTL.
+func NewParking(ttl time.Duration) *Parking {
+	if ttl == 0 {
+		ttl = StateTTL
+	}
+	return &Parking{ttl: ttl, calls: map[string]*Parked{}}
+}
+
+// Close ends all calls and waits for them. Later ones end at once.
+func (p *Parking) Close() {
+	p.mu.Lock()
+	p.closed = true
+	all := make([]*Parked, 0, len(p.calls))
+	for _, k := range p.calls {
+		all = append(all, k)
+	}
+	p.mu.Unlock()
+	for _, k := range all {
+		k.cancel(runtime.ErrClosed)
+	}
+	p.work.Wait()
+}
+
+// Waiting tells how many calls wait for their client.
+func (p *Parking) Waiting() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.calls)
+}
+
+// Input is one question of a call, as an entry of inputRequests.
+type Input struct {
+	// Key is unique in the call's life: b1, b2, ….
+	Key    string
+	Method string
+	// Params are raw; nil for none.
+	Params json.RawMessage
+}
+
+// Ticket tells a call, and the round of questions that its client answers. It
+// is to be sealed before it leaves the process.
+type Ticket struct {
+	ID    string `json:"id"`
+	Round int    `json:"round"`
+}
+
+// Parked is one call. Its client is there while Wait runs.
+type Parked struct {
+	p      *Parking
+	id     string
+	cancel context.CancelCauseFunc
+	done   chan struct{} // closed when the call has ended
+
+	// What the call has come to; read after done.
+	result json.RawMessage
+	err    error
+
+	mu      sync.Mutex // guards what follows
+	round   int
+	asked   int
+	open    []*question
+	expiry  *time.Timer
+	emit    func(method string, params []byte) // of the client that is there, nil while none is
+	verdict error                              // what the call comes to whatever it does, nil for its own result
+	stirred chan struct{}                      // has one place: a question is new
+}
+
+// question is one that the client has not answered.
+type question struct {
+	Input
+	answer chan reply // has one place
+}
+
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+// Start runs a call under ctx, which is not that of a client's request: it goes
+// on between them. run gets the way to ask; it must return when its context
+// ends. emit, which may be nil and must not wait, gets what the server sends
+// until Wait returns. The call is known to others once it has asked.
+func (p *Parking) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Parked) (json.RawMessage, error)) *Parked {
+	k := &Parked{p: p, id: rand.Text(), done: make(chan struct{}), stirred: make(chan struct{}, 1), emit: emit}
+	ctx, k.cancel = context.WithCancelCause(ctx)
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		p.work.Add(1)
+	}
+	p.mu.Unlock()
+	if closed {
+		k.err = runtime.ErrClosed
+		k.cancel(runtime.ErrClosed)
+		close(k.done)
+		return k
+	}
+	go func() { // waited for by Close
+		defer p.work.Done()
+		defer k.cancel(nil)
+		result, err := run(ctx, k)
+		k.end(result, err)
+	}()
+	return k
+}
+
+func (k *Parked) end(result json.RawMessage, err error) {
+	k.mu.Lock()
+	k.result, k.err = result, err
+	if k.verdict != nil {
+		k.result, k.err = nil, k.verdict
+	}
+	if k.expiry != nil {
+		k.expiry.Stop()
+	}
+	k.mu.Unlock()
+	k.p.forget(k.id)
+	close(k.done)
+}
+
+func (p *Parking) forget(id string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.calls, id)
+}
+
+// Emit passes a notification of the call on to its client, if it is there.
+func (k *Parked) Emit(method string, params []byte) {
+	k.mu.Lock()
+	emit := k.emit
+	k.mu.Unlock()
+	if emit != nil {
+		emit(method, params)
+	}
+}
+
+// Fail settles what the call comes to, and ends it.
+func (k *Parked) Fail(err error) {
+	k.mu.Lock()
+	if k.verdict == nil {
+		k.verdict = err
+	}
+	k.mu.Unlock()
+	k.cancel(err)
+}
+
+// Ask puts a question of the server to the client and waits for the answer,
+// however often the client has to come back for it.
+func (k *Parked) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := &question{answer: make(chan reply, 1)}
+	k.mu.Lock()
+	if !k.p.keep(k) {
+		k.mu.Unlock()
+		return nil, errParkFull
+	}
+	k.asked++
+	q.Input = Input{"b" + strconv.Itoa(k.asked), method, append(json.RawMessage(nil), params...)}
+	k.open = append(k.open, q)
+	k.mu.Unlock()
+	select {
+	case k.stirred <- struct{}{}:
+	default:
+	}
+	defer k.drop(q)
+	select {
+	case r := <-q.answer:
+		return r.result, r.err
+	case <-ctx.Done(): // the server has taken its question back, or the call has ended
+		return nil, context.Cause(ctx)
+	}
+}
+
+// keep makes the call known to clients that come back; false where no more can
+// wait.
+func (p *Parking) keep(k *Parked) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.calls[k.id] == nil && len(p.calls) >= parkedMax || p.closed {
+		return false
+	}
+	p.calls[k.id] = k
+	return true
+}
+
+func (k *Parked) drop(q *question) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, o := range k.open {
+		if o == q {
+			k.open = append(k.open[:i:i], k.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// Outcome is where a call stands when its client's request ends: at its end, or
+// at questions.
+type Outcome struct {
+	// Result is the call's, nil where it asks.
+	Result json.RawMessage
+	// Inputs are the questions, at least one where the call asks. Ticket names
+	// them to Resume.
+	Inputs []Input
+	Ticket Ticket
+}
+
+// Wait is a request of the client waiting for the call: until it ends, asks, or
+// ctx does, which cancels the call. When it has returned questions the call waits
+// on its own. It is to be called once after Start and each Resume.
+func (k *Parked) Wait(ctx context.Context) (Outcome, error) {
+	k.mu.Lock()
+	asks := len(k.open) > 0
+	k.mu.Unlock()
+	defer k.leave()
+	for {
+		if asks {
+			if out, ok := k.collect(ctx); ok {
+				return out, nil
+			}
+		}
+		select {
+		case <-k.done:
+			return Outcome{Result: k.result}, k.err
+		case <-k.stirred:
+			asks = true
+		case <-ctx.Done():
+			k.cancel(context.Cause(ctx))
+			<-k.done
+			return Outcome{}, ctx.Err()
+		}
+	}
+}
+
+func (k *Parked) leave() {
+	k.mu.Lock()
+	k.emit = nil
+	k.mu.Unlock()
+}
+
+// collect waits for the questions that come together, and lets the call wait
+// for the answers; false where there are none any more.
+func (k *Parked) collect(ctx context.Context) (Outcome, bool) {
+	t := time.NewTimer(collecting)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-k.done:
+		return Outcome{}, false
+	case <-ctx.Done():
+		return Outcome{}, false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	select { // what has stirred is in k.open
+	case <-k.stirred:
+	default:
+	}
+	if len(k.open) == 0 || k.verdict != nil {
+		return Outcome{}, false
+	}
+	k.round++
+	out := Outcome{Ticket: Ticket{k.id, k.round}}
+	for _, q := range k.open {
+		out.Inputs = append(out.Inputs, q.Input)
+	}
+	round := k.round
+	k.expiry = time.AfterFunc(k.p.ttl, func() { k.expire(round) })
+	return out, true
+}
+
+// expire ends a call whose client has not come back for its round: people have
+// "cancelled", what else was asked fails, and a server that goes on without is
+// told to stop.
+func (k *Parked) expire(round int) {
+	k.mu.Lock()
+	if k.round != round {
+		k.mu.Unlock()
+		return
+	}
+	k.round++ // nobody can answer now
+	for _, q := range k.open {
+		r := reply{err: &runtime.Error{Code: runtime.CodeInternalError, Message: errUnanswered.Error()}}
+		if q.Method == "elicitation/create" {
+			r = reply{result: json.RawMessage(`{"action":"cancel"}`)}
+		}
+		q.answer <- r
+	}
+	k.open = nil
+	k.expiry = time.AfterFunc(partingTime, func() { k.cancel(errUnanswered) })
+	k.mu.Unlock()
+	k.p.forget(k.id)
+}
+
+// Resume gives the answers that a client has come back with, by key, to the
+// call of a ticket. Questions without an answer are asked again by Wait,
+// answers without a question are ignored. emit is as with Start. The error is
+// ErrLost or ErrUsed.
+func (p *Parking) Resume(t Ticket, emit func(method string, params []byte), answers map[string]json.RawMessage) (*Parked, error) {
+	p.mu.Lock()
+	k := p.calls[t.ID]
+	p.mu.Unlock()
+	if k == nil {
+		return nil, ErrLost
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.round != t.Round || k.expiry == nil || !k.expiry.Stop() {
+		return nil, ErrUsed
+	}
+	k.expiry, k.emit = nil, emit
+	open := k.open[:0:0]
+	for _, q := range k.open {
+		if a, ok := answers[q.Key]; ok {
+			q.answer <- reply{result: a}
+			continue
+		}
+		open = append(open, q)
+	}
+	k.open = open
+	return k, nil
+}

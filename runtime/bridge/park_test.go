@@ -1,0 +1,240 @@
+package bridge_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+)
+
+// asks is a call that asks questions one after another and results in what it
+// was answered.
+func asks(methods ...string) func(context.Context, *bridge.Parked) (json.RawMessage, error) {
+	return func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+		all := ""
+		for _, m := range methods {
+			r, err := k.Ask(ctx, m, json.RawMessage(`{"message":"?"}`))
+			if err != nil {
+				return nil, err
+			}
+			all += string(r)
+		}
+		return json.RawMessage(all), nil
+	}
+}
+
+func must(t *testing.T, out bridge.Outcome, err error) bridge.Outcome {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestParkedCallGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		defer p.Close()
+		k := p.Start(t.Context(), nil, asks("elicitation/create", "roots/list"))
+		out, err := k.Wait(t.Context())
+		first := must(t, out, err)
+		if len(first.Inputs) != 1 || first.Inputs[0].Key != "b1" || first.Inputs[0].Method != "elicitation/create" || string(first.Inputs[0].Params) != `{"message":"?"}` {
+			t.Fatalf("got %+v", first)
+		}
+		time.Sleep(bridge.StateTTL - time.Second)
+		k, err = p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": json.RawMessage(`1`), "other": nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": nil}); !errors.Is(err, bridge.ErrUsed) {
+			t.Errorf("the same round while the call goes on: %v", err)
+		}
+		out, err = k.Wait(t.Context())
+		second := must(t, out, err)
+		if second.Inputs[0].Key != "b2" || second.Ticket.ID != first.Ticket.ID {
+			t.Fatalf("got %+v", second)
+		}
+		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b2": nil}); !errors.Is(err, bridge.ErrUsed) {
+			t.Errorf("the first round while the second is open: %v", err)
+		}
+		if k, err = p.Resume(second.Ticket, nil, map[string]json.RawMessage{"b2": json.RawMessage(`2`)}); err != nil {
+			t.Fatal(err)
+		}
+		out, err = k.Wait(t.Context())
+		if must(t, out, err); string(out.Result) != "12" || p.Waiting() != 0 {
+			t.Errorf("got %s, %d wait", out.Result, p.Waiting())
+		}
+		if _, err := p.Resume(second.Ticket, nil, nil); !errors.Is(err, bridge.ErrLost) {
+			t.Errorf("after the end: %v", err)
+		}
+	})
+}
+
+// TestParkedTogether: questions that come together are asked together, and one
+// that is left unanswered is asked again.
+func TestParkedTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		defer p.Close()
+		k := p.Start(t.Context(), nil, func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+			var wg sync.WaitGroup
+			var answers [2]json.RawMessage
+			for i := range answers {
+				wg.Go(func() {
+					time.Sleep(time.Duration(i) * 10 * time.Millisecond)
+					answers[i], _ = k.Ask(ctx, "roots/list", nil)
+				})
+			}
+			wg.Wait()
+			return fmt.Appendf(nil, "%s+%s", answers[0], answers[1]), nil
+		})
+		out, err := k.Wait(t.Context())
+		if must(t, out, err); len(out.Inputs) != 2 {
+			t.Fatalf("got %+v", out)
+		}
+		k, err = p.Resume(out.Ticket, nil, map[string]json.RawMessage{"b2": json.RawMessage(`B`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err = k.Wait(t.Context())
+		if must(t, out, err); len(out.Inputs) != 1 || out.Inputs[0].Key != "b1" {
+			t.Fatalf("got %+v", out)
+		}
+		k, _ = p.Resume(out.Ticket, nil, map[string]json.RawMessage{"b1": json.RawMessage(`A`)})
+		out, err = k.Wait(t.Context())
+		if must(t, out, err); string(out.Result) != "A+B" {
+			t.Errorf("got %s", out.Result)
+		}
+	})
+}
+
+// TestParkedExpires: a client that does not come back has cancelled, and a call
+// that goes on regardless is ended.
+func TestParkedExpires(t *testing.T) {
+	for name, stubborn := range map[string]bool{"ends": false, "goes on": true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := bridge.NewParking(time.Minute)
+			defer p.Close()
+			ended := make(chan string, 1)
+			k := p.Start(t.Context(), nil, func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+				r, err := k.Ask(ctx, "elicitation/create", nil)
+				if stubborn {
+					<-ctx.Done()
+					err = context.Cause(ctx)
+				}
+				ended <- fmt.Sprint(string(r), err)
+				return r, err
+			})
+			out, err := k.Wait(t.Context())
+			must(t, out, err)
+			begin := time.Now()
+			got, want := <-ended, `{"action":"cancel"}<nil>`
+			if stubborn {
+				want = `{"action":"cancel"}the client did not come back with answers`
+			}
+			if took := time.Since(begin).Round(time.Second); got != want || took < time.Minute || took > time.Minute+time.Second {
+				t.Errorf("%s: got %s after %v", name, got, took)
+			}
+			synctest.Wait()
+			if _, err := p.Resume(out.Ticket, nil, nil); !errors.Is(err, bridge.ErrLost) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// TestParkedClientGoes: a client that gives up while it waits cancels the call;
+// one that has its questions and is away does not.
+func TestParkedClientGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		defer p.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		k := p.Start(t.Context(), nil, asks("roots/list"))
+		out, err := k.Wait(ctx)
+		must(t, out, err)
+		cancel()
+		synctest.Wait()
+		if p.Waiting() != 1 {
+			t.Fatal("the call has ended with the request that it has answered")
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		k, err = p.Resume(out.Ticket, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if _, err := k.Wait(ctx); !errors.Is(err, context.Canceled) || p.Waiting() != 0 {
+			t.Errorf("got %v, %d wait", err, p.Waiting())
+		}
+	})
+}
+
+func TestParkedFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		defer p.Close()
+		want := &runtime.Error{Code: runtime.CodeMissingCapability}
+		k := p.Start(t.Context(), nil, func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+			k.Fail(want)
+			<-ctx.Done()
+			return json.RawMessage(`{}`), nil
+		})
+		if out, err := k.Wait(t.Context()); !errors.Is(err, want) {
+			t.Errorf("got %+v, %v", out, err)
+		}
+	})
+}
+
+// TestParkedEvents: what the server sends goes to the request that is there.
+func TestParkedEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		defer p.Close()
+		var got []string
+		note := func(who string) func(string, []byte) {
+			return func(m string, _ []byte) { got = append(got, who+m) }
+		}
+		k := p.Start(t.Context(), note("1"), func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+			k.Emit("a", nil)
+			if _, err := k.Ask(ctx, "roots/list", nil); err != nil {
+				return nil, err
+			}
+			k.Emit("c", nil)
+			return nil, nil
+		})
+		out, err := k.Wait(t.Context())
+		must(t, out, err)
+		k.Emit("b", nil) // nobody is there
+		k, _ = p.Resume(out.Ticket, note("2"), map[string]json.RawMessage{"b1": nil})
+		out, err = k.Wait(t.Context())
+		must(t, out, err)
+		if fmt.Sprint(got) != "[1a 2c]" {
+			t.Errorf("got %v", got)
+		}
+	})
+}
+
+func TestParkingIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		for range 256 {
+			out, err := p.Start(t.Context(), nil, asks("roots/list")).Wait(t.Context())
+			must(t, out, err)
+		}
+		if out, err := p.Start(t.Context(), nil, asks("roots/list")).Wait(t.Context()); err == nil {
+			t.Errorf("one more waits: %+v", out)
+		}
+		p.Close()
+		if _, err := p.Start(t.Context(), nil, asks()).Wait(t.Context()); !errors.Is(err, runtime.ErrClosed) || p.Waiting() != 0 {
+			t.Errorf("after Close: %v, %d wait", err, p.Waiting())
+		}
+	})
+}

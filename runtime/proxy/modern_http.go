@@ -1,0 +1,193 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// modern serves a POST of the stateless era: one message, answered on its own
+// connection, whose end is the cancel of the request.
+func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) {
+	if !m.ID.Present() { // a notification: there is none that means anything here
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	id := m.ID.Of(body)
+	method, no := admit(body, m, r.Header)
+	if no != nil {
+		write(w, no.status, jsonrpc.AppendError(nil, id, no.object()))
+		return
+	}
+	x := &window{w: w, likes: likes, wake: make(chan struct{}, 1)}
+	if method == "server/discover" { // waits for nothing
+		x.finish(id, answer{result: h.p.discovery()})
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	req := request{line: bytes.Clone(body), msg: new(*m), method: method, header: r.Header}
+	req.from = modernCaller(&req, x.push)
+	if method == "subscriptions/listen" {
+		h.modernListen(ctx, x, req)
+		return
+	}
+	answered := make(chan answer, 1)
+	if !h.spawn(func() { answered <- h.p.serveModern(ctx, req) }) { // ends with ctx, and is waited for below
+		answered <- failed("", errProxyClosed)
+	}
+	a, why := h.exchange(r, x, answered)
+	if why != nil {
+		cancel(why)
+		<-answered
+	}
+	switch why {
+	case nil:
+		x.finish(id, a)
+	case errProxyClosed:
+		x.send(id, a, http.StatusServiceUnavailable)
+	}
+}
+
+// exchange writes what comes before the answer and gives the answer, or why
+// there is none of the request's own. The choice between JSON and a stream falls
+// with the first message, or after a while of silence.
+func (h *HTTPFront) exchange(r *http.Request, x *window, answered <-chan answer) (answer, error) {
+	timer := time.NewTimer(silence)
+	defer timer.Stop()
+	for {
+		select {
+		case a := <-answered:
+			x.flush()
+			return a, nil
+		case <-x.wake:
+			x.flush()
+			timer.Reset(keepAlive)
+		case <-timer.C:
+			x.comment()
+			timer.Reset(keepAlive)
+		case <-r.Context().Done():
+			return answer{}, errCancelled
+		case <-h.lifetime.Done():
+			return failed("", errProxyClosed), errProxyClosed
+		}
+	}
+}
+
+// maxWindow bounds the messages that a client has not taken yet.
+const maxWindow = 64
+
+// window is the way back to an HTTP client of the stateless era for as long as
+// its request lasts. What it is given waits until the request's own goroutine
+// writes it, so that no reader of a backend waits for a client.
+type window struct {
+	w     http.ResponseWriter
+	likes taste
+	wake  chan struct{}
+	sink  *sink // nil until the answer has become a stream of events
+
+	mu      sync.Mutex // guards what follows
+	waiting []message
+}
+
+// message is one framed notification.
+type message struct {
+	framed   []byte
+	progress bool
+}
+
+// push is a caller's emit. At the bound the oldest progress goes, since newer
+// progress says more; where there is none, the message itself.
+func (x *window) push(method string, params []byte) {
+	if !x.likes.events {
+		return
+	}
+	m := message{jsonrpc.AppendNotification(nil, method, params), method == "notifications/progress"}
+	x.mu.Lock()
+	if len(x.waiting) >= maxWindow && !x.dropProgress() {
+		x.mu.Unlock()
+		return
+	}
+	x.waiting = append(x.waiting, m)
+	x.mu.Unlock()
+	select {
+	case x.wake <- struct{}{}:
+	default:
+	}
+}
+
+// dropProgress removes the oldest progress, false where none waits. The caller
+// holds the lock.
+func (x *window) dropProgress() bool {
+	for i := range x.waiting {
+		if x.waiting[i].progress {
+			x.waiting = append(x.waiting[:i], x.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (x *window) take() []message {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.waiting
+	x.waiting = nil
+	return all
+}
+
+// flush writes what waits.
+func (x *window) flush() {
+	for _, m := range x.take() {
+		x.event(m.framed)
+	}
+}
+
+// open makes the answer a stream of events; on one that is it does nothing.
+func (x *window) open() {
+	if x.sink != nil {
+		return
+	}
+	head := x.w.Header()
+	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
+	x.w.WriteHeader(http.StatusOK)
+	x.sink = &sink{w: x.w, f: http.NewResponseController(x.w)}
+}
+
+func (x *window) event(framed []byte) {
+	x.open()
+	x.sink.event("", bytes.TrimRight(framed, "\n"))
+	x.sink.flush()
+}
+
+// comment tells whatever lies between that the stream is alive.
+func (x *window) comment() {
+	if x.likes.events {
+		x.open()
+		x.sink.comment()
+	}
+}
+
+// finish writes the answer: as the last event where a stream has begun or the
+// client would rather have one, else as JSON. An error is JSON if it can be,
+// because only then it has a status of its own.
+func (x *window) finish(id []byte, a answer) {
+	if a.object == nil && x.likes.streams() {
+		x.open()
+	}
+	x.send(id, a, statusFor(a))
+}
+
+func (x *window) send(id []byte, a answer, status int) {
+	framed := frame(nil, id, a)
+	if x.sink != nil {
+		x.event(framed)
+		return
+	}
+	write(x.w, status, framed)
+}

@@ -1,0 +1,262 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// maxComeBacks bounds how often a result that holds a state and no question
+	// is taken up at once, after comeBackPause, doubled each time: such a server
+	// sheds load. Then the client decides.
+	maxComeBacks  = 3
+	comeBackPause = 250 * time.Millisecond
+)
+
+// interact serves a request that the backend may answer with questions
+// (tools/call, prompts/get, resources/read). A modern backend puts them into its
+// result. One with a handshake asks while the call goes on, so the call does not
+// live in this request but beside it: see bridge.Parking.
+func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error) {
+	at, what := r.msg.Name, "name"
+	if k == resources {
+		at, what = r.msg.URI, "uri"
+	}
+	target, ok := rawjson.String(r.line, at)
+	if !ok {
+		return nil, invalid("params.%s is missing or no string", what)
+	}
+	answers, err := r.inputResponses()
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.unseal(r, target)
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		s = &state{Method: r.method, Target: target}
+	}
+	var call *bridge.Parked
+	if s.Ticket != nil {
+		if call, err = p.comeBack(k, r, s, answers); err != nil {
+			return nil, err
+		}
+	} else {
+		call = p.parking.Start(p.lifetime, r.from.emit, func(ctx context.Context, call *bridge.Parked) (json.RawMessage, error) {
+			return p.converse(ctx, call, k, r, s)
+		})
+	}
+	out, err := call.Wait(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Inputs != nil:
+		s.Ticket = &out.Ticket
+		return p.ask(out.Inputs, s), nil
+	}
+	return out.Result, nil
+}
+
+// inputResponses gives the answers that a retry brings, by key. Each must be an
+// object, as the results of all questions are: servers should not have to deal
+// with what can be none.
+func (r request) inputResponses() (map[string]json.RawMessage, error) {
+	raw := r.msg.InputResponses.Of(r.line)
+	if raw == nil {
+		return nil, nil
+	}
+	entries, err := rawjson.Entries(raw)
+	if err != nil {
+		return nil, invalid("params.inputResponses is no object")
+	}
+	answers := make(map[string]json.RawMessage, len(entries))
+	for _, e := range entries {
+		if answers[e.Name] = e.Value.Of(raw); !isObject(answers[e.Name]) {
+			return nil, invalid("params.inputResponses: %q is no object", e.Name)
+		}
+	}
+	return answers, nil
+}
+
+// comeBack takes up the call that waits for the answers of a retry. Progress of
+// the call goes on under the retry's own token.
+func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*bridge.Parked, error) {
+	token, rising := r.msg.MetaToken.Of(r.line), increase{}
+	emit := func(method string, params []byte) {
+		if method == "notifications/progress" {
+			if params = rising.restore(params, token); params == nil {
+				return
+			}
+		}
+		r.from.emit(method, params)
+	}
+	call, err := p.parking.Resume(*s.Ticket, emit, answers)
+	switch {
+	case errors.Is(err, bridge.ErrLost):
+		return nil, p.lost(k, s.Target)
+	case err != nil:
+		return nil, invalid("params.requestState: %v", err)
+	}
+	return call, nil
+}
+
+// converse runs one call to the backend and, as long as there is nothing to
+// ask the client, what follows from its results.
+func (p *Proxy) converse(ctx context.Context, call *bridge.Parked, k kind, r request, s *state) ([]byte, error) {
+	r.from.emit, r.from.ask = call.Emit, call.Ask
+	next := *s
+	for round := 0; ; round++ {
+		again, err := r.again(&next)
+		if err != nil {
+			return nil, invalid("params: %v", err)
+		}
+		result, err := p.once(ctx, k, again)
+		if pages := pagesOf(err); pages != nil {
+			return p.openPages(pages, again, s)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a, is := asksInput(result)
+		if !is {
+			return result, nil
+		}
+		out, waits, err := p.relayInputs(result, a, again, s, &next)
+		if err != nil || waits || round == maxComeBacks {
+			return out, err
+		}
+		select {
+		case <-time.After(comeBackPause << round):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// once makes one call.
+func (p *Proxy) once(ctx context.Context, k kind, r request) ([]byte, error) {
+	if k == resources {
+		return p.read(ctx, r)
+	}
+	return p.named(ctx, k, r)
+}
+
+// relayInputs gives a backend's questions as the client gets them: those that
+// the configuration answers left out, the backend's state sealed. It reports
+// whether the client has to come back with something; where it has not, next is
+// what to come back with in its place.
+func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) (out []byte, waits bool, err error) {
+	keep := state{Backend: s.Backend, Method: s.Method, Target: s.Target, Inner: a.state.Of(result)}
+	var edits []rawjson.Edit
+	if raw := a.inputs.Of(result); isObject(raw) {
+		entries, err := rawjson.Entries(raw)
+		if err != nil {
+			return nil, false, err
+		}
+		waits = len(entries) > 0
+		for _, e := range entries {
+			edit, err := p.passQuestion(e.Value.Of(raw), r)
+			if err != nil {
+				return nil, false, err
+			}
+			if edit.New != nil {
+				edits = append(edits, rawjson.Within(a.inputs.Start+e.Value.Start, []rawjson.Edit{edit})...)
+			}
+		}
+	}
+	*next = keep
+	result = rawjson.Splice(nil, result, edits...)
+	out, err = rawjson.Set(result, []rawjson.Member{{Name: "requestState", Value: p.seal(&keep)}})
+	return out, waits, err
+}
+
+// passQuestion gives the edit of one embedded request of a modern backend.
+func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
+	var at [2]rawjson.Span
+	if err := rawjson.Fields(entry, at[:], "method", "params"); err != nil {
+		return rawjson.Edit{}, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
+	}
+	method, _ := rawjson.String(entry, at[0])
+	q := bridge.Question{From: bridge.Modern, To: bridge.Modern, Method: method, Capabilities: r.from.capabilities, Name: p.asker(r)}
+	params, err := q.Params(at[1].Of(entry))
+	if err != nil || !at[1].Present() {
+		return rawjson.Edit{}, err
+	}
+	return rawjson.Edit{Span: at[1], New: params}, nil
+}
+
+// asker is the name of the server that a question of a request comes from, ""
+// where there is only one: clients show nobody but the proxy.
+func (p *Proxy) asker(r request) string {
+	if len(p.backends) < 2 {
+		return ""
+	}
+	if b := p.backendOf(r); b != nil {
+		return b.name
+	}
+	return ""
+}
+
+// backendOf tells where a request leads, nil where that is not known.
+func (p *Proxy) backendOf(r request) *backend {
+	s, k, at := p.snap.Load(), tools, r.msg.Name
+	switch r.method {
+	case "prompts/get":
+		k = prompts
+	case "resources/read":
+		k, at = resources, r.msg.URI
+	}
+	target, _ := rawjson.String(r.line, at)
+	if to := s.routes[k][target]; to != nil {
+		return to.b
+	}
+	return nil
+}
+
+// ask gives the result that asks for input.
+func (p *Proxy) ask(inputs []bridge.Input, s *state) []byte {
+	out := []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i, in := range inputs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		q := bridge.Question{Method: in.Method}
+		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
+	}
+	out = append(append(out, `},"requestState":`...), p.seal(s)...)
+	return fmt.Appendf(out, `,"_meta":{%q:%s}}`, metaServerInfo, p.info)
+}
+
+// pagesOf gives the pages that a person is to open before the same request is
+// made again: a server of 2025-11-25 names them in the error -32042 (Elicitation,
+// URL mode). Nil for any other error.
+func pagesOf(err error) []json.RawMessage {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
+		return bridge.URLElicitations(rpc)
+	}
+	return nil
+}
+
+// openPages turns a backend's -32042 into a result that asks the client to have
+// pages opened, and to make the same request again.
+func (p *Proxy) openPages(pages []json.RawMessage, r request, s *state) ([]byte, error) {
+	var inputs []bridge.Input
+	for i, page := range pages {
+		q := bridge.Question{From: bridge.Latest, To: bridge.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: p.asker(r)}
+		params, err := q.Params(page)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, bridge.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
+	}
+	return p.ask(inputs, &state{Backend: s.Backend, Method: s.Method, Target: s.Target, Again: true}), nil
+}

@@ -1,0 +1,189 @@
+package proxy
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const metaSubscription = "io.modelcontextprotocol/subscriptionId"
+
+// maxWatched bounds the URIs of one listen.
+const maxWatched = 1000
+
+// parseFilter reads params.notifications, which is required (2026-07-28,
+// Subscriptions). What it does not know is left out of the acknowledgement.
+func parseFilter(r request) (filter, error) {
+	var f filter
+	raw := r.msg.Notifications.Of(r.line)
+	if !isObject(raw) {
+		return f, invalid("params.notifications is missing or no object")
+	}
+	var at [4]rawjson.Span
+	if err := rawjson.Fields(raw, at[:], "toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"); err != nil {
+		return f, invalid("params.notifications: %v", err)
+	}
+	for i, wants := range []*bool{&f.tools, &f.prompts, &f.resources} {
+		switch v := string(at[i].Of(raw)); v {
+		case "", "false", "null":
+		case "true":
+			*wants = true
+		default:
+			return f, invalid("params.notifications: %s is neither true nor false", v)
+		}
+	}
+	list := at[3].Of(raw)
+	if list == nil || string(list) == "null" {
+		return f, nil
+	}
+	spans, err := rawjson.Elements(list)
+	if err != nil || len(spans) > maxWatched {
+		return f, invalid("params.notifications.resourceSubscriptions is no array of at most %d URIs", maxWatched)
+	}
+	for _, s := range spans {
+		uri, ok := rawjson.String(list, s)
+		if !ok {
+			return f, invalid("params.notifications.resourceSubscriptions holds something that is no string")
+		}
+		f.uris = append(f.uris, uri)
+	}
+	return f, nil
+}
+
+// acknowledged gives the params of the acknowledgement: what is honoured.
+func acknowledged(id []byte, f *filter) []byte {
+	out := append([]byte(`{"_meta":{"`+metaSubscription+`":`), id...)
+	out = append(out, `},"notifications":{`...)
+	comma := ""
+	for _, k := range []kind{tools, prompts, resources} {
+		if f.has(k.listing().changed) {
+			out = append(out, comma+`"`+k.listing().member+`ListChanged":true`...)
+			comma = ","
+		}
+	}
+	if f.uris != nil {
+		out = append(out, comma+`"resourceSubscriptions":[`...)
+		for i, uri := range f.uris {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = rawjson.Quote(out, uri)
+		}
+		out = append(out, ']')
+	}
+	return append(out, `}}`...)
+}
+
+// listening is one listen of a client. It is keyed by nothing: clients that
+// know nothing of each other give theirs the same id.
+type listening struct {
+	id   []byte // the client's own, raw
+	wake chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	waiting [][]byte
+	waits   map[string]bool // what waits, each once
+}
+
+// notify implements listener. What waits already says the same, so nothing is
+// lost at the bound, which is the filter's own size.
+func (s *listening) notify(method string, params []byte) {
+	stamped, err := rawjson.SetNested(params, "_meta", []rawjson.Member{{Name: metaSubscription, Value: s.id}})
+	if err != nil {
+		return // no object: nothing that could be sent on
+	}
+	key := method + string(params)
+	s.mu.Lock()
+	if !s.waits[key] {
+		s.waits[key] = true
+		s.waiting = append(s.waiting, jsonrpc.AppendNotification(nil, method, stamped))
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *listening) take() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.waiting
+	s.waiting = nil
+	clear(s.waits)
+	return all
+}
+
+// channel is the way to a client that listens.
+type channel struct {
+	send func(framed []byte)
+	idle func() // nothing has been sent for a while
+	// end is closed where the listen ends on our side; farewell is then sent
+	// before the result.
+	end      <-chan struct{}
+	farewell []byte
+}
+
+// listenModern serves one subscriptions/listen: the acknowledgement, then what
+// was asked for, until ctx ends, which is the client's doing and needs no
+// answer, or the channel does.
+func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channel) {
+	id := r.msg.ID.Of(r.line)
+	s := &listening{id: id, wake: make(chan struct{}, 1), waits: map[string]bool{}}
+	for k := range kinds {
+		if f.has(k.listing().changed) {
+			p.seen[k].Store(true)
+		}
+	}
+	// From here on nothing is missed, and nothing is sent before what is
+	// honoured has been told.
+	honoured, stop, err := p.subscribe(ctx, &r.from, s, f)
+	if err != nil {
+		return
+	}
+	defer stop()
+	to.send(jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", acknowledged(id, &honoured)))
+	if f.changeKinds != (changeKinds{}) {
+		p.work.Go(func() { p.discover(ctx) }) // only a server that runs tells of changes
+	}
+	ticker := time.NewTicker(keepAlive)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.wake:
+			for _, framed := range s.take() {
+				to.send(framed)
+			}
+			ticker.Reset(keepAlive)
+		case <-ticker.C:
+			to.idle()
+		case <-ctx.Done():
+			return
+		case <-to.end:
+			if to.farewell != nil {
+				to.send(to.farewell)
+			}
+			to.send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
+			return
+		}
+	}
+}
+
+// modernListen serves a listen over HTTP: a stream from the start.
+func (h *HTTPFront) modernListen(ctx context.Context, x *window, r request) {
+	f, err := parseFilter(r)
+	if err != nil {
+		x.finish(r.msg.ID.Of(r.line), h.p.failedModern(r.method, err))
+		return
+	}
+	ended := make(chan struct{})
+	if h.spawn(func() {
+		defer close(ended)
+		h.p.listenModern(ctx, r, f, channel{send: x.event, idle: x.comment, end: h.lifetime.Done()})
+	}) {
+		<-ended
+	}
+}

@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// modernCaller is who a self-contained request comes from: what it says of
+// itself holds for it alone. emit reaches the client while the request lasts.
+func modernCaller(r *request, emit func(method string, params []byte)) caller {
+	return caller{version: bridge.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), emit: emit}
+}
+
+// serveModern answers a request that admit has let through, other than
+// server/discover and subscriptions/listen. It waits for whatever it needs.
+func (p *Proxy) serveModern(ctx context.Context, r request) answer {
+	result, err := p.answerModern(ctx, r)
+	if err != nil {
+		return p.failedModern(r.method, err)
+	}
+	return answer{result: result}
+}
+
+func (p *Proxy) answerModern(ctx context.Context, r request) ([]byte, error) {
+	if _, err := r.askedLevel(); err != nil {
+		return nil, err
+	}
+	switch r.method {
+	case "tools/call":
+		if err := p.checkParams(ctx, r); err != nil {
+			return nil, err
+		}
+		return p.interact(ctx, tools, r)
+	case "prompts/get":
+		return p.interact(ctx, prompts, r)
+	case "resources/read":
+		return p.interact(ctx, resources, r)
+	}
+	result, err := p.answer(ctx, r)
+	if err != nil || r.method == "completion/complete" { // which has come by way of forward
+		return result, err
+	}
+	return p.complete2026(r.method, result)
+}
+
+// checkParams compares the Mcp-Param headers of a tools/call with its arguments,
+// by the schema that the client has seen.
+func (p *Proxy) checkParams(ctx context.Context, r request) error {
+	name, ok := rawjson.String(r.line, r.msg.Name)
+	if r.header == nil || !ok {
+		return nil
+	}
+	to, err := p.resolve(ctx, tools, name)
+	if err != nil {
+		return err
+	}
+	if err := bridge.CheckMirrors(to.mirrors, r.msg.Arguments.Of(r.line), r.header); err != nil {
+		return &runtime.Error{Code: runtime.CodeHeaderMismatch, Message: err.Error()}
+	}
+	return nil
+}
+
+// failedModern gives the answer for a failure to a modern client: some codes of
+// the era before are not for it.
+func (p *Proxy) failedModern(method string, err error) answer {
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeResourceNotFound {
+		err = &runtime.Error{Code: runtime.CodeInvalidParams, Message: rpc.Message, Data: rpc.Data}
+	}
+	a := failed(method, err)
+	if a.result != nil {
+		// A tool result in words.
+		if result, err := p.complete2026(method, a.result); err == nil {
+			a.result = result
+		}
+	}
+	return a
+}

@@ -1,0 +1,178 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// state is what a client keeps for the proxy between the rounds of a request,
+// sealed into requestState (2026-07-28, Multi round-trip requests). A retry
+// must be for the same method and target; arguments are the backend's to bind,
+// since a client may write them differently the second time.
+type state struct {
+	Backend string `json:"b"`
+	Method  string `json:"m"`
+	// Target is the name or URI as the client knows it.
+	Target string `json:"t"`
+	// Inner is the backend's own state, a JSON string as it came; nil for none.
+	Inner json.RawMessage `json:"i,omitempty"`
+	// Given are answers that the proxy has given in the client's place.
+	Given map[string]json.RawMessage `json:"g,omitempty"`
+	// Ticket tells the call that waits; nil where none does.
+	Ticket *bridge.Ticket `json:"p,omitempty"`
+	// Again tells that the request is made as if for the first time.
+	Again bool `json:"a,omitempty"`
+}
+
+// statePurpose keeps request states apart from other sealed texts. The
+// principal follows it: there is only the anonymous one.
+const statePurpose = "requestState:"
+
+// seal gives a state as a JSON string.
+func (p *Proxy) seal(s *state) []byte {
+	plain, err := json.Marshal(s)
+	if err != nil {
+		panic("proxy: a state has no JSON form: " + err.Error())
+	}
+	return rawjson.Quote(nil, p.o.Ring.Seal(statePurpose, plain, bridge.StateTTL))
+}
+
+// unseal gives the state that a request has come back with, nil where it has
+// none.
+func (p *Proxy) unseal(r request, target string) (*state, error) {
+	if !r.msg.RequestState.Present() {
+		return nil, nil
+	}
+	sealed, ok := rawjson.String(r.line, r.msg.RequestState)
+	if !ok {
+		return nil, invalid("params.requestState is not a string")
+	}
+	plain, err := p.o.Ring.Open(statePurpose, sealed)
+	if err != nil {
+		return nil, invalid("params.requestState: %v", err)
+	}
+	s := &state{}
+	if err := json.Unmarshal(plain, s); err != nil {
+		return nil, invalid("params.requestState: %v", bridge.ErrTampered)
+	}
+	if s.Method != r.method || s.Target != target {
+		return nil, invalid("params.requestState belongs to another request")
+	}
+	return s, nil
+}
+
+// again gives a request without what only a retry has, but for the backend's
+// own state and the answers: those that the client brings and those that the
+// proxy has given.
+func (r request) again(s *state) (request, error) {
+	params, err := rawjson.Without(r.params(), func(name string) bool {
+		return name == "requestState" || s.Again && name == "inputResponses"
+	})
+	if err != nil {
+		return r, err
+	}
+	var members []rawjson.Member
+	if len(s.Inner) > 0 {
+		members = append(members, rawjson.Member{Name: "requestState", Value: s.Inner})
+	}
+	if len(s.Given) > 0 {
+		given := make([]rawjson.Member, 0, len(s.Given))
+		for _, k := range slices.Sorted(maps.Keys(s.Given)) {
+			given = append(given, rawjson.Member{Name: k, Value: s.Given[k]})
+		}
+		if params, err = rawjson.SetNested(params, "inputResponses", given); err != nil {
+			return r, err
+		}
+	}
+	if params, err = rawjson.Set(params, members); err != nil {
+		return r, err
+	}
+	if bytes.Equal(params, r.params()) {
+		return r, nil
+	}
+	return r.with(params)
+}
+
+// with gives the request with other params.
+func (r request) with(params []byte) (request, error) {
+	line := rawjson.Splice(nil, r.line, rawjson.Edit{Span: r.msg.Params, New: params})
+	m := new(rawjson.Message)
+	if err := rawjson.Scan(line, m); err != nil {
+		return r, err
+	}
+	r.line, r.msg = line, m
+	return r, nil
+}
+
+// asking is a result that asks for input, taken apart.
+type asking struct {
+	resultType, inputs, state, meta rawjson.Span
+}
+
+// asksInput tells whether a result asks for input. One without a resultType
+// that has the members of such a result is of a server of the handshake era
+// that has learned to ask this way.
+func asksInput(result []byte) (a asking, ok bool) {
+	if !bytes.Contains(result, []byte("input_required")) && !bytes.Contains(result, []byte(`"inputRequests"`)) && !bytes.Contains(result, []byte(`"requestState"`)) {
+		return a, false // the common case, without reading it all
+	}
+	var at [4]rawjson.Span
+	if rawjson.Fields(result, at[:], "resultType", "inputRequests", "requestState", "_meta") != nil {
+		return a, false
+	}
+	a = asking{at[0], at[1], at[2], at[3]}
+	if a.resultType.Present() {
+		kind, _ := rawjson.String(result, a.resultType)
+		return a, kind == "input_required"
+	}
+	return a, isObject(a.inputs.Of(result)) || a.state.Present()
+}
+
+// lost is what a client hears whose call this process does not hold: never is
+// it made again silently, since it may have acted.
+func (p *Proxy) lost(k kind, target string) error {
+	hint := ""
+	if k == tools {
+		switch readOnly, idempotent := p.harmless(target); {
+		case readOnly:
+			hint = " The server says that the tool changes nothing: it can be called again."
+		case idempotent:
+			hint = " The server says that calling the tool twice does no harm: it can be called again."
+		default:
+			hint = " The tool may have acted; the server does not say that it can be called again without harm."
+		}
+	}
+	return &lostError{"the interaction that this answer belongs to is lost: the server's call has ended or mcpctl has been restarted." + hint}
+}
+
+// lostError is an interaction that cannot go on.
+type lostError struct{ why string }
+
+func (e *lostError) Error() string    { return e.why }
+func (e *lostError) ExitKind() string { return "lost" }
+
+// harmless tells what the annotations of an exposed tool say of calling it
+// again.
+func (p *Proxy) harmless(exposed string) (readOnly, idempotent bool) {
+	r := p.snap.Load().routes[tools][exposed]
+	if r == nil {
+		return false, false
+	}
+	at, err := rawjson.Field(r.definition, "annotations")
+	if err != nil || !at.Present() {
+		return false, false
+	}
+	var says struct {
+		ReadOnly   bool `json:"readOnlyHint"`
+		Idempotent bool `json:"idempotentHint"`
+	}
+	if json.Unmarshal(at.Of(r.definition), &says) != nil {
+		return false, false
+	}
+	return says.ReadOnly, says.Idempotent
+}

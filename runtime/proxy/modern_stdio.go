@@ -1,0 +1,84 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// modern serves a request of the stateless era, which may come between those of
+// a session. Its id is known before the next message is read, so that a
+// cancellation finds it.
+func (f *stdioFront) modern(line []byte, m rawjson.Message) {
+	id := m.ID.Of(line)
+	method, no := admit(line, &m, nil)
+	switch {
+	case no != nil:
+		f.send(jsonrpc.AppendError(nil, id, no.object()))
+		return
+	case method == "server/discover":
+		f.send(frame(nil, id, answer{result: f.p.discovery()}))
+		return
+	}
+	line = bytes.Clone(line)
+	r := request{line: line, msg: &m, method: method}
+	id = m.ID.Of(line)
+	lifetime := f.lifetime
+	if method == "subscriptions/listen" {
+		lifetime = context.WithoutCancel(lifetime) // the client is told of its end: see endListens
+	}
+	ctx, done := f.slow.begin(lifetime, id)
+	r.from = modernCaller(&r, func(method string, params []byte) {
+		if ctx.Err() == nil { // after a cancel nothing more (specification, Cancellation)
+			f.notify(method, params)
+		}
+	})
+	if method == "subscriptions/listen" {
+		f.modernListen(ctx, done, r)
+		return
+	}
+	f.begin()
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end()
+		defer done()
+		a := f.p.serveModern(ctx, r)
+		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
+			f.send(frame(nil, id, a))
+		}
+	}()
+}
+
+// modernListen serves a listen, which ends with the front: then the client is
+// told in both ways that the specification names, since its pages disagree
+// (2026-07-28, Cancellation and Subscriptions).
+func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
+	id := r.msg.ID.Of(r.line)
+	filter, err := parseFilter(r)
+	if err != nil {
+		done()
+		f.send(frame(nil, id, f.p.failedModern(r.method, err)))
+		return
+	}
+	f.listens.Go(func() { // waited for when the front ends
+		defer done()
+		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
+		f.p.listenModern(ctx, r, filter, channel{
+			send: f.send, idle: func() {}, end: f.ending, farewell: jsonrpc.AppendNotification(nil, "notifications/cancelled", reason),
+		})
+	})
+}
+
+// greeted tells whether the client has shaken hands.
+func (f *stdioFront) greeted() bool {
+	version, _ := f.peer.settled()
+	return version != ""
+}
+
+// endListens ends the listens and waits until the client has been told, as far
+// as it takes what it is sent.
+func (f *stdioFront) endListens() {
+	close(f.ending)
+	f.listens.Wait()
+}
