@@ -104,6 +104,8 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 		return json.RawMessage(`{}`), err
 	case "logging/setLevel":
 		return m.setLevel(req)
+	case "resources/subscribe", "resources/unsubscribe":
+		return m.subscribe(ctx, req)
 	}
 	if req.Inputs {
 		return m.send(ctx, req)
@@ -189,7 +191,7 @@ func (m *modernTransport) Notify(ctx context.Context, req *runtime.Request) erro
 	case "notifications/initialized", "notifications/roots/list_changed", "notifications/elicitation/complete",
 		"notifications/progress", "notifications/message", "notifications/tasks/status":
 		return nil
-	case "notifications/cancelled":
+	case methodCancelled:
 		if m.o.HTTP { // there the end of the stream says it
 			return nil
 		}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 const (
@@ -19,98 +22,226 @@ const (
 	// maxListens bounds listens in a row that ended before listenWorth.
 	maxListens  = 10
 	listenWorth = 30 * time.Second
+	// ackTime is how long a server may take to acknowledge a listen.
+	ackTime = 30 * time.Second
+	// listenGrace is how long a stream that another has taken the place of is
+	// still read: what it carried before may come after the acknowledgement.
+	listenGrace = 500 * time.Millisecond
+	// maxMuted bounds the URIs that a server is left to watch for nobody.
+	maxMuted = 64
 )
 
-// listening is the one listen of a modern transport. The zero value is ready.
+const (
+	methodListen       = "subscriptions/listen"
+	methodAcknowledged = "notifications/subscriptions/acknowledged"
+	methodUpdated      = "notifications/resources/updated"
+	methodCancelled    = "notifications/cancelled"
+	metaSubscription   = metaPrefix + "subscriptionId"
+)
+
+// listening is what a connection wants to hear of, and the streams on which it
+// does: a modern server sends nothing that was not asked for (2026-07-28,
+// Subscriptions). The zero value is ready.
+//
+// Over HTTP there is one stream; where what is wanted changes, another one is
+// opened, and the old one closed once that is acknowledged. Over stdio what is
+// new gets a stream of its own, and none is closed for what is no longer
+// wanted: released SDKs drop everything that a session listens for as soon as
+// one of its streams ends.
 type listening struct {
-	mu     sync.Mutex // guards what follows
-	cancel context.CancelFunc
-	done   chan struct{}
-	closed bool
+	mu      sync.Mutex // guards what follows
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when the worker has ended; nil before it runs
+	wake    chan struct{} // room for one
+	closed  bool
+	lists   bool // changes of lists are wanted
+	uris    map[string]bool
+	muted   map[string]bool // watched by the server, wanted by nobody
+	waiting map[string][]chan error
 }
 
-// Listen asks the server, in the background, to tell when its lists change: a
-// modern server sends nothing that was not asked for (2026-07-28,
-// Subscriptions). What it sends goes to the bare transport's handler, first of
-// all notifications/subscriptions/acknowledged, from which on no change is
-// missed. A listen that ends is asked for again, at most ten times in a row;
-// one that is refused is not. It ends with ctx or Close. A second Listen does
-// nothing.
+// Listen asks the server, in the background, to tell when its lists change; what
+// it sends goes to Options.Handler, without the members that belong to the
+// stream. First of all, and after each interruption, comes
+// notifications/subscriptions/acknowledged: from then on no change is missed,
+// but one before it may have been. A stream that ends is asked for again, at
+// most ten times in a row; one that is refused is not. It ends with ctx or
+// Close.
 func (m *modernTransport) Listen(ctx context.Context) {
-	params := m.filter()
-	if params == nil {
+	if m.flags() == (kinds{}) {
 		return
 	}
-	m.listening.mu.Lock()
-	defer m.listening.mu.Unlock()
-	if m.listening.closed || m.listening.done != nil {
-		return
-	}
-	ctx, m.listening.cancel = context.WithCancel(ctx)
-	done := make(chan struct{})
-	m.listening.done = done
-	go func() { // ended and waited for by Close
-		defer close(done)
-		m.listen(ctx, params)
-	}()
+	l := &m.listening
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lists = true
+	m.work(ctx)
 }
 
-// filter gives the params of a listen: the lists that the server says can
-// change, nil for none.
-func (m *modernTransport) filter() json.RawMessage {
+// work wakes the worker, starting it where there is none. The caller holds the
+// lock.
+func (m *modernTransport) work(ctx context.Context) {
+	l := &m.listening
+	switch {
+	case l.closed:
+		return
+	case l.done == nil:
+		ctx, l.cancel = context.WithCancel(ctx)
+		done := make(chan struct{})
+		l.done, l.wake = done, make(chan struct{}, 1)
+		go func() { // ended and waited for by Close
+			defer close(done)
+			(&listenWorker{m: m, l: l}).run(ctx)
+		}()
+	}
+	l.wakeUp()
+}
+
+func (l *listening) wakeUp() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// over notes that nothing will be listened for any more.
+func (l *listening) over() {
+	l.mu.Lock()
+	l.closed = true
+	uris := slices.Collect(maps.Keys(l.waiting))
+	l.mu.Unlock()
+	l.settle(uris, func(string) error { return runtime.ErrClosed })
+}
+
+// subscribe has the server watch a resource, and returns when it has said that
+// it does.
+func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	at, err := rawjson.Field(req.Params, "uri")
+	uri, ok := rawjson.String(req.Params, at)
+	if err != nil || !ok {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: req.Method + ": uri is missing"}
+	}
+	l := &m.listening
+	l.mu.Lock()
+	if req.Method == "resources/unsubscribe" {
+		if l.uris[uri] {
+			delete(l.uris, uri)
+			if l.muted == nil {
+				l.muted = map[string]bool{}
+			}
+			l.muted[uri] = true
+			m.work(context.WithoutCancel(ctx))
+		}
+		l.mu.Unlock()
+		return json.RawMessage(`{}`), nil
+	}
+	if l.closed {
+		l.mu.Unlock()
+		return nil, runtime.ErrClosed
+	}
+	if l.uris[uri] && l.waiting[uri] == nil {
+		l.mu.Unlock()
+		return json.RawMessage(`{}`), nil
+	}
+	if l.uris == nil {
+		l.uris, l.waiting = map[string]bool{}, map[string][]chan error{}
+	}
+	done := make(chan error, 1)
+	l.uris[uri] = true
+	l.waiting[uri] = append(l.waiting[uri], done)
+	m.work(context.WithoutCancel(ctx))
+	l.mu.Unlock()
+	select {
+	case err := <-done:
+		if err != nil {
+			return nil, err
+		}
+		return json.RawMessage(`{}`), nil
+	case <-ctx.Done(): // the server may watch it from now on: harmless
+		return nil, ctx.Err()
+	}
+}
+
+// kinds are lists whose changes are told.
+type kinds struct {
+	Tools     bool `json:"toolsListChanged,omitempty"`
+	Prompts   bool `json:"promptsListChanged,omitempty"`
+	Resources bool `json:"resourcesListChanged,omitempty"`
+}
+
+// filter is what one listen asks for or a server honours.
+type filter struct {
+	kinds
+	URIs []string `json:"resourceSubscriptions,omitempty"` // sorted
+}
+
+func (f filter) empty() bool { return f.kinds == kinds{} && len(f.URIs) == 0 }
+
+func (f filter) equal(g filter) bool { return f.kinds == g.kinds && slices.Equal(f.URIs, g.URIs) }
+
+// flags are the lists that the server says can change.
+func (m *modernTransport) flags() kinds {
 	type change struct {
 		ListChanged bool `json:"listChanged"`
 	}
 	var c struct{ Tools, Prompts, Resources change }
-	if json.Unmarshal(m.capabilities, &c) != nil || c == (struct{ Tools, Prompts, Resources change }{}) {
-		return nil
+	if json.Unmarshal(m.capabilities, &c) != nil {
+		return kinds{}
 	}
-	type kinds struct {
-		Tools     bool `json:"toolsListChanged,omitempty"`
-		Prompts   bool `json:"promptsListChanged,omitempty"`
-		Resources bool `json:"resourcesListChanged,omitempty"`
-	}
-	raw, err := json.Marshal(map[string]kinds{"notifications": {c.Tools.ListChanged, c.Prompts.ListChanged, c.Resources.ListChanged}})
-	if err != nil {
-		panic("bridge: three booleans have no JSON form: " + err.Error())
-	}
-	return raw
+	return kinds{c.Tools.ListChanged, c.Prompts.ListChanged, c.Resources.ListChanged}
 }
 
-func (m *modernTransport) listen(ctx context.Context, params json.RawMessage) {
-	for n, inRow := 1, 0; inRow < maxListens; n++ {
-		start := time.Now()
-		// An id that tells its messages from those of a listen before it.
-		_, err := m.send(ctx, &runtime.Request{Method: "subscriptions/listen", ID: json.RawMessage(`"mcpctl-listen-` + strconv.Itoa(n) + `"`), Params: params})
-		var rpc *runtime.Error
-		switch status := statusOf(err); {
-		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
-			return
-		case errors.As(err, &rpc), status >= 400 && status < 500 && status != 408 && status != 429:
-			m.o.Logger.Info("server does not tell when its lists change", "err", err)
-			return
-		}
-		if inRow++; time.Since(start) > listenWorth {
-			inRow = 1
-		}
-		m.o.Logger.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
-		t := time.NewTimer(min(listenPause<<(inRow-1), listenPauseMax))
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return
-		}
+// wanted gives what is wanted now.
+func (m *modernTransport) wanted() filter {
+	l := &m.listening
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := filter{URIs: slices.Sorted(maps.Keys(l.uris))}
+	if l.lists {
+		f.kinds = m.flags()
 	}
-	m.o.Logger.Warn("server keeps ending the stream that tells when its lists change")
+	return f
 }
 
-// Close ends the listen and the transport underneath.
+// settle tells those who wait for URIs that a stream has asked for how that
+// ended.
+func (l *listening) settle(uris []string, outcome func(uri string) error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, uri := range uris {
+		err := outcome(uri)
+		if err != nil {
+			delete(l.uris, uri)
+		} else {
+			delete(l.muted, uri)
+		}
+		for _, done := range l.waiting[uri] {
+			done <- err // has room for one
+		}
+		delete(l.waiting, uri)
+	}
+}
+
+// isMuted tells whether a notification is about a resource that is no longer
+// wanted.
+func (l *listening) isMuted(method string, params json.RawMessage) bool {
+	if method != methodUpdated {
+		return false
+	}
+	at, err := rawjson.Field(params, "uri")
+	uri, _ := rawjson.String(params, at)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return err == nil && l.muted[uri] && !l.uris[uri]
+}
+
+// Close ends the streams and the transport underneath.
 func (m *modernTransport) Close() error {
-	m.listening.mu.Lock()
-	m.listening.closed = true
-	cancel, done := m.listening.cancel, m.listening.done
-	m.listening.mu.Unlock()
+	l := &m.listening
+	l.mu.Lock()
+	l.closed = true
+	cancel, done := l.cancel, l.done
+	l.mu.Unlock()
 	if cancel != nil {
 		cancel()
 	}
@@ -118,5 +249,37 @@ func (m *modernTransport) Close() error {
 	if done != nil {
 		<-done
 	}
+	l.over()
 	return err
+}
+
+// unsubscribed gives params without the member that names a stream of ours.
+func unsubscribed(params json.RawMessage) json.RawMessage {
+	at, err := rawjson.Field(params, "_meta")
+	if err != nil || !at.Present() {
+		return params
+	}
+	inner, err := rawjson.Without(at.Of(params), func(name string) bool { return name == metaSubscription })
+	if err != nil {
+		return params
+	}
+	if emptyObject(inner) {
+		if out, err := rawjson.Without(params, func(name string) bool { return name == "_meta" }); err == nil {
+			return out
+		}
+	}
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: inner})
+}
+
+// refusal tells whether a listen has failed for a reason that asking again does
+// not mend.
+func refusal(err error) bool {
+	var rpc *runtime.Error
+	var protocol *runtime.ProtocolError
+	status := statusOf(err)
+	return errors.As(err, &rpc) || errors.As(err, &protocol) || status >= 400 && status < 500 && status != 408 && status != 429
+}
+
+func listenID(n int) json.RawMessage {
+	return json.RawMessage(`"mcpctl-listen-` + strconv.Itoa(n) + `"`)
 }

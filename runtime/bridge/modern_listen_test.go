@@ -35,6 +35,14 @@ func (n *notes) all() []string {
 	return append([]string(nil), n.told...)
 }
 
+// tell sends a notification on a listen, with members and the stream's id.
+func tell(c *runtimetest.Call, method, members string) {
+	if members != "" {
+		members += ","
+	}
+	c.Notify(method, json.RawMessage(`{`+members+`"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`}}`))
+}
+
 // listener is a modern server that treats the nth listen as it says, and counts
 // them with their time.
 func listener(capabilities string, listen func(ctx context.Context, n int, c *runtimetest.Call) error) (s *runtimetest.Server, seen func() []string) {
@@ -52,7 +60,7 @@ func listener(capabilities string, listen func(ctx context.Context, n int, c *ru
 		all = append(all, fmt.Sprint(time.Since(begin).Round(time.Second), " ", string(p.Notifications)))
 		n := len(all)
 		mu.Unlock()
-		c.Notify("notifications/subscriptions/acknowledged", json.RawMessage(`{"notifications":{}}`))
+		tell(c, "notifications/subscriptions/acknowledged", `"notifications":`+string(p.Notifications))
 		return json.RawMessage(`{"resultType":"complete"}`), listen(ctx, n, c)
 	}}
 	return s, func() []string {
@@ -67,8 +75,8 @@ func listen(t *testing.T, s *runtimetest.Server) []string {
 	t.Helper()
 	h := &notes{}
 	c, err := bridge.Connect(t.Context(), bridge.Options{
-		Client: runtime.Implementation{Name: "t", Version: "1"},
-		Open:   func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
+		Client: runtime.Implementation{Name: "t", Version: "1"}, Handler: h,
+		Open: func(context.Context) (runtime.Transport, error) { return s.Connect(nil), nil },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +99,7 @@ func TestListenHearsOfChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, seen := listener(`{"tools":{"listChanged":true},"resources":{"subscribe":true},"prompts":{"listChanged":true}}`,
 			func(ctx context.Context, _ int, c *runtimetest.Call) error {
-				c.Notify("notifications/tools/list_changed", nil)
+				tell(c, "notifications/tools/list_changed", "")
 				<-ctx.Done()
 				return ctx.Err()
 			})

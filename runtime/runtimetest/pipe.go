@@ -221,18 +221,26 @@ func (c *conn) deliver(m message) {
 	}
 }
 
-// owner finds the call whose progress token a notification carries.
+// owner finds the call that a notification names: by its progress token, or by
+// the id of a listen.
 func (c *conn) owner(params json.RawMessage) (*runtime.Request, runtime.Handler) {
 	var p struct {
-		Token json.RawMessage `json:"progressToken"`
+		Token     json.RawMessage `json:"progressToken"`
+		Cancelled json.RawMessage `json:"requestId"`
+		Meta      struct {
+			Listen json.RawMessage `json:"io.modelcontextprotocol/subscriptionId"`
+		} `json:"_meta"`
 	}
-	if json.Unmarshal(params, &p) != nil || p.Token == nil {
+	if json.Unmarshal(params, &p) != nil {
 		return nil, c.h
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, f := range c.calls {
-		if f.req.Events != nil && bytes.Equal(f.req.Token, p.Token) {
+	for id, f := range c.calls {
+		if f.req.Events == nil {
+			continue
+		}
+		if p.Token != nil && bytes.Equal(f.req.Token, p.Token) || f.req.ID != nil && (id == string(p.Meta.Listen) || id == string(p.Cancelled)) {
 			return f.req, f.req.Events
 		}
 	}

@@ -64,6 +64,7 @@ type Stdio struct {
 	rubbish string     // sample of the first line that was no message
 	dropped int
 	closing bool
+	listens map[string]*runtime.Request // calls under way with an id and events of their own, by that id
 }
 
 // StartStdio starts the server. That it speaks MCP is found out by talking to
@@ -129,6 +130,7 @@ func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 	q := jsonrpc.Query{Method: req.Method, Params: req.Params, Text: req.ID, Token: req.Token}
 	var events func(jsonrpc.Event)
 	if h := req.Events; h != nil {
+		defer s.listen(req)()
 		events = func(e jsonrpc.Event) { h.Notification(ctx, req, e.Method, e.Params) }
 	}
 	result, object, err := s.conn.Call(ctx, &q, events)
@@ -141,6 +143,26 @@ func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 		return nil, runtime.ParseError(object)
 	}
 	return result, nil
+}
+
+// listen makes messages that name the call by its id those of the call; the
+// function ends that.
+func (s *Stdio) listen(req *runtime.Request) func() {
+	if req.ID == nil {
+		return func() {}
+	}
+	id := string(req.ID)
+	s.mu.Lock()
+	if s.listens == nil {
+		s.listens = map[string]*runtime.Request{}
+	}
+	s.listens[id] = req
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		delete(s.listens, id)
+		s.mu.Unlock()
+	}
 }
 
 // failure gives an error of the connection in the terms of package runtime.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 const (
@@ -25,7 +26,37 @@ type stdioPeer Stdio
 
 func (p *stdioPeer) Notification(method string, params []byte) {
 	p.o.Logger.Debug("notification", "method", method)
-	p.o.Handler.Notification(p.lifetime, nil, method, params)
+	call, h := p.named(method, params), p.o.Handler
+	if call != nil {
+		h = call.Events
+	}
+	h.Notification(p.lifetime, call, method, params)
+}
+
+// metaSubscription is the member of _meta with the id of the listen that a
+// notification belongs to (2026-07-28, Subscriptions).
+const metaSubscription = "io.modelcontextprotocol/subscriptionId"
+
+// named gives the call that a notification names by its id, as those of a
+// listen do, and the end of a listen (2026-07-28, Cancellation); nil for none.
+func (p *stdioPeer) named(method string, params []byte) *runtime.Request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.listens) == 0 {
+		return nil
+	}
+	var at [2]rawjson.Span
+	if rawjson.Fields(params, at[:], "_meta", "requestId") != nil {
+		return nil
+	}
+	if method == methodCancelled {
+		return p.listens[string(at[1].Of(params))]
+	}
+	id, err := rawjson.Field(at[0].Of(params), metaSubscription)
+	if err != nil {
+		return nil
+	}
+	return p.listens[string(id.Of(at[0].Of(params)))]
 }
 
 func (p *stdioPeer) Request(id []byte, method string, params []byte) {

@@ -1,0 +1,343 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// stream is one listen. It is the handler of its own request.
+type stream struct {
+	m        *modernTransport
+	asked    filter
+	gap      bool            // something may have been missed before it
+	before   []string        // of the URIs asked for, those that were watched before the gap
+	ctx      context.Context //nolint:containedctx // the stream's own, ended by cancel
+	cancel   context.CancelFunc
+	acked    chan struct{} // closed by the acknowledgement
+	ended    chan struct{}
+	honoured filter // once acked
+	err      error  // once ended; nil for the server's own end
+
+	once sync.Once
+	mu   sync.Mutex // guards what follows
+	quit bool       // nothing that comes is handed on
+}
+
+// Notification implements [runtime.Handler].
+func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method string, params json.RawMessage) {
+	switch method {
+	case methodAcknowledged:
+		s.once.Do(func() {
+			var p struct {
+				Notifications filter `json:"notifications"`
+			}
+			if json.Unmarshal(params, &p) == nil {
+				s.honoured = p.Notifications
+			}
+			s.confess(ctx)
+			close(s.acked)
+		})
+	case methodCancelled: // the server's end, over stdio
+		s.cancel()
+	default:
+		s.mu.Lock()
+		quit := s.quit
+		s.mu.Unlock()
+		if !quit && !s.m.listening.isMuted(method, params) {
+			s.m.o.Handler.Notification(ctx, nil, method, unsubscribed(params))
+		}
+	}
+}
+
+// confess tells the handler what it may have missed, before anything else that
+// the stream brings.
+func (s *stream) confess(ctx context.Context) {
+	if !s.gap {
+		return
+	}
+	h := s.m.o.Handler
+	h.Notification(ctx, nil, methodAcknowledged, json.RawMessage(`{"notifications":{}}`))
+	for _, uri := range s.before {
+		h.Notification(ctx, nil, methodUpdated, fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri)))
+	}
+}
+
+// Request implements [runtime.Handler]: a modern server asks nothing here.
+func (s *stream) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	return runtime.NopHandler{}.Request(ctx, call, method, params)
+}
+
+// Closed does nothing: the end of the call says it.
+func (*stream) Closed(error) {}
+
+// end closes the stream. What is under way on it is dropped.
+func (s *stream) end() {
+	s.mu.Lock()
+	s.quit = true
+	s.mu.Unlock()
+	s.cancel()
+}
+
+func (s *stream) isOver() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// listenWorker opens and closes the streams of a connection. Its fields are its
+// goroutine's own.
+type listenWorker struct {
+	m       *modernTransport
+	l       *listening
+	n       int       // streams opened
+	streams []*stream // open ones
+	gap     bool      // something may have been missed since the last acknowledgement
+	calls   sync.WaitGroup
+}
+
+// run serves what is wanted until ctx ends.
+func (w *listenWorker) run(ctx context.Context) {
+	defer w.calls.Wait()
+	defer func() {
+		for _, s := range w.streams {
+			s.end()
+		}
+		w.l.over()
+	}()
+	w.gap = true
+	for inRow := 0; ; {
+		start := time.Now()
+		err := w.serve(ctx)
+		switch {
+		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
+			return
+		case refusal(err):
+			w.m.o.Logger.Info("server does not tell of changes", "err", err)
+			inRow = 0
+			if !w.refused(err) && !w.rethought(ctx) {
+				return
+			}
+			continue
+		}
+		w.gap = true
+		if inRow++; time.Since(start) > listenWorth {
+			inRow = 1
+		}
+		w.m.o.Logger.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
+		if inRow >= maxListens {
+			w.m.o.Logger.Warn("server keeps ending the stream that tells of changes")
+			w.refused(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", w.cause(err)))
+			if inRow = 0; !w.rethought(ctx) {
+				return
+			}
+			continue
+		}
+		if pause(ctx, min(listenPause<<(inRow-1), listenPauseMax)) != nil {
+			return
+		}
+	}
+}
+
+func (*listenWorker) cause(err error) error {
+	if err == nil {
+		err = errors.New("without an error")
+	}
+	return err
+}
+
+// woken waits until there may be something to do.
+func (w *listenWorker) woken(ctx context.Context) bool {
+	select {
+	case <-w.l.wake:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// rethought waits until something else is wanted than now.
+func (w *listenWorker) rethought(ctx context.Context) bool {
+	for given := w.m.wanted(); w.woken(ctx); {
+		if !w.m.wanted().equal(given) {
+			return true
+		}
+	}
+	return false
+}
+
+// refused gives up the URIs that are waited for, or else all, and tells whether
+// there were any: without them the server may take the rest.
+func (w *listenWorker) refused(err error) bool {
+	w.l.mu.Lock()
+	uris := slices.Collect(maps.Keys(w.l.waiting))
+	if len(uris) == 0 {
+		uris = slices.Collect(maps.Keys(w.l.uris))
+	}
+	w.l.mu.Unlock()
+	w.l.settle(uris, func(string) error { return err })
+	return len(uris) > 0
+}
+
+// serve opens what streams it takes and returns when one has ended, with its
+// error, or one could not be opened.
+func (w *listenWorker) serve(ctx context.Context) error {
+	for {
+		select {
+		case <-w.l.wake: // what it stands for is looked at now
+		default:
+		}
+		if err, over := w.drop(); over {
+			return err
+		}
+		want := w.m.wanted()
+		missing := w.missing(want)
+		if !missing.empty() {
+			if err := w.open(ctx, missing); err != nil {
+				return err
+			}
+			continue
+		}
+		if want.empty() {
+			w.closeAll()
+		}
+		if !w.woken(ctx) {
+			return ctx.Err()
+		}
+	}
+}
+
+// drop forgets streams that are over, and gives the error of one.
+func (w *listenWorker) drop() (err error, over bool) { //nolint:revive // nil is an end, too
+	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool {
+		if !s.isOver() {
+			return false
+		}
+		err, over = s.err, true
+		return true
+	})
+	if over && !w.m.o.HTTP {
+		// Whether what the others were for is still told depends on the server.
+		w.closeAll()
+	}
+	return err, over
+}
+
+func (w *listenWorker) closeAll() {
+	for _, s := range w.streams {
+		s.end()
+	}
+	w.streams = nil
+	w.l.mu.Lock()
+	w.l.muted = nil
+	w.l.mu.Unlock()
+}
+
+// missing gives what the next stream is to ask for, nothing where all that is
+// wanted has been asked for.
+func (w *listenWorker) missing(want filter) filter {
+	if len(w.streams) == 0 {
+		return want
+	}
+	if w.m.o.HTTP {
+		if w.streams[len(w.streams)-1].asked.equal(want) {
+			return filter{}
+		}
+		return want
+	}
+	w.l.mu.Lock()
+	many := len(w.l.muted) > maxMuted
+	w.l.mu.Unlock()
+	if many {
+		w.gap = true
+		w.closeAll()
+		return want
+	}
+	for _, s := range w.streams {
+		if s.asked.kinds != (kinds{}) {
+			want.kinds = kinds{}
+		}
+		want.URIs = slices.DeleteFunc(want.URIs, func(uri string) bool { return slices.Contains(s.asked.URIs, uri) })
+	}
+	return want
+}
+
+// open opens a stream and waits for its acknowledgement.
+func (w *listenWorker) open(ctx context.Context, f filter) error {
+	w.n++
+	s := &stream{m: w.m, asked: f, gap: w.gap, acked: make(chan struct{}), ended: make(chan struct{})}
+	w.l.mu.Lock()
+	for _, uri := range f.URIs {
+		if w.l.waiting[uri] == nil {
+			s.before = append(s.before, uri)
+		}
+	}
+	w.l.mu.Unlock()
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	params, err := json.Marshal(map[string]filter{"notifications": f})
+	if err != nil {
+		panic("bridge: a filter has no JSON form: " + err.Error())
+	}
+	id := listenID(w.n)
+	w.calls.Go(func() { // ends with s.ctx
+		defer w.l.wakeUp()
+		defer close(s.ended)
+		defer s.cancel()
+		_, s.err = w.m.send(s.ctx, &runtime.Request{Method: methodListen, ID: id, Params: params, Events: s})
+	})
+	timer := time.NewTimer(ackTime)
+	defer timer.Stop()
+	select {
+	case <-s.acked:
+	case <-s.ended: // perhaps after an acknowledgement
+		select {
+		case <-s.acked:
+		default:
+			return w.cause(s.err)
+		}
+	case <-timer.C:
+		// One that listens and does not say so may still tell of lists.
+		w.m.o.Logger.Warn("server does not acknowledge that it tells of changes", "elapsed", ackTime)
+		s.once.Do(func() {
+			s.honoured = filter{kinds: f.kinds}
+			s.confess(ctx)
+		})
+	}
+	w.acknowledged(s)
+	return nil
+}
+
+// acknowledged takes a stream into use.
+func (w *listenWorker) acknowledged(s *stream) {
+	if w.m.o.HTTP {
+		for _, old := range w.streams {
+			w.calls.Go(func() { // ends soon
+				_ = pause(old.ctx, listenGrace)
+				old.end()
+			})
+		}
+		w.streams = nil
+		w.l.mu.Lock()
+		w.l.muted = nil
+		w.l.mu.Unlock()
+	}
+	w.streams = append(w.streams, s)
+	w.gap = false
+	w.l.settle(s.asked.URIs, func(uri string) error {
+		if slices.Contains(s.honoured.URIs, uri) {
+			return nil
+		}
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the server does not watch " + uri}
+	})
+}
