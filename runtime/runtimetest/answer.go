@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,36 +24,60 @@ type Call struct {
 	Arguments json.RawMessage
 	// Token is the raw progress token, nil when the client wants no progress.
 	Token json.RawMessage
-	// Version is the revision claimed in _meta, "" for a legacy request.
-	Version string
+	// Version is the revision claimed in _meta, "" for a legacy request, and
+	// Session the one that the session has settled, "" for none.
+	Version, Session string
+	// Capabilities is what the client has declared, raw: with the request
+	// since 2026-07-28, with its session before; nil for nothing.
+	Capabilities json.RawMessage
+	// Level is the least severe log level that the client wants, "" for none.
+	Level string
+	// Inputs and State are inputResponses and requestState of a request that
+	// is sent again.
+	Inputs map[string]json.RawMessage
+	State  string
 
 	n   *session
 	out func([]byte)
+	cut func() // nil where there is no stream to cut
 }
 
-const metaVersion = "io.modelcontextprotocol/protocolVersion"
+const (
+	metaVersion      = "io.modelcontextprotocol/protocolVersion"
+	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaLevel        = "io.modelcontextprotocol/logLevel"
+)
 
 func (n *session) newCall(out func([]byte), m message) *Call {
 	var p struct {
 		Name      string                     `json:"name"`
 		Arguments json.RawMessage            `json:"arguments"`
 		Meta      map[string]json.RawMessage `json:"_meta"`
+		Inputs    map[string]json.RawMessage `json:"inputResponses"`
+		State     string                     `json:"requestState"`
 	}
 	// Params of another shape leave the fields empty; the method complains.
 	_ = json.Unmarshal(m.Params, &p)
-	c := &Call{Method: m.Method, ID: m.ID, Params: m.Params, Name: p.Name, Arguments: p.Arguments, n: n, out: out}
+	c := &Call{Method: m.Method, Params: m.Params, Name: p.Name, Arguments: p.Arguments, Inputs: p.Inputs, State: p.State, ID: m.ID, n: n, out: out}
 	if c.Arguments == nil {
 		c.Arguments = json.RawMessage(`{}`)
 	}
 	c.Token = p.Meta["progressToken"]
-	_ = json.Unmarshal(p.Meta[metaVersion], &c.Version)
+	if _ = json.Unmarshal(p.Meta[metaVersion], &c.Version); c.Version >= RevJuly {
+		c.Capabilities = p.Meta[metaCapabilities]
+		_ = json.Unmarshal(p.Meta[metaLevel], &c.Level)
+		return c
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c.Session, c.Capabilities, c.Level = n.version, n.capabilities, n.level
 	return c
 }
 
 // Notify sends a notification within the call: over HTTP on the call's own
 // stream.
 func (c *Call) Notify(method string, params json.RawMessage) {
-	c.out(object("jsonrpc", "2.0", "method", method, "params", params))
+	c.out(c.n.s.notification(method, params))
 }
 
 // Progress sends one progress message, if the client asked for them.
@@ -61,6 +86,15 @@ func (c *Call) Progress(progress, total float64, text string) {
 		return
 	}
 	c.Notify("notifications/progress", object("progressToken", c.Token, "progress", progress, "total", total, "message", text))
+}
+
+// Poll ends the connection that the call's stream runs over, where the server
+// can take it up again ([HTTPOptions].Resume): the client has to ask for the
+// rest (2025-11-25, Streamable HTTP, Sending Messages to the Server).
+func (c *Call) Poll() {
+	if c.cut != nil {
+		c.cut()
+	}
 }
 
 // Ask sends a request to the client and waits for its answer.
@@ -85,7 +119,14 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
 	}
 	res, err := s.offer(ctx, c)
-	if err == nil && c.Version != "" && len(modern) > 0 && field(res, "resultType") == "" {
+	var input *inputRequired
+	var cannot *cannotAsk
+	switch {
+	case errors.As(err, &input):
+		return input.result, nil
+	case errors.As(err, &cannot) && c.Method == "tools/call":
+		return with(Text(cannot.Error()), `"isError":true`), nil
+	case err == nil && c.Version != "" && len(modern) > 0 && field(res, "resultType") == "":
 		res = with(res, modernMembers(c.Method))
 	}
 	return res, err
@@ -114,7 +155,12 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 		}
 		return nil, &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}
 	}
-	if len(modern) == 0 {
+	switch {
+	case s.Faults.InvalidProbe:
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Invalid request parameters"}
+	case s.Faults.LegacyDiscover:
+		modern = []string{RevJuly}
+	case len(modern) == 0:
 		return nil, methodNotFound(c.Method)
 	}
 	if c.Version == "" {
@@ -136,6 +182,10 @@ func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
 	if !slices.Contains(legacy, asked) {
 		asked = legacy[0]
 	}
+	s.count(func(st *Status) { st.Handshakes++ })
+	c.n.mu.Lock()
+	c.n.version, c.n.capabilities = asked, member(c.Params, "capabilities")
+	c.n.mu.Unlock()
 	return object("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", s.instructions()), nil
 }
 
@@ -159,16 +209,17 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		}
 		return json.RawMessage(`{}`), nil
 	case "tools/list":
-		return s.page(c, "tools", definitions(s.Tools, func(t Tool) json.RawMessage { return t.Definition }))
+		return s.page(c, "tools", append(definitions(s.tools(c), func(t Tool) json.RawMessage { return t.Definition }), s.later("tools")...))
 	case "tools/call":
-		for _, t := range s.Tools {
+		s.count(func(st *Status) { st.Calls++ })
+		for _, t := range s.tools(c) {
 			if field(t.Definition, "name") == c.Name {
 				return t.Call(ctx, c)
 			}
 		}
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Unknown tool: " + c.Name}
 	case "resources/list":
-		return s.page(c, "resources", definitions(s.Resources, func(r Resource) json.RawMessage { return r.Definition }))
+		return s.page(c, "resources", append(definitions(s.Resources, func(r Resource) json.RawMessage { return r.Definition }), s.later("resources")...))
 	case "resources/templates/list":
 		return s.page(c, "resourceTemplates", s.Templates)
 	case "resources/read":
@@ -178,9 +229,13 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 				return r.Result, nil
 			}
 		}
-		return nil, &runtime.Error{Code: runtime.CodeResourceNotFound, Message: "Resource not found", Data: object("uri", uri)}
+		code := int64(runtime.CodeResourceNotFound)
+		if c.Version >= RevJuly {
+			code = runtime.CodeInvalidParams
+		}
+		return nil, &runtime.Error{Code: code, Message: "Resource not found", Data: object("uri", uri)}
 	case "prompts/list":
-		return s.page(c, "prompts", definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }))
+		return s.page(c, "prompts", append(definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }), s.later("prompts")...))
 	case "prompts/get":
 		for _, p := range s.Prompts {
 			if field(p.Definition, "name") == c.Name {
@@ -188,10 +243,45 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 			}
 		}
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Unknown prompt: " + c.Name}
-	case "logging/setLevel":
-		return json.RawMessage(`{}`), nil
+	}
+	if c.Version >= RevJuly {
+		if c.Method == "subscriptions/listen" && s.Subscriptions {
+			return c.n.listen(ctx, c)
+		}
+		return nil, methodNotFound(c.Method)
+	}
+	switch {
+	case c.Method == "logging/setLevel":
+		return c.n.setLevel(c)
+	case s.Subscriptions && (c.Method == "resources/subscribe" || c.Method == "resources/unsubscribe"):
+		return c.n.subscribe(c)
 	}
 	return nil, methodNotFound(c.Method)
+}
+
+// tools are those that the revision of a request has.
+func (s *Server) tools(c *Call) []Tool {
+	var out []Tool
+	for _, t := range s.Tools {
+		if t.Since <= max(c.Version, c.Session) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// later is the entry that Change has added to a list, none by default.
+func (s *Server) later(kind string) []json.RawMessage {
+	if !s.world.changed(kind) {
+		return nil
+	}
+	switch kind {
+	case "tools":
+		return []json.RawMessage{json.RawMessage(`{"name":"later","inputSchema":{"type":"object"}}`)}
+	case "resources":
+		return []json.RawMessage{json.RawMessage(`{"uri":"fake://later","name":"later"}`)}
+	}
+	return []json.RawMessage{json.RawMessage(`{"name":"later"}`)}
 }
 
 func definitions[T any](items []T, def func(T) json.RawMessage) []json.RawMessage {

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -23,11 +25,27 @@ type HTTPOptions struct {
 	// Sessions issues a session id with initialize, wants it afterwards (400)
 	// and forgets it on DELETE (404 from then on).
 	Sessions bool
+	// Stream gives each session a stream for GET, for what the server sends
+	// outside of calls. Without it GET is answered with 405.
+	Stream bool
+	// Resume gives events ids, and a call outlives its stream: GET with
+	// Last-Event-ID gives the rest (2025-11-25, Resumability and Redelivery).
+	// It needs SSE, Sessions and Stream.
+	Resume bool
 	// SessionCalls ends a session, with 404, after that many requests; 0 is
 	// never.
 	SessionCalls int
 	// Bearer is the token that every request must carry; "" wants none.
 	Bearer string
+	// Unauthorized is how many requests are answered with 401 before the
+	// server takes one.
+	Unauthorized int
+	// NotFound answers whatever claims a revision in _meta with 404 and a page
+	// of HTML, as web servers do that know nothing of 2026-07-28.
+	NotFound bool
+	// AnyHeaders takes requests of 2026-07-28 without looking at the headers
+	// that repeat them.
+	AnyHeaders bool
 	// Status, when not 0, is the answer to everything: a gateway in trouble.
 	Status int
 	// Body is sent with Status.
@@ -35,7 +53,8 @@ type HTTPOptions struct {
 }
 
 // Handler serves Streamable HTTP at every path. Close it with the server that
-// runs it: it has no goroutines of its own.
+// runs it: it has no goroutines of its own but, with Resume, those of calls
+// that nobody has cancelled; [Server.Drop] ends them.
 func (s *Server) Handler(o HTTPOptions) http.Handler {
 	return &handler{s: s, o: o, sessions: map[string]*httpSession{}}
 }
@@ -46,12 +65,38 @@ type handler struct {
 
 	mu       sync.Mutex // guards the rest
 	next     int
+	refused  int
 	sessions map[string]*httpSession
 }
 
+// httpSession is a session id, or one request that has none.
 type httpSession struct {
-	n     *session
-	calls int
+	n       *session
+	ctx     context.Context //nolint:containedctx // the session's own, ended by stop
+	once    bool            // it serves one request
+	calls   int
+	streams streams
+}
+
+// open makes a session; the caller holds h.mu. Ended, it is no longer the one
+// of that id.
+func (h *handler) open(id string) *httpSession {
+	hs := &httpSession{}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	hs.ctx = ctx
+	hs.n = newSession(h.s, func(err error) {
+		cancel(err)
+		h.s.world.leave(hs.n)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.sessions[id] == hs {
+			delete(h.sessions, id)
+		}
+	})
+	if h.o.Stream && id != "" {
+		hs.n.out = hs.streams.open("0").add
+	}
+	return hs
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -59,20 +104,44 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case h.o.Status != 0:
 		w.WriteHeader(h.o.Status)
 		_, _ = io.WriteString(w, h.o.Body)
-	case h.o.Bearer != "" && r.Header.Get("Authorization") != "Bearer "+h.o.Bearer:
+	case h.unauthorized(r):
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fake"`)
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
 	case r.Method == http.MethodPost:
 		h.post(w, r)
 	case r.Method == http.MethodDelete && h.o.Sessions:
-		h.mu.Lock()
-		delete(h.sessions, r.Header.Get("Mcp-Session-Id"))
-		h.mu.Unlock()
+		if hs := h.find(r); hs != nil {
+			hs.n.stop(errGone)
+		}
 		w.WriteHeader(http.StatusNoContent)
+	case r.Method == http.MethodGet && h.o.Stream:
+		h.get(w, r)
 	default:
 		w.Header().Set("Allow", "POST")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 	}
+}
+
+var errGone = errors.New("the session has ended")
+
+func (h *handler) unauthorized(r *http.Request) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.refused < h.o.Unauthorized {
+		h.refused++
+		return true
+	}
+	return h.o.Bearer != "" && r.Header.Get("Authorization") != "Bearer "+h.o.Bearer
+}
+
+// find gives the session that a request names, nil for none.
+func (h *handler) find(r *http.Request) *httpSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
+		return h.sessions[id]
+	}
+	return nil
 }
 
 func (h *handler) post(w http.ResponseWriter, r *http.Request) {
@@ -98,44 +167,63 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	if h.s.Seen != nil {
 		h.s.Seen(bytes.TrimSpace(body))
 	}
-	n, ok := h.session(w, r, &m)
+	claim := field(member(m.Params, "_meta"), metaVersion)
+	if claim != "" && h.o.NotFound {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, "<!DOCTYPE html><title>404</title><h1>Not Found</h1>")
+		return
+	}
+	modern, _ := h.s.modern()
+	isModern := claim != "" && slices.Contains(modern, claim)
+	if isModern && !h.o.AnyHeaders {
+		if err := h.s.checkHeaders(r.Header, m, claim); err != nil {
+			h.fail(w, m.ID, err)
+			return
+		}
+	}
+	hs, ok := h.session(w, r, &m, isModern)
 	if !ok {
 		return
 	}
-	if m.Method == "" || m.ID == nil {
-		if m.Method == "" {
-			n.answered(m)
-		} else {
-			n.notified(r.Context(), m)
+	switch {
+	case m.Method == "":
+		hs.n.answered(m)
+	case m.ID == nil:
+		hs.n.notified(hs.ctx, m) // what it starts outlives the request
+	default:
+		h.request(w, r, hs, m)
+		if hs.once {
+			hs.n.stop(errGone)
 		}
-		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	h.request(w, r, n, m)
+	w.WriteHeader(http.StatusAccepted)
 }
 
-// session finds the session of a request or opens one.
-func (h *handler) session(w http.ResponseWriter, r *http.Request, m *message) (*session, bool) {
+// session finds the session of a message or opens one.
+func (h *handler) session(w http.ResponseWriter, r *http.Request, m *message, isModern bool) (*httpSession, bool) {
 	id := r.Header.Get("Mcp-Session-Id")
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	claim := strings.Contains(string(m.Params), metaVersion)
 	switch {
-	case !h.o.Sessions || claim:
+	case isModern, h.o.Sessions && id == "" && m.Method == "server/discover": // the request stands alone
+		hs := h.open("")
+		hs.once = true
+		return hs, true
+	case !h.o.Sessions:
 		// One session for all keeps answers to the server's own requests
 		// reachable.
 		if h.sessions[""] == nil {
-			h.sessions[""] = &httpSession{n: newSession(h.s, func(error) {})}
+			h.sessions[""] = h.open("")
 		}
-		return h.sessions[""].n, true
+		return h.sessions[""], true
 	case m.Method == "initialize":
 		h.next++
 		id = "session-" + strconv.Itoa(h.next)
-		h.sessions[id] = &httpSession{n: newSession(h.s, func(error) {})}
+		h.sessions[id] = h.open(id)
 		w.Header().Set("Mcp-Session-Id", id)
-		return h.sessions[id].n, true
-	case m.Method == "server/discover" && id == "":
-		return newSession(h.s, func(error) {}), true
+		return h.sessions[id], true
 	case id == "":
 		http.Error(w, "missing Mcp-Session-Id", http.StatusBadRequest)
 		return nil, false
@@ -148,47 +236,47 @@ func (h *handler) session(w http.ResponseWriter, r *http.Request, m *message) (*
 	if m.ID != nil {
 		if hs.calls++; h.o.SessionCalls > 0 && hs.calls > h.o.SessionCalls {
 			delete(h.sessions, id)
+			h.s.world.leave(hs.n)
 			http.Error(w, "session not found", http.StatusNotFound)
 			return nil, false
 		}
 	}
-	return hs.n, true
+	return hs, true
 }
 
-func (h *handler) request(w http.ResponseWriter, r *http.Request, n *session, m message) {
-	if !h.o.SSE {
-		var answer []byte
-		n.serve(r.Context(), func(frame []byte) {
-			// Without a stream, only the answer has a place.
-			if f := new(message); json.Unmarshal(frame, f) == nil && f.Method == "" {
-				answer = frame
-			}
-		}, m)
-		if answer == nil { // told to be silent: until the client gives up
-			<-r.Context().Done()
-			return
+// request answers a request with JSON or with a stream.
+func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSession, m message) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(hs.ctx, func() { cancel(context.Cause(hs.ctx)) })()
+	if h.o.SSE {
+		h.stream(ctx, w, hs, m)
+	} else {
+		h.plain(ctx, w, hs, m)
+	}
+	if exit := (*ExitError)(nil); errors.As(context.Cause(hs.ctx), &exit) {
+		panic(http.ErrAbortHandler) // as a process that ends: the answer breaks off
+	}
+}
+
+// plain answers with JSON: what is sent within the call has no place.
+func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSession, m message) {
+	var mu sync.Mutex
+	var answer []byte
+	hs.n.serve(ctx, func(frame []byte) {
+		if f := new(message); json.Unmarshal(frame, f) == nil && f.Method == "" {
+			mu.Lock()
+			defer mu.Unlock()
+			answer = frame
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(status(answer))
-		_, _ = w.Write(answer)
+	}, m)
+	if answer == nil { // told to be silent: until the client gives up
+		<-ctx.Done()
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.WriteHeader(http.StatusOK)
-	rc := http.NewResponseController(w)
-	_ = rc.Flush() // a client that has gone shows in the context
-	var mu sync.Mutex
-	sent := false
-	n.serve(r.Context(), func(frame []byte) {
-		mu.Lock()
-		defer mu.Unlock()
-		sent = true
-		fmt.Fprintf(w, "event: message\ndata: %s\n\n", bytes.ReplaceAll(frame, []byte("\n"), []byte("\ndata: ")))
-		_ = rc.Flush()
-	}, m)
-	if !sent {
-		<-r.Context().Done()
-	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status(answer))
+	_, _ = w.Write(answer)
 }
 
 // status is the HTTP status of an answer: errors of the modern revision have
@@ -218,67 +306,5 @@ func (h *handler) fail(w http.ResponseWriter, id json.RawMessage, err error) {
 	_, _ = w.Write(object("jsonrpc", "2.0", "id", id, "error", errorObject(err)))
 }
 
-// LegacySSE serves the deprecated HTTP+SSE transport of 2024-11-05: GET /sse
-// opens the stream and names the endpoint, POST /messages sends.
-func (s *Server) LegacySSE() http.Handler {
-	l := &legacy{s: s, streams: map[string]*session{}}
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /sse", l.stream)
-	mux.HandleFunc("POST /messages", l.message)
-	return mux
-}
-
-type legacy struct {
-	s *Server
-
-	mu      sync.Mutex // guards the rest
-	next    int
-	streams map[string]*session
-}
-
-func (l *legacy) stream(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	rc := http.NewResponseController(w)
-	n := newSession(l.s, cancel)
-	var wmu sync.Mutex
-	event := func(name string, data []byte) {
-		wmu.Lock()
-		defer wmu.Unlock()
-		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, bytes.ReplaceAll(data, []byte("\n"), []byte("\ndata: ")))
-		_ = rc.Flush()
-	}
-	n.out = func(frame []byte) { event("message", frame) }
-	l.mu.Lock()
-	l.next++
-	id := strconv.Itoa(l.next)
-	l.streams[id] = n
-	l.mu.Unlock()
-	defer func() {
-		l.mu.Lock()
-		delete(l.streams, id)
-		l.mu.Unlock()
-		n.wait() // nothing may write to w after this
-	}()
-	w.Header().Set("Content-Type", "text/event-stream")
-	event("endpoint", []byte("/messages?sessionId="+id))
-	<-ctx.Done()
-}
-
-func (l *legacy) message(w http.ResponseWriter, r *http.Request) {
-	l.mu.Lock()
-	n := l.streams[r.URL.Query().Get("sessionId")]
-	l.mu.Unlock()
-	if n == nil {
-		http.Error(w, "session not found", http.StatusNotFound)
-		return
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<20))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
-	// The call outlives this request: it ends with the stream.
-	n.handle(context.WithoutCancel(r.Context()), bytes.TrimSpace(body))
-}
+// pause is how long a client whose stream was ended early is told to wait.
+const pause = 10 * time.Millisecond

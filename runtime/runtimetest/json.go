@@ -69,6 +69,15 @@ func field(raw json.RawMessage, name string) string {
 	return s
 }
 
+// member is one raw member of a raw object, nil when it has none.
+func member(raw json.RawMessage, name string) json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return nil
+	}
+	return m[name]
+}
+
 // with puts members, given as text without braces, in front of those of a raw
 // object. The object's own bytes stay.
 func with(raw json.RawMessage, members string) json.RawMessage {
@@ -92,7 +101,7 @@ const greaseMember = `"x-grease":{"int":9007199254740993,"float":1.0,"exp":1E+2,
 // change its meaning.
 func opaque(key string) bool {
 	switch key {
-	case "inputSchema", "outputSchema", "structuredContent", "arguments", "x-grease", "data":
+	case "inputSchema", "outputSchema", "requestedSchema", "structuredContent", "arguments", "x-grease", "data":
 		return true
 	}
 	return false
@@ -106,13 +115,23 @@ func grease(raw json.RawMessage) json.RawMessage {
 	d.UseNumber()
 	var out []byte
 	from := 0
-	if !greaseValue(d, raw, &out, &from, false) {
+	if !greaseValue(d, raw, &out, &from, greased) {
 		return raw
 	}
 	return append(out, raw[from:]...)
 }
 
-func greaseValue(d *json.Decoder, raw json.RawMessage, out *[]byte, from *int, skip bool) bool {
+// greasing is what happens to a value: it gets the member, it is a map whose
+// values get it, or all of it is left alone.
+type greasing int
+
+const (
+	greased greasing = iota
+	named
+	left
+)
+
+func greaseValue(d *json.Decoder, raw json.RawMessage, out *[]byte, from *int, how greasing) bool {
 	tok, err := d.Token()
 	if err != nil {
 		return false
@@ -121,7 +140,7 @@ func greaseValue(d *json.Decoder, raw json.RawMessage, out *[]byte, from *int, s
 	if !ok {
 		return true
 	}
-	if delim == '{' && !skip {
+	if delim == '{' && how == greased {
 		at := int(d.InputOffset())
 		*out = append(append(*out, raw[*from:at]...), greaseMember...)
 		if d.More() {
@@ -130,16 +149,22 @@ func greaseValue(d *json.Decoder, raw json.RawMessage, out *[]byte, from *int, s
 		*from = at
 	}
 	for d.More() {
-		hide := skip
+		inner := how
+		if how == named {
+			inner = greased
+		}
 		if delim == '{' {
 			key, err := d.Token()
 			if err != nil {
 				return false
 			}
-			name, _ := key.(string)
-			hide = skip || opaque(name)
+			if name, _ := key.(string); opaque(name) {
+				inner = left
+			} else if name == "inputRequests" && how == greased {
+				inner = named
+			}
 		}
-		if !greaseValue(d, raw, out, from, hide) {
+		if !greaseValue(d, raw, out, from, inner) {
 			return false
 		}
 	}

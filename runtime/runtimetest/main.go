@@ -37,6 +37,10 @@ import (
 //	-modern, -both          2026-07-28 only; or all revisions
 //	-unsupported JSON       Faults.Unsupported
 //	-versions A,B           Versions
+//	-full A,B               [Full] with these versions in place of New
+//	-invalid-probe, -legacy-discover
+//	                        Faults.InvalidProbe, LegacyDiscover
+//	-control ADDR           connects there and takes [Server.Command] lines
 //	-grease, -page N, -bad-cursor, -twice, -unknown-ids
 //	-ask METHOD             Faults.Ask, several with commas
 //	-ignore-term            SIGTERM is ignored
@@ -77,6 +81,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return 1
 		}
 	}
+	if p.control != "" {
+		if err := s.control(p.control); err != nil {
+			fmt.Fprintln(stderr, err)
+			return 1
+		}
+	}
 	err = s.Serve(context.Background(), stdin, stdout)
 	var exit *ExitError
 	switch {
@@ -91,6 +101,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 type program struct {
 	stderr              io.Writer
 	line, log           string
+	control             string
 	flood               int
 	ignoreTerm          bool
 	grandchild, sleeper string
@@ -98,12 +109,15 @@ type program struct {
 
 func (p *program) parse(args []string) (*Server, error) {
 	s := New()
+	if i := slices.Index(args, "-full"); i >= 0 && i+1 < len(args) {
+		s = Full(strings.Split(args[i+1], ",")...)
+	}
 	s.Tools = append(s.Tools,
-		Tool{raw(`{"name":"env","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+		Tool{Definition: raw(`{"name":"env","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 			v, ok := os.LookupEnv(field(c.Arguments, "name"))
 			return object("content", raw(`[]`), "structuredContent", object("set", ok, "value", v)), nil
 		}},
-		Tool{raw(`{"name":"pid","inputSchema":{"type":"object"}}`), func(context.Context, *Call) (json.RawMessage, error) {
+		Tool{Definition: raw(`{"name":"pid","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 			return Text(strconv.Itoa(os.Getpid())), nil
 		}})
 	f := &s.Faults
@@ -145,6 +159,10 @@ func (p *program) parse(args []string) (*Server, error) {
 		s.Delay = func(string) time.Duration { return d }
 		return err
 	})
+	fs.String("full", "", "") // seen above
+	fs.BoolVar(&f.InvalidProbe, "invalid-probe", false, "")
+	fs.BoolVar(&f.LegacyDiscover, "legacy-discover", false, "")
+	fs.StringVar(&p.control, "control", "", "")
 	if err := fs.Parse(args); err != nil {
 		return nil, err
 	}

@@ -17,9 +17,9 @@ const (
 )
 
 // Server is a scripted MCP server. The zero value is a legacy server that
-// offers nothing; [New] gives one with a standard set of tools. A Server holds
-// no state of its connections and may serve many at once; its fields must not
-// change while it does.
+// offers nothing; [New] gives one with a standard set of tools, [Full] one that
+// uses all of the protocol. A Server may serve many connections at once; its
+// fields must not change while it does, nor may it be copied.
 type Server struct {
 	// Name is serverInfo.name; "" is "fake-mcp".
 	Name string
@@ -55,7 +55,13 @@ type Server struct {
 	// from the connection's reader and must not keep the slice.
 	Seen func(frame []byte)
 
+	// Subscriptions offers resources/subscribe, and subscriptions/listen since
+	// 2026-07-28.
+	Subscriptions bool
+
 	Faults Faults
+
+	world world
 }
 
 // Faults are ways to misbehave. The zero value behaves.
@@ -68,6 +74,11 @@ type Faults struct {
 	ExitOnProbe bool
 	// SilentProbe never answers server/discover; everything else works.
 	SilentProbe bool
+	// InvalidProbe answers server/discover with -32602, as servers do that
+	// check the params before the method.
+	InvalidProbe bool
+	// LegacyDiscover answers server/discover with the legacy revisions alone.
+	LegacyDiscover bool
 	// Silent reads and never answers.
 	Silent bool
 	// SilentMethods are never answered.
@@ -93,7 +104,8 @@ type Faults struct {
 	// no modern revision.
 	Unsupported json.RawMessage
 	// Ask sends these requests to the client as soon as it is initialized,
-	// such as "ping" or "roots/list". What comes back goes to Seen.
+	// such as "ping" or "roots/list". What comes back goes to Seen, results to
+	// Status.Answers.
 	Ask []string
 	// BadCursor makes every page of a list name the same next cursor.
 	BadCursor bool
@@ -107,6 +119,8 @@ type Func func(ctx context.Context, c *Call) (json.RawMessage, error)
 type Tool struct {
 	Definition json.RawMessage
 	Call       Func
+	// Since is the first revision that has it, "" for all.
+	Since string
 }
 
 // Resource is one resource: its raw entry in resources/list and the raw result

@@ -27,6 +27,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		return &ExitError{s.Faults.ExitCode}
 	}
 	n := newSession(s, cancel)
+	defer s.world.leave(n)
 	var wmu sync.Mutex
 	out := func(b []byte) {
 		wmu.Lock()
@@ -129,10 +130,24 @@ type session struct {
 	asked int        // requests sent to the client
 	calls map[string]context.CancelCauseFunc
 	wants map[string]chan message // requests the client has not answered
+
+	version      string          // settled by initialize
+	capabilities json.RawMessage // of the client
+	ready        bool            // the client has sent notifications/initialized
+	level        string          // of log messages, "" for none
+	watched      map[string]bool // URIs
+	listens      map[string]*listen
+	attached     int // GET streams
 }
 
+// newSession makes a session that the server knows of until it leaves.
 func newSession(s *Server, stop context.CancelCauseFunc) *session {
-	return &session{s: s, stop: stop, first: true, calls: map[string]context.CancelCauseFunc{}, wants: map[string]chan message{}}
+	n := &session{
+		s: s, stop: stop, first: true,
+		calls: map[string]context.CancelCauseFunc{}, wants: map[string]chan message{}, watched: map[string]bool{}, listens: map[string]*listen{},
+	}
+	s.world.join(n)
+	return n
 }
 
 func (n *session) wait() { n.wg.Wait() }
@@ -207,19 +222,44 @@ func (n *session) notified(ctx context.Context, m message) {
 			cancel(errCancelled)
 		}
 	case "notifications/initialized":
+		n.mu.Lock()
+		n.ready = true
+		n.mu.Unlock()
 		for _, method := range n.s.Faults.Ask {
-			n.wg.Go(func() { _, _ = n.ask(ctx, n.out, method, nil) })
+			n.askOutside(ctx, method)
 		}
+	case "notifications/roots/list_changed":
+		n.s.count(func(st *Status) { st.RootsChanged++ })
 	}
+}
+
+// askOutside asks the client outside of any call.
+func (n *session) askOutside(ctx context.Context, method string) {
+	if n.out == nil {
+		return // there is no way to the client
+	}
+	n.wg.Go(func() {
+		res, err := n.ask(ctx, n.out, method, nil)
+		if err != nil {
+			res = errorObject(err)
+		}
+		n.s.count(func(st *Status) { st.Answers = append(st.Answers, res) })
+	})
 }
 
 var errCancelled = errors.New("cancelled by the client")
 
 // serve answers one request on out.
 func (n *session) serve(ctx context.Context, out func([]byte), m message) {
+	n.serveOn(ctx, out, nil, m)
+}
+
+// serveOn answers one request on a stream that can be cut, and tells whether
+// the stream is to end: not when the request is to stay open for ever.
+func (n *session) serveOn(ctx context.Context, out func([]byte), cut func(), m message) (end bool) {
 	f := &n.s.Faults
 	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {
-		return
+		return false
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -233,23 +273,26 @@ func (n *session) serve(ctx context.Context, out func([]byte), m message) {
 	}()
 	if n.s.Delay != nil {
 		if sleep(ctx, n.s.Delay(m.Method)) != nil {
-			return
+			return true
 		}
 	}
-	res, err := n.s.answer(ctx, n.newCall(out, m))
+	c := n.newCall(out, m)
+	c.cut = cut
+	res, err := n.s.answer(ctx, c)
 	var exit *ExitError
 	switch {
 	case errors.As(err, &exit):
 		n.stop(exit)
-		return
+		return true
 	case ctx.Err() != nil: // a cancelled request gets no answer
-		return
+		return true
 	case f.HalfAnswer && m.Method == "tools/call" && n.raw != nil:
 		n.raw([]byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"content":[{"type":"te`))
 		n.stop(&ExitError{f.ExitCode})
-		return
+		return true
 	}
 	n.reply(out, m.ID, res, err)
+	return true
 }
 
 // reply sends a result, or an error where err is one.
@@ -292,7 +335,19 @@ func (n *session) ask(ctx context.Context, out func([]byte), method string, para
 	id := json.RawMessage(`"fake-` + strconv.Itoa(n.asked) + `"`)
 	n.wants[string(id)] = ch
 	n.mu.Unlock()
-	out(object("jsonrpc", "2.0", "id", id, "method", method, "params", params))
+	frame := object("jsonrpc", "2.0", "id", id, "method", method, "params", params)
+	if n.s.Grease {
+		if params != nil {
+			params = grease(params)
+		}
+		frame = with(object("jsonrpc", "2.0", "id", id, "method", method, "params", params), greaseMember)
+	}
+	out(frame)
+	defer func() {
+		n.mu.Lock()
+		delete(n.wants, string(id))
+		n.mu.Unlock()
+	}()
 	select {
 	case m := <-ch:
 		if m.Error != nil {

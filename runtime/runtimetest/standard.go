@@ -39,55 +39,55 @@ const ExactTool = `{"name":"exact","description":"Answers fixed bytes.","inputSc
 func New() *Server {
 	return &Server{
 		Tools: []Tool{
-			{raw(`{"name":"echo","title":"Echo","description":"Gives the message back.","inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"what to say"}},"required":["message"]}}`), echo},
-			{raw(`{"name":"reflect","description":"Gives its arguments back.","inputSchema":{"type":"object"}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"echo","title":"Echo","description":"Gives the message back.","inputSchema":{"type":"object","properties":{"message":{"type":"string","description":"what to say"}},"required":["message"]}}`), Call: echo},
+			{Definition: raw(`{"name":"reflect","description":"Gives its arguments back.","inputSchema":{"type":"object"}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return object("content", raw(`[]`), "structuredContent", c.Arguments), nil
 			}},
-			{raw(ExactTool), func(context.Context, *Call) (json.RawMessage, error) { return raw(ExactResult), nil }},
-			{raw(`{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]},"annotations":{"readOnlyHint":true}}`), add},
-			{raw(`{"name":"paint","description":"Chooses a colour.","inputSchema":{"type":"object","properties":{"color":{"enum":["red","green","blue"]}},"required":["color"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(ExactTool), Call: func(context.Context, *Call) (json.RawMessage, error) { return raw(ExactResult), nil }},
+			{Definition: raw(`{"name":"add","description":"Adds two numbers.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]},"outputSchema":{"type":"object","properties":{"sum":{"type":"number"}},"required":["sum"]},"annotations":{"readOnlyHint":true}}`), Call: add},
+			{Definition: raw(`{"name":"paint","description":"Chooses a colour.","inputSchema":{"type":"object","properties":{"color":{"enum":["red","green","blue"]}},"required":["color"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return Text("painted " + field(c.Arguments, "color")), nil
 			}},
-			{raw(`{"name":"random","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"random","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 				if err := sleep(ctx, time.Duration(rand.IntN(2000))*time.Microsecond); err != nil { //nolint:gosec // spread, not secrecy
 					return nil, err
 				}
 				return echo(ctx, c)
 			}},
-			{raw(`{"name":"slow","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}}`), func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"slow","inputSchema":{"type":"object","properties":{"ms":{"type":"integer"}},"required":["ms"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 				if err := sleep(ctx, time.Duration(number(c, "ms"))*time.Millisecond); err != nil {
 					return nil, err
 				}
 				return Text("done"), nil
 			}},
-			{raw(`{"name":"steps","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"steps","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				n := number(c, "n")
 				for i := range n {
 					c.Progress(float64(i+1), float64(n), "step")
 				}
 				return Text("done"), nil
 			}},
-			{raw(`{"name":"huge","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}},"required":["bytes"]}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"huge","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}},"required":["bytes"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return Text(strings.Repeat("x", int(number(c, "bytes")))), nil
 			}},
-			{raw(`{"name":"fail","description":"Always reports an error.","inputSchema":{"type":"object"}}`), func(context.Context, *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"fail","description":"Always reports an error.","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 				return raw(`{"content":[{"type":"text","text":"it did not work"}],"isError":true}`), nil
 			}},
-			{raw(`{"name":"refuse","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"refuse","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return nil, &runtime.Error{Code: number(c, "code"), Message: "refused", Data: raw(`{"why":"told to"}`)}
 			}},
-			{raw(`{"name":"ask","inputSchema":{"type":"object","properties":{"method":{"type":"string"}},"required":["method"]}}`), func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"ask","inputSchema":{"type":"object","properties":{"method":{"type":"string"}},"required":["method"]}}`), Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
 				res, err := c.Ask(ctx, field(c.Arguments, "method"), nil)
 				if err != nil {
 					return Text("error: " + err.Error()), nil //nolint:nilerr // the client's error is the tool's result
 				}
 				return Text(string(res)), nil
 			}},
-			{raw(`{"name":"change","inputSchema":{"type":"object"}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"change","inputSchema":{"type":"object"}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				c.Notify("notifications/tools/list_changed", nil)
 				return Text("changed"), nil
 			}},
-			{raw(`{"name":"exit","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), func(_ context.Context, c *Call) (json.RawMessage, error) {
+			{Definition: raw(`{"name":"exit","inputSchema":{"type":"object","properties":{"code":{"type":"integer"}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
 				return nil, &ExitError{int(number(c, "code"))}
 			}},
 		},

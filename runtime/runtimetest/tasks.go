@@ -100,7 +100,7 @@ func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
 			def = with(def, `"execution":{"taskSupport":"`+tool.Support+`"}`)
 		}
 		t.tools[field(def, "name")] = tool
-		s.Tools = append(s.Tools, Tool{def, func(ctx context.Context, c *Call) (json.RawMessage, error) { return t.call(ctx, c, tool) }})
+		s.Tools = append(s.Tools, Tool{Definition: def, Call: func(ctx context.Context, c *Call) (json.RawMessage, error) { return t.call(ctx, c, tool) }})
 	}
 	members := ""
 	if len(modern) > 0 {

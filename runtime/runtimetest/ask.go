@@ -1,0 +1,201 @@
+package runtimetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Question is one thing that a server asks its client for in the middle of a
+// request.
+type Question struct {
+	// Key names it among those of one request.
+	Key string
+	// Method and Params are the request as 2026-07-28 has it; in the handshake
+	// era members are added or left out by the client's revision.
+	Method string
+	Params json.RawMessage
+}
+
+// Form asks for one string member of a form.
+func Form(key, message, member string) Question {
+	return Question{key, "elicitation/create", object("mode", "form", "message", message, "requestedSchema",
+		object("type", "object", "properties", object(member, object("type", "string")), "required", []string{member}))}
+}
+
+// Link asks to open a URL.
+func Link(key, message, url string) Question {
+	return Question{key, "elicitation/create", object("mode", "url", "message", message, "url", url)}
+}
+
+// Sampling asks for a message of the client's model.
+func Sampling(key, text string) Question {
+	return Question{key, "sampling/createMessage", object("messages", array([]json.RawMessage{
+		object("role", "user", "content", object("type", "text", "text", text)),
+	}), "maxTokens", 100)}
+}
+
+// Roots asks for the client's roots.
+func Roots(key string) Question { return Question{key, "roots/list", nil} }
+
+// need is the capability that a client has to declare for a question, as a
+// path of members.
+func (q Question) need() []string {
+	switch q.Method {
+	case "elicitation/create":
+		if field(q.Params, "mode") == "url" {
+			return []string{"elicitation", "url"}
+		}
+		return []string{"elicitation", "form"}
+	case "sampling/createMessage":
+		return []string{"sampling"}
+	case "roots/list":
+		return []string{"roots"}
+	}
+	return nil
+}
+
+// Questions puts questions to the client, all at once, and gives the raw
+// results by key. In the handshake era they are requests within the call. Since
+// 2026-07-28 the call ends with them: the error must be returned as it is, and
+// the Func is called again with the answers, those of earlier rounds among
+// them. So nothing that must not happen twice may come before it.
+//
+// A client that has not declared what is needed gets -32021 since 2026-07-28,
+// a result with isError before.
+func (c *Call) Questions(ctx context.Context, qs ...Question) (map[string]json.RawMessage, error) {
+	if c.Version >= RevJuly {
+		return c.questionsModern(qs)
+	}
+	for _, q := range qs {
+		if !c.can(q) {
+			return nil, &cannotAsk{q.need()}
+		}
+	}
+	var mu sync.Mutex
+	answers := map[string]json.RawMessage{}
+	var errs error
+	var wg sync.WaitGroup
+	for _, q := range qs {
+		wg.Go(func() {
+			res, err := c.Ask(ctx, q.Method, c.legacyParams(q))
+			mu.Lock()
+			defer mu.Unlock()
+			answers[q.Key] = res
+			errs = errors.Join(errs, err)
+		})
+	}
+	wg.Wait()
+	return answers, errs
+}
+
+// can tells whether the client has declared what a question needs. An empty
+// elicitation object means forms (2025-11-25, Elicitation, Capabilities).
+func (c *Call) can(q Question) bool {
+	at := c.Capabilities
+	for i, member := range q.need() {
+		var m map[string]json.RawMessage
+		if json.Unmarshal(at, &m) != nil {
+			return false
+		}
+		if i == 1 && member == "form" && len(m) == 0 {
+			return true
+		}
+		if at = m[member]; at == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// legacyParams are a question's params in the revision of the client's session.
+func (c *Call) legacyParams(q Question) json.RawMessage {
+	if q.Method != "elicitation/create" {
+		return q.Params
+	}
+	if field(q.Params, "mode") == "url" {
+		return with(q.Params, `"elicitationId":`+string(mustMarshal("e-"+q.Key)))
+	}
+	if c.Session < RevNov { // modes came with 2025-11-25
+		return json.RawMessage(strings.Replace(string(q.Params), `"mode":"form",`, "", 1))
+	}
+	return q.Params
+}
+
+// cannotAsk is a question that the client of a session cannot be asked.
+type cannotAsk struct{ need []string }
+
+func (e *cannotAsk) Error() string {
+	return "the client does not support " + strings.Join(e.need, ".")
+}
+
+// inputRequired ends a request with questions.
+type inputRequired struct{ result json.RawMessage }
+
+func (*inputRequired) Error() string { return "input required" }
+
+// questionsModern looks the answers up in what the request brings, and ends it
+// where one is missing.
+func (c *Call) questionsModern(qs []Question) (map[string]json.RawMessage, error) {
+	answers, err := c.openState()
+	if err != nil {
+		return nil, err
+	}
+	requests := []any{}
+	for _, q := range qs {
+		if answers[q.Key] != nil {
+			continue
+		}
+		if !c.can(q) {
+			return nil, lacking(q.need())
+		}
+		requests = append(requests, q.Key, object("method", q.Method, "params", q.Params))
+	}
+	if len(requests) > 0 {
+		return nil, &inputRequired{object("resultType", "input_required", "inputRequests", object(requests...), "requestState", c.sealState(answers))}
+	}
+	return answers, nil
+}
+
+// lacking is the refusal of a request whose client lacks a capability.
+func lacking(path []string) error {
+	need := json.RawMessage(`{}`)
+	for _, member := range slices.Backward(path) {
+		need = object(member, need)
+	}
+	return &runtime.Error{Code: runtime.CodeMissingCapability, Message: "client capability required: " + strings.Join(path, "."), Data: object("requiredCapabilities", need)}
+}
+
+// ComeBack ends a request of 2026-07-28 once, with a state and no question: the
+// client is to send it again. In the handshake era it does nothing.
+func (c *Call) ComeBack() error {
+	if c.Version < RevJuly || c.State != "" {
+		_, err := c.openState()
+		return err
+	}
+	return &inputRequired{object("resultType", "input_required", "requestState", c.sealState(nil))}
+}
+
+// openState gives the answers so far: those that an earlier round has sealed
+// and those that came with this one.
+func (c *Call) openState() (map[string]json.RawMessage, error) {
+	if c.Version < RevJuly || c.State == "" && len(c.Inputs) == 0 {
+		return map[string]json.RawMessage{}, nil
+	}
+	answers, ok := openState(c.State, c.Method+" "+c.Name)
+	if !ok {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "requestState is not what this server gave for this request"}
+	}
+	maps.Copy(answers, c.Inputs)
+	return answers, nil
+}
+
+func (c *Call) sealState(answers map[string]json.RawMessage) string {
+	return sealState(answers, c.Method+" "+c.Name)
+}

@@ -1,0 +1,54 @@
+package runtimetest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// Command does what a line says and gives the answer, for servers in other
+// processes (fake-mcp -control):
+//
+//	status              → Status as JSON
+//	change KIND         → Change
+//	touch URI           → Touch
+//	ask METHOD          → AskOutside
+//	drop                → Drop
+func (s *Server) Command(line string) string {
+	word, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
+	switch word {
+	case "status":
+		return string(mustMarshal(s.Status()))
+	case "change":
+		s.Change(arg)
+	case "touch":
+		s.Touch(arg)
+	case "ask":
+		s.AskOutside(context.Background(), arg) // ends with the connection that is asked
+	case "drop":
+		s.Drop()
+	default:
+		return `{"error":"unknown command"}`
+	}
+	return "{}"
+}
+
+// control connects to a test and does what its lines say, until it ends.
+func (s *Server) control(addr string) error {
+	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
+	if err != nil {
+		return err
+	}
+	go func() { // ends with the process
+		defer c.Close()
+		lines := bufio.NewScanner(c)
+		for lines.Scan() {
+			if _, err := fmt.Fprintln(c, s.Command(lines.Text())); err != nil {
+				return
+			}
+		}
+	}()
+	return nil
+}

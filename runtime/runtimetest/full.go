@@ -1,0 +1,193 @@
+package runtimetest
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// UnicodeTool and UnicodeURI are names of [Full] that are not ASCII.
+const (
+	UnicodeTool = "größe 世界/x"
+	UnicodeURI  = "fake://größe/世界?q=%C3%A9 x"
+)
+
+// Full gives a server that speaks these revisions, best first (none: the legacy
+// ones), and uses all of the protocol in the way of the era of each request.
+// Beside what [New] has it offers subscriptions, completions, tasks and these
+// tools:
+//
+//	array       nothing          → an array as structuredContent (2026-07-28)
+//	ask_form    nothing          → asks a form, gives the raw answer
+//	ask_url     nothing          → asks to open a link
+//	ask_sample  nothing          → asks for sampling
+//	ask_roots   nothing          → asks for roots
+//	ask_two     nothing          → asks a form and for roots, at once
+//	ask_again   nothing          → asks a form, then another one
+//	link_first  key string       → -32042 once for each key (2025-11-25),
+//	                               ask_url since 2026-07-28
+//	come_back   nothing          → a requestState alone, then text
+//	                               (2026-07-28); text before
+//	log         level, text      → a log message of that level, then text
+//	wait        nothing          → waits until it is cancelled
+//	task        message string   → text, as a task only
+//	region      region, n, flag  → gives its arguments back; all of them are
+//	                               mirrored in headers, nested.deep too
+//	broken_head x number         → has an x-mcp-header that is not allowed
+//	image       bytes integer    → an image of that size
+//	meta        nothing          → the request's own params as structuredContent
+//	size        nothing          → its name is [UnicodeTool]
+//
+// Definitions carry the tool's bare name in _meta["fake/name"].
+func Full(versions ...string) *Server {
+	s := New()
+	s.Versions, s.Subscriptions = versions, true
+	s.Capabilities = raw(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
+	s.Methods = map[string]Func{"completion/complete": complete, "subscriptions/listen": func(ctx context.Context, c *Call) (json.RawMessage, error) {
+		if c.Version < RevJuly {
+			return nil, methodNotFound(c.Method)
+		}
+		return c.n.listen(ctx, c)
+	}}
+	s.Resources = append(s.Resources, Resource{
+		object("uri", UnicodeURI, "name", "unicode", "mimeType", "text/plain"),
+		object("contents", array([]json.RawMessage{object("uri", UnicodeURI, "mimeType", "text/plain", "text", "größe")})),
+	})
+	s.Tools = append(s.Tools, askTools()...)
+	s.Tools = append(s.Tools, otherTools()...)
+	s.OfferTasks(TaskOptions{Poll: 5 * time.Millisecond}, TaskTool{
+		Definition: raw(`{"name":"task","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}`), Support: "required",
+		Run: func(ctx context.Context, c *Call, _ map[string]json.RawMessage) (json.RawMessage, error) {
+			return echo(ctx, c)
+		},
+	})
+	for i, t := range s.Tools {
+		s.Tools[i].Definition = withLast(t.Definition, `"_meta":`+string(object("fake/name", field(t.Definition, "name"))))
+	}
+	return s
+}
+
+func complete(_ context.Context, c *Call) (json.RawMessage, error) {
+	value := field(member(c.Params, "argument"), "value")
+	res := object("completion", object("values", []string{value + "-one", value + "-two"}, "total", 2, "hasMore", false))
+	if c.Version >= RevJuly {
+		res = with(res, modernMembers(c.Method))
+	}
+	return res, nil
+}
+
+// withLast puts members behind those of a raw object that has some.
+func withLast(raw json.RawMessage, members string) json.RawMessage {
+	return json.RawMessage(strings.TrimSuffix(string(raw), "}") + "," + members + "}")
+}
+
+// tool makes a tool without declared arguments.
+func tool(name string, f Func) Tool {
+	return Tool{Definition: object("name", name, "inputSchema", raw(`{"type":"object"}`)), Call: f}
+}
+
+// asking makes a tool that asks and gives the raw answers, as an object by key.
+func asking(name string, rounds ...[]Question) Tool {
+	return tool(name, func(ctx context.Context, c *Call) (json.RawMessage, error) {
+		var all []any
+		for _, qs := range rounds {
+			answers, err := c.Questions(ctx, qs...)
+			if err != nil {
+				return nil, err
+			}
+			for _, q := range qs {
+				all = append(all, q.Key, answers[q.Key])
+			}
+		}
+		return object("content", raw(`[]`), "structuredContent", object(all...)), nil
+	})
+}
+
+func askTools() []Tool {
+	form := Form("who", "Who are you?", "name")
+	link := Link("link", "Please connect", "https://example.com/connect?a=1&b=é")
+	return []Tool{
+		asking("ask_form", []Question{form}),
+		asking("ask_url", []Question{link}),
+		asking("ask_sample", []Question{Sampling("sample", "Say hello")}),
+		asking("ask_roots", []Question{Roots("roots")}),
+		asking("ask_two", []Question{form, Roots("roots")}),
+		asking("ask_again", []Question{form}, []Question{Form("again", "And again?", "name")}),
+		tool("link_first", func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			if c.Version < RevJuly {
+				return linkFirst(c, link)
+			}
+			answers, err := c.Questions(ctx, link)
+			return object("content", raw(`[]`), "structuredContent", object("link", answers["link"])), err
+		}),
+		tool("come_back", func(_ context.Context, c *Call) (json.RawMessage, error) {
+			return Text("back"), c.ComeBack()
+		}),
+	}
+}
+
+// codeURLElicitation is an error of 2025-11-25 that 2026-07-28 no longer has.
+const codeURLElicitation = -32042
+
+// linkFirst answers -32042 once for each key (2025-11-25, Elicitation, URL
+// Elicitation Required Error).
+func linkFirst(c *Call, link Question) (json.RawMessage, error) {
+	if c.Session < RevNov {
+		return nil, &cannotAsk{link.need()}
+	}
+	w := &c.n.s.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := field(c.Arguments, "key")
+	if w.linked[key] {
+		return Text("linked"), nil
+	}
+	if w.linked == nil {
+		w.linked = map[string]bool{}
+	}
+	w.linked[key] = true
+	return nil, &runtime.Error{
+		Code: codeURLElicitation, Message: "This request requires more information.",
+		Data: object("elicitations", array([]json.RawMessage{with(link.Params, `"elicitationId":"e-link"`)})),
+	}
+}
+
+func otherTools() []Tool {
+	return []Tool{
+		{Definition: raw(`{"name":"array","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"$ref":"#/$defs/item"},"$defs":{"item":{"type":["number","object"]}}}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+			return raw(`{"content":[],"structuredContent":[1.0,{"a":9007199254740993}]}`), nil
+		}, Since: RevJuly},
+		tool("log", func(_ context.Context, c *Call) (json.RawMessage, error) {
+			c.Log(field(c.Arguments, "level"), mustMarshal(field(c.Arguments, "text")))
+			return Text("logged"), nil
+		}),
+		tool("wait", func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			s := c.n.s
+			s.count(func(st *Status) { st.Running++ })
+			<-ctx.Done()
+			s.count(func(st *Status) { st.Running--; st.Cancelled++ })
+			return nil, context.Cause(ctx)
+		}),
+		{Definition: raw(`{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":["string","null"],"x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"flag":{"type":"boolean","x-mcp-header":"Flag"},"nested":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			return object("content", raw(`[]`), "structuredContent", c.Arguments), nil
+		}},
+		{Definition: raw(`{"name":"broken_head","inputSchema":{"type":"object","properties":{"x":{"type":"number","x-mcp-header":"X"}}}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+			return Text("called"), nil
+		}},
+		tool("image", func(_ context.Context, c *Call) (json.RawMessage, error) {
+			data := make([]byte, number(c, "bytes"))
+			for i := range data {
+				data[i] = byte(i * 7)
+			}
+			return object("content", array([]json.RawMessage{object("type", "image", "mimeType", "image/png", "data", base64.StdEncoding.EncodeToString(data))})), nil
+		}),
+		tool("meta", func(_ context.Context, c *Call) (json.RawMessage, error) {
+			return object("content", raw(`[]`), "structuredContent", object("params", c.Params)), nil
+		}),
+		tool(UnicodeTool, func(_ context.Context, c *Call) (json.RawMessage, error) { return Text(c.Name), nil }),
+	}
+}

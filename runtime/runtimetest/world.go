@@ -1,0 +1,152 @@
+package runtimetest
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+)
+
+// world is what all connections of a server share: who is connected, and what
+// has happened. The zero value is ready.
+type world struct {
+	mu       sync.Mutex // guards the rest
+	sessions map[*session]struct{}
+	later    map[string]bool // kinds that Change has changed
+	linked   map[string]bool // links that have been shown
+	status   Status
+}
+
+// Status counts what has happened to a server since it began, in this process.
+type Status struct {
+	// Running is the calls of a tool that wait now, Cancelled those that ended
+	// because the client no longer wants them.
+	Running, Cancelled int
+	// Handshakes counts initialize requests, Calls tools/call requests.
+	Handshakes, Calls int
+	// Sessions is the connections that are open, Listens the open
+	// subscriptions/listen requests and GET streams.
+	Sessions, Listens int
+	// Watched are the URIs that somebody subscribes to, sorted.
+	Watched []string
+	// Answers are the raw answers to questions asked outside of calls.
+	Answers []json.RawMessage
+	// Level is the level that a client of the handshake era has set last.
+	Level string
+	// RootsChanged counts notifications/roots/list_changed.
+	RootsChanged int
+}
+
+// Status tells what has happened so far.
+func (s *Server) Status() Status {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	out := s.world.status
+	out.Answers = slices.Clone(out.Answers)
+	out.Sessions = len(s.world.sessions)
+	watched := map[string]bool{}
+	for n := range s.world.sessions {
+		n.mu.Lock()
+		out.Listens += len(n.listens) + n.attached
+		for uri := range n.watched {
+			watched[uri] = true
+		}
+		for _, l := range n.listens {
+			for _, uri := range l.filter.URIs {
+				watched[uri] = true
+			}
+		}
+		n.mu.Unlock()
+	}
+	out.Watched = []string{}
+	for uri := range watched {
+		out.Watched = append(out.Watched, uri)
+	}
+	slices.Sort(out.Watched)
+	return out
+}
+
+func (s *Server) count(f func(*Status)) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	f(&s.world.status)
+}
+
+func (w *world) join(n *session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sessions == nil {
+		w.sessions = map[*session]struct{}{}
+	}
+	w.sessions[n] = struct{}{}
+}
+
+func (w *world) leave(n *session) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.sessions, n)
+}
+
+func (w *world) all() []*session {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := make([]*session, 0, len(w.sessions))
+	for n := range w.sessions {
+		out = append(out, n)
+	}
+	return out
+}
+
+// changed tells whether a kind of list has been changed.
+func (w *world) changed(kind string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.later[kind]
+}
+
+// Change adds an entry "later" to a list ("tools", "prompts" or "resources"),
+// or takes it away again, and tells every client that listens.
+func (s *Server) Change(kind string) {
+	s.world.mu.Lock()
+	if s.world.later == nil {
+		s.world.later = map[string]bool{}
+	}
+	s.world.later[kind] = !s.world.later[kind]
+	s.world.mu.Unlock()
+	for _, n := range s.world.all() {
+		n.tell("notifications/"+kind+"/list_changed", nil, func(f filter) bool {
+			return kind == "tools" && f.Tools || kind == "prompts" && f.Prompts || kind == "resources" && f.Resources
+		}, true)
+	}
+}
+
+// Touch tells every client that subscribes to a resource that it has changed.
+func (s *Server) Touch(uri string) {
+	for _, n := range s.world.all() {
+		n.mu.Lock()
+		watched := n.watched[uri]
+		n.mu.Unlock()
+		n.tell("notifications/resources/updated", object("uri", uri), func(f filter) bool { return slices.Contains(f.URIs, uri) }, watched)
+	}
+}
+
+// Drop ends all connections at once, calls in the middle: a process exits, an
+// HTTP server forgets its sessions and breaks its answers off.
+func (s *Server) Drop() {
+	for _, n := range s.world.all() {
+		n.stop(&ExitError{1})
+	}
+}
+
+// AskOutside sends a request, such as "roots/list", to every client of the
+// handshake era, outside of any call. Answers go to Status.Answers.
+func (s *Server) AskOutside(ctx context.Context, method string) {
+	for _, n := range s.world.all() {
+		n.mu.Lock()
+		ready := n.ready
+		n.mu.Unlock()
+		if ready {
+			n.askOutside(ctx, method)
+		}
+	}
+}
