@@ -110,18 +110,24 @@ func (a *active) suspend(c *connection) (resume func()) {
 // there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
 func (c *connection) question(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	b := c.link.b
-	ctx, cancel := context.WithCancel(ctx)
+	if !c.isOpen() { // no client's call can have gone over it
+		if c.link.owner == nil {
+			return b.outside(method)
+		}
+		select {
+		case <-c.opened:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a, several := c.only(cancel)
 	if owner := c.link.owner; a == nil && owner != nil {
 		return c.askOwner(ctx, owner, method, params)
 	}
-	switch {
-	case a == nil && !several && method == "roots/list":
-		// Some ask as soon as they are initialized.
-		return b.p.roots(), nil
-	case a == nil && !several:
-		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " belongs to no call: there is nobody to ask"}
+	if a == nil && !several {
+		return b.outside(method)
 	}
 	if c.link.owner == nil && !c.link.exclusive {
 		b.asked(c, true)
@@ -130,7 +136,25 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
 	}
 	defer a.suspend(c)()
-	return c.put(ctx, &a.from, a.refuse, method, params)
+	result, err := c.put(asking, &a.from, a.refuse, method, params)
+	if asking.Err() == nil || ctx.Err() != nil || method != "roots/list" {
+		return result, err
+	}
+	// The calls have ended, and servers ask for roots outside of them, too.
+	if c.link.owner != nil {
+		return c.askOwner(ctx, c.link.owner, method, params)
+	}
+	return b.p.roots(), nil
+}
+
+// outside answers a question that belongs to no call and to no client: roots are
+// those configured, since some servers ask for them as soon as they are
+// initialized.
+func (b *backend) outside(method string) (json.RawMessage, error) {
+	if method == "roots/list" {
+		return b.p.roots(), nil
+	}
+	return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " belongs to no call: there is nobody to ask"}
 }
 
 // refuse ends the calls with an error of ours.

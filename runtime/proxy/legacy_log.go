@@ -101,7 +101,10 @@ func (e *relay) wanted(c *connection) level {
 // to our own log.
 func (c *connection) logged(params json.RawMessage) {
 	grave := gravity(params)
-	a, _ := c.only(nil)
+	var a *active
+	if c.isOpen() {
+		a, _ = c.only(nil)
+	}
 	switch owner := c.link.owner; {
 	case a != nil && a.from.emit != nil:
 		if grave >= a.level {

@@ -38,9 +38,11 @@ type link struct {
 	begun    uint64    // calls begun by then
 }
 
-// connection is a connected server.
+// connection is a connected server. What the server sends may come before what
+// it is has been noted: opened is closed then.
 type connection struct {
 	link   *link
+	opened chan struct{}
 	client *runtime.Client
 	// version is the revision that is spoken over it.
 	version string
@@ -181,7 +183,7 @@ func backoff(failures int) time.Duration {
 // open connects and, over the primary link, loads what is offered.
 func (l *link) open() (*connection, *catalog, error) {
 	b := l.b
-	c := &connection{link: l, calls: map[*relay]struct{}{}, level: silent}
+	c := &connection{link: l, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
 	client, err := b.p.o.Dial(b.p.lifetime, l.key, &backendHandler{conn: c})
 	if err != nil {
 		return nil, nil, err
@@ -190,6 +192,7 @@ func (l *link) open() (*connection, *catalog, error) {
 	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
 		c.pipe = t.Pipeline()
 	}
+	close(c.opened)
 	c.restoreLevel(b.p.lifetime)
 	b.p.hub.restore(b.p.lifetime, c)
 	if l != b.primary {
@@ -229,6 +232,16 @@ func (l *link) drop(c *connection, err error) bool {
 		b.p.work.Go(l.revive)
 	}
 	return true
+}
+
+// isOpen tells whether it is noted what the connection is.
+func (c *connection) isOpen() bool {
+	select {
+	case <-c.opened:
+		return true
+	default:
+		return false
+	}
 }
 
 // busy tells whether a call of a client is in flight over the connection.

@@ -368,25 +368,28 @@ func TestQuestionEndsWithItsCall(t *testing.T) {
 // TestQuestionSuspendsTheLimit: whoever is asked may take longer than a request
 // may without a sign of life.
 func TestQuestionSuspendsTheLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, plain := range []bool{false, true} {
-			s, _, _ := asking()
-			b := newPool(map[string]*runtimetest.Server{"a": s})
-			b.plain = plain
-			c := attach(t, b.serve(t, proxy.Options{RequestTimeout: 10 * time.Second}))
-			c.hello("2025-11-25", canElicit, "one")
-			c.mu.Lock()
-			c.answer = func(message) string {
-				time.Sleep(time.Minute) // as time goes in the bubble
-				return `{"action":"decline"}`
-			}
-			c.mu.Unlock()
-			c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
-			if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, "decline") {
-				t.Errorf("plain %v: got %s", plain, got)
-			}
-		}
-	})
+	synctest.Test(t, func(t *testing.T) { thinks(t, true, 10*time.Second, time.Minute) })
+	// What the quick way waits on is pooled, and must not get into a bubble.
+	thinks(t, false, 300*time.Millisecond, 700*time.Millisecond)
+}
+
+// thinks has a client that takes its time over a question.
+func thinks(t *testing.T, plain bool, limit, takes time.Duration) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	b.plain = plain
+	c := attach(t, b.serve(t, proxy.Options{RequestTimeout: limit}))
+	c.hello("2025-11-25", canElicit, "one")
+	c.mu.Lock()
+	c.answer = func(message) string {
+		time.Sleep(takes) // the time itself is what is tested
+		return `{"action":"decline"}`
+	}
+	c.mu.Unlock()
+	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, "decline") {
+		t.Errorf("plain %v: got %s", plain, got)
+	}
 }
 
 // TestEraOfDualServers: a client meets a server that speaks both in its own era;
