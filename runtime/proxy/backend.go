@@ -147,9 +147,14 @@ type backendHandler struct {
 // Notification implements [runtime.Handler].
 func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed",
-		"notifications/subscriptions/acknowledged": // what changed before it was not told
-		h.conn.link.b.changed()
+	case "notifications/tools/list_changed":
+		h.conn.link.b.changed(changeKinds{tools: true})
+	case "notifications/prompts/list_changed":
+		h.conn.link.b.changed(changeKinds{prompts: true})
+	case "notifications/resources/list_changed":
+		h.conn.link.b.changed(changeKinds{resources: true})
+	case "notifications/subscriptions/acknowledged": // what changed before it was not told
+		h.conn.link.b.changed(changeKinds{})
 	case "notifications/message":
 		h.conn.logged(params)
 	case "notifications/elicitation/complete":

@@ -131,7 +131,7 @@ func (l *link) connect(a *attempt) {
 	b := l.b
 	c, cat, err := l.open()
 	if err == nil && cat != nil {
-		b.p.publish(b, cat)
+		b.p.publish(b, cat, changeKinds{})
 	}
 	b.mu.Lock()
 	switch {
@@ -166,7 +166,7 @@ func (l *link) connect(a *attempt) {
 		}
 		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
 		if l == b.primary {
-			b.p.publish(b, nil)
+			b.p.publish(b, nil, changeKinds{})
 		}
 	} else {
 		b.p.log.Info("backend connected", "server", b.name, "version", c.version, "elapsed", time.Since(start))

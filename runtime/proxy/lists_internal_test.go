@@ -22,7 +22,7 @@ func offering(t *testing.T, k kind, o Options, cats map[string]*catalog) *Proxy 
 	for _, b := range p.backends {
 		if cat := cats[b.name]; cat != nil {
 			cat.offered[k] = true
-			p.publish(b, cat)
+			p.publish(b, cat, changeKinds{})
 		}
 	}
 	return p

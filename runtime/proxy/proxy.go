@@ -161,8 +161,8 @@ func (p *Proxy) Close() error {
 // publish replaces the snapshot by one with what a backend offers now, and
 // tells clients which lists are no longer what they were. A nil catalogue
 // leaves what it offered before: only its failure is new. It tells whether any
-// list has changed.
-func (p *Proxy) publish(b *backend, cat *catalog) (news bool) {
+// list has changed. What the backend has said is told in any case.
+func (p *Proxy) publish(b *backend, cat *catalog, said changeKinds) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if cat != nil {
@@ -171,7 +171,7 @@ func (p *Proxy) publish(b *backend, cat *catalog) (news bool) {
 	before, after := p.snap.Load(), newSnapshot(p)
 	p.snap.Store(after)
 	b.known.Store(b.catalog != nil)
-	for _, method := range p.changes(before, after) {
+	for _, method := range p.changes(before, after, said) {
 		for l, kinds := range p.listeners {
 			if kinds.has(method) {
 				l.notify(method, nil)
@@ -185,12 +185,12 @@ func (p *Proxy) publish(b *backend, cat *catalog) (news bool) {
 }
 
 // changes gives the notifications for lists that clients have seen and that
-// differ now.
-func (p *Proxy) changes(before, after *snapshot) []string {
+// differ now, or are said to.
+func (p *Proxy) changes(before, after *snapshot, said changeKinds) []string {
 	methods := map[string]bool{}
 	for k := range kinds {
-		if p.seen[k].Load() && !bytes.Equal(before.lists[k], after.lists[k]) {
-			methods[k.listing().changed] = true
+		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !bytes.Equal(before.lists[k], after.lists[k])) {
+			methods[method] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(methods))

@@ -315,6 +315,23 @@ func TestChangedListIsAnnounced(t *testing.T) {
 	}
 }
 
+// TestListIsSaidToHaveChanged: what a server says is passed on though its list
+// looks the same.
+func TestListIsSaidToHaveChanged(t *testing.T) {
+	b := two()
+	var mu sync.Mutex
+	changed := false
+	b.servers["a"].Methods = map[string]runtimetest.Func{"tools/list": listThatChanges(&mu, &changed)}
+	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	c.result("tools/list", `{}`)
+	for range 2 {
+		c.result("tools/call", `{"name":"a__change","arguments":{}}`)
+		if got := <-c.notes; !strings.Contains(got, `"notifications/tools/list_changed"`) {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 func TestSharedURIsAreWrapped(t *testing.T) {
 	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
 	var list struct{ Resources []struct{ URI string } }

@@ -11,6 +11,11 @@ const (
 	relistPause = 100 * time.Millisecond
 	relistBusy  = 3 // doublings: 0.8 s
 	relistIdle  = 8 // doublings: 25.6 s
+	// relistEcho is for how long after its lists were asked for a server's word
+	// that they have changed may be no more than an answer to that; it is
+	// believed relistTrust times in a succession.
+	relistEcho  = 250 * time.Millisecond
+	relistTrust = 3
 	// relistQuiet ends a succession.
 	relistQuiet = time.Minute
 )
@@ -24,6 +29,9 @@ type relisting struct {
 	timer   *time.Timer
 	doubled int
 	last    time.Time
+	asked   time.Time   // when asking last ended
+	said    changeKinds // what the server has said since, and is believed
+	trusted int         // how often it was believed that might have been an echo
 }
 
 // begin notes that the lists are about to be asked for.
@@ -33,7 +41,23 @@ func (r *relisting) begin() {
 }
 
 // end notes that they have been asked for.
-func (r *relisting) end() { r.asking-- }
+func (r *relisting) end() {
+	r.asking--
+	r.asked = time.Now()
+}
+
+// heard notes what the server says has changed.
+func (r *relisting) heard(kinds changeKinds, now time.Time) {
+	if r.asking > 0 || now.Sub(r.asked) < relistEcho {
+		if r.trusted >= relistTrust {
+			return
+		}
+		r.trusted++
+	}
+	r.said.tools = r.said.tools || kinds.tools
+	r.said.prompts = r.said.prompts || kinds.prompts
+	r.said.resources = r.said.resources || kinds.resources
+}
 
 // told notes whether asking has shown anything new.
 func (r *relisting) told(news bool, now time.Time) {
@@ -43,7 +67,7 @@ func (r *relisting) told(news bool, now time.Time) {
 	}
 	r.doubled = min(r.doubled+1, most)
 	if now.Sub(r.last) > relistQuiet {
-		r.doubled = 0
+		r.doubled, r.trusted = 0, 0
 	}
 	r.last = now
 }
@@ -54,10 +78,12 @@ func (r *relisting) stop() {
 	}
 }
 
-// changed notes that the backend's lists have changed.
-func (b *backend) changed() {
+// changed notes that the backend's lists have changed; kinds are those that it
+// says so of.
+func (b *backend) changed(kinds changeKinds) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.lists.heard(kinds, time.Now())
 	b.lists.stale = true
 	b.relist()
 }
@@ -85,19 +111,23 @@ func (b *backend) expired() {
 	if b.closed {
 		return
 	}
+	said := b.lists.said
+	b.lists.said = changeKinds{}
 	b.lists.begin()
-	b.p.work.Go(b.reload)
+	b.p.work.Go(func() { b.reload(said) })
 }
 
-// reload asks a connected backend for its lists.
-func (b *backend) reload() {
+// reload asks a connected backend for its lists. What it has said is passed on
+// even where they look the same: more can change about a tool than its
+// description.
+func (b *backend) reload(said changeKinds) {
 	news := false
 	if c := b.primary.ready.Load(); c != nil {
 		cat, err := b.p.load(b, c.client)
 		if err != nil {
 			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
 		} else {
-			news = b.p.publish(b, cat)
+			news = b.p.publish(b, cat, said)
 		}
 	}
 	b.mu.Lock()

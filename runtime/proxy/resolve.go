@@ -57,7 +57,7 @@ func (p *Proxy) revalidate(k kind) {
 	}
 	p.mu.Unlock()
 	for _, b := range stale {
-		b.changed()
+		b.changed(changeKinds{})
 	}
 }
 
