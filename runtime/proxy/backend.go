@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ type backend struct {
 	p         *Proxy
 	name      string
 	isolation Isolation
+	wraps     bool  // see Options.WrapURIs
 	primary   *link // in the era that the server prefers
 
 	// common is the connection that all clients of the handshake era take, nil
@@ -43,7 +45,7 @@ type backend struct {
 }
 
 func newBackend(p *Proxy, name string) *backend {
-	b := &backend{p: p, name: name, isolation: p.o.Isolation[name], links: map[Key]*link{}}
+	b := &backend{p: p, name: name, isolation: p.o.Isolation[name], wraps: slices.Contains(p.o.WrapURIs, name), links: map[Key]*link{}}
 	if b.isolation == "" {
 		b.isolation = IsolationAuto
 	}

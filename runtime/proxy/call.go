@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -22,6 +24,9 @@ type call struct {
 	id      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
 	to      receiver
+
+	// from is the revision of the connection, version the client's.
+	from, version string
 
 	progress increase
 	ends     []func() // to be called when it has ended; guarded by the connection's lock
@@ -57,9 +62,8 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	if r == nil {
 		return nil, false, nil
 	}
-	conn := r.b.common.Load()
+	conn, who := r.b.common.Load(), to.whose()
 	if conn == nil {
-		who := to.whose()
 		if who == nil {
 			return nil, false, nil
 		}
@@ -72,6 +76,9 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	}
 	c, _ := calls.Get().(*call)
 	c.backend, c.to = r.b, to
+	if c.from = conn.version; who != nil {
+		c.version, _ = who.settled()
+	}
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
@@ -112,7 +119,32 @@ func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	if a.Err != nil {
 		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: a.Err}))
 	}
-	return c.to.deliver(c, answer{result: a.Result, object: a.Error})
+	return c.to.deliver(c, c.converted(a))
+}
+
+// converted gives the answer in the client's revision, with the URIs that
+// clients know. Where nothing is to be changed it allocates nothing.
+func (c *call) converted(a jsonrpc.Answer) answer {
+	to := bridge.Conversion{From: c.from, To: c.version, Method: "tools/call"}
+	if a.Error != nil {
+		if c.version == "" || c.version == bridge.Latest {
+			return answer{object: a.Error}
+		}
+		e := runtime.ParseError(a.Error)
+		if to.Error(e) == e {
+			return answer{object: a.Error}
+		}
+		return answer{result: inWords(bridge.Sentence(e), e.Raw)}
+	}
+	result := c.backend.p.exposedContent(c.backend, "tools/call", a.Result)
+	if !to.Needed() {
+		return answer{result: result}
+	}
+	out, err := to.Result(result)
+	if err != nil {
+		return failed("tools/call", &backendError{server: c.backend.name, err: err})
+	}
+	return answer{result: out}
 }
 
 // Event implements [jsonrpc.Receiver].

@@ -63,9 +63,10 @@ type catalog struct {
 // item is one entry of a list.
 type item struct {
 	raw []byte
-	// name and key are unquoted; key is the same as name for tools and prompts.
-	name, key     string
-	nameAt, keyAt rawjson.Span
+	// name, key and title are unquoted; key is the same as name for tools and
+	// prompts.
+	name, key, title       string
+	nameAt, keyAt, titleAt rawjson.Span
 	// mirrors are those of a tool's schema, nil for other kinds.
 	mirrors []bridge.Mirror
 }
@@ -177,17 +178,18 @@ func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
 	items := make([]item, 0, len(spans))
 	for _, s := range spans {
 		it := item{raw: s.Of(list)}
-		var at [2]rawjson.Span
-		if err := rawjson.Fields(it.raw, at[:], "name", l.key); err != nil {
+		var at [3]rawjson.Span
+		if err := rawjson.Fields(it.raw, at[:], "name", "title", l.key); err != nil {
 			b.p.log.Warn("backend lists something that is no object", "server", b.name, "method", l.method)
 			continue
 		}
-		it.nameAt, it.keyAt = at[0], at[1]
+		it.nameAt, it.titleAt, it.keyAt = at[0], at[1], at[2]
 		if l.key == "name" {
 			it.keyAt = it.nameAt
 		}
 		it.name, _ = rawjson.String(it.raw, it.nameAt)
 		it.key, _ = rawjson.String(it.raw, it.keyAt)
+		it.title, _ = rawjson.String(it.raw, it.titleAt)
 		if it.key == "" {
 			b.p.log.Warn("backend lists something without a name", "server", b.name, "method", l.method)
 			continue

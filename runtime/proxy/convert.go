@@ -35,10 +35,11 @@ func describe(i runtime.Implementation) json.RawMessage {
 	return raw
 }
 
-// converted gives what a backend has answered in the client's revision.
+// converted gives what a backend has answered in the client's revision, with
+// the URIs that clients know.
 func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 	c := p.conversion(r, s.by)
-	result, err := c.Result(s.result)
+	result, err := c.Result(p.exposed(b, r, s.result))
 	if err != nil {
 		return served{by: s.by}, &backendError{server: b.name, err: err}
 	}

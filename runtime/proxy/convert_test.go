@@ -56,6 +56,13 @@ func (s *stub) last() string {
 	return s.seen[len(s.seen)-1]
 }
 
+// calls tells how many calls the server has got.
+func (s *stub) calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.seen)
+}
+
 type stubs map[string]*stub
 
 func (s stubs) dial(_ context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {

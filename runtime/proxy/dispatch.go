@@ -20,8 +20,8 @@ type request struct {
 	msg    *rawjson.Message
 	method string
 	from   caller
-	// to is where the tool or prompt that it names leads, nil where it names
-	// none.
+	// to is where the tool, prompt or resource that it names leads, nil where it
+	// names none.
 	to *route
 	// header is that of an HTTP request of the stateless era, whose headers
 	// repeat parts of the body; nil otherwise.
@@ -158,15 +158,13 @@ func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !to.wrapped {
-		s, err := p.forward(ctx, to.b, r)
-		return s.result, err
+	r.to = to
+	var edits []rawjson.Edit
+	if to.bare != uri {
+		edits = append(edits, within(r.msg.Params, r.msg.URI, to.quoted))
 	}
-	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.URI, to.quoted))
-	if err != nil {
-		return nil, err
-	}
-	return restoreURIs(s.result, to.bare, uri), nil
+	s, err := p.forward(ctx, to.b, r, edits...)
+	return s.result, err
 }
 
 // complete serves completion/complete, whose reference names a prompt or a
@@ -200,7 +198,16 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 	return s.result, err
 }
 
+// template finds a resource template by its exposed form, or by the server's own
+// where that is enough to tell whose it is.
 func (p *Proxy) template(ctx context.Context, key string) *route {
 	p.discover(ctx)
-	return p.snap.Load().routes[templates][key]
+	s := p.snap.Load()
+	if r := s.routes[templates][key]; r != nil {
+		return r
+	}
+	if r, err := s.byBareURI(key); err == nil {
+		return r
+	}
+	return nil
 }

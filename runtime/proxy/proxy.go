@@ -54,6 +54,10 @@ type Options struct {
 	// life from the backend; progress re-arms it, up to an hour. 0 is 120 s,
 	// negative is no bound.
 	RequestTimeout time.Duration
+	// WrapURIs are the servers whose resource URIs are exposed in the form that
+	// names the server, whether or not that is needed to tell them apart: links
+	// that are in no list lead there on every replica then.
+	WrapURIs []string
 	// PageSize is how many items a page of a list has at most; 0 is 1000,
 	// negative is no bound.
 	PageSize int
@@ -86,6 +90,7 @@ type Proxy struct {
 	backends []*backend
 	names    namer
 	parking  *bridge.Parking
+	notes    notes
 	snap     atomic.Pointer[snapshot]
 	// seen tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.

@@ -86,6 +86,9 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	if r := p.snap.Load().routes[k][name]; r != nil {
 		return r, nil
 	}
+	if r := p.snap.Load().original(name); k == tools && r != nil {
+		return r, nil
+	}
 	for _, b := range p.backends {
 		if err := p.unlisted(b, k); err != nil && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
 			// Not its answer to this request, so not to be passed on as one.
@@ -95,60 +98,86 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.listing().member, "s"), name)}
 }
 
-// resolveURI finds the backend that a resource URI belongs to: by the lists,
-// by its wrapped form, by a template, by being the only one that could have it.
+// resolveURI finds the backend that a resource URI belongs to: by the lists, by
+// its wrapped form, by the link that it was, by a template, by its scheme and
+// authority, by being the only one that could have it.
 func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
-	if r := p.snap.Load().routes[resources][uri]; r != nil {
+	s := p.snap.Load()
+	if r := s.routes[resources][uri]; r != nil {
 		return r, nil
+	}
+	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil && strings.HasPrefix(uri, wrapPrefix) && s.bare[uri] == nil {
+		return lead(s.named[server], bare, true), nil // whatever the others offer
 	}
 	p.discover(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := p.snap.Load()
+	s = p.snap.Load()
 	if r := s.routes[resources][uri]; r != nil {
 		return r, nil
 	}
-	if forms := s.ambiguous[uri]; forms != nil {
-		return nil, notFound("several servers have " + uri + ": ask for one of " + strings.Join(forms, ", "))
+	if r, err := s.byBareURI(uri); r != nil || err != nil {
+		return r, err
 	}
-	if r := p.unwrap(uri); r != nil {
-		return r, nil
+	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil {
+		return lead(s.named[server], bare, true), nil
 	}
-	for template, r := range s.routes[templates] {
-		if !r.wrapped && matches(template, uri) {
-			return &route{b: r.b, bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
-		}
+	if b := p.notes.get(uri); b != nil {
+		return lead(b, uri, false), nil
+	}
+	if b, err := s.byTemplate(uri); b != nil || err != nil {
+		return lead(b, uri, false), err
+	}
+	if b := s.claims.owner(uri); b != nil {
+		return lead(b, uri, false), nil
 	}
 	if len(s.readers) == 1 {
-		return &route{b: s.readers[0], bare: uri, quoted: rawjson.Quote(nil, uri)}, nil
+		return lead(s.readers[0], uri, false), nil
 	}
 	return nil, notFound("no server lists " + uri)
 }
 
-func notFound(message string) error {
-	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message}
+// lead gives the way to what a backend calls by a URI.
+func lead(b *backend, bare string, wrapped bool) *route {
+	return &route{b: b, bare: bare, quoted: rawjson.Quote(nil, bare), wrapped: wrapped}
 }
 
-// unwrap reads a wrapped URI that no list names.
-func (p *Proxy) unwrap(uri string) *route {
-	scheme, rest, ok := strings.Cut(uri, "://")
-	server, rest, ok2 := strings.Cut(rest, "/")
-	if !ok || !ok2 {
-		return nil
+// byBareURI finds a listed URI in the form of its server, which stands in text
+// and in structured content, where it cannot be replaced.
+func (s *snapshot) byBareURI(uri string) (*route, error) {
+	forms := s.bare[uri]
+	switch len(forms) {
+	case 0:
+		return nil, nil
+	case 1:
+		return lead(forms[0].to.b, uri, false), nil
 	}
-	bare := strings.TrimPrefix(scheme, wrapPrefix) + ":" + rest
-	if scheme == "ui" {
-		bare = "ui://" + rest
-	} else if !strings.HasPrefix(scheme, wrapPrefix) {
-		return nil
+	names := make([]string, len(forms))
+	for i, f := range forms {
+		names[i] = f.exposed
 	}
-	for _, b := range p.backends {
-		if b.name == server {
-			return &route{b: b, bare: bare, quoted: rawjson.Quote(nil, bare), wrapped: true}
+	return nil, notFound("several servers have " + uri + ": ask for one of " + strings.Join(names, ", "))
+}
+
+// byTemplate finds the one backend with a template that a URI in the server's
+// own form can be an expansion of.
+func (s *snapshot) byTemplate(uri string) (*backend, error) {
+	var found *backend
+	for _, r := range s.routes[templates] {
+		switch {
+		case r.b == found || !matches(r.bare, uri):
+		case found != nil && s.claims.owner(uri) == nil:
+			return nil, notFound("templates of several servers match " + uri)
+		case found == nil || s.claims.owner(uri) == r.b:
+			found = r.b
 		}
 	}
-	return nil
+	return found, nil
+}
+
+func notFound(message string) error {
+	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message}
 }
 
 var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)

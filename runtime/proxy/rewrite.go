@@ -46,31 +46,6 @@ func (i *increase) restore(params, token []byte) []byte {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at[0], New: token})
 }
 
-// restoreURIs gives a resources/read result in which the contents carry the
-// URI that the client asked for instead of the backend's own.
-func restoreURIs(result []byte, bare, exposed string) []byte {
-	at, err := rawjson.Field(result, "contents")
-	if err != nil || !at.Present() {
-		return result
-	}
-	list := at.Of(result)
-	spans, err := rawjson.Elements(list)
-	if err != nil {
-		return result
-	}
-	var edits []rawjson.Edit
-	for _, s := range spans {
-		uri, err := rawjson.Field(s.Of(list), "uri")
-		if text, ok := rawjson.String(s.Of(list), uri); err == nil && ok && text == bare {
-			from := at.Start + s.Start
-			edits = append(edits, rawjson.Edit{
-				Span: rawjson.Span{Start: from + uri.Start, End: from + uri.End}, New: rawjson.Quote(nil, exposed),
-			})
-		}
-	}
-	return rawjson.Splice(nil, result, edits...)
-}
-
 // answer is what goes back to a client: a result or an error object, raw.
 type answer struct{ result, object []byte }
 

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -26,9 +25,26 @@ type snapshot struct {
 	partial [kinds][]byte
 	// readers are the backends with resources.
 	readers []*backend
-	// ambiguous URIs are listed by several backends; the value names the
-	// exposed forms.
-	ambiguous map[string][]string
+	// plain tells that all URIs are exposed as they are: there is one backend.
+	plain bool
+	// named are the backends by name, claims whose URIs are, twice those that
+	// several list.
+	named  map[string]*backend
+	claims claims
+	twice  map[string]bool
+	// bare leads from the URI or template of a backend that is exposed in
+	// another form to where that leads; several where several have it.
+	bare map[string][]bareForm
+	// originals lead from a backend's own name of a tool to the tool, nil where
+	// several have it; apps are the backends with user interfaces.
+	originals map[string]*route
+	apps      map[*backend]bool
+}
+
+// bareForm is an item that clients see under another URI.
+type bareForm struct {
+	to      *route
+	exposed string
 }
 
 // route is where an exposed name leads.
@@ -52,16 +68,21 @@ type route struct {
 // newSnapshot builds the lists of all catalogues, backends in configured order
 // and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
-	s := &snapshot{ambiguous: map[string][]string{}}
+	s := &snapshot{
+		plain: len(p.backends) == 1 && !p.backends[0].wraps, named: map[string]*backend{}, claims: newClaims(),
+		twice: map[string]bool{}, bare: map[string][]bareForm{}, originals: map[string]*route{}, apps: map[*backend]bool{},
+	}
 	for _, b := range p.backends {
+		s.named[b.name] = b
 		if b.catalog != nil && b.catalog.resources {
 			s.readers = append(s.readers, b)
 		}
 	}
+	s.claim(p)
 	for k := range kinds {
 		s.routes[k] = map[string]*route{}
 		var parts []freshness
-		owners := keyOwners(p, k)
+		titles := titleOwners(p, k)
 		for _, b := range p.backends {
 			cat := b.catalog
 			if cat == nil {
@@ -70,7 +91,7 @@ func newSnapshot(p *Proxy) *snapshot {
 			if cat.offered[k] {
 				parts = append(parts, cat.fresh[k])
 			}
-			for i, exposed := range s.exposedKeys(p, k, b, cat, owners) {
+			for i, exposed := range s.exposedKeys(p, k, b, cat) {
 				it := cat.items[k][i]
 				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key, definition: it.raw, mirrors: it.mirrors}
 				r.wraps = k == tools && bridge.WrapsOutput(it.raw)
@@ -79,7 +100,8 @@ func newSnapshot(p *Proxy) *snapshot {
 					continue
 				}
 				s.routes[k][exposed] = r
-				s.items[k] = append(s.items[k], rewriteItem(p, k, b, it, exposed))
+				s.known(k, r, exposed)
+				s.items[k] = append(s.items[k], s.rewriteItem(p, k, b, it, exposed, titles))
 			}
 		}
 		s.lists[k] = bytes.Join(s.items[k], []byte{','})
@@ -88,17 +110,63 @@ func newSnapshot(p *Proxy) *snapshot {
 	return s
 }
 
-// keyOwners counts how many backends list each URI.
-func keyOwners(p *Proxy, k kind) map[string]int {
-	owners := map[string]int{}
+// claim notes whose URIs are whose, by all that is listed.
+func (s *snapshot) claim(p *Proxy) {
+	first := map[string]*backend{}
 	for _, b := range p.backends {
-		if cat := b.catalog; cat != nil {
-			seen := map[string]bool{}
-			for _, it := range cat.items[k] {
-				if !seen[it.key] {
-					seen[it.key] = true
-					owners[it.key]++
+		if b.catalog == nil {
+			continue
+		}
+		for _, it := range b.catalog.items[tools] {
+			a := appOf(it.raw)
+			for _, uri := range a.uris {
+				s.claims.add(b, uri)
+			}
+			if len(a.uris) > 0 || a.only {
+				s.apps[b] = true
+			}
+		}
+		for _, k := range []kind{resources, templates} {
+			for _, it := range b.catalog.items[k] {
+				s.claims.add(b, it.key)
+				if strings.HasPrefix(it.key, "ui://") {
+					s.apps[b] = true
 				}
+				if other := first[it.key]; other != nil && other != b {
+					s.twice[it.key] = true
+				}
+				first[it.key] = b
+			}
+		}
+	}
+}
+
+// known notes what a backend's own name for an item leads to.
+func (s *snapshot) known(k kind, r *route, exposed string) {
+	switch {
+	case k == tools:
+		if _, taken := s.originals[r.bare]; taken {
+			s.originals[r.bare] = nil
+		} else {
+			s.originals[r.bare] = r
+		}
+	case (k == resources || k == templates) && r.wrapped:
+		s.bare[r.bare] = append(s.bare[r.bare], bareForm{r, exposed})
+	}
+}
+
+// titleOwners counts how many backends list each title.
+func titleOwners(p *Proxy, k kind) map[string]int {
+	owners := map[string]int{}
+	last := map[string]*backend{}
+	for _, b := range p.backends {
+		if b.catalog == nil {
+			continue
+		}
+		for _, it := range b.catalog.items[k] {
+			if it.title != "" && last[it.title] != b {
+				last[it.title] = b
+				owners[it.title]++
 			}
 		}
 	}
@@ -106,7 +174,7 @@ func keyOwners(p *Proxy, k kind) map[string]int {
 }
 
 // exposedKeys gives what clients call each item of a backend's list.
-func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog, owners map[string]int) []string {
+func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog) []string {
 	items := cat.items[k]
 	keys := make([]string, len(items))
 	for i, it := range items {
@@ -114,10 +182,7 @@ func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog, owner
 	}
 	if k == resources || k == templates {
 		for i, key := range keys {
-			if owners[key] > 1 {
-				keys[i] = wrapURI(b.name, key)
-				s.ambiguous[key] = append(s.ambiguous[key], keys[i])
-			}
+			keys[i] = s.exposeURI(b, key)
 		}
 		return keys
 	}
@@ -134,8 +199,9 @@ func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog, owner
 	return keys
 }
 
-// rewriteItem gives a list item with its name and URI as exposed.
-func rewriteItem(p *Proxy, k kind, b *backend, it item, exposed string) []byte {
+// rewriteItem gives a list item with its name, title and URIs as exposed, and
+// without icons that a client should not fetch.
+func (s *snapshot) rewriteItem(p *Proxy, k kind, b *backend, it item, exposed string, titles map[string]int) []byte {
 	var edits []rawjson.Edit
 	if exposed != it.key {
 		edits = append(edits, rawjson.Edit{Span: it.keyAt, New: rawjson.Quote(nil, exposed)})
@@ -143,8 +209,44 @@ func rewriteItem(p *Proxy, k kind, b *backend, it item, exposed string) []byte {
 	if (k == resources || k == templates) && it.nameAt.Present() && !p.o.NoPrefix {
 		edits = append(edits, rawjson.Edit{Span: it.nameAt, New: rawjson.Quote(nil, b.name+p.o.Separator+it.name)})
 	}
-	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
-	return rawjson.Splice(nil, it.raw, edits...)
+	if titles[it.title] > 1 {
+		edits = append(edits, rawjson.Edit{Span: it.titleAt, New: rawjson.Quote(nil, it.title+" ("+b.name+")")})
+	}
+	if k == tools && !s.plain && bytes.Contains(it.raw, []byte(`resourceUri"`)) {
+		e := exposing{p: p, s: s, b: b, text: it.raw}
+		if at, err := rawjson.Field(it.raw, "_meta"); err == nil && at.Present() {
+			e.meta(at)
+		}
+		edits = append(edits, e.edits...)
+	}
+	return rawjson.Apply(it.raw, append(edits, unsafeIcons(it.raw)...))
+}
+
+// unsafeIcons gives the edits that take icons out whose source is neither https
+// nor data (2025-11-25, Icons).
+func unsafeIcons(item []byte) []rawjson.Edit {
+	if !bytes.Contains(item, []byte(`"icons"`)) {
+		return nil
+	}
+	at, err := rawjson.Field(item, "icons")
+	if err != nil || !at.Present() {
+		return nil
+	}
+	spans, err := rawjson.Elements(at.Of(item))
+	if err != nil {
+		return nil
+	}
+	return rawjson.Moved(at.Start, rawjson.Removals(spans, func(i int) bool {
+		icon := spans[i].Of(at.Of(item))
+		src, err := rawjson.Field(icon, "src")
+		if err != nil {
+			return true
+		}
+		uri, _ := rawjson.String(icon, src)
+		scheme, _ := schemeOf(uri)
+		scheme = strings.ToLower(scheme)
+		return scheme != "https" && scheme != "data"
+	}))
 }
 
 // partialReport names the backends that a list leaves out and why, nil for none:
@@ -172,19 +274,4 @@ func partialReport(p *Proxy, k kind) []byte {
 		panic("proxy: a report of strings has no JSON form: " + err.Error())
 	}
 	return raw
-}
-
-// wrapped URIs are mcpctl+SCHEME://SERVER/REST, where REST is the URI behind
-// its scheme's colon; ui:// keeps its scheme, which hosts insist on.
-const wrapPrefix = "mcpctl+"
-
-func wrapURI(server, uri string) string {
-	scheme, rest, ok := strings.Cut(uri, ":")
-	if !ok {
-		return wrapPrefix + "x://" + server + "/" + uri
-	}
-	if scheme == "ui" {
-		return "ui://" + server + "/" + strings.TrimPrefix(rest, "//")
-	}
-	return wrapPrefix + scheme + "://" + server + "/" + rest
 }

@@ -1,0 +1,154 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// exposed gives the result of a request with the URIs that clients know; every
+// other byte stays.
+func (p *Proxy) exposed(b *backend, r *request, result []byte) []byte {
+	switch r.method {
+	case "tools/call", "prompts/get":
+		return p.exposedContent(b, r.method, result)
+	case "resources/read":
+		asked, _ := rawjson.String(r.line, r.msg.URI)
+		bare := asked
+		if r.to != nil {
+			bare = r.to.bare
+		}
+		return p.exposedContents(b, result, bare, asked)
+	}
+	return result
+}
+
+// exposedContent is for results of tools/call and prompts/get. URIs in text and
+// in structuredContent cannot be told from other text: resources/read takes
+// them as the server wrote them.
+func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte {
+	s := p.snap.Load()
+	if s.plain || !bytes.Contains(result, []byte(`"resource`)) && !bytes.Contains(result, []byte(`"ui/resourceUri"`)) {
+		return result
+	}
+	member := "content"
+	if method == "prompts/get" {
+		member = "messages"
+	}
+	var at [2]rawjson.Span
+	if rawjson.Fields(result, at[:], member, "_meta") != nil {
+		return result
+	}
+	e := exposing{p: p, s: s, b: b, text: result}
+	spans, err := rawjson.Elements(at[0].Of(result))
+	if err == nil {
+		for _, span := range spans {
+			block := moved(at[0], span)
+			if method == "prompts/get" {
+				content, err := rawjson.Field(block.Of(result), "content")
+				if err != nil || !content.Present() {
+					continue
+				}
+				block = moved(block, content)
+			}
+			e.block(block)
+		}
+	}
+	if at[1].Present() {
+		e.meta(at[1])
+	}
+	return rawjson.Apply(result, e.edits)
+}
+
+// exposedContents gives a result of resources/read with the URIs that clients
+// know; the one that was asked for is as it was asked.
+func (p *Proxy) exposedContents(b *backend, result []byte, bare, asked string) []byte {
+	s := p.snap.Load()
+	if s.plain && bare == asked {
+		return result
+	}
+	at, err := rawjson.Field(result, "contents")
+	if err != nil || !at.Present() {
+		return result
+	}
+	spans, err := rawjson.Elements(at.Of(result))
+	if err != nil {
+		return result
+	}
+	e := exposing{p: p, s: s, b: b, text: result, bare: bare, asked: asked}
+	for _, span := range spans {
+		e.member(moved(at, span), "uri")
+	}
+	return rawjson.Apply(result, e.edits)
+}
+
+// moved gives a span of a part its place in the whole.
+func moved(part, span rawjson.Span) rawjson.Span {
+	return rawjson.Span{Start: part.Start + span.Start, End: part.Start + span.End}
+}
+
+// exposing gathers the edits of one text of a server.
+type exposing struct {
+	p     *Proxy
+	s     *snapshot
+	b     *backend
+	text  []byte
+	edits []rawjson.Edit
+	// bare is a URI that is exposed as asked, "" for none.
+	bare, asked string
+}
+
+// block exposes the URI of a resource_link or an embedded resource.
+func (e *exposing) block(at rawjson.Span) {
+	var in [2]rawjson.Span
+	if rawjson.Fields(at.Of(e.text), in[:], "type", "resource") != nil {
+		return
+	}
+	switch kind, _ := rawjson.String(at.Of(e.text), in[0]); {
+	case kind == "resource_link":
+		e.member(at, "uri")
+	case kind == "resource" && in[1].Present():
+		e.member(moved(at, in[1]), "uri")
+	}
+}
+
+// member exposes the URI that is a member of an object.
+func (e *exposing) member(object rawjson.Span, name string) {
+	at, err := rawjson.Field(object.Of(e.text), name)
+	if err != nil || !at.Present() {
+		return
+	}
+	e.uri(moved(object, at))
+}
+
+func (e *exposing) uri(at rawjson.Span) {
+	uri, ok := rawjson.String(e.text, at)
+	if !ok {
+		return
+	}
+	name := e.s.exposeURI(e.b, uri)
+	if e.bare != "" && uri == e.bare {
+		name = e.asked
+	}
+	if name != uri {
+		e.edits = append(e.edits, rawjson.Edit{Span: at, New: rawjson.Quote(nil, name)})
+	} else if strings.HasPrefix(uri, "http") && e.s.routes[resources][uri] == nil {
+		e.p.notes.add(uri, e.b)
+	}
+}
+
+// meta exposes the URI of a tool's user interface: _meta.ui.resourceUri, and
+// the flat member of older servers (MCP Apps).
+func (e *exposing) meta(at rawjson.Span) {
+	var in [2]rawjson.Span
+	if rawjson.Fields(at.Of(e.text), in[:], "ui", "ui/resourceUri") != nil {
+		return
+	}
+	if in[0].Present() {
+		e.member(moved(at, in[0]), "resourceUri")
+	}
+	if in[1].Present() {
+		e.uri(moved(at, in[1]))
+	}
+}
