@@ -56,6 +56,16 @@ type Request struct {
 	// they are. Without it the connection puts what is asked to
 	// Events.Request, and calls again with the answers.
 	Inputs bool
+	// Tasks tells that the caller takes tasks as they are, in the form of the
+	// extension io.modelcontextprotocol/tasks (SEP-2663), whatever the server's
+	// revision: a result of tools/call that is a task, and tasks/get, tasks/update
+	// and tasks/cancel. Without it the connection waits for the end of a task and
+	// gives its result.
+	Tasks bool
+	// TaskSupport is what the server's list says of the tool that tools/call
+	// names: "optional" or "required" (2025-11-25, Tasks, Tool-Level
+	// Negotiation); "" where it says nothing or the caller does not know.
+	TaskSupport string
 	// Events receives what the server sends inside this call. Nil: the
 	// transport's own handler gets it. One that also has
 	// Paused(retry time.Duration) is told when the server ends the stream of

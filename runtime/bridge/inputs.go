@@ -87,6 +87,9 @@ type rounds struct {
 	// interim tells whether a result asks for input, and what.
 	interim func(raw json.RawMessage) (interim, bool, error)
 	handler runtime.Handler // gets questions where the request has no Events
+	// last gives the result of the call, from the one that asks for nothing;
+	// nil: it is that.
+	last func(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error)
 }
 
 // call sends a request, answers what its results ask for and sends it again,
@@ -107,6 +110,9 @@ func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessag
 			return nil, err
 		}
 		in, asks, err := l.interim(raw)
+		if err == nil && !asks && l.last != nil {
+			return l.last(ctx, &r, raw, events)
+		}
 		if err != nil || !asks {
 			return raw, err
 		}
@@ -214,7 +220,7 @@ func ask(ctx context.Context, req *runtime.Request, questions json.RawMessage, e
 	for len(answers) < len(asked) {
 		select {
 		case <-ticker.C:
-			events.pulse(ctx, req)
+			events.pulse(ctx, req, "waiting for an answer to the server's question")
 		case o := <-done:
 			if o.err != nil && failed == nil {
 				if failed = o.err; asking.Err() != nil && ctx.Err() == nil {

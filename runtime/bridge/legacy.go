@@ -36,8 +36,10 @@ func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer str
 	if err != nil {
 		return nil, err
 	}
+	l := &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, turn: make(chan struct{}, 1)}
+	l.tasks.settle(h.Capabilities)
 	return &Connected{
-		Transport: &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, turn: make(chan struct{}, 1)},
+		Transport: l,
 		Info: runtime.ServerInfo{
 			Version: h.ProtocolVersion, Implementation: h.ServerInfo, Instructions: h.Instructions, Capabilities: h.Capabilities,
 		},
@@ -74,6 +76,7 @@ type legacyTransport struct {
 	o       *Options
 	version string
 	tools   toolbox
+	tasks   legacyTasking
 
 	generation atomic.Int64  // counts sessions
 	gone       atomic.Bool   // there is no session now, nor until a handshake succeeds
@@ -91,20 +94,30 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 		raw, err := l.send(ctx, req)
 		if err == nil {
 			raw = l.tools.learn(req.Params, raw, false, l.o.Logger)
+			l.tasks.learn(req.Params, raw)
 		}
 		return raw, err
+	case req.Tasks && (req.Method == "tasks/get" || req.Method == "tasks/update" || req.Method == "tasks/cancel"):
+		return l.taskVocabulary(ctx, req)
 	case !mayAsk(req.Method):
 		return l.send(ctx, req)
 	}
-	if req.Inputs {
-		raw, err := l.send(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		return typed(raw)
-	}
 	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim}
-	return r.call(ctx, req)
+	if req.Method == "tools/call" {
+		r.send, r.last = l.asTask, l.absorb
+		if req.Tasks {
+			r.last = taken
+		}
+	}
+	if !req.Inputs {
+		return r.call(ctx, req)
+	}
+	r.interim = func(json.RawMessage) (interim, bool, error) { return interim{}, false, nil }
+	raw, err := r.call(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return typed(raw)
 }
 
 // legacyInterim tells whether a result asks for input as results of 2026-07-28
@@ -201,6 +214,13 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	l.generation.Add(1)
 	l.gone.Store(false)
 	return nil
+}
+
+// Close gives up the tasks that are held and ends the connection.
+func (l *legacyTransport) Close() error {
+	l.tasks.cancels.close(cancelGrace)
+	l.tasks.held.close()
+	return l.Transport.Close()
 }
 
 // Pipeline gives the asynchronous connection underneath, nil where there is

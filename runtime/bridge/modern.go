@@ -90,6 +90,7 @@ type modernTransport struct {
 
 	level atomic.Pointer[[]byte] // the log level of requests without one, raw
 	tools toolbox
+	tasks tasking
 	// bareNames tells that the server wants Mcp-Name as it is, even where the
 	// rules wrap it: released SDKs do not know the wrapper there.
 	bareNames atomic.Bool
@@ -113,6 +114,9 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	l := rounds{send: m.send, handler: m.o.Handler, interim: func(raw json.RawMessage) (interim, bool, error) {
 		return m.interim(req, raw)
 	}}
+	if req.Method == "tools/call" && !req.Tasks {
+		l.send, l.last = m.declaring, m.absorb
+	}
 	return l.call(ctx, req)
 }
 
@@ -145,6 +149,10 @@ func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (in
 		return in, false, nil
 	case inputRequired:
 		return in, true, nil
+	case resultTask:
+		if req.Method == "tools/call" && !req.Tasks {
+			return in, false, nil // it is waited for
+		}
 	}
 	if capabilities := cmp.Or(string(req.Capabilities), string(m.o.Capabilities)); extended(json.RawMessage(capabilities)) {
 		return in, false, nil

@@ -245,6 +245,7 @@ func (m *modernTransport) Close() error {
 	if cancel != nil {
 		cancel()
 	}
+	m.tasks.detached.close(cancelGrace)
 	err := m.Transport.Close()
 	if done != nil {
 		<-done

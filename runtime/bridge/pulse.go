@@ -64,8 +64,9 @@ func (s *steady) restarted() {
 	s.guarded = true
 }
 
-// pulse tells the caller, where it wants progress, that the call is alive.
-func (s *steady) pulse(ctx context.Context, call *runtime.Request) {
+// pulse tells the caller, where it wants progress, that the call is alive, and
+// what it waits for.
+func (s *steady) pulse(ctx context.Context, call *runtime.Request, message string) {
 	if s.token == nil {
 		return
 	}
@@ -79,5 +80,5 @@ func (s *steady) pulse(ctx context.Context, call *runtime.Request) {
 	s.mu.Unlock()
 	params := append([]byte(`{"progressToken":`), s.token...)
 	params = strconv.AppendFloat(append(params, `,"progress":`...), next, 'f', -1, 64)
-	s.Handler.Notification(ctx, call, "notifications/progress", append(params, `,"message":"waiting for an answer to the server's question"}`...))
+	s.Handler.Notification(ctx, call, "notifications/progress", append(rawjson.Quote(append(params, `,"message":`...), message), '}'))
 }

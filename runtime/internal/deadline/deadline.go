@@ -17,6 +17,7 @@ type Clock struct {
 	limit  time.Duration
 	end    time.Time
 	ctx    context.Context //nolint:containedctx // the context that the clock ends, cancelled by Stop
+	parent context.Context //nolint:containedctx // what ctx was made from, for its values alone
 	cancel context.CancelCauseFunc
 
 	mu        sync.Mutex // guards what follows
@@ -26,12 +27,28 @@ type Clock struct {
 
 // Start makes a context with a clock. A limit of 0 or less never ends it.
 func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *Clock) {
-	k := &Clock{limit: limit, end: time.Now().Add(ceiling)}
-	k.ctx, k.cancel = context.WithCancelCause(ctx)
+	k := &Clock{limit: limit, end: time.Now().Add(ceiling), parent: ctx}
+	k.ctx, k.cancel = context.WithCancelCause(context.WithValue(ctx, key{}, k))
 	if limit > 0 {
 		k.timer = time.AfterFunc(limit, func() { k.cancel(ErrExpired) })
 	}
 	return k.ctx, k
+}
+
+// key finds the clock of a context.
+type key struct{}
+
+// Alive notes a sign of life for all that bounds ctx by one, though nothing
+// belongs to the call that ctx is of: a server that works on it was heard from.
+func Alive(ctx context.Context) {
+	for {
+		k, ok := ctx.Value(key{}).(*Clock)
+		if !ok {
+			return
+		}
+		k.Alive()
+		ctx = k.parent
+	}
 }
 
 // Alive notes a sign of life.

@@ -1,0 +1,351 @@
+package bridge
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// maxHeld bounds the tasks whose questions are held for a client that polls;
+	// of further ones the questions stay with the server.
+	maxHeld = 256
+	// heldIdle is how long questions wait for a client that does not poll.
+	heldIdle = StateTTL
+	// heldFirst is how long a poll waits for the first question of a task that
+	// wants to ask, heldMore for those that come with it.
+	heldFirst = 500 * time.Millisecond
+	heldMore  = 20 * time.Millisecond
+)
+
+// heldTasks are the tasks of a server of the handshake era whose questions are
+// held for clients of the extension, which fetch them. The zero value is ready.
+type heldTasks struct {
+	lifetime detached // tasks/result under way
+
+	mu  sync.Mutex // guards all
+	all map[string]*heldTask
+}
+
+// heldTask is one of them: a tasks/result that waits, and the questions that
+// came inside of it.
+type heldTask struct {
+	id           string
+	version      string
+	capabilities json.RawMessage // what its caller can be asked
+	cancel       context.CancelFunc
+	idle         *time.Timer
+	ended        chan struct{} // closed when tasks/result has answered
+	answer       outcome       // then
+
+	mu      sync.Mutex // guards what follows
+	pending map[string]heldQuestion
+	changed chan struct{} // closed and replaced when a question comes
+}
+
+type heldQuestion struct {
+	embedded json.RawMessage
+	reply    chan<- json.RawMessage // has room for one
+}
+
+// taskVocabulary serves what callers of the tasks extension ask for, over a
+// server of the handshake era.
+func (l *legacyTransport) taskVocabulary(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	at, err := rawjson.Field(req.Params, "taskId")
+	id, ok := rawjson.String(req.Params, at)
+	if err != nil || !ok {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params.taskId is missing or no string"}
+	}
+	if !l.tasks.calls {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "unknown task"}
+	}
+	a := &awaited{req: req, state: taskState{ID: id}}
+	switch req.Method {
+	case "tasks/get":
+		return l.heldGet(ctx, a)
+	case "tasks/update":
+		if _, err := l.send(ctx, a.about("tasks/get")); err != nil {
+			return nil, err
+		}
+		return json.RawMessage(`{"resultType":"complete"}`), l.heldUpdate(id, req.Params)
+	}
+	// tasks/cancel: one that has ended does not mind (SEP-2663), an older server
+	// does, and says so as of one that it does not know.
+	_, err = l.send(ctx, a.about("tasks/cancel"))
+	if _, refused := errors.AsType[*runtime.Error](err); refused {
+		_, err = l.send(ctx, a.about("tasks/get"))
+	}
+	l.tasks.held.drop(id)
+	return json.RawMessage(`{"resultType":"complete"}`), err
+}
+
+// heldGet serves tasks/get: the task with its result, error or questions.
+func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMessage, error) {
+	raw, err := l.send(ctx, a.about("tasks/get"))
+	if err != nil {
+		return nil, err
+	}
+	state, err := readTask(raw)
+	if err != nil {
+		return nil, err
+	}
+	status := state.Status
+	var add []rawjson.Member
+	switch status {
+	case taskCompleted, taskFailed:
+		result, err := l.heldResult(ctx, a)
+		var rpc *runtime.Error
+		switch {
+		case err == nil: // a tool that reports an error has completed (SEP-2663)
+			status = taskCompleted
+			add = append(add, rawjson.Member{Name: "result", Value: result})
+		case errors.As(err, &rpc):
+			status = taskFailed
+			object := rpc.Raw
+			if object == nil {
+				object, _ = json.Marshal(rpc)
+			}
+			add = append(add, rawjson.Member{Name: "error", Value: object})
+		default:
+			return nil, err
+		}
+	case inputRequired:
+		questions := l.held(a).questions(ctx)
+		if questions == nil {
+			status = taskWorking // they are answered, the server is about to go on
+			break
+		}
+		add = append(add, rawjson.Member{Name: memberQuestions, Value: questions})
+	}
+	return flat(raw, status, resultComplete, add)
+}
+
+// flat gives a task of the handshake era in the form of the extension, as a
+// result of a kind.
+func flat(task json.RawMessage, status, kind string, add []rawjson.Member) (json.RawMessage, error) {
+	o, err := rawjson.ObjectAt(task, rawjson.Span{End: len(task)})
+	if err != nil {
+		return nil, &runtime.ProtocolError{Reason: "a task is no object", Sample: sample(task)}
+	}
+	o.Add(memberResultType, rawjson.Quote(nil, kind))
+	if e := o.Get("ttl"); e != nil {
+		o.Rename(e, "ttlMs")
+	} else {
+		o.Add("ttlMs", []byte("null"))
+	}
+	if e := o.Get("pollInterval"); e != nil {
+		o.Rename(e, "pollIntervalMs")
+	}
+	if e := o.Get("status"); e != nil {
+		o.Replace(e, rawjson.Quote(nil, status))
+	}
+	for _, m := range add {
+		o.Remove(m.Name)
+		o.Add(m.Name, m.Value)
+	}
+	return plainResult(rawjson.Apply(task, o.Edits())), nil
+}
+
+// heldResult gives what tasks/result answers for a task that has ended.
+func (l *legacyTransport) heldResult(ctx context.Context, a *awaited) (json.RawMessage, error) {
+	if h := l.tasks.held.get(a.state.ID); h != nil {
+		select {
+		case <-h.ended:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		l.tasks.held.drop(a.state.ID)
+		if _, rpc := errors.AsType[*runtime.Error](h.answer.err); rpc || h.answer.err == nil {
+			return plainResult(h.answer.result), h.answer.err
+		}
+	}
+	raw, err := l.send(ctx, a.about("tasks/result"))
+	return plainResult(raw), err
+}
+
+// held gives a task whose questions are held, and begins to hold them; nil
+// where there are too many.
+func (l *legacyTransport) held(a *awaited) *heldTask {
+	t := &l.tasks.held
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if h := t.all[a.state.ID]; h != nil {
+		h.idle.Reset(heldIdle)
+		return h
+	}
+	if len(t.all) >= maxHeld {
+		return nil
+	}
+	h := &heldTask{
+		id: a.state.ID, version: l.version, capabilities: a.req.Capabilities,
+		ended: make(chan struct{}), pending: map[string]heldQuestion{}, changed: make(chan struct{}),
+	}
+	req := a.about("tasks/result")
+	req.Events = h
+	var ctx context.Context
+	ctx, h.cancel = context.WithCancel(context.Background())
+	stopListening := l.tasks.listenFor(h.id, h)
+	if !t.lifetime.run(func(lifetime context.Context) {
+		defer close(h.ended)
+		defer stopListening()
+		defer context.AfterFunc(lifetime, h.cancel)()
+		h.answer.result, h.answer.err = l.send(ctx, req)
+	}) {
+		stopListening()
+		h.cancel()
+		return nil
+	}
+	h.idle = time.AfterFunc(heldIdle, func() { t.drop(h.id) })
+	if t.all == nil {
+		t.all = map[string]*heldTask{}
+	}
+	t.all[h.id] = h
+	return h
+}
+
+func (t *heldTasks) get(id string) *heldTask {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.all[id]
+}
+
+// drop gives up the questions of a task.
+func (t *heldTasks) drop(id string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if h := t.all[id]; h != nil {
+		h.idle.Stop()
+		h.cancel()
+		delete(t.all, id)
+	}
+}
+
+// close gives all up and waits for what is under way.
+func (t *heldTasks) close() {
+	t.lifetime.close(0)
+	t.mu.Lock()
+	ids := slices.Collect(maps.Keys(t.all))
+	t.mu.Unlock()
+	for _, id := range ids {
+		t.drop(id)
+	}
+}
+
+// Notification ignores the message: a task of the extension has no progress.
+func (h *heldTask) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
+
+// Closed does nothing: the call fails.
+func (h *heldTask) Closed(error) {}
+
+// Request holds a question until its answer comes.
+func (h *heldTask) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method == "ping" {
+		return runtime.NopHandler{}.Request(ctx, call, method, params)
+	}
+	q := &Question{From: h.version, To: Modern, Method: method, Capabilities: h.capabilities}
+	out, err := q.Params(params)
+	if err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client does not support " + method}
+	}
+	reply := make(chan json.RawMessage, 1)
+	key := rand.Text()[:12] // unique in the life of the task, whoever holds it
+	h.mu.Lock()
+	h.pending[key] = heldQuestion{q.Embedded(out), reply}
+	close(h.changed)
+	h.changed = make(chan struct{})
+	h.mu.Unlock()
+	select {
+	case raw := <-reply:
+		return q.Reply(raw)
+	case <-ctx.Done():
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.pending, key)
+		return nil, ctx.Err()
+	}
+}
+
+// questions gives those that wait for an answer, by key; nil where none comes.
+func (h *heldTask) questions(ctx context.Context) json.RawMessage {
+	if h == nil {
+		return nil
+	}
+	first := time.NewTimer(heldFirst)
+	defer first.Stop()
+	for {
+		h.mu.Lock()
+		n, changed := len(h.pending), h.changed
+		h.mu.Unlock()
+		if n > 0 {
+			break
+		}
+		select {
+		case <-changed:
+			_ = pause(ctx, heldMore) // what is there then is what there is
+		case <-first.C:
+			return nil
+		case <-h.ended:
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := object{}
+	for _, key := range slices.Sorted(maps.Keys(h.pending)) {
+		o.add(key, h.pending[key].embedded)
+	}
+	return o.close()
+}
+
+// heldUpdate takes answers. Those that nothing waits for are ignored.
+func (l *legacyTransport) heldUpdate(id string, params json.RawMessage) error {
+	at, err := rawjson.Field(params, memberAnswers)
+	if err != nil || !isObject(at.Of(params)) {
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params." + memberAnswers + " is missing or no object"}
+	}
+	entries, err := rawjson.Entries(at.Of(params))
+	if err != nil {
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: memberAnswers + ": " + err.Error()}
+	}
+	h := l.tasks.held.get(id)
+	if h == nil {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range entries {
+		if q, ok := h.pending[e.Name]; ok {
+			delete(h.pending, e.Name)
+			q.reply <- slices.Clone(e.Value.Of(at.Of(params)))
+		}
+	}
+	return nil
+}
+
+// taken gives the task that a result of tools/call is in the form of the
+// extension; any other result it gives back.
+func taken(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *steady) (json.RawMessage, error) {
+	task := created(raw)
+	if task == nil {
+		return raw, nil
+	}
+	state, err := readTask(task)
+	if err != nil {
+		return nil, err
+	}
+	var add []rawjson.Member
+	if at, err := rawjson.Field(raw, "_meta"); err == nil && isObject(at.Of(raw)) {
+		add = append(add, rawjson.Member{Name: "_meta", Value: at.Of(raw)})
+	}
+	return flat(task, state.Status, resultTask, add)
+}

@@ -1,0 +1,176 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// tasking is what a modern connection does for callers that know no tasks
+// (SEP-2663): it declares the extension for them where a server insists, and
+// waits for the task. The zero value is ready.
+type tasking struct {
+	detached detached
+
+	mu sync.Mutex // guards insisting
+	// insisting are tools that are called as tasks only.
+	insisting map[string]bool
+}
+
+// maxInsisting bounds the tools that are remembered; of others it is found out
+// with each call.
+const maxInsisting = 1024
+
+func (t *tasking) insists(tool string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.insisting[tool]
+}
+
+func (t *tasking) remember(tool string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.insisting == nil {
+		t.insisting = map[string]bool{}
+	}
+	if len(t.insisting) < maxInsisting {
+		t.insisting[tool] = true
+	}
+}
+
+// withTasks gives client capabilities that declare the tasks extension besides.
+func withTasks(capabilities json.RawMessage) (json.RawMessage, error) {
+	return rawjson.SetNested(capabilities, "extensions", []rawjson.Member{{Name: ExtensionTasks, Value: []byte(`{}`)}})
+}
+
+// wantsTasks tells whether an error asks for nothing but the tasks extension.
+func wantsTasks(err error) bool {
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	if !ok || rpc.Code != runtime.CodeMissingCapability {
+		return false
+	}
+	var d struct {
+		Required map[string]json.RawMessage `json:"requiredCapabilities"`
+	}
+	if json.Unmarshal(rpc.Data, &d) != nil || len(d.Required) != 1 {
+		return false
+	}
+	var ext map[string]json.RawMessage
+	return json.Unmarshal(d.Required["extensions"], &ext) == nil && len(ext) == 1 && ext[ExtensionTasks] != nil
+}
+
+// declaring sends a tools/call of a caller that knows no tasks. Where the server
+// cannot serve it without making a task of it (-32021), the extension is
+// declared: it has not acted on the call.
+func (m *modernTransport) declaring(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	name, _ := mirroredName(req)
+	r := *req
+	if !m.tasks.insists(name) {
+		raw, err := m.send(ctx, req)
+		if !wantsTasks(err) {
+			return raw, err
+		}
+		m.tasks.remember(name)
+		r.ID = nil
+	}
+	capabilities := r.Capabilities
+	if capabilities == nil {
+		capabilities = m.o.Capabilities
+	}
+	var err error
+	if r.Capabilities, err = withTasks(capabilities); err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "capabilities: " + err.Error()}
+	}
+	return m.send(ctx, &r)
+}
+
+// absorb waits for the task that a result is, and gives the result of that; any
+// other result it gives back.
+func (m *modernTransport) absorb(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error) {
+	if in, err := readInterim(raw); err != nil || in.kind != resultTask {
+		return raw, nil //nolint:nilerr // no object: whoever wants one will complain
+	}
+	state, err := readTask(raw)
+	if err != nil {
+		return nil, err
+	}
+	capabilities := req.Capabilities
+	if capabilities == nil {
+		capabilities = m.o.Capabilities
+	}
+	r := *req
+	if r.Capabilities, err = withTasks(capabilities); err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "capabilities: " + err.Error()}
+	}
+	a := &awaited{req: &r, events: events, state: state}
+	result, err := m.await(ctx, a)
+	if err != nil && ctx.Err() != nil {
+		a.abandon(&m.tasks.detached, m.send)
+	}
+	return result, err
+}
+
+func (m *modernTransport) await(ctx context.Context, a *awaited) (json.RawMessage, error) {
+	asked := map[string]bool{} // keys are unique in the life of a task
+	for {
+		switch a.state.Status {
+		case taskCompleted:
+			if !isObject(a.state.Result) {
+				return nil, &runtime.ProtocolError{Reason: "a completed task has no result"}
+			}
+			return a.state.Result, nil
+		case taskFailed:
+			if !isObject(a.state.Error) {
+				return nil, &runtime.ProtocolError{Reason: "a failed task has no error"}
+			}
+			return nil, runtime.ParseError(a.state.Error)
+		case inputRequired:
+			if err := m.answer(ctx, a, asked); err != nil {
+				return nil, err
+			}
+		case taskWorking:
+		default:
+			return nil, &TaskError{Status: a.state.Status, Message: a.state.Message}
+		}
+		a.tell(ctx)
+		if err := a.poll(ctx, m.send, nil); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// answer puts the questions of a task that are new to the caller, and gives the
+// server the answers.
+func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[string]bool) error {
+	if !isObject(a.state.Questions) {
+		return nil
+	}
+	open, err := rawjson.Without(a.state.Questions, func(key string) bool { return asked[key] })
+	if err != nil || emptyObject(open) {
+		return err
+	}
+	entries, err := rawjson.Entries(open)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		asked[e.Name] = true
+	}
+	if len(asked) > maxRounds*maxQuestions {
+		return &runtime.ProtocolError{Reason: "a task asks without end"}
+	}
+	answers, err := ask(ctx, a.req, slices.Clone(open), a.events)
+	if err != nil {
+		if ctx.Err() == nil { // it would wait for ever
+			a.abandon(&m.tasks.detached, m.send)
+		}
+		return err
+	}
+	_, err = m.send(ctx, a.about("tasks/update", rawjson.Member{Name: memberAnswers, Value: answers}))
+	return err
+}

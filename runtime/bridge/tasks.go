@@ -1,0 +1,233 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// taskPoll is how often a server is asked for a task where it does not say,
+	// taskPollMin and taskPollMax bound what it may say.
+	taskPoll    = time.Second
+	taskPollMin = 10 * time.Millisecond
+	taskPollMax = time.Minute
+	// taskPollFails bounds failures in a row to ask for a task: the way to the
+	// server may be disturbed, the task goes on.
+	taskPollFails = 3
+	// taskPulse is how often a caller hears of a task whose state stays the same.
+	taskPulse = 5 * time.Second
+	// cancelTime bounds telling a server that nobody waits for a task any more.
+	cancelTime = 5 * time.Second
+	// cancelGrace is how much of that is left when the connection is closed.
+	cancelGrace = 500 * time.Millisecond
+)
+
+// States of a task (2025-11-25, Tasks, Task Status Lifecycle; the same in the
+// extension).
+const (
+	taskWorking   = "working"
+	taskCompleted = "completed"
+	taskFailed    = "failed"
+	taskCancelled = "cancelled"
+)
+
+// metaTask names the task that a message of the handshake era belongs to.
+const metaTask = metaPrefix + "related-task"
+
+// TaskError is a task that has ended without a result or an error of its own,
+// or that has been lost.
+type TaskError struct {
+	// Status is the task's last known state, "" where there was none.
+	Status string
+	// Message is what the server says of it, "" for nothing.
+	Message string
+	// Err is why nothing more is known of it, nil where its end is.
+	Err error
+}
+
+// Error says what has become of the task.
+func (e *TaskError) Error() string {
+	text := "the task that the server has made of the call"
+	if e.Err != nil {
+		return text + " is lost: " + e.Err.Error()
+	}
+	text += " was " + e.Status
+	if e.Status != taskCancelled {
+		text = "the server has made a task of the call, whose state " + fmt.Sprintf("%q", e.Status) + " means nothing to mcpctl"
+	}
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
+// Unwrap gives Err.
+func (e *TaskError) Unwrap() error { return e.Err }
+
+// taskState is what matters of a task, of either era.
+type taskState struct {
+	ID      string      `json:"taskId"`
+	Status  string      `json:"status"`
+	Message string      `json:"statusMessage"`
+	Poll    json.Number `json:"pollInterval"`   // 2025-11-25
+	PollMs  json.Number `json:"pollIntervalMs"` // the extension
+
+	Questions json.RawMessage `json:"inputRequests"`
+	Result    json.RawMessage `json:"result"`
+	Error     json.RawMessage `json:"error"`
+}
+
+func readTask(raw json.RawMessage) (taskState, error) {
+	var s taskState
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, &runtime.ProtocolError{Reason: "a task is malformed: " + err.Error(), Sample: sample(raw)}
+	}
+	return s, nil
+}
+
+// every is how often the server wants to be asked for the task.
+func (s *taskState) every() time.Duration {
+	ms, err := s.PollMs.Float64()
+	if err != nil {
+		ms, err = s.Poll.Float64()
+	}
+	if err != nil || math.IsNaN(ms) || ms <= 0 {
+		return taskPoll
+	}
+	return time.Duration(min(max(ms, float64(taskPollMin.Milliseconds())), float64(taskPollMax.Milliseconds())) * float64(time.Millisecond))
+}
+
+// awaited is a task whose end a caller waits for.
+type awaited struct {
+	req    *runtime.Request // the call
+	events *steady          // its caller's side
+	state  taskState
+
+	told     string // the state that the caller has heard of
+	toldTime time.Time
+	fails    int
+}
+
+// poll waits and asks for the task. A failure to reach the server is forgiven a
+// few times.
+func (a *awaited) poll(ctx context.Context, get sender, after <-chan struct{}) error {
+	t := time.NewTimer(a.state.every())
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-after:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	raw, err := get(ctx, a.about("tasks/get"))
+	if err != nil {
+		var rpc *runtime.Error
+		if a.fails++; ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if errors.As(err, &rpc) || errors.Is(err, runtime.ErrClosed) || isAuth(err) || a.fails > taskPollFails {
+			return &TaskError{Status: a.state.Status, Err: err}
+		}
+		return nil
+	}
+	s, err := readTask(raw)
+	if err != nil {
+		return err
+	}
+	a.fails = 0
+	id := a.state.ID
+	a.state = s
+	a.state.ID = id
+	deadline.Alive(ctx)
+	return nil
+}
+
+// tell makes the caller's progress go on: a task has none of its own.
+func (a *awaited) tell(ctx context.Context) {
+	text := a.state.Message
+	if text == "" {
+		text = "the task is " + a.state.Status
+	}
+	if text == a.told && time.Since(a.toldTime) < taskPulse {
+		return
+	}
+	a.told, a.toldTime = text, time.Now()
+	a.events.pulse(ctx, a.req, text)
+}
+
+// about gives a request that concerns the task.
+func (a *awaited) about(method string, members ...rawjson.Member) *runtime.Request {
+	o := object{}
+	o.add("taskId", rawjson.Quote(nil, a.state.ID))
+	for _, m := range members {
+		o.add(m.Name, m.Value)
+	}
+	return &runtime.Request{Method: method, Params: o.close(), Version: a.req.Version, Capabilities: a.req.Capabilities}
+}
+
+// detached runs what must outlive its caller, until it is done or its owner is
+// closed. The zero value is ready.
+type detached struct {
+	mu     sync.Mutex      // guards what follows
+	ctx    context.Context //nolint:containedctx // the owner's own lifetime, ended by close
+	cancel context.CancelFunc
+	closed bool
+	work   sync.WaitGroup
+}
+
+// run starts f on a goroutine that close waits for. It is false where the owner
+// is closed.
+func (d *detached) run(f func(context.Context)) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
+	if d.ctx == nil {
+		d.ctx, d.cancel = context.WithCancel(context.Background())
+	}
+	ctx := d.ctx
+	d.work.Go(func() { f(ctx) })
+	return true
+}
+
+// close gives what is under way some time, then ends it, and waits for it.
+func (d *detached) close(grace time.Duration) {
+	d.mu.Lock()
+	d.closed = true
+	cancel := d.cancel
+	d.mu.Unlock()
+	if cancel == nil {
+		return
+	}
+	if grace > 0 {
+		t := time.AfterFunc(grace, cancel)
+		defer t.Stop()
+	} else {
+		cancel()
+	}
+	d.work.Wait()
+	cancel()
+}
+
+// abandon tells the server, in the background, that nobody waits for the task
+// any more: "a task is cancelled by tasks/cancel" (2025-11-25 and SEP-2663,
+// Cancellation).
+func (a *awaited) abandon(d *detached, send sender) {
+	req := a.about("tasks/cancel")
+	d.run(func(ctx context.Context) {
+		ctx, stop := context.WithTimeout(ctx, cancelTime)
+		defer stop()
+		_, _ = send(ctx, req) // nobody is left to be told
+	})
+}
