@@ -36,6 +36,7 @@ type backend struct {
 	singles uint64        // exclusive links ever made
 	modern  bool          // the primary connection is of the modern era
 	dual    bool          // the server speaks the handshake, too
+	remote  bool          // it shakes hands, and is no process of ours
 	asks    bool          // it has asked a client something over the handshake's wire
 	untold  bool          // and did not tell inside which call
 	closed  bool

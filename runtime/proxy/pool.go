@@ -99,7 +99,11 @@ func (b *backend) pick(from *caller) *link {
 	}
 	private := b.isolation == IsolationSession && from.peer != nil
 	asked := b.asks && (legacy || !b.modern) && b.isolation != IsolationShared && b.isolation != IsolationPrincipal
-	if !private && !asked {
+	// A connection that costs no process tells the server the truth: some go by
+	// what a client has declared without ever asking. Sessions are told apart
+	// when there is more to it than that.
+	truth := b.remote && from.modern() && b.isolation == IsolationAuto
+	if !private && !asked && !truth {
 		return shared
 	}
 	to := bridge.Latest
@@ -107,6 +111,9 @@ func (b *backend) pick(from *caller) *link {
 		to = bridge.Modern
 	}
 	offer := string(bridge.Offer(from.capabilities, from.version, to))
+	if offer == sharedOffer && !private && !asked {
+		return shared
+	}
 	key := Key{Server: b.name, Legacy: legacy, Capabilities: offer}
 	var l *link
 	switch {
@@ -274,6 +281,7 @@ func (b *backend) settled(c *connection) {
 			legacy = legacy || !bridge.IsModern(v)
 		}
 		b.modern = c.modern()
+		b.remote = !b.modern && c.pipe == nil
 		b.dual = b.modern && legacy
 	}
 	b.expose()

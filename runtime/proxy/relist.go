@@ -46,17 +46,21 @@ func (r *relisting) end() {
 	r.asked = time.Now()
 }
 
-// heard notes what the server says has changed.
+// heard notes what the server says has changed, which it may say over each of
+// its connections.
 func (r *relisting) heard(kinds changeKinds, now time.Time) {
+	was := r.said
+	kinds.tools, kinds.prompts, kinds.resources = kinds.tools || was.tools, kinds.prompts || was.prompts, kinds.resources || was.resources
+	if kinds == was {
+		return
+	}
 	if r.asking > 0 || now.Sub(r.asked) < relistEcho {
 		if r.trusted >= relistTrust {
 			return
 		}
 		r.trusted++
 	}
-	r.said.tools = r.said.tools || kinds.tools
-	r.said.prompts = r.said.prompts || kinds.prompts
-	r.said.resources = r.said.resources || kinds.resources
+	r.said = kinds
 }
 
 // told notes whether asking has shown anything new.
