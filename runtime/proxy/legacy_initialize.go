@@ -14,6 +14,7 @@ func (p *Proxy) initialize(r request) ([]byte, error) {
 	version, _ := greeting(r.line, r.msg)
 	type change struct {
 		ListChanged bool `json:"listChanged"`
+		Subscribe   bool `json:"subscribe,omitempty"`
 	}
 	return json.Marshal(struct {
 		ProtocolVersion string                 `json:"protocolVersion"`
@@ -22,7 +23,10 @@ func (p *Proxy) initialize(r request) ([]byte, error) {
 		Instructions    string                 `json:"instructions,omitempty"`
 	}{
 		version,
-		map[string]any{"tools": change{true}, "prompts": change{true}, "resources": change{true}, "completions": struct{}{}},
+		map[string]any{
+			"tools": change{ListChanged: true}, "prompts": change{ListChanged: true}, "resources": change{true, true},
+			"completions": struct{}{}, "logging": struct{}{},
+		},
 		p.o.Info,
 		p.instructions(),
 	})

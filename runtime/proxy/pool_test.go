@@ -38,7 +38,7 @@ func (b *pool) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*run
 	b.keys = append(b.keys, key)
 	b.mu.Unlock()
 	c, err := bridge.Connect(ctx, bridge.Options{
-		Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
+		Legacy: key.Legacy, Handler: h, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
 		Open: func(context.Context) (runtime.Transport, error) {
 			if b.plain {
 				return b.servers[key.Server].Connect(h), nil

@@ -176,7 +176,7 @@ func (h *hub) add(ctx context.Context, c *connection, s *subscription) error {
 	h.mu.Lock()
 	w := h.put(c.link, s)
 	h.mu.Unlock()
-	err := h.settle(ctx, w, c)
+	_, err := h.settle(ctx, w, c)
 	if err != nil {
 		h.mu.Lock()
 		h.take(s)
@@ -204,19 +204,20 @@ func (h *hub) later(p *Proxy, w *watched) {
 		ctx, cancel := context.WithTimeout(p.lifetime, tellTime)
 		defer cancel()
 		if c := w.link.ready.Load(); c != nil {
-			if err := h.settle(ctx, w, c); err != nil {
+			if _, err := h.settle(ctx, w, c); err != nil {
 				p.log.Debug("backend takes no subscription", "server", w.link.b.name, "uri", w.bare, "err", err)
 			}
 		}
 	})
 }
 
-// settle makes what the server was told what it is to be told, one at a time.
-func (h *hub) settle(ctx context.Context, w *watched, c *connection) error {
+// settle makes what the server was told what it is to be told, one at a time. It
+// tells whether the server has been told anew what was told another connection.
+func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool, err error) {
 	select {
 	case w.turn <- struct{}{}:
 	case <-ctx.Done():
-		return ctx.Err()
+		return false, ctx.Err()
 	}
 	defer func() { <-w.turn }()
 	h.mu.Lock()
@@ -226,7 +227,7 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) error {
 	}
 	h.mu.Unlock()
 	if wanted == (w.told == c) {
-		return nil
+		return false, nil
 	}
 	method := "resources/unsubscribe"
 	if wanted {
@@ -234,11 +235,12 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) error {
 	}
 	params := append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}')
 	if _, err := c.client.Transport().Call(ctx, &runtime.Request{Method: method, Params: params}); err != nil {
-		return err
+		return false, err
 	}
 	if wanted {
+		again = w.told != nil
 		w.told = c
-		return nil
+		return again, nil
 	}
 	w.told = nil
 	h.mu.Lock()
@@ -246,7 +248,7 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) error {
 	if len(w.subs) == 0 {
 		h.forget(w)
 	}
-	return nil
+	return false, nil
 }
 
 // forget drops what nobody wants any more. The caller holds the lock.
@@ -286,8 +288,11 @@ func (h *hub) restore(ctx context.Context, c *connection) {
 	var wg sync.WaitGroup
 	for _, w := range all {
 		wg.Go(func() {
-			if err := h.settle(ctx, w, c); err != nil {
+			missed, err := h.settle(ctx, w, c)
+			if err != nil {
 				c.link.b.p.log.Warn("subscription is lost", "server", c.link.b.name, "uri", w.bare, "err", err)
+			}
+			if !missed {
 				return
 			}
 			h.tell(c.link, w.bare, append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}'))
