@@ -73,6 +73,27 @@ func TestEraIsFound(t *testing.T) {
 	}
 }
 
+// TestRefusedOnce: a server that refuses the revision it lists is asked once
+// more, and whatever it says of its revisions then, it is a modern one.
+func TestRefusedOnce(t *testing.T) {
+	for _, pinned := range []string{"", "2026-07-28"} {
+		asked := 0
+		s := runtimetest.New()
+		s.Versions = []string{"2026-07-28"}
+		s.Methods = map[string]runtimetest.Func{"server/discover": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+			if asked++; asked == 1 {
+				return nil, &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "no", Data: json.RawMessage(`{"supported":["2026-07-28"]}`)}
+			}
+			return json.RawMessage(`{"resultType":"complete"}`), nil
+		}}
+		c, _, err := connect(t.Context(), s, bridge.Options{Version: pinned})
+		if err != nil || c.Info.Version != "2026-07-28" || asked != 2 {
+			t.Fatalf("%q: got %+v %v after %d questions", pinned, c, err, asked)
+		}
+		_ = c.Close()
+	}
+}
+
 // TestLateAnswerWins is a modern server that takes longer to answer than the
 // probe waits: its answer still counts, because the handshake failed.
 func TestLateAnswerWins(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -14,7 +15,10 @@ import (
 
 // probeID is the id of server/discover while the era is unknown: no other
 // request has it, so a late answer is recognised.
-const probeID = `"mcpctl-discover"`
+const (
+	probeID      = `"mcpctl-discover"`
+	probeAgainID = `"mcpctl-discover-2"`
+)
 
 // discovered is the answer to server/discover.
 type discovered struct {
@@ -28,6 +32,15 @@ type discovered struct {
 func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered {
 	m := &modernTransport{Transport: t, o: o, meta: o.requestMeta()}
 	raw, err := m.send(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeID)})
+	var listed []string
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeUnsupportedVersion {
+		// A server that refuses the very revision it lists is modern; it is
+		// asked once more (2026-07-28, Versioning: retry with a revision that
+		// the error lists).
+		if listed = supportedVersions(rpc); slices.Contains(listed, Modern) {
+			raw, err = m.send(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeAgainID)})
+		}
+	}
 	if err != nil {
 		return discovered{err: err}
 	}
@@ -42,6 +55,9 @@ func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered 
 	if err := json.Unmarshal(raw, &r); err != nil {
 		// A malformed result is a legacy server's: one that answers anything.
 		return discovered{versions: nil}
+	}
+	if len(r.SupportedVersions) == 0 {
+		r.SupportedVersions = listed
 	}
 	return discovered{r.SupportedVersions, r.Capabilities, r.Instructions, r.Meta.ServerInfo, nil}
 }
