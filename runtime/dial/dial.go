@@ -50,7 +50,8 @@ type Options struct {
 	// the end of its input to SIGTERM, 5 s from there to SIGKILL.
 	Grace, ShutdownTimeout time.Duration
 	// Listen asks for what the server sends outside calls: the stream of an
-	// HTTP server of the handshake era, the changes of a modern one's lists.
+	// HTTP server of the handshake era, which with Capabilities is opened anyway,
+	// the changes of a modern one's lists.
 	Listen bool
 }
 
@@ -100,9 +101,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := bare(c.Transport).(interface{ Listen(context.Context) }); ok && o.Listen {
-		l.Listen(context.Background()) // the stream ends with the transport
-	}
+	d.listen(ctx, c)
 	timeout := o.Timeout
 	if timeout == 0 {
 		timeout = e.RequestTimeout
@@ -124,6 +123,38 @@ func (o *Options) defaults() {
 	}
 	if o.Lookup == nil {
 		o.Lookup = os.LookupEnv
+	}
+}
+
+// listenWait bounds how long a connection is held back until the stream is
+// open on which the server may ask: a server that sends no header before there
+// is something to say must not hold up calls.
+const listenWait = 250 * time.Millisecond
+
+// listen opens the stream for what belongs to no call. A server of the
+// handshake era may put its questions there, and some drop one that nobody
+// hears: so a client that can answer waits until the stream is open.
+func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
+	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != bridge.Modern
+	l, ok := bare(c.Transport).(interface{ Listen(context.Context) })
+	if !ok || !d.o.Listen && !asks {
+		return
+	}
+	l.Listen(context.Background()) // the stream ends with the transport
+	w, ok := l.(interface{ Listening() <-chan struct{} })
+	if !ok || !asks {
+		return
+	}
+	open := w.Listening()
+	if open == nil {
+		return
+	}
+	timer := time.NewTimer(listenWait)
+	defer timer.Stop()
+	select {
+	case <-open:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

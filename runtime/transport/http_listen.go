@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -65,7 +66,7 @@ func (t *HTTP) listenAgain() {
 		return
 	}
 	ctx, cancel := context.WithCancel(parent)
-	l := &listener{cancel: cancel}
+	l := &listener{cancel: cancel, answered: make(chan struct{})}
 	t.mu.Lock()
 	if t.listener != nil || isModern(t.version) {
 		t.mu.Unlock()
@@ -80,6 +81,7 @@ func (t *HTTP) listenAgain() {
 		defer stop()
 		defer cancel()
 		t.listen(ctx, l)
+		l.once.Do(func() { close(l.answered) })
 		t.mu.Lock()
 		if t.listener == l {
 			t.listener = nil
@@ -96,6 +98,21 @@ type listener struct {
 	cancel           context.CancelFunc
 	session, version string
 	lastID           string // of the latest event, its own goroutine's
+
+	once     sync.Once
+	answered chan struct{} // closed by once
+}
+
+// Listening gives a channel that is closed once the server has answered the
+// first request of the current [HTTP.Listen], or it has failed: some servers
+// drop what they want to say while nobody listens. Nil where nothing listens.
+func (t *HTTP) Listening() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.listener == nil {
+		return nil
+	}
+	return t.listener.answered
 }
 
 func (t *HTTP) listen(ctx context.Context, l *listener) {
@@ -137,6 +154,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 		header[headerLastID] = l.lastID
 	}
 	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
+	l.once.Do(func() { close(l.answered) })
 	if err != nil {
 		if _, ok := errors.AsType[*redirectError](err); ok {
 			return false, 0, fmt.Errorf("%w: %w", errNoStream, err)
