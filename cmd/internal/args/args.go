@@ -234,6 +234,7 @@ func check(s *schema.Schema, raw json.RawMessage) error {
 	root := s.Root()
 	top := leaf(raw)
 	top.open()
+	issues = withoutNulls(root, top, issues)
 	for _, name := range top.keys {
 		if _, ok := root.Property(name); ok {
 			continue
@@ -247,6 +248,22 @@ func check(s *schema.Schema, raw json.RawMessage) error {
 		return nil
 	}
 	return &schema.ValidationError{Issues: issues}
+}
+
+// withoutNulls leaves out what is wrong with arguments that need not be there
+// and are null: servers take them as not given, and for the headers that repeat
+// arguments the specification does (2026-07-28, Streamable HTTP, Custom headers
+// from tool parameters).
+func withoutNulls(root schema.Node, top *node, issues []schema.Issue) []schema.Issue {
+	for _, p := range root.Properties() {
+		v, given := top.m[p.Name]
+		if p.Required || !given || string(v.raw) != "null" {
+			continue
+		}
+		about := schema.Pointer("", p.Name)
+		issues = slices.DeleteFunc(slices.Clone(issues), func(i schema.Issue) bool { return i.Pointer == about })
+	}
+	return issues
 }
 
 // unknown is the issue of a name that the schema does not have.

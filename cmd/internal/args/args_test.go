@@ -76,6 +76,7 @@ func TestParse(t *testing.T) {
 		{"big integer", []string{"i=9007199254740993"}, `{"i":9007199254740993}`},
 		{"whole number as integer", []string{"i=1e3"}, `{"i":1e3}`},
 		{"boolean and null", []string{"b=false", "z=null"}, `{"b":false,"z":null}`},
+		{"null for what need not be there", []string{"i:=null", "mode:=null"}, `{"i":null,"mode":null}`},
 		{"nullable", []string{"opt=null"}, `{"opt":null}`},
 		{"union with string", []string{"strnum=5"}, `{"strnum":"5"}`},
 		{"union by JSON", []string{"strnum:=5"}, `{"strnum":5}`},
