@@ -15,8 +15,8 @@ type report struct {
 	failed bool
 	lines  []string
 	// of the row that runs
-	passed, made, known, clean, scenarios int
-	bad                                   bool
+	passed, made, known, clean, scenarios, skipped int
+	bad                                            bool
 }
 
 func (r *report) say(format string, a ...any) { fmt.Fprintf(r.out, format+"\n", a...) }
@@ -39,6 +39,13 @@ func (r *report) part(w row, p part, scenarios []scenario) {
 }
 
 func (r *report) scenario(w row, p part, s scenario) {
+	if s.Skipped {
+		r.skipped++
+		if r.verbose {
+			r.say("skip  %s %s %s", w.name, p.version, s.Name)
+		}
+		return
+	}
 	r.scenarios++
 	r.passed += s.Passed
 	r.made += s.Made()
@@ -77,9 +84,12 @@ func (r *report) row(w row, took time.Duration) {
 	if r.known > 0 {
 		line += fmt.Sprintf(", %d expected failures", r.known)
 	}
+	if r.skipped > 0 {
+		line += fmt.Sprintf(", %d that the suite skips", r.skipped)
+	}
 	r.say("%s (%.0f s)", line, took.Seconds())
 	r.lines = append(r.lines, line+": "+w.what)
-	r.passed, r.made, r.known, r.clean, r.scenarios, r.bad = 0, 0, 0, 0, 0, false
+	r.passed, r.made, r.known, r.clean, r.scenarios, r.skipped, r.bad = 0, 0, 0, 0, 0, 0, false
 }
 
 // finish prints the table and gives whether every row is as it must be.
