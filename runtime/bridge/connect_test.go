@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -221,6 +224,14 @@ type forgetful struct {
 	runtime.Transport
 	session bool
 	refuse  int
+	forget  bool // with the next notification
+}
+
+func (f *forgetful) Notify(ctx context.Context, req *runtime.Request) error {
+	if f.forget && f.session && req.Method != "notifications/initialized" {
+		return expired{errors.New("404")}
+	}
+	return f.Transport.Notify(ctx, req)
 }
 
 func (f *forgetful) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
@@ -240,7 +251,7 @@ func (f *forgetful) Call(ctx context.Context, req *runtime.Request) (json.RawMes
 	return f.Transport.Call(ctx, req)
 }
 
-func (f *forgetful) ResetSession() { f.session = false }
+func (f *forgetful) ResetSession() { f.session, f.forget = false, false }
 
 // TestHandshakeAfterALostSessionMayFail: the next call tries it again.
 func TestHandshakeAfterALostSessionMayFail(t *testing.T) {
@@ -303,6 +314,56 @@ func TestLateRefusalThenHandshake(t *testing.T) {
 			}
 		case <-time.After(time.Minute):
 			t.Fatal("connecting has not come back")
+		}
+	})
+}
+
+// TestNewSessionHasWhatTheOldOneHad: subscriptions and log level are set up
+// again, and the handler hears what it may have missed.
+func TestNewSessionHasWhatTheOldOneHad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runtimetest.New()
+		var mu sync.Mutex
+		var frames []string
+		s.Methods = map[string]runtimetest.Func{}
+		for _, method := range []string{"resources/subscribe", "resources/unsubscribe", "logging/setLevel"} {
+			s.Methods[method] = func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				frames = append(frames, method+" "+string(c.Params))
+				return json.RawMessage(`{}`), nil
+			}
+		}
+		h := &told{}
+		f := &forgetful{Transport: s.Connect(nil), session: true}
+		c, err := bridge.Connect(t.Context(), bridge.Options{Handler: h, Open: func(context.Context) (runtime.Transport, error) { return f, nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		call := func(method, params string) {
+			t.Helper()
+			if _, err := c.Call(t.Context(), &runtime.Request{Method: method, Params: json.RawMessage(params)}); err != nil {
+				t.Error(method, err)
+			}
+		}
+		call("resources/subscribe", `{"uri":"a"}`)
+		call("resources/subscribe", `{"uri":"b"}`)
+		call("resources/unsubscribe", `{"uri":"a"}`)
+		call("logging/setLevel", `{"level":"debug"}`)
+		frames = nil
+		f.forget = true
+		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/roots/list_changed"}); err != nil {
+			t.Errorf("a notification in a lost session: %v", err)
+		}
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		if diff := cmp.Diff([]string{`logging/setLevel {"level":"debug"}`, `resources/subscribe {"uri":"b"}`}, frames); diff != "" {
+			t.Errorf("restored (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{`resources/updated {"uri":"b"}`, "tools/list_changed", "prompts/list_changed", "resources/list_changed"}, h.take()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -36,7 +35,7 @@ func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer str
 	if err != nil {
 		return nil, err
 	}
-	l := &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, turn: make(chan struct{}, 1)}
+	l := o.legacy(t, h)
 	l.tasks.settle(h.Capabilities)
 	return &Connected{
 		Transport: l,
@@ -78,28 +77,32 @@ type legacyTransport struct {
 	tools   toolbox
 	tasks   legacyTasking
 
-	generation atomic.Int64  // counts sessions
-	gone       atomic.Bool   // there is no session now, nor until a handshake succeeds
-	turn       chan struct{} // one place: who shakes hands again
+	capabilities json.RawMessage // the server's
+	session      legacySession
 }
-
-// sessionLost is what an error of a server that has forgotten the session
-// offers.
-type sessionLost interface{ SessionExpired() bool }
 
 // Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	switch {
-	case req.Method == "tools/list":
+	switch req.Method {
+	case "tools/list":
 		raw, err := l.send(ctx, req)
 		if err == nil {
 			raw = l.tools.learn(req.Params, raw, false, l.o.Logger)
 			l.tasks.learn(req.Params, raw)
 		}
 		return raw, err
-	case req.Tasks && (req.Method == "tasks/get" || req.Method == "tasks/update" || req.Method == "tasks/cancel"):
-		return l.taskVocabulary(ctx, req)
-	case !mayAsk(req.Method):
+	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
+		raw, err := l.send(ctx, req)
+		if err == nil {
+			l.session.remember(req)
+		}
+		return raw, err
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		if req.Tasks {
+			return l.taskVocabulary(ctx, req)
+		}
+	}
+	if !mayAsk(req.Method) {
 		return l.send(ctx, req)
 	}
 	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim}
@@ -146,81 +149,33 @@ func typed(raw json.RawMessage) (json.RawMessage, error) {
 // send sends one request, in a new session where the server has forgotten
 // the old one.
 func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	r := *req
-	r.Version, r.Params = l.version, unclaim(req.Params)
-	gen := l.generation.Load()
-	if l.gone.Load() {
-		// Without a session the server would refuse the call for a reason of
-		// its own. Whoever was to start one may have given up.
-		if err := l.reconnect(ctx, gen); err != nil {
-			return nil, err
-		}
-		gen = l.generation.Load()
-	}
-	start := time.Now()
-	raw, err := l.Transport.Call(ctx, &r)
-	trace(l.o.Logger, &r, start, raw, err)
-	var lost sessionLost
-	if !errors.As(err, &lost) || !lost.SessionExpired() {
-		return raw, err
-	}
-	// 404 with a session id: "the client MUST start a new session by sending a
-	// new InitializeRequest without a session ID" (2025-11-25, Session
-	// Management). The server has not acted on this call.
-	if err := l.reconnect(ctx, gen); err != nil {
-		return nil, err
-	}
-	return l.Transport.Call(ctx, &r)
+	var raw json.RawMessage
+	err := l.inSession(ctx, func() (err error) {
+		r := *req
+		r.Version, r.Params = l.version, unclaim(req.Params)
+		start := time.Now()
+		raw, err = l.Transport.Call(ctx, &r)
+		trace(l.o.Logger, &r, start, raw, err)
+		return err
+	})
+	return raw, err
 }
 
 // Notify implements [runtime.Transport].
 func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) error {
 	r := *req
 	r.Version, r.Params = l.version, unclaim(req.Params)
-	return l.Transport.Notify(ctx, &r)
-}
-
-func (l *legacyTransport) enter(ctx context.Context) error {
-	select {
-	case l.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (l *legacyTransport) leave() { <-l.turn }
-
-// reconnect starts a new session, unless another call has done so since gen.
-func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
-	if err := l.enter(ctx); err != nil {
-		return err
-	}
-	defer l.leave()
-	if l.generation.Load() != gen {
-		return nil
-	}
-	l.gone.Store(true)
-	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
-		r.ResetSession()
-	}
-	h, err := l.o.shake(ctx, l.Transport, l.version)
-	if err != nil {
-		return fmt.Errorf("start a new session: %w", err)
-	}
-	if h.ProtocolVersion != l.version {
-		return &runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}
-	}
-	l.generation.Add(1)
-	l.gone.Store(false)
-	return nil
+	return l.inSession(ctx, func() error { return l.Transport.Notify(ctx, &r) })
 }
 
 // Close gives up the tasks that are held and ends the connection.
 func (l *legacyTransport) Close() error {
 	l.tasks.cancels.close(cancelGrace)
 	l.tasks.held.close()
-	return l.Transport.Close()
+	l.session.shut()
+	err := l.Transport.Close()
+	l.session.work.Wait()
+	return err
 }
 
 // Pipeline gives the asynchronous connection underneath, nil where there is

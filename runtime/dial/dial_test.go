@@ -145,7 +145,7 @@ func TestDialExplainsFailures(t *testing.T) {
 		"missing variable": {config.Entry{Name: "x", Command: "sh", Args: []string{"${NO_SUCH_VARIABLE}"}}, &problem, "NO_SUCH_VARIABLE"},
 		"bearer wanted":    {config.Entry{Name: "x", URL: bearer(t)}, &auth, "401"},
 	} {
-		_, err := dial.Dial(t.Context(), c.entry, quick(dial.Options{ConnectTimeout: time.Second}))
+		_, err := dial.Dial(t.Context(), c.entry, quick(dial.Options{ConnectTimeout: 2 * time.Second}))
 		if !errors.As(err, c.as) || !strings.Contains("^"+err.Error(), c.want) {
 			t.Errorf("%s: got %T %v", name, err, err)
 		}

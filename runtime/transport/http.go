@@ -51,6 +51,8 @@ type HTTP struct {
 	version   string          // of the latest legacy message after initialize
 	listener  *listener       // the stream of Listen; nil for none
 	listening context.Context //nolint:containedctx // of the latest Listen: a new session has a stream again
+	onLost    func()          // told when the stream of Listen finds the session gone; nil for nobody
+	renewed   bool            // it has been told, and no stream has opened since
 }
 
 var _ runtime.Transport = (*HTTP)(nil)
@@ -301,6 +303,16 @@ func (t *HTTP) ResetSession() {
 	if l != nil {
 		l.cancel()
 	}
+}
+
+// OnSessionLost has f called when the server, asked for the stream of
+// [HTTP.Listen], says that it does not know the session: a new one is to be
+// started. It is called once, and again only after a stream has opened: the
+// server may have no such stream, and no better way to say so. F must not wait.
+func (t *HTTP) OnSessionLost(f func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.onLost = f
 }
 
 // Close implements [runtime.Transport]. Within one second it delivers cancel

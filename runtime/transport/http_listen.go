@@ -165,6 +165,16 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
 		return false, 0, statusError(resp, nil, nil, false)
 	}
+	t.mu.Lock()
+	lost := t.onLost
+	if resp.StatusCode != http.StatusNotFound || l.session == "" || l.session != t.session || t.renewed {
+		lost = nil
+	}
+	t.renewed = lost != nil || t.renewed && resp.StatusCode != http.StatusOK
+	t.mu.Unlock()
+	if lost != nil {
+		lost()
+	}
 	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaStream {
 		return false, 0, fmt.Errorf("%w: %w", errNoStream, statusError(resp, nil, nil, false))
 	}

@@ -162,3 +162,49 @@ func TestHTTPListen(t *testing.T) {
 		t.Errorf("the new session's stream: %+v", last)
 	}
 }
+
+// TestHTTPListenSessionLost: whoever keeps the session hears once that the
+// server does not know it, and again only after a stream has opened.
+func TestHTTPListenSessionLost(t *testing.T) {
+	gets := 0
+	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
+		switch {
+		case r.Method == http.MethodGet:
+			if gets++; gets == 3 { // lives for a moment
+				writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n")
+				return
+			}
+			w.WriteHeader(http.StatusNotFound)
+		case p.Method == "initialize":
+			w.Header().Set("Mcp-Session-Id", "s")
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})
+	rec, lost := newRecorder(), make(chan bool, 10)
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: rec})
+	c.OnSessionLost(func() { lost <- true })
+	shake := func() {
+		t.Helper()
+		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shake()
+	c.Listen(t.Context())
+	receive(t, lost, "the news")
+	c.ResetSession()
+	shake()
+	s.requests(t, 6) // with the second GET, which is told to nobody
+	c.ResetSession()
+	shake()
+	rec.next(t)
+	receive(t, lost, "the news after a stream that lived")
+	if len(lost) > 0 {
+		t.Error("told too often")
+	}
+}

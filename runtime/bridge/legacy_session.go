@@ -1,0 +1,198 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// maxRestored bounds the subscriptions that are taken up again in a new session;
+// restoreTime how long that, or a new session for a lost stream, may take.
+const (
+	maxRestored = 1000
+	restoreTime = time.Minute
+)
+
+// legacySession is the session of a connection and what has been set up in it.
+type legacySession struct {
+	generation atomic.Int64  // counts sessions
+	gone       atomic.Bool   // there is no session now, nor until a handshake succeeds
+	turn       chan struct{} // one place: who shakes hands again
+
+	life   context.Context //nolint:containedctx // of the work, ended by shut
+	cancel context.CancelFunc
+	work   sync.WaitGroup // waited for by Close
+
+	mu     sync.Mutex // guards what follows, and adding to work
+	closed bool
+	uris   []string        // subscribed, in order
+	level  json.RawMessage // params of the latest logging/setLevel, nil for none
+}
+
+func (o *Options) legacy(t runtime.Transport, h *handshake) *legacyTransport {
+	l := &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, capabilities: h.Capabilities}
+	l.session.turn = make(chan struct{}, 1)
+	l.session.life, l.session.cancel = context.WithCancel(context.Background())
+	if n, ok := t.(interface{ OnSessionLost(func()) }); ok {
+		n.OnSessionLost(l.streamLost)
+	}
+	return l
+}
+
+// spawn runs f until it ends or the connection is closed.
+func (s *legacySession) spawn(f func(context.Context)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.work.Go(func() {
+		ctx, cancel := context.WithTimeout(s.life, restoreTime)
+		defer cancel()
+		f(ctx)
+	})
+}
+
+func (s *legacySession) shut() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel()
+}
+
+// remember notes what a request has set up in the session.
+func (s *legacySession) remember(req *runtime.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if req.Method == "logging/setLevel" {
+		s.level = slices.Clone(req.Params)
+		return
+	}
+	at, err := rawjson.Field(req.Params, "uri")
+	uri, ok := rawjson.String(req.Params, at)
+	if err != nil || !ok {
+		return
+	}
+	s.uris = slices.DeleteFunc(s.uris, func(u string) bool { return u == uri })
+	if req.Method == "resources/subscribe" && len(s.uris) < maxRestored {
+		s.uris = append(s.uris, uri)
+	}
+}
+
+// sessionLost is what an error of a server that has forgotten the session
+// offers.
+type sessionLost interface{ SessionExpired() bool }
+
+// inSession sends something. Where the server has forgotten the session, it is
+// sent again in a new one: with 404 to a session id "the client MUST start a new
+// session by sending a new InitializeRequest without a session ID" (2025-11-25,
+// Session Management). The server has not acted on it.
+func (l *legacyTransport) inSession(ctx context.Context, send func() error) error {
+	s := &l.session
+	gen := s.generation.Load()
+	if s.gone.Load() {
+		// Without a session the server would refuse the call for a reason of
+		// its own. Whoever was to start one may have given up.
+		if err := l.reconnect(ctx, gen); err != nil {
+			return err
+		}
+		gen = s.generation.Load()
+	}
+	err := send()
+	var lost sessionLost
+	if !errors.As(err, &lost) || !lost.SessionExpired() {
+		return err
+	}
+	if err := l.reconnect(ctx, gen); err != nil {
+		return err
+	}
+	return send()
+}
+
+// streamLost starts a new session after the server has said, to the stream for
+// what belongs to no call, that it does not know the old one.
+func (l *legacyTransport) streamLost() {
+	gen := l.session.generation.Load()
+	l.session.spawn(func(ctx context.Context) {
+		if err := l.reconnect(ctx, gen); err != nil {
+			l.o.Logger.Warn("no new session after the server has lost one", "err", err)
+		}
+	})
+}
+
+func (s *legacySession) enter(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *legacySession) leave() { <-s.turn }
+
+// reconnect starts a new session, unless another call has done so since gen.
+func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
+	s := &l.session
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if s.generation.Load() != gen {
+		return nil
+	}
+	s.gone.Store(true)
+	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
+		r.ResetSession()
+	}
+	h, err := l.o.shake(ctx, l.Transport, l.version)
+	if err != nil {
+		return fmt.Errorf("start a new session: %w", err)
+	}
+	if h.ProtocolVersion != l.version {
+		return &runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}
+	}
+	s.generation.Add(1)
+	s.gone.Store(false)
+	l.o.Logger.Info("the server has lost the session: a new one is started")
+	s.spawn(l.restore)
+	return nil
+}
+
+// restore sets up in a new session what the old one had, and tells the handler
+// what it may have missed in between.
+func (l *legacyTransport) restore(ctx context.Context) {
+	l.session.mu.Lock()
+	level, uris := l.session.level, slices.Clone(l.session.uris)
+	l.session.mu.Unlock()
+	call := func(method string, params json.RawMessage) bool {
+		_, err := l.Transport.Call(ctx, &runtime.Request{Method: method, Params: params, Version: l.version})
+		if err != nil {
+			l.o.Logger.Warn("new session lacks what the old one had", "method", method, "err", err)
+		}
+		return err == nil
+	}
+	if level != nil {
+		call("logging/setLevel", level)
+	}
+	h := l.o.Handler
+	for _, uri := range uris {
+		params := fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri))
+		if call("resources/subscribe", params) {
+			h.Notification(ctx, nil, methodUpdated, params)
+		}
+	}
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		if (runtime.ServerInfo{Capabilities: l.capabilities}).Has(list) {
+			h.Notification(ctx, nil, "notifications/"+list+"/list_changed", nil)
+		}
+	}
+}
