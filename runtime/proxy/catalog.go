@@ -51,6 +51,9 @@ type catalog struct {
 	items     [kinds][]item
 	failed    [kinds]error // why a list could not be had, nil where it could
 	resources bool         // it has the capability
+	// capabilities and instructions are those of the server as it declared them.
+	capabilities json.RawMessage
+	instructions string
 	// offered tells which lists the server declares, fresh how long each may be
 	// kept.
 	offered [kinds]bool
@@ -81,7 +84,8 @@ const listTime = 2 * time.Minute
 func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	ctx, cancel := context.WithTimeout(p.lifetime, listTime)
 	defer cancel()
-	cat := &catalog{resources: client.Info().Has("resources"), modern: bridge.IsModern(client.Info().Version)}
+	info := client.Info()
+	cat := &catalog{capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: bridge.IsModern(client.Info().Version)}
 	var failure error
 	usable := false
 	for k := range kinds {

@@ -3,9 +3,9 @@ package proxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -111,18 +111,6 @@ func (p *Proxy) answer(ctx context.Context, r request) ([]byte, error) {
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}
 }
 
-func (p *Proxy) instructions() string {
-	if p.o.NoPrefix || len(p.backends) == 0 {
-		return ""
-	}
-	names := make([]string, len(p.backends))
-	for i, b := range p.backends {
-		names[i] = b.name
-	}
-	return fmt.Sprintf("Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
-		"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
-}
-
 func (r request) params() []byte {
 	if !r.msg.Params.Present() {
 		return []byte(`{}`)
@@ -195,6 +183,9 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 	}
 	abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
+		return []byte(`{"completion":{"values":[]}}`), nil // we have declared it for all
+	}
 	return s.result, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -12,21 +13,18 @@ import (
 // declares is the full superset, and lists may be empty.
 func (p *Proxy) initialize(r request) ([]byte, error) {
 	version, _ := greeting(r.line, r.msg)
-	type change struct {
-		ListChanged bool `json:"listChanged"`
-		Subscribe   bool `json:"subscribe,omitempty"`
+	offered := superset()
+	if version < bridge.Latest {
+		offered.Extensions = nil // nobody has heard of them
 	}
 	return json.Marshal(struct {
 		ProtocolVersion string                 `json:"protocolVersion"`
-		Capabilities    map[string]any         `json:"capabilities"`
+		Capabilities    offer                  `json:"capabilities"`
 		ServerInfo      runtime.Implementation `json:"serverInfo"`
 		Instructions    string                 `json:"instructions,omitempty"`
 	}{
 		version,
-		map[string]any{
-			"tools": change{ListChanged: true}, "prompts": change{ListChanged: true}, "resources": change{true, true},
-			"completions": struct{}{}, "logging": struct{}{},
-		},
+		offered,
 		p.o.Info,
 		p.instructions(),
 	})

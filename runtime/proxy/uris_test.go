@@ -184,3 +184,13 @@ func TestQuickResultsAreConverted(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingDeclaredIsUnknown: a server without completions has none to offer,
+// which is no error where the proxy has declared them.
+func TestNothingDeclaredIsUnknown(t *testing.T) {
+	s := stubs{"a": {version: "2025-11-25", answers: map[string]string{"prompts/list": `{"prompts":[{"name":"p"}]}`}}}
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a"}})
+	if got := c.result("completion/complete", `{"ref":{"type":"ref/prompt","name":"a__p"},"argument":{"name":"x","value":""}}`); got != `{"completion":{"values":[]}}` {
+		t.Errorf("got %s", got)
+	}
+}

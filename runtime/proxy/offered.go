@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+)
+
+// offer is a server's capabilities object as the proxy declares it.
+type offer struct {
+	Tools       *changing                  `json:"tools,omitempty"`
+	Prompts     *changing                  `json:"prompts,omitempty"`
+	Resources   *changing                  `json:"resources,omitempty"`
+	Completions *struct{}                  `json:"completions,omitempty"`
+	Logging     *struct{}                  `json:"logging,omitempty"`
+	Extensions  map[string]json.RawMessage `json:"extensions,omitempty"`
+}
+
+// changing is a capability whose lists may change: those of a proxy always may.
+type changing struct {
+	Subscribe   bool `json:"subscribe,omitempty"`
+	ListChanged bool `json:"listChanged"`
+}
+
+// superset is all that a proxy can offer: for clients that are told once, when
+// not all backends may be known. Lists may be empty.
+func superset() offer {
+	return offer{
+		Tools: &changing{ListChanged: true}, Prompts: &changing{ListChanged: true},
+		Resources: &changing{Subscribe: true, ListChanged: true}, Completions: &struct{}{}, Logging: &struct{}{},
+		Extensions: map[string]json.RawMessage{bridge.ExtensionUI: json.RawMessage(`{}`)},
+	}
+}
+
+// capabilities are what the backends offer together, as far as they are known;
+// as long as one is not, all that there may be. It waits for nothing.
+func (p *Proxy) capabilities() offer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var all offer
+	for _, b := range p.backends {
+		if b.catalog == nil {
+			return superset()
+		}
+		all.join(b.catalog.capabilities)
+	}
+	return all
+}
+
+// join adds what a server declares. Extensions are those that are carried
+// whatever server has them.
+func (o *offer) join(capabilities json.RawMessage) {
+	var has offer
+	if json.Unmarshal(capabilities, &has) != nil {
+		return
+	}
+	lists := func(all **changing, its *changing) {
+		if its == nil {
+			return
+		}
+		if *all == nil {
+			*all = &changing{ListChanged: true}
+		}
+		(*all).Subscribe = (*all).Subscribe || its.Subscribe
+	}
+	lists(&o.Tools, has.Tools)
+	lists(&o.Prompts, has.Prompts)
+	lists(&o.Resources, has.Resources)
+	if has.Completions != nil {
+		o.Completions = has.Completions
+	}
+	if has.Logging != nil {
+		o.Logging = has.Logging
+	}
+	if has.Extensions[bridge.ExtensionUI] != nil {
+		if o.Extensions == nil {
+			o.Extensions = map[string]json.RawMessage{}
+		}
+		o.Extensions[bridge.ExtensionUI] = json.RawMessage(`{}`)
+	}
+}
+
+const (
+	// maxInstructions bounds what one server may say to a model through us, in
+	// bytes, maxAllInstructions what all may together: it costs every client.
+	maxInstructions    = 4 << 10
+	maxAllInstructions = 32 << 10
+)
+
+// instructions are those of the servers that are known, in the order of the
+// configuration, each under its server's name, after what they do not know of
+// themselves: under which names clients see what they offer.
+func (p *Proxy) instructions() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var text strings.Builder
+	if !p.o.NoPrefix && len(p.backends) > 0 {
+		names := make([]string, len(p.backends))
+		for i, b := range p.backends {
+			names[i] = b.name
+		}
+		fmt.Fprintf(&text, "Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
+			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
+	}
+	for _, b := range p.backends {
+		if b.catalog == nil || strings.TrimSpace(b.catalog.instructions) == "" {
+			continue
+		}
+		its := cut(b.catalog.instructions, maxInstructions)
+		if len(p.backends) > 1 || !p.o.NoPrefix {
+			its = "# " + b.name + "\n\n" + its
+		}
+		if text.Len()+len(its) > maxAllInstructions {
+			p.log.Warn("instructions are too long together", "server", b.name)
+			continue
+		}
+		if text.Len() > 0 {
+			text.WriteString("\n\n")
+		}
+		text.WriteString(its)
+	}
+	return text.String()
+}
+
+// cut shortens a text to a number of bytes, at a whole character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const mark = " […]"
+	end := most - len(mark)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + mark
+}

@@ -1,0 +1,59 @@
+package proxy
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func declaring(capabilities, instructions string) *catalog {
+	return &catalog{capabilities: json.RawMessage(capabilities), instructions: instructions}
+}
+
+func TestCapabilitiesAreJoined(t *testing.T) {
+	const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`
+	for name, c := range map[string]struct {
+		a, b *catalog
+		want string
+	}{
+		"unknown":    {nil, nil, all},
+		"one known":  {declaring(`{"tools":{}}`, ""), nil, all},
+		"both known": {declaring(`{"tools":{},"resources":{"listChanged":false}}`, ""), declaring(`{"tools":{"listChanged":true},"completions":{},"x":1}`, ""), `{"tools":{"listChanged":true},"resources":{"listChanged":true},"completions":{}}`},
+		"subscribe":  {declaring(`{"resources":{}}`, ""), declaring(`{"resources":{"subscribe":true}}`, ""), `{"resources":{"subscribe":true,"listChanged":true}}`},
+		"extensions": {declaring(`{"extensions":{"x/y":{},"io.modelcontextprotocol/ui":{"a":1}}}`, ""), declaring(`{"logging":{}}`, ""), `{"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`},
+		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
+	} {
+		p := offering(t, tools, Options{Servers: []string{"a", "b"}}, map[string]*catalog{"a": c.a, "b": c.b})
+		got, err := json.Marshal(p.capabilities())
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
+		}
+	}
+}
+
+func TestInstructions(t *testing.T) {
+	long := strings.Repeat("ü", maxInstructions)
+	servers := []string{"a", "b", "c"}
+	p := offering(t, tools, Options{Servers: servers, Separator: "__"}, map[string]*catalog{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
+	got := p.instructions()
+	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
+		t.Errorf("got %s", got)
+	}
+	if len(got) > 2*maxInstructions || !utf8.ValidString(got) || !strings.HasSuffix(got, "ü […]") {
+		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
+	}
+	p = offering(t, tools, Options{Servers: []string{"a"}, NoPrefix: true}, map[string]*catalog{"a": declaring(`{}`, "Use x first.")})
+	if got := p.instructions(); got != "Use x first." {
+		t.Errorf("got %q", got)
+	}
+	many, cats := []string{}, map[string]*catalog{}
+	for c := 'a'; c <= 'z'; c++ {
+		many = append(many, string(c))
+		cats[string(c)] = declaring(`{}`, long)
+	}
+	p = offering(t, tools, Options{Servers: many}, cats)
+	if got := p.instructions(); len(got) > maxAllInstructions {
+		t.Errorf("got %d bytes", len(got))
+	}
+}
