@@ -55,6 +55,10 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	}
 	s, err := b.call(ctx, events, func(c *connection) (*runtime.Request, error) {
 		req := &runtime.Request{Method: r.method, Params: params, Token: token}
+		if r.to != nil {
+			req.TaskSupport = r.to.support
+		}
+		events.taskSupport(c, req)
 		return req, events.suit(ctx, c, req)
 	})
 	if err == nil {
