@@ -17,10 +17,20 @@ const (
 	maxBatch = 100
 )
 
+// batcher is the client that a batch comes from.
+type batcher struct {
+	from caller
+	// begin notes a request with the client's id, so that it can be cancelled;
+	// nil where it cannot.
+	begin func(ctx context.Context, id []byte) (_ context.Context, done func())
+	// notification handles one that the batch holds; nil ignores it.
+	notification func(text []byte, m *rawjson.Message)
+}
+
 // batch answers an array of messages, which clients of 2025-03-26 may send, in
-// one array and line; nil where nothing is to be answered. The messages are
+// one array and line; nil where nothing is to be answered. The requests are
 // served side by side.
-func (p *Proxy) batch(ctx context.Context, line []byte, from caller) []byte {
+func (p *Proxy) batch(ctx context.Context, line []byte, c batcher) []byte {
 	spans, err := rawjson.Elements(line)
 	if err != nil || len(spans) == 0 || len(spans) > maxBatch {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
@@ -28,7 +38,24 @@ func (p *Proxy) batch(ctx context.Context, line []byte, from caller) []byte {
 	answers := make([][]byte, len(spans))
 	var wg sync.WaitGroup
 	for i, s := range spans {
-		wg.Go(func() { answers[i] = p.batched(ctx, s.Of(line), from) })
+		m := new(rawjson.Message)
+		text := s.Of(line)
+		r, answer := p.batched(text, m, c)
+		if answers[i] = answer; r == nil {
+			continue
+		}
+		// Noted before the next message is read, which may cancel it.
+		each, done := ctx, func() {}
+		if c.begin != nil {
+			each, done = c.begin(ctx, m.ID.Of(text))
+		}
+		wg.Go(func() {
+			defer done()
+			a := p.serve(each, *r)
+			if context.Cause(each) != errCancelled { //nolint:errorlint // set by identity
+				answers[i] = frame(nil, m.ID.Of(text), a)
+			}
+		})
 	}
 	wg.Wait()
 	out := []byte{'['}
@@ -47,21 +74,31 @@ func (p *Proxy) batch(ctx context.Context, line []byte, from caller) []byte {
 	return append(out, ']', '\n')
 }
 
-func (p *Proxy) batched(ctx context.Context, text []byte, from caller) []byte {
-	var m rawjson.Message
-	if err := rawjson.Scan(text, &m); err != nil {
-		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
+// batched handles one message of a batch: it gives the request to serve, or
+// else the answer, if any.
+func (p *Proxy) batched(text []byte, m *rawjson.Message, c batcher) (*request, []byte) {
+	if err := rawjson.Scan(text, m); err != nil {
+		return nil, jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
 	}
-	if fault := misshapen(text, &m); fault != "" {
-		return jsonrpc.AppendError(nil, usableID(m.ID.Of(text)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil))
-	}
-	method, ok := rawjson.String(text, m.Method)
-	if !m.ID.Present() || !m.Method.Present() {
-		return nil
+	if fault := misshapen(text, m); fault != "" {
+		return nil, jsonrpc.AppendError(nil, usableID(m.ID.Of(text)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil))
 	}
 	id := m.ID.Of(text)
-	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)
-		return jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a request that a batch may hold", nil))
+	switch {
+	case !m.Method.Present():
+		if c.from.peer != nil {
+			c.from.peer.answered(id, m.Result.Of(text), m.Error.Of(text))
+		}
+		return nil, nil
+	case !m.ID.Present():
+		if c.notification != nil {
+			c.notification(text, m)
+		}
+		return nil, nil
 	}
-	return frame(nil, id, p.serve(ctx, request{line: text, msg: &m, method: method, from: from}))
+	method, ok := rawjson.String(text, m.Method)
+	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)
+		return nil, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a request that a batch may hold", nil))
+	}
+	return &request{line: text, msg: m, method: method, from: c.from}, nil
 }

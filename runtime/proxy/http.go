@@ -3,14 +3,9 @@ package proxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -50,10 +45,7 @@ type HTTPFront struct {
 
 // NewHTTPFront makes an endpoint. Close ends its streams.
 func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
-	if o.MaxBody == 0 {
-		o.MaxBody = 64 << 20
-	}
-	h := &HTTPFront{p: p, o: o}
+	h := &HTTPFront{p: p, o: o.withDefaults()}
 	h.lifetime, h.cancel = context.WithCancel(p.lifetime)
 	return h
 }
@@ -82,11 +74,8 @@ func (h *HTTPFront) spawn(f func()) bool {
 
 // ServeHTTP implements [http.Handler].
 func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !h.o.AnyHost {
-		if err := local(r); err != nil {
-			http.Error(w, err.Error(), http.StatusForbidden)
-			return
-		}
+	if !h.o.admit(w, r) {
+		return
 	}
 	switch r.Method {
 	case http.MethodPost:
@@ -101,122 +90,23 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// taste is what a client takes for an answer. A client that takes both may name
-// one first: the one it would rather have, where nothing else decides.
-type taste struct{ json, events, eventsFirst bool }
-
-// streams tells whether an answer is to be a stream from the start.
-func (t taste) streams() bool { return t.events && (!t.json || t.eventsFirst) }
-
-// tasteOf reads the Accept header. "The client MUST include an Accept header"
-// (2025-11-25, Sending Messages to the Server); one that says nothing takes
-// everything.
-func tasteOf(r *http.Request) taste {
-	lines := r.Header["Accept"]
-	out := taste{json: len(lines) == 0, events: len(lines) == 0}
-	for _, line := range lines {
-		if line == "application/json, text/event-stream" { // what nearly all send
-			return taste{json: true, events: true}
-		}
-		for part := range strings.SplitSeq(line, ",") {
-			media, _, _ := strings.Cut(part, ";")
-			switch media = strings.ToLower(strings.TrimSpace(media)); media {
-			case "*/*":
-				out.json, out.events = true, true
-			case "application/json", "application/*":
-				out.json = true
-			case "text/event-stream", "text/*":
-				out.events, out.eventsFirst = true, !out.json
-			}
-		}
-	}
-	return out
-}
-
-// local refuses requests that a web page could have sent through a name that
-// leads here: "Servers MUST validate the Origin header" (2025-11-25,
-// Transports, Security Warning).
-func local(r *http.Request) error {
-	if !loopback(r.Host) {
-		return fmt.Errorf("host %q is not this machine's loopback", r.Host)
-	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		u, err := url.Parse(origin)
-		if err != nil || !loopback(u.Host) {
-			return fmt.Errorf("origin %q is not allowed", origin)
-		}
-	}
-	return nil
-}
-
-func loopback(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = strings.Trim(hostport, "[]")
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
-
-// maxPooledBody bounds what a pooled buffer keeps.
-const maxPooledBody = 4 << 20
-
 func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
-		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
-		return
-	}
 	likes := tasteOf(r)
 	if likes == (taste{}) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
 		return
 	}
-	buf, _ := bodies.Get().(*bytes.Buffer)
-	defer func() {
-		if buf.Cap() <= maxPooledBody {
-			buf.Reset()
-			bodies.Put(buf)
-		}
-	}()
-	if n := r.ContentLength; n > 0 && n <= h.o.MaxBody {
-		buf.Grow(int(n) + bytes.MinRead)
+	if buf := h.o.receive(w, r); buf != nil {
+		h.message(w, r, likes, buf.Bytes())
+		release(buf)
 	}
-	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, h.o.MaxBody)); err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", h.o.MaxBody))
-			return
-		}
-		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
-		return
-	}
-	h.message(w, r, likes, buf.Bytes())
 }
 
 // message handles one body, which is valid only while it runs.
 func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste, body []byte) {
 	var m rawjson.Message
-	err := rawjson.Scan(body, &m)
-	var dup *rawjson.DuplicateError
-	batch := errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("["))
-	switch {
-	case batch, err == nil:
-	case errors.As(err, &dup):
-		refuse(w, http.StatusBadRequest, duplicateID(body, &m, dup), runtime.CodeInvalidRequest, err.Error())
-		return
-	case errors.Is(err, rawjson.ErrNotObject):
-		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, err.Error())
-		return
-	default:
-		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
-		return
-	}
-	if fault := misshapen(body, &m); !batch && fault != "" {
-		refuse(w, http.StatusBadRequest, usableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
+	batch, ok := scan(w, body, &m)
+	if !ok {
 		return
 	}
 	version := r.Header.Get("Mcp-Protocol-Version")
@@ -246,7 +136,7 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 	}
 	switch {
 	case batch && (version == batchVersion || version == "" && s == nil):
-		h.batch(w, r, s, body)
+		h.batch(w, r, newExchange(s, nil, version, likes), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
 	case m.Method.Present() && m.ID.Present():
@@ -287,16 +177,16 @@ func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
 	}
 }
 
-func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, s *session, body []byte) {
-	ctx := r.Context()
-	if s != nil {
-		ctx = s.lifetime
+// batch serves an array of messages. Its answers come together.
+func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, body []byte) {
+	body = bytes.Clone(body)
+	ctx, c := h.lifetime, batcher{from: x.caller()}
+	if s := x.session; s != nil {
+		ctx, c.begin = s.lifetime, s.slow.begin
+		c.notification = func(text []byte, m *rawjson.Message) { h.notification(s, text, m) }
 	}
-	if out := h.p.batch(ctx, body, s.caller()); out != nil {
-		write(w, http.StatusOK, out)
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
+	h.spawn(func() { x.finish(h.p.batch(ctx, body, c)) }) // ends with its context
+	h.await(w, r, x)
 }
 
 // end serves DELETE: the client is done with its session.
@@ -333,5 +223,5 @@ func write(w http.ResponseWriter, status int, body []byte) {
 		head["Content-Length"] = []string{fmt.Sprint(len(body))}
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may be gone: nobody to tell
+	_, _ = w.Write(body) //nolint:gosec // JSON, and typed so; the client may be gone: nobody to tell
 }

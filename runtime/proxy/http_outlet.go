@@ -195,6 +195,11 @@ func (s *sink) event(id string, message []byte) {
 	s.b = sse.AppendEvent(s.b, sse.Event{Name: "message", ID: id, Data: message})
 }
 
+// named buffers an event that is no message.
+func (s *sink) named(name, data string) {
+	s.b = sse.AppendEvent(s.b, sse.Event{Name: name, Data: []byte(data)})
+}
+
 // mark buffers an event that says nothing but where the stream is, and when
 // to come back.
 func (s *sink) mark(id string, retry time.Duration) {

@@ -146,21 +146,20 @@ func (k *keeper) sweep() {
 	if k.stopped {
 		return
 	}
-	waiting := false
-	now := time.Now()
+	now, next := time.Now(), time.Duration(0)
 	k.discard(func(s *stream) bool {
 		idle, ended, since := s.idle()
 		if !idle || !ended && s.name[0] == ofPost {
 			return false // a connection has it, or its request goes on
 		}
-		if now.Sub(since) >= keepTime {
-			return true
+		left := keepTime - now.Sub(since)
+		if left > 0 && (next == 0 || left < next) {
+			next = left
 		}
-		waiting = true
-		return false
+		return left <= 0
 	})
-	if waiting {
-		k.timer = time.AfterFunc(keepTime, k.sweep)
+	if next > 0 {
+		k.timer = time.AfterFunc(next, k.sweep)
 	}
 }
 

@@ -32,7 +32,7 @@ func (p *Proxy) discovery() []byte {
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
 		"complete", bridge.Versions(),
-		p.capabilities().withTasks(p),
+		p.capabilities(),
 		p.instructions(), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: p.info},
 	})

@@ -105,8 +105,7 @@ type Proxy struct {
 	listeners map[listener]changeKinds
 	levels    map[*peer]level // that clients have asked for
 
-	hub   hub   // of those who want to know of changed resources
-	homes homes // of tasks
+	hub hub // of those who want to know of changed resources
 }
 
 // listener is a client connection that wants to know of changes.

@@ -284,10 +284,10 @@ func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
 		o.s = &stream{}
 		o.s.start()
 	}
-	o.open()
-	if get {
+	if get { // before the client knows that the stream is open
 		defer s.listen(o.s)()
 	}
+	o.open()
 	o.sink.flush() // the headers
 	o.run()
 }

@@ -304,7 +304,7 @@ func (f *stdioFront) spawnBatch(line []byte) {
 	f.begin()
 	go func() { // as in spawn
 		defer f.end()
-		f.send(f.p.batch(f.lifetime, line, f.caller()))
+		f.send(f.p.batch(f.lifetime, line, batcher{f.caller(), f.slow.begin, f.notification}))
 	}()
 }
 

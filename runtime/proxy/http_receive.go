@@ -1,0 +1,159 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// taste is what a client takes for an answer. A client that takes both may name
+// one first: the one it would rather have, where nothing else decides.
+type taste struct{ json, events, eventsFirst bool }
+
+// streams tells whether an answer is to be a stream from the start.
+func (t taste) streams() bool { return t.events && (!t.json || t.eventsFirst) }
+
+// tasteOf reads the Accept header. "The client MUST include an Accept header"
+// (2025-11-25, Sending Messages to the Server); one that says nothing takes
+// everything.
+func tasteOf(r *http.Request) taste {
+	lines := r.Header["Accept"]
+	if len(lines) == 1 && lines[0] == "" {
+		lines = nil
+	}
+	out := taste{json: len(lines) == 0, events: len(lines) == 0}
+	for _, line := range lines {
+		if line == "application/json, text/event-stream" { // what nearly all send
+			return taste{json: true, events: true}
+		}
+		for part := range strings.SplitSeq(line, ",") {
+			media, _, _ := strings.Cut(part, ";")
+			switch media = strings.ToLower(strings.TrimSpace(media)); media {
+			case "*/*":
+				out.json, out.events = true, true
+			case "application/json", "application/*":
+				out.json = true
+			case "text/event-stream", "text/*":
+				out.events, out.eventsFirst = true, !out.json
+			}
+		}
+	}
+	return out
+}
+
+// local refuses requests that a web page could have sent through a name that
+// leads here: "Servers MUST validate the Origin header" (2025-11-25,
+// Transports, Security Warning).
+func local(r *http.Request) error {
+	if !loopback(r.Host) {
+		return fmt.Errorf("host %q is not this machine's loopback", r.Host)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		u, err := url.Parse(origin)
+		if err != nil || !loopback(u.Host) {
+			return fmt.Errorf("origin %q is not allowed", origin)
+		}
+	}
+	return nil
+}
+
+func loopback(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
+
+// maxPooledBody bounds what a pooled buffer keeps.
+const maxPooledBody = 4 << 20
+
+func (o HTTPOptions) withDefaults() HTTPOptions {
+	if o.MaxBody == 0 {
+		o.MaxBody = 64 << 20
+	}
+	return o
+}
+
+// admit refuses what a web page may have sent; it tells whether the request
+// may go on.
+func (o *HTTPOptions) admit(w http.ResponseWriter, r *http.Request) bool {
+	if o.AnyHost {
+		return true
+	}
+	err := local(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+	}
+	return err == nil
+}
+
+// receive reads the body of a POST, nil where it refuses it. Release takes the
+// buffer back.
+func (o *HTTPOptions) receive(w http.ResponseWriter, r *http.Request) *bytes.Buffer {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return nil
+	}
+	buf, _ := bodies.Get().(*bytes.Buffer)
+	if n := r.ContentLength; n > 0 && n <= o.MaxBody {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, o.MaxBody))
+	if err == nil {
+		return buf
+	}
+	release(buf)
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", o.MaxBody))
+	} else {
+		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
+	}
+	return nil
+}
+
+func release(buf *bytes.Buffer) {
+	if buf.Cap() <= maxPooledBody {
+		buf.Reset()
+		bodies.Put(buf)
+	}
+}
+
+// scan finds the parts of a message. It tells whether it is a batch, whose
+// parts are not found, and refuses what is no message.
+func scan(w http.ResponseWriter, body []byte, m *rawjson.Message) (batch, ok bool) {
+	err := rawjson.Scan(body, m)
+	var dup *rawjson.DuplicateError
+	switch {
+	case errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
+		return true, true
+	case err == nil:
+		if fault := misshapen(body, m); fault != "" {
+			refuse(w, http.StatusBadRequest, usableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
+			return false, false
+		}
+		return false, true
+	case errors.As(err, &dup):
+		refuse(w, http.StatusBadRequest, duplicateID(body, m, dup), runtime.CodeInvalidRequest, err.Error())
+	case errors.Is(err, rawjson.ErrNotObject):
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, err.Error())
+	default:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
+	}
+	return false, false
+}

@@ -1,0 +1,379 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// sseInFlight bounds the requests of one HTTP+SSE session whose answers the
+	// client has not taken. A further POST waits for sseWait; then the client
+	// is taken for gone, and its session ends.
+	sseInFlight = 256
+	sseWait     = 5 * time.Second
+	// sseFull is how many comments in a row, one each keepAlive, may find the
+	// queue full before the session ends: about a minute.
+	sseFull = 4
+)
+
+// SSEOptions are settings of an HTTP+SSE front.
+type SSEOptions struct {
+	HTTPOptions
+	// Messages is the path that clients are to POST to, as they see it; "" is
+	// /messages.
+	Messages string
+}
+
+// SSEFront serves clients of the HTTP+SSE transport (2024-11-05, Transports;
+// deprecated). It is the http.Handler of the path that they open the stream
+// at; Messages is that of the path they POST to. The stream is the session: it
+// carries everything that goes to the client, and when it is lost, so is the
+// session.
+type SSEFront struct {
+	p *Proxy
+	o SSEOptions
+
+	lifetime context.Context //nolint:containedctx // owned, ended by Close
+	cancel   context.CancelFunc
+	mu       sync.Mutex // guards what follows, and what is added to work
+	work     sync.WaitGroup
+	closed   bool
+	m        map[string]*sseSession
+}
+
+// NewSSEFront makes a front. Close ends its sessions.
+func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
+	o.HTTPOptions = o.withDefaults()
+	if o.Messages == "" {
+		o.Messages = "/messages"
+	}
+	f := &SSEFront{p: p, o: o, m: map[string]*sseSession{}}
+	f.lifetime, f.cancel = context.WithCancel(p.lifetime)
+	return f
+}
+
+// Close ends all sessions, and what is being served; it returns when that has
+// ended. The server that runs the handlers is to be shut down after it.
+func (f *SSEFront) Close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.cancel()
+	f.work.Wait()
+}
+
+// sseSession is one client's, for as long as its stream lasts.
+type sseSession struct {
+	stream // everything for the client
+	f      *SSEFront
+	id     string
+	peer   *peer
+	slow   inProgress
+	places chan struct{} // taken by each request until its answer is sent
+
+	lifetime context.Context //nolint:containedctx // the session's own, ended by end
+	end      context.CancelCauseFunc
+}
+
+// ServeHTTP serves GET: a session for as long as the stream lasts.
+func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !f.o.admit(w, r) {
+		return
+	}
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", "GET")
+		http.Error(w, "GET opens the stream; messages are sent to where its first event says", http.StatusMethodNotAllowed)
+		return
+	}
+	if !tasteOf(r).events {
+		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
+		return
+	}
+	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
+	s.start()
+	s.peer = newPeer(func(frame []byte) error { return s.push(frame, heavy) })
+	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
+	if !f.add(s) {
+		http.Error(w, errProxyClosed.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer f.work.Done()
+	defer f.remove(s)
+	defer f.p.leave(s.peer)
+	defer f.p.listen(s)()
+	s.serve(w, r)
+}
+
+func (f *SSEFront) add(s *sseSession) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed {
+		f.work.Add(1)
+		f.m[s.id] = s
+	}
+	return !f.closed
+}
+
+// remove ends a session whose stream is gone: nobody can be answered any more.
+func (f *SSEFront) remove(s *sseSession) {
+	f.mu.Lock()
+	delete(f.m, s.id)
+	f.mu.Unlock()
+	s.end(errSessionEnded)
+	s.detach(nil)
+	f.p.abandonQuick(s.owns)
+}
+
+func (s *sseSession) owns(r receiver) bool { return r == s }
+
+// serve writes the stream until the client goes or the session ends.
+func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
+	w.WriteHeader(http.StatusOK)
+	out := &sink{w: w, f: http.NewResponseController(w)}
+	// A client that does not read holds this goroutine in a write.
+	defer context.AfterFunc(s.lifetime, func() { _ = out.f.SetWriteDeadline(time.Now()) })()
+	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
+	out.flush()
+	pings := s.ping()
+	defer pings()
+	for {
+		select {
+		case <-s.wake:
+			for _, q := range s.take(nil, false).events {
+				if q.data == nil {
+					out.comment()
+					continue
+				}
+				out.event("", q.line())
+				out.flush()
+				if q.weight == answering {
+					<-s.places
+				}
+			}
+		case <-r.Context().Done():
+			return
+		case <-s.lifetime.Done():
+			return
+		}
+	}
+}
+
+// ping queues a comment now and then, without ever waiting. It never stops the
+// stream from being written, nor waits for that: a client that has not taken
+// anything for long is given up.
+func (s *sseSession) ping() (stop func()) {
+	full := 0
+	var mu sync.Mutex
+	var timer *time.Timer
+	stopped := false
+	tick := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped {
+			return
+		}
+		if s.push(nil, light) == nil {
+			full = 0
+		} else if full++; full >= sseFull {
+			s.end(errStreamFull)
+			return
+		}
+		timer.Reset(keepAlive)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(keepAlive, tick)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
+	}
+}
+
+// Messages is the handler of the path that clients POST to.
+func (f *SSEFront) Messages() http.Handler { return http.HandlerFunc(f.messages) }
+
+func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
+	if !f.o.admit(w, r) {
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST")
+		http.Error(w, "messages are sent with POST", http.StatusMethodNotAllowed)
+		return
+	}
+	id := r.URL.Query().Get("sessionId")
+	if id == "" {
+		http.Error(w, "no sessionId: GET opens a session, and says where to POST to", http.StatusBadRequest)
+		return
+	}
+	f.mu.Lock()
+	s := f.m[id]
+	f.mu.Unlock()
+	if s == nil {
+		http.Error(w, "unknown session: its stream has ended", http.StatusNotFound)
+		return
+	}
+	if buf := f.o.receive(w, r); buf != nil {
+		s.message(w, r, buf.Bytes())
+		release(buf)
+	}
+}
+
+// message handles one body, which is valid only while it runs.
+func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte) {
+	m := new(rawjson.Message)
+	batch, ok := scan(w, body, m)
+	version, _ := s.peer.settled()
+	switch {
+	case !ok:
+		return
+	case batch && version != batchVersion:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
+		return
+	case !batch && !m.ID.Present():
+		s.notification(body, m)
+	case !batch && !m.Method.Present():
+		s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+	default:
+		if !s.reserve(w, r) {
+			return
+		}
+		s.request(bytes.Clone(body), m, batch)
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// reserve makes room for an answer.
+func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
+	select {
+	case s.places <- struct{}{}:
+		return true
+	default:
+	}
+	t := time.NewTimer(sseWait)
+	defer t.Stop()
+	select {
+	case s.places <- struct{}{}:
+		return true
+	case <-t.C:
+		s.end(errStreamFull)
+		http.Error(w, fmt.Sprintf("the stream has not been read for %v: the session has ended", sseWait), http.StatusServiceUnavailable)
+	case <-s.lifetime.Done():
+		http.Error(w, errSessionEnded.Error(), http.StatusNotFound)
+	case <-r.Context().Done():
+	}
+	return false
+}
+
+func (s *sseSession) notification(body []byte, m *rawjson.Message) {
+	if string(m.Method.Of(body)) == rootsChangedMethod {
+		s.f.p.rootsChanged(s.lifetime, s.peer)
+		return
+	}
+	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
+		return
+	}
+	id := m.RequestID.Of(body)
+	if !s.slow.cancel(id) && s.f.p.cancelQuick(s.owns, id) != nil {
+		<-s.places
+	}
+}
+
+// request serves what has reserved a place.
+func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool) {
+	id := m.ID.Of(body)
+	method, ok := rawjson.String(body, m.Method)
+	switch {
+	case batch:
+	case !ok:
+		s.answer(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
+		return
+	case method == "initialize":
+		s.peer.greeted(greeting(body, m)) // before the next message is read
+	case method == "tools/call":
+		conn, taken, err := s.f.p.quick(body, m, s)
+		if err != nil {
+			s.answer(frame(nil, id, failed(method, err)))
+			return
+		}
+		if taken {
+			conn.Flush()
+			return
+		}
+	}
+	s.f.mu.Lock()
+	defer s.f.mu.Unlock()
+	if s.f.closed {
+		<-s.places
+		return
+	}
+	ctx, done := s.lifetime, func() {}
+	if !batch {
+		ctx, done = s.slow.begin(s.lifetime, id)
+	}
+	s.f.work.Go(func() { // ends with the session
+		defer done()
+		if batch {
+			s.answer(s.f.p.batch(ctx, body, batcher{s.caller(), s.slow.begin, s.notification}))
+			return
+		}
+		a := s.f.p.serve(ctx, request{line: body, msg: m, method: method, from: s.caller()})
+		if ctx.Err() != nil {
+			<-s.places // cancelled: no answer
+			return
+		}
+		s.answer(frame(nil, id, a))
+	})
+}
+
+// answer queues what a place was reserved for, nil for nothing.
+func (s *sseSession) answer(frames []byte) {
+	if frames == nil || s.push(frames, answering) != nil {
+		<-s.places
+	}
+}
+
+// caller implements receiver.
+func (s *sseSession) caller() caller {
+	version, capabilities := s.peer.settled()
+	return caller{
+		version: version, capabilities: capabilities, peer: s.peer, emit: s.notify,
+		ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			return s.peer.ask(ctx, s.peer.push, method, params)
+		},
+	}
+}
+
+// notify implements listener.
+func (s *sseSession) notify(method string, params []byte) {
+	_ = s.push(jsonrpc.AppendNotification(nil, method, params), weigh(method)) // see maxQueued
+}
+
+// whose implements receiver.
+func (s *sseSession) whose() *peer { return s.peer }
+
+// deliver implements receiver.
+func (s *sseSession) deliver(c *call, a answer) *jsonrpc.Writer {
+	s.answer(frame(make([]byte, 0, len(a.result)+len(a.object)+len(c.id)+64), c.id, a))
+	return nil
+}
+
+// progressed implements receiver.
+func (s *sseSession) progressed(_ *call, params []byte) *jsonrpc.Writer {
+	s.notify("notifications/progress", params)
+	return nil
+}
