@@ -57,6 +57,9 @@ type Entry struct {
 	ProbeTimeout    time.Duration
 	ShutdownTimeout time.Duration
 
+	// Isolation is which clients of serve share a connection to the server:
+	// "" or "auto", "shared", "principal" or "session".
+	Isolation string
 	// RequestIDFormat is "" or "number" for integers, "string" for servers
 	// that refuse those.
 	RequestIDFormat string

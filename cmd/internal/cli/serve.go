@@ -116,8 +116,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	names := make([]string, len(entries))
 	byName := map[string]config.Entry{}
+	isolation := map[string]proxy.Isolation{}
 	for i, e := range entries {
 		names[i], byName[e.Name] = e.Name, e
+		isolation[e.Name] = proxy.Isolation(e.Isolation)
 	}
 	p, err := proxy.New(proxy.Options{
 		Servers: names,
@@ -128,6 +130,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 			return dial.Dial(ctx, entry, o)
 		},
+		Isolation:      isolation,
 		NoPrefix:       !a.settings.Serve.Prefix,
 		Separator:      a.settings.Serve.Separator,
 		NameLimit:      nameLimit - a.settings.Serve.NameOverhead,
