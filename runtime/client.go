@@ -176,6 +176,10 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 		req.Params = p
 	}
 	res, err := c.t.Call(ctx, req)
+	var rpc *Error
+	if errors.As(err, &rpc) && rpc.Code == codeURLElicitation && c.elicited(ctx, rpc) {
+		res, err = c.t.Call(ctx, req)
+	}
 	if err != nil && clock.Expired() {
 		return nil, &TimeoutError{Op: method, After: limit}
 	}

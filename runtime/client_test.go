@@ -257,3 +257,50 @@ func TestCallWithProgressLosesNothingElse(t *testing.T) {
 		t.Errorf("got %s %v, %d progress, %v", raw, err, progress, h.notes)
 	}
 }
+
+// TestURLElicitationRequired: what has to be done first is put to the handler,
+// and the call made again, once.
+func TestURLElicitationRequired(t *testing.T) {
+	required := func(elicitations string) error {
+		return runtime.ParseError(json.RawMessage(`{"code":-32042,"message":"open pages","data":{"elicitations":` + elicitations + `}}`))
+	}
+	const one = `{"mode":"url","elicitationId":"e1","url":"https://s.test/?e1","message":"Authorize"}`
+	for name, c := range map[string]struct {
+		elicitations, action string
+		fails                int // of the calls, the first ones
+		want                 string
+	}{
+		"agreed to":      {`[` + one + `,` + one + `]`, "accept", 1, "2 asked, 2 calls, <nil>"},
+		"still required": {`[` + one + `]`, "accept", 9, "1 asked, 2 calls, open pages (-32042)"},
+		"declined":       {`[` + one + `,` + one + `]`, "decline", 1, "1 asked, 1 calls, open pages (-32042)"},
+		"a form":         {`[{"mode":"form"}]`, "accept", 1, "0 asked, 1 calls, open pages (-32042)"},
+		"none":           {`[]`, "accept", 1, "0 asked, 1 calls, open pages (-32042)"},
+	} {
+		asked, calls := 0, 0
+		h := asking(func(method string, params json.RawMessage) (json.RawMessage, error) {
+			if asked++; method != "elicitation/create" || string(params) != one {
+				t.Errorf("%s: asked %s %s", name, method, params)
+			}
+			return json.RawMessage(`{"action":"` + c.action + `"}`), nil
+		})
+		cl := runtime.NewClient(transportFunc(func(context.Context, *runtime.Request) (json.RawMessage, error) {
+			if calls++; calls <= c.fails {
+				return nil, required(c.elicitations)
+			}
+			return json.RawMessage(`{}`), nil
+		}), runtime.ClientOptions{Handler: h})
+		_, err := cl.Call(t.Context(), "tools/call", nil, nil)
+		if got := fmt.Sprintf("%d asked, %d calls, %v", asked, calls, err); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// asking is a handler that answers questions with a function.
+type asking func(method string, params json.RawMessage) (json.RawMessage, error)
+
+func (a asking) Request(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	return a(method, params)
+}
+func (asking) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
+func (asking) Closed(error)                                                            {}

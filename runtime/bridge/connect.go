@@ -217,7 +217,17 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 	case a.err == nil && modernOnly(a.versions):
 		return nil, noMutual(a.versions)
 	case a.err == nil:
-		return o.initialize(ctx, t, newest(a.versions))
+		c, err := o.initialize(ctx, t, newest(a.versions))
+		if errors.As(err, &rpc) && slices.Contains(a.versions, Modern) {
+			// It speaks both eras, but one on each connection, of which the
+			// question has been the first.
+			_ = t.Close() // it is of no use
+			if t, err = o.Open(ctx); err != nil {
+				return nil, err
+			}
+			return o.afresh(ctx, t, newest(a.versions))
+		}
+		return c, err
 	case ctx.Err() != nil:
 		return nil, a.err
 	case errors.Is(a.err, runtime.ErrClosed):

@@ -367,3 +367,26 @@ func TestNewSessionHasWhatTheOldOneHad(t *testing.T) {
 		}
 	})
 }
+
+// TestOneEraOnEachConnection: a server that has been asked for its revisions may
+// take that for the beginning of a modern connection.
+func TestOneEraOnEachConnection(t *testing.T) {
+	s := runtimetest.New()
+	s.Versions = []string{"2026-07-28", "2025-06-18"}
+	refused := false
+	s.Methods = map[string]runtimetest.Func{"initialize": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+		if !refused {
+			refused = true
+			return nil, &runtime.Error{Message: "duplicate initialize"}
+		}
+		return json.RawMessage(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`), nil
+	}}
+	c, opened, err := connect(t.Context(), s, bridge.Options{Legacy: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Info.Version != "2025-06-18" || opened != 2 {
+		t.Errorf("got %s over connection %d", c.Info.Version, opened)
+	}
+}

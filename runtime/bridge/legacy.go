@@ -187,5 +187,8 @@ func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
 	return nil
 }
 
+// Remote tells whether the server is reached over HTTP.
+func (l *legacyTransport) Remote() bool { return l.o.HTTP }
+
 // Unwrap gives the bare transport.
 func (l *legacyTransport) Unwrap() runtime.Transport { return l.Transport }

@@ -91,6 +91,17 @@ func (s *legacySession) remember(req *runtime.Request) {
 // offers.
 type sessionLost interface{ SessionExpired() bool }
 
+// SessionError says that the server has forgotten the connection's session and
+// that no other like it could be started. The server has not acted on the call.
+// Connecting anew may find that it has changed.
+type SessionError struct{ Err error }
+
+// Error gives the reason.
+func (e *SessionError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *SessionError) Unwrap() error { return e.Err }
+
 // inSession sends something. Where the server has forgotten the session, it is
 // sent again in a new one: with 404 to a session id "the client MUST start a new
 // session by sending a new InitializeRequest without a session ID" (2025-11-25,
@@ -155,10 +166,10 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	}
 	h, err := l.o.shake(ctx, l.Transport, l.version)
 	if err != nil {
-		return fmt.Errorf("start a new session: %w", err)
+		return &SessionError{fmt.Errorf("start a new session: %w", err)}
 	}
 	if h.ProtocolVersion != l.version {
-		return &runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}
+		return &SessionError{&runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}}
 	}
 	s.generation.Add(1)
 	s.gone.Store(false)

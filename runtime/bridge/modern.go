@@ -200,6 +200,9 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 	return raw, err
 }
 
+// Remote tells whether the server is reached over HTTP.
+func (m *modernTransport) Remote() bool { return m.o.HTTP }
+
 // once sends a request that is ready to be sent.
 func (m *modernTransport) once(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
 	start := time.Now()

@@ -231,3 +231,20 @@ func (a *awaited) abandon(d *detached, send sender) {
 		_, _ = send(ctx, req) // nobody is left to be told
 	})
 }
+
+// DeclaresTasks tells whether client capabilities name the tasks extension.
+func DeclaresTasks(capabilities json.RawMessage) bool { return declares(capabilities, ExtensionTasks) }
+
+// TasksRequired is the error for a client that asks for what needs the tasks
+// extension and does not declare it (SEP-2663).
+func TasksRequired() *runtime.Error {
+	return MissingCapability(object{}.with("extensions", object{}.with(ExtensionTasks, json.RawMessage(`{}`))))
+}
+
+// OffersTasks tells whether a server's capabilities are of one whose tools can
+// be called as tasks, of either era.
+func OffersTasks(capabilities json.RawMessage) bool {
+	var t legacyTasking
+	t.settle(capabilities)
+	return t.calls || declares(capabilities, ExtensionTasks)
+}

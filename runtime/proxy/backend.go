@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 )
 
 // backend is one server behind the proxy and the connections to it. The primary
@@ -88,10 +89,16 @@ func (b *backend) call(ctx context.Context, events *relay, build func(*connectio
 		result, err := b.over(ctx, c, events, build)
 		done()
 		switch {
-		case !again:
+		case !again || err == nil:
 		case errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed):
 			c.link.lost(c, err)
 			continue
+		case c.doubtful(events.method, err) && c.link.doubt(c):
+			b.p.log.Info("backend does not speak as was settled: connecting anew", "server", b.name, "err", err)
+			continue
+		}
+		if _, ok := errors.AsType[*bridge.SessionError](err); ok {
+			err = ours(err)
 		}
 		return served{result, c}, err
 	}

@@ -59,7 +59,7 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 		return nil, false, nil
 	}
 	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
-	if r == nil {
+	if r == nil || r.support != "" { // a task is waited for
 		return nil, false, nil
 	}
 	conn, who := r.b.common.Load(), to.whose()

@@ -24,6 +24,8 @@ type caller struct {
 	// ask puts a question of a server to the client and waits for the answer.
 	// Nil: the client cannot be asked in the middle of a request.
 	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	// home is the connection that the request concerns; nil: any that suits.
+	home *link
 	// pause tells that the server has ended its stream in the middle of the
 	// request, to be asked again after a while. It must not wait. Nil: nothing
 	// follows from that.

@@ -39,9 +39,20 @@ func describe(i runtime.Implementation) json.RawMessage {
 // the URIs that clients know.
 func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 	c := p.conversion(r, s.by)
-	result, err := c.Result(p.exposed(b, r, s.result))
+	raw, task := p.exposed(b, r, s.result), isTask(r.method, s.result)
+	var err error
+	if task {
+		raw, err = p.exposedTask(b, r, raw)
+	}
+	var result []byte
+	if err == nil {
+		result, err = c.Result(raw)
+	}
 	if err != nil {
 		return served{by: s.by}, &backendError{server: b.name, err: err}
+	}
+	if task && r.method == "tools/call" {
+		p.homes.note(s.by, result)
 	}
 	s.result = result
 	return s, nil

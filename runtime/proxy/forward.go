@@ -40,7 +40,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	defer refuse(nil)
 	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
 	defer clock.Stop()
-	events := &relay{clock: clock, from: &r.from, level: level, refuse: refuse}
+	events := &relay{method: r.method, clock: clock, from: &r.from, level: level, refuse: refuse}
 	var token json.RawMessage
 	if r.msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.
@@ -55,6 +55,10 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	}
 	s, err := b.call(ctx, events, func(c *connection) (*runtime.Request, error) {
 		req := &runtime.Request{Method: r.method, Params: params, Token: token}
+		if r.to != nil {
+			req.TaskSupport = r.to.support
+		}
+		events.taskSupport(c, req)
 		return req, events.suit(ctx, c, req)
 	})
 	if err == nil {
@@ -107,6 +111,7 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 // relay passes what a backend sends inside a call on to the client.
 type relay struct {
 	runtime.NopHandler
+	method string // the client's
 	clock  *deadline.Clock
 	token  []byte // the client's own progress token, nil for none
 	from   *caller

@@ -33,6 +33,7 @@ type link struct {
 	retryAt  time.Time // lists leave it alone until then
 	lastErr  error
 	closed   bool
+	doubted  time.Time // last connected anew because the server seemed another
 	taken    bool      // an exclusive one is in use
 	used     time.Time // last seen in use
 	begun    uint64    // calls begun by then
@@ -48,6 +49,9 @@ type connection struct {
 	version string
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
+	// remote tells that the server is no process of ours: it may be replaced by
+	// another one while the connection lasts.
+	remote bool
 	// gone is why the connection has ended, nil while it lives; guarded by
 	// backend.mu.
 	gone error
@@ -147,6 +151,7 @@ func (l *link) connect(a *attempt) {
 		b.lists.end()
 	}
 	if err != nil {
+		err = ours(err)
 		l.failures++
 		l.lastErr = err
 		l.retryAt = time.Now().Add(backoff(l.failures))
@@ -191,6 +196,9 @@ func (l *link) open() (*connection, *catalog, error) {
 	c.client, c.version = client, client.Info().Version
 	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
 		c.pipe = t.Pipeline()
+	}
+	if t, ok := client.Transport().(interface{ Remote() bool }); ok {
+		c.remote = t.Remote()
 	}
 	close(c.opened)
 	c.restoreLevel(b.p.lifetime)

@@ -132,6 +132,8 @@ func modernMethods(method string) (namedBy, bool) {
 		return byName, true
 	case "resources/read":
 		return byURI, true
+	case "tasks/get", "tasks/update", "tasks/cancel": // the tasks extension
+		return byTask, true
 	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
 		"completion/complete", "subscriptions/listen":
 		return byNothing, true

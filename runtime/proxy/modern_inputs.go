@@ -214,6 +214,10 @@ func (p *Proxy) backendOf(r request) *backend {
 		k = prompts
 	case "resources/read":
 		k, at = resources, r.msg.URI
+	case "tasks/get":
+		id, _ := rawjson.String(r.line, r.msg.TaskID)
+		b, _ := p.taskOf(id)
+		return b
 	}
 	target, _ := rawjson.String(r.line, at)
 	if to := s.routes[k][target]; to != nil {

@@ -32,7 +32,7 @@ func (p *Proxy) discovery() []byte {
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
 		"complete", bridge.Versions(),
-		p.capabilities(),
+		p.capabilities().withTasks(p),
 		p.instructions(), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: p.info},
 	})

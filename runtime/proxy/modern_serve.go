@@ -39,6 +39,8 @@ func (p *Proxy) answerModern(ctx context.Context, r request) ([]byte, error) {
 		return p.interact(ctx, prompts, r)
 	case "resources/read":
 		return p.interact(ctx, resources, r)
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		return p.task(ctx, r)
 	}
 	result, err := p.answer(ctx, r)
 	if err != nil || r.method == "completion/complete" { // which has come by way of forward

@@ -61,6 +61,13 @@ func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, don
 		}
 	}
 	for again := true; ; again = false {
+		if from.home != nil && again {
+			c, err := from.home.acquire(ctx)
+			if !errors.Is(err, errLinkClosed) {
+				return c, func() {}, err
+			}
+			continue
+		}
 		l := b.pick(from)
 		c, err := l.acquire(ctx)
 		switch {

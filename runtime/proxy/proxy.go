@@ -105,7 +105,8 @@ type Proxy struct {
 	listeners map[listener]changeKinds
 	levels    map[*peer]level // that clients have asked for
 
-	hub hub // of those who want to know of changed resources
+	hub   hub   // of those who want to know of changed resources
+	homes homes // of tasks
 }
 
 // listener is a client connection that wants to know of changes.

@@ -63,6 +63,9 @@ type route struct {
 	// wraps tells that clients of the handshake era see a tool's output schema
 	// wrapped in an object, so that what it returns must be wrapped, too.
 	wraps bool
+	// support tells how a tool of the handshake era is called as a task, ""
+	// not at all; see bridge.TaskSupport.
+	support string
 }
 
 // newSnapshot builds the lists of all catalogues, backends in configured order
@@ -94,6 +97,9 @@ func newSnapshot(p *Proxy) *snapshot {
 			for i, exposed := range s.exposedKeys(p, k, b, cat) {
 				it := cat.items[k][i]
 				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key, definition: it.raw, mirrors: it.mirrors}
+				if k == tools {
+					r.support = bridge.TaskSupport(it.raw)
+				}
 				r.wraps = k == tools && bridge.WrapsOutput(it.raw)
 				if _, taken := s.routes[k][exposed]; taken {
 					p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)

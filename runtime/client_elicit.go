@@ -1,0 +1,42 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+)
+
+const (
+	// codeURLElicitation is the error of revision 2025-11-25 that asks for pages
+	// to be opened before its request can be served. 2026-07-28 has no such code.
+	codeURLElicitation = -32042
+	// maxElicitations bounds what one error may ask for.
+	maxElicitations = 16
+)
+
+// elicited puts to the handler what an error of code -32042 says has to be done
+// before its request can be served (2025-11-25, Elicitation, URL elicitation
+// required), one after the other, and tells whether all of it was agreed to.
+func (c *Client) elicited(ctx context.Context, e *Error) bool {
+	var data struct {
+		Elicitations []json.RawMessage `json:"elicitations"`
+	}
+	if json.Unmarshal(e.Data, &data) != nil || len(data.Elicitations) == 0 || len(data.Elicitations) > maxElicitations {
+		return false
+	}
+	for _, params := range data.Elicitations {
+		var p struct {
+			Mode string `json:"mode"`
+		}
+		if json.Unmarshal(params, &p) != nil || p.Mode != "url" {
+			return false // the revision allows no other
+		}
+		raw, err := c.o.Handler.Request(ctx, nil, "elicitation/create", params)
+		var answer struct {
+			Action string `json:"action"`
+		}
+		if err != nil || json.Unmarshal(raw, &answer) != nil || answer.Action != "accept" {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,198 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// A task's id in front is that of its backend's, a dot, and the id that the
+// backend has given: whoever has the same configuration can tell where it
+// leads, and it is as hard to guess as the backend has made it. The first dot
+// separates, so a backend whose name has one goes by a hash.
+
+// taskPrefix is what the ids of a backend's tasks begin with, but for the dot.
+func taskPrefix(server string) string {
+	if !strings.Contains(server, ".") {
+		return server
+	}
+	sum := sha256.Sum256([]byte(server))
+	return "~" + strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:2*hashed]
+}
+
+// taskOf gives the backend of an exposed task id and the id there, nil where it
+// has none.
+func (p *Proxy) taskOf(id string) (*backend, string) {
+	prefix, bare, ok := strings.Cut(id, ".")
+	if !ok || bare == "" {
+		return nil, ""
+	}
+	for _, b := range p.backends {
+		if taskPrefix(b.name) == prefix {
+			return b, bare
+		}
+	}
+	return nil, ""
+}
+
+// task serves tasks/get, tasks/update and tasks/cancel (SEP-2663).
+func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
+	if !bridge.DeclaresTasks(r.from.capabilities) {
+		return nil, bridge.TasksRequired()
+	}
+	id, ok := rawjson.String(r.line, r.msg.TaskID)
+	if !ok {
+		return nil, invalid("params.taskId is missing or no string")
+	}
+	b, bare := p.taskOf(id)
+	if b == nil {
+		return nil, invalid("unknown task")
+	}
+	r.from.home = p.homes.of(id)
+	s, err := p.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
+	return s.result, err
+}
+
+// exposedTask gives a result that is or holds a task of a backend with the id
+// that clients know, the URIs in its result likewise, and questions that say
+// who asks.
+func (p *Proxy) exposedTask(b *backend, r *request, result []byte) ([]byte, error) {
+	o, err := rawjson.ObjectAt(result, rawjson.Span{End: len(result)})
+	if err != nil {
+		return result, nil //nolint:nilerr // the conversion says so
+	}
+	if e := o.Get("taskId"); e != nil {
+		if id, ok := rawjson.String(result, e.Value); ok {
+			o.Replace(e, rawjson.Quote(nil, taskPrefix(b.name)+"."+id))
+		}
+	}
+	if e := o.Get("result"); e != nil {
+		o.Replace(e, p.exposedContent(b, "tools/call", e.Value.Of(result)))
+	}
+	edits := o.Edits()
+	if e := o.Get("inputRequests"); e != nil && isObject(e.Value.Of(result)) {
+		raw := e.Value.Of(result)
+		entries, err := rawjson.Entries(raw)
+		if err != nil {
+			return nil, err
+		}
+		for _, q := range entries {
+			edit, err := p.passQuestion(q.Value.Of(raw), *r)
+			if err != nil {
+				return nil, err
+			}
+			if edit.New != nil {
+				edits = append(edits, rawjson.Within(e.Value.Start+q.Value.Start, []rawjson.Edit{edit})...)
+			}
+		}
+	}
+	return rawjson.Apply(result, edits), nil
+}
+
+// isTask tells whether a result of a request holds a task.
+func isTask(method string, result []byte) bool {
+	switch method {
+	case "tasks/get":
+		return true
+	case "tools/call":
+		if !bytes.Contains(result, []byte(`"task"`)) {
+			return false
+		}
+		at, err := rawjson.Field(result, "resultType")
+		if err != nil {
+			return false
+		}
+		kind, _ := rawjson.String(result, at)
+		return kind == "task"
+	}
+	return false
+}
+
+// taskSupport fits a request to a backend's way with tasks. Where the client
+// takes tasks it gets them from servers of either era. Where it does not, a
+// modern server tells it so itself (-32021), and a task of the handshake era,
+// of which no client is told, is waited for.
+func (e *relay) taskSupport(c *connection, req *runtime.Request) {
+	if !e.from.modern() {
+		return
+	}
+	declares := bridge.DeclaresTasks(e.from.capabilities)
+	req.Tasks = c.modern() || declares
+	if declares && !c.modern() {
+		req.Capabilities = bridge.Offer(e.from.capabilities, e.from.version, c.version)
+	}
+}
+
+// maxHomes bounds the tasks whose connection is remembered. A task beyond that
+// is asked for over any connection to its server.
+const maxHomes = 4096
+
+// homes tells over which connection a task of a server of the handshake era was
+// made: others may lead to another process. The zero value is ready.
+type homes struct {
+	mu  sync.Mutex // guards all
+	all map[string]*link
+}
+
+// note remembers where a task is at home, given the result that is the task as
+// exposed.
+func (h *homes) note(by *connection, result []byte) {
+	if by.modern() {
+		return // one connection is as good as another
+	}
+	at, err := rawjson.Field(result, "taskId")
+	if err != nil {
+		return
+	}
+	id, ok := rawjson.String(result, at)
+	if !ok {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.all == nil {
+		h.all = map[string]*link{}
+	}
+	for other := range h.all {
+		if len(h.all) < maxHomes {
+			break
+		}
+		delete(h.all, other)
+	}
+	h.all[id] = by.link
+}
+
+// of gives where a task is at home, nil where that is not known.
+func (h *homes) of(id string) *link {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.all[id]
+}
+
+// withTasks adds the tasks extension to what is offered, where a server has
+// tasks of either era or is not known yet. Clients of the handshake era are not
+// told of any: their calls are waited for.
+func (o offer) withTasks(p *Proxy) offer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.backends {
+		if b.catalog == nil || bridge.OffersTasks(b.catalog.capabilities) {
+			o.Extensions = maps.Clone(o.Extensions)
+			if o.Extensions == nil {
+				o.Extensions = map[string]json.RawMessage{}
+			}
+			o.Extensions[bridge.ExtensionTasks] = json.RawMessage(`{}`)
+			break
+		}
+	}
+	return o
+}

@@ -1,0 +1,255 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// pooled is a backend over a fake server in memory, connected.
+func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *backend {
+	t.Helper()
+	p, err := New(Options{
+		Servers: []string{"a"}, Isolation: map[string]Isolation{"a": isolation},
+		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
+			c, err := bridge.Connect(ctx, bridge.Options{
+				Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Handler: h,
+				Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
+			})
+			if err != nil {
+				return nil, err
+			}
+			return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	b := p.backends[0]
+	if _, err := b.primary.acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.mu.Lock()
+	b.remote = false // as a process is
+	b.mu.Unlock()
+	return b
+}
+
+func (b *backend) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.links)
+}
+
+// get acquires a connection.
+func get(t *testing.T, b *backend, from *caller) (*connection, func()) {
+	t.Helper()
+	c, done, err := b.acquire(t.Context(), from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, done
+}
+
+func alone(capabilities string) *caller {
+	return &caller{version: bridge.Modern, capabilities: json.RawMessage(capabilities)}
+}
+
+func settledPeer(capabilities string) *caller {
+	who := newPeer(func([]byte) error { return nil })
+	who.greeted("2025-11-25", json.RawMessage(capabilities))
+	return &caller{version: "2025-11-25", capabilities: json.RawMessage(capabilities), peer: who}
+}
+
+const (
+	formOnly = `{"elicitation":{"form":{}}}`
+	canAll   = `{"elicitation":{"form":{},"url":{}},"sampling":{}}`
+)
+
+// TestRequestsWithoutSessionAreAskedAlone: once a server asks without telling
+// inside which call, each of its processes has one such request at a time, of
+// which it knows what can be asked.
+func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
+	b := pooled(t, runtimetest.New(), IsolationAuto)
+	first, done := get(t, b, alone(formOnly))
+	if first.link != b.primary || b.count() != 0 {
+		t.Error("a server that has asked nothing is not shared")
+	}
+	done()
+	b.asked(first, true)
+	c1, done1 := get(t, b, alone(formOnly))
+	c2, done2 := get(t, b, alone(formOnly))
+	c3, done3 := get(t, b, alone(canAll))
+	none1, _ := get(t, b, alone(`{}`))
+	none2, _ := get(t, b, alone(`{"experimental":{}}`))
+	if c1 == c2 || c1 == c3 || !c1.link.exclusive || c1.link.key.Capabilities != formOnly {
+		t.Errorf("two requests share %v", c1.link.key)
+	}
+	if none1 != none2 || none1.link.exclusive || none1.link.key.Capabilities != `{}` {
+		t.Errorf("requests that cannot be asked: got %v and %v", none1.link.key, none2.link.key)
+	}
+	done1()
+	done3()
+	if again, done := get(t, b, alone(formOnly)); again != c1 {
+		t.Error("a connection is not used again")
+	} else {
+		done()
+	}
+	done2()
+}
+
+// TestRequestsWithoutSessionShareAStream: where the wire tells inside which call
+// a server asks, one connection does for all with equal capabilities.
+func TestRequestsWithoutSessionShareAStream(t *testing.T) {
+	b := pooled(t, runtimetest.New(), IsolationAuto)
+	b.asked(b.primary.ready.Load(), false)
+	c1, _ := get(t, b, alone(formOnly))
+	c2, _ := get(t, b, alone(formOnly))
+	c3, _ := get(t, b, alone(canAll))
+	if c1 != c2 || c1 == c3 || c1.link.exclusive {
+		t.Errorf("got %v, %v and %v", c1.link.key, c2.link.key, c3.link.key)
+	}
+}
+
+// TestPoolIsBounded: beyond the bound callers share, until something is idle.
+func TestPoolIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := pooled(t, runtimetest.New(), IsolationAuto)
+		b.asked(b.primary.ready.Load(), true)
+		var ends []func()
+		for i := range maxLinks {
+			c, done := get(t, b, alone(formOnly))
+			ends = append(ends, done)
+			if !c.link.exclusive {
+				t.Fatalf("request %d shares", i)
+			}
+		}
+		c, _ := get(t, b, alone(formOnly))
+		own, _ := get(t, b, settledPeer(formOnly))
+		if c.link != b.primary || own.link != b.primary || b.count() != maxLinks {
+			t.Errorf("beyond the bound: got %v and %v", c.link.key, own.link.key)
+		}
+		ends[0]()
+		if c, done := get(t, b, alone(formOnly)); !c.link.exclusive {
+			t.Error("one that was given back is not used")
+		} else {
+			done()
+		}
+		if own, _ := get(t, b, settledPeer(formOnly)); own.link != b.primary {
+			t.Error("one that was used just now makes room")
+		}
+		time.Sleep(linkYield + time.Second) // as time goes in the bubble
+		if own, _ := get(t, b, settledPeer(formOnly)); own.link.owner == nil || b.count() != maxLinks {
+			t.Error("an idle one does not make room")
+		}
+		for _, done := range ends[1:] {
+			done()
+		}
+		time.Sleep(linkIdle + 2*linkSweep) // as above
+		if n := b.count(); n != 0 {
+			t.Errorf("%d idle connections are kept", n)
+		}
+		if b.primary.ready.Load() == nil {
+			t.Error("the shared connection was closed")
+		}
+	})
+}
+
+// TestOwnConnectionsEnd with their session, or when they are idle, unless the
+// entry asks for one each.
+func TestOwnConnectionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for isolation, kept := range map[Isolation]int{IsolationAuto: 0, IsolationSession: 1} {
+			b := pooled(t, runtimetest.New(), isolation)
+			b.asked(b.primary.ready.Load(), true)
+			one, two := settledPeer(formOnly), settledPeer(formOnly)
+			c1, _ := get(t, b, one)
+			c2, _ := get(t, b, two)
+			if again, _ := get(t, b, one); c1 == c2 || again != c1 || one.peer.belongings.to(b) != c1 {
+				t.Errorf("%s: got %v and %v", isolation, c1.link.key, c2.link.key)
+			}
+			b.p.leave(two.peer)
+			b.p.leave(two.peer)
+			if two.peer.belongings.to(b) != nil || b.count() != 1 {
+				t.Errorf("%s: a session's connection outlives it", isolation)
+			}
+			if late, _ := get(t, b, two); late.link != b.primary {
+				t.Errorf("%s: a session that has ended gets a connection", isolation)
+			}
+			time.Sleep(linkIdle + 2*linkSweep) // as time goes in the bubble
+			if b.count() != kept {
+				t.Errorf("%s: %d idle connections, want %d", isolation, b.count(), kept)
+			}
+		}
+	})
+}
+
+// TestIsolationOfEachKind: who shares with whom before and after a question.
+func TestIsolationOfEachKind(t *testing.T) {
+	for _, x := range []struct {
+		isolation Isolation
+		versions  []string
+		asks      bool
+		want      string // which of one, two, none and modern share: equal letters
+	}{
+		{IsolationAuto, nil, false, "aaaa"},
+		{IsolationAuto, nil, true, "abcd"},
+		{IsolationShared, nil, true, "aaaa"},
+		{IsolationPrincipal, nil, true, "aaaa"},
+		{IsolationSession, nil, false, "abcd"},
+		{IsolationAuto, []string{"2026-07-28"}, true, "aaaa"},
+		{IsolationSession, []string{"2026-07-28"}, false, "abcd"},
+		{IsolationAuto, []string{"2026-07-28", "2025-11-25"}, false, "aaab"},
+		{IsolationAuto, []string{"2026-07-28", "2025-11-25"}, true, "abcd"},
+	} {
+		s := runtimetest.New()
+		s.Versions = x.versions
+		b := pooled(t, s, x.isolation)
+		callers := []*caller{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
+		if x.asks {
+			c, _ := get(t, b, callers[0])
+			b.asked(c, true)
+		}
+		seen := map[*connection]byte{}
+		got := ""
+		for _, from := range callers {
+			c, _ := get(t, b, from)
+			if seen[c] == 0 {
+				seen[c] = byte('a' + len(seen))
+			}
+			got += string(seen[c])
+		}
+		if got != x.want {
+			t.Errorf("%s, %v, asks %v: got %s, want %s", x.isolation, x.versions, x.asks, got, x.want)
+		}
+	}
+}
+
+// TestLinkThatIsClosedInTheMeantime: whoever has just chosen it gets another.
+func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
+	b := pooled(t, runtimetest.New(), IsolationAuto)
+	b.asked(b.primary.ready.Load(), true)
+	from := settledPeer(formOnly)
+	for range 50 {
+		l := b.pick(from)
+		b.mu.Lock()
+		b.shut(l)
+		b.mu.Unlock()
+		if _, err := l.acquire(t.Context()); err == nil {
+			t.Fatal("a closed link connects")
+		}
+		if _, _, err := b.acquire(t.Context(), from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := b.count(); n != 1 {
+		t.Errorf("%d links for one session", n)
+	}
+}

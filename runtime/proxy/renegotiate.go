@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+)
+
+const (
+	// doubtEvery is how often a connection is made anew because of what the
+	// server says: one that goes on saying so is taken at its word.
+	doubtEvery = time.Minute
+	// retirePoll is how often a connection that was replaced is looked at, to be
+	// closed once the calls over it have ended.
+	retirePoll = 250 * time.Millisecond
+)
+
+// doubtful tells whether a call has failed because the server is no longer the
+// one that was connected to: it has forgotten the session and does not start
+// another like it, it does not speak the revision, or it does not know a method
+// of what it offers. It has not acted on the call then. A process cannot become
+// another one while its streams are open.
+func (c *connection) doubtful(method string, err error) bool {
+	if _, ok := errors.AsType[*bridge.SessionError](err); ok {
+		return true
+	}
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	if !ok || !c.remote {
+		return false
+	}
+	return rpc.Code == runtime.CodeUnsupportedVersion ||
+		rpc.Code == runtime.CodeMethodNotFound && c.client.Info().Has(capabilityOf(method))
+}
+
+// capabilityOf is the capability of a server that has a method, "" for others.
+func capabilityOf(method string) string {
+	switch method {
+	case "tools/call":
+		return "tools"
+	case "prompts/get":
+		return "prompts"
+	case "resources/read":
+		return "resources"
+	case "completion/complete":
+		return "completions"
+	}
+	return ""
+}
+
+// doubt takes a connection out of use, so that the next call makes a new one and
+// finds the era out again; calls in flight over it go on. It reports false where
+// that was done a moment ago.
+func (l *link) doubt(c *connection) bool {
+	b := l.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || time.Since(l.doubted) < doubtEvery {
+		return false
+	}
+	if l.ready.CompareAndSwap(c, nil) {
+		l.doubted = time.Now()
+		b.expose()
+		b.p.work.Go(func() { c.retire(b.p.lifetime) })
+	}
+	return true
+}
+
+// retire closes a connection once nobody uses it.
+func (c *connection) retire(ctx context.Context) {
+	t := time.NewTicker(retirePoll)
+	defer t.Stop()
+	for end := time.Now().Add(requestCeiling); c.busy() && time.Now().Before(end); {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			_ = c.client.Close()
+			return
+		}
+	}
+	_ = c.client.Close()
+}
+
+// ours gives a failure to connect as one of ours: what a server answers to the
+// handshake is no answer to the client's request.
+func ours(err error) error {
+	if _, ok := errors.AsType[*runtime.Error](err); ok {
+		return errors.New(err.Error())
+	}
+	return err
+}
