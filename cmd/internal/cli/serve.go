@@ -42,7 +42,7 @@ func newServe(a *app) *cobra.Command {
 		Use:   "serve",
 		Short: "Put all configured servers behind one endpoint",
 		Long: "Put all configured servers behind one endpoint: on standard input and output, as hosts start it,\n" +
-			"or with --http as Streamable HTTP at /mcp. A server is started when it is first needed, once\n" +
+			"or with --http as Streamable HTTP at /mcp, and as the older HTTP+SSE at /sse. A server is started when it is first needed, once\n" +
 			"for all clients. One that fails does not disturb the others.\n\n" +
 			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
 			"There is no authentication, so --http takes addresses of this machine only, unless --insecure\n" +
@@ -64,6 +64,7 @@ func newServe(a *app) *cobra.Command {
 	fl.Bool("no-prefix", false, "keep the servers' own names")
 	fl.String("separator", "__", "`TEXT` between server and name")
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
+	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
 	if err := cmd.RegisterFlagCompletionFunc("server", func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
@@ -188,14 +189,17 @@ func (a *app) serveHTTP(ctx context.Context, p *proxy.Proxy, f serveFlags) error
 	if err := f.guard(); err != nil {
 		return err
 	}
-	lc := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second}}
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive()}
 	l, err := lc.Listen(ctx, "tcp", f.http)
 	if err != nil {
 		return (&Error{Code: exitConnect, Err: fmt.Errorf("listen on %s: %w", f.http, err)}).withHint("choose another address: mcpctl serve --http 127.0.0.1:0")
 	}
-	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: f.insecure})
+	o := proxy.HTTPOptions{AnyHost: f.insecure, StreamMax: a.settings.Serve.StreamMax}
+	front, old := p.NewHTTPFront(o), p.NewSSEFront(proxy.SSEOptions{HTTPOptions: o})
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", front)
+	mux.Handle("/sse", old)
+	mux.Handle("/messages", old.Messages())
 	alive := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // a prober that has gone needs no answer
@@ -213,6 +217,7 @@ func (a *app) serveHTTP(ctx context.Context, p *proxy.Proxy, f serveFlags) error
 	case <-ctx.Done():
 	}
 	front.Close()
+	old.Close()
 	// Requests have been ended by now; what can still wait is an answer being
 	// written, or a connection on which nothing was ever asked, which Shutdown
 	// would give five seconds.
@@ -226,6 +231,11 @@ func (a *app) serveHTTP(ctx context.Context, p *proxy.Proxy, f serveFlags) error
 		return err
 	}
 	return nil
+}
+
+// keepAlive finds a client that has gone without a word within a minute.
+func keepAlive() net.KeepAliveConfig {
+	return net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 }
 
 // guard refuses an address that other machines can reach: anyone there could

@@ -46,6 +46,7 @@ func keys() []key {
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
 		{name: "serve.nameOverhead", def: 20, parse: overhead},
 		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration},
+		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration},
 	}
 }
 

@@ -75,6 +75,8 @@ type Serve struct {
 	NameOverhead int
 	// RequestTimeout bounds a call through the proxy; zero is its default.
 	RequestTimeout time.Duration
+	// StreamMax ends streams over HTTP that are older; zero is never.
+	StreamMax time.Duration
 }
 
 // CallTimeout is how long a call to a server may go without a sign of life:

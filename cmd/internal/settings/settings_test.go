@@ -68,12 +68,12 @@ func defaults() settings.Settings {
 }
 
 func TestSources(t *testing.T) {
-	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n" +
+	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  streamMax: 50s\n" +
 		"registry: http://file.example/\ncolor: never\nprotocolVersion: 2025-11-25\nnoInput: yes\nverbose: 1\noutput: json\n"
 	fromFile := func(s *settings.Settings) {
 		s.Timeout, s.Registry, s.Color, s.ColorSet = 2*time.Minute, "http://file.example", "never", true
 		s.ProtocolVersion, s.NoInput, s.Verbose, s.Output = "2025-11-25", true, 1, "json"
-		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1}
+		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, StreamMax: 50 * time.Second}
 	}
 	for _, tt := range []struct {
 		name string
