@@ -22,9 +22,13 @@ func parseFilter(r request) (filter, error) {
 	if !isObject(raw) {
 		return f, invalid("params.notifications is missing or no object")
 	}
-	var at [4]rawjson.Span
-	if err := rawjson.Fields(raw, at[:], "toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"); err != nil {
+	var at [5]rawjson.Span
+	err := rawjson.Fields(raw, at[:], "toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds")
+	if err != nil {
 		return f, invalid("params.notifications: %v", err)
+	}
+	if f.tasks, err = r.taskIDs(at[4].Of(raw)); err != nil {
+		return f, err
 	}
 	for i, wants := range []*bool{&f.tools, &f.prompts, &f.resources} {
 		switch v := string(at[i].Of(raw)); v {
@@ -64,15 +68,22 @@ func acknowledged(id []byte, f *filter) []byte {
 			comma = ","
 		}
 	}
-	if f.uris != nil {
-		out = append(out, comma+`"resourceSubscriptions":[`...)
-		for i, uri := range f.uris {
+	for _, list := range []struct {
+		name   string
+		values []string
+	}{{"resourceSubscriptions", f.uris}, {"taskIds", f.tasks}} {
+		if list.values == nil {
+			continue
+		}
+		out = append(out, comma+`"`+list.name+`":[`...)
+		for i, value := range list.values {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = rawjson.Quote(out, uri)
+			out = rawjson.Quote(out, value)
 		}
 		out = append(out, ']')
+		comma = ","
 	}
 	return append(out, `}}`...)
 }
@@ -85,7 +96,7 @@ type listening struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting [][]byte
-	waits   map[string]bool // what waits, each once
+	waits   map[string]int // where in waiting it is, by what it says
 }
 
 // notify implements listener. What waits already says the same, so nothing is
@@ -96,10 +107,18 @@ func (s *listening) notify(method string, params []byte) {
 		return // no object: nothing that could be sent on
 	}
 	key := method + string(params)
+	if method == tasksNotification {
+		at, _ := rawjson.Field(params, "taskId") // an object, as above
+		key = method + string(at.Of(params))
+	}
 	s.mu.Lock()
-	if !s.waits[key] {
-		s.waits[key] = true
+	i, waits := s.waits[key]
+	switch {
+	case !waits:
+		s.waits[key] = len(s.waiting)
 		s.waiting = append(s.waiting, jsonrpc.AppendNotification(nil, method, stamped))
+	case method == tasksNotification: // the newest state says it all
+		s.waiting[i] = jsonrpc.AppendNotification(nil, method, stamped)
 	}
 	s.mu.Unlock()
 	select {
@@ -132,7 +151,7 @@ type channel struct {
 // answer, or the channel does.
 func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channel) {
 	id := r.msg.ID.Of(r.line)
-	s := &listening{id: id, wake: make(chan struct{}, 1), waits: map[string]bool{}}
+	s := &listening{id: id, wake: make(chan struct{}, 1), waits: map[string]int{}}
 	for k := range kinds {
 		if f.has(k.listing().changed) {
 			p.seen[k].Store(true)

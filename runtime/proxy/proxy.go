@@ -64,7 +64,7 @@ type Options struct {
 	// Ring seals what clients keep for the proxy: states of interrupted
 	// requests, cursors. Nil: one in memory.
 	Ring *bridge.Ring
-	// Info names this proxy to its clients.
+	// Info names this proxy to its clients; without a name it is "mcpctl".
 	Info runtime.Implementation
 	// Isolation tells, by server, which clients share a connection; absent is
 	// IsolationAuto.
@@ -119,6 +119,9 @@ type listener interface {
 func New(o Options) (*Proxy, error) {
 	if o.Dial == nil {
 		return nil, errors.New("proxy: no dial function")
+	}
+	if o.Info.Name == "" {
+		o.Info.Name = "mcpctl"
 	}
 	if o.Separator == "" {
 		o.Separator = "__"

@@ -34,7 +34,8 @@ func (k changeKinds) has(method string) bool {
 // changes of lists, and of resources by the URIs that it knows them by.
 type filter struct {
 	changeKinds
-	uris []string
+	uris  []string
+	tasks []string // ids as clients know them
 }
 
 // subscribe has a listener told of what a filter names, as plain notifications,
@@ -61,6 +62,9 @@ func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filte
 		wg.Go(func() { each[i], failures[i] = p.follow(ctx, from, l, uri) })
 	}
 	wg.Wait()
+	var following func()
+	honoured.tasks, following = p.followTasks(ctx, from, l, f.tasks)
+	stops = append(stops, following)
 	for i, s := range each {
 		switch {
 		case s != nil:

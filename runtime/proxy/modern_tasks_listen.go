@@ -1,0 +1,155 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// maxTasksWatched bounds the tasks of one listen: each is asked for.
+	maxTasksWatched = 100
+	// taskWatch is how often a task is asked for where its server does not say,
+	// taskWatchMin and taskWatchMax bound what it may say.
+	taskWatch    = time.Second
+	taskWatchMin = 100 * time.Millisecond
+	taskWatchMax = time.Minute
+	// taskWatchFails bounds failures in a row to ask for a task.
+	taskWatchFails = 10
+)
+
+// tasksNotification tells a listener what has become of a task.
+const tasksNotification = "notifications/tasks"
+
+// taskIDs reads the tasks that a listen names (SEP-2663, Task Status
+// Notifications).
+func (r request) taskIDs(list []byte) ([]string, error) {
+	if list == nil || string(list) == "null" {
+		return nil, nil
+	}
+	spans, err := rawjson.Elements(list)
+	if err != nil || len(spans) > maxTasksWatched {
+		return nil, invalid("params.notifications.taskIds is no array of at most %d tasks", maxTasksWatched)
+	}
+	if len(spans) > 0 && !bridge.DeclaresTasks(r.msg.MetaCapabilities.Of(r.line)) {
+		return nil, bridge.TasksRequired()
+	}
+	ids := make([]string, len(spans))
+	for i, s := range spans {
+		var ok bool
+		if ids[i], ok = rawjson.String(list, s); !ok {
+			return nil, invalid("params.notifications.taskIds holds something that is no string")
+		}
+	}
+	return ids, nil
+}
+
+// followTasks has a listener told of tasks, from now until stop. Those that
+// there are come back, in the order given. Servers of the handshake era tell of
+// no task as a rule, so it is the proxy that asks, as often as the server wants
+// to be asked: in the place of each client.
+func (p *Proxy) followTasks(ctx context.Context, from *caller, l listener, ids []string) (honoured []string, stop func()) {
+	if len(ids) == 0 {
+		return nil, func() {}
+	}
+	life, stop := context.WithCancel(p.lifetime)
+	found := make([]*taskWatcher, len(ids))
+	var wg sync.WaitGroup
+	for i, id := range ids {
+		wg.Go(func() {
+			w := &taskWatcher{p: p, from: *from, l: l, id: id}
+			w.from.emit, w.from.ask = nil, nil
+			if err := w.look(ctx); err != nil {
+				p.log.Debug("no word of a task", "err", err)
+				return
+			}
+			found[i] = w
+		})
+	}
+	wg.Wait()
+	for _, w := range found {
+		if w != nil {
+			honoured = append(honoured, w.id)
+			p.work.Go(func() { w.run(life) })
+		}
+	}
+	return honoured, stop
+}
+
+// taskWatcher asks for one task in the place of a client that listens.
+type taskWatcher struct {
+	p    *Proxy
+	from caller
+	l    listener
+	id   string
+
+	last []byte // the task as it was last
+	next time.Duration
+	done bool // it has ended
+}
+
+// look asks for the task. It tells the listener where the task has changed, and
+// at first where it waits for the client or has ended.
+func (w *taskWatcher) look(ctx context.Context) error {
+	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":"tasks/get","params":{"taskId":`), w.id)
+	r := request{line: append(line, `}}`...), msg: new(rawjson.Message), method: "tasks/get", from: w.from}
+	if err := rawjson.Scan(r.line, r.msg); err != nil {
+		return err
+	}
+	result, err := w.p.task(ctx, r)
+	if err != nil {
+		return err
+	}
+	var task struct {
+		Status string
+		Poll   float64 `json:"pollIntervalMs"`
+	}
+	if err := json.Unmarshal(result, &task); err != nil {
+		return err
+	}
+	w.next = taskWatch
+	if task.Poll > 0 {
+		w.next = time.Duration(min(max(task.Poll, float64(taskWatchMin.Milliseconds())), float64(taskWatchMax.Milliseconds()))) * time.Millisecond
+	}
+	w.done = task.Status == "completed" || task.Status == "failed" || task.Status == "cancelled"
+	news := w.last != nil && !bytes.Equal(result, w.last) || w.last == nil && task.Status != "working"
+	w.last = result
+	if !news {
+		return nil
+	}
+	params, err := rawjson.Without(result, func(name string) bool { return name == "resultType" || name == "_meta" })
+	if err != nil {
+		return err
+	}
+	w.l.notify(tasksNotification, params)
+	return nil
+}
+
+func (w *taskWatcher) run(ctx context.Context) {
+	for fails := 0; !w.done && fails < taskWatchFails; {
+		t := time.NewTimer(w.next)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return
+		}
+		err := w.look(ctx)
+		var rpc *runtime.Error
+		switch {
+		case err == nil:
+			fails = 0
+		case errors.As(err, &rpc):
+			return // the task is gone
+		default:
+			fails++
+		}
+	}
+}
