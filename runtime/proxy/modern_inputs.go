@@ -237,7 +237,10 @@ func (p *Proxy) ask(inputs []bridge.Input, s *state) []byte {
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
 	out = append(append(out, `},"requestState":`...), p.seal(s)...)
-	return fmt.Appendf(out, `,"_meta":{%q:%s}}`, metaServerInfo, p.info)
+	if p.info != nil {
+		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, p.info)
+	}
+	return append(out, '}')
 }
 
 // pagesOf gives the pages that a person is to open before the same request is

@@ -42,11 +42,7 @@ func (p *Proxy) answerModern(ctx context.Context, r request) ([]byte, error) {
 	case "tasks/get", "tasks/update", "tasks/cancel":
 		return p.task(ctx, r)
 	}
-	result, err := p.answer(ctx, r)
-	if err != nil || r.method == "completion/complete" { // which has come by way of forward
-		return result, err
-	}
-	return p.complete2026(r.method, result)
+	return p.answer(ctx, r)
 }
 
 // checkParams compares the Mcp-Param headers of a tools/call with its arguments,

@@ -23,6 +23,7 @@ import (
 type pool struct {
 	servers map[string]*runtimetest.Server
 	plain   bool // no call takes the quick way
+	listen  bool // what modern servers tell outside calls is asked for
 
 	mu    sync.Mutex
 	keys  []proxy.Key
@@ -61,6 +62,9 @@ func (b *pool) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*run
 	})
 	if err != nil {
 		return nil, err
+	}
+	if l, ok := c.Transport.(interface{ Listen(context.Context) }); ok && b.listen {
+		l.Listen(context.Background()) // ends with the transport
 	}
 	return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 }
