@@ -113,6 +113,7 @@ func (b *backend) over(ctx context.Context, c *connection, events *relay, build 
 	e.conn = c
 	req.Events = &e
 	defer c.begin(&e)()
+	c.usedBy(e.from.peer)
 	return c.client.Transport().Call(ctx, req)
 }
 

@@ -74,6 +74,9 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	if conn.pipe == nil {
 		return nil, false, nil
 	}
+	if who == nil || conn.user.Load() != who {
+		conn.usedBy(who)
+	}
 	c, _ := calls.Get().(*call)
 	c.backend, c.to = r.b, to
 	if c.from = conn.version; who != nil {

@@ -130,10 +130,10 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a, several := c.only(cancel)
-	if owner := c.link.owner; a == nil && owner != nil {
-		return c.askOwner(ctx, owner, method, params)
-	}
 	if a == nil && !several {
+		if owner := c.owner(); owner != nil {
+			return c.askOwner(ctx, owner, method, params)
+		}
 		return b.outside(method)
 	}
 	if c.link.owner == nil && !c.link.exclusive {
@@ -148,8 +148,8 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 		return result, err
 	}
 	// The calls have ended, and servers ask for roots outside of them, too.
-	if c.link.owner != nil {
-		return c.askOwner(ctx, c.link.owner, method, params)
+	if owner := c.owner(); owner != nil {
+		return c.askOwner(ctx, owner, method, params)
 	}
 	return b.p.roots(), nil
 }
@@ -174,15 +174,6 @@ func (a *active) refuse(err error) {
 // askOwner puts a question that belongs to no call to the client whose own the
 // connection is.
 func (c *connection) askOwner(ctx context.Context, owner *peer, method string, params json.RawMessage) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() { // ends with the question
-		select {
-		case <-owner.belongings.done:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	from := caller{peer: owner, ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		return owner.ask(ctx, owner.push, method, params)
 	}}
@@ -213,6 +204,12 @@ func (c *connection) put(ctx context.Context, from *caller, refuse func(error), 
 		return nil, undeclared(method, params)
 	}
 	c.promise(from.peer, method, out)
+	if from.peer != nil { // nobody answers for a client that is gone
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(from.peer.belongings.life, cancel)()
+	}
 	result, err := from.ask(ctx, method, out)
 	if err != nil {
 		return nil, err

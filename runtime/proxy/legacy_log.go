@@ -102,21 +102,23 @@ func (e *relay) wanted(c *connection) level {
 func (c *connection) logged(params json.RawMessage) {
 	grave := gravity(params)
 	var a *active
+	several := false
 	if c.isOpen() {
-		a, _ = c.only(nil)
+		a, several = c.only(nil)
 	}
-	switch owner := c.link.owner; {
-	case a != nil && a.from.emit != nil:
+	if a != nil && a.from.emit != nil {
 		if grave >= a.level {
 			a.from.emit("notifications/message", params)
 		}
-	case a == nil && owner != nil:
+		return
+	}
+	if owner := c.owner(); owner != nil && a == nil && !several {
 		if grave >= wanted(&caller{peer: owner}, c) {
 			owner.tell("notifications/message", params)
 		}
-	default:
-		c.keepLine(grave, params)
+		return
 	}
+	c.keepLine(grave, params)
 }
 
 // maxLine bounds what is kept of a line, in bytes.

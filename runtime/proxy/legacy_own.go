@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -16,7 +17,8 @@ type belongings struct {
 	links atomic.Pointer[map[*backend]*link]
 
 	ended atomic.Bool
-	done  chan struct{} // closed when the session ends
+	life  context.Context //nolint:containedctx // the session's, ended by Proxy.leave
+	end   context.CancelFunc
 
 	mu      sync.Mutex // guards what follows, and replacing links
 	level   level      // the log level it has asked for
@@ -68,7 +70,7 @@ func (p *Proxy) leave(who *peer) {
 	if ended {
 		return
 	}
-	close(o.done)
+	o.end()
 	for _, stop := range watches {
 		stop()
 	}

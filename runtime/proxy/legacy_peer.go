@@ -36,7 +36,9 @@ type peer struct {
 type reply struct{ result, object json.RawMessage }
 
 func newPeer(push func(frame []byte) error) *peer {
-	return &peer{id: rand.Text(), push: push, waiting: map[string]chan reply{}, belongings: belongings{done: make(chan struct{})}}
+	p := &peer{id: rand.Text(), push: push, waiting: map[string]chan reply{}}
+	p.belongings.life, p.belongings.end = context.WithCancel(context.Background())
+	return p
 }
 
 // greeted notes what initialize has settled.

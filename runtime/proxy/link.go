@@ -52,6 +52,12 @@ type connection struct {
 	// remote tells that the server is no process of ours: it may be replaced by
 	// another one while the connection lasts.
 	remote bool
+	// user is the first client session that has used the connection, crowd tells
+	// that another client has, too. kept tells that the former goes on using it
+	// alone, because the server has asked it; guarded by backend.mu.
+	user  atomic.Pointer[peer]
+	crowd atomic.Bool
+	kept  bool
 	// gone is why the connection has ended, nil while it lives; guarded by
 	// backend.mu.
 	gone error
@@ -240,6 +246,37 @@ func (l *link) drop(c *connection, err error) bool {
 		b.p.work.Go(l.revive)
 	}
 	return true
+}
+
+// usedBy notes who uses the connection, nil for a client without a session.
+func (c *connection) usedBy(who *peer) {
+	if c.crowd.Load() || who != nil && (c.user.Load() == who || c.user.CompareAndSwap(nil, who)) {
+		return
+	}
+	c.crowd.Store(true)
+}
+
+// sole is the one client session that has used the connection, nil where it is
+// not one.
+func (c *connection) sole() *peer {
+	if c.crowd.Load() {
+		return nil
+	}
+	return c.user.Load()
+}
+
+// owner is whose the connection is, nil where it is no session's own.
+func (c *connection) owner() *peer {
+	if c.link.owner != nil {
+		return c.link.owner
+	}
+	b := c.link.b
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c.kept {
+		return c.sole()
+	}
+	return nil
 }
 
 // isOpen tells whether it is noted what the connection is.

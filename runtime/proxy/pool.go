@@ -121,6 +121,10 @@ func (b *backend) pick(from *caller) *link {
 	if offer == sharedOffer && !private && !asked {
 		return shared
 	}
+	if c := shared.ready.Load(); from.peer != nil && !private && c != nil && c.kept && c.user.Load() == from.peer {
+		b.lead(from.peer, shared)
+		return shared
+	}
 	key := Key{Server: b.name, Legacy: legacy, Capabilities: offer}
 	var l *link
 	switch {
@@ -137,11 +141,17 @@ func (b *backend) pick(from *caller) *link {
 	}
 	l.used = time.Now()
 	if from.peer != nil {
-		if from.peer.belongings.lead(b, l) {
-			b.p.hub.move(from.peer, l)
-		}
+		b.lead(from.peer, l)
 	}
 	return l
+}
+
+// lead has a client's calls and subscriptions go over a link from now on. The
+// caller holds the lock.
+func (b *backend) lead(who *peer, l *link) {
+	if who.belongings.lead(b, l) {
+		b.p.hub.move(who, l)
+	}
 }
 
 // Beginnings of [Key.Scope].
@@ -193,7 +203,7 @@ func (b *backend) room() bool {
 			continue
 		}
 		n++
-		if time.Since(l.lastUse()) > linkYield && !l.kept() && (idle == nil || l.used.Before(idle.used)) {
+		if time.Since(l.lastUse()) > linkYield && !l.needed() && (idle == nil || l.used.Before(idle.used)) {
 			idle = l
 		}
 	}
@@ -207,9 +217,9 @@ func (b *backend) room() bool {
 	return true
 }
 
-// kept tells whether the link must stay though nobody calls over it. The caller
+// needed tells whether the link must stay though nobody calls over it. The caller
 // holds the lock.
-func (l *link) kept() bool {
+func (l *link) needed() bool {
 	c := l.ready.Load()
 	return l.taken || l.attempt != nil || c != nil && c.busy() ||
 		l.owner != nil && l.b.isolation == IsolationSession || l.b.p.hub.uses(l)
@@ -247,7 +257,7 @@ func (b *backend) sweep() {
 		return
 	}
 	for _, l := range b.links {
-		if time.Since(l.lastUse()) > linkIdle && !l.kept() {
+		if time.Since(l.lastUse()) > linkIdle && !l.needed() {
 			b.shut(l)
 		}
 	}
@@ -296,7 +306,9 @@ func (b *backend) settled(c *connection) {
 
 // asked notes that the server has asked a client something over a connection
 // that it may share with others; untold tells that nothing says to which call
-// the question belongs. It is not remembered beyond this process.
+// the question belongs. A session that has used the connection alone so far
+// keeps it, with the state that the server has for it. What is noted is not
+// remembered beyond this process.
 func (b *backend) asked(c *connection, untold bool) {
 	if c.modern() {
 		return // its questions are answers to calls
@@ -307,6 +319,7 @@ func (b *backend) asked(c *connection, untold bool) {
 		b.p.log.Info("backend asks its clients", "server", b.name)
 	}
 	b.asks, b.untold = true, b.untold || untold
+	c.kept = c.kept || c.sole() != nil
 	b.expose()
 }
 

@@ -237,6 +237,45 @@ func TestQuestionsSplitTheSharedConnection(t *testing.T) {
 	eventually(t, "connections of sessions that have ended are closed", func() bool { return b.living(own) == 0 })
 }
 
+// TestOnlyClientKeepsTheSharedConnection: the server's state for it is there.
+func TestOnlyClientKeepsTheSharedConnection(t *testing.T) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{})
+	c1 := attach(t, p)
+	c1.hello("2025-11-25", canElicit, "one")
+	ask := func(c *client, name string) {
+		t.Helper()
+		if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"`+name+`\"`) {
+			t.Errorf("got %s", got)
+		}
+	}
+	for range 3 {
+		ask(c1, "one")
+	}
+	if n := len(b.dialled()); n != 1 {
+		t.Errorf("the only client has %d connections", n)
+	}
+	c2, c3 := attach(t, p), attach(t, p)
+	c2.hello("2025-11-25", canElicit, "two")
+	c3.hello("2025-11-25", `{}`, "three")
+	for range 2 {
+		ask(c2, "two")
+		ask(c1, "one")
+		c3.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	}
+	if keys := b.dialled(); len(keys) != 3 || !own(keys[1]) || own(keys[2]) || keys[2].Capabilities != `{}` {
+		t.Errorf("got connections %v", keys)
+	}
+	c1.end() // its state is not for the next one
+	c4 := attach(t, p)
+	c4.hello("2025-11-25", canElicit, "four")
+	ask(c4, "four")
+	if keys := b.dialled(); len(keys) != 4 || !own(keys[3]) {
+		t.Errorf("got connections %v", keys)
+	}
+}
+
 // eventually waits for what happens in the background.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
@@ -412,7 +451,7 @@ func TestEraOfDualServers(t *testing.T) {
 		}
 	}
 	keys := b.dialled()
-	if len(keys) != 3 || keys[0].Legacy || !keys[1].Legacy || own(keys[1]) || !keys[2].Legacy || !own(keys[2]) || n.Load() != 3 {
+	if len(keys) != 2 || keys[0].Legacy || !keys[1].Legacy || own(keys[1]) || n.Load() != 3 {
 		t.Errorf("got %v, asked %d times", keys, n.Load())
 	}
 }
