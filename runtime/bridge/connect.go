@@ -33,8 +33,15 @@ type Options struct {
 	Client       runtime.Implementation
 	Capabilities json.RawMessage
 	// ProbeTimeout is how long the question for the era may stay unanswered
-	// before a server is taken for legacy; 0 is 5 s, negative does not ask.
+	// before a server is taken for legacy; 0 is 5 s, negative does not ask. For a
+	// child process the time begins with its first sign of life, or after as
+	// much again. Half of what ctx leaves is the most.
 	ProbeTimeout time.Duration
+	// Key names the server among Verdicts, "" for none. It must differ where the
+	// command, its environment, the URL or the credentials do.
+	Key string
+	// Verdicts keeps what is found out about eras; nil forgets.
+	Verdicts Verdicts
 	// Handler gets what the server asks inside calls that have no handler of
 	// their own, and what a wrapper around the bare transport learns: that lists
 	// may have changed. It is the bare transport's own handler as a rule. Nil is
@@ -146,7 +153,32 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 	case o.Version != "" || o.ProbeTimeout < 0:
 		return o.initialize(ctx, t, o.offer())
 	}
+	switch v := o.verdict(); {
+	case v.Mortal:
+		return o.initialize(ctx, t, Latest)
+	case v.Era == eraLegacy:
+		c, err := o.initialize(ctx, t, Latest)
+		if err == nil || !answered(err) {
+			return c, err
+		}
+		o.forget() // it is no longer what it was
+	case v.Era == eraModern:
+		// Discovering is more than asking for the era, and silence says nothing
+		// about a server that is known.
+		return o.decide(ctx, t, o.discover(ctx, t))
+	}
 	return o.probe(ctx, t)
+}
+
+// answered tells an error that is the server's answer from a failure to reach
+// it, or to be let in.
+func answered(err error) bool {
+	var rpc *runtime.Error
+	if isAuth(err) {
+		return false
+	}
+	status := statusOf(err)
+	return errors.As(err, &rpc) || status >= 400 && status < 500 && status != 408 && status != 429
 }
 
 // probe asks for the era and acts on the verdict. Silence counts as legacy,
@@ -157,14 +189,10 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() { answers <- o.discover(probing, t) }()
-	timer := time.NewTimer(o.ProbeTimeout)
-	defer timer.Stop()
-	select {
-	case a := <-answers:
-		return o.decide(ctx, t, a)
-	case <-timer.C:
-		o.Logger.Info("no answer to server/discover: trying the handshake", "elapsed", o.ProbeTimeout)
+	if a := o.wait(ctx, t, answers); a != nil {
+		return o.decide(ctx, t, *a)
 	}
+	o.Logger.Info("no answer to server/discover: trying the handshake", "after", o.ProbeTimeout)
 	type outcome struct {
 		c   *Connected
 		err error
@@ -183,7 +211,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 		case a := <-answers:
 			answered = true
 			died = errors.Is(a.err, runtime.ErrClosed)
-			if a.err == nil && slices.Contains(a.versions, Modern) {
+			if a.err == nil && slices.Contains(a.versions, Modern) && !(o.Legacy && mutual(a.versions) != "") {
 				stopShaking()
 				if failed == nil {
 					<-shaken
@@ -195,6 +223,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 				if stop(); !answered {
 					<-answers
 				}
+				o.found(eraLegacy, false)
 				return s.c, nil
 			}
 			failed = s.err
@@ -206,53 +235,105 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 	return nil, failed
 }
 
+// wait gives the answer to the question for the era, nil when it has been left
+// unanswered for too long.
+func (o *Options) wait(ctx context.Context, t runtime.Transport, answers <-chan discovered) *discovered {
+	limit, end := o.ProbeTimeout, time.Now().Add(24*time.Hour)
+	if deadline, ok := ctx.Deadline(); ok {
+		end = time.Now().Add(time.Until(deadline) / 2) // the handshake needs time, too
+	}
+	var alive <-chan struct{}
+	if a, ok := t.(interface{ Alive() <-chan struct{} }); ok {
+		alive = a.Alive()
+	}
+	timer := time.NewTimer(min(limit, time.Until(end)))
+	defer timer.Stop()
+	for {
+		select {
+		case a := <-answers:
+			return &a
+		case <-alive:
+		case <-timer.C:
+			if alive == nil {
+				return nil
+			}
+			// Not a sign of life: a cold start, perhaps.
+		}
+		alive = nil
+		timer.Reset(min(limit, time.Until(end)))
+	}
+}
+
 // decide acts on the answer to server/discover, by the table of the
 // specification's Versioning page: only what a modern server must know proves
 // one, every other error means legacy.
 func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered) (*Connected, error) {
 	var rpc *runtime.Error
 	switch status := statusOf(a.err); {
-	case a.err == nil && slices.Contains(a.versions, Modern) && !(o.Legacy && mutual(a.versions) != ""):
+	case a.err == nil && slices.Contains(a.versions, Modern):
+		if o.Legacy && mutual(a.versions) != "" {
+			return o.handshake(ctx, t, a.versions)
+		}
 		return o.modern(t, a), nil
 	case a.err == nil && modernOnly(a.versions):
 		return nil, noMutual(a.versions)
 	case a.err == nil:
-		c, err := o.initialize(ctx, t, newest(a.versions))
-		if errors.As(err, &rpc) && slices.Contains(a.versions, Modern) {
-			// It speaks both eras, but one on each connection, of which the
-			// question has been the first.
-			_ = t.Close() // it is of no use
-			if t, err = o.Open(ctx); err != nil {
-				return nil, err
-			}
-			return o.afresh(ctx, t, newest(a.versions))
-		}
-		return c, err
+		return o.settle(ctx, t, newest(a.versions))
 	case ctx.Err() != nil:
 		return nil, a.err
 	case errors.Is(a.err, runtime.ErrClosed):
 		return o.respawn(ctx, t, a.err)
-	case isAuth(a.err), status == 429, status >= 500, status >= 300 && status < 400:
+	case isAuth(a.err), status == 408, status == 429, status >= 500, status >= 300 && status < 400:
 		return nil, a.err
-	case errors.As(a.err, &rpc) && rpc.Code == runtime.CodeUnsupportedVersion:
+	case errors.As(a.err, &rpc) && unsupported(rpc):
 		supported := supportedVersions(rpc)
 		if modernOnly(supported) {
 			return nil, noMutual(supported)
 		}
-		return o.initialize(ctx, t, newest(supported))
-	case errors.As(a.err, &rpc) && (rpc.Code == runtime.CodeMissingCapability || rpc.Code == runtime.CodeHeaderMismatch):
-		return nil, a.err
+		return o.settle(ctx, t, newest(supported))
+	case errors.As(a.err, &rpc) && (wantsCapability(rpc) || rpc.Code == runtime.CodeHeaderMismatch):
+		return nil, a.err // of a modern server: the handshake would be no answer
 	case rpc == nil && status == 0 && notProtocol(a.err):
 		return nil, a.err
 	}
-	return o.initialize(ctx, t, Latest)
+	return o.settle(ctx, t, Latest)
+}
+
+// settle shakes hands with a server that is legacy.
+func (o *Options) settle(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
+	c, err := o.initialize(ctx, t, offer)
+	if err == nil {
+		o.found(eraLegacy, false)
+	}
+	return c, err
+}
+
+// handshake shakes hands with a server of both eras.
+func (o *Options) handshake(ctx context.Context, t runtime.Transport, versions []string) (*Connected, error) {
+	c, err := o.initialize(ctx, t, newest(versions))
+	if _, ok := errors.AsType[*runtime.Error](err); ok {
+		// It speaks both eras, but one on each connection, of which the
+		// question has been the first.
+		_ = t.Close() // it is of no use
+		if t, err = o.Open(ctx); err != nil {
+			return nil, err
+		}
+		c, err = o.afresh(ctx, t, newest(versions))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Info.Versions = versions
+	o.found(eraModern, false)
+	return c, nil
 }
 
 // notProtocol tells a failure to reach the server from an answer that merely
 // is none.
 func notProtocol(err error) bool {
 	var c *runtime.ConnectError
-	return errors.As(err, &c) || errors.Is(err, runtime.ErrNotSent)
+	var k interface{ ExitKind() string } // a redirect that is not followed
+	return errors.As(err, &c) || errors.Is(err, runtime.ErrNotSent) || errors.As(err, &k) && k.ExitKind() == "connect"
 }
 
 func newest(supported []string) string {
@@ -275,5 +356,9 @@ func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause err
 	if err != nil {
 		return nil, err
 	}
-	return o.afresh(ctx, t, Latest)
+	c, err := o.afresh(ctx, t, Latest)
+	if err == nil {
+		o.found(eraLegacy, true)
+	}
+	return c, err
 }

@@ -178,6 +178,7 @@ type lost struct {
 type expired struct{ error }
 
 func (expired) SessionExpired() bool { return true }
+func (e expired) Unwrap() error      { return e.error }
 
 func (l *lost) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	if req.Method != "initialize" && req.Method != "server/discover" {

@@ -92,8 +92,9 @@ func (s *legacySession) remember(req *runtime.Request) {
 type sessionLost interface{ SessionExpired() bool }
 
 // SessionError says that the server has forgotten the connection's session and
-// that no other like it could be started. The server has not acted on the call.
-// Connecting anew may find that it has changed.
+// that no other like it could be started, or that it no longer speaks as was
+// settled. The server has not acted on the call. Connecting anew may find that it
+// has changed.
 type SessionError struct{ Err error }
 
 // Error gives the reason.
@@ -119,6 +120,9 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 	}
 	err := send()
 	var lost sessionLost
+	if refusesVersion(err) {
+		return l.o.stale(err)
+	}
 	if !errors.As(err, &lost) || !lost.SessionExpired() {
 		return err
 	}
@@ -165,11 +169,13 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 		r.ResetSession()
 	}
 	h, err := l.o.shake(ctx, l.Transport, l.version)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() == nil && answered(err):
+		return l.o.stale(fmt.Errorf("start a new session: %w", err))
+	case err != nil:
 		return &SessionError{fmt.Errorf("start a new session: %w", err)}
-	}
-	if h.ProtocolVersion != l.version {
-		return &SessionError{&runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)}}
+	case h.ProtocolVersion != l.version:
+		return l.o.stale(&runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)})
 	}
 	s.generation.Add(1)
 	s.gone.Store(false)

@@ -73,6 +73,7 @@ func supportedVersions(e *runtime.Error) []string {
 }
 
 func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
+	o.found(eraModern, false)
 	return &Connected{
 		Transport: &modernTransport{Transport: t, o: o, meta: o.requestMeta(), capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
@@ -110,6 +111,7 @@ type modernTransport struct {
 	// bareNames tells that the server wants Mcp-Name as it is, even where the
 	// rules wrap it: released SDKs do not know the wrapper there.
 	bareNames atomic.Bool
+	doubts    doubts
 }
 
 // Call adds the request's metadata, tells HTTP transports what to repeat as
@@ -208,6 +210,9 @@ func (m *modernTransport) once(ctx context.Context, r *runtime.Request) (json.Ra
 	start := time.Now()
 	raw, err := m.Transport.Call(ctx, r)
 	trace(m.o.Logger, r, start, raw, err)
+	if err != nil {
+		err = m.doubted(ctx, r, err)
+	}
 	return raw, err
 }
 

@@ -60,6 +60,9 @@ type Stdio struct {
 
 	requests chan struct{} // bounds server requests being answered
 
+	first sync.Once
+	alive chan struct{} // closed by the first sign of life
+
 	mu      sync.Mutex // guards what follows
 	rubbish string     // sample of the first line that was no message
 	dropped int
@@ -88,9 +91,10 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Stdio{
-		o: o, name: filepath.Base(o.Command), process: p, stderr: newTail(stderrTail, o.Logger),
+		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}),
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
+	s.stderr = newTail(stderrTail, o.Logger, s.heard)
 	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	s.work.Go(func() { s.stderr.drain(p.Stderr) })
@@ -187,6 +191,12 @@ func (s *Stdio) Notify(_ context.Context, req *runtime.Request) error {
 // Pipeline gives the asynchronous connection underneath, for callers inside
 // this module that must not spend a goroutine on a call.
 func (s *Stdio) Pipeline() *jsonrpc.Conn { return s.conn }
+
+// Alive is closed once the server has written something to its standard error,
+// or to its output other than an answer.
+func (s *Stdio) Alive() <-chan struct{} { return s.alive }
+
+func (s *Stdio) heard() { s.first.Do(func() { close(s.alive) }) }
 
 // PID is the server's process id.
 func (s *Stdio) PID() int { return s.process.PID() }

@@ -25,6 +25,7 @@ const (
 type stdioPeer Stdio
 
 func (p *stdioPeer) Notification(method string, params []byte) {
+	(*Stdio)(p).heard()
 	p.o.Logger.Debug("notification", "method", method)
 	call, h := p.named(method, params), p.o.Handler
 	if call != nil {
@@ -60,6 +61,7 @@ func (p *stdioPeer) named(method string, params []byte) *runtime.Request {
 }
 
 func (p *stdioPeer) Request(id []byte, method string, params []byte) {
+	(*Stdio)(p).heard()
 	p.o.Logger.Debug("server request", "method", method, "id", string(id))
 	id = append([]byte(nil), id...)
 	params = append([]byte(nil), params...)
@@ -95,6 +97,7 @@ func errorObject(err error) []byte {
 // Rubbish counts a line that is no message; the connection lives on, because a
 // stray print is a common fault of servers.
 func (p *stdioPeer) Rubbish(line []byte, err error) {
+	(*Stdio)(p).heard()
 	sample := string(line[:min(len(line), lineSample)])
 	p.mu.Lock()
 	p.dropped++

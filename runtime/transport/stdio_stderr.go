@@ -18,14 +18,15 @@ const stderrTail = 8 << 10
 type tail struct {
 	logger *slog.Logger
 	size   int
+	heard  func() // told of the first bytes, and perhaps of later ones
 	done   chan struct{}
 
 	mu  sync.Mutex // guards buf
 	buf []byte
 }
 
-func newTail(size int, logger *slog.Logger) *tail {
-	return &tail{size: size, logger: logger, done: make(chan struct{})}
+func newTail(size int, logger *slog.Logger, heard func()) *tail {
+	return &tail{size: size, logger: logger, heard: heard, done: make(chan struct{})}
 }
 
 // drain reads until the end, so that a server that floods its standard error
@@ -35,6 +36,9 @@ func (t *tail) drain(r io.Reader) {
 	chunk := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(chunk)
+		if n > 0 {
+			t.heard()
+		}
 		t.keep(chunk[:n])
 		if err != nil {
 			return
