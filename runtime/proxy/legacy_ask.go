@@ -109,15 +109,16 @@ func (a *active) suspend(c *connection) (resume func()) {
 // belongs. It goes to the one client whose it can be, and to nobody where
 // there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
 func (c *connection) question(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if t, ok := c.client.Transport().(interface {
-		TaskOf(params json.RawMessage) runtime.Handler
-	}); ok {
-		if h := t.TaskOf(params); h != nil { // the wire tells
-			return h.Request(ctx, nil, method, params)
-		}
-	}
 	b := c.link.b
-	if !c.isOpen() { // no client's call can have gone over it
+	if c.isOpen() { // else there is no client of it yet
+		if t, ok := c.client.Transport().(interface {
+			TaskOf(params json.RawMessage) runtime.Handler
+		}); ok {
+			if h := t.TaskOf(params); h != nil { // the wire tells
+				return h.Request(ctx, nil, method, params)
+			}
+		}
+	} else { // no client's call can have gone over it
 		if c.link.owner == nil {
 			return b.outside(method)
 		}
