@@ -17,8 +17,8 @@ const (
 	silence = 5 * time.Second
 	// keepAlive is how often a quiet stream gets a comment.
 	keepAlive = 15 * time.Second
-	// pollAfter is when a client whose connection was ended for its age is to
-	// come back.
+	// pollAfter is when a client whose connection is gone is to come back,
+	// where a server does not say.
 	pollAfter = 500 * time.Millisecond
 	// shortestPoll is how long a connection lasts at least that takes a stream
 	// up again: whoever comes back gets something done.
@@ -160,7 +160,7 @@ func (o *outlet) open() {
 	}
 	o.holder = o.session.kept.keep(o.s, o.kind)
 	if o.session.polls() {
-		o.sink.mark(o.eventID(0), 0)
+		o.sink.mark(o.eventID(0), pollAfter)
 		o.sink.flush()
 	}
 }
