@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -22,12 +23,15 @@ import (
 type behind struct {
 	call    func(ctx context.Context, req *runtime.Request) (json.RawMessage, error)
 	handler runtime.Handler
-	tools   string // what tools/list gives
+	tools   atomic.Pointer[string] // what tools/list gives
 }
+
+// offer says what tools/list gives.
+func (b *behind) offer(list string) { b.tools.Store(&list) }
 
 func (b *behind) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	if req.Method == "tools/list" {
-		return json.RawMessage(b.tools), nil
+		return json.RawMessage(*b.tools.Load()), nil
 	}
 	return b.call(ctx, req)
 }
@@ -46,7 +50,8 @@ type inMemory struct {
 
 func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx context.Context, req *runtime.Request) (json.RawMessage, error)) *inMemory {
 	t.Helper()
-	b := &behind{call: call, tools: oneTool}
+	b := &behind{call: call}
+	b.offer(oneTool)
 	o.Servers = []string{"a"}
 	o.Dial = func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		b.handler = h

@@ -360,7 +360,7 @@ func TestHTTPChangesWaitForAStream(t *testing.T) {
 		id := m.session("2025-11-25")
 		m.post(id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).all()
 		change := func(tool string) {
-			m.back.tools = `{"tools":[{"name":"` + tool + `","inputSchema":{"type":"object"}}]}`
+			m.back.offer(`{"tools":[{"name":"` + tool + `","inputSchema":{"type":"object"}}]}`)
 			m.back.handler.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
 			time.Sleep(10 * time.Second)
 		}

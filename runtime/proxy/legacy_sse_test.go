@@ -81,7 +81,7 @@ func TestSSEFront(t *testing.T) {
 			c.message(`{"jsonrpc":"2.0","id":"l","result":{"tools":`)
 			c.send(`{"jsonrpc":"2.0","id":6,"method":"ping"}`)
 			c.message(`{"jsonrpc":"2.0","id":6,"result":{}}`)
-			m.back.tools = `{"tools":[]}`
+			m.back.offer(`{"tools":[]}`)
 			m.back.handler.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
 			c.message("notifications/tools/list_changed")
 			other.message("notifications/tools/list_changed")
