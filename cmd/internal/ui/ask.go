@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -16,8 +17,11 @@ type Question struct {
 	Help string
 	// Flag gives the answer without a question, such as "--as ALIAS".
 	Flag string
-	// Default is the answer of somebody who only presses Enter.
+	// Default is the answer of somebody who only presses Enter: a text, or one
+	// of the options; without one the first.
 	Default string
+	// Defaults are those of a MultiSelect.
+	Defaults []string
 	// Check says why an answer will not do; nil takes every answer.
 	Check func(answer string) error
 }
@@ -28,6 +32,9 @@ type Question struct {
 type Asker interface {
 	// Select gives the index of the option chosen.
 	Select(ctx context.Context, q Question, options []string) (int, error)
+	// MultiSelect gives the indexes of the options chosen, none or several, in
+	// the order of the options. Check sees them joined by spaces.
+	MultiSelect(ctx context.Context, q Question, options []string) ([]int, error)
 	// Input gives one line of text, which may be empty.
 	Input(ctx context.Context, q Question) (string, error)
 	// Confirm gives yes or no; yes is the default.
@@ -58,6 +65,12 @@ type NonInteractive struct {
 func (n *NonInteractive) Select(_ context.Context, q Question, _ []string) (int, error) {
 	n.questions = append(n.questions, q)
 	return 0, ErrNoAnswer
+}
+
+// MultiSelect notes the question.
+func (n *NonInteractive) MultiSelect(_ context.Context, q Question, _ []string) ([]int, error) {
+	n.questions = append(n.questions, q)
+	return nil, ErrNoAnswer
 }
 
 // Input notes the question.
@@ -100,8 +113,8 @@ func (e *MissingAnswersError) Error() string {
 func (e *MissingAnswersError) ExitKind() string { return "usage" }
 
 // Scripted answers questions in order, for tests. An answer is a string for
-// Input and Select (the option that begins with it), a bool for Confirm, or
-// an error.
+// Input and Select (the option that begins with it), a []string of such for
+// MultiSelect, a bool for Confirm, or an error.
 type Scripted struct {
 	Answers []any
 	// Asked are the messages of the questions so far.
@@ -127,13 +140,46 @@ func (s *Scripted) Select(_ context.Context, q Question, options []string) (int,
 	if err != nil {
 		return 0, err
 	}
-	want, ok := a.(string)
+	return pick(q, options, a)
+}
+
+// pick finds the option that begins with an answer.
+func pick(q Question, options []string, answer any) (int, error) {
+	want, ok := answer.(string)
 	for i, o := range options {
 		if ok && strings.HasPrefix(o, want) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("%q: no option %v among %q", q.Message, a, options)
+	return 0, fmt.Errorf("%q: no option %v among %q", q.Message, answer, options)
+}
+
+// MultiSelect implements [Asker].
+func (s *Scripted) MultiSelect(_ context.Context, q Question, options []string) ([]int, error) {
+	a, err := s.next(q)
+	if err != nil {
+		return nil, err
+	}
+	words, ok := a.([]string)
+	if !ok {
+		return nil, fmt.Errorf("%q: the answer %v is no list", q.Message, a)
+	}
+	chosen := make([]int, len(words))
+	for i, w := range words {
+		if chosen[i], err = pick(q, options, w); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(chosen)
+	if q.Check != nil {
+		err = q.Check(Indexes(chosen))
+	}
+	return chosen, err
+}
+
+// Indexes is the form in which a MultiSelect's Check sees what was chosen.
+func Indexes(chosen []int) string {
+	return strings.Trim(fmt.Sprint(chosen), "[]")
 }
 
 // Input implements [Asker].

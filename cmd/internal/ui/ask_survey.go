@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/AlecAivazis/survey/v2"
 	"github.com/AlecAivazis/survey/v2/terminal"
@@ -23,21 +24,59 @@ type surveyAsker struct {
 const selectPage = 12
 
 func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) (int, error) {
-	shown := make([]string, len(options))
-	for i, o := range options {
-		shown[i] = CleanLine(o)
-	}
 	var at int
-	err := s.ask(ctx, &survey.Select{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: shown, PageSize: selectPage}, &at, nil)
-	if err != nil {
+	p := &survey.Select{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: clean(options), PageSize: selectPage}
+	if i := slices.Index(options, q.Default); i >= 0 {
+		p.Default = i
+	}
+	if err := s.ask(ctx, p, &at, nil); err != nil {
 		return 0, err // a prompt left behind may still write at
 	}
 	return at, nil
 }
 
+func clean(options []string) []string {
+	shown := make([]string, len(options))
+	for i, o := range options {
+		shown[i] = CleanLine(o)
+	}
+	return shown
+}
+
+func (s *surveyAsker) MultiSelect(ctx context.Context, q Question, options []string) ([]int, error) {
+	p := &survey.MultiSelect{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Options: clean(options), PageSize: selectPage}
+	var marked []int
+	for i, o := range options {
+		if slices.Contains(q.Defaults, o) {
+			marked = append(marked, i)
+		}
+	}
+	p.Default = marked
+	var chosen []int
+	var check survey.Validator
+	if q.Check != nil {
+		check = func(v any) error {
+			answers, ok := v.([]survey.OptionAnswer)
+			if !ok {
+				return fmt.Errorf("got %T, want options", v)
+			}
+			at := make([]int, len(answers))
+			for i, a := range answers {
+				at[i] = a.Index
+			}
+			return q.Check(Indexes(at))
+		}
+	}
+	if err := s.ask(ctx, p, &chosen, check); err != nil {
+		return nil, err
+	}
+	return chosen, nil
+}
+
 func (s *surveyAsker) Input(ctx context.Context, q Question) (string, error) {
 	var text string
-	err := s.ask(ctx, &survey.Input{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Default: q.Default}, &text, q.Check)
+	p := &survey.Input{Message: CleanLine(q.Message) + ":", Help: CleanLine(q.Help), Default: CleanLine(q.Default)}
+	err := s.ask(ctx, p, &text, textCheck(q.Check))
 	if err != nil {
 		return "", err
 	}
@@ -53,22 +92,29 @@ func (s *surveyAsker) Confirm(ctx context.Context, q Question) (bool, error) {
 	return yes, nil
 }
 
+func textCheck(check func(string) error) survey.Validator {
+	if check == nil {
+		return nil
+	}
+	return func(v any) error {
+		text, ok := v.(string)
+		if !ok {
+			return fmt.Errorf("got %T, want a text", v)
+		}
+		return check(text)
+	}
+}
+
 // ask runs one prompt. Survey waits in a read that nothing ends, so a context
 // that is done leaves it behind and puts the terminal back as it was; the
 // program is about to end then.
-func (s *surveyAsker) ask(ctx context.Context, p survey.Prompt, answer any, check func(string) error) error {
+func (s *surveyAsker) ask(ctx context.Context, p survey.Prompt, answer any, check survey.Validator) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	opts := []survey.AskOpt{survey.WithStdio(s.in, s.out, s.out)}
 	if check != nil {
-		opts = append(opts, survey.WithValidator(func(v any) error {
-			text, ok := v.(string)
-			if !ok {
-				return fmt.Errorf("got %T, want a text", v)
-			}
-			return check(text)
-		}))
+		opts = append(opts, survey.WithValidator(check))
 	}
 	before, stateErr := term.GetState(int(s.in.Fd()))
 	done := make(chan error, 1)

@@ -197,3 +197,33 @@ func TestContextEndsAQuestion(t *testing.T) {
 	p.left = true
 	p.types(t, "\r") // ends the read that was left behind, some time
 }
+
+func TestMultiSelectOnATerminal(t *testing.T) {
+	p := newPerson(t)
+	a := p.asker(t)
+	go func() {
+		<-p.sees("third")
+		p.reads(t.Context())
+		p.types(t, " \x1b[B \r") // unmark the first, mark the second, Enter
+	}()
+	var checked string
+	got, err := a.MultiSelect(t.Context(), ui.Question{
+		Message: "which", Defaults: []string{"first", "third"}, Check: func(s string) error { checked = s; return nil },
+	}, []string{"first", "second", "third"})
+	if err != nil || len(got) != 2 || got[0] != 1 || got[1] != 2 || checked != "1 2" {
+		t.Errorf("got %v %v, checked %q; want 1 and 2", got, err, checked)
+	}
+}
+
+func TestDefaultOption(t *testing.T) {
+	p := newPerson(t)
+	a := p.asker(t)
+	go func() {
+		<-p.sees("second")
+		p.reads(t.Context())
+		p.types(t, "\r")
+	}()
+	if i, err := a.Select(t.Context(), ui.Question{Message: "which", Default: "second"}, []string{"first", "second"}); i != 1 || err != nil {
+		t.Errorf("got %d %v, want the default", i, err)
+	}
+}

@@ -25,7 +25,8 @@ func TestNobodyToAsk(t *testing.T) {
 	_, err1 := asker.Select(ctx, ui.Question{Message: "which one", Flag: "--package TYPE"}, []string{"a"})
 	_, err2 := asker.Input(ctx, ui.Question{Message: "a name", Flag: "--as ALIAS"})
 	_, err3 := asker.Confirm(ctx, ui.Question{Message: "sure"})
-	for _, err := range []error{err1, err2, err3} {
+	_, err4 := asker.MultiSelect(ctx, ui.Question{Message: "several"}, []string{"a"})
+	for _, err := range []error{err1, err2, err3, err4} {
 		if !errors.Is(err, ui.ErrNoAnswer) {
 			t.Errorf("got %v, want ErrNoAnswer", err)
 		}
@@ -35,7 +36,7 @@ func TestNobodyToAsk(t *testing.T) {
 	if !errors.As(err, &missing) || missing.ExitKind() != "usage" {
 		t.Fatalf("got %v, want a usage error", err)
 	}
-	want := "there is no terminal to ask on, and this is not decided: which one (--package TYPE); a name (--as ALIAS); sure"
+	want := "there is no terminal to ask on, and this is not decided: which one (--package TYPE); a name (--as ALIAS); sure; several"
 	if err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 	"golang.org/x/term"
@@ -16,18 +17,33 @@ import (
 
 // Progress is a live line on standard error that shows how far a call is. It
 // is drawn by a goroutine of its own, which shows the newest state and drops
-// those in between, so that a stopped terminal never holds up a connection. A
-// nil *Progress draws nothing.
+// those in between, so that neither a stopped terminal nor a flood of messages
+// holds up a connection. A nil *Progress draws nothing.
 type Progress struct {
-	w     io.Writer
+	u     *UI
 	width int
 
-	mu      sync.Mutex // guards the rest
-	state   runtime.Progress
-	stopped bool
+	mu    sync.Mutex // guards state
+	state runtime.Progress
 
 	wake chan struct{} // room for one
+	stop chan struct{}
+	once sync.Once
 	done chan struct{}
+}
+
+const (
+	// redraw is how long a state is shown at least: faster, nobody can read it.
+	redraw = 60 * time.Millisecond
+	erase  = "\r\x1b[2K"
+)
+
+// liveLine is the part of a terminal that a Progress draws on and others have
+// to leave alone. The zero value is ready.
+type liveLine struct {
+	mu    sync.Mutex // guards what follows, and writing to a terminal with a line
+	drawn bool
+	held  int // how often Hold is in force
 }
 
 // StartProgress prepares a line, which appears with the first Update. It is
@@ -38,13 +54,13 @@ func (u *UI) StartProgress() *Progress {
 		return nil
 	}
 	const unknown = 80
-	p := &Progress{w: u.Err, width: unknown, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	p := &Progress{u: u, width: unknown, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	if f, ok := u.Err.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 			p.width = w
 		}
 	}
-	go p.draw()
+	go p.run()
 	return p
 }
 
@@ -55,9 +71,6 @@ func (p *Progress) Update(state runtime.Progress) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stopped {
-		return
-	}
 	p.state = state
 	select {
 	case p.wake <- struct{}{}:
@@ -70,34 +83,80 @@ func (p *Progress) Stop() {
 	if p == nil {
 		return
 	}
-	p.mu.Lock()
-	if !p.stopped {
-		p.stopped = true
-		close(p.wake)
-	}
-	p.mu.Unlock()
+	p.once.Do(func() { close(p.stop) })
 	<-p.done
 }
 
-func (p *Progress) draw() {
+func (p *Progress) run() {
 	defer close(p.done)
-	const erase = "\r\x1b[2K"
-	drawn := false
-	for range p.wake {
+	for {
+		select {
+		case <-p.stop:
+			p.u.live.clear(p.u.Err)
+			return
+		case <-p.wake:
+		}
 		p.mu.Lock()
-		state, stopped := p.state, p.stopped
+		state := p.state
 		p.mu.Unlock()
-		if stopped {
-			break
-		}
-		drawn = true
-		if _, err := io.WriteString(p.w, erase+line(state, p.width-1)); err != nil {
-			break
+		p.u.live.draw(p.u.Err, line(state, p.width-1))
+		select {
+		case <-p.stop:
+		case <-time.After(redraw):
 		}
 	}
-	if drawn {
-		_, _ = io.WriteString(p.w, erase)
+}
+
+func (l *liveLine) draw(w io.Writer, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held > 0 {
+		return
 	}
+	l.drawn = true
+	_, _ = io.WriteString(w, erase+text) // a line that cannot be drawn is no failure of the call
+}
+
+func (l *liveLine) clear(w io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn {
+		l.drawn = false
+		_, _ = io.WriteString(w, erase)
+	}
+}
+
+// Hold erases the live line and keeps it away until release is called, while
+// something else is drawn or asked.
+func (u *UI) Hold() (release func()) {
+	u.live.clear(u.Err)
+	u.live.mu.Lock()
+	defer u.live.mu.Unlock()
+	u.live.held++
+	return sync.OnceFunc(func() {
+		u.live.mu.Lock()
+		defer u.live.mu.Unlock()
+		u.live.held--
+	})
+}
+
+// Log is standard error for whole lines that come at any time: the live line
+// makes room for them.
+func (u *UI) Log() io.Writer { return logWriter{u} }
+
+type logWriter struct{ u *UI }
+
+func (w logWriter) Write(b []byte) (int, error) {
+	l := &w.u.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.drawn {
+		l.drawn = false
+		if _, err := io.WriteString(w.u.Err, erase); err != nil {
+			return 0, err
+		}
+	}
+	return w.u.Err.Write(b)
 }
 
 // line is one state in at most width columns.

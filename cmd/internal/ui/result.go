@@ -56,3 +56,9 @@ func (u *UI) Note(format string, a ...any) {
 		_, _ = fmt.Fprintln(u.Err, CleanLine(fmt.Sprintf(format, a...)))
 	}
 }
+
+// Say prints a line that belongs to a question, on standard error, whatever
+// was said of notes.
+func (u *UI) Say(format string, a ...any) {
+	_, _ = fmt.Fprintln(u.Err, CleanLine(fmt.Sprintf(format, a...)))
+}

@@ -28,6 +28,8 @@ type UI struct {
 	Quiet bool
 	// Color tells whether output for people may be coloured.
 	Color bool
+
+	live liveLine
 }
 
 // New makes a UI of three streams and finds out which are terminals.

@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	goruntime "runtime"
+	"strings"
+)
+
+// OpenBrowser shows a page in the browser: with the command in $BROWSER (a %s
+// in it stands for the address, which is its last word otherwise), or as the
+// system does it. It returns once the command has been started; the page is an
+// argument of its own and no shell reads it.
+func OpenBrowser(ctx context.Context, getenv func(string) string, page string) error {
+	words := browser(getenv("BROWSER"), goruntime.GOOS, page)
+	path, err := exec.LookPath(words[0])
+	if err != nil {
+		return errors.New("no browser was found: set BROWSER")
+	}
+	// The browser stays when the call ends.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, words[1:]...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release() // how it ends is no matter
+}
+
+// browser gives the words of the command that shows a page.
+func browser(chosen, system, page string) []string {
+	words := strings.Fields(chosen)
+	if len(words) == 0 {
+		switch system {
+		case "darwin":
+			return []string{"open", page}
+		case "windows":
+			return []string{"rundll32", "url.dll,FileProtocolHandler", page}
+		}
+		return []string{"xdg-open", page}
+	}
+	named := false
+	for i, w := range words {
+		if strings.Contains(w, "%s") {
+			words[i], named = strings.ReplaceAll(w, "%s", page), true
+		}
+	}
+	if !named {
+		words = append(words, page)
+	}
+	return words
+}
