@@ -22,7 +22,7 @@ const sample = `// servers of mine
     "fs": {
       "command": "npx", "args": ["-y", "fs@1.0", "${HOME}/notes"],
       "env": {"LOG": "info"}, "cwd": "/tmp", "type": "stdio",
-      "missingEnv": "empty", "isolation": "session", "requestIdFormat": "string", "strict": true,
+      "missingEnv": "empty", "isolation": "session", "requestIdFormat": "string", "strict": true, "wrapUris": true,
       "connectTimeout": "5s", "requestTimeout": "never", "probeTimeout": "0", "shutdownTimeout": "1m30s",
       "origin": {"registry": "https://r.example", "name": "io.example/fs", "version": "1.0"},
     },
@@ -46,7 +46,7 @@ func TestEntries(t *testing.T) {
 	want := []config.Entry{
 		{
 			Name: "fs", Command: "npx", Args: []string{"-y", "fs@1.0", "${HOME}/notes"}, Env: map[string]string{"LOG": "info"}, Cwd: "/tmp",
-			Type: "stdio", MissingEnv: "empty", Isolation: "session", RequestIDFormat: "string", Strict: true,
+			Type: "stdio", MissingEnv: "empty", Isolation: "session", RequestIDFormat: "string", Strict: true, WrapURIs: true,
 			ConnectTimeout: 5 * time.Second, RequestTimeout: -1, ProbeTimeout: -1, ShutdownTimeout: 90 * time.Second,
 			Origin: &config.Origin{Registry: "https://r.example", Name: "io.example/fs", Version: "1.0"},
 		},

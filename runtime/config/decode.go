@@ -47,6 +47,7 @@ func keys() []key {
 		{"shutdownTimeout", duration(func(e *Entry) *time.Duration { return &e.ShutdownTimeout })},
 		{"isolation", choice(func(e *Entry) *string { return &e.Isolation }, "auto", "shared", "principal", "session")},
 		{"requestIdFormat", choice(func(e *Entry) *string { return &e.RequestIDFormat }, "number", "string")},
+		{"wrapUris", boolean(func(e *Entry) *bool { return &e.WrapURIs })},
 		{"strict", boolean(func(e *Entry) *bool { return &e.Strict })},
 		{"origin", func(d *decoder, e *Entry, at string, v hujson.Value) { d.origin(e, at, v) }},
 	}

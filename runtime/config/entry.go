@@ -63,6 +63,9 @@ type Entry struct {
 	// RequestIDFormat is "" or "number" for integers, "string" for servers
 	// that refuse those.
 	RequestIDFormat string
+	// WrapURIs has serve expose the server's resources under URIs that name the
+	// server, also where nothing else has the same.
+	WrapURIs bool
 	// Strict makes lines that are not MCP messages an error.
 	Strict bool
 	// Origin tells which registry record the entry was made of, nil for none.
