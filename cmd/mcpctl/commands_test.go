@@ -23,7 +23,7 @@ import (
 //	oneline                      the last stderr is one line, or one and a hint
 //	startregistry [FILE…]        a registry of those records, or the samples, at $REGISTRY
 //	htmlserver [STATUS]          a web page for every request, at $HTML
-//	fakehttp [-sse] [-legacy] [-sessions] [-session-calls N] [-bearer T] [-status N] [-modern] [-both]
+//	fakehttp [-sse] [-legacy] [-sessions] [-session-calls N] [-bearer T] [-status N] [-modern] [-both] [-full A,B]
 //	                             the fake server over HTTP, at $FAKE
 //	closedout CMD ARGS…          runs it with a stdout whose reader has gone, wants exit 0 and no stderr
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
@@ -149,6 +149,8 @@ func fakehttp(ts *testscript.TestScript, neg bool, args []string) {
 			o.Status = number()
 		case "-modern":
 			s.Versions = []string{runtimetest.RevJuly}
+		case "-full":
+			s = runtimetest.Full(strings.Split(next(), ",")...)
 		case "-both":
 			s.Versions = []string{runtimetest.RevJuly, runtimetest.RevNov}
 		default:

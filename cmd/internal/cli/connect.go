@@ -19,8 +19,8 @@ const (
 )
 
 // connect dials a configured server, or with an empty name the one at --url.
-// The caller closes the client.
-func (a *app) connect(ctx context.Context, server string) (*runtime.Client, error) {
+// h answers what the server asks. The caller closes the client.
+func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Client, error) {
 	entry := config.Entry{Name: config.DisplayURL(a.settings.URL), URL: config.Escape(a.settings.URL)}
 	if server != "" {
 		var err error
@@ -30,6 +30,9 @@ func (a *app) connect(ctx context.Context, server string) (*runtime.Client, erro
 	}
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
+	if h != nil {
+		o.Handler, o.Capabilities = h, h.capabilities()
+	}
 	return dial.Dial(ctx, entry, o)
 }
 

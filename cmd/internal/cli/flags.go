@@ -27,12 +27,18 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.String("timeout", "", "give a call up after this `DURATION` without a sign of life, or never (default 60s)")
 	f.String("connect-timeout", "", "give connecting up after this `DURATION`, or never (default 30s)")
 	f.String("protocol-version", "auto", "speak this `REVISION` of the protocol: auto, "+strings.Join(bridge.Versions(), ", "))
+	f.String("elicit", "", "`HOW` to answer what a server asks: ask, defaults, decline or a JSON object (default: ask, on a terminal)")
+	f.StringArray("roots", nil, "tell servers to work in `DIR` (repeatable)")
 	f.BoolP("quiet", "q", false, "no hints and notes")
 	f.CountP("verbose", "v", "log more to standard error; -vv logs each message")
 	f.String("log-format", "text", "`FORMAT` of the log on standard error: text or json")
 	f.String("color", "auto", "`WHEN` to colour: auto, always or never")
+	if err := root.MarkPersistentFlagDirname("roots"); err != nil {
+		panic("cli: completion of --roots: " + err.Error())
+	}
 	for name, words := range map[string][]string{
 		"output": {"auto", "text", "json"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
+		"elicit":           {"ask", "defaults", "decline"},
 		"protocol-version": append([]string{"auto"}, bridge.Versions()...),
 	} {
 		if err := root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
@@ -95,7 +101,7 @@ func (a *app) newLogger() *slog.Logger {
 	}
 	o := &slog.HandlerOptions{Level: level}
 	if a.settings.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(a.ui.Err, o))
+		return slog.New(slog.NewJSONHandler(a.ui.Log(), o))
 	}
 	if a.ui.ErrTTY {
 		// A person watching knows what time it is.
@@ -106,7 +112,7 @@ func (a *app) newLogger() *slog.Logger {
 			return at
 		}
 	}
-	return slog.New(slog.NewTextHandler(a.ui.Err, o))
+	return slog.New(slog.NewTextHandler(a.ui.Log(), o))
 }
 
 // anyFiles marks a command that has to work whatever is in config.yaml.

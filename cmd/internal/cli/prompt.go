@@ -60,7 +60,7 @@ func (s *session) prompt(ctx context.Context, name string, words []string) error
 	if err != nil {
 		return err
 	}
-	raw, err := s.Call(ctx, "prompts/get", params, &runtime.CallOptions{Progress: func(runtime.Progress) {}})
+	raw, err := s.watched(ctx, "prompts/get", params)
 	if err != nil {
 		return err
 	}

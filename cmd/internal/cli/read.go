@@ -39,7 +39,7 @@ func (s *session) read(ctx context.Context, uri, output string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := s.Call(ctx, "resources/read", params, &runtime.CallOptions{Progress: func(runtime.Progress) {}})
+	raw, err := s.watched(ctx, "resources/read", params)
 	if err != nil {
 		return s.noResource(ctx, uri, err)
 	}

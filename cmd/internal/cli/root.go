@@ -38,8 +38,10 @@ type app struct {
 	// has work to finish.
 	lasting atomic.Bool
 
-	// dial replaces connect in tests; nil is the real one.
-	dial func(ctx context.Context, server string) (*runtime.Client, error)
+	// dial replaces connect in tests; nil is the real one. asker does so with
+	// the person at the terminal.
+	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
+	asker ui.Asker
 }
 
 // Main runs mcpctl and returns its exit code. args are the words after the

@@ -118,12 +118,18 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	names := make([]string, len(entries))
 	byName := map[string]config.Entry{}
 	isolation := map[string]proxy.Isolation{}
+	var wrapped []string
 	for i, e := range entries {
 		names[i], byName[e.Name] = e.Name, e
 		isolation[e.Name] = proxy.Isolation(e.Isolation)
+		if e.WrapURIs {
+			wrapped = append(wrapped, e.Name)
+		}
 	}
 	p, err := proxy.New(proxy.Options{
-		Servers: names,
+		Servers:  names,
+		WrapURIs: wrapped,
+		Roots:    serveRoots(a.settings.Serve.Roots),
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			entry := byName[key.Server]
 			o := a.dialOptions(entry)
@@ -164,6 +170,14 @@ func (a *app) ring() *bridge.Ring {
 		return bridge.NewRing()
 	}
 	return r
+}
+
+// serveRoots are the roots of the gateway's own, nil for none.
+func serveRoots(dirs []string) json.RawMessage {
+	if len(dirs) == 0 {
+		return nil
+	}
+	return roots(dirs)
 }
 
 // choose gives the servers to put behind the endpoint.

@@ -39,16 +39,42 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	if a.settings.URL != "" {
 		name = ""
 	}
-	c, err := dial(ctx, name)
-	if err != nil {
-		return a.about(server, err)
+	h := a.newHost(server)
+	if err := h.check(); err != nil {
+		return err
 	}
-	err = f(&session{Client: c, a: a, server: server}, words)
+	c, err := dial(ctx, name, h)
+	if err != nil {
+		return a.about(server, h.outcome(err))
+	}
+	s := &session{Client: c, a: a, server: server}
+	s.wantLog(ctx)
+	err = h.outcome(f(s, words))
 	// The outcome stands; a server that ends badly changes nothing about it.
 	if closing := c.Close(); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)
 	}
 	return a.about(server, err)
+}
+
+// wantLog asks for the server's log messages where -v shows them. A server
+// that will not is none the worse.
+func (s *session) wantLog(ctx context.Context) {
+	level := ""
+	switch s.a.settings.Verbose {
+	case 0:
+		return
+	case 1:
+		level = "info"
+	default:
+		level = "debug"
+	}
+	if !s.Info().Has("logging") {
+		return
+	}
+	if _, err := s.Call(ctx, "logging/setLevel", json.RawMessage(`{"level":"`+level+`"}`), nil); err != nil {
+		s.a.log.Debug("logging/setLevel", "server", s.server, "err", err)
+	}
 }
 
 // about adds the server's name to a failure, for the error object of --json.
@@ -100,6 +126,14 @@ func (s *session) command(verb string, words ...string) string {
 		parts = append(parts, shellWord(ui.CleanLine(w)))
 	}
 	return strings.Join(parts, " ")
+}
+
+// watched makes a call whose progress is shown.
+func (s *session) watched(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	line := s.a.ui.StartProgress()
+	defer line.Stop()
+	// Progress is always asked for: it keeps the call's clock running.
+	return s.Call(ctx, method, params, &runtime.CallOptions{Progress: line.Update})
 }
 
 // list fetches all pages of a list: the object to print, and its entries.

@@ -34,8 +34,9 @@ type bench struct {
 	info   runtime.ServerInfo
 	stdin  io.Reader
 	url    string
-	text   bool // as -o text
-	json   bool // as --json
+	text   bool     // as -o text
+	json   bool     // as --json
+	asker  ui.Asker // who answers; nil is the real one
 	closed bool
 	dialed string
 }
@@ -61,6 +62,7 @@ func (b *bench) run(t *testing.T, words ...string) outcome {
 		ui:     ui.New(in, &out, &errOut),
 		getenv: func(k string) string { return map[string]string{"MCPCTL_CONFIG": servers, "MCPCTL_HOME": home}[k] },
 		log:    slog.New(slog.DiscardHandler),
+		asker:  b.asker,
 	}
 	if b.url != "" {
 		words = append([]string{"--url", b.url}, words...)
@@ -71,12 +73,12 @@ func (b *bench) run(t *testing.T, words ...string) outcome {
 	if b.json {
 		words = append([]string{"--json"}, words...)
 	}
-	a.dial = func(_ context.Context, server string) (*runtime.Client, error) {
+	a.dial = func(_ context.Context, server string, h *host) (*runtime.Client, error) {
 		b.dialed = server
 		if b.server == nil {
 			return nil, &runtime.ConnectError{Target: server, Err: errors.New("refused"), Remedy: "start it"}
 		}
-		return runtime.NewClient(&watched{Transport: b.server.Connect(nil), b: b}, runtime.ClientOptions{Info: b.info}), nil
+		return runtime.NewClient(&watched{Transport: b.server.Connect(h), b: b}, runtime.ClientOptions{Info: b.info, Handler: h}), nil
 	}
 	code := a.run(t.Context(), words)
 	return outcome{code, out.String(), errOut.String()}
@@ -312,7 +314,7 @@ func TestURL(t *testing.T) {
 func TestCallTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &app{log: slog.New(slog.DiscardHandler), ui: ui.New(nil, io.Discard, io.Discard)}
-		a.dial = func(context.Context, string) (*runtime.Client, error) {
+		a.dial = func(context.Context, string, *host) (*runtime.Client, error) {
 			return runtime.NewClient(silent{}, runtime.ClientOptions{Timeout: 5 * time.Second}), nil
 		}
 		start := time.Now()
@@ -362,7 +364,7 @@ func TestCallInterrupted(t *testing.T) {
 	})}
 	var out, errOut bytes.Buffer
 	a := &app{ui: ui.New(strings.NewReader(""), &out, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}
-	a.dial = func(context.Context, string) (*runtime.Client, error) {
+	a.dial = func(context.Context, string, *host) (*runtime.Client, error) {
 		return runtime.NewClient(&watched{Transport: b.server.Connect(nil), b: b}, runtime.ClientOptions{}), nil
 	}
 	if code := a.run(ctx, []string{"call", "fs", "get-env"}); code != 130 || !b.closed || errOut.String() != "mcpctl: interrupted\n" {
@@ -588,7 +590,7 @@ func TestReaderGone(t *testing.T) {
 	b := newBench()
 	var errOut bytes.Buffer
 	a := &app{ui: ui.New(strings.NewReader(""), brokenPipe{w}, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}
-	a.dial = func(context.Context, string) (*runtime.Client, error) {
+	a.dial = func(context.Context, string, *host) (*runtime.Client, error) {
 		return runtime.NewClient(&watched{Transport: b.server.Connect(nil), b: b}, runtime.ClientOptions{}), nil
 	}
 	if code := a.run(t.Context(), []string{"tools", "fs"}); code != 0 || errOut.Len() > 0 || !b.closed {

@@ -76,11 +76,34 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 			return f.at1(v, name+" holds settings of its own", "indented below it, one a line")
 		case !slices.Contains(known, name):
 			return f.at1(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
+		case v.Kind == yaml.SequenceNode && isList(name):
+			for _, item := range v.Content {
+				if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
+					return f.at1(item, name+" is a list of texts", "")
+				}
+			}
 		case v.Kind != yaml.ScalarNode || v.Tag == "!!null":
 			return f.at1(v, name+" has no plain value", "")
 		}
 	}
 	return nil
+}
+
+func isList(name string) bool {
+	return slices.ContainsFunc(keys(), func(k key) bool { return k.name == name && k.list })
+}
+
+// text is the value of a setting as it stands in the file, a list a line each.
+func (f *file) text(name string) string {
+	n := f.at[name]
+	if n.Kind != yaml.SequenceNode {
+		return n.Value
+	}
+	var items []string
+	for _, item := range n.Content {
+		items = append(items, item.Value)
+	}
+	return strings.Join(items, "\n")
 }
 
 func remedy(name string, known []string) string {

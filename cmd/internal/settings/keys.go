@@ -12,6 +12,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -26,6 +27,8 @@ type key struct {
 	// parse checks a value, in its text form, and gives what is decoded. The
 	// error completes a sentence that begins with the setting's name.
 	parse func(string) (any, error)
+	// list allows a list of texts in the file; parse gets them a line each.
+	list bool
 	// not is a flag and variable that set the opposite, "" for none.
 	not string
 }
@@ -42,11 +45,13 @@ func keys() []key {
 		{name: "timeout", flag: "timeout", def: "", parse: duration},
 		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration},
 		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: revision},
+		{name: "elicit", flag: "elicit", def: "", parse: policy},
 		{name: "serve.separator", flag: "separator", def: "__", parse: separator},
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
 		{name: "serve.nameOverhead", def: 20, parse: overhead},
 		{name: "serve.requestTimeout", flag: "request-timeout", def: "", parse: duration},
 		{name: "serve.streamMax", flag: "stream-max", def: "", parse: duration},
+		{name: "serve.roots", def: "", parse: lines, list: true},
 	}
 }
 
@@ -122,6 +127,25 @@ func revision(s string) (any, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("want auto, %s", strings.Join(versions, ", "))
+}
+
+// lines is a list of texts, none of them empty.
+func lines(s string) (any, error) {
+	if s == "" {
+		return []string(nil), nil
+	}
+	list := strings.Split(s, "\n")
+	if slices.Contains(list, "") {
+		return nil, fmt.Errorf("none of them may be empty")
+	}
+	return list, nil
+}
+
+// policy leaves the text of a JSON object as it is: its numbers keep their
+// digits.
+func policy(s string) (any, error) {
+	_, err := elicit.ParsePolicy(s)
+	return s, err
 }
 
 func address(s string) (any, error) {

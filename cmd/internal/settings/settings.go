@@ -49,6 +49,11 @@ type Settings struct {
 	ColorSet bool
 	// ProtocolVersion is a revision of the protocol, "" to find out.
 	ProtocolVersion string
+	// Elicit says who answers what servers ask, in the form of
+	// [elicit.ParsePolicy].
+	Elicit string
+	// Roots are the directories that servers are told of, absolute. They exist.
+	Roots []string
 	// Headers are sent to HTTP servers besides those of their entries.
 	Headers map[string]string
 	// URL is a server in no configuration, in place of an alias.
@@ -77,6 +82,9 @@ type Serve struct {
 	RequestTimeout time.Duration
 	// StreamMax ends streams over HTTP that are older; zero is never.
 	StreamMax time.Duration
+	// Roots are the directories that servers are told of where no client's are
+	// to be had, absolute. They exist.
+	Roots []string
 }
 
 // CallTimeout is how long a call to a server may go without a sign of life:
@@ -141,6 +149,12 @@ func Load(o Options) (Settings, error) {
 	s.connectForced = src.forced("connect-timeout")
 	s.ColorSet = src.forced("color") || src.file.has("color")
 	if s.Headers, err = src.headers(); err != nil {
+		return s, err
+	}
+	if s.Roots, err = src.roots(); err != nil {
+		return s, err
+	}
+	if err := src.serveRoots(&s); err != nil {
 		return s, err
 	}
 	if s.URL = src.flag("url"); s.URL != "" {

@@ -34,7 +34,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 		}
 	}
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	for _, name := range []string{"config", "registry", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout"} {
+	for _, name := range []string{"config", "registry", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout", "stream-max", "elicit"} {
 		fs.String(name, "", "")
 	}
 	for _, name := range []string{"json", "no-input", "quiet", "no-prefix"} {
@@ -42,6 +42,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 	}
 	fs.CountP("verbose", "v", "")
 	fs.StringArrayP("header", "H", nil, "")
+	fs.StringArray("roots", nil, "")
 	if err := fs.Parse(r.flags); err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +100,20 @@ func TestSources(t *testing.T) {
 			s.Timeout, s.Color, s.Output, s.Verbose, s.ProtocolVersion, s.NoInput = -1, "always", "json", 2, "", false
 		}},
 		{"json by variable", run{env: map[string]string{"MCPCTL_JSON": "1"}}, func(s *settings.Settings) { s.Output = "json" }},
+		{"elicit", run{file: "elicit: defaults\n", env: map[string]string{"MCPCTL_ELICIT": `{"n":9007199254740993}`}}, func(s *settings.Settings) {
+			s.Elicit = `{"n":9007199254740993}`
+		}},
+		{"roots", run{env: map[string]string{"MCPCTL_ROOTS": "none" + string(filepath.ListSeparator) + "no"}, flags: []string{"--roots", ".", "--roots", ".."}}, func(s *settings.Settings) {
+			s.Roots = []string{absolute("."), absolute("..")}
+			s.Serve.Roots = s.Roots
+		}},
+		{"roots by variable", run{env: map[string]string{"MCPCTL_ROOTS": "." + string(filepath.ListSeparator) + ".."}}, func(s *settings.Settings) {
+			s.Roots = []string{absolute("."), absolute("..")}
+			s.Serve.Roots = s.Roots
+		}},
+		{"roots of serve", run{file: "serve:\n  roots: [" + filepath.ToSlash(absolute(".")) + "]\n  streamMax: 10m\n"}, func(s *settings.Settings) {
+			s.Serve.Roots, s.Serve.StreamMax = []string{absolute(".")}, 10*time.Minute
+		}},
 		{"headers", run{
 			env:   map[string]string{"MCPCTL_HEADER": "X-A=env\nx-b: env=b\n"},
 			flags: []string{"-H", "x-a=flag", "--header", "Authorization: Bearer a=b", "-HX-C=c:d"},
@@ -123,6 +138,14 @@ func TestSources(t *testing.T) {
 	}
 }
 
+func absolute(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		panic(err)
+	}
+	return abs
+}
+
 func TestWrongValues(t *testing.T) {
 	for _, tt := range []struct {
 		run  run
@@ -140,6 +163,13 @@ func TestWrongValues(t *testing.T) {
 		{run{flags: []string{"-H", "novalue"}}, []string{"-H", "NAME=VALUE"}},
 		{run{flags: []string{"-H", "bad name=x"}}, []string{"-H", "bad name"}},
 		{run{flags: []string{"-H", "A=x\r\nB: y"}}, []string{"line break"}},
+		{run{flags: []string{"--elicit", "maybe"}}, []string{"--elicit", "maybe", "JSON object"}},
+		{run{flags: []string{"--elicit", "[1]"}}, []string{"--elicit", "JSON object"}},
+		{run{flags: []string{"--elicit", `{"a":}`}}, []string{"--elicit", "JSON object"}},
+		{run{flags: []string{"--roots", "no-such-directory"}}, []string{"--roots", "no-such-directory", "does not exist"}},
+		{run{flags: []string{"--roots", "settings.go"}}, []string{"--roots", "no directory"}},
+		{run{flags: []string{"--roots="}}, []string{"--roots", "empty"}},
+		{run{env: map[string]string{"MCPCTL_ROOTS": "no-such-directory"}}, []string{"MCPCTL_ROOTS", "does not exist"}},
 		{run{env: map[string]string{"MCPCTL_TIMEOUT": "soon"}}, []string{"MCPCTL_TIMEOUT", "soon"}},
 		{run{env: map[string]string{"MCPCTL_NO_PREFIX": "maybe"}}, []string{"MCPCTL_NO_PREFIX", "true or false"}},
 		{run{env: map[string]string{"MCPCTL_VERBOSE": "-1"}}, []string{"MCPCTL_VERBOSE"}},
@@ -183,6 +213,10 @@ func TestBrokenFile(t *testing.T) {
 		{"color: 'a\n", 0, 0, "", ""},
 		{"color: auto\n---\ncolor: auto\n", 2, 1, "second", ""},
 		{"serve: {nameOverhead: 64}\n", 1, 23, "64", ""},
+		{"elicit: perhaps\n", 1, 9, "defaults", ""},
+		{"serve:\n  roots: no-such-directory\n", 2, 10, "does not exist", ""},
+		{"serve:\n  roots:\n  - [a]\n", 3, 5, "list of texts", ""},
+		{"serve:\n  streamMax: [1s]\n", 2, 14, "plain value", ""},
 		{"<html>\n<body>x: y</body>", 0, 0, "", ""},
 	} {
 		_, err := run{file: tt.file}.load(t)

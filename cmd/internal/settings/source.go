@@ -1,8 +1,12 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -83,7 +87,7 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 	switch {
 	case inFile:
 		// The text as it stands: YAML takes an unquoted revision for a date.
-		value = src.file.at[k.name].Value
+		value = src.file.text(k.name)
 	case !forced:
 		value = v.GetString(k.name)
 	}
@@ -163,6 +167,73 @@ func (src *source) headers() (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// roots reads --roots, or MCPCTL_ROOTS where the flag is not given: directories
+// in the form of $PATH.
+func (src *source) roots() ([]string, error) {
+	from, dirs := Variable("roots"), filepath.SplitList(src.o.Getenv(Variable("roots")))
+	if src.changed("roots") {
+		words, err := src.o.Flags.GetStringArray("roots")
+		if err != nil {
+			return nil, nil //nolint:nilerr // a command's own flag, of another kind
+		}
+		if from, dirs = "--roots", words; len(dirs) == 0 {
+			dirs = []string{""} // pflag gives no text for one that is empty
+		}
+	}
+	var out []string
+	for _, dir := range dirs {
+		abs, reason := directory("", dir)
+		if reason != "" {
+			return nil, &ValueError{Source: from, Message: reason}
+		}
+		out = append(out, abs)
+	}
+	return out, nil
+}
+
+// directory gives the absolute path of a directory that may be relative to
+// base, "" for the current one, or why there is none.
+func directory(base, dir string) (abs, reason string) {
+	if dir == "" {
+		return "", "is empty"
+	}
+	abs = dir
+	if base != "" && !filepath.IsAbs(dir) {
+		abs = filepath.Join(base, dir)
+	}
+	abs, err := filepath.Abs(abs)
+	if err != nil {
+		return "", "is " + quote(dir) + ": " + err.Error()
+	}
+	info, err := os.Stat(abs)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "is " + quote(dir) + ", which does not exist"
+	case err != nil:
+		return "", "is " + quote(dir) + ": " + err.Error()
+	case !info.IsDir():
+		return "", "is " + quote(dir) + ", which is no directory"
+	}
+	return abs, ""
+}
+
+// serveRoots are those of config.yaml, relative to its folder, unless the flag
+// or its variable names others.
+func (src *source) serveRoots(s *Settings) error {
+	if len(s.Roots) > 0 {
+		s.Serve.Roots = s.Roots
+		return nil
+	}
+	for i, dir := range s.Serve.Roots {
+		abs, reason := directory(filepath.Dir(s.File), dir)
+		if reason != "" {
+			return src.file.problem("serve.roots", "serve.roots "+reason)
+		}
+		s.Serve.Roots[i] = abs
+	}
+	return nil
 }
 
 // ParseHeader reads NAME=VALUE, or NAME: VALUE as curl has it; whichever of

@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// host is what a server finds at the other end of a command's connection: it
+// answers what the server asks, and prints its log messages.
+type host struct {
+	a      *app
+	server string
+	policy elicit.Policy
+	asker  ui.Asker
+
+	turn chan struct{} // one place: a person answers one question at a time
+
+	mu         sync.Mutex // guards unanswered
+	unanswered error      // the first question that nobody answered
+}
+
+func (a *app) newHost(server string) *host {
+	policy, err := elicit.ParsePolicy(a.settings.Elicit)
+	if err != nil {
+		panic("cli: --elicit was not checked: " + err.Error())
+	}
+	h := &host{a: a, server: server, policy: policy, asker: a.asker, turn: make(chan struct{}, 1)}
+	if h.asker == nil {
+		h.asker = a.ui.Asker()
+	}
+	return h
+}
+
+// check refuses --elicit ask where nobody can be asked.
+func (h *host) check() error {
+	if h.policy.Mode == elicit.Ask && !h.canAsk() {
+		return usagef("--elicit ask: there is no terminal to ask on").withHint("--elicit defaults, decline or a JSON object answers without one")
+	}
+	return nil
+}
+
+func (h *host) canAsk() bool {
+	_, nobody := h.asker.(*ui.NonInteractive)
+	return !nobody
+}
+
+// capabilities are what the server may ask for: what can be answered and no
+// more, so that a server with another way takes it. Sampling is not among
+// them: there is no model here.
+func (h *host) capabilities() json.RawMessage {
+	var members []string
+	if c := h.policy.Capability(h.canAsk()); c != nil {
+		members = append(members, `"elicitation":`+string(c))
+	}
+	if len(h.a.settings.Roots) > 0 {
+		members = append(members, `"roots":{}`)
+	}
+	return json.RawMessage("{" + strings.Join(members, ",") + "}")
+}
+
+// Notification implements [runtime.Handler].
+func (h *host) Notification(ctx context.Context, _ *runtime.Request, method string, params json.RawMessage) {
+	if method != "notifications/message" {
+		return
+	}
+	var m struct {
+		Level  string          `json:"level"`
+		Logger string          `json:"logger"`
+		Data   json.RawMessage `json:"data"`
+	}
+	if json.Unmarshal(params, &m) != nil {
+		return
+	}
+	text := string(m.Data)
+	var s string
+	if json.Unmarshal(m.Data, &s) == nil {
+		text = s
+	}
+	attrs := []slog.Attr{slog.String("server", h.server), slog.String("level", ui.CleanLine(m.Level)), slog.String("data", ui.CleanLine(text))}
+	if m.Logger != "" {
+		attrs = append(attrs, slog.String("logger", ui.CleanLine(m.Logger)))
+	}
+	// Whatever the server thinks of its weight, the user has asked for it by -v.
+	level := slog.LevelInfo
+	if m.Level == "debug" {
+		level = slog.LevelDebug
+	}
+	h.a.log.LogAttrs(ctx, level, "server log", attrs...)
+}
+
+// Request implements [runtime.Handler].
+func (h *host) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	switch method {
+	case "elicitation/create":
+		return h.elicit(ctx, params)
+	case "roots/list":
+		if len(h.a.settings.Roots) == 0 {
+			return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "no roots were offered"}
+		}
+		return append(append([]byte(`{"roots":`), roots(h.a.settings.Roots)...), '}'), nil
+	case "sampling/createMessage":
+		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "sampling was not offered: mcpctl has no model"}
+	}
+	return runtime.NopHandler{}.Request(ctx, call, method, params)
+}
+
+// Closed implements [runtime.Handler].
+func (*host) Closed(error) {}
+
+// elicit puts a question to the policy. Questions wait for their turn.
+func (h *host) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
+	q, err := elicit.ParseQuestion(params)
+	if err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "elicitation/create: " + err.Error()}
+	}
+	select {
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer h.a.ui.Hold()()
+	answerer := elicit.Answerer{
+		Policy: h.policy, Server: h.server, Asker: h.asker, Say: h.a.ui.Say,
+		Open: func(ctx context.Context, page string) error { return ui.OpenBrowser(ctx, h.a.getenv, page) },
+	}
+	answer, err := answerer.Answer(ctx, q)
+	if none, ok := errors.AsType[*elicit.UnansweredError](err); ok {
+		h.leave(none)
+		return answer, nil
+	}
+	if err != nil && ctx.Err() == nil {
+		err = &runtime.Error{Code: runtime.CodeInvalidParams, Message: "elicitation/create: " + err.Error()}
+	}
+	return answer, err
+}
+
+// leave notes a question that nobody answered.
+func (h *host) leave(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unanswered == nil {
+		h.unanswered = err
+	}
+}
+
+// outcome is err, or where a question got no answer, that: what the server
+// made of it came to pass for want of one.
+func (h *host) outcome(err error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unanswered == nil || err != nil && exitCode(err) == exitInterrupted {
+		return wantsAnswer(err)
+	}
+	return h.unanswered
+}
+
+// wantsAnswer adds to "the client cannot do this" (-32021, 2026-07-28) what
+// makes mcpctl able to.
+func wantsAnswer(err error) error {
+	var rpc *runtime.Error
+	if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMissingCapability {
+		return err
+	}
+	var data struct {
+		Required map[string]json.RawMessage `json:"requiredCapabilities"`
+	}
+	if json.Unmarshal(rpc.Data, &data) != nil {
+		return err
+	}
+	switch {
+	case data.Required["elicitation"] != nil:
+		return &Error{Code: exitUsage, Err: err, Remedy: "the server has a question: run it on a terminal, or answer with --elicit"}
+	case data.Required["roots"] != nil:
+		return &Error{Code: exitUsage, Err: err, Remedy: "the server wants to know where to work: --roots DIR"}
+	}
+	return err
+}
+
+// roots is the list of a result of roots/list (2025-11-25, Roots).
+func roots(dirs []string) json.RawMessage {
+	type root struct {
+		URI  string `json:"uri"`
+		Name string `json:"name"`
+	}
+	list := make([]root, len(dirs))
+	for i, dir := range dirs {
+		list[i] = root{fileURI(dir), filepath.Base(dir)}
+	}
+	b, err := json.Marshal(list)
+	if err != nil {
+		panic("cli: roots have no JSON form: " + err.Error())
+	}
+	return b
+}
+
+// fileURI is the file: address of an absolute path. A drive of Windows gets a
+// slash before it, a share becomes the host (RFC 8089).
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	u := url.URL{Scheme: "file", Path: path}
+	if share, ok := strings.CutPrefix(path, "//"); ok {
+		u.Host, u.Path, _ = strings.Cut(share, "/")
+		u.Path = "/" + u.Path
+	} else if !strings.HasPrefix(path, "/") {
+		u.Path = "/" + path
+	}
+	return u.String()
+}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// asksName is a tool that asks for a name, whatever the client has offered.
+const asksName = `{"message":"Who?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`
+
+func asking(method, params string) runtimetest.Tool {
+	return tool(envTool, func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+		got, err := c.Ask(ctx, method, json.RawMessage(params))
+		if err != nil {
+			got, _ = json.Marshal(err.Error())
+		}
+		b, err := json.Marshal(string(got))
+		return json.RawMessage(`{"content":[{"type":"text","text":` + string(b) + `}]}`), err
+	})
+}
+
+// TestQuestionsOfAPerson: the form is asked in call, whoever is at the
+// terminal.
+func TestQuestionsOfAPerson(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []any
+		flags   []string
+		want    outcome
+	}{
+		"answered":        {[]any{"Answer", "Ada"}, nil, outcome{0, `{"action":"accept","content":{"name":"Ada"}}` + "\n", ""}},
+		"declined":        {[]any{"Decline"}, nil, outcome{0, `{"action":"decline"}` + "\n", ""}},
+		"broken off":      {[]any{"Answer", context.Canceled}, nil, outcome{0, `{"action":"cancel"}` + "\n", ""}},
+		"given all along": {nil, []string{"--elicit", `{"name":"Eve"}`}, outcome{0, `{"action":"accept","content":{"name":"Eve"}}` + "\n", ""}},
+		"asked for":       {[]any{"Answer", "Ada"}, []string{"--elicit", "ask"}, outcome{0, `{"action":"accept","content":{"name":"Ada"}}` + "\n", ""}},
+	} {
+		b := newBench()
+		b.text = true
+		b.server.Tools = []runtimetest.Tool{asking("elicitation/create", asksName)}
+		b.asker = &ui.Scripted{Answers: c.answers}
+		if got := b.run(t, append([]string{"fs", "get-env"}, c.flags...)...); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+// TestNobodyThere: a server that asks although nothing was offered is told
+// that nobody answered, and so is the caller.
+func TestNobodyThere(t *testing.T) {
+	b := newBench()
+	b.text = true
+	b.server.Tools = []runtimetest.Tool{asking("elicitation/create", asksName)}
+	check(t, b.run(t, "fs", "get-env"), outcome{
+		2, `{"action":"cancel"}` + "\n",
+		"mcpctl: fs asks \"Who?\": there is no terminal to ask on\nhint: --elicit answers: defaults, decline or a JSON object of name:string\n",
+	})
+}
+
+// TestWhatIsNotAnswered: sampling, roots that were not offered, questions that
+// are none.
+func TestWhatIsNotAnswered(t *testing.T) {
+	for _, c := range []struct{ method, params, want string }{
+		{"sampling/createMessage", `{}`, "mcpctl has no model"},
+		{"roots/list", `{}`, "no roots were offered"},
+		{"elicitation/create", `{"mode":"smoke"}`, "is unknown"},
+		{"elicitation/create", `{"mode":"url","url":"file:///x"}`, "no address of a page"},
+		{"made/up", `{}`, "method not found"},
+	} {
+		b := newBench()
+		b.text = true
+		b.server.Tools = []runtimetest.Tool{asking(c.method, c.params)}
+		if got := b.run(t, "fs", "get-env"); got.code != 0 || !strings.Contains(got.out, c.want) {
+			t.Errorf("%s %s: got %+v, want %q", c.method, c.params, got, c.want)
+		}
+	}
+}
+
+func TestCapabilitiesOffered(t *testing.T) {
+	for _, c := range []struct {
+		elicit string
+		roots  []string
+		asker  ui.Asker
+		want   string
+	}{
+		{"", nil, &ui.NonInteractive{}, `{}`},
+		{"", nil, &ui.Scripted{}, `{"elicitation":{"form":{},"url":{}}}`},
+		{"defaults", []string{"/a"}, &ui.NonInteractive{}, `{"elicitation":{"form":{}},"roots":{}}`},
+		{"", []string{"/a"}, &ui.NonInteractive{}, `{"roots":{}}`},
+	} {
+		a := &app{ui: &ui.UI{}, asker: c.asker, settings: settings.Settings{Elicit: c.elicit, Roots: c.roots}}
+		if got := string(a.newHost("s").capabilities()); got != c.want {
+			t.Errorf("%q %v: got %s, want %s", c.elicit, c.roots, got, c.want)
+		}
+	}
+}
+
+func TestFileURI(t *testing.T) {
+	for path, want := range map[string]string{
+		"/home/a b/é#?%": "file:///home/a%20b/%C3%A9%23%3F%25",
+		"/":              "file:///",
+		"C:/Users/x":     "file:///C:/Users/x",
+		"//host/share/x": "file://host/share/x",
+	} {
+		if got := fileURI(filepath.FromSlash(path)); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
+// TestServerLog: a server's message stays on one line and looks like none of
+// ours.
+func TestServerLog(t *testing.T) {
+	var out bytes.Buffer
+	a := &app{ui: &ui.UI{}, asker: &ui.NonInteractive{}, log: slog.New(slog.NewTextHandler(&out, nil))}
+	h := a.newHost("s")
+	for _, params := range []string{`{"level":"error","data":"a\nb\u001b[31m"}`, `{"level":"info","data":{"k":1},"logger":"x"}`, `{"level":"debug","data":"hidden"}`, `7`} {
+		h.Notification(t.Context(), nil, "notifications/message", json.RawMessage(params))
+	}
+	h.Notification(t.Context(), nil, "notifications/other", json.RawMessage(`{}`))
+	got := out.String()
+	if strings.Count(got, "\n") != 2 || !strings.Contains(got, `level=error data="a b"`) || !strings.Contains(got, `data="{\"k\":1}" logger=x`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestOneQuestionAtATime: a person answers one question, then the next.
+func TestOneQuestionAtATime(t *testing.T) {
+	a := &app{ui: &ui.UI{Err: &bytes.Buffer{}}, asker: &ui.NonInteractive{}}
+	h := a.newHost("s")
+	h.turn <- struct{}{} // somebody is being asked
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if got, err := h.Request(ctx, nil, "elicitation/create", json.RawMessage(asksName)); !errors.Is(err, context.DeadlineExceeded) || got != nil {
+		t.Errorf("got %s %v", got, err)
+	}
+	<-h.turn
+	if got, err := h.Request(t.Context(), nil, "elicitation/create", json.RawMessage(asksName)); err != nil || string(got) != `{"action":"cancel"}` {
+		t.Errorf("got %s %v", got, err)
+	}
+}
+
+// TestMissingCapability: what a self-contained request lacked, in terms of
+// flags.
+func TestMissingCapability(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"requiredCapabilities":{"elicitation":{"form":{}}}}`: "--elicit",
+		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
+	} {
+		err := wantsAnswer(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		if exitCode(err) != exitUsage || !strings.Contains(hintOf(err), want) {
+			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
+		}
+	}
+	for _, data := range []string{`{"requiredCapabilities":{"sampling":{}}}`, `7`, ``} {
+		err := wantsAnswer(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		if exitCode(err) != exitProtocol || hintOf(err) != "" {
+			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
+		}
+	}
+}
