@@ -128,13 +128,6 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 			return nil, ctx.Err()
 		}
 	}
-	if t, ok := c.client.Transport().(interface {
-		TaskOf(params json.RawMessage) runtime.Handler
-	}); ok {
-		if h := t.TaskOf(params); h != nil { // the wire tells
-			return h.Request(ctx, nil, method, params)
-		}
-	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a, several := c.only(cancel)
