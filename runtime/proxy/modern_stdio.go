@@ -12,6 +12,7 @@ import (
 // a session. Its id is known before the next message is read, so that a
 // cancellation finds it.
 func (f *stdioFront) modern(line []byte, m rawjson.Message) {
+	f.stateless.Store(true)
 	id := m.ID.Of(line)
 	method, no := admit(line, &m, nil)
 	switch {
@@ -48,6 +49,16 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message) {
 			f.send(frame(nil, id, a))
 		}
 	}()
+}
+
+// unasked is a client that is told of changes it has not asked for, as is the way
+// of the handshake era: none that shows to be of the other one.
+type unasked struct{ *stdioFront }
+
+func (u unasked) notify(method string, params []byte) {
+	if u.greeted() || !u.stateless.Load() {
+		u.stdioFront.notify(method, params)
+	}
 }
 
 // modernListen serves a listen, which ends with the front: then the client is

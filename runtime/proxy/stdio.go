@@ -37,8 +37,9 @@ type stdioFront struct {
 	slow     inProgress
 	peer     *peer
 
-	ending  chan struct{} // closed when the front ends
-	listens sync.WaitGroup
+	stateless atomic.Bool   // requests of the stateless era have come
+	ending    chan struct{} // closed when the front ends
+	listens   sync.WaitGroup
 }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
@@ -59,7 +60,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
 	defer p.leave(f.peer)
-	defer p.listen(f)()
+	defer p.listen(unasked{f})()
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
 	// be left in a read that nothing can interrupt.
@@ -349,7 +350,7 @@ func (f *stdioFront) progressed(_ *call, params []byte) *jsonrpc.Writer {
 	return f.out
 }
 
-// notify implements listener.
+// notify sends a notification.
 func (f *stdioFront) notify(method string, params []byte) {
 	f.send(jsonrpc.AppendNotification(nil, method, params))
 }

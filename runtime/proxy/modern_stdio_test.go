@@ -1,0 +1,215 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// julyLine makes the line of a self-contained request.
+func julyLine(id, method, params, capabilities, more string) string {
+	body, _ := request(id, method, params, capabilities, more)
+	return body
+}
+
+// july sends a self-contained request and gives the answer line.
+func (c *client) july(id, method, params, capabilities string) string {
+	ch := c.expect(id)
+	c.send(julyLine(id, method, params, capabilities, ""))
+	return <-ch
+}
+
+func (b *pool) stdio(t *testing.T) *client {
+	t.Helper()
+	b.listen, b.plain = true, true
+	return attach(t, b.serve(t, proxy.Options{NoPrefix: len(b.servers) == 1, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}}))
+}
+
+// TestModernStdioBetweenLegacy: requests of both eras come in one process, in any
+// order, and each is answered by its own rules.
+func TestModernStdioBetweenLegacy(t *testing.T) {
+	for era, s := range eras() {
+		c := newPool(one(s)).stdio(t)
+		modern := func(when string) {
+			if got := c.july(`"d"`, "server/discover", `{}`, `{}`); !strings.Contains(got, `"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]`) {
+				t.Errorf("%s, %s: discover: got %s", era, when, got)
+			}
+			if got := c.july(`1`, "tools/call", `{"name":"echo","arguments":{"message":"new"}}`, `{}`); !strings.Contains(got, `new`) || !strings.Contains(got, `"resultType":"complete"`) {
+				t.Errorf("%s, %s: call: got %s", era, when, got)
+			}
+			if got := c.july(`1`, "ping", `{}`, `{}`); !strings.Contains(got, `-32601`) {
+				t.Errorf("%s, %s: ping: got %s", era, when, got)
+			}
+		}
+		modern("before the handshake")
+		c.hello("2025-11-25", `{"elicitation":{"form":{}}}`, "me")
+		modern("after it")
+		if got := c.result("tools/call", `{"name":"echo","arguments":{"message":"old"}}`); !strings.Contains(got, "old") || strings.Contains(got, "resultType") {
+			t.Errorf("%s: got %s", era, got)
+		}
+		if got := c.result("tools/call", `{"name":"ask_form"}`); !strings.Contains(got, `"who":"me"`) {
+			t.Errorf("%s: asked nobody: %s", era, got)
+		}
+		if got := c.july(`2`, "tools/call", `{"name":"ask_form"}`, everything); !strings.Contains(got, "input_required") {
+			t.Errorf("%s: got %s", era, got)
+		}
+		if got := c.result("ping", `{}`); got != `{}` {
+			t.Errorf("%s: got %s", era, got)
+		}
+		// A claim of the session's own era means nothing in it.
+		if got := c.result("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`); strings.Contains(got, "resultType") {
+			t.Errorf("%s: got %s", era, got)
+		}
+	}
+}
+
+func TestModernStdioCancel(t *testing.T) {
+	for era, s := range eras() {
+		c := newPool(one(s)).stdio(t)
+		c.july(`0`, "tools/list", `{}`, `{}`)
+		answered := c.expect(`"w"`)
+		c.send(julyLine(`"w"`, "tools/call", `{"name":"wait"}`, `{}`, ""))
+		eventually(t, era+": the call runs", func() bool { return s.Status().Running == 1 })
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}}`)
+		eventually(t, era+": the call is cancelled", func() bool { return s.Status().Cancelled == 1 })
+		c.july(`1`, "tools/list", `{}`, `{}`)
+		select {
+		case got := <-answered:
+			t.Errorf("%s: a cancelled request is answered: %s", era, got)
+		default:
+		}
+	}
+}
+
+// TestModernStdioListen: listens run side by side, one that the client cancels is
+// not answered, and the others end with the front, in both ways.
+func TestModernStdioListen(t *testing.T) {
+	for era, s := range eras() {
+		c := newPool(one(s)).stdio(t)
+		c.july(`0`, "tools/list", `{}`, `{}`)
+		gone, stays := c.expect(`7`), c.expect(`"7"`)
+		for _, id := range []string{`7`, `"7"`} {
+			c.send(julyLine(id, "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`, `{}`, ""))
+			if got := next(t, c.notes); !strings.Contains(got, `"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`},"notifications":{"toolsListChanged":true}}`) {
+				t.Errorf("%s: got %s", era, got)
+			}
+		}
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+		c.july(`1`, "tools/list", `{}`, `{}`)
+		eventually(t, era+": the server is listened to", func() bool { return era == "legacy" || s.Status().Listens > 0 })
+		s.Change("tools")
+		if got := next(t, c.notes); !strings.Contains(got, `"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"7"}}`) {
+			t.Errorf("%s: got %s", era, got)
+		}
+		c.end()
+		if got := next(t, c.notes); !strings.Contains(got, `"notifications/cancelled","params":{"requestId":"7"`) {
+			t.Errorf("%s: got %s", era, got)
+		}
+		if got := next(t, stays); got != `{"jsonrpc":"2.0","id":"7","result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":"7"}}}` {
+			t.Errorf("%s: got %s", era, got)
+		}
+		select {
+		case got := <-gone:
+			t.Errorf("%s: a cancelled listen is answered: %s", era, got)
+		default:
+		}
+	}
+}
+
+// TestModernExpires: a state is good for a quarter of an hour, and a call that
+// waits for its answer is given up then.
+func TestModernExpires(t *testing.T) {
+	for era := range eras() {
+		synctest.Test(t, func(t *testing.T) {
+			s := eras()[era]
+			b := newPool(one(s))
+			b.plain = true
+			c := attach(t, b.serve(t, proxy.Options{NoPrefix: true}))
+			ask := func() asks {
+				var a struct{ Result asks }
+				if err := json.Unmarshal([]byte(c.july(`1`, "tools/call", `{"name":"ask_form"}`, everything)), &a); err != nil {
+					t.Fatal(err)
+				}
+				return a.Result
+			}
+			retry := func(a asks) string {
+				for key := range a.InputRequests {
+					return c.july(`2`, "tools/call", fmt.Sprintf(`{"name":"ask_form","inputResponses":{%q:{"action":"decline"}},"requestState":%q}`, key, a.RequestState), everything)
+				}
+				return "nothing was asked"
+			}
+			a := ask()
+			time.Sleep(bridge.StateTTL - time.Second)
+			if got := retry(a); !strings.Contains(got, "decline") {
+				t.Errorf("%s: in time: got %s", era, got)
+			}
+			a = ask()
+			time.Sleep(bridge.StateTTL + time.Second)
+			if got := retry(a); !strings.Contains(got, `-32602`) || !strings.Contains(got, "expired") {
+				t.Errorf("%s: late: got %s", era, got)
+			}
+			c.end()
+		})
+	}
+}
+
+// TestModernCallOutlivesItsRequest: a call that waits for its client runs on when
+// the request that it came with has ended, and ends with the proxy.
+func TestModernCallOutlivesItsRequest(t *testing.T) {
+	s := runtimetest.Full(runtimetest.RevNov)
+	ended := make(chan error, 1)
+	s.Tools = append(s.Tools, runtimetest.Tool{Definition: json.RawMessage(`{"name":"hold","inputSchema":{"type":"object"}}`), Call: func(ctx context.Context, call *runtimetest.Call) (json.RawMessage, error) {
+		_, err := call.Ask(ctx, "roots/list", nil)
+		ended <- err
+		return runtimetest.Text("over"), nil
+	}})
+	b := newPool(one(s))
+	p := b.serve(t, proxy.Options{NoPrefix: true})
+	in, front := io.Pipe()
+	out, toClient := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- p.ServeStdio(ctx, in, toClient) }()
+	got := make(chan string, 10)
+	go func() {
+		buf := make([]byte, 1<<20)
+		for {
+			n, err := out.Read(buf)
+			if err != nil {
+				return
+			}
+			got <- string(buf[:n])
+		}
+	}()
+	if _, err := io.WriteString(front, julyLine(`1`, "tools/call", `{"name":"hold"}`, everything, "")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line := next(t, got); !strings.Contains(line, "input_required") {
+		t.Fatalf("got %s", line)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	_ = front.Close()
+	_ = out.Close()
+	select {
+	case err := <-ended:
+		t.Fatalf("the call has ended with its front: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+}
