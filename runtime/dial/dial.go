@@ -41,6 +41,9 @@ type Options struct {
 	// Capabilities is the raw object of what the server may ask of the Handler;
 	// empty is nothing.
 	Capabilities json.RawMessage
+	// Verdicts keeps which era a server speaks from one connection to the next,
+	// see NewVerdicts; nil asks each time.
+	Verdicts bridge.Verdicts
 	// Headers are added to an HTTP server's own, and win.
 	Headers map[string]string
 	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
@@ -84,6 +87,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	b := bridge.Options{
 		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*asked)(d),
 		ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
+		Key: d.key(), Verdicts: o.Verdicts,
 	}
 	switch e.Transport() {
 	case config.TransportStdio:
@@ -250,13 +254,17 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 	return s, nil
 }
 
-func (d *dialer) httpOptions() transport.HTTPOptions {
+func (d *dialer) httpHeaders() map[string]string {
 	headers := maps.Clone(d.entry.Headers)
 	if headers == nil {
 		headers = map[string]string{}
 	}
 	maps.Copy(headers, d.o.Headers)
-	return transport.HTTPOptions{Headers: headers, Handler: d.handler(), Logger: d.o.Logger.With("server", d.entry.Name)}
+	return headers
+}
+
+func (d *dialer) httpOptions() transport.HTTPOptions {
+	return transport.HTTPOptions{Headers: d.httpHeaders(), Handler: d.handler(), Logger: d.o.Logger.With("server", d.entry.Name)}
 }
 
 func (d *dialer) http(context.Context) (runtime.Transport, error) {

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
@@ -41,11 +43,22 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 	return dial.Options{
 		Client:         a.implementation(),
 		Logger:         a.log,
+		Verdicts:       a.verdicts(),
 		Version:        a.settings.ProtocolVersion,
 		Headers:        a.settings.Headers,
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
 	}
+}
+
+// verdicts keeps which era servers speak, with the rest of what mcpctl has
+// learned.
+func (a *app) verdicts() bridge.Verdicts {
+	path := ""
+	if dir := config.StateDir(a.getenv); dir != "" {
+		path = filepath.Join(dir, "verdicts.json")
+	}
+	return dial.NewVerdicts(path, a.log)
 }
 
 // implementation is who we say we are, as client and as server.

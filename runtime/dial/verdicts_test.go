@@ -1,0 +1,100 @@
+package dial_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+)
+
+// TestVerdictsAreKeptOnDisk: a process that ends on the question is started once
+// the second time, whoever connects; another environment is another server.
+func TestVerdictsAreKeptOnDisk(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state", "verdicts.json")
+	connect := func(e config.Entry, o dial.Options) string {
+		t.Helper()
+		log := filepath.Join(dir, "log")
+		if err := os.WriteFile(log, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		e.Args = append(e.Args, "-log", log)
+		o.Verdicts = dial.NewVerdicts(path, nil)
+		c, err := dial.Dial(t.Context(), e, quick(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		raw, err := os.ReadFile(log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprintf("%d %d", strings.Count(string(raw), `"server/discover"`), strings.Count(string(raw), `"initialize"`))
+	}
+	mortal := stdioEntry("-exit-on-probe")
+	other := stdioEntry("-exit-on-probe")
+	other.Env["TOKEN"] = "secret-value"
+	for i, c := range []struct {
+		entry config.Entry
+		o     dial.Options
+		want  string
+	}{
+		{mortal, dial.Options{}, "1 1"},
+		{mortal, dial.Options{}, "0 1"},
+		{other, dial.Options{}, "1 1"},
+		{other, dial.Options{}, "0 1"},
+		{stdioEntry("-both"), dial.Options{}, "1 0"},
+		{stdioEntry("-both"), dial.Options{Legacy: true}, "1 1"},
+		{stdioEntry("-both"), dial.Options{Version: "2025-11-25"}, "0 1"},
+	} {
+		if got := connect(c.entry, c.o); got != c.want {
+			t.Errorf("%d: got %s questions and handshakes, want %s", i, got, c.want)
+		}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(raw), "secret") || strings.Contains(string(raw), "fake") {
+		t.Errorf("got %s %v", raw, err)
+	}
+	for name, mode := range map[string]os.FileMode{path: 0o600, filepath.Dir(path): 0o700 | os.ModeDir} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestVerdictFileIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "v.json")
+	if err := os.WriteFile(path, []byte("not JSON"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := dial.NewVerdicts(path, nil)
+	if got := v.Verdict("a"); got != (bridge.Verdict{}) {
+		t.Errorf("got %+v of rubbish", got)
+	}
+	now := time.Now().UTC()
+	var text strings.Builder
+	text.WriteString(`{"version":1,"servers":{`)
+	for i := range 1000 {
+		fmt.Fprintf(&text, `"k%d":{"era":"legacy","found":%q},`, i, now.Add(time.Duration(i)*time.Second).Format(time.RFC3339))
+	}
+	text.WriteString(`"last":{"era":"modern","found":"2020-01-01T00:00:00Z"}}}`)
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.Keep("new", bridge.Verdict{Era: "legacy", Found: now})
+	for key, want := range map[string]string{"new": "legacy", "k999": "legacy", "k1": "legacy", "k0": "", "last": ""} {
+		if got := v.Verdict(key); got.Era != want {
+			t.Errorf("%s: got %+v", key, got)
+		}
+	}
+	v.Keep("new", bridge.Verdict{})
+	if got := v.Verdict("new"); got != (bridge.Verdict{}) {
+		t.Errorf("forgotten: got %+v", got)
+	}
+}
