@@ -194,6 +194,8 @@ type client struct {
 	notes chan string
 	// answer gives the result for a question; nil: questions go to notes.
 	answer func(message) string
+	// note takes what is no answer and no question; nil: it goes to notes.
+	note func(line string)
 }
 
 func attach(t *testing.T, p *proxy.Proxy) *client {
@@ -234,12 +236,16 @@ func (c *client) deliver(line string) {
 	}
 	c.mu.Lock()
 	ch := c.wait[string(m.ID)]
-	answer := c.answer
+	answer, note := c.answer, c.note
 	c.mu.Unlock()
 	if m.Method != "" && m.ID != nil && answer != nil {
 		go func() { // ends with the test
 			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, answer(m)))
 		}()
+		return
+	}
+	if m.Method != "" && note != nil {
+		note(line)
 		return
 	}
 	if m.Method != "" || ch == nil {

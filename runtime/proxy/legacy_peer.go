@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -25,11 +26,17 @@ type peer struct {
 
 	belongings belongings
 
-	mu           sync.Mutex // guards what follows
+	terms atomic.Pointer[terms] // read with each call; nil before initialize
+
+	mu      sync.Mutex // guards what follows
+	asked   uint64
+	waiting map[string]chan reply // by the raw id of the question
+}
+
+// terms are what initialize has settled.
+type terms struct {
 	version      string
 	capabilities json.RawMessage
-	asked        uint64
-	waiting      map[string]chan reply // by the raw id of the question
 }
 
 // reply is a client's answer to a question: a result or an error object.
@@ -43,16 +50,15 @@ func newPeer(push func(frame []byte) error) *peer {
 
 // greeted notes what initialize has settled.
 func (p *peer) greeted(version string, capabilities json.RawMessage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.version, p.capabilities = version, capabilities
+	p.terms.Store(&terms{version, capabilities})
 }
 
 // settled gives what initialize has settled; "" and nil before it.
 func (p *peer) settled() (version string, capabilities json.RawMessage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.version, p.capabilities
+	if t := p.terms.Load(); t != nil {
+		return t.version, t.capabilities
+	}
+	return "", nil
 }
 
 // ask sends the client a request and waits for the answer. When ctx ends
