@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -187,6 +188,11 @@ func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
 			b.p.log.Warn("backend lists something that is no object", "server", b.name, "method", l.method)
 			continue
 		}
+		if member := twice(it.raw, "name", "title", l.key); member != "" {
+			// Which of the two counts depends on who reads.
+			b.p.log.Warn("backend lists something with a member twice", "server", b.name, "method", l.method, "member", member)
+			continue
+		}
 		it.nameAt, it.titleAt, it.keyAt = at[0], at[1], at[2]
 		if l.key == "name" {
 			it.keyAt = it.nameAt
@@ -218,4 +224,20 @@ func toolMirrors(b *backend, it item) []bridge.Mirror {
 		b.p.log.Warn("tool asks for headers in a way that is not allowed", "server", b.name, "tool", it.key, "err", err)
 	}
 	return mirrors
+}
+
+// twice gives the first of some members that an object has twice, "" for none.
+func twice(object []byte, names ...string) string {
+	entries, err := rawjson.Entries(object)
+	if err != nil {
+		return ""
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if seen[e.Name] && slices.Contains(names, e.Name) {
+			return e.Name
+		}
+		seen[e.Name] = true
+	}
+	return ""
 }

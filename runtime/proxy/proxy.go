@@ -175,6 +175,7 @@ func (p *Proxy) publish(b *backend, cat *catalog, said changeKinds) (news bool) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if cat != nil {
+		p.redefined(b, b.catalog, cat)
 		b.catalog = cat
 	}
 	before, after := p.snap.Load(), newSnapshot(p)

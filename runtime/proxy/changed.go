@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// meant are the members of a tool that tell a model what it does and a person
+// what was agreed to.
+func meant() []string {
+	return []string{"description", "title", "inputSchema", "outputSchema", "annotations"}
+}
+
+// redefined logs tools that a server defines otherwise than before under the
+// same name: what a person has approved may not be what is called.
+func (p *Proxy) redefined(b *backend, before, after *catalog) {
+	if before == nil || after == nil {
+		return
+	}
+	old := map[string][]byte{}
+	for _, it := range before.items[tools] {
+		old[it.key] = it.raw
+	}
+	for _, it := range after.items[tools] {
+		was, ok := old[it.key]
+		if !ok || bytes.Equal(was, it.raw) {
+			continue
+		}
+		if members := differing(was, it.raw); members != nil {
+			p.log.Warn("tool has changed under its name", "server", b.name, "tool", it.key,
+				"members", strings.Join(members, ","), "before", digest(was), "after", digest(it.raw))
+		}
+	}
+}
+
+// differing gives the members that tell what a tool does and that differ.
+func differing(a, b []byte) []string {
+	names := meant()
+	inA, inB := make([]rawjson.Span, len(names)), make([]rawjson.Span, len(names))
+	if rawjson.Fields(a, inA, names...) != nil || rawjson.Fields(b, inB, names...) != nil {
+		return nil
+	}
+	var out []string
+	for i, name := range names {
+		if !bytes.Equal(inA[i].Of(a), inB[i].Of(b)) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// digest stands for what a tool is defined as.
+func digest(tool []byte) string {
+	names := meant()
+	at := make([]rawjson.Span, len(names))
+	if rawjson.Fields(tool, at, names...) != nil {
+		return ""
+	}
+	h := sha256.New()
+	for i, name := range names {
+		h.Write([]byte(name + "\x00"))
+		h.Write(at[i].Of(tool))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
