@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -127,7 +128,11 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case errors.As(err, &cannot) && c.Method == "tools/call":
 		return with(Text(cannot.Error()), `"isError":true`), nil
 	case err == nil && c.Version != "" && len(modern) > 0 && field(res, "resultType") == "":
-		res = with(res, modernMembers(c.Method))
+		members := modernMembers(c.Method)
+		if slices.Contains(s.Private, c.Method) {
+			members = strings.Replace(members, "public", "private", 1)
+		}
+		res = with(res, members)
 	}
 	return res, err
 }

@@ -45,7 +45,7 @@ const (
 // Definitions carry the tool's bare name in _meta["fake/name"].
 func Full(versions ...string) *Server {
 	s := New()
-	s.Versions, s.Subscriptions = versions, true
+	s.Versions, s.Subscriptions, s.Private = versions, true, []string{"prompts/list"}
 	s.Capabilities = raw(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
 	s.Methods = map[string]Func{"completion/complete": complete, "subscriptions/listen": func(ctx context.Context, c *Call) (json.RawMessage, error) {
 		if c.Version < RevJuly {

@@ -38,8 +38,8 @@ import (
 //	-unsupported JSON       Faults.Unsupported
 //	-versions A,B           Versions
 //	-full A,B               [Full] with these versions in place of New
-//	-invalid-probe, -legacy-discover
-//	                        Faults.InvalidProbe, LegacyDiscover
+//	-invalid-probe, -legacy-discover, -exit-on-initialize
+//	                        Faults.InvalidProbe, LegacyDiscover, ExitOnInitialize
 //	-control ADDR           connects there and takes [Server.Command] lines
 //	-grease, -page N, -bad-cursor, -twice, -unknown-ids
 //	-ask METHOD             Faults.Ask, several with commas
@@ -162,6 +162,7 @@ func (p *program) parse(args []string) (*Server, error) {
 	fs.String("full", "", "") // seen above
 	fs.BoolVar(&f.InvalidProbe, "invalid-probe", false, "")
 	fs.BoolVar(&f.LegacyDiscover, "legacy-discover", false, "")
+	fs.BoolVar(&f.ExitOnInitialize, "exit-on-initialize", false, "")
 	fs.StringVar(&p.control, "control", "", "")
 	if err := fs.Parse(args); err != nil {
 		return nil, err

@@ -55,6 +55,9 @@ type Server struct {
 	// from the connection's reader and must not keep the slice.
 	Seen func(frame []byte)
 
+	// Private are methods whose results since 2026-07-28 have cacheScope
+	// "private" in place of "public".
+	Private []string
 	// Subscriptions offers resources/subscribe, and subscriptions/listen since
 	// 2026-07-28.
 	Subscriptions bool
@@ -79,6 +82,8 @@ type Faults struct {
 	InvalidProbe bool
 	// LegacyDiscover answers server/discover with the legacy revisions alone.
 	LegacyDiscover bool
+	// ExitOnInitialize ends Serve with ExitCode at a handshake.
+	ExitOnInitialize bool
 	// Silent reads and never answers.
 	Silent bool
 	// SilentMethods are never answered.

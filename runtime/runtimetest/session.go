@@ -184,7 +184,7 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 	n.first = false
 	n.mu.Unlock()
 	switch {
-	case first && f.ExitOnProbe && m.Method != "initialize":
+	case first && f.ExitOnProbe && m.Method != "initialize", f.ExitOnInitialize && m.Method == "initialize":
 		n.stop(&ExitError{f.ExitCode})
 	case m.Method == "":
 		n.answered(m)
@@ -307,7 +307,7 @@ func (n *session) reply(out func([]byte), id, result json.RawMessage, err error)
 	frame := object("jsonrpc", "2.0", "id", id, "result", result)
 	if err != nil {
 		frame = object("jsonrpc", "2.0", "id", id, "error", errorObject(err))
-	} else if n.s.Grease {
+	} else if n.s.Grease && len(result) < greaseLimit {
 		frame = with(object("jsonrpc", "2.0", "id", id, "result", grease(result)), greaseMember)
 	}
 	out(frame)
@@ -315,6 +315,10 @@ func (n *session) reply(out func([]byte), id, result json.RawMessage, err error)
 		out(frame)
 	}
 }
+
+// greaseLimit bounds the results that get grease: large ones are about size,
+// and reading them takes longer than everything else.
+const greaseLimit = 1 << 20
 
 func errorObject(err error) json.RawMessage {
 	var e *runtime.Error

@@ -1,0 +1,145 @@
+package eras_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const docFile = "../../docs/eras.md"
+
+// cell is one place of the matrix, outcome what its check came to.
+type cell struct{ line, front, back string }
+
+type outcome struct {
+	reason string // why there is nothing to do; a check may still have run
+	failed bool
+}
+
+type outcomes map[cell]outcome
+
+const docHead = `# Protocol eras: what works between which
+
+Every line below is one check, run for every pair of a client's way in (a front, the columns) and a server behind
+(a backend, the rows). A cell names the test that passed: ` + "`go test ./test/eras -run 'TestEras/pairs/<cell>'`" + `. A number in
+brackets says that the protocol leaves nothing to do there, and refers to the reasons at the end; where it stands
+beside a name, that test checks that the refusal is a clear one.
+
+This page is written by ` + "`go test ./test/eras -update`" + `; a plain run fails where it differs from what happens.
+
+Legacy is the handshake era, 2024-11-05 to 2025-11-25; modern is 2026-07-28.
+
+`
+
+// writeDoc makes the page of outcomes.
+func writeDoc(got outcomes) []byte {
+	var b bytes.Buffer
+	b.WriteString(docHead)
+	b.WriteString("Fronts: ")
+	for i, f := range fronts() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "`%s` is %s", f.name, f.title)
+	}
+	b.WriteString(".\n\nBackends: ")
+	for i, k := range backends() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "`%s` is %s", k.name, k.title)
+	}
+	b.WriteString(".\n")
+	var reasons []string
+	failed, passed, without := 0, 0, 0
+	var body bytes.Buffer
+	for _, l := range lines() {
+		fmt.Fprintf(&body, "\n## %s\n\n|", l.title)
+		for _, f := range fronts() {
+			fmt.Fprintf(&body, " | %s", f.name)
+		}
+		body.WriteString(" |\n|---" + strings.Repeat("|---", len(fronts())) + "|\n")
+		for _, k := range backends() {
+			fmt.Fprintf(&body, "| %s", k.name)
+			for _, f := range fronts() {
+				o := got[cell{l.name, f.name, k.name}]
+				name := "`" + f.name + "/" + k.name + "/" + l.name + "`"
+				note := ""
+				if o.reason != "" {
+					i := slices.Index(reasons, o.reason)
+					if i < 0 {
+						i = len(reasons)
+						reasons = append(reasons, o.reason)
+					}
+					note = fmt.Sprintf("[%d]", i+1)
+				}
+				switch {
+				case o.failed:
+					failed++
+					body.WriteString(" | **fails** " + name)
+				case note == "":
+					passed++
+					body.WriteString(" | " + name)
+				case l.refused != nil:
+					without++
+					body.WriteString(" | " + note + " " + name)
+				default:
+					without++
+					body.WriteString(" | " + note)
+				}
+			}
+			body.WriteString(" |\n")
+		}
+	}
+	fmt.Fprintf(&b, "\n%d cells: %d pass, %d have a reason, %d fail.\n", failed+passed+without, passed, without, failed)
+	b.Write(body.Bytes())
+	b.WriteString("\n## Reasons\n\n")
+	for i, r := range reasons {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, r)
+	}
+	return b.Bytes()
+}
+
+// readDoc gives what the page says now: which cells fail.
+func readDoc(t *testing.T) outcomes {
+	t.Helper()
+	out := outcomes{}
+	page, err := os.ReadFile(docFile)
+	if err != nil {
+		return out
+	}
+	name := regexp.MustCompile("(\\*\\*fails\\*\\* )?`([a-z0-9-]+)/([a-z0-9-]+)/([a-z0-9-]+)`")
+	for _, m := range name.FindAllStringSubmatch(string(page), -1) {
+		out[cell{m[4], m[2], m[3]}] = outcome{failed: m[1] != ""}
+	}
+	return out
+}
+
+// compareDoc wants the page to say what has happened, or makes it so.
+func compareDoc(t *testing.T, got, doc outcomes) {
+	t.Helper()
+	want := writeDoc(got)
+	if *update {
+		if err := os.WriteFile(docFile, want, 0o644); err != nil { //nolint:gosec // a page of the documentation
+			t.Fatal(err)
+		}
+		return
+	}
+	page, err := os.ReadFile(docFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(page, want) {
+		return
+	}
+	for c, o := range got {
+		if o.failed != doc[c].failed {
+			t.Logf("%s/%s/%s: fails is %t, docs/eras.md says %t", c.front, c.back, c.line, o.failed, doc[c].failed)
+		}
+	}
+	t.Error("docs/eras.md is not what happens: run go test ./test/eras -update")
+}

@@ -1,0 +1,86 @@
+package eras_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// limit is how long a check may take on a busy machine, quick what one gets
+	// that is known to fail.
+	limit = 20 * time.Second
+	quick = 2 * time.Second
+)
+
+// TestEras runs each line for each pair of a front and a backend, and compares
+// the outcome with docs/eras.md.
+func TestEras(t *testing.T) {
+	doc := readDoc(t)
+	var mu sync.Mutex
+	got := outcomes{}
+	ran := 0
+	t.Run("pairs", func(t *testing.T) {
+		for _, f := range fronts() {
+			for _, b := range backends() {
+				t.Run(f.name+"/"+b.name, func(t *testing.T) {
+					t.Parallel()
+					results := runPair(t, f, b, doc)
+					mu.Lock()
+					defer mu.Unlock()
+					ran++
+					for k, v := range results {
+						got[k] = v
+					}
+				})
+			}
+		}
+	})
+	if ran == len(fronts())*len(backends()) { // else -run has left some out
+		compareDoc(t, got, doc)
+	}
+}
+
+// runPair runs all lines for one pair.
+func runPair(t *testing.T, f front, b backend, doc outcomes) outcomes {
+	t.Helper()
+	out := outcomes{}
+	p, err := newPair(f, b)
+	if p != nil {
+		defer p.close()
+	}
+	for _, l := range lines() {
+		where := cell{l.name, f.name, b.name}
+		reason := ""
+		if l.impossible != nil {
+			reason = l.impossible(f, b)
+		}
+		check := l.check
+		if reason != "" {
+			check = l.refused
+		}
+		if check == nil {
+			out[where] = outcome{reason: reason}
+			continue
+		}
+		t.Run(l.name, func(t *testing.T) {
+			e := err
+			if e == nil {
+				most := limit
+				if known, ok := doc[where]; !ok || known.failed {
+					most = quick
+				}
+				e = p.run(line{check: check}, most)
+			}
+			out[where] = outcome{reason: reason, failed: e != nil}
+			switch {
+			case e == nil:
+			case doc[where].failed || *update:
+				t.Logf("%s/%s/%s fails: %v", f.name, b.name, l.name, e)
+			default:
+				t.Errorf("%v", e)
+			}
+		})
+	}
+	return out
+}

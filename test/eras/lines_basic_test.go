@@ -1,0 +1,346 @@
+package eras_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+func basicLines() []line {
+	return []line{
+		{name: "list", title: "Lists, in pages on both sides", check: checkList},
+		{name: "call", title: "A call: every byte that is the server's comes through", check: checkCall},
+		{name: "object", title: "Structured output: an object", check: func(p *pair) error {
+			raw, err := p.c.use(p.ctx, "add", `{"a":1.5,"b":2}`)
+			if err != nil {
+				return err
+			}
+			if err := wantEra(p, raw, false); err != nil {
+				return err
+			}
+			return same(raw, json.RawMessage(`{"content":[{"type":"text","text":"{\"sum\":3.5}"}],"structuredContent":{"sum":3.5}}`))
+		}},
+		{name: "array", title: "Structured output: an array", check: checkArray, impossible: func(_ front, b backend) string {
+			if !b.modern {
+				return "Until 2025-11-25 structured content is an object (2025-11-25, Tools, Structured Content): the server has no array to give."
+			}
+			return ""
+		}},
+		{name: "iserror", title: "A result with isError", check: func(p *pair) error {
+			raw, err := p.c.use(p.ctx, "fail", "")
+			if err != nil {
+				return err
+			}
+			return same(raw, json.RawMessage(`{"content":[{"type":"text","text":"it did not work"}],"isError":true}`))
+		}},
+		{name: "invalid", title: "Errors: -32602 for an unknown tool, and a server's own", check: checkInvalid},
+		{name: "read", title: "Prompts, resources, templates and completions", check: checkRead},
+		{name: "ids", title: "Ids 1, \"1\" and 2^53+1", check: checkIDs},
+		{name: "same-ids", title: "Two clients with the same ids at the same time", check: checkSameIDs},
+		{name: "meta", title: "Unknown members and _meta, there and back", check: checkMeta},
+		{name: "grease", title: "Unknown members everywhere come through", check: checkGrease},
+		{name: "image", title: "An image of 20 MB", check: checkImage},
+	}
+}
+
+func checkList(p *pair) error {
+	s := runtimetest.Full(p.back.versions()...)
+	want := map[string]bool{}
+	for _, t := range s.Tools {
+		if t.Since == "" || p.modern() {
+			want[str(t.Definition, "name")] = true
+		}
+	}
+	if p.modern() && p.back.http { // x-mcp-header where it must not be
+		delete(want, "broken_head")
+	}
+	got, err := p.c.list(p.ctx, "tools")
+	if err != nil {
+		return err
+	}
+	exposed := map[string]bool{}
+	for _, t := range got {
+		bare := str(t, "_meta", "fake/name")
+		if bare == "" && (strings.HasSuffix(str(t, "name"), "env") || strings.HasSuffix(str(t, "name"), "pid")) {
+			continue // of the server's program, not of the server
+		}
+		if !want[bare] {
+			return fmt.Errorf("tool %.200s is not the server's, or twice", t)
+		}
+		delete(want, bare)
+		name := str(t, "name")
+		if exposed[name] || len(name) > 44 || strings.ContainsFunc(name, func(r rune) bool {
+			return !strings.ContainsRune("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-", r)
+		}) {
+			return fmt.Errorf("exposed name %q", name)
+		}
+		exposed[name] = true
+	}
+	if len(want) > 0 {
+		return fmt.Errorf("tools missing: %v", want)
+	}
+	first, err := p.c.plain(p.ctx, ask{method: "tools/list"})
+	if err != nil {
+		return err
+	}
+	if at(first, "nextCursor") == nil {
+		return fmt.Errorf("more than ten tools in one page")
+	}
+	for kind, n := range map[string]int{"prompts": len(s.Prompts), "resources": len(s.Resources), "templates": len(s.Templates)} {
+		items, err := p.c.list(p.ctx, kind)
+		if err != nil {
+			return err
+		}
+		if len(items) != n {
+			return fmt.Errorf("%d %s, want %d", len(items), kind, n)
+		}
+	}
+	return wantEra(p, first, true)
+}
+
+func checkCall(p *pair) error {
+	raw, err := p.c.use(p.ctx, "exact", "")
+	if err != nil {
+		return err
+	}
+	if err := wantEra(p, raw, false); err != nil {
+		return err
+	}
+	// Spelling is kept, too, where no revision has anything to change.
+	for _, piece := range []string{`"text":"caf\u00e9 \/ \ud83d\ude00 é","x-inner":[1.0,1e2,-0]`, `{"big":9007199254740993,"one":1.0,"nested":{"b":1,"a":2}}`} {
+		if !strings.Contains(string(raw), piece) {
+			return fmt.Errorf("%s is not in %s", piece, raw)
+		}
+	}
+	return same(raw, json.RawMessage(runtimetest.ExactResult))
+}
+
+func checkArray(p *pair) error {
+	const array = `[1.0,{"a":9007199254740993}]`
+	if !p.modern() {
+		// A server of both eras gives a client of the handshake era what that
+		// knows: the tool is not there.
+		if _, err := p.c.tool(p.ctx, "array"); err == nil {
+			return fmt.Errorf("a tool of 2026-07-28 is listed over a session")
+		}
+		return nil
+	}
+	raw, err := p.c.use(p.ctx, "array", "")
+	if err != nil {
+		return err
+	}
+	list, err := p.c.list(p.ctx, "tools")
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(t json.RawMessage) bool { return str(t, "_meta", "fake/name") == "array" })
+	schema := at(list[i], "outputSchema")
+	if p.front.modern {
+		if str(schema, "type") != "array" || str(schema, "items", "$ref") != "#/$defs/item" {
+			return fmt.Errorf("outputSchema %s", schema)
+		}
+		return same(at(raw, "structuredContent"), json.RawMessage(array))
+	}
+	if str(schema, "type") != "object" || str(schema, "properties", "result", "type") != "array" ||
+		str(schema, "properties", "result", "items", "$ref") != "#/properties/result/$defs/item" {
+		return fmt.Errorf("outputSchema %s", schema)
+	}
+	if text(raw) == "" {
+		return fmt.Errorf("no text block for clients that know no structured content: %s", raw)
+	}
+	return same(at(raw, "structuredContent"), json.RawMessage(`{"result":`+array+`}`))
+}
+
+func checkInvalid(p *pair) error {
+	raw, err := p.c.plain(p.ctx, ask{method: "tools/call", members: `"name":"no such tool","arguments":{}`})
+	if err := wantCode(raw, err, -32602); err != nil {
+		return err
+	}
+	raw, err = p.c.use(p.ctx, "refuse", `{"code":-32602}`)
+	if err := wantCode(raw, err, -32602); err != nil {
+		return err
+	}
+	if !strings.Contains(err.Error(), `{"why":"told to"}`) {
+		return fmt.Errorf("the error's data is lost: %w", err)
+	}
+	raw, err = p.c.use(p.ctx, "refuse", `{"code":4711}`)
+	if err := wantCode(raw, err, 4711); err != nil {
+		return err
+	}
+	raw, err = p.c.plain(p.ctx, ask{method: "no/such", members: ""})
+	if err := wantCode(raw, err, -32601); err != nil {
+		return err
+	}
+	k := p.c.start(ask{method: "resources/read", members: `"uri":"fake://none"`})
+	m, err := k.wait(p.ctx)
+	if err != nil {
+		return err
+	}
+	raw, err = m.outcome()
+	want := -32002
+	if p.front.modern {
+		want = -32602
+	}
+	return wantCode(raw, err, want)
+}
+
+func checkRead(p *pair) error {
+	prompts, err := p.c.list(p.ctx, "prompts")
+	if err != nil {
+		return err
+	}
+	greet := ""
+	for _, d := range prompts {
+		if strings.HasSuffix(str(d, "name"), "greet") {
+			greet = str(d, "name")
+		}
+	}
+	raw, err := p.c.plain(p.ctx, ask{method: "prompts/get", members: fmt.Sprintf(`"name":%q,"arguments":{"who":"é"}`, greet)})
+	if err != nil {
+		return err
+	}
+	if err := same(raw, json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"Greet é."}}]}`)); err != nil {
+		return err
+	}
+	raw, err = p.c.plain(p.ctx, ask{method: "resources/read", members: `"uri":"fake://note"`})
+	if err != nil {
+		return err
+	}
+	if err := wantEra(p, raw, true); err != nil {
+		return err
+	}
+	if err := same(raw, json.RawMessage(`{"contents":[{"uri":"fake://note","mimeType":"text/plain","text":"hello"}]}`)); err != nil {
+		return err
+	}
+	raw, err = p.c.plain(p.ctx, ask{method: "completion/complete", members: fmt.Sprintf(`"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"who","value":"é"}`, greet)})
+	if err != nil {
+		return err
+	}
+	return same(raw, json.RawMessage(`{"completion":{"values":["é-one","é-two"],"total":2,"hasMore":false}}`))
+}
+
+// checkIDs has requests in flight whose ids differ in type alone.
+func checkIDs(p *pair) error {
+	slow, err := p.c.calling(p.ctx, "slow", `{"ms":15}`, "")
+	if err != nil {
+		return err
+	}
+	ids := []string{`1`, `"1"`, `9007199254740993`, `"9007199254740993"`, `"é/\u0000"`}
+	calls := make([]*call, len(ids))
+	for i, id := range ids {
+		a := slow
+		a.id = id
+		calls[i] = p.c.start(a)
+	}
+	for i, k := range calls {
+		m, err := k.wait(p.ctx)
+		if err != nil {
+			return err
+		}
+		if string(m.ID) != ids[i] {
+			return fmt.Errorf("id %s came back as %s", ids[i], m.ID)
+		}
+		if err := wantText(m.Result, nil, "done"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkSameIDs(p *pair) error {
+	two, done, err := p.another("two")
+	if err != nil {
+		return err
+	}
+	defer done()
+	type want struct {
+		k    *call
+		text string
+	}
+	var calls []want
+	for i := range 10 {
+		for _, c := range []*client{p.c, two} {
+			said := fmt.Sprintf("%s %d", c.label, i)
+			a, err := c.calling(p.ctx, "random", fmt.Sprintf(`{"message":%q}`, said), "")
+			if err != nil {
+				return err
+			}
+			a.id = fmt.Sprint(1000 + i)
+			calls = append(calls, want{c.start(a), said})
+		}
+	}
+	for _, w := range calls {
+		m, err := w.k.wait(p.ctx)
+		if err == nil {
+			err = wantText(m.Result, nil, w.text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s := two.takeStrays(); s != nil {
+		return fmt.Errorf("strays: %q", s)
+	}
+	return nil
+}
+
+func checkMeta(p *pair) error {
+	const vendor = `"example.com/n":{"big":9007199254740993,"one":1.0},"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
+	a, err := p.c.calling(p.ctx, "meta", `{"x":1.0,"é":[9007199254740993]}`, vendor)
+	if err != nil {
+		return err
+	}
+	a.members += `,"x-unknown":{"keep":[true,null,1E+2]}`
+	raw, err := p.c.request(p.ctx, a)
+	if err != nil {
+		return err
+	}
+	params := at(raw, "structuredContent", "params")
+	for _, piece := range []string{`"x-unknown":{"keep":[true,null,1E+2]}`, `"example.com/n":{"big":9007199254740993,"one":1.0}`, `"arguments":{"x":1.0,"é":[9007199254740993]}`} {
+		if !strings.Contains(string(params), piece) {
+			return fmt.Errorf("%s is not in %s", piece, params)
+		}
+	}
+	// Never the modern members over a session: a server of both eras would
+	// take the request for a modern one.
+	if has := strings.Contains(string(at(params, "_meta")), metaPrefix); has != p.modern() {
+		return fmt.Errorf("the protocol's own _meta: %t in %s", has, params)
+	}
+	return nil
+}
+
+// checkGrease wants the unknown members that the server adds everywhere.
+func checkGrease(p *pair) error {
+	const grease = `{"int":9007199254740993,"float":1.0,"exp":1E+2,"esc":"\u00e9\/","null":null}`
+	raw, err := p.c.use(p.ctx, "exact", "")
+	if err != nil {
+		return err
+	}
+	list, err := p.c.list(p.ctx, "tools")
+	if err != nil {
+		return err
+	}
+	read, err := p.c.plain(p.ctx, ask{method: "resources/read", members: `"uri":"fake://note"`})
+	if err != nil {
+		return err
+	}
+	var contents []json.RawMessage
+	_ = json.Unmarshal(at(read, "contents"), &contents)
+	var content []json.RawMessage
+	_ = json.Unmarshal(at(raw, "content"), &content)
+	if len(contents) != 1 || len(content) != 1 {
+		return fmt.Errorf("%s, %s", read, raw)
+	}
+	for where, got := range map[string]json.RawMessage{
+		"a result": at(raw, "x-grease"), "a content block": at(content[0], "x-grease"), "_meta of a result": at(raw, "_meta", "x-grease"),
+		"a tool": at(list[0], "x-grease"), "what is read": at(contents[0], "x-grease"),
+	} {
+		if string(got) != grease {
+			return fmt.Errorf("%s has %q, want %s", where, got, grease)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,262 @@
+package eras_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+func flowLines() []line {
+	return []line{
+		{name: "progress", title: "Progress, with the client's own token", check: checkProgress},
+		{name: "cancel-message", title: "Cancel by message", check: checkCancelMessage, impossible: func(f front, _ backend) string {
+			switch {
+			case f.modern && f.http:
+				return "Over HTTP the cancel of 2026-07-28 is the end of the stream; there is no message (2026-07-28, Cancellation). See cancel-disconnect."
+			case !f.session && !f.modern:
+				return "Without a session nothing tells whose request an id is: every client counts from 1, and a cancel must not end another's call (2025-11-25, Cancellation: only requests of the same direction and sender). Checked: it ends nobody's."
+			}
+			return ""
+		}, refused: checkCancelNobody},
+		{name: "cancel-disconnect", title: "Cancel by disconnecting", check: checkCancelDisconnect},
+		{name: "log-level", title: "Log messages at the client's level, within the call", check: checkLevel, impossible: func(f front, _ backend) string {
+			if !f.session && !f.modern {
+				return "logging/setLevel holds for a session (2025-11-25, Logging); without one no level is ever set, and nothing is sent."
+			}
+			return ""
+		}, refused: checkNoLog},
+		{name: "ping", title: "Ping is answered, or unknown in 2026-07-28", check: func(p *pair) error {
+			raw, err := p.c.plain(p.ctx, ask{method: "ping"})
+			if p.front.modern {
+				return wantCode(raw, err, -32601)
+			}
+			if err != nil {
+				return err
+			}
+			return same(raw, json.RawMessage(`{}`))
+		}},
+	}
+}
+
+func checkProgress(p *pair) error {
+	for _, token := range []string{`"é token"`, `9007199254740993`} {
+		a, err := p.c.calling(p.ctx, "steps", `{"n":3}`, `"progressToken":`+token)
+		if err != nil {
+			return err
+		}
+		k := p.c.start(a)
+		m, err := k.wait(p.ctx)
+		if err == nil {
+			err = wantText(m.Result, nil, "done")
+		}
+		if err != nil {
+			return err
+		}
+		k.mu.Lock()
+		notes := k.notes
+		k.mu.Unlock()
+		if len(notes) != 3 {
+			return fmt.Errorf("%d progress messages before the result, want 3", len(notes))
+		}
+		for i, n := range notes {
+			want := fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":3,"message":"step"}`, token, i+1)
+			if err := same(n.Params, json.RawMessage(want)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// waiting starts a call that waits until it is cancelled, and is not answered.
+func waiting(p *pair, c *client, id string) (k *call, before runtimetest.Status, err error) {
+	a, err := c.calling(p.ctx, "wait", "", "")
+	if err != nil {
+		return nil, before, err
+	}
+	a.id = id
+	before = p.world.status()
+	k = c.start(a)
+	return k, before, until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == before.Running+1 })
+}
+
+func checkCancelMessage(p *pair) error {
+	k, before, err := waiting(p, p.c, `"to cancel"`)
+	if err != nil {
+		return err
+	}
+	if err := p.c.notify("notifications/cancelled", `"requestId":1,"reason":"another"`); err != nil {
+		return err
+	}
+	if err := p.c.notify("notifications/cancelled", `"requestId":"to cancel","reason":"told to"`); err != nil {
+		return err
+	}
+	if err := until(p.ctx, p.world, "a cancelled call", func(s runtimetest.Status) bool {
+		return s.Running == before.Running && s.Cancelled == before.Cancelled+1
+	}); err != nil {
+		return err
+	}
+	// Nothing more is said of it; over HTTP its stream ends.
+	if raw, err := p.c.use(p.ctx, "echo", `{"message":"after"}`); wantText(raw, err, "after") != nil {
+		return wantText(raw, err, "after")
+	}
+	select {
+	case <-k.answered:
+		if k.err == nil {
+			return fmt.Errorf("a cancelled request was answered: %s%s", k.answer.Result, k.answer.Error)
+		}
+	default:
+	}
+	p.c.forget(k)
+	return nil
+}
+
+// forget drops a call that nobody waits for.
+func (c *client) forget(k *call) {
+	k.hangUp()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.calls[k.id] == k {
+		delete(c.calls, k.id)
+	}
+}
+
+// checkCancelNobody sends a cancel that nothing ties to a request.
+func checkCancelNobody(p *pair) error {
+	two, done, err := p.another("two")
+	if err != nil {
+		return err
+	}
+	defer done()
+	a, err := p.c.calling(p.ctx, "slow", `{"ms":60}`, "")
+	if err != nil {
+		return err
+	}
+	a.id = "77"
+	k := p.c.start(a)
+	time.Sleep(10 * time.Millisecond) // nothing shows that the call is on its way
+	if err := two.notify("notifications/cancelled", `"requestId":77`); err != nil {
+		return err
+	}
+	m, err := k.wait(p.ctx)
+	if err != nil {
+		return err
+	}
+	return wantText(m.Result, nil, "done")
+}
+
+// checkCancelDisconnect goes away in the middle of a call. Since 2026-07-28
+// the end of an HTTP stream is a cancel. Before, it is none: the call goes on,
+// and can still be cancelled by message, or its result be fetched. A connection
+// that is the client's session ends everything with it.
+func checkCancelDisconnect(p *pair) error {
+	c, done, err := p.another("two")
+	if err != nil {
+		return err
+	}
+	closed := false
+	defer func() {
+		if !closed {
+			done()
+		}
+	}()
+	k, before, err := waiting(p, c, `"to leave"`)
+	if err != nil {
+		return err
+	}
+	gone := func(s runtimetest.Status) bool {
+		return s.Running == before.Running && s.Cancelled == before.Cancelled+1
+	}
+	switch {
+	case p.front.http && p.front.modern:
+		k.hangUp()
+	case p.front.http && p.front.name != "sse":
+		k.hangUp()
+		time.Sleep(30 * time.Millisecond) // time enough to do the wrong thing
+		if s := p.world.status(); p.front.session && s.Running != before.Running+1 {
+			return fmt.Errorf("a dropped stream of the handshake era was taken for a cancel")
+		}
+		if !p.front.session {
+			// Nobody can come back for the result: either is right. It ends with
+			// the backend.
+			p.world.do("drop")
+			return until(p.ctx, p.world, "no call", func(s runtimetest.Status) bool { return s.Running <= before.Running })
+		}
+		if err := c.notify("notifications/cancelled", `"requestId":"to leave"`); err != nil {
+			return err
+		}
+	default:
+		closed = true
+		done()
+	}
+	return until(p.ctx, p.world, "a cancelled call", gone)
+}
+
+// logging is a call of the tool log.
+func logging(p *pair, level, meta string) (*call, error) {
+	a, err := p.c.calling(p.ctx, "log", fmt.Sprintf(`{"level":%q,"text":%q}`, level, level), meta)
+	if err != nil {
+		return nil, err
+	}
+	k := p.c.start(a)
+	m, err := k.wait(p.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return k, wantText(m.Result, nil, "logged")
+}
+
+func checkLevel(p *pair) error {
+	meta := ""
+	if p.front.modern {
+		meta = `"` + metaPrefix + `logLevel":"warning"`
+	} else if _, err := p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"warning"`}); err != nil {
+		return err
+	}
+	const message = "notifications/message"
+	outside := p.c.count(nil, message)
+	for _, level := range []string{"info", "error"} {
+		k, err := logging(p, level, meta)
+		if err != nil {
+			return err
+		}
+		want := 0
+		if level == "error" {
+			want = 1
+		}
+		// Over a wire without streams a message of a call names none.
+		heard := func() int { return p.c.count(k, message) + p.c.count(nil, message) - outside }
+		if want > 0 {
+			if err := p.c.await(p.ctx, "the log message", func() bool { return heard() >= want }); err != nil {
+				return err
+			}
+		}
+		if heard() != want {
+			return fmt.Errorf("%d log messages of level %s, want %d", heard(), level, want)
+		}
+		if p.front.http && p.front.name != "sse" && p.c.count(nil, message) != outside {
+			return fmt.Errorf("the message came outside of its call's stream")
+		}
+	}
+	if p.front.modern {
+		return checkNoLog(p)
+	}
+	raw, err := p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"loud"`})
+	return wantCode(raw, err, -32602)
+}
+
+// checkNoLog wants silence where no level is set.
+func checkNoLog(p *pair) error {
+	const message = "notifications/message"
+	outside := p.c.count(nil, message)
+	k, err := logging(p, "emergency", "")
+	if err != nil {
+		return err
+	}
+	if n := p.c.count(k, message) + p.c.count(nil, message) - outside; n != 0 {
+		return fmt.Errorf("%d log messages that nobody wants", n)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package eras_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+func questionLines() []line {
+	question := func(name, title, tool, method, key string, says func(*client) string) line {
+		return line{
+			name: name, title: title, impossible: needsSession, refused: func(p *pair) error { return checkCannotAsk(p, tool) },
+			check: func(p *pair) error {
+				raw, err := p.c.use(p.ctx, tool, "")
+				if err != nil {
+					return err
+				}
+				if err := p.asked(method); err != nil {
+					return err
+				}
+				return same(at(raw, "structuredContent", key), json.RawMessage(says(p.c)))
+			},
+		}
+	}
+	form := func(c *client) string { return `{"action":"accept","content":{"name":"` + c.label + ` é"}}` }
+	return []line{
+		question("form", "Elicitation: a form", "ask_form", "elicitation/create", "who", form),
+		question("url", "Elicitation: a link", "ask_url", "elicitation/create", "link", func(*client) string { return `{"action":"accept"}` }),
+		{
+			name: "32042", title: "Elicitation: a link instead of a result (-32042)", check: checkLinkFirst,
+			impossible: func(_ front, b backend) string {
+				if !b.legacy {
+					return "-32042 is an error of 2025-11-25; 2026-07-28 has none such (2026-07-28, Elicitation). See url."
+				}
+				return ""
+			},
+		},
+		question("sampling", "Sampling", "ask_sample", "sampling/createMessage", "sample", func(c *client) string {
+			return `{"role":"assistant","content":{"type":"text","text":"` + c.label + `"},"model":"m","stopReason":"endTurn"}`
+		}),
+		question("roots", "Roots within a call", "ask_roots", "roots/list", "roots", func(c *client) string {
+			return `{"roots":[{"uri":"file:///home/` + c.label + `","name":"r"}]}`
+		}),
+		{name: "roots-outside", title: "Roots outside of any call", check: checkRootsOutside, impossible: func(f front, b backend) string {
+			switch {
+			case !b.speaksModern(f) && !b.stream:
+				return backStream
+			case b.speaksModern(f):
+				return backMute
+			}
+			return ""
+		}},
+		{name: "two", title: "Two questions in one call, at once", impossible: needsSession, refused: func(p *pair) error { return checkCannotAsk(p, "ask_two") }, check: func(p *pair) error {
+			raw, err := p.c.use(p.ctx, "ask_two", "")
+			if err != nil {
+				return err
+			}
+			if err := p.asked("elicitation/create", "roots/list"); err != nil {
+				return err
+			}
+			return same(at(raw, "structuredContent"), json.RawMessage(`{"who":`+form(p.c)+`,"roots":{"roots":[{"uri":"file:///home/one","name":"r"}]}}`))
+		}},
+		{name: "again", title: "Two questions in one call, one after the other", impossible: needsSession, refused: func(p *pair) error { return checkCannotAsk(p, "ask_again") }, check: func(p *pair) error {
+			raw, err := p.c.use(p.ctx, "ask_again", "")
+			if err != nil {
+				return err
+			}
+			if err := p.asked("elicitation/create", "elicitation/create"); err != nil {
+				return err
+			}
+			return same(at(raw, "structuredContent"), json.RawMessage(`{"who":`+form(p.c)+`,"again":`+form(p.c)+`}`))
+		}},
+		{name: "no-capability", title: "A question that the client cannot be asked", check: checkNoCapability},
+		{name: "state-only", title: "requestState without a question", check: func(p *pair) error {
+			raw, err := p.c.use(p.ctx, "come_back", "")
+			if err := wantText(raw, err, "back"); err != nil {
+				return err
+			}
+			return p.asked()
+		}, impossible: func(f front, b backend) string {
+			if !b.modern {
+				return noState
+			}
+			return ""
+		}},
+	}
+}
+
+// asked wants exactly these questions to have come, in any order, in the form
+// of the client's era.
+func (p *pair) asked(methods ...string) error {
+	got := p.c.takeQuestions()
+	want := map[string]int{}
+	for _, m := range methods {
+		want[m]++
+	}
+	for _, q := range got {
+		want[q.Method]--
+		if q.Method != "elicitation/create" {
+			continue
+		}
+		url := str(q.Params, "mode") == "url"
+		if has := at(q.Params, "elicitationId") != nil; has != (url && !p.front.modern) {
+			return fmt.Errorf("elicitationId: %t in %s", has, q.Params)
+		}
+		if url && str(q.Params, "url") != "https://example.com/connect?a=1&b=é" {
+			return fmt.Errorf("url in %s", q.Params)
+		}
+		if !url && str(q.Params, "requestedSchema", "properties", "name", "type") != "string" {
+			return fmt.Errorf("requestedSchema in %s", q.Params)
+		}
+	}
+	for m, n := range want {
+		if n != 0 {
+			return fmt.Errorf("asked %d times less than wanted: %s", n, m)
+		}
+	}
+	return nil
+}
+
+// checkCannotAsk wants a clear refusal where the client cannot be asked.
+func checkCannotAsk(p *pair, tool string) error {
+	raw, err := p.c.use(p.ctx, tool, "")
+	if err := wantTrouble(raw, err, "support", "capabilit", "asked", "ask"); err != nil {
+		return err
+	}
+	return p.asked()
+}
+
+// checkLinkFirst: the error means "open these, then call again". A client of
+// the handshake era gets it as it is; one of 2026-07-28 is asked, and its
+// retry is the second call.
+func checkLinkFirst(p *pair) error {
+	arguments := fmt.Sprintf(`{"key":%q}`, p.front.name)
+	if p.modern() {
+		raw, err := p.c.use(p.ctx, "link_first", arguments)
+		if err != nil {
+			return err
+		}
+		return same(at(raw, "structuredContent", "link"), json.RawMessage(`{"action":"accept"}`))
+	}
+	raw, err := p.c.use(p.ctx, "link_first", arguments)
+	if !p.front.modern {
+		if err := wantCode(raw, err, -32042); err != nil {
+			return err
+		}
+		if !strings.Contains(err.Error(), `"elicitationId":"e-link"`) || !strings.Contains(err.Error(), `"url":"https://example.com/connect?a=1`) {
+			return fmt.Errorf("the links are lost: %w", err)
+		}
+		raw, err = p.c.use(p.ctx, "link_first", arguments)
+	} else if err := p.asked("elicitation/create"); err != nil {
+		return err
+	}
+	return wantText(raw, err, "linked")
+}
+
+func checkRootsOutside(p *pair) error {
+	if p.modern() {
+		return nil
+	}
+	before := len(p.world.status().Answers)
+	p.world.do("ask roots/list")
+	if err := until(p.ctx, p.world, "an answer", func(s runtimetest.Status) bool { return len(s.Answers) > before }); err != nil {
+		return err
+	}
+	for _, a := range p.world.status().Answers[before:] {
+		if at(a, "roots") == nil {
+			return fmt.Errorf("roots/list outside of a call got %s", a)
+		}
+	}
+	p.c.takeQuestions() // a client that it can only belong to may be asked
+	return nil
+}
+
+// checkNoCapability calls tools that ask, as a client that can answer nothing:
+// a clear refusal, and no question. In 2026-07-28 it names what is missing.
+func checkNoCapability(p *pair) error {
+	c := newClient(p.front.modern, "mute")
+	c.capabilities = `{}`
+	if err := p.front.open(p, c); err != nil {
+		c.end()
+		return err
+	}
+	defer c.close()
+	for _, tool := range []string{"ask_form", "ask_sample"} {
+		raw, err := c.use(p.ctx, tool, "")
+		if err := wantTrouble(raw, err, "support", "capabilit", "asked", "ask"); err != nil {
+			return fmt.Errorf("%s: %w", tool, err)
+		}
+		if p.front.modern {
+			if err := wantCode(raw, err, -32021); err != nil {
+				return fmt.Errorf("%s: %w", tool, err)
+			}
+			if !strings.Contains(err.Error(), `"requiredCapabilities":{`) {
+				return fmt.Errorf("nothing says what is missing: %w", err)
+			}
+		}
+	}
+	if q := c.takeQuestions(); q != nil {
+		return fmt.Errorf("a client that declares nothing was asked %s", q[0].Method)
+	}
+	return nil
+}

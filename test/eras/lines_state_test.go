@@ -1,0 +1,169 @@
+package eras_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// statePurpose is what the proxy seals request states for: with the principal
+// behind it, of which there is only the anonymous one.
+const statePurpose = "requestState:"
+
+func stateLines() []line {
+	modernOnly := func(f front, _ backend) string {
+		if !f.modern {
+			return frontState
+		}
+		return ""
+	}
+	return []line{
+		{name: "cursor", title: "A cursor that was tampered with", check: checkCursor},
+		{name: "state-tampered", title: "A state that was tampered with", impossible: modernOnly, check: func(p *pair) error {
+			return p.badState(func(s string) (string, error) {
+				i := len(s) / 2
+				other := "A"
+				if s[i:i+1] == "A" {
+					other = "B"
+				}
+				return s[:i] + other + s[i+1:], nil
+			})
+		}},
+		{name: "state-principal", title: "The state of another principal", impossible: modernOnly, check: func(p *pair) error {
+			// There is no authentication yet, so all clients are one principal:
+			// the nearest is a state sealed for a principal that they are not.
+			return p.badState(func(s string) (string, error) {
+				plain, err := p.ring.Open(statePurpose, s)
+				return p.ring.Seal(statePurpose+"somebody else", plain, time.Minute), err
+			})
+		}},
+		{name: "state-expired", title: "A state that has expired", impossible: modernOnly, check: func(p *pair) error {
+			return p.badState(func(s string) (string, error) {
+				plain, err := p.ring.Open(statePurpose, s)
+				return p.ring.Seal(statePurpose, plain, -time.Second), err
+			})
+		}},
+		{name: "state-target", title: "A state of another tool, and one used twice", impossible: modernOnly, check: checkStateTarget},
+		{name: "private", title: "Lists are no more public than their servers make them", check: checkPrivate, impossible: func(f front, _ backend) string {
+			if !f.modern {
+				return "Cache scopes came with 2026-07-28 (SEP-2549): a client of the handshake era is told none, and keeps nothing."
+			}
+			return ""
+		}},
+	}
+}
+
+func checkCursor(p *pair) error {
+	first, err := p.c.plain(p.ctx, ask{method: "tools/list"})
+	if err != nil {
+		return err
+	}
+	cursor := str(first, "nextCursor")
+	if cursor == "" {
+		return fmt.Errorf("no cursor in %.200s", first)
+	}
+	for _, bad := range []string{cursor + "A", strings.ToUpper(cursor), cursor[1:], "x", ""} {
+		raw, err := p.c.plain(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, bad)})
+		if err := wantCode(raw, err, -32602); err != nil {
+			return fmt.Errorf("cursor %q: %w", bad, err)
+		}
+	}
+	raw, err := p.c.plain(p.ctx, ask{method: "prompts/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
+	if err := wantCode(raw, err, -32602); err != nil {
+		return fmt.Errorf("the cursor of another list: %w", err)
+	}
+	_, err = p.c.plain(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
+	return err
+}
+
+// interrupted calls a tool that asks and gives the interim result.
+func (p *pair) interrupted(tool string) (ask, *interim, error) {
+	a, err := p.c.calling(p.ctx, tool, "", "")
+	if err != nil {
+		return a, nil, err
+	}
+	raw, err := p.c.plain(p.ctx, a)
+	if err != nil {
+		return a, nil, err
+	}
+	i, ok := asInterim(raw)
+	if !ok || i.State == nil || len(i.Requests) == 0 {
+		return a, nil, fmt.Errorf("got %.300s, want a question with a state", raw)
+	}
+	return a, i, nil
+}
+
+// badState comes back with another state in the place of the right one, and
+// then with the right one: the interaction is none the worse.
+func (p *pair) badState(change func(string) (string, error)) error {
+	a, i, err := p.interrupted("ask_form")
+	if err != nil {
+		return err
+	}
+	var good string
+	if err := json.Unmarshal(i.State, &good); err != nil {
+		return err
+	}
+	bad, err := change(good)
+	if err != nil {
+		return err
+	}
+	j := *i
+	j.State = json.RawMessage(fmt.Sprintf("%q", bad))
+	raw, err := p.c.plain(p.ctx, p.c.retry(a, &j))
+	if err := wantCode(raw, err, -32602); err != nil {
+		return err
+	}
+	raw, err = p.c.plain(p.ctx, p.c.retry(a, i))
+	if err != nil {
+		return err
+	}
+	return same(at(raw, "structuredContent", "who"), json.RawMessage(`{"action":"accept","content":{"name":"one é"}}`))
+}
+
+func checkStateTarget(p *pair) error {
+	a, i, err := p.interrupted("ask_form")
+	if err != nil {
+		return err
+	}
+	other, err := p.c.calling(p.ctx, "ask_again", "", "")
+	if err != nil {
+		return err
+	}
+	raw, err := p.c.plain(p.ctx, p.c.retry(other, i))
+	if err := wantCode(raw, err, -32602); err != nil {
+		return fmt.Errorf("another tool: %w", err)
+	}
+	if _, err := p.c.plain(p.ctx, p.c.retry(a, i)); err != nil {
+		return err
+	}
+	raw, err = p.c.plain(p.ctx, p.c.retry(a, i))
+	if p.modern() {
+		return err // a server that keeps nothing may answer twice
+	}
+	return wantTrouble(raw, err, "lost", "answered", "known")
+}
+
+// checkPrivate: there is no authentication yet, so no two principals whose
+// lists could differ. What can be wrong already is the scope: a list without
+// one, or with a private part, must not be kept for others.
+func checkPrivate(p *pair) error {
+	for method, public := range map[string]bool{"tools/list": true, "prompts/list": false} {
+		raw, err := p.c.plain(p.ctx, ask{method: method})
+		if err != nil {
+			return err
+		}
+		want := "private"
+		if public && p.modern() {
+			want = "public"
+		}
+		if got := str(raw, "cacheScope"); got != want && got != "private" || public == false && got != "private" {
+			return fmt.Errorf("%s is %q, want %q", method, got, want)
+		}
+		if !p.modern() && string(at(raw, "ttlMs")) != "0" {
+			return fmt.Errorf("%s has ttlMs %s, though its server gives none", method, at(raw, "ttlMs"))
+		}
+	}
+	return nil
+}

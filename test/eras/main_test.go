@@ -1,0 +1,34 @@
+package eras_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/eras.md")
+
+// TestMain makes this test binary act as a server when it is started as one.
+func TestMain(m *testing.M) {
+	if runtimetest.IsFake() {
+		os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Most of the time these tests wait for one another: more at once than
+	// there are processors.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8") // a number, as the flag wants
+	}
+	// A program under the race detector sleeps for a second before it exits, in
+	// case a race is still to be met: minutes, over all the servers here.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,146 @@
+package eras_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// pair is a proxy with one front in use and one backend, and a client of the
+// front.
+type pair struct {
+	front   front
+	back    backend
+	proxy   *proxy.Proxy
+	ring    *bridge.Ring
+	srv     *httptest.Server
+	http    *proxy.HTTPFront
+	url     string
+	world   world
+	c       *client
+	others  []*client
+	ctx     context.Context // of the line that runs
+	started bool
+}
+
+// modern tells whether the proxy speaks the modern era to the backend.
+func (p *pair) modern() bool { return p.back.speaksModern(p.front) }
+
+// newPair starts everything.
+func newPair(f front, b backend) (*pair, error) {
+	entry, w, err := b.start()
+	if err != nil {
+		return nil, err
+	}
+	p := &pair{front: f, back: b, world: w, ring: bridge.NewRing()}
+	p.proxy, err = newProxy(p.ring, entry)
+	if err != nil {
+		return nil, err
+	}
+	if f.http {
+		p.http = p.proxy.NewHTTPFront(proxy.HTTPOptions{})
+		mux := http.NewServeMux()
+		mux.Handle("/mcp", p.http)
+		serveSSE(p.proxy, mux)
+		p.srv = httptest.NewServer(mux)
+		p.url = p.srv.URL
+	}
+	p.c, err = p.join("one")
+	return p, err
+}
+
+// newProxy puts servers behind a proxy whose states and cursors a ring seals.
+func newProxy(ring *bridge.Ring, entries ...config.Entry) (*proxy.Proxy, error) {
+	byName := map[string]config.Entry{}
+	var names []string
+	for _, e := range entries {
+		byName[e.Name] = e
+		names = append(names, e.Name)
+	}
+	return proxy.New(proxy.Options{
+		Servers: names, Ring: ring, PageSize: 10, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
+		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+			return dial.Dial(ctx, byName[key.Server], dial.Options{
+				Handler: h, Listen: true, Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Grace: 20 * time.Millisecond,
+			})
+		},
+	})
+}
+
+// join connects one more client.
+func (p *pair) join(label string) (*client, error) {
+	c := newClient(p.front.modern, label)
+	if err := p.front.open(p, c); err != nil {
+		c.end()
+		if c.wire != nil {
+			c.close()
+		}
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	p.others = append(p.others, c)
+	return c, nil
+}
+
+// another connects a client for the rest of one line.
+func (p *pair) another(label string) (*client, func(), error) {
+	c, err := p.join(label)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.others = p.others[:len(p.others)-1]
+	return c, c.close, nil
+}
+
+func (p *pair) close() {
+	for _, c := range p.others {
+		c.close()
+	}
+	if p.srv != nil {
+		p.http.Close()
+		p.srv.CloseClientConnections()
+		p.srv.Close()
+	}
+	_ = p.proxy.Close()
+	p.world.close()
+}
+
+// settle waits until the backend is there: one that is refused first is asked
+// again after a pause.
+func (p *pair) settle(ctx context.Context) error {
+	for {
+		_, err := p.c.tool(ctx, "echo")
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// run runs one line.
+func (p *pair) run(l line, limit time.Duration) error {
+	var cancel context.CancelFunc
+	p.ctx, cancel = context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	if !p.started {
+		if err := p.settle(p.ctx); err != nil {
+			return err
+		}
+		p.started = true
+	}
+	p.c.takeQuestions()
+	err := l.check(p)
+	if strays := p.c.takeStrays(); err == nil && strays != nil {
+		return fmt.Errorf("stray messages: %s", strings.Join(strays, "; "))
+	}
+	return err
+}
