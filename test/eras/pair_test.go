@@ -25,6 +25,7 @@ type pair struct {
 	ring    *bridge.Ring
 	srv     *httptest.Server
 	http    *proxy.HTTPFront
+	sse     *proxy.SSEFront
 	url     string
 	world   world
 	c       *client
@@ -51,7 +52,9 @@ func newPair(f front, b backend) (*pair, error) {
 		p.http = p.proxy.NewHTTPFront(proxy.HTTPOptions{})
 		mux := http.NewServeMux()
 		mux.Handle("/mcp", p.http)
-		serveSSE(p.proxy, mux)
+		p.sse = p.proxy.NewSSEFront(proxy.SSEOptions{})
+		mux.Handle("/sse", p.sse)
+		mux.Handle("/messages", p.sse.Messages())
 		p.srv = httptest.NewServer(mux)
 		p.url = p.srv.URL
 	}
@@ -107,6 +110,7 @@ func (p *pair) close() {
 	}
 	if p.srv != nil {
 		p.http.Close()
+		p.sse.Close()
 		p.srv.CloseClientConnections()
 		p.srv.Close()
 	}
