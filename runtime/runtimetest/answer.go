@@ -214,10 +214,10 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		}
 		return json.RawMessage(`{}`), nil
 	case "tools/list":
-		return s.page(c, "tools", append(definitions(s.tools(c), func(t Tool) json.RawMessage { return t.Definition }), s.later("tools")...))
+		return s.page(c, "tools", append(definitions(s.tools(), func(t Tool) json.RawMessage { return t.Definition }), s.later("tools")...))
 	case "tools/call":
 		s.count(func(st *Status) { st.Calls++ })
-		for _, t := range s.tools(c) {
+		for _, t := range s.tools() {
 			if field(t.Definition, "name") == c.Name {
 				return t.Call(ctx, c)
 			}
@@ -264,11 +264,11 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	return nil, methodNotFound(c.Method)
 }
 
-// tools are those that the revision of a request has.
-func (s *Server) tools(c *Call) []Tool {
+// tools are those that the newest revision has which the server speaks.
+func (s *Server) tools() []Tool {
 	var out []Tool
 	for _, t := range s.Tools {
-		if t.Since <= max(c.Version, c.Session) {
+		if t.Since <= slices.Max(s.versions()) {
 			out = append(out, t)
 		}
 	}

@@ -21,7 +21,9 @@ const (
 // Beside what [New] has it offers subscriptions, completions, tasks and these
 // tools:
 //
-//	array       nothing          → an array as structuredContent (2026-07-28)
+//	array       nothing          → an array as structuredContent; to a session
+//	                               {"result":…}; only where the server speaks
+//	                               2026-07-28
 //	ask_form    nothing          → asks a form, gives the raw answer
 //	ask_url     nothing          → asks to open a link
 //	ask_sample  nothing          → asks for sampling
@@ -158,7 +160,10 @@ func linkFirst(c *Call, link Question) (json.RawMessage, error) {
 
 func otherTools() []Tool {
 	return []Tool{
-		{Definition: raw(`{"name":"array","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"$ref":"#/$defs/item"},"$defs":{"item":{"type":["number","object"]}}}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+		{Definition: raw(`{"name":"array","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"$ref":"#/$defs/item"},"$defs":{"item":{"type":["number","object"]}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			if c.Version < RevJuly { // structured content is an object
+				return raw(`{"content":[{"type":"text","text":"[1.0]"}],"structuredContent":{"result":[1.0,{"a":9007199254740993}]}}`), nil
+			}
 			return raw(`{"content":[],"structuredContent":[1.0,{"a":9007199254740993}]}`), nil
 		}, Since: RevJuly},
 		tool("log", func(_ context.Context, c *Call) (json.RawMessage, error) {

@@ -186,6 +186,13 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !isModern {
+		hs.n.mu.Lock()
+		if hs.n.version == "" { // without a session the header tells
+			hs.n.version = v
+		}
+		hs.n.mu.Unlock()
+	}
 	switch {
 	case m.Method == "":
 		hs.n.answered(m)

@@ -124,7 +124,7 @@ type Func func(ctx context.Context, c *Call) (json.RawMessage, error)
 type Tool struct {
 	Definition json.RawMessage
 	Call       Func
-	// Since is the first revision that has it, "" for all.
+	// Since is the revision that a server has to speak to have it, "" for any.
 	Since string
 }
 

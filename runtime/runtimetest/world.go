@@ -27,6 +27,9 @@ type Status struct {
 	// Sessions is the connections that are open, Listens the open
 	// subscriptions/listen requests and GET streams.
 	Sessions, Listens int
+	// Ready is the connections whose handshake is over and that have a way for
+	// what belongs to no call.
+	Ready int
 	// Watched are the URIs that somebody subscribes to, sorted.
 	Watched []string
 	// Answers are the raw answers to questions asked outside of calls.
@@ -48,6 +51,9 @@ func (s *Server) Status() Status {
 	for n := range s.world.sessions {
 		n.mu.Lock()
 		out.Listens += len(n.listens) + n.attached
+		if n.ready && n.out != nil {
+			out.Ready++
+		}
 		for uri := range n.watched {
 			watched[uri] = true
 		}

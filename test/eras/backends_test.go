@@ -181,6 +181,7 @@ func (w *elsewhere) status() runtimetest.Status {
 		out.Calls += s.Calls
 		out.Sessions += s.Sessions
 		out.Listens += s.Listens
+		out.Ready += s.Ready
 		out.Watched = append(out.Watched, s.Watched...)
 		out.Answers = append(out.Answers, s.Answers...)
 		out.RootsChanged += s.RootsChanged

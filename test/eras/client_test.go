@@ -47,7 +47,7 @@ type client struct {
 	label        string // is in its answers to questions
 	capabilities string
 	wire         wire
-	ctx          context.Context
+	ctx          context.Context //nolint:containedctx // the client's life, ended by close
 	end          context.CancelFunc
 
 	mu        sync.Mutex
@@ -85,8 +85,8 @@ type ask struct {
 // call is a request in flight.
 type call struct {
 	c         *client
-	id, token string // raw
-	ctx       context.Context
+	id, token string             // raw
+	ctx       context.Context    //nolint:containedctx // the request's, ended by hangUp
 	hangUp    context.CancelFunc // closes the request's own stream, over HTTP
 	answered  chan struct{}      // closed when there is an answer
 

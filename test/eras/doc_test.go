@@ -124,7 +124,7 @@ func compareDoc(t *testing.T, got, doc outcomes) {
 	t.Helper()
 	want := writeDoc(got)
 	if *update {
-		if err := os.WriteFile(docFile, want, 0o644); err != nil { //nolint:gosec // a page of the documentation
+		if err := os.WriteFile(docFile, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

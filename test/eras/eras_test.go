@@ -1,6 +1,7 @@
 package eras_test
 
 import (
+	"maps"
 	"sync"
 	"testing"
 	"time"
@@ -29,9 +30,7 @@ func TestEras(t *testing.T) {
 					mu.Lock()
 					defer mu.Unlock()
 					ran++
-					for k, v := range results {
-						got[k] = v
-					}
+					maps.Copy(got, results)
 				})
 			}
 		}

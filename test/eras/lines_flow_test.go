@@ -182,7 +182,10 @@ func checkCancelDisconnect(p *pair) error {
 			// Nobody can come back for the result: either is right. It ends with
 			// the backend.
 			p.world.do("drop")
-			return until(p.ctx, p.world, "no call", func(s runtimetest.Status) bool { return s.Running <= before.Running })
+			if err := until(p.ctx, p.world, "no call", func(s runtimetest.Status) bool { return s.Running <= before.Running }); err != nil {
+				return err
+			}
+			return p.revive()
 		}
 		if err := c.notify("notifications/cancelled", `"requestId":"to leave"`); err != nil {
 			return err
@@ -192,6 +195,16 @@ func checkCancelDisconnect(p *pair) error {
 		done()
 	}
 	return until(p.ctx, p.world, "a cancelled call", gone)
+}
+
+// revive waits until the backend is there again.
+func (p *pair) revive() error {
+	for {
+		raw, err := p.c.use(p.ctx, "echo", `{"message":"back"}`)
+		if err = wantText(raw, err, "back"); err == nil || p.ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // logging is a call of the tool log.

@@ -53,9 +53,11 @@ func (p *pair) region(arguments string, params map[string]string) error {
 	if err != nil {
 		return err
 	}
-	a.headers = mirrors(a)
-	for k, v := range params {
-		a.headers["Mcp-Param-"+k] = v
+	if p.front.modern {
+		a.headers = mirrors(a)
+		for k, v := range params {
+			a.headers["Mcp-Param-"+k] = v
+		}
 	}
 	raw, err := p.c.plain(p.ctx, a)
 	if err != nil {
@@ -79,7 +81,7 @@ func checkHeaderInvalid(p *pair) error {
 		if err := wantText(raw, err, "called"); err != nil {
 			return err
 		}
-	} else if !(p.back.http && p.modern()) {
+	} else if !(p.back.http && p.back.modern) {
 		return fmt.Errorf("the tool is not listed, though nothing keeps it from working")
 	}
 	if !(p.front.modern && p.front.http) {

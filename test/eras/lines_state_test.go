@@ -41,7 +41,9 @@ func stateLines() []line {
 		{name: "state-expired", title: "A state that has expired", impossible: modernOnly, check: func(p *pair) error {
 			return p.badState(func(s string) (string, error) {
 				plain, err := p.ring.Open(statePurpose, s)
-				return p.ring.Seal(statePurpose, plain, -time.Second), err
+				expired := p.ring.Seal(statePurpose, plain, time.Millisecond)
+				time.Sleep(3 * time.Millisecond) // the ring counts milliseconds
+				return expired, err
 			})
 		}},
 		{name: "state-target", title: "A state of another tool, and one used twice", impossible: modernOnly, check: checkStateTarget},

@@ -155,8 +155,11 @@ func wantText(raw json.RawMessage, err error, want string) error {
 // wantCode wants a JSON-RPC error of a code.
 func wantCode(raw json.RawMessage, err error, codes ...int) error {
 	var e *rpcError
-	if !errors.As(err, &e) || !slices.Contains(codes, e.Code) {
-		return fmt.Errorf("got %.300s, %v; want an error %v", raw, err, codes)
+	switch {
+	case err == nil:
+		return fmt.Errorf("got %.300s, want an error %v", raw, codes)
+	case !errors.As(err, &e) || !slices.Contains(codes, e.Code):
+		return fmt.Errorf("want an error %v: %w", codes, err)
 	}
 	return nil
 }

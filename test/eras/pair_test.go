@@ -30,7 +30,7 @@ type pair struct {
 	world   world
 	c       *client
 	others  []*client
-	ctx     context.Context // of the line that runs
+	ctx     context.Context //nolint:containedctx // of the line that runs
 	started bool
 }
 
