@@ -30,8 +30,8 @@ type StdioOptions struct {
 	Handler runtime.Handler
 	// Logger gets the server's stderr (debug) and its faults; nil discards.
 	Logger *slog.Logger
-	// MaxMessage bounds one message of the server, in bytes; 0 is 64 MiB. A
-	// longer one is dropped and logged.
+	// MaxMessage bounds one message of the server, in bytes; 0 is 64 MiB. An
+	// answer that is longer fails its call with a [*runtime.ProtocolError].
 	MaxMessage int
 	// StringIDs sends request ids as strings.
 	StringIDs bool
@@ -84,6 +84,9 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	}
 	if o.ShutdownTimeout == 0 {
 		o.ShutdownTimeout = 5 * time.Second
+	}
+	if o.MaxMessage == 0 {
+		o.MaxMessage = defaultMaxMessage
 	}
 	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir})
 	if err != nil {
@@ -174,6 +177,8 @@ func (s *Stdio) failure(err error) error {
 	switch {
 	case errors.Is(err, jsonrpc.ErrFull):
 		return &runtime.ConnectError{Target: s.name, Err: err}
+	case errors.Is(err, jsonrpc.ErrTooLong):
+		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name, s.o.MaxMessage)}
 	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed):
 		return runtime.ErrClosed
 	}

@@ -327,7 +327,9 @@ func (c *Conn) Read(r *LineReader) {
 		line, err := r.Next()
 		switch {
 		case errors.Is(err, ErrTooLong):
-			c.peer.Rubbish(nil, err)
+			if w := c.tooLong(r.Dropped()); w != nil {
+				flush(w)
+			}
 		case err != nil:
 			flush(nil)
 			c.close(err)
