@@ -92,7 +92,7 @@ func Connect(ctx context.Context, o Options) (*Connected, error) {
 		return c, nil
 	}
 	_ = t.Close() // the connection has failed already
-	if status := statusOf(err); o.Fallback != nil && (status == 400 || status == 404 || status == 405) && !isAuth(err) {
+	if status := statusOf(err); o.Fallback != nil && (status == 400 || status == 404 || status == 405) && !isAuth(err) && !isModernError(err) {
 		return o.fallback(ctx, err)
 	}
 	return nil, err
@@ -104,6 +104,13 @@ func trace(logger *slog.Logger, req *runtime.Request, start time.Time, result js
 	if logger.Enabled(context.Background(), slog.LevelDebug) {
 		logger.Debug("call", "method", req.Method, "version", req.Version, "elapsed", time.Since(start), "bytes", len(result), "err", err)
 	}
+}
+
+// isModernError tells whether an error is one that only a server of 2026-07-28
+// knows.
+func isModernError(err error) bool {
+	var rpc *runtime.Error
+	return errors.As(err, &rpc) && (wantsCapability(rpc) || unsupported(rpc) || rpc.Code == runtime.CodeHeaderMismatch)
 }
 
 func isAuth(err error) bool {
@@ -291,7 +298,7 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 			return nil, noMutual(supported)
 		}
 		return o.settle(ctx, t, newest(supported))
-	case errors.As(a.err, &rpc) && (wantsCapability(rpc) || rpc.Code == runtime.CodeHeaderMismatch):
+	case isModernError(a.err):
 		return nil, a.err // of a modern server: the handshake would be no answer
 	case rpc == nil && status == 0 && notProtocol(a.err):
 		return nil, a.err
