@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -23,7 +23,7 @@ const (
 	// one.
 	cursorPurpose = "cursor:"
 	// cursorTTL is how long a client may take from page to page.
-	cursorTTL = time.Hour
+	cursorTTL = bridge.StateTTL
 	// defaultPage is how many items a page has at most.
 	defaultPage = 1000
 )
