@@ -155,11 +155,9 @@ func TestExpectedFile(t *testing.T) {
 	}
 }
 
-// TestServeBothEras: the SDK's program is still what the copy is made of.
+// TestServeBothEras: another program than the SDK's is not taken for it;
+// TestSSEWire builds that one.
 func TestServeBothEras(t *testing.T) {
-	if _, err := buildEverything(t.Context(), t.TempDir()); err != nil {
-		t.Error(err)
-	}
 	if _, err := serveBothEras("package main"); err == nil {
 		t.Error("another program is taken for the server")
 	}

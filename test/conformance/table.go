@@ -95,7 +95,9 @@ func table() []row {
 		},
 		{
 			name: "sse", what: "mcpctl serve over it as HTTP+SSE backend", parts: sseParts(),
-			open: func(ctx context.Context, b *bench) (*peer, error) { return b.gateway(ctx, "sse", nil, "--stream-max", "50ms") },
+			open: func(ctx context.Context, b *bench) (*peer, error) {
+				return b.gateway(ctx, "sse", nil, "--stream-max", "50ms")
+			},
 		},
 		{
 			name: "two", what: "mcpctl serve over it and an unrelated server", parts: serverParts(),
