@@ -61,6 +61,8 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer f.out.Abandon()
 	defer p.leave(f.peer)
 	defer p.listen(unasked{f})()
+	// Calls that have no context of their own end with the client, too.
+	defer p.abandonQuick(func(r receiver) bool { return r == f })
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
 	// be left in a read that nothing can interrupt.

@@ -290,6 +290,9 @@ func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause erro
 		}
 		header := t.headers(&runtime.Request{Version: x.req.Version})
 		header[headerLastID] = lastID
+		if x.session != "" { // the call's own: in a later one, the id is another stream's
+			header[headerSession] = x.session
+		}
 		resp, _, err := t.w.do(x.ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
 		if err != nil {
 			if x.ctx.Err() != nil {
