@@ -11,7 +11,10 @@ const (
 	// limit is how long a check may take on a busy machine, quick what one gets
 	// that is known to fail.
 	limit = 20 * time.Second
-	quick = 2 * time.Second
+	quick = 4 * time.Second
+	// settling is how long a backend may take to be there, with the pause after
+	// a connection that has failed.
+	settling = 30 * time.Second
 )
 
 // TestEras runs each line for each pair of a front and a backend, and compares

@@ -132,15 +132,17 @@ func (p *pair) settle(ctx context.Context) error {
 
 // run runs one line.
 func (p *pair) run(l line, limit time.Duration) error {
-	var cancel context.CancelFunc
-	p.ctx, cancel = context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	if !p.started {
-		if err := p.settle(p.ctx); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), settling)
+		defer cancel()
+		if err := p.settle(ctx); err != nil {
 			return err
 		}
 		p.started = true
 	}
+	var cancel context.CancelFunc
+	p.ctx, cancel = context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	p.c.takeQuestions()
 	err := l.check(p)
 	if strays := p.c.takeStrays(); err == nil && strays != nil {
