@@ -73,13 +73,16 @@ func (q *Question) to() string { return orLatest(q.To) }
 
 // Embedded gives the question as an embedded request of a result that asks for
 // input: {"method":…,"params":…} without id and without jsonrpc (2026-07-28,
-// Multi round-trip requests). Params are those that Params has given.
+// Multi round-trip requests). Params are those that Params has given; without
+// any there is an empty object, since released clients (Go SDK 1.8) fail on a
+// question that has none.
 func (q *Question) Embedded(params json.RawMessage) json.RawMessage {
 	o := object{}
 	o.add("method", rawjson.Quote(nil, q.Method))
-	if params != nil {
-		o.add("params", params)
+	if params == nil {
+		params = json.RawMessage(`{}`)
 	}
+	o.add("params", params)
 	return o.close()
 }
 

@@ -123,7 +123,7 @@ func TestMintedIDsDiffer(t *testing.T) {
 
 func TestEmbedded(t *testing.T) {
 	q := bridge.Question{Method: "roots/list"}
-	if got := string(q.Embedded(nil)); got != `{"method":"roots/list"}` {
+	if got := string(q.Embedded(nil)); got != `{"method":"roots/list","params":{}}` {
 		t.Errorf("got %s", got)
 	}
 	if got := string(q.Embedded(json.RawMessage(`{"a":1.0}`))); got != `{"method":"roots/list","params":{"a":1.0}}` {
