@@ -119,7 +119,7 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 			}
 		}
 	} else { // no client's call can have gone over it
-		if c.link.owner == nil {
+		if c.owner() == nil {
 			return b.outside(method)
 		}
 		select {
@@ -179,6 +179,9 @@ func (c *connection) askOwner(ctx context.Context, owner *peer, method string, p
 		return owner.ask(ctx, owner.push, method, params)
 	}}
 	from.version, from.capabilities = owner.settled()
+	if bridge.MissingFor(method, params, from.capabilities) != nil {
+		return c.link.b.outside(method)
+	}
 	return c.put(ctx, &from, func(error) {}, method, params)
 }
 
@@ -261,13 +264,14 @@ const rootsChangedMethod = `"notifications/roots/list_changed"`
 // and which know of its roots, that these have changed.
 func (p *Proxy) rootsChanged(ctx context.Context, who *peer) {
 	for _, b := range p.backends {
-		c := who.belongings.to(b)
-		if c == nil || c.link.owner != who || c.modern() {
-			continue
-		}
-		if at, err := rawjson.Field([]byte(c.link.key.Capabilities), "roots"); err == nil && at.Present() {
-			// One that is gone asks again when it is back.
-			_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/roots/list_changed"})
+		for _, c := range b.connections() {
+			if c.owner() != who || c.modern() {
+				continue
+			}
+			if at, err := rawjson.Field([]byte(c.offer), "roots"); err == nil && at.Present() {
+				// One that is gone asks again when it is back.
+				_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/roots/list_changed"})
+			}
 		}
 	}
 }

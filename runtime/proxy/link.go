@@ -45,6 +45,8 @@ type connection struct {
 	link   *link
 	opened chan struct{}
 	client *runtime.Client
+	// offer is what the server was told that it can ask.
+	offer string
 	// version is the revision that is spoken over it.
 	version string
 	// pipe takes calls without waiting; nil where the transport cannot.
@@ -195,7 +197,14 @@ func backoff(failures int) time.Duration {
 func (l *link) open() (*connection, *catalog, error) {
 	b := l.b
 	c := &connection{link: l, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
-	client, err := b.p.o.Dial(b.p.lifetime, l.key, &backendHandler{conn: c})
+	key := l.key
+	if who := b.p.solo.Load(); who != nil && key.Capabilities == sharedOffer {
+		if version, capabilities := who.settled(); version != "" {
+			key.Capabilities = string(bridge.Offer(capabilities, version, bridge.Latest))
+		}
+	}
+	c.offer = key.Capabilities
+	client, err := b.p.o.Dial(b.p.lifetime, key, &backendHandler{conn: c})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -271,6 +280,9 @@ func (c *connection) owner() *peer {
 		return c.link.owner
 	}
 	b := c.link.b
+	if who := b.p.solo.Load(); who != nil {
+		return who
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c.kept {

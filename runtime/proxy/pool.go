@@ -49,7 +49,7 @@ const (
 // sharedOffer is what a connection declares that any client may come to use:
 // all that we can carry. What a server asks goes by what its caller has
 // declared.
-const sharedOffer = `{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{}}}`
+const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}`
 
 // acquire gives the connection that a client's request takes. done is called
 // when the request has ended.
@@ -338,21 +338,29 @@ func (b *backend) expose() {
 	b.common.Store(c)
 }
 
-// pipes gives the connections that calls of the quick path may be pending on.
-func (p *Proxy) pipes() []*jsonrpc.Conn {
-	var all []*jsonrpc.Conn
-	add := func(l *link) {
-		if c := l.ready.Load(); c != nil && c.pipe != nil {
-			all = append(all, c.pipe)
+// connections are those that are ready.
+func (b *backend) connections() (all []*connection) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if c := b.primary.ready.Load(); c != nil {
+		all = append(all, c)
+	}
+	for _, l := range b.links {
+		if c := l.ready.Load(); c != nil {
+			all = append(all, c)
 		}
 	}
+	return all
+}
+
+// pipes gives the connections that calls of the quick path may be pending on.
+func (p *Proxy) pipes() (all []*jsonrpc.Conn) {
 	for _, b := range p.backends {
-		b.mu.Lock()
-		add(b.primary)
-		for _, l := range b.links {
-			add(l)
+		for _, c := range b.connections() {
+			if c.pipe != nil {
+				all = append(all, c.pipe)
+			}
 		}
-		b.mu.Unlock()
 	}
 	return all
 }

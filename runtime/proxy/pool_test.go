@@ -384,6 +384,56 @@ func TestOwnConnectionAsksItsClient(t *testing.T) {
 	}
 }
 
+// TestOnlyClientThereWillBe: a server is told what it can be asked, and asks and
+// tells it also outside calls.
+func TestOnlyClientThereWillBe(t *testing.T) {
+	s := runtimetest.Full("2025-11-25")
+	s.Faults.Ask = []string{"roots/list"}
+	answers, changed := make(chan string, 10), make(chan struct{}, 10)
+	s.Seen = func(frame []byte) {
+		switch {
+		case bytes.Contains(frame, []byte(`"fake-`)):
+			answers <- string(frame)
+		case bytes.Contains(frame, []byte("roots/list_changed")):
+			changed <- struct{}{}
+		}
+	}
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	c := attach(t, b.serve(t, proxy.Options{Solo: true}))
+	c.hello("2025-11-25", `{"roots":{"listChanged":true}}`, "one")
+	c.result("tools/list", `{}`)
+	if got := <-answers; !strings.Contains(got, `file:///one`) {
+		t.Errorf("got %s", got)
+	}
+	if keys := b.dialled(); len(keys) != 1 || keys[0].Capabilities != `{"roots":{"listChanged":true}}` {
+		t.Errorf("got connections %v", keys)
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+	<-changed
+	s.AskOutside(t.Context(), "sampling/createMessage")
+	if got := <-answers; !strings.Contains(got, `"code":-32600`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestEndOfInputEndsQuestions: nobody can answer them any more, and what else
+// there is to answer is not held up.
+func TestEndOfInputEndsQuestions(t *testing.T) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	p := b.serve(t, proxy.Options{})
+	for range 2 { // the slow way and the quick one
+		c := attach(t, p)
+		c.result("initialize", `{"protocolVersion":"2025-11-25","capabilities":`+canElicit+`}`)
+		answer := c.begin(`"q"`, "tools/call", `{"name":"a__elicit","arguments":{}}`)
+		<-c.notes // the question
+		c.end()
+		if got := <-answer; !strings.Contains(got, "error") {
+			t.Errorf("got %s", got)
+		}
+	}
+}
+
 // TestQuestionEndsWithItsCall: a client is told that nobody waits for its answer
 // any more.
 func TestQuestionEndsWithItsCall(t *testing.T) {

@@ -69,6 +69,9 @@ type Options struct {
 	// Isolation tells, by server, which clients share a connection; absent is
 	// IsolationAuto.
 	Isolation map[string]Isolation
+	// Solo tells that there will be one client, on a stdio front. Servers are told
+	// what it can be asked, and what they ask or say outside calls is for it.
+	Solo bool
 	// Roots answers servers that ask for roots outside any client's call: a raw
 	// array; nil is none.
 	Roots json.RawMessage
@@ -105,6 +108,7 @@ type Proxy struct {
 	listeners map[listener]changeKinds
 	levels    map[*peer]level // that clients have asked for
 
+	solo  atomic.Pointer[peer] // the only client there will be, nil where others may come
 	hub   hub   // of those who want to know of changed resources
 	homes homes // of tasks
 }

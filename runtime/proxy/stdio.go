@@ -57,6 +57,9 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer end()
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
 	f.peer = newPeer(f.ask)
+	if p.o.Solo {
+		p.solo.Store(f.peer)
+	}
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
 	defer p.leave(f.peer)
@@ -69,6 +72,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	go func() { read <- f.read(in) }()
 	select {
 	case err := <-read:
+		f.peer.belongings.end() // it can answer no question any more
 		f.settle()
 		f.endListens()
 		return errors.Join(err, f.finish())

@@ -138,6 +138,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			return dial.Dial(ctx, entry, o)
 		},
 		Isolation:      isolation,
+		Solo:           f.http == "",
 		NoPrefix:       !a.settings.Serve.Prefix,
 		Separator:      a.settings.Serve.Separator,
 		NameLimit:      nameLimit - a.settings.Serve.NameOverhead,
