@@ -109,8 +109,8 @@ type Proxy struct {
 	levels    map[*peer]level // that clients have asked for
 
 	solo  atomic.Pointer[peer] // the only client there will be, nil where others may come
-	hub   hub   // of those who want to know of changed resources
-	homes homes // of tasks
+	hub   hub                  // of those who want to know of changed resources
+	homes homes                // of tasks
 }
 
 // listener is a client connection that wants to know of changes.
