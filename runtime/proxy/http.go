@@ -77,6 +77,12 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.o.admit(w, r) {
 		return
 	}
+	if v := r.Header.Get("Mcp-Protocol-Version"); r.Method != http.MethodPost && v != "" && !slices.Contains(versions(), v) {
+		// "MUST respond with 400 Bad Request" (2025-06-18, Protocol Version
+		// Header); what POST says of it is for where its message was read.
+		http.Error(w, "no revision with sessions: "+v, http.StatusBadRequest)
+		return
+	}
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r)

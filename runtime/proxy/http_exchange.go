@@ -38,7 +38,7 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		return
 	}
 	if method == "initialize" {
-		h.initialize(w, r, body, m)
+		h.initialize(w, r, x, body, m)
 		return
 	}
 	if method == "tools/call" {
@@ -80,14 +80,16 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	h.await(w, r, x)
 }
 
-func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, body []byte, m *rawjson.Message) {
+func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
 	a := h.p.serve(r.Context(), request{line: body, msg: m, method: "initialize"})
 	if a.object == nil {
 		s := h.sessions.open(h.lifetime, h.p)
 		s.peer.greeted(greeting(body, m))
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}
-	write(w, http.StatusOK, frame(nil, m.ID.Of(body), a))
+	x.session = nil // it is none of a session's: whoever names one begins anew
+	x.finish(frame(nil, m.ID.Of(body), a))
+	h.await(w, r, x)
 }
 
 // await writes what comes for an exchange.

@@ -20,6 +20,8 @@ const (
 	// pollAfter is when a client whose connection is gone is to come back,
 	// where a server does not say.
 	pollAfter = 500 * time.Millisecond
+	// lastWrite is how long a write may take once the session has ended.
+	lastWrite = time.Second
 	// shortestPoll is how long a connection lasts at least that takes a stream
 	// up again: whoever comes back gets something done.
 	shortestPoll = time.Second
@@ -37,13 +39,19 @@ type outlet struct {
 	resumed bool
 	id      []byte // of the request, for an answer of our own
 
-	sink   *sink // nil until the answer has become a stream of events
-	holder chan struct{}
+	sink    *sink // nil until the answer has become a stream of events
+	unblock func()
+	holder  chan struct{}
 }
 
 // run writes until the stream or the connection ends.
 func (o *outlet) run() {
-	defer func() { o.s.detach(o.holder) }()
+	defer func() {
+		o.s.detach(o.holder)
+		if o.unblock != nil {
+			o.unblock()
+		}
+	}()
 	quiet := time.NewTimer(silence)
 	defer quiet.Stop()
 	if o.likes.streams() {
@@ -155,6 +163,7 @@ func (o *outlet) open() {
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	o.w.WriteHeader(http.StatusOK)
 	o.sink = &sink{w: o.w, f: http.NewResponseController(o.w)}
+	o.unblock = o.sink.bound(o.over())
 	if o.session == nil || o.holder != nil {
 		return
 	}
@@ -188,6 +197,23 @@ type sink struct {
 	w http.ResponseWriter
 	f *http.ResponseController
 	b []byte
+}
+
+// bound lets no write last for ever once ctx has ended: a client that does not
+// read holds the writing goroutine. Done takes it back, for the connection may
+// serve other requests.
+func (s *sink) bound(ctx context.Context) (done func()) {
+	set := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		_ = s.f.SetWriteDeadline(time.Now().Add(lastWrite)) // not every server can
+		close(set)
+	})
+	return func() {
+		if !stop() {
+			<-set
+			_ = s.f.SetWriteDeadline(time.Time{})
+		}
+	}
 }
 
 // event buffers one message.

@@ -142,8 +142,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	w.WriteHeader(http.StatusOK)
 	out := &sink{w: w, f: http.NewResponseController(w)}
-	// A client that does not read holds this goroutine in a write.
-	defer context.AfterFunc(s.lifetime, func() { _ = out.f.SetWriteDeadline(time.Now()) })()
+	defer out.bound(s.lifetime)()
 	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
 	out.flush()
 	pings := s.ping()
