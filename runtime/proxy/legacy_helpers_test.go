@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
@@ -103,6 +104,14 @@ func (w *slowWriter) WriteHeader(status int) {
 func (w *slowWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	return w.body.Write(b)
+}
+
+// SetWriteDeadline is for http.ResponseController. It cannot be taken back.
+func (w *slowWriter) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() {
+		time.AfterFunc(time.Until(at), func() { _ = w.body.CloseWithError(errors.New("too late")) })
+	}
+	return nil
 }
 
 // do sends a request and waits for the status.

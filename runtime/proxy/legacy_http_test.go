@@ -302,6 +302,46 @@ func TestHTTPStreamMax(t *testing.T) {
 	})
 }
 
+// TestHTTPStreamMaxIsShort: whoever comes back gets something done.
+func TestHTTPStreamMaxIsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := front(t, proxy.Options{}, proxy.HTTPOptions{StreamMax: 50 * time.Millisecond}, func(context.Context, *runtime.Request) (json.RawMessage, error) {
+			time.Sleep(time.Minute)
+			return done, nil
+		})
+		id := m.session("2025-11-25")
+		r := m.call(id, "5")
+		for _, want := range []time.Duration{0, time.Second, time.Second} {
+			start, last := time.Now(), ""
+			for ev, err := r.events.Next(); err == nil; ev, err = r.events.Next() {
+				last = ev.ID
+			}
+			if got := time.Since(start); got != want { // the first had its time before it became a stream
+				t.Errorf("a connection lasted %v, want %v", got, want)
+			}
+			r = m.listen(id, last)
+		}
+		r.hangUp()
+	})
+}
+
+// TestHTTPWhatAConnectionHasNotTaken goes to the next one.
+func TestHTTPWhatAConnectionHasNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
+		id := m.session("2025-11-25")
+		m.post(id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).all()
+		first := m.listen(id, "") // reads nothing
+		m.back.offer(`{"tools":[]}`)
+		m.back.handler.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
+		time.Sleep(10 * time.Second)
+		first.hangUp()
+		next := m.listen(id, "")
+		next.message("tools/list_changed")
+		next.hangUp()
+	})
+}
+
 // TestHTTPSilenceBecomesAStream: after five seconds, with comments.
 func TestHTTPSilenceBecomesAStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -324,7 +364,7 @@ func TestHTTPSilenceBecomesAStream(t *testing.T) {
 func TestHTTPTaste(t *testing.T) {
 	for accept, want := range map[string]string{
 		"":                                    "application/json",
-		"*/*":                                 "application/json",
+		"*/*":                                 "text/event-stream",
 		"application/json":                    "application/json",
 		"text/event-stream":                   "text/event-stream",
 		"Text/Event-Stream;q=0.9, text/plain": "text/event-stream",
@@ -332,8 +372,8 @@ func TestHTTPTaste(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, func(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-				if accept == "application/json" {
-					progress(ctx, req, 1) // there is no room for it
+				if accept == "application/json" || accept == "*/*" {
+					progress(ctx, req, 1) // for which JSON has no room
 				}
 				return done, nil
 			})
