@@ -55,8 +55,9 @@ var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknogl
 // has to be taken. With an error the call was not started.
 func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
-	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() {
-		return nil, false, nil
+	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() ||
+		m.Meta.Present() && bytes.Contains(m.Meta.Of(line), []byte("io.modelcontextprotocol/")) {
+		return nil, false, nil // a server that speaks both eras must not see the other's metadata
 	}
 	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
 	if r == nil || r.support != "" { // a task is waited for

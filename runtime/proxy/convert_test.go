@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
 // stub is a connected server of any revision: what it answers to each method,
@@ -163,4 +165,31 @@ func (u *unauthorised) Call(ctx context.Context, req *runtime.Request) (json.Raw
 		return u.stub.Call(ctx, req)
 	}
 	return nil, &runtime.AuthError{Status: 401, Challenge: `Bearer realm="secret"`}
+}
+
+// TestMetadataOfTheOtherEra: a server of the handshake era gets nothing that it
+// could take for a self-contained request, and everything else.
+func TestMetadataOfTheOtherEra(t *testing.T) {
+	for _, plain := range []bool{true, false} {
+		got := make(chan string, 1)
+		server := runtimetest.New()
+		server.Seen = func(frame []byte) {
+			if bytes.Contains(frame, []byte(`"tools/call"`)) {
+				got <- string(frame)
+			}
+		}
+		b := newPool(map[string]*runtimetest.Server{"a": server})
+		b.plain = plain
+		p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: b.dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Close() })
+		c := attach(t, p)
+		c.result("tools/list", `{}`)
+		c.result("tools/call", `{"name":"a__echo","arguments":{"message":"m"},"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"x"},"v/x":1.0,"io.modelcontextprotocol/logLevel":"debug"}}`)
+		if frame := <-got; strings.Contains(frame, "io.modelcontextprotocol/") || !strings.Contains(frame, `"v/x":1.0`) {
+			t.Errorf("plain %v: got %s", plain, frame)
+		}
+	}
 }

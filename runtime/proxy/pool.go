@@ -49,7 +49,8 @@ const (
 // sharedOffer is what a connection declares that any client may come to use:
 // all that we can carry. What a server asks goes by what its caller has
 // declared.
-const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{}}`
+const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{},` +
+	`"extensions":{"` + bridge.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 
 // acquire gives the connection that a client's request takes. done is called
 // when the request has ended.

@@ -1,8 +1,12 @@
 package proxy
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestWrappedURIs(t *testing.T) {
@@ -80,4 +84,31 @@ func TestNotesAreBounded(t *testing.T) {
 	if len(n.of) != maxNotes || n.get(fmt.Sprint("https://", maxNotes+9)) != a || n.get("https://1") != nil {
 		t.Errorf("got %d notes", len(n.of))
 	}
+}
+
+// FuzzExposed: a result with other URIs is JSON still, and has all its members.
+func FuzzExposed(f *testing.F) {
+	for _, s := range []string{
+		`{"content":[{"type":"resource_link","uri":"file:///a"},{"type":"resource","resource":{"uri":"x"}}],"_meta":{"ui":{"resourceUri":"ui://a"}}}`,
+		`{"messages":[{"content":{"type":"resource_link","uri":"a:\u0062"}}]}`, `{"contents":[{"uri":"u"},7,{"uri":{}}]}`, `{"_meta":{"ui/resourceUri":"x"}}`,
+		`{"content":{"resource":1}}`, `[]`, `"resource"`,
+	} {
+		f.Add([]byte(s), "a:b")
+	}
+	p := &Proxy{log: slog.New(slog.DiscardHandler)}
+	p.backends = []*backend{{p: p, name: "a", primary: &link{}}, {p: p, name: "b", primary: &link{}}}
+	p.snap.Store(newSnapshot(p))
+	f.Fuzz(func(t *testing.T, in []byte, asked string) {
+		if !json.Valid(in) || !utf8.Valid(in) {
+			return
+		}
+		for _, method := range []string{"tools/call", "prompts/get"} {
+			if got := p.exposedContent(p.backends[0], method, in); !json.Valid(got) || bytes.Count(got, []byte(`":`)) < bytes.Count(in, []byte(`":`)) {
+				t.Fatalf("%s: %s became %s", method, in, got)
+			}
+		}
+		if got := p.exposedContents(p.backends[0], in, "u", asked); !json.Valid(got) {
+			t.Fatalf("%s became %s", in, got)
+		}
+	})
 }
