@@ -93,6 +93,7 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 	if e.from.modern() || e.from.ask != nil {
 		req.Capabilities = bridge.Offer(e.from.capabilities, e.from.version, c.version)
 	}
+	req.Capabilities = c.link.b.p.withRoots(req.Capabilities)
 	if e.from.modern() || e.from.peer == nil {
 		return nil
 	}

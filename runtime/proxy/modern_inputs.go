@@ -42,6 +42,9 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
+	if b := p.backendOf(r); s != nil && b != nil && s.Backend != "" && s.Backend != b.name {
+		return nil, invalid("params.requestState is of another server, which had this %s before", what)
+	}
 	if s == nil {
 		s = &state{Method: r.method, Target: target}
 	}
@@ -60,8 +63,8 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 	case err != nil:
 		return nil, err
 	case out.Inputs != nil:
-		s.Ticket = &out.Ticket
-		return p.ask(out.Inputs, s), nil
+		keep := state{Method: s.Method, Target: s.Target, Ticket: &out.Ticket}
+		return p.ask(out.Inputs, r, &keep), nil
 	}
 	return out.Result, nil
 }
@@ -134,8 +137,12 @@ func (p *Proxy) converse(ctx context.Context, call *bridge.Parked, k kind, r req
 		if err != nil || waits || round == maxComeBacks {
 			return out, err
 		}
+		pause := comeBackPause << round
+		if len(next.Given) > 0 {
+			pause = 0 // there is something new to tell
+		}
 		select {
-		case <-time.After(comeBackPause << round):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
@@ -150,33 +157,76 @@ func (p *Proxy) once(ctx context.Context, k kind, r request) ([]byte, error) {
 	return p.named(ctx, k, r)
 }
 
+// withRoots gives what a client can be asked with roots among it, where the
+// configuration has some to answer with.
+func (p *Proxy) withRoots(capabilities json.RawMessage) json.RawMessage {
+	if len(p.o.Roots) == 0 {
+		return capabilities
+	}
+	at, err := rawjson.Field(capabilities, "roots")
+	if err != nil || at.Present() {
+		return capabilities
+	}
+	out, err := rawjson.Set(capabilities, []rawjson.Member{{Name: "roots", Value: []byte(`{}`)}})
+	if err != nil {
+		return capabilities
+	}
+	return out
+}
+
+// givesRoots tells whether a question is the configuration's to answer: the
+// client has not declared roots.
+func (p *Proxy) givesRoots(method string, from *caller) bool {
+	return method == methodRoots && len(p.o.Roots) > 0 && bridge.MissingFor(method, nil, from.capabilities) != nil
+}
+
 // relayInputs gives a backend's questions as the client gets them: those that
 // the configuration answers left out, the backend's state sealed. It reports
 // whether the client has to come back with something; where it has not, next is
 // what to come back with in its place.
 func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) (out []byte, waits bool, err error) {
-	keep := state{Backend: s.Backend, Method: s.Method, Target: s.Target, Inner: a.state.Of(result)}
+	*next = state{Method: s.Method, Target: s.Target, Inner: a.state.Of(result)}
+	if b := p.backendOf(r); b != nil {
+		next.Backend = b.name
+	}
 	var edits []rawjson.Edit
-	if raw := a.inputs.Of(result); isObject(raw) {
-		entries, err := rawjson.Entries(raw)
+	if isObject(a.inputs.Of(result)) {
+		o, err := rawjson.ObjectAt(result, a.inputs)
 		if err != nil {
 			return nil, false, err
 		}
-		waits = len(entries) > 0
-		for _, e := range entries {
-			edit, err := p.passQuestion(e.Value.Of(raw), r)
+		for _, e := range o.Entries {
+			if p.givesRoots(questionMethod(e.Value.Of(result)), &r.from) {
+				if next.Given == nil {
+					next.Given = map[string]json.RawMessage{}
+				}
+				next.Given[e.Name] = p.roots()
+				o.Remove(e.Name)
+				continue
+			}
+			edit, err := p.passQuestion(e.Value.Of(result), r)
 			if err != nil {
 				return nil, false, err
 			}
 			if edit.New != nil {
-				edits = append(edits, rawjson.Within(a.inputs.Start+e.Value.Start, []rawjson.Edit{edit})...)
+				edits = append(edits, rawjson.Within(e.Value.Start, []rawjson.Edit{edit})...)
 			}
 		}
+		waits = o.Kept() > 0
+		edits = append(edits, o.Edits()...)
 	}
-	*next = keep
-	result = rawjson.Splice(nil, result, edits...)
-	out, err = rawjson.Set(result, []rawjson.Member{{Name: "requestState", Value: p.seal(&keep)}})
+	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: p.seal(next)}})
 	return out, waits, err
+}
+
+// questionMethod is that of an embedded request, "" where it has none.
+func questionMethod(entry []byte) string {
+	at, err := rawjson.Field(entry, "method")
+	if err != nil {
+		return ""
+	}
+	method, _ := rawjson.String(entry, at)
+	return method
 }
 
 // passQuestion gives the edit of one embedded request of a modern backend.
@@ -227,7 +277,10 @@ func (p *Proxy) backendOf(r request) *backend {
 }
 
 // ask gives the result that asks for input.
-func (p *Proxy) ask(inputs []bridge.Input, s *state) []byte {
+func (p *Proxy) ask(inputs []bridge.Input, r request, s *state) []byte {
+	if b := p.backendOf(r); b != nil {
+		s.Backend = b.name
+	}
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, in := range inputs {
 		if i > 0 {
@@ -265,5 +318,5 @@ func (p *Proxy) openPages(pages []json.RawMessage, r request, s *state) ([]byte,
 		}
 		inputs = append(inputs, bridge.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
 	}
-	return p.ask(inputs, &state{Backend: s.Backend, Method: s.Method, Target: s.Target, Again: true}), nil
+	return p.ask(inputs, r, &state{Method: s.Method, Target: s.Target, Again: true}), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -212,4 +213,48 @@ func TestModernCallOutlivesItsRequest(t *testing.T) {
 		t.Error(err)
 	}
 	<-ended
+}
+
+// TestServerIsReassured: a server that has asked for it hears that its question is
+// still open, as long as the person thinks.
+func TestServerIsReassured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var heard []string
+		s := runtimetest.Full(runtimetest.RevNov)
+		s.Seen = func(frame []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			if strings.Contains(string(frame), "notifications/progress") {
+				heard = append(heard, string(frame))
+			}
+		}
+		s.Tools = append(s.Tools, runtimetest.Tool{Definition: json.RawMessage(`{"name":"hold","inputSchema":{"type":"object"}}`), Call: func(ctx context.Context, call *runtimetest.Call) (json.RawMessage, error) {
+			_, err := call.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"?","requestedSchema":{"type":"object","properties":{}},"_meta":{"progressToken":"theirs"}}`))
+			return runtimetest.Text("over"), err
+		}})
+		b := newPool(one(s))
+		b.plain = true
+		c := attach(t, b.serve(t, proxy.Options{NoPrefix: true}))
+		var a struct{ Result asks }
+		line := c.july(`1`, "tools/call", `{"name":"hold"}`, everything)
+		if err := json.Unmarshal([]byte(line), &a); err != nil || a.Result.RequestState == "" || strings.Contains(line, "theirs") {
+			t.Fatalf("got %s", line)
+		}
+		time.Sleep(time.Minute + time.Second)
+		got := c.july(`2`, "tools/call", fmt.Sprintf(`{"name":"hold","inputResponses":{"b1":{"action":"cancel"}},"requestState":%q}`, a.Result.RequestState), everything)
+		mu.Lock()
+		if len(heard) != 4 || !strings.Contains(heard[3], `"progressToken":"theirs","progress":4`) || !strings.Contains(got, "over") {
+			t.Errorf("heard %v, got %s", heard, got)
+		}
+		n := len(heard)
+		mu.Unlock()
+		time.Sleep(time.Minute)
+		mu.Lock()
+		if len(heard) != n {
+			t.Errorf("heard %v after the answer", heard[n:])
+		}
+		mu.Unlock()
+		c.end()
+	})
 }

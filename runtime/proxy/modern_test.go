@@ -372,6 +372,23 @@ func TestModernQuestionNamesItsServer(t *testing.T) {
 	}
 }
 
+// TestModernRootsAreGiven: what the configuration has is answered in the place of
+// a client that has no roots, whatever else is asked beside.
+func TestModernRootsAreGiven(t *testing.T) {
+	for era, s := range eras() {
+		w := serveJuly(t, proxy.Options{Roots: json.RawMessage(`[{"uri":"file:///srv"}]`)}, one(s))
+		for tool, want := range map[string]int{"ask_roots": 0, "ask_two": 1} {
+			r, rounds, asked := w.talk(tool, `{"elicitation":{}}`)
+			if rounds != want || len(asked) != want || !strings.Contains(string(r.Result), "file:///srv") || want == 1 && !strings.Contains(string(r.Result), "octo") {
+				t.Errorf("%s: %s: asked %v, got %s", era, tool, asked, r.raw)
+			}
+		}
+		if r, rounds, _ := w.talk("ask_roots", everything); rounds != 1 || strings.Contains(string(r.Result), "srv") {
+			t.Errorf("%s: a client with roots: asked %d times, got %s", era, rounds, r.raw)
+		}
+	}
+}
+
 // TestModernStateIsBound: a state is good for the request that it was given for,
 // and once where a call waits for it.
 func TestModernStateIsBound(t *testing.T) {

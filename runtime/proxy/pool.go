@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -126,7 +127,7 @@ func (b *backend) pick(from *caller) *link {
 		b.lead(from.peer, shared)
 		return shared
 	}
-	key := Key{Server: b.name, Legacy: legacy, Capabilities: offer}
+	key := Key{Server: b.name, Legacy: legacy, Capabilities: string(b.p.withRoots(json.RawMessage(offer)))}
 	var l *link
 	switch {
 	case from.peer != nil && (private || offer != "{}"):

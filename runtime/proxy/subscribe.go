@@ -59,7 +59,11 @@ func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filte
 		if slices.Contains(f.uris[:i], uri) {
 			continue
 		}
-		wg.Go(func() { each[i], failures[i] = p.follow(ctx, from, l, uri) })
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, followTime) // one slow server is not to delay the others' word
+			defer cancel()
+			each[i], failures[i] = p.follow(ctx, from, l, uri)
+		})
 	}
 	wg.Wait()
 	var following func()
@@ -80,6 +84,9 @@ func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filte
 	}
 	return honoured, stop, nil
 }
+
+// followTime is how long a server may take to agree to tell of a resource.
+const followTime = 10 * time.Second
 
 // follow subscribes to one resource.
 func (p *Proxy) follow(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
