@@ -50,7 +50,7 @@ func TestListForModernClients(t *testing.T) {
 		a, b *catalog
 		want string
 	}{
-		"public and fresh":      {&catalog{items: tool, fresh: at(time.Hour+999*time.Millisecond, true)}, nil, `{"resultType":"complete","ttlMs":360099`},
+		"public and fresh":      {&catalog{items: tool, fresh: at(time.Hour+999*time.Millisecond, true)}, nil, `{"resultType":"complete","ttlMs":3600`},
 		"one that is not":       {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{fresh: at(time.Hour, false)}, `"cacheScope":"private",` + list + `}}`},
 		"the least":             {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{fresh: at(-time.Hour, true)}, `{"resultType":"complete","ttlMs":0,"cacheScope":"public",` + list + `}}`},
 		"one that says nothing": {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{}, `{"resultType":"complete","ttlMs":0,"cacheScope":"private",` + list + `}}`},

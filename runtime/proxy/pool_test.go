@@ -368,8 +368,8 @@ func TestOwnConnectionAsksItsClient(t *testing.T) {
 	c.hello("2025-11-25", `{"roots":{"listChanged":true}}`, "one")
 	n := other.hello("2025-11-25", `{}`, "two")
 	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
-	if first, second := <-answers, <-answers; !strings.Contains(first, `"roots":[]`) || !strings.Contains(second, `file:///one`) {
-		t.Errorf("got %s and %s", first, second)
+	if both := <-answers + <-answers; !strings.Contains(both, `"roots":[]`) || !strings.Contains(both, `file:///one`) {
+		t.Errorf("got %s", both)
 	}
 	other.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
 	c.send(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
