@@ -161,20 +161,37 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 		return o.initialize(ctx, t, o.offer())
 	}
 	switch v := o.verdict(); {
-	case v.Mortal:
-		return o.initialize(ctx, t, Latest)
-	case v.Era == eraLegacy:
+	case v.Mortal, v.Era == eraLegacy:
 		c, err := o.initialize(ctx, t, Latest)
-		if err == nil || !answered(err) {
+		gone := errors.Is(err, runtime.ErrClosed)
+		if err == nil || ctx.Err() != nil || !gone && !answered(err) {
 			return c, err
 		}
 		o.forget() // it is no longer what it was
+		if gone {
+			return o.reopen(ctx, t)
+		}
 	case v.Era == eraModern:
 		// Discovering is more than asking for the era, and silence says nothing
 		// about a server that is known.
 		return o.decide(ctx, t, o.discover(ctx, t))
 	}
 	return o.probe(ctx, t)
+}
+
+// reopen begins again with a server that has ended on what was taken for the
+// way to talk to it.
+func (o *Options) reopen(ctx context.Context, dead runtime.Transport) (*Connected, error) {
+	_ = dead.Close() // it has ended on its own
+	t, err := o.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := o.probe(ctx, t)
+	if err != nil {
+		_ = t.Close() // the connection has failed already
+	}
+	return c, err
 }
 
 // answered tells an error that is the server's answer from a failure to reach

@@ -3,6 +3,7 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -50,7 +51,7 @@ func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error
 		}
 	}
 	if level != nil {
-		members = append(members[:len(members):len(members)], rawjson.Member{Name: metaLevel, Value: level})
+		members = append(slices.Clip(members), rawjson.Member{Name: metaLevel, Value: level})
 	}
 	if inner, err = rawjson.Set(inner, members); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ func (w *schemaWalk) keyword(keyword string, v any, path []string, reachable boo
 			return nil
 		}
 		for _, name := range slices.Sorted(maps.Keys(named)) {
-			sub := append(path[:len(path):len(path)], name)
+			sub := append(slices.Clip(path), name)
 			if err := w.schema(named[name], sub, reachable && keyword == "properties"); err != nil {
 				return err
 			}

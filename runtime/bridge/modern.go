@@ -187,7 +187,7 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 		members[len(members)-1].Value = req.Capabilities // the last one of requestMeta
 	}
 	var level []byte
-	if p := m.level.Load(); p != nil {
+	if p := m.level.Load(); p != nil && req.Method != "server/discover" && req.Method != methodListen {
 		level = *p
 	}
 	params, err := claim(req.Params, members, level)

@@ -219,7 +219,7 @@ func (w *listenWorker) serve(ctx context.Context) error {
 }
 
 // drop forgets streams that are over, and gives the error of one.
-func (w *listenWorker) drop() (err error, over bool) { //nolint:revive // nil is an end, too
+func (w *listenWorker) drop() (err error, over bool) {
 	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool {
 		if !s.isOver() {
 			return false

@@ -39,7 +39,7 @@ func (b *toolbox) of(name string) boxed {
 // then (2026-07-28, Streamable HTTP). Elsewhere its annotations mean nothing,
 // and are left out in its place, or whoever repeats the list over HTTP would
 // lose the tool. Every other byte of the result stays.
-func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, log *slog.Logger) json.RawMessage {
+func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *slog.Logger) json.RawMessage {
 	stale := b.turn(params)
 	if !stale && !bytes.Contains(result, []byte(annotation)) && bytes.IndexByte(result, '\\') < 0 {
 		return result
@@ -63,10 +63,10 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, log *slog.
 		found, err := ToolMirrors(schema.Of(tool))
 		switch {
 		case err != nil && mirrors:
-			log.Warn("tool left out: its schema breaks the rules of x-mcp-header", "tool", name, "err", err)
+			logger.Warn("tool left out: its schema breaks the rules of x-mcp-header", "tool", name, "err", err)
 			faulty[i] = true
 		case err != nil:
-			log.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
+			logger.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
 			edits = append(edits, rawjson.Moved(list.Start+at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
 		}
 		if mirrors {

@@ -123,6 +123,10 @@ func TestVerdictIsRemembered(t *testing.T) {
 		slow.Delay = func(method string) time.Duration {
 			return map[string]time.Duration{"server/discover": 20 * time.Second}[method]
 		}
+		onlyModern := kind(runtimetest.Faults{}, runtimetest.RevJuly)
+		onlyModern.Methods = map[string]runtimetest.Func{"initialize": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+			return nil, &runtimetest.ExitError{Code: 1}
+		}}
 		for name, c := range map[string]struct {
 			servers []*runtimetest.Server
 			legacy  bool
@@ -133,6 +137,7 @@ func TestVerdictIsRemembered(t *testing.T) {
 			"both":             {[]*runtimetest.Server{both, both}, true, []string{"server/discover initialize", "server/discover initialize"}},
 			"mortal":           {[]*runtimetest.Server{mortal, mortal}, false, []string{"server/discover initialize", "initialize"}},
 			"upgraded":         {[]*runtimetest.Server{legacy, modern, modern}, false, []string{"server/discover initialize", "initialize server/discover", "server/discover"}},
+			"upgraded, ends":   {[]*runtimetest.Server{mortal, onlyModern, modern}, false, []string{"server/discover initialize", "initialize server/discover", "server/discover"}},
 			"downgraded":       {[]*runtimetest.Server{modern, legacy, legacy}, false, []string{"server/discover", "server/discover initialize", "initialize"}},
 			"modern, slow now": {[]*runtimetest.Server{both, slow}, false, []string{"server/discover", "server/discover"}},
 		} {
