@@ -143,6 +143,9 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 	if several {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
 	}
+	if method == "roots/list" && (a.from.ask == nil || bridge.MissingFor(method, params, a.from.capabilities) != nil) {
+		return b.outside(method) // it may have nothing to do with the calls
+	}
 	defer a.suspend(c)()
 	result, err := c.put(asking, &a.from, a.refuse, method, params)
 	if asking.Err() == nil || ctx.Err() != nil || method != "roots/list" {

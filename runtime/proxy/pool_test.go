@@ -349,6 +349,18 @@ func TestQuestionsOutsideCalls(t *testing.T) {
 	}
 }
 
+// TestRootsOfClientWithoutThem: a server that asks while a client calls that has
+// declared none gets those configured.
+func TestRootsOfClientWithoutThem(t *testing.T) {
+	s, _, _ := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	c := attach(t, b.serve(t, proxy.Options{Roots: json.RawMessage(`[{"uri":"file:///srv"}]`)}))
+	n := c.hello("2025-11-25", canElicit, "one")
+	if got := c.result("tools/call", `{"name":"a__ask","arguments":{"method":"roots/list"}}`); !strings.Contains(got, "file:///srv") || n.Load() != 0 {
+		t.Errorf("got %s, asked %d times", got, n.Load())
+	}
+}
+
 // TestOwnConnectionAsksItsClient also outside calls, and learns of new roots.
 func TestOwnConnectionAsksItsClient(t *testing.T) {
 	s, _, _ := asking()
