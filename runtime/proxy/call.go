@@ -82,6 +82,8 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	c.backend, c.to = r.b, to
 	if c.from = conn.version; who != nil {
 		c.version, _ = who.settled()
+	} else if x, ok := to.(*exchange); ok {
+		c.version = x.version
 	}
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)

@@ -194,3 +194,27 @@ func TestNothingDeclaredIsUnknown(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestResultsWithoutASession: a request that stands alone is answered in the
+// revision that it names; one that names none gets all there is.
+func TestResultsWithoutASession(t *testing.T) {
+	const link = `{"type":"resource_link","uri":"x:y","name":"n"}`
+	server := runtimetest.New()
+	server.Methods = map[string]runtimetest.Func{"tools/call": func(context.Context, *runtimetest.Call) (json.RawMessage, error) {
+		return json.RawMessage(`{"content":[` + link + `]}`), nil
+	}}
+	for _, plain := range []bool{true, false} {
+		w := startHTTP(t, &backends{servers: map[string]*runtimetest.Server{"a": server, "b": runtimetest.New()}, plain: plain}, proxy.HTTPOptions{})
+		for version, kept := range map[string]bool{"2025-03-26": false, "2025-06-18": true, "": true} {
+			var headers []string
+			if version != "" {
+				headers = []string{"MCP-Protocol-Version", version}
+			}
+			for range 2 { // first the slow way
+				if _, _, body := w.post(echoCall, headers...); strings.Contains(body, `"type":"resource_link"`) != kept {
+					t.Errorf("plain %v, %q: got %s", plain, version, body)
+				}
+			}
+		}
+	}
+}
