@@ -200,7 +200,7 @@ func (l *link) open() (*connection, *catalog, error) {
 	key := l.key
 	if who := b.p.solo.Load(); who != nil && key.Capabilities == sharedOffer {
 		if version, capabilities := who.settled(); version != "" {
-			key.Capabilities = string(bridge.Offer(capabilities, version, bridge.Latest))
+			key.Capabilities = string(b.p.withRoots(bridge.Offer(capabilities, version, bridge.Latest)))
 		}
 	}
 	c.offer = key.Capabilities

@@ -558,3 +558,60 @@ func TestNameInElicitations(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestSamplingGetsNoContext of other servers: behind a proxy it would be all of
+// them.
+func TestSamplingGetsNoContext(t *testing.T) {
+	s := runtimetest.New()
+	s.Tools = append(s.Tools, runtimetest.Tool{
+		Definition: json.RawMessage(`{"name":"sample","inputSchema":{"type":"object"}}`),
+		Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			res, err := c.Ask(ctx, "sampling/createMessage", json.RawMessage(`{"messages":[],"includeContext":"allServers","maxTokens":9007199254740993}`))
+			return runtimetest.Text(string(res)), err
+		},
+	})
+	c := attach(t, newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{}))
+	c.hello("2025-11-25", `{"sampling":{"context":{}}}`, "one")
+	if got := c.result("tools/call", `{"name":"a__sample","arguments":{}}`); !strings.Contains(got, `{\"messages\":[],\"includeContext\":\"none\",\"maxTokens\":9007199254740993}`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestEndOfElicitation is told to whoever was asked, once, and to nobody else.
+func TestEndOfElicitation(t *testing.T) {
+	s := runtimetest.New()
+	done := make(chan func(id string), 10)
+	s.Tools = append(s.Tools, runtimetest.Tool{
+		Definition: json.RawMessage(`{"name":"link","inputSchema":{"type":"object"}}`),
+		Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			var args struct{ ID string }
+			_ = json.Unmarshal(c.Arguments, &args)
+			res, err := c.Ask(ctx, "elicitation/create", json.RawMessage(fmt.Sprintf(`{"mode":"url","message":"open","url":"https://example.com/","elicitationId":%q}`, args.ID)))
+			done <- func(id string) {
+				c.Notify("notifications/elicitation/complete", json.RawMessage(fmt.Sprintf(`{"elicitationId":%q}`, id)))
+			}
+			return runtimetest.Text(string(res)), err
+		},
+	})
+	p := newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{Isolation: map[string]proxy.Isolation{"a": proxy.IsolationShared}})
+	c1, c2 := attach(t, p), attach(t, p)
+	c1.hello("2025-11-25", `{"elicitation":{"url":{}}}`, "one")
+	c2.hello("2025-11-25", `{"elicitation":{"url":{}}}`, "two")
+	var tell func(string)
+	for c, id := range map[*client]string{c1: "e1", c2: "e2"} {
+		c.result("tools/call", fmt.Sprintf(`{"name":"a__link","arguments":{"id":%q}}`, id))
+		tell = <-done
+	}
+	for _, id := range []string{"e1", "e1", "e2", "e3"} {
+		tell(id)
+	}
+	for c, id := range map[*client]string{c1: "e1", c2: "e2"} {
+		if got := <-c.notes; got != fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":%q}}`, id) {
+			t.Errorf("got %s", got)
+		}
+		c.result("ping", `{}`)
+		if len(c.notes) > 0 {
+			t.Errorf("got %s, too", <-c.notes)
+		}
+	}
+}
