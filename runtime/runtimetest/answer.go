@@ -127,7 +127,7 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return input.result, nil
 	case errors.As(err, &cannot) && c.Method == "tools/call":
 		return with(Text(cannot.Error()), `"isError":true`), nil
-	case err == nil && c.Version != "" && len(modern) > 0 && field(res, "resultType") == "":
+	case err == nil && c.Version != "" && len(modern) > 0 && (len(res) > greaseLimit || field(res, "resultType") == ""):
 		members := modernMembers(c.Method)
 		if slices.Contains(s.Private, c.Method) {
 			members = strings.Replace(members, "public", "private", 1)

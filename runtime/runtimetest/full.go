@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -85,6 +86,26 @@ func complete(_ context.Context, c *Call) (json.RawMessage, error) {
 // withLast puts members behind those of a raw object that has some.
 func withLast(raw json.RawMessage, members string) json.RawMessage {
 	return json.RawMessage(strings.TrimSuffix(string(raw), "}") + "," + members + "}")
+}
+
+// image gives a picture of a size; the last one is kept.
+func image() Func {
+	var mu sync.Mutex
+	var size int64
+	var result json.RawMessage
+	return func(_ context.Context, c *Call) (json.RawMessage, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if n := number(c, "bytes"); result == nil || n != size {
+			data := make([]byte, n)
+			for i := range data {
+				data[i] = byte(i * 7)
+			}
+			block := object("type", "image", "mimeType", "image/png", "data", raw(`"`+base64.StdEncoding.EncodeToString(data)+`"`))
+			size, result = n, object("content", array([]json.RawMessage{block}))
+		}
+		return result, nil
+	}
 }
 
 // tool makes a tool without declared arguments.
@@ -183,13 +204,7 @@ func otherTools() []Tool {
 		{Definition: raw(`{"name":"broken_head","inputSchema":{"type":"object","properties":{"x":{"type":"number","x-mcp-header":"X"}}}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 			return Text("called"), nil
 		}},
-		tool("image", func(_ context.Context, c *Call) (json.RawMessage, error) {
-			data := make([]byte, number(c, "bytes"))
-			for i := range data {
-				data[i] = byte(i * 7)
-			}
-			return object("content", array([]json.RawMessage{object("type", "image", "mimeType", "image/png", "data", base64.StdEncoding.EncodeToString(data))})), nil
-		}),
+		tool("image", image()),
 		tool("meta", func(_ context.Context, c *Call) (json.RawMessage, error) {
 			return object("content", raw(`[]`), "structuredContent", object("params", c.Params)), nil
 		}),

@@ -316,8 +316,8 @@ func (n *session) reply(out func([]byte), id, result json.RawMessage, err error)
 	}
 }
 
-// greaseLimit bounds the results that get grease: large ones are about size,
-// and reading them takes longer than everything else.
+// greaseLimit bounds the results that are read: larger ones are about size, and
+// reading them takes longer than everything else. They get no grease.
 const greaseLimit = 1 << 20
 
 func errorObject(err error) json.RawMessage {

@@ -6,9 +6,6 @@ import (
 	"strings"
 )
 
-// imageSize is that of the picture before it is encoded: about 20 MB after.
-const imageSize = 15 << 20
-
 func checkImage(p *pair) error {
 	a, err := p.c.calling(p.ctx, "image", fmt.Sprintf(`{"bytes":%d}`, imageSize), "")
 	if err != nil {

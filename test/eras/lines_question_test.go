@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
@@ -160,15 +161,25 @@ func checkRootsOutside(p *pair) error {
 	if p.modern() {
 		return nil
 	}
-	before := len(p.world.status().Answers)
-	p.world.do("ask roots/list") // on every connection
-	if err := until(p.ctx, p.world, "answers", func(s runtimetest.Status) bool { return len(s.Answers) >= before+s.Ready && s.Ready > 0 }); err != nil {
-		return err
-	}
-	for _, a := range p.world.status().Answers[before:] {
-		if at(a, "roots") == nil {
-			return fmt.Errorf("roots/list outside of a call got %s", a)
+	// A call of a line before may not have ended for the proxy yet: over stdio
+	// and for a moment the question can only be one of that call.
+	var wrong json.RawMessage
+	for ok := false; !ok; {
+		before := len(p.world.status().Answers)
+		p.world.do("ask roots/list") // on every connection
+		if err := until(p.ctx, p.world, "answers", func(s runtimetest.Status) bool { return len(s.Answers) >= before+s.Ready && s.Ready > 0 }); err != nil {
+			return fmt.Errorf("%w; wrong was %s", err, wrong)
 		}
+		ok = true
+		for _, a := range p.world.status().Answers[before:] {
+			if at(a, "roots") == nil {
+				ok, wrong = false, a
+			}
+		}
+		if p.ctx.Err() != nil {
+			return fmt.Errorf("roots/list outside of a call got %s", wrong)
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 	p.c.takeQuestions() // a client that it can only belong to may be asked
 	return nil

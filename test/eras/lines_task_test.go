@@ -11,6 +11,18 @@ func taskLines() []line {
 	return []line{
 		{name: "task-required", title: "A tool that runs as a task only, for a client without tasks", check: func(p *pair) error {
 			raw, err := p.c.use(p.ctx, "task", `{"message":"é"}`)
+			if p.front.modern && p.modern() {
+				// Both know the extension, and the client is told what to
+				// declare (SEP-2663, Capability Negotiation; the official suite
+				// demands it).
+				if err := wantCode(raw, err, -32021); err != nil {
+					return err
+				}
+				if !strings.Contains(err.Error(), `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`) {
+					return fmt.Errorf("nothing says what is missing: %w", err)
+				}
+				return nil
+			}
 			if err := wantText(raw, err, "é"); err != nil {
 				return err
 			}
