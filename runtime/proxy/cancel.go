@@ -12,7 +12,7 @@ var errCancelled = errors.New("cancelled by the client")
 // own raw ids. The zero value is ready.
 type inProgress struct {
 	mu sync.Mutex // guards m
-	m  map[string]context.CancelCauseFunc
+	m  map[string]*context.CancelCauseFunc
 }
 
 // begin notes a request and gives its context; done must be called when it has
@@ -22,13 +22,17 @@ func (r *inProgress) begin(ctx context.Context, id []byte) (_ context.Context, d
 	key := string(id)
 	r.mu.Lock()
 	if r.m == nil {
-		r.m = map[string]context.CancelCauseFunc{}
+		r.m = map[string]*context.CancelCauseFunc{}
 	}
-	r.m[key] = cancel
+	r.m[key] = &cancel
 	r.mu.Unlock()
 	return ctx, func() {
 		r.mu.Lock()
-		delete(r.m, key)
+		// The id of a request that was cancelled is free at once: another may
+		// have it by now.
+		if r.m[key] == &cancel {
+			delete(r.m, key)
+		}
 		r.mu.Unlock()
 		cancel(nil)
 	}
@@ -40,7 +44,7 @@ func (r *inProgress) cancel(id []byte) bool {
 	cancel := r.m[string(id)]
 	r.mu.Unlock()
 	if cancel != nil {
-		cancel(errCancelled)
+		(*cancel)(errCancelled)
 	}
 	return cancel != nil
 }
