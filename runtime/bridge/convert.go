@@ -185,13 +185,12 @@ func (c *Conversion) hints(raw []byte, o *rawjson.Object) {
 		}
 	}
 	private := []byte(`"private"`)
-	switch {
-	case scope == nil:
+	if scope == nil {
 		o.Add("cacheScope", private)
-	default:
-		if s, _ := rawjson.String(raw, scope.Value); s != "private" && (s != "public" || !modern) {
-			o.Replace(scope, private)
-		}
+		return
+	}
+	if s, _ := rawjson.String(raw, scope.Value); s != "private" && (s != "public" || !modern) {
+		o.Replace(scope, private)
 	}
 }
 

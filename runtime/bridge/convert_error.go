@@ -161,14 +161,15 @@ func URLElicitations(e *runtime.Error) []json.RawMessage {
 // a model or a person: the message, the URLs that are to be visited first, and
 // the capabilities that are missing.
 func Sentence(e *runtime.Error) string {
-	text := e.Message
+	var text strings.Builder
+	text.WriteString(e.Message)
 	for _, raw := range URLElicitations(e) {
 		var u struct {
 			Message string `json:"message"`
 			URL     string `json:"url"`
 		}
 		if json.Unmarshal(raw, &u) == nil && u.URL != "" {
-			text += "\n" + strings.TrimSpace(u.Message+" "+u.URL)
+			text.WriteString("\n" + strings.TrimSpace(u.Message+" "+u.URL))
 		}
 	}
 	var d struct {
@@ -177,8 +178,8 @@ func Sentence(e *runtime.Error) string {
 	if e.Code == runtime.CodeMissingCapability && json.Unmarshal(e.Data, &d) == nil && d.Required != nil {
 		raw, err := json.Marshal(d.Required)
 		if err == nil {
-			text += ": the server needs a client with " + string(raw)
+			text.WriteString(": the server needs a client with " + string(raw))
 		}
 	}
-	return text
+	return text.String()
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -126,17 +127,11 @@ func (q *Question) meta(params []byte, o *rawjson.Object) []rawjson.Edit {
 
 // elicitation converts the params of elicitation/create.
 func (q *Question) elicitation(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
-	if q.Name != "" {
-		if e := o.Get("message"); e != nil {
-			if text, ok := rawjson.String(params, e.Value); ok {
-				o.Replace(e, rawjson.Quote(nil, q.Name+": "+text))
-			}
-		}
-	}
 	mode := ""
 	if e := o.Get("mode"); e != nil {
 		mode, _ = rawjson.String(params, e.Value)
 	}
+	q.message(params, o, mode)
 	id := o.Get("elicitationId")
 	switch to := q.to(); {
 	case IsModern(to):
@@ -158,6 +153,59 @@ func (q *Question) elicitation(params []byte, o *rawjson.Object) ([]rawjson.Edit
 		return olderForm(params, o)
 	}
 	return nil, nil
+}
+
+// message says in an elicitation's message which server asks, and warns of a
+// form that asks for a secret: "servers MUST NOT request sensitive information
+// through form mode" (2025-11-25, Elicitation).
+func (q *Question) message(params []byte, o *rawjson.Object, mode string) {
+	e := o.Get("message")
+	if e == nil {
+		return
+	}
+	text, ok := rawjson.String(params, e.Value)
+	if !ok {
+		return
+	}
+	said := text
+	if q.Name != "" {
+		said = q.Name + ": " + said
+	}
+	if mode != "url" {
+		if names := secrets(params, o); names != nil {
+			said += "\n\nWarning from mcpctl: this form asks for what looks like a secret (" + strings.Join(names, ", ") + "). No server should ask for one in a form."
+		}
+	}
+	if said != text {
+		o.Replace(e, rawjson.Quote(nil, said))
+	}
+}
+
+// secrets gives the names of a form's fields that look like secrets.
+func secrets(params []byte, o *rawjson.Object) []string {
+	schema := o.Get("requestedSchema")
+	if schema == nil {
+		return nil
+	}
+	properties, err := rawjson.Field(schema.Value.Of(params), "properties")
+	if err != nil || !properties.Present() {
+		return nil
+	}
+	fields, err := rawjson.Entries(properties.Of(schema.Value.Of(params)))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, f := range fields {
+		name := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(f.Name))
+		for _, word := range []string{"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey", "accesstoken", "authtoken", "bearertoken", "refreshtoken", "credential", "creditcard", "cvv"} {
+			if strings.Contains(name, word) {
+				names = append(names, f.Name)
+				break
+			}
+		}
+	}
+	return names
 }
 
 func (q *Question) mint() string {

@@ -56,6 +56,10 @@ func questions() []struct {
 			want: `{"mode":"url","message":"m","url":"https://a"}`,
 		},
 		{name: "named", from: v202511, to: v202511, method: elicit, caps: everything, server: "git", in: `{"message":"m\n","_meta":{"v/x":1.0}}`, want: `{"message":"git: m\n","_meta":{"v/x":1.0}}`},
+		{
+			name: "secret", from: v202511, to: v202511, method: elicit, caps: everything, in: `{"message":"m","requestedSchema":{"properties":{"API_key":{},"tokens":{},"dbPassword":{}}}}`,
+			want: `{"message":"m\n\nWarning from mcpctl: this form asks for what looks like a secret (API_key, dbPassword). No server should ask for one in a form.","requestedSchema":{"properties":{"API_key":{},"tokens":{},"dbPassword":{}}}}`,
+		},
 
 		{name: "sampling", from: v2026, to: v202511, method: sample, caps: everything, in: `{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"tools":[],"maxTokens":1.0}`},
 		{

@@ -135,7 +135,7 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if len(s.readers) == 1 {
 		return lead(s.readers[0], uri, false), nil
 	}
-	return nil, notFound("no server lists " + uri)
+	return nil, notFound(uri, "no server lists "+uri)
 }
 
 // lead gives the way to what a backend calls by a URI.
@@ -157,7 +157,7 @@ func (s *snapshot) byBareURI(uri string) (*route, error) {
 	for i, f := range forms {
 		names[i] = f.exposed
 	}
-	return nil, notFound("several servers have " + uri + ": ask for one of " + strings.Join(names, ", "))
+	return nil, notFound(uri, "several servers have "+uri+": ask for one of "+strings.Join(names, ", "))
 }
 
 // byTemplate finds the one backend with a template that a URI in the server's
@@ -168,7 +168,7 @@ func (s *snapshot) byTemplate(uri string) (*backend, error) {
 		switch {
 		case r.b == found || !matches(r.bare, uri):
 		case found != nil && s.claims.owner(uri) == nil:
-			return nil, notFound("templates of several servers match " + uri)
+			return nil, notFound(uri, "templates of several servers match "+uri)
 		case found == nil || s.claims.owner(uri) == r.b:
 			found = r.b
 		}
@@ -176,8 +176,11 @@ func (s *snapshot) byTemplate(uri string) (*backend, error) {
 	return found, nil
 }
 
-func notFound(message string) error {
-	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message}
+// notFound says that a resource is not there (2025-11-25, Resources, Error
+// Handling).
+func notFound(uri, message string) error {
+	data := append(rawjson.Quote([]byte(`{"uri":`), uri), '}')
+	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message, Data: data}
 }
 
 var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
