@@ -12,7 +12,8 @@ const (
 	// maxKept and maxKeptBytes bound the messages of one session that are kept
 	// so that its client can take up a broken stream. Beyond them the oldest
 	// that have been taken are forgotten, then the oldest streams that have
-	// ended without a connection; the newest always stays.
+	// ended without a connection; the newest always stays. A stream itself
+	// counts as a message.
 	maxKept      = 1024
 	maxKeptBytes = 16 << 20
 	// keepTime is how long a stream that has ended, or one for what belongs to
@@ -41,6 +42,7 @@ type keeper struct {
 
 // keep begins to keep a stream, names it, and gives it to a connection.
 func (k *keeper) keep(s *stream, kind byte) (holder chan struct{}) {
+	defer k.trim(s)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.next++
@@ -50,6 +52,7 @@ func (k *keeper) keep(s *stream, kind byte) (holder chan struct{}) {
 	if !k.stopped {
 		s.keeper = k
 		k.order = append(k.order, s)
+		k.count(1, 0)
 		for _, q := range s.events {
 			k.count(1, len(q.data))
 		}
@@ -108,7 +111,7 @@ func (k *keeper) trim(newest *stream) {
 	}
 	k.discard(func(s *stream) bool {
 		idle, ended, _ := s.idle()
-		return k.full() && s != newest && idle && ended
+		return k.full() && s != newest && idle && (ended || s.name[0] == ofGet)
 	})
 }
 
@@ -121,7 +124,7 @@ func (k *keeper) discard(match func(*stream) bool) {
 			continue
 		}
 		e, b := s.drop()
-		k.count(-e, -b)
+		k.count(-e-1, -b)
 	}
 	clear(k.order[len(kept):])
 	k.order = kept

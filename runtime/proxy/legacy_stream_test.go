@@ -160,6 +160,27 @@ func TestKeeperBounds(t *testing.T) {
 	})
 }
 
+// TestKeeperBoundsStreams: a client that opens streams without end does not fill
+// the memory with them.
+func TestKeeperBoundsStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var k keeper
+		defer k.stop()
+		for i := range 3 * maxKept {
+			s := newStream()
+			kind := byte(ofGet)
+			if i%2 == 0 {
+				kind = ofPost
+				s.finish(nil)
+			}
+			s.detach(k.keep(s, kind))
+		}
+		if n := len(k.order); n > maxKept {
+			t.Errorf("%d streams are kept", n)
+		}
+	})
+}
+
 // TestKeeperKeepsWhatGoesOn: a request that takes long is not forgotten while
 // its client is away.
 func TestKeeperKeepsWhatGoesOn(t *testing.T) {
