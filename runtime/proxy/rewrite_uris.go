@@ -29,8 +29,8 @@ func (p *Proxy) exposed(b *backend, r *request, result []byte) []byte {
 // them as the server wrote them.
 func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte {
 	s := p.snap.Load()
-	if s.plain || !bytes.Contains(result, []byte(`"resource`)) && !bytes.Contains(result, []byte(`"ui/resourceUri"`)) {
-		return result
+	if s.plain || !bytes.Contains(result, []byte("resource")) {
+		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
 	member := "content"
 	if method == "prompts/get" {
