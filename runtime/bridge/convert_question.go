@@ -239,7 +239,7 @@ func olderForm(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	for _, f := range fields.Entries {
 		field, err := rawjson.ObjectAt(params, f.Value)
 		if err != nil {
-			return nil, inexpressible("requestedSchema: " + f.Name + " is no object")
+			continue // no field: the client's to make sense of
 		}
 		if e := field.Get("type"); e != nil {
 			if kind, _ := rawjson.String(params, e.Value); kind == "array" {
