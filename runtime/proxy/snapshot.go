@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -156,7 +157,12 @@ func (s *snapshot) known(k kind, r *route, exposed string) {
 		} else {
 			s.originals[r.bare] = r
 		}
-	case (k == resources || k == templates) && r.wrapped:
+		for _, uri := range appOf(r.definition).uris {
+			if exposed := s.exposeURI(r.b, uri); exposed != uri && !slices.ContainsFunc(s.bare[uri], func(f bareForm) bool { return f.exposed == exposed }) {
+				s.bare[uri] = append(s.bare[uri], bareForm{lead(r.b, uri, true), exposed})
+			}
+		}
+	case (k == resources || k == templates) && r.wrapped && !slices.ContainsFunc(s.bare[r.bare], func(f bareForm) bool { return f.exposed == exposed }):
 		s.bare[r.bare] = append(s.bare[r.bare], bareForm{r, exposed})
 	}
 }

@@ -218,3 +218,42 @@ func TestResultsWithoutASession(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesNamedAfterTheirServer: ui://NAME/… may be a server's own URI or the
+// wrapped form of one.
+func TestPagesNamedAfterTheirServer(t *testing.T) {
+	app := func(uri string) *stub {
+		return &stub{version: "2025-11-25", answers: map[string]string{
+			"tools/list":     `{"tools":[{"name":"t","_meta":{"ui":{"resourceUri":"` + uri + `"}}}]}`,
+			"resources/list": `{"resources":[]}`, "resources/read": `{"contents":[]}`,
+		}}
+	}
+	read := func(c *client, s *stub, asked, bare string) {
+		t.Helper()
+		c.result("resources/read", `{"uri":"`+asked+`"}`)
+		if want := `resources/read {"uri":"` + bare + `"}`; s.last() != want {
+			t.Errorf("%s: got %s, want %s", asked, s.last(), want)
+		}
+	}
+	one := stubs{"weather": app("ui://weather/page")}
+	c := between(t, "2025-11-25", one, proxy.Options{Servers: []string{"weather"}})
+	c.result("tools/list", `{}`)
+	read(c, one["weather"], "ui://weather/page", "ui://weather/page")
+	read(c, one["weather"], "ui://weather/unlisted", "ui://weather/unlisted")
+
+	two := stubs{"weather": app("ui://weather/page"), "other": app("ui://weather/page")}
+	c = between(t, "2025-11-25", two, proxy.Options{Servers: []string{"weather", "other"}})
+	if got := c.result("tools/list", `{}`); !strings.Contains(got, `"ui://weather/weather/page"`) || !strings.Contains(got, `"ui://other/weather/page"`) {
+		t.Errorf("got %s", got)
+	}
+	read(c, two["weather"], "ui://weather/weather/page", "ui://weather/page")
+	read(c, two["other"], "ui://other/weather/page", "ui://weather/page")
+	if got := c.call("resources/read", `{"uri":"ui://weather/page"}`); !strings.Contains(got, "ask for one of ui://weather/weather/page, ui://other/weather/page") {
+		t.Errorf("got %s", got)
+	}
+	three := stubs{"weather": app("ui://weather/page"), "other": app("ui://x/page")}
+	c = between(t, "2025-11-25", three, proxy.Options{Servers: []string{"weather", "other"}})
+	c.result("tools/list", `{}`)
+	read(c, three["weather"], "ui://weather/page", "ui://weather/page")
+	read(c, three["other"], "ui://x/page", "ui://x/page")
+}
