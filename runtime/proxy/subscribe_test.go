@@ -170,6 +170,7 @@ func TestSubscriptionFollowsItsClient(t *testing.T) {
 	p := b.serve(t, proxy.Options{})
 	c1, c2 := attach(t, p), attach(t, p)
 	c1.hello("2025-11-25", canElicit, "one")
+	c2.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`) // or it would keep the shared one
 	c1.result("resources/subscribe", `{"uri":"fake://note"}`)
 	for range 3 {
 		c1.result("tools/call", `{"name":"a__touch","arguments":{"uri":"fake://note"}}`)
