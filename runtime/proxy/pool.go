@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
@@ -75,6 +76,8 @@ func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, don
 		switch {
 		case err == nil && l.exclusive:
 			return c, func() { b.giveBack(l) }, nil
+		case err == nil && again && l.key.Legacy && !b.speaksBoth():
+			continue // its handshake has shown to lead nowhere
 		case err == nil:
 			return c, func() {}, nil
 		case l.exclusive:
@@ -302,8 +305,37 @@ func (b *backend) settled(c *connection) {
 		b.modern = c.modern()
 		b.remote = !b.modern && c.pipe == nil
 		b.dual = b.modern && legacy
+	} else if c.link.key.Legacy && sessionless(c.client.Transport()) {
+		// Such a server can neither ask in the client's era nor be told of a
+		// cancel: the stateless era has all that it has, and these.
+		b.p.log.Info("backend keeps no session after a handshake: its other era is used", "server", b.name)
+		b.dual = false
 	}
 	b.expose()
+}
+
+// speaksBoth tells whether clients of the handshake era are better served in
+// their own.
+func (b *backend) speaksBoth() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.dual
+}
+
+// sessionless tells whether a connection over HTTP that began with a handshake
+// has no session.
+func sessionless(t runtime.Transport) bool {
+	for range 4 { // wrappers
+		if s, ok := t.(interface{ SessionID() string }); ok {
+			return s.SessionID() == ""
+		}
+		u, ok := t.(interface{ Unwrap() runtime.Transport })
+		if !ok {
+			return false
+		}
+		t = u.Unwrap()
+	}
+	return false
 }
 
 // asked notes that the server has asked a client something over a connection

@@ -5,6 +5,7 @@ package peers_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,8 +18,18 @@ type client struct {
 	heard
 }
 
-// connect connects an SDK client; it is closed with the test.
+// legacyRevision makes an SDK client shake hands.
+const legacyRevision = "2025-11-25"
+
+// connect connects an SDK client of the handshake era; it is closed with the
+// test.
 func connect(t *testing.T, tr mcp.Transport) *client {
+	t.Helper()
+	return connectAs(t, tr, legacyRevision)
+}
+
+// connectAs connects an SDK client that prefers a revision, "" for the newest.
+func connectAs(t *testing.T, tr mcp.Transport, revision string) *client {
 	t.Helper()
 	c := &client{heard: heard{tools: make(chan struct{}, 100)}}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "peer", Version: "1"}, &mcp.ClientOptions{
@@ -29,9 +40,12 @@ func connect(t *testing.T, tr mcp.Transport) *client {
 			c.progress = append(c.progress, r.Params.Progress)
 		},
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
-	defer cancel()
-	session, err := sdk.Connect(ctx, tr, nil)
+	// Over HTTP+SSE the context of connecting is that of the stream.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	t.Cleanup(cancel)
+	patience := time.AfterFunc(limit, cancel)
+	defer patience.Stop()
+	session, err := sdk.Connect(ctx, tr, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
@@ -47,21 +61,33 @@ func (c *client) steps() []float64 {
 }
 
 // stdioFront connects to mcpctl serve as its child.
-func stdioFront(t *testing.T, config string, args ...string) *client {
+func stdioFront(t *testing.T, revision, config string, args ...string) *client {
 	t.Helper()
 	cmd, _ := command(context.WithoutCancel(t.Context()), t, config, append([]string{"serve"}, args...)...)
-	return connect(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: 10 * time.Second})
+	return connectAs(t, &mcp.CommandTransport{Command: cmd, TerminateDuration: 10 * time.Second}, revision)
 }
 
-// fronts are the ways to reach mcpctl serve, by name.
+// fronts are the ways to reach mcpctl serve, by name: each transport in each era
+// that has it.
 func fronts() map[string]func(t *testing.T, config string, args ...string) *client {
-	return map[string]func(*testing.T, string, ...string) *client{
-		"stdio": stdioFront,
-		"http": func(t *testing.T, config string, args ...string) *client {
-			return connect(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, config, args...).url})
+	all := map[string]func(*testing.T, string, ...string) *client{
+		"sse": func(t *testing.T, config string, args ...string) *client {
+			return connect(t, &mcp.SSEClientTransport{Endpoint: strings.TrimSuffix(serveHTTP(t, config, args...).url, "/mcp") + "/sse"})
 		},
 	}
+	for era, revision := range map[string]string{"": legacyRevision, " 2026-07-28": ""} {
+		all["stdio"+era] = func(t *testing.T, config string, args ...string) *client {
+			return stdioFront(t, revision, config, args...)
+		}
+		all["http"+era] = func(t *testing.T, config string, args ...string) *client {
+			return connectAs(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, config, args...).url}, revision)
+		}
+	}
+	return all
 }
+
+// modern tells whether the client's requests are self-contained.
+func (c *client) modern() bool { return c.InitializeResult().ProtocolVersion >= "2026" }
 
 // call calls a tool and gives the text of its result.
 func (c *client) call(ctx context.Context, name string, args any) (string, *mcp.CallToolResult, error) {

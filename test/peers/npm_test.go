@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -209,7 +210,7 @@ func TestNPMServe(t *testing.T) {
 func everythingTour(t *testing.T, c *client) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	if err := c.Ping(ctx, nil); err != nil {
+	if err := c.Ping(ctx, nil); err != nil && !c.modern() { // 2026-07-28 has none
 		t.Errorf("ping: %v", err)
 	}
 	tools, err := c.ListTools(ctx, nil)
@@ -253,6 +254,8 @@ func everythingTour(t *testing.T, c *client) {
 	}
 }
 
+var execution = regexp.MustCompile(`"execution":\{"taskSupport":"[a-z]+"\},?|,"execution":\{"taskSupport":"[a-z]+"\}`)
+
 // TestNPMGolden: what the real servers send comes back byte for byte.
 func TestNPMGolden(t *testing.T) {
 	t.Parallel()
@@ -272,8 +275,10 @@ func TestNPMGolden(t *testing.T) {
 		for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).url)} {
 			got := items(t, result(t, c, "tools/list", `{}`), "tools")
 			for i, w := range items(t, want, "tools") {
+				// How to call it as a task is not for clients: that is done for them.
+				w = execution.ReplaceAllString(w, "")
 				if w = strings.Replace(w, `"name":"`, `"name":"fake__`, 1); i >= len(got) || got[i] != w {
-					t.Errorf("%s: tool %d:\n got %q\nwant %s", front, i, got, w)
+					t.Errorf("%s: tool %d of %d:\n got %.2000s\nwant %s", front, i, len(got), strings.Join(got[min(i, len(got)):min(i+1, len(got))], ""), w)
 				}
 			}
 		}

@@ -67,7 +67,7 @@ func TestBackendGoesAway(t *testing.T) {
 			}
 			h := up("127.0.0.1:0")
 			addr := h.Listener.Addr().String()
-			c := stdioFront(t, configure(t, remote("sdk", h.URL), fake("fake")))
+			c := stdioFront(t, legacyRevision, configure(t, remote("sdk", h.URL), fake("fake")))
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			if got, _, err := c.call(ctx, "sdk__echo", message{"1"}); err != nil || got != "1" {

@@ -25,20 +25,21 @@ func TestSDKOnBothSides(t *testing.T) {
 			t.Run(front+"-"+back, func(t *testing.T) {
 				t.Parallel()
 				// The one that is dead must not show.
-				tour(t, open(t, configure(t, fake("dead", "-exit"), at("sdk"))), back)
+				tour(t, open(t, configure(t, fake("dead", "-exit"), at("sdk"))), front, back)
 			})
 		}
 	}
 }
 
-func tour(t *testing.T, c *client, back string) {
+func tour(t *testing.T, c *client, front, back string) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	if err := c.Ping(ctx, nil); err != nil {
+	// 2026-07-28 has none, and over stdio the SDK's makes no claim to be of it.
+	if err := c.Ping(ctx, nil); err != nil && !c.modern() {
 		t.Errorf("ping: %v", err)
 	}
-	if v := c.InitializeResult().ProtocolVersion; v != "2025-11-25" {
-		t.Errorf("got revision %s", v)
+	if want := strings.HasSuffix(front, "2026-07-28"); c.modern() != want {
+		t.Errorf("got revision %s", c.InitializeResult().ProtocolVersion)
 	}
 	lists(ctx, t, c)
 	calls(ctx, t, c)
@@ -47,7 +48,11 @@ func tour(t *testing.T, c *client, back string) {
 		progress(ctx, t, c)
 	}
 	cancels(ctx, t, c)
-	changes(ctx, t, c)
+	if back != "stdio" || c.modern() {
+		// A process that speaks both eras runs once in each: what changes in one
+		// does not in the other, whose lists are those that clients see.
+		changes(ctx, t, c)
+	}
 }
 
 func lists(ctx context.Context, t *testing.T, c *client) {
@@ -133,7 +138,11 @@ func failures(ctx context.Context, t *testing.T, c *client) {
 	if _, _, err := c.call(ctx, "sdk__refuse", struct{}{}); !errors.As(err, &rpc) || rpc.Code != -32050 || rpc.Message != "refused" || string(rpc.Data) != `{"why":"told to"}` {
 		t.Errorf("refuse: got %#v", err)
 	}
-	for _, name := range []string{"sdk__missing", "nobody__echo", "echo"} {
+	// A server's own name for a tool is taken where it is the only one with it.
+	if got, _, err := c.call(ctx, "echo", message{"hi"}); err != nil || got != "hi" {
+		t.Errorf("echo by its own name: got %q, %v", got, err)
+	}
+	for _, name := range []string{"sdk__missing", "nobody__echo"} {
 		if _, _, err := c.call(ctx, name, struct{}{}); !errors.As(err, &rpc) || rpc.Code != jsonrpc.CodeInvalidParams || !strings.Contains(rpc.Message, name) {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -191,6 +200,9 @@ func changes(ctx context.Context, t *testing.T, c *client) {
 	// sides: the first changes may come too early to be told.
 	told := false
 	for i := 0; !told; i++ {
+		for len(c.tools) > 0 { // of changes before
+			<-c.tools
+		}
 		name, _, err := c.call(ctx, "sdk__grow", struct{}{})
 		if err != nil {
 			t.Fatalf("grow: %v", err)
