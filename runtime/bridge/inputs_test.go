@@ -33,8 +33,11 @@ func (p *person) Request(ctx context.Context, _ *runtime.Request, method string,
 
 func (p *person) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	var v struct{ Progress json.Number }
-	if method != "notifications/progress" || json.Unmarshal(params, &v) != nil {
+	if method != "notifications/progress" {
 		return
+	}
+	if json.Unmarshal(params, &v) != nil {
+		v.Progress = "malformed"
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -252,4 +255,77 @@ func TestProgressWhileAQuestionWaits(t *testing.T) {
 			t.Errorf("progress (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestProgressOnlyIncreases: what the server tells again in a later round is
+// dropped, and a caller that wants no progress gets none.
+func TestProgressOnlyIncreases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, token := range []string{`"a"`, ""} {
+			n := 0
+			s := runtimetest.New()
+			s.Versions = []string{runtimetest.RevJuly}
+			s.Methods = map[string]runtimetest.Func{"tools/call": func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+				for i := range 3 {
+					c.Progress(float64(5*i), 10, "") // 0, 5 and 10, each time
+				}
+				if n++; n == 1 {
+					return json.RawMessage(asksBare), nil
+				}
+				c.Progress(11, 10, "")
+				return json.RawMessage(complete), nil
+			}}
+			conn, _, err := connect(t.Context(), s, bridge.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &person{answer: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+				if token == "" {
+					time.Sleep(time.Minute)
+				}
+				return accept(ctx, method, params)
+			}}
+			req := &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"t"}`), Events: p}
+			var want []string
+			if token != "" {
+				req.Token, req.Params = json.RawMessage(token), json.RawMessage(`{"name":"t","_meta":{"progressToken":`+token+`}}`)
+				want = []string{"0", "5", "10", "11"}
+			}
+			if _, err := conn.Call(t.Context(), req); err != nil {
+				t.Error(err)
+			}
+			if diff := cmp.Diff(want, p.progress); diff != "" {
+				t.Errorf("token %s: (-want +got):\n%s", token, diff)
+			}
+			_ = conn.Close()
+		}
+	})
+}
+
+func TestOnlySomeMethodsMayAsk(t *testing.T) {
+	s := runtimetest.New()
+	s.Versions = []string{runtimetest.RevJuly}
+	s.Methods = map[string]runtimetest.Func{}
+	for _, method := range []string{"completion/complete", "prompts/get", "resources/read"} {
+		s.Methods[method] = func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			if strings.Contains(string(c.Params), "inputResponses") {
+				return json.RawMessage(complete), nil
+			}
+			return json.RawMessage(asksBare), nil
+		}
+	}
+	conn, _, err := connect(t.Context(), s, bridge.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for method, want := range map[string]string{
+		"prompts/get": "<nil>", "resources/read": "<nil>",
+		"completion/complete": "completion/complete: the server asks for input, which this method does not allow",
+	} {
+		_, err := conn.Call(t.Context(), &runtime.Request{Method: method, Params: json.RawMessage(`{"name":"a","uri":"b"}`), Events: &person{answer: accept}})
+		if fmt.Sprint(err) != want {
+			t.Errorf("%s: got %v", method, err)
+		}
+	}
 }

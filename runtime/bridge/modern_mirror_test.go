@@ -21,13 +21,17 @@ type headers struct {
 	runtime.Transport
 	seen   []string // "name header=value …" of each tools/call and prompts/get
 	refuse func(n int, mirror map[string]string) bool
+	ids    *[]string // those of the requests are kept there
 }
 
 func (h *headers) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	if req.Mirror["Mcp-Method"] != req.Method {
+	if req.Mirror != nil && req.Mirror["Mcp-Method"] != req.Method {
 		return nil, fmt.Errorf("%s: Mcp-Method is %q", req.Method, req.Mirror["Mcp-Method"])
 	}
 	if req.Method == "tools/call" || req.Method == "prompts/get" || req.Method == "tasks/get" {
+		if h.ids != nil {
+			*h.ids = append(*h.ids, string(req.ID))
+		}
 		m := maps.Clone(req.Mirror)
 		delete(m, "Mcp-Method")
 		h.seen = append(h.seen, fmt.Sprint(m)[len("map"):])
@@ -224,4 +228,71 @@ func TestGoneVocabulary(t *testing.T) {
 	next(`"io.modelcontextprotocol/logLevel":"warning"`)
 	call("tools/call", `{"name":"echo","arguments":{"message":"a"},"_meta":{"io.modelcontextprotocol/logLevel":"debug"}}`, "a")
 	next(`"io.modelcontextprotocol/logLevel":"debug"`)
+}
+
+// TestMirrorsFollowTheList: a tool that no longer has an annotation has no
+// header, one on an earlier page keeps its own, and a request that is sent
+// again has an id of its own.
+func TestMirrorsFollowTheList(t *testing.T) {
+	const bare = `{"name":"m","inputSchema":{"type":"object"}}`
+	pages := map[string]string{
+		`first ""`:  `"tools":[` + mirroredTool + `],"nextCursor":"2"`,
+		`first "2"`: `"tools":[{"name":"n","inputSchema":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}]`,
+		`then ""`:   `"tools":[` + bare + `],"nextCursor":"2"`,
+	}
+	turn := "first"
+	s := tools()
+	s.Methods = map[string]runtimetest.Func{"tools/list": func(_ context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+		var p struct{ Cursor string }
+		_ = json.Unmarshal(c.Params, &p)
+		return json.RawMessage(`{"resultType":"complete",` + pages[fmt.Sprintf("%s %q", turn, p.Cursor)] + `}`), nil
+	}}
+	var ids []string
+	h := &headers{}
+	c := withHeaders(t, s, h, true)
+	do := func(method, params, want string) {
+		t.Helper()
+		h.seen = nil
+		if _, err := c.Call(t.Context(), &runtime.Request{Method: method, Params: json.RawMessage(params), ID: json.RawMessage(`"own"`)}); err != nil {
+			t.Error(err)
+		}
+		if got := strings.Join(h.seen, " "); got != want {
+			t.Errorf("%s: got %s, want %s", params, got, want)
+		}
+	}
+	const m, n = `{"name":"m","arguments":{"region":"a"}}`, `{"name":"n","arguments":{"a":"b"}}`
+	do("tools/list", `{}`, "")
+	do("tools/list", `{"cursor":"2"}`, "")
+	do("tools/call", m, "[Mcp-Name:m Mcp-Param-Region:a]")
+	do("tools/call", n, "[Mcp-Name:n Mcp-Param-A:b]")
+	turn = "then"
+	do("tools/list", `{}`, "")
+	do("tools/call", m, "[Mcp-Name:m]")
+	do("tools/call", n, "[Mcp-Name:n Mcp-Param-A:b]") // its page may come yet
+	h.ids = &ids
+	h.refuse = func(n int, _ map[string]string) bool { return n == 1 }
+	do("tools/call", `{"name":"é"}`, "[Mcp-Name:=?base64?w6k=?=] [Mcp-Name:é]")
+	if diff := cmp.Diff([]string{`"own"`, ""}, ids); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+}
+
+// TestCancelNotice goes to processes alone: over HTTP the end of the stream says
+// it.
+func TestCancelNotice(t *testing.T) {
+	for _, overHTTP := range []bool{true, false} {
+		s := tools()
+		frames := make(chan string, 10)
+		s.Seen = func(frame []byte) { frames <- string(frame) }
+		c := withHeaders(t, s, &headers{}, overHTTP)
+		<-frames // the probe
+		for _, method := range []string{"notifications/cancelled", "notifications/example.com/other"} {
+			if err := c.Notify(t.Context(), &runtime.Request{Method: method, Params: json.RawMessage(`{}`)}); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := <-frames; strings.Contains(got, "cancelled") == overHTTP {
+			t.Errorf("HTTP %v: got %s", overHTTP, got)
+		}
+	}
 }

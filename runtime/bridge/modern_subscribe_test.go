@@ -220,3 +220,58 @@ func TestSubscribeAfterTheEnd(t *testing.T) {
 		t.Error("subscribed on a closed connection")
 	}
 }
+
+// TestListenThatIsNotAcknowledged: changes of lists may still be told, what was
+// to be watched is an error. And one that is refused after an interruption is
+// tried without the resources.
+func TestListenThatIsNotAcknowledged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mute := true
+		var asked []string
+		s := runtimetest.New()
+		s.Versions, s.Capabilities = []string{runtimetest.RevJuly}, json.RawMessage(`{"tools":{"listChanged":true}}`)
+		ends := make(chan bool)
+		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			var p struct{ Notifications json.RawMessage }
+			_ = json.Unmarshal(c.Params, &p)
+			asked = append(asked, string(p.Notifications))
+			switch {
+			case len(asked) == 5:
+				return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "no longer"}
+			case !mute:
+				tell(c, "notifications/subscriptions/acknowledged", `"notifications":`+string(p.Notifications))
+			}
+			select {
+			case <-ctx.Done():
+			case <-ends:
+			}
+			return json.RawMessage(`{"resultType":"complete"}`), nil
+		}}
+		h := &told{}
+		c, err := bridge.Connect(t.Context(), bridge.Options{HTTP: true, Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		c.Transport.(interface{ Listen(context.Context) }).Listen(t.Context())
+		subscribe := func(want string) {
+			t.Helper()
+			raw, err := c.Call(t.Context(), &runtime.Request{Method: "resources/subscribe", Params: json.RawMessage(`{"uri":"uri"}`)})
+			if got := string(raw) + fmt.Sprint(err); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
+		time.Sleep(time.Minute)
+		subscribe("the server does not watch uri (-32602)")
+		mute = false
+		time.Sleep(time.Minute)
+		subscribe("{}<nil>")
+		time.Sleep(time.Second)
+		ends <- true // the latest one, the only one left
+		time.Sleep(time.Minute)
+		const lists, both = `{"toolsListChanged":true}`, `{"toolsListChanged":true,"resourceSubscriptions":["uri"]}`
+		if diff := cmp.Diff([]string{lists, both, lists, both, both, lists}, asked); diff != "" {
+			t.Errorf("asked (-want +got):\n%s", diff)
+		}
+	})
+}
