@@ -140,7 +140,7 @@ func (c *call) converted(a jsonrpc.Answer) answer {
 		if to.Error(e) == e {
 			return answer{object: a.Error}
 		}
-		return answer{result: inWords(bridge.Sentence(e), e.Raw)}
+		return answer{result: inWords(c.backend.name, bridge.Sentence(e), e.Raw)}
 	}
 	result := c.backend.p.exposedContent(c.backend, "tools/call", a.Result)
 	if !to.Needed() {

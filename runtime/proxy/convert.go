@@ -69,7 +69,7 @@ func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, 
 	if to == e || r.method != "tools/call" || to.Code != runtime.CodeInternalError {
 		return s, to
 	}
-	s.result = inWords(bridge.Sentence(e), e.Raw)
+	s.result = inWords(s.by.link.b.name, bridge.Sentence(e), e.Raw)
 	if r.from.modern() {
 		own := bridge.Conversion{From: bridge.Latest, To: r.from.version, Method: r.method, Server: p.info}
 		result, err := own.Result(s.result)
@@ -81,13 +81,14 @@ func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, 
 	return s, nil
 }
 
-// inWords gives a tool result that says what went wrong, with the server's own
-// error object for programs.
-func inWords(text string, object []byte) []byte {
+// inWords gives a tool result that says what went wrong at a server, with its
+// own error object for programs.
+func inWords(server, text string, object []byte) []byte {
 	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), text)
-	out = append(out, `}],"isError":true`...)
+	out = append(out, `}],"isError":true,"_meta":{"dev.mcpctl/error":{"kind":"protocol","server":`...)
+	out = rawjson.Quote(out, server)
 	if object != nil {
-		out = append(append(append(out, `,"_meta":{"dev.mcpctl/error":`...), object...), '}')
+		out = append(append(out, `,"error":`...), object...)
 	}
-	return append(out, '}')
+	return append(out, `}}}`...)
 }

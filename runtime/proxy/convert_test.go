@@ -131,7 +131,7 @@ func TestErrorInWords(t *testing.T) {
 		"tools/list": `{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`, "tools/call": "error " + object,
 	}}}
 	c := between(t, "2025-06-18", s, proxy.Options{Servers: []string{"a"}})
-	want := `{"content":[{"type":"text","text":"sign in first\nSign in https://a/b"}],"isError":true,"_meta":{"dev.mcpctl/error":` + object + `}}`
+	want := `{"content":[{"type":"text","text":"sign in first\nSign in https://a/b"}],"isError":true,"_meta":{"dev.mcpctl/error":{"kind":"protocol","server":"a","error":` + object + `}}}`
 	if got := c.result("tools/call", `{"name":"a__t"}`); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
