@@ -25,3 +25,15 @@ func TestCallDoesNotAllocate(t *testing.T) {
 		t.Errorf("got %.2f allocations a call, want none", perCall)
 	}
 }
+
+// TestHTTPCallAllocates little beside what net/http does: the exchange, its
+// channel, the answer.
+func TestHTTPCallAllocates(t *testing.T) {
+	c := newWebPath(t, fmt.Appendf(nil, pathResult, "r"))
+	for range 10 {
+		c.round()
+	}
+	if n := testing.AllocsPerRun(500, c.round); n > 5 {
+		t.Errorf("got %.2f allocations a call, want 4", n)
+	}
+}

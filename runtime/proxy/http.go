@@ -35,6 +35,7 @@ type HTTPFront struct {
 	p        *Proxy
 	o        HTTPOptions
 	sessions sessions
+	timers   sync.Pool // stopped ones: every request wants one
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc

@@ -32,6 +32,18 @@ func newExchange(s *session, id []byte, version string, likes taste) *exchange {
 // request serves one request. The answer is JSON, unless something comes before
 // it or it takes long: then it is a stream.
 func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
+	if string(m.Method.Of(body)) == `"tools/call"` {
+		conn, taken, err := h.p.quick(body, m, x)
+		switch {
+		case err != nil:
+			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed("tools/call", err)))
+			return
+		case taken:
+			conn.Flush()
+			h.await(w, r, x)
+			return
+		}
+	}
 	method, ok := rawjson.String(body, m.Method)
 	if !ok {
 		refuse(w, http.StatusBadRequest, m.ID.Of(body), runtime.CodeInvalidRequest, "method is not a string")
@@ -40,18 +52,6 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 	if method == "initialize" {
 		h.initialize(w, r, x, body, m)
 		return
-	}
-	if method == "tools/call" {
-		conn, taken, err := h.p.quick(body, m, x)
-		switch {
-		case err != nil:
-			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed(method, err)))
-			return
-		case taken:
-			conn.Flush()
-			h.await(w, r, x)
-			return
-		}
 	}
 	h.slowly(w, r, x, request{line: bytes.Clone(body), msg: new(*m), method: method})
 }
@@ -81,7 +81,7 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 }
 
 func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
-	a := h.p.serve(r.Context(), request{line: body, msg: m, method: "initialize"})
+	a := h.p.serve(r.Context(), request{line: body, msg: new(*m), method: "initialize"})
 	if a.object == nil {
 		s := h.sessions.open(h.lifetime, h.p)
 		s.peer.greeted(greeting(body, m))

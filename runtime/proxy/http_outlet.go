@@ -52,8 +52,16 @@ func (o *outlet) run() {
 			o.unblock()
 		}
 	}()
-	quiet := time.NewTimer(silence)
-	defer quiet.Stop()
+	quiet, _ := o.h.timers.Get().(*time.Timer)
+	if quiet == nil {
+		quiet = time.NewTimer(silence)
+	} else {
+		quiet.Reset(silence)
+	}
+	defer func() {
+		quiet.Stop()
+		o.h.timers.Put(quiet)
+	}()
 	if o.likes.streams() {
 		o.open()
 	}

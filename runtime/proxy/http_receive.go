@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net"
 	"net/http"
@@ -106,15 +107,18 @@ func (o *HTTPOptions) admit(w http.ResponseWriter, r *http.Request) bool {
 // receive reads the body of a POST, nil where it refuses it. Release takes the
 // buffer back.
 func (o *HTTPOptions) receive(w http.ResponseWriter, r *http.Request) *bytes.Buffer {
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+	if !isJSON(r.Header.Get("Content-Type")) {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return nil
 	}
 	buf, _ := bodies.Get().(*bytes.Buffer)
-	if n := r.ContentLength; n > 0 && n <= o.MaxBody {
-		buf.Grow(int(n) + bytes.MinRead)
+	var from io.Reader = r.Body
+	if n := r.ContentLength; n >= 0 && n <= o.MaxBody {
+		buf.Grow(int(n) + bytes.MinRead) // no more will come
+	} else {
+		from = http.MaxBytesReader(w, r.Body, o.MaxBody)
 	}
-	_, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, o.MaxBody))
+	_, err := buf.ReadFrom(from)
 	if err == nil {
 		return buf
 	}
@@ -125,6 +129,14 @@ func (o *HTTPOptions) receive(w http.ResponseWriter, r *http.Request) *bytes.Buf
 		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
 	}
 	return nil
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" { // as nearly all have it
+		return true
+	}
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == "application/json"
 }
 
 func release(buf *bytes.Buffer) {
@@ -138,16 +150,24 @@ func release(buf *bytes.Buffer) {
 // parts are not found, and refuses what is no message.
 func scan(w http.ResponseWriter, body []byte, m *rawjson.Message) (batch, ok bool) {
 	err := rawjson.Scan(body, m)
+	if err != nil {
+		if errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+			return true, true
+		}
+		unreadable(w, body, m, err)
+		return false, false
+	}
+	if fault := misshapen(body, m); fault != "" {
+		refuse(w, http.StatusBadRequest, usableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
+		return false, false
+	}
+	return false, true
+}
+
+// unreadable refuses what is no message.
+func unreadable(w http.ResponseWriter, body []byte, m *rawjson.Message, err error) {
 	var dup *rawjson.DuplicateError
 	switch {
-	case errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")):
-		return true, true
-	case err == nil:
-		if fault := misshapen(body, m); fault != "" {
-			refuse(w, http.StatusBadRequest, usableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
-			return false, false
-		}
-		return false, true
 	case errors.As(err, &dup):
 		refuse(w, http.StatusBadRequest, duplicateID(body, m, dup), runtime.CodeInvalidRequest, err.Error())
 	case errors.Is(err, rawjson.ErrNotObject):
@@ -155,5 +175,4 @@ func scan(w http.ResponseWriter, body []byte, m *rawjson.Message) (batch, ok boo
 	default:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
 	}
-	return false, false
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -54,8 +56,8 @@ func pipes(tb testing.TB) (r, w *os.File) {
 	return r, w
 }
 
-// newPath builds the path and takes the first, slow call over it.
-func newPath(tb testing.TB, result []byte) *path {
+// pathProxy is a proxy before an echoBackend.
+func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
 	dial := func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		toBackend, w := pipes(tb)
@@ -73,6 +75,13 @@ func newPath(tb testing.TB, result []byte) *path {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return p
+}
+
+// newPath builds the path and takes the first, slow call over it.
+func newPath(tb testing.TB, result []byte) *path {
+	tb.Helper()
+	p := pathProxy(tb, result)
 	toProxy, in := pipes(tb)
 	out, fromProxy := pipes(tb)
 	served := make(chan error, 1)
@@ -133,5 +142,74 @@ func BenchmarkPath(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// webPath is a proxy behind its HTTP front, without a server: what is counted
+// is what the front does.
+type webPath struct {
+	front *proxy.HTTPFront
+	body  *bytes.Reader
+	req   *http.Request
+	w     discarded
+}
+
+// discarded is a response that only tells how long it is.
+type discarded struct {
+	head http.Header
+	n    int
+}
+
+func (c *discarded) Header() http.Header { return c.head }
+func (c *discarded) WriteHeader(int)     {}
+func (c *discarded) Write(b []byte) (int, error) {
+	c.n += len(b)
+	return len(b), nil
+}
+
+func newWebPath(tb testing.TB, result []byte) *webPath {
+	tb.Helper()
+	p := pathProxy(tb, result)
+	front := p.NewHTTPFront(proxy.HTTPOptions{})
+	tb.Cleanup(func() {
+		front.Close()
+		_ = p.Close()
+	})
+	c := &webPath{front: front, w: discarded{head: http.Header{}}}
+	c.send(tb, []byte(hello("2025-11-25")))
+	session := c.w.head.Get("Mcp-Session-Id")
+	c.send(tb, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	line := echoLine(100)
+	c.body = bytes.NewReader(line)
+	c.req = httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", c.body)
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25", "Mcp-Session-Id": session,
+	} {
+		c.req.Header.Set(name, value)
+	}
+	return c
+}
+
+func (c *webPath) send(tb testing.TB, body []byte) {
+	tb.Helper()
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", bytes.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	c.front.ServeHTTP(&c.w, r)
+}
+
+func (c *webPath) round() {
+	_, _ = c.body.Seek(0, io.SeekStart)
+	c.front.ServeHTTP(&c.w, c.req)
+}
+
+// BenchmarkHTTP measures one call at a time through the HTTP front.
+func BenchmarkHTTP(b *testing.B) {
+	c := newWebPath(b, fmt.Appendf(nil, pathResult, "r"))
+	b.ReportAllocs()
+	for b.Loop() {
+		c.round()
+	}
+	if c.w.n < 50*b.N {
+		b.Errorf("%d bytes for %d calls", c.w.n, b.N)
 	}
 }
