@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -78,6 +79,9 @@ func (o *outlet) run() {
 	for {
 		select {
 		case <-o.s.wake:
+			if o.r.Context().Err() != nil {
+				return // what has come is for the next connection
+			}
 			if o.write(o.s.take(o.holder, o.session != nil)) {
 				return
 			}
@@ -149,7 +153,10 @@ func (o *outlet) write(n news) (end bool) {
 	if n.pause {
 		o.sink.mark(o.eventID(n.n), n.retry)
 	}
-	o.sink.flush()
+	if o.sink.flush() != nil {
+		o.s.untake(o.holder, n.events)
+		return true
+	}
 	return n.ended || n.pause
 }
 
@@ -178,7 +185,7 @@ func (o *outlet) open() {
 	o.holder = o.session.kept.keep(o.s, o.kind)
 	if o.session.polls() {
 		o.sink.mark(o.eventID(0), pollAfter)
-		o.sink.flush()
+		_ = o.sink.flush() // the request's context tells that the client has gone
 	}
 }
 
@@ -197,7 +204,7 @@ func (o *outlet) cut() {
 		return
 	}
 	o.sink.event("", bytes.TrimRight(a, "\n"))
-	o.sink.flush()
+	_ = o.sink.flush() // whoever is gone needs no answer
 }
 
 // sink writes server-sent events.
@@ -242,19 +249,24 @@ func (s *sink) mark(id string, retry time.Duration) {
 
 func (s *sink) comment() {
 	s.b = sse.AppendComment(s.b, "keep-alive")
-	s.flush()
+	_ = s.flush() // the request's context tells, too, that the client has gone
 }
 
 // maxSink bounds the buffer that a stream keeps.
 const maxSink = 64 << 10
 
-// flush sends what is buffered. A client that has gone is noticed by the
-// request's context.
-func (s *sink) flush() {
-	_, _ = s.w.Write(s.b)
-	_ = s.f.Flush()
+// flush sends what is buffered. An error tells that the client has gone; that
+// there is none tells little.
+func (s *sink) flush() error {
+	_, err := s.w.Write(s.b)
+	if err == nil {
+		if err = s.f.Flush(); errors.Is(err, http.ErrNotSupported) {
+			err = nil
+		}
+	}
 	s.b = s.b[:0]
 	if cap(s.b) > maxSink {
 		s.b = nil
 	}
+	return err
 }

@@ -133,12 +133,15 @@ func (m *inMemory) do(method, path, body string, headers ...string) *reply {
 		w.WriteHeader(http.StatusOK)
 		_ = write.Close()
 	}()
+	patience := time.AfterFunc(24*time.Hour, func() { _ = read.CloseWithError(errors.New("waited for a day")) })
 	r := &reply{t: m.t, body: read, hangUp: func() {
 		cancel()
 		_ = read.CloseWithError(errors.New("the client is gone"))
 		<-done
 	}}
 	m.t.Cleanup(r.hangUp)
+	// A test that waits in vain gets keep-alive comments for ever.
+	m.t.Cleanup(func() { patience.Stop() })
 	r.status = <-w.ready
 	r.head = w.head.Clone()
 	r.events = sse.NewReader(read, 1<<20)

@@ -325,21 +325,27 @@ func TestHTTPStreamMaxIsShort(t *testing.T) {
 	})
 }
 
-// TestHTTPWhatAConnectionHasNotTaken goes to the next one.
+// TestHTTPWhatAConnectionHasNotTaken goes to the next one, whether or not a
+// write has begun.
 func TestHTTPWhatAConnectionHasNotTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := front(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
-		id := m.session("2025-11-25")
-		m.post(id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).all()
-		first := m.listen(id, "") // reads nothing
-		m.back.offer(`{"tools":[]}`)
-		m.back.handler.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
-		time.Sleep(10 * time.Second)
-		first.hangUp()
-		next := m.listen(id, "")
-		next.message("tools/list_changed")
-		next.hangUp()
-	})
+	for _, writing := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m := front(t, proxy.Options{}, proxy.HTTPOptions{}, steps(0))
+			id := m.session("2025-11-25")
+			m.post(id, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).all()
+			first := m.listen(id, "")
+			if writing {
+				first.next() // the message comes next, and is not read
+			}
+			m.back.offer(`{"tools":[]}`)
+			m.back.handler.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
+			time.Sleep(10 * time.Second)
+			first.hangUp()
+			next := m.listen(id, "")
+			next.message("tools/list_changed")
+			next.hangUp()
+		})
+	}
 }
 
 // TestHTTPSilenceBecomesAStream: after five seconds, with comments.

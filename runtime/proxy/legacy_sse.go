@@ -144,7 +144,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	out := &sink{w: w, f: http.NewResponseController(w)}
 	defer out.bound(s.lifetime)()
 	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
-	out.flush()
+	_ = out.flush() // the request's context tells that the client has gone
 	pings := s.ping()
 	defer pings()
 	for {
@@ -156,7 +156,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 					continue
 				}
 				out.event("", q.line())
-				out.flush()
+				_ = out.flush() // the request's context tells that the client has gone
 				if q.weight == answering {
 					<-s.places
 				}

@@ -270,6 +270,21 @@ func (s *stream) detach(holder chan struct{}) {
 	k.watch()
 }
 
+// untake gives back what a connection has taken and not sent.
+func (s *stream) untake(holder chan struct{}, events []queued) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keeper == nil || holder != s.holder || len(events) == 0 {
+		return
+	}
+	for s.sent > 0 && s.events[s.sent-1].n >= events[0].n {
+		s.sent--
+		if q := s.events[s.sent]; q.weight < answering {
+			s.bytes += len(q.data)
+		}
+	}
+}
+
 // reclaim gives what no connection has taken, and is not to be had here any
 // more, where no connection has the stream.
 func (s *stream) reclaim() []queued {

@@ -162,7 +162,7 @@ func (x *window) open() {
 func (x *window) event(framed []byte) {
 	x.open()
 	x.sink.event("", bytes.TrimRight(framed, "\n"))
-	x.sink.flush()
+	_ = x.sink.flush() // the request's context tells that the client has gone
 }
 
 // comment tells whatever lies between that the stream is alive.

@@ -288,6 +288,6 @@ func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
 		defer s.listen(o.s)()
 	}
 	o.open()
-	o.sink.flush() // the headers
+	_ = o.sink.flush() // the request's context tells that the client has gone
 	o.run()
 }
