@@ -141,6 +141,56 @@ func TestErrorInWords(t *testing.T) {
 	}
 }
 
+// TestModernAnswers: whatever a client of the stateless era asks, and whatever
+// becomes of it, the answer is one of its era.
+func TestModernAnswers(t *testing.T) {
+	a := &stub{version: "2025-11-25", answers: map[string]string{
+		"tools/list": `{"tools":[{"name":"t"}]}`, "tools/call": `{"content":[],"x":1.0}`, "prompts/list": `{"prompts":[{"name":"p"}]}`,
+		"prompts/get": `{"messages":[]}`, "resources/list": `{"resources":[{"uri":"x:y","name":"n"}]}`, "resources/read": `{"contents":[]}`,
+		"resources/templates/list": `{"resourceTemplates":[]}`, "completion/complete": `{"completion":{"values":[]}}`,
+	}}
+	c := between(t, "", stubs{"a": a}, proxy.Options{Servers: []string{"a"}})
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, tt := range []struct {
+		method, params string
+		cached         bool
+	}{
+		{"server/discover", ``, true},
+		{"tools/list", ``, true},
+		{"prompts/list", ``, true},
+		{"resources/list", ``, true},
+		{"resources/templates/list", ``, true},
+		{"resources/read", `,"uri":"x:y"`, true},
+		{"tools/call", `,"name":"a__t"`, false},
+		{"prompts/get", `,"name":"a__p"`, false},
+		{"completion/complete", `,"ref":{"type":"ref/prompt","name":"a__p"},"argument":{"name":"x","value":""}`, false},
+	} {
+		var got struct {
+			ResultType string
+			TTL        *int `json:"ttlMs"`
+			CacheScope *string
+			Meta       map[string]json.RawMessage `json:"_meta"`
+		}
+		raw := c.result(tt.method, `{`+meta+tt.params+`}`)
+		if err := json.Unmarshal([]byte(raw), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.ResultType != "complete" || (got.TTL != nil) != tt.cached || (got.CacheScope != nil) != tt.cached ||
+			string(got.Meta["io.modelcontextprotocol/serverInfo"]) != `{"name":"mcpctl","version":"t"}` || strings.Count(raw, "resultType") != 1 {
+			t.Errorf("%s: got %s", tt.method, raw)
+		}
+		if behind := got.Meta["dev.mcpctl/backendServerInfo"]; strings.Contains(tt.params, "a__") && string(behind) != `{"name":"a","version":"1"}` {
+			t.Errorf("%s: got %s", tt.method, raw)
+		}
+	}
+	a.mu.Lock()
+	a.answers["resources/read"] = `error {"code":-32002,"message":"not there","data":{"uri":"x:y"},"grease":1.0}`
+	a.mu.Unlock()
+	if got, want := c.call("resources/read", `{`+meta+`,"uri":"x:y"}`), `"error":{"code":-32602,"message":"not there","data":{"uri":"x:y"}`; !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestChallengesStayBehind(t *testing.T) {
 	a := &unauthorised{stub{version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[{"name":"t"}]}`}}}
 	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {

@@ -184,7 +184,11 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 	abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
-		return []byte(`{"completion":{"values":[]}}`), nil // we have declared it for all
+		none := []byte(`{"completion":{"values":[]}}`) // we have declared it for all
+		if r.from.modern() {
+			return p.complete2026(r.method, none)
+		}
+		return none, nil
 	}
 	return s.result, err
 }

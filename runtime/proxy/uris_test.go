@@ -193,6 +193,10 @@ func TestNothingDeclaredIsUnknown(t *testing.T) {
 	if got := c.result("completion/complete", `{"ref":{"type":"ref/prompt","name":"a__p"},"argument":{"name":"x","value":""}}`); got != `{"completion":{"values":[]}}` {
 		t.Errorf("got %s", got)
 	}
+	modern := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	if got := c.result("completion/complete", `{`+modern+`,"ref":{"type":"ref/prompt","name":"a__p"},"argument":{"name":"x","value":""}}`); !strings.HasPrefix(got, `{"resultType":"complete"`) || !strings.HasSuffix(got, `"completion":{"values":[]}}`) {
+		t.Errorf("got %s", got)
+	}
 }
 
 // TestResultsWithoutASession: a request that stands alone is answered in the
