@@ -179,6 +179,8 @@ func wantsAnswer(err error) error {
 		return err
 	}
 	switch {
+	case strings.Contains(string(data.Required["elicitation"]), `"url"`):
+		return &Error{Code: exitUsage, Err: err, Remedy: "the server wants a page opened: run it on a terminal; --elicit decline says no"}
 	case data.Required["elicitation"] != nil:
 		return &Error{Code: exitUsage, Err: err, Remedy: "the server has a question: run it on a terminal, or answer with --elicit"}
 	case data.Required["roots"] != nil:

@@ -155,6 +155,7 @@ func TestOneQuestionAtATime(t *testing.T) {
 func TestMissingCapability(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"requiredCapabilities":{"elicitation":{"form":{}}}}`: "--elicit",
+		`{"requiredCapabilities":{"elicitation":{"url":{}}}}`:  "a page opened",
 		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
 	} {
 		err := wantsAnswer(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})

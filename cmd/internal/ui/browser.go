@@ -20,6 +20,7 @@ func OpenBrowser(ctx context.Context, getenv func(string) string, page string) e
 	}
 	// The browser stays when the call ends.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, words[1:]...)
+	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return err
 	}

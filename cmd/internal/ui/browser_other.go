@@ -1,0 +1,7 @@
+//go:build !unix
+
+package ui
+
+import "syscall"
+
+func apart() *syscall.SysProcAttr { return nil }

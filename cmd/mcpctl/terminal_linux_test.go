@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a pseudo-terminal with somebody in front of it, who types an
+// answer to each text that is drawn, once.
+type terminal struct {
+	screen, tty *os.File
+	done        chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	drawn   strings.Builder
+	seen    int // how much of drawn has been answered
+	answers [][2]string
+}
+
+func openTerminal(t *testing.T, answers ...[2]string) *terminal {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
+		t.Fatal(err)
+	}
+	p := &terminal{screen: screen, tty: tty, done: make(chan struct{}), answers: answers}
+	go p.watch()
+	t.Cleanup(func() {
+		_ = tty.Close() // the reader's end
+		<-p.done
+		_ = screen.Close()
+	})
+	return p
+}
+
+func (p *terminal) watch() {
+	defer close(p.done)
+	buf := make([]byte, 4096)
+	for {
+		n, err := p.screen.Read(buf)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		p.drawn.Write(buf[:n])
+		p.answer()
+		p.mu.Unlock()
+	}
+}
+
+// answer types what belongs to the next text, once that is drawn and the
+// program reads single keys. The caller holds the lock.
+func (p *terminal) answer() {
+	for len(p.answers) > 0 {
+		i := strings.Index(p.drawn.String()[p.seen:], p.answers[0][0])
+		if i < 0 {
+			return
+		}
+		p.seen += i + len(p.answers[0][0])
+		for range 2000 { // a prompt is drawn before keys are read
+			mode, err := unix.IoctlGetTermios(int(p.screen.Fd()), unix.TCGETS)
+			if err != nil || mode.Lflag&unix.ICANON == 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		_, _ = p.screen.WriteString(p.answers[0][1])
+		p.answers = p.answers[1:]
+	}
+}
+
+func (p *terminal) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.drawn.String()
+}
+
+// atTerminal runs mcpctl with standard input and error on a terminal and
+// standard output in a pipe.
+func atTerminal(t *testing.T, p *terminal, env []string, words ...string) (stdout string, code int) {
+	t.Helper()
+	mcpctl, err := exec.LookPath("mcpctl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	servers := map[string]any{}
+	for name, version := range map[string]string{"old": "2025-11-25", "new": "2026-07-28"} {
+		servers[name] = map[string]any{"command": "fake-mcp", "args": []string{"-full", version}}
+	}
+	b, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "servers.json"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, mcpctl, words...)
+	cmd.Env = append([]string{"MCPCTL_HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", noRaceSleep}, env...)
+	var out bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.tty, &out, p.tty
+	// Keys such as Ctrl+C go to whose terminal it is.
+	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
+	_ = cmd.Run() // its exit code says it
+	return out.String(), cmd.ProcessState.ExitCode()
+}
+
+// TestFormOnATerminal: a person breaks a form off, or says no, in both eras;
+// package elicit has those that are filled in.
+func TestFormOnATerminal(t *testing.T) {
+	t.Parallel()
+	for _, server := range []string{"old", "new"} {
+		for name, c := range map[string]struct {
+			answers [][2]string
+			want    string
+		}{
+			"broken off": {[][2]string{{"Cancel (", "\x03"}}, `{"action":"cancel"}`},
+			"declined":   {[][2]string{{"Cancel (", "\x1b[B\r"}}, `{"action":"decline"}`},
+		} {
+			t.Run(server+" "+name, func(t *testing.T) {
+				t.Parallel()
+				p := openTerminal(t, c.answers...)
+				out, code := atTerminal(t, p, nil, "--json", server, "ask_form")
+				if code != 0 || !strings.Contains(out, c.want) {
+					t.Errorf("got exit %d, %s, want %s; drawn:\n%s", code, out, c.want, p.text())
+				}
+				if !strings.Contains(p.text(), server+" asks: Who are you?") {
+					t.Errorf("drawn:\n%s", p.text())
+				}
+			})
+		}
+	}
+}
+
+// TestPageOnATerminal: a page is opened with $BROWSER, and not before it is
+// said so.
+func TestPageOnATerminal(t *testing.T) {
+	t.Parallel()
+	for keys, opened := range map[string]bool{"\r": true, "\x1b[B\r": false} {
+		opens := filepath.Join(t.TempDir(), "opened")
+		browser := filepath.Join(t.TempDir(), "browser")
+		if err := os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" >'"+opens+".new'; mv '"+opens+".new' '"+opens+"'\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		p := openTerminal(t, [2]string{"Cancel (", keys})
+		out, code := atTerminal(t, p, []string{"BROWSER=" + browser}, "--json", "new", "ask_url")
+		if code != 0 || !strings.Contains(out, `{"action":"accept"}`) {
+			t.Errorf("got exit %d, %s; drawn:\n%s", code, out, p.text())
+		}
+		const page = "https://example.com/connect?a=1&b=é"
+		if !strings.Contains(p.text(), "new asks you to open a page: Please connect\r\n  "+page) {
+			t.Errorf("drawn:\n%s", p.text())
+		}
+		var got []byte
+		for range 100 { // the browser is not waited for
+			var err error
+			if got, err = os.ReadFile(opens); err == nil || !opened {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if opened && string(got) != page || !opened && got != nil {
+			t.Errorf("%q: opened %q", keys, got)
+		}
+	}
+}
+
+// TestProgressOnATerminal: the live line is there, and gone at the end.
+func TestProgressOnATerminal(t *testing.T) {
+	t.Parallel()
+	p := openTerminal(t)
+	out, code := atTerminal(t, p, nil, "-o", "text", "old", "steps", "n=3")
+	const gone = "\r\x1b[2K"
+	if drawn := p.text(); code != 0 || out != "done\n" || !strings.Contains(drawn, gone+"[") || !strings.HasSuffix(drawn, gone) {
+		t.Errorf("got exit %d, %q; drawn %q", code, out, drawn)
+	}
+}
