@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -62,6 +63,16 @@ func (p *Proxy) begins(s *snapshot, k kind, params []byte) (int, error) {
 
 // version is the same for equal lists and for no others.
 func (s *snapshot) version(k kind) string {
-	sum := sha256.Sum256(s.lists[k])
-	return hex.EncodeToString(sum[:8])
+	v := &s.versions[k]
+	v.once.Do(func() {
+		sum := sha256.Sum256(s.lists[k])
+		v.text = hex.EncodeToString(sum[:8])
+	})
+	return v.text
+}
+
+// version is what tells a list from others, found when it is first needed.
+type version struct {
+	once sync.Once
+	text string
 }

@@ -189,6 +189,9 @@ var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
 // {+x} and {#x} stand for anything, the other expressions for what has no
 // slash but those that begin with one.
 func matches(template, uri string) bool {
+	if literal, _, _ := strings.Cut(template, "{"); !strings.HasPrefix(uri, literal) {
+		return false // which spares most templates the work below
+	}
 	pattern := expression.ReplaceAllStringFunc(regexp.QuoteMeta(template), func(e string) string {
 		switch e[2] {
 		case '+', '\\', '/', ';', '?', '&', '#':

@@ -20,6 +20,7 @@ type snapshot struct {
 	lists [kinds][]byte
 	// variants are the lists in the words of each era: the handshake's first.
 	variants [kinds][2]variant
+	versions [kinds]version
 	// fresh is how long each list may be kept, partial the report of what it
 	// leaves out, nil where it leaves out nothing.
 	fresh   [kinds]freshness
