@@ -129,6 +129,8 @@ func atTerminal(t *testing.T, p *terminal, env []string, words ...string) (stdou
 	// Keys such as Ctrl+C go to whose terminal it is.
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	_ = cmd.Run() // its exit code says it
+	_ = p.tty.Close()
+	<-p.done // all is drawn
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
