@@ -36,7 +36,9 @@ func ToolMirrors(inputSchema json.RawMessage) ([]Mirror, error) {
 		return nil, nil // no annotation, not even one that hides behind escapes
 	}
 	var schema any
-	if err := json.Unmarshal(inputSchema, &schema); err != nil {
+	d := json.NewDecoder(bytes.NewReader(inputSchema))
+	d.UseNumber() // one too large for a float is no fault here
+	if err := d.Decode(&schema); err != nil {
 		return nil, fmt.Errorf("inputSchema: %w", err)
 	}
 	w := schemaWalk{seen: map[string]string{}}

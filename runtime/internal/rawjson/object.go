@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -146,7 +147,8 @@ func Set(object []byte, members []Member) ([]byte, error) {
 	object = Splice(nil, object, edits...)
 	for i, m := range slices.Backward(members) {
 		if !at[i].Present() {
-			object = Splice(nil, object, Insertion(object, Span{End: len(object)}, m.Name, m.Value))
+			whole := Span{bytes.IndexByte(object, '{'), len(object)} // white space may come before
+			object = Splice(nil, object, Insertion(object, whole, m.Name, m.Value))
 		}
 	}
 	return object, nil

@@ -30,3 +30,12 @@ func TestWithout(t *testing.T) {
 		}
 	}
 }
+
+func TestSetAfterWhiteSpace(t *testing.T) {
+	for in, want := range map[string]string{" \n{} ": " \n{\"a\":1} ", ` {"b":2}`: ` {"a":1,"b":2}`, `{"a":0}`: `{"a":1}`} {
+		got, err := rawjson.Set([]byte(in), []rawjson.Member{{Name: "a", Value: []byte("1")}})
+		if err != nil || string(got) != want {
+			t.Errorf("%q: got %q %v, want %q", in, got, err, want)
+		}
+	}
+}
