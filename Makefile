@@ -9,7 +9,7 @@ SUITE_STAMP      := test/conformance/node_modules/.stamp
 CONFORMANCE      ?=
 FUZZTIME         ?= 3s
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench eras eras-breaks clean ci
 
 all: build
 
@@ -79,6 +79,13 @@ $(SUITE_STAMP): test/conformance/package.json test/conformance/package-lock.json
 
 bench:
 	go test -run '^$$' -bench . -benchtime 20ms ./...
+
+# What docs/eras.md shows, and that mistakes would show there.
+eras:
+	go test ./test/eras -run TestEras -update
+
+eras-breaks:
+	go test ./test/eras -run 'TestBreaks$$' -breaks . -breaks-update -timeout 60m -v
 
 ci:
 	.ci/run

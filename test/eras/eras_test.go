@@ -1,20 +1,19 @@
 package eras_test
 
 import (
+	"flag"
 	"maps"
 	"sync"
 	"testing"
 	"time"
 )
 
-const (
-	// limit is how long a check may take on a busy machine, quick what one gets
-	// that is known to fail.
-	limit = 20 * time.Second
-	quick = 4 * time.Second
-	// settling is how long a backend may take to be there, with the pause after
-	// a connection that has failed.
-	settling = 30 * time.Second
+// quick is how long a check may take that is known to fail.
+const quick = 4 * time.Second
+
+var (
+	limit    = flag.Duration("limit", 20*time.Second, "how long a check may take, on a busy machine")
+	settling = flag.Duration("settling", 30*time.Second, "how long a backend may take to be there, with the pause after a connection that has failed")
 )
 
 // TestEras runs each line for each pair of a front and a backend, and compares
@@ -66,7 +65,7 @@ func runPair(t *testing.T, f front, b backend, doc outcomes) outcomes {
 		t.Run(l.name, func(t *testing.T) {
 			e := err
 			if e == nil {
-				most := limit
+				most := *limit
 				if known, ok := doc[where]; !ok || known.failed {
 					most = quick
 				}

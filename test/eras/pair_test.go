@@ -32,6 +32,8 @@ type pair struct {
 	others  []*client
 	ctx     context.Context //nolint:containedctx // of the line that runs
 	started bool
+	// unsettled tells why the backend never was there, nil where it was.
+	unsettled error
 }
 
 // modern tells whether the proxy speaks the modern era to the backend.
@@ -133,12 +135,13 @@ func (p *pair) settle(ctx context.Context) error {
 // run runs one line.
 func (p *pair) run(l line, limit time.Duration) error {
 	if !p.started {
-		ctx, cancel := context.WithTimeout(context.Background(), settling)
+		ctx, cancel := context.WithTimeout(context.Background(), *settling)
 		defer cancel()
-		if err := p.settle(ctx); err != nil {
-			return err
-		}
+		p.unsettled = p.settle(ctx)
 		p.started = true
+	}
+	if p.unsettled != nil {
+		return p.unsettled
 	}
 	var cancel context.CancelFunc
 	p.ctx, cancel = context.WithTimeout(context.Background(), limit)
