@@ -112,7 +112,8 @@ func (b *backend) over(ctx context.Context, c *connection, events *relay, build 
 	e := *events // an earlier connection may still be at it
 	e.conn = c
 	req.Events = &e
-	defer c.begin(&e)()
+	end := c.begin(&e)
+	defer func() { end(ctx.Err() != nil) }()
 	c.usedBy(e.from.peer)
 	return c.client.Transport().Call(ctx, req)
 }

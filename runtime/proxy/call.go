@@ -167,16 +167,22 @@ func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
 // cancelQuick ends the call with a client's id whose receiver is the client's,
 // without an answer, and gives that receiver; nil where there is no such call.
 func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
-	for _, pipe := range p.pipes() {
+	for _, conn := range p.piped() {
+		pipe := conn.pipe
 		var found *call
+		var who *peer
 		n, ok := pipe.Find(func(r jsonrpc.Receiver) bool {
 			c, is := r.(*call)
 			if is && bytes.Equal(c.id, id) && of(c.to) {
-				found = c
+				found, who = c, c.to.whose()
 			}
 			return found != nil
 		})
-		if ok && pipe.Abandon(n, errCancelled.Error()) {
+		if !ok {
+			continue
+		}
+		conn.gaveUp(who)
+		if pipe.Abandon(n, errCancelled.Error()) {
 			to := found.to
 			found.free()
 			return to
@@ -188,19 +194,22 @@ func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
 // abandonQuick ends all calls whose receiver is among those of a client that
 // is gone, without an answer.
 func (p *Proxy) abandonQuick(of func(receiver) bool) {
-	for _, pipe := range p.pipes() {
+	for _, conn := range p.piped() {
+		pipe := conn.pipe
 		for {
 			var found *call
+			var who *peer
 			n, ok := pipe.Find(func(r jsonrpc.Receiver) bool {
 				c, is := r.(*call)
 				if is && of(c.to) {
-					found = c
+					found, who = c, c.to.whose()
 				}
 				return found != nil
 			})
 			if !ok {
 				break
 			}
+			conn.gaveUp(who)
 			if pipe.Abandon(n, errSessionEnded.Error()) {
 				found.free()
 			}

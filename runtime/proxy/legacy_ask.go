@@ -66,6 +66,14 @@ func (c *connection) only(ends func()) (_ *active, several bool) {
 			}
 		})
 	}
+	if !several {
+		c.mu.Lock()
+		if a == nil && !c.crowd.Load() {
+			who = c.user.Load() // nobody else has ever used the connection
+		}
+		several = c.lateOfOthers(who)
+		c.mu.Unlock()
+	}
 	if several || a == nil {
 		return nil, several
 	}

@@ -71,6 +71,8 @@ type connection struct {
 	level level  // the log level that the server was told
 	// promised are the elicitations whose end a server will tell, by the raw id.
 	promised map[string]*peer
+	// late are calls that were given up a moment ago.
+	late []late
 }
 
 // modern tells whether requests over the connection are self-contained.
@@ -310,15 +312,19 @@ func (c *connection) busy() bool {
 }
 
 // begin notes a call of a client that has a goroutine; the function takes it
-// back.
-func (c *connection) begin(e *relay) (end func()) {
+// back, and is told whether the call was given up.
+func (c *connection) begin(e *relay) (end func(given bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.calls[e] = struct{}{}
 	c.begun++
-	return func() {
+	return func(given bool) {
 		c.mu.Lock()
 		delete(c.calls, e)
+		// A modern server says nothing without being told a level.
+		if given && !(c.modern() && e.from.modern() && e.level >= silent) {
+			c.noteLate(e.from.peer)
+		}
 		ends := e.ends
 		c.mu.Unlock()
 		for _, f := range ends {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
 // Isolation tells which clients share a backend's connection, and with it the
@@ -387,12 +386,12 @@ func (b *backend) connections() (all []*connection) {
 	return all
 }
 
-// pipes gives the connections that calls of the quick path may be pending on.
-func (p *Proxy) pipes() (all []*jsonrpc.Conn) {
+// piped gives the connections that calls of the quick path may be pending on.
+func (p *Proxy) piped() (all []*connection) {
 	for _, b := range p.backends {
 		for _, c := range b.connections() {
 			if c.pipe != nil {
-				all = append(all, c.pipe)
+				all = append(all, c)
 			}
 		}
 	}

@@ -36,6 +36,8 @@ const (
 //	come_back   nothing          → a requestState alone, then text
 //	                               (2026-07-28); text before
 //	log         level, text      → a log message of that level, then text
+//	tell        label, ask       → progress, a log message and, with ask, a form
+//	                               that all say label; label and the answer
 //	wait        nothing          → waits until it is cancelled
 //	task        message string   → text, as a task only
 //	region      region, n, flag  → gives its arguments back; all of them are
@@ -153,6 +155,21 @@ func askTools() []Tool {
 	}
 }
 
+func tell(ctx context.Context, c *Call) (json.RawMessage, error) {
+	label, said := field(c.Arguments, "label"), "nothing"
+	c.Progress(1, 2, label)
+	c.Log("error", mustMarshal(label))
+	if string(member(c.Arguments, "ask")) == "true" {
+		answers, err := c.Questions(ctx, Form("who", "Who is "+label+"?", "name"))
+		if err != nil {
+			return nil, err
+		}
+		said = string(answers["who"])
+	}
+	c.Progress(2, 2, label)
+	return Text(label + ": " + said), nil
+}
+
 // codeURLElicitation is an error of 2025-11-25 that 2026-07-28 no longer has.
 const codeURLElicitation = -32042
 
@@ -191,6 +208,7 @@ func otherTools() []Tool {
 			c.Log(field(c.Arguments, "level"), mustMarshal(field(c.Arguments, "text")))
 			return Text("logged"), nil
 		}),
+		tool("tell", tell),
 		tool("wait", func(ctx context.Context, c *Call) (json.RawMessage, error) {
 			s := c.n.s
 			s.count(func(st *Status) { st.Running++ })
