@@ -9,7 +9,7 @@ SUITE_STAMP      := test/conformance/node_modules/.stamp
 CONFORMANCE      ?=
 FUZZTIME         ?= 3s
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench eras eras-breaks clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench eras eras-random eras-breaks clean ci
 
 all: build
 
@@ -82,7 +82,11 @@ bench:
 
 # What docs/eras.md shows, and that mistakes would show there.
 eras:
-	go test ./test/eras -run TestEras -update
+	go test ./test/eras -run 'TestEras$$' -update
+
+# 10,000 cases of two clients with equal ids, of which nothing may cross.
+eras-random:
+	go test ./test/eras -run TestNobodyElse -cases 10000 -timeout 30m -v
 
 eras-breaks:
 	go test ./test/eras -run 'TestBreaks$$' -breaks . -breaks-update -timeout 60m -v

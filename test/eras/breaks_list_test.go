@@ -33,7 +33,7 @@ func breakages() []breakage {
 		one("a cancel by message ends nothing", proxy+"cancel.go",
 			`(*cancel)(errCancelled)`, `_ = errCancelled`, "cancel-message"),
 		one("a call without a goroutine cannot be cancelled", proxy+"call.go",
-			`if ok && pipe.Abandon(n, errCancelled.Error()) {`, `if ok && n == 1<<63 {`, "cancel-message"),
+			`if pipe.Abandon(n, errCancelled.Error()) {`, `if n == 1<<63 {`, "cancel-message"),
 		one("calls outlive the client on stdio", proxy+"stdio.go",
 			`defer p.abandonQuick(func(r receiver) bool { return r == f })`, ``, "cancel-disconnect"),
 		one("the end of a modern client's stream is no cancel", proxy+"modern_http.go",

@@ -55,6 +55,7 @@ type client struct {
 	next      int
 	calls     map[string]*call
 	notes     []message // outside of calls
+	every     []*call   // that has ever been started
 	questions []message
 	strays    []string // messages that should not have come
 	names     map[string]string
@@ -129,6 +130,7 @@ func (c *client) start(a ask) *call {
 	_ = json.Unmarshal([]byte(`{`+a.meta+`}`), &m)
 	k.token = string(m.Token)
 	c.calls[id] = k
+	c.every = append(c.every, k)
 	c.mu.Unlock()
 	frame := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s}}`, id, a.method, join(a.members, meta))
 	headers := a.headers

@@ -110,7 +110,17 @@ func checkCancelMessage(p *pair) error {
 	default:
 	}
 	p.c.forget(k)
+	p.quiet()
 	return nil
+}
+
+// quiet waits until nothing of a cancelled call is expected any more: over a
+// wire that does not tell calls apart, a question or a log line could be that
+// call's for half a second, and is then nobody's.
+func (p *pair) quiet() {
+	if !p.back.http || p.back.sse {
+		time.Sleep(600 * time.Millisecond)
+	}
 }
 
 // forget drops a call that nobody waits for.
@@ -194,6 +204,7 @@ func checkCancelDisconnect(p *pair) error {
 		closed = true
 		done()
 	}
+	defer p.quiet()
 	return until(p.ctx, p.world, "a cancelled call", gone)
 }
 

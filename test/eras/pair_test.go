@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"time"
@@ -51,14 +50,7 @@ func newPair(f front, b backend) (*pair, error) {
 		return nil, err
 	}
 	if f.http {
-		p.http = p.proxy.NewHTTPFront(proxy.HTTPOptions{})
-		mux := http.NewServeMux()
-		mux.Handle("/mcp", p.http)
-		p.sse = p.proxy.NewSSEFront(proxy.SSEOptions{})
-		mux.Handle("/sse", p.sse)
-		mux.Handle("/messages", p.sse.Messages())
-		p.srv = httptest.NewServer(mux)
-		p.url = p.srv.URL
+		p.serve()
 	}
 	p.c, err = p.join("one")
 	return p, err
@@ -111,10 +103,7 @@ func (p *pair) close() {
 		c.close()
 	}
 	if p.srv != nil {
-		p.http.Close()
-		p.sse.Close()
-		p.srv.CloseClientConnections()
-		p.srv.Close()
+		p.unserve()
 	}
 	_ = p.proxy.Close()
 	p.world.close()
