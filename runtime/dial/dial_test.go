@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if runtimetest.IsFake() {
 		os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
+	if os.Getenv(sdkEnv) != "" {
+		os.Exit(runSDKServer())
+	}
 	goleak.VerifyTestMain(m)
 }
 
