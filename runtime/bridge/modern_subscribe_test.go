@@ -226,6 +226,7 @@ func TestSubscribeAfterTheEnd(t *testing.T) {
 // tried without the resources.
 func TestListenThatIsNotAcknowledged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // guards mute and asked
 		mute := true
 		var asked []string
 		s := runtimetest.New()
@@ -234,11 +235,14 @@ func TestListenThatIsNotAcknowledged(t *testing.T) {
 		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
 			var p struct{ Notifications json.RawMessage }
 			_ = json.Unmarshal(c.Params, &p)
+			mu.Lock()
 			asked = append(asked, string(p.Notifications))
+			n, silent := len(asked), mute
+			mu.Unlock()
 			switch {
-			case len(asked) == 5:
+			case n == 5:
 				return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "no longer"}
-			case !mute:
+			case !silent:
 				tell(c, "notifications/subscriptions/acknowledged", `"notifications":`+string(p.Notifications))
 			}
 			select {
@@ -263,12 +267,16 @@ func TestListenThatIsNotAcknowledged(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		subscribe("the server does not watch uri (-32602)")
+		mu.Lock()
 		mute = false
+		mu.Unlock()
 		time.Sleep(time.Minute)
 		subscribe("{}<nil>")
 		time.Sleep(time.Second)
 		ends <- true // the latest one, the only one left
 		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
 		const lists, both = `{"toolsListChanged":true}`, `{"toolsListChanged":true,"resourceSubscriptions":["uri"]}`
 		if diff := cmp.Diff([]string{lists, both, lists, both, both, lists}, asked); diff != "" {
 			t.Errorf("asked (-want +got):\n%s", diff)
