@@ -41,8 +41,7 @@ type receiver interface {
 	// progressed does the same with a progress message.
 	progressed(c *call, params []byte) *jsonrpc.Writer
 	// caller is the client as its requests carry it, and the way back to it
-	// while the call is pending. It may be kept: once the call has ended there
-	// is no way any more.
+	// while the call is pending.
 	caller() caller
 	// whose is the client's session, nil for none.
 	whose() *peer

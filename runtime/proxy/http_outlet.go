@@ -258,7 +258,10 @@ const maxSink = 64 << 10
 // flush sends what is buffered. An error tells that the client has gone; that
 // there is none tells little.
 func (s *sink) flush() error {
-	_, err := s.w.Write(s.b)
+	var err error
+	if len(s.b) > 0 {
+		_, err = s.w.Write(s.b)
+	}
 	if err == nil {
 		if err = s.f.Flush(); errors.Is(err, http.ErrNotSupported) {
 			err = nil
