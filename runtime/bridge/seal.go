@@ -97,11 +97,11 @@ func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
 	}
 	k := r.newest(now)
 	head := binary.BigEndian.AppendUint32([]byte{sealFormat}, k.id)
-	inner := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(plain)), uint64(now.Add(ttl).UnixMilli())) //nolint:gosec // no time before 1970
+	inner := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(plain)), uint64(now.Add(ttl).UnixMilli()))
 	inner = append(inner, plain...)
 	out := make([]byte, sealHead, sealHead+len(inner)+k.aead.Overhead())
 	copy(out, head)
-	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(out, nil, inner, append(head, purpose...)))
+	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(out, nil, inner, append(head, purpose...))) //nolint:gosec // the nonce is random: see keyOf
 }
 
 // Open gives back what was sealed for a purpose. The error is [ErrTampered],

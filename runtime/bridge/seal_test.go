@@ -196,3 +196,17 @@ func TestRingDeadWriter(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) { openRing(t, path) })
 }
+
+// FuzzOpen: no text opens but one that was sealed.
+func FuzzOpen(f *testing.F) {
+	r := bridge.NewRing()
+	sealed := r.Seal("state", []byte("plain"), 0)
+	for _, s := range []string{"", "AQ", sealed, sealed[:len(sealed)-1], sealed + "A", r.Seal("other", nil, 0)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, err := r.Open("state", text); err == nil && text != sealed {
+			t.Errorf("%q opens as %q", text, got)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -25,7 +26,7 @@ type request struct {
 	to *route
 	// header is that of an HTTP request of the stateless era, whose headers
 	// repeat parts of the body; nil otherwise.
-	header map[string][]string
+	header http.Header
 }
 
 // misshapen tells why a message is no JSON-RPC message, "" where it is one. "The

@@ -54,7 +54,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 		params = rawjson.Splice(nil, r.params(), edits...)
 	}
 	s, err := b.call(ctx, events, func(c *connection) (*runtime.Request, error) {
-		req := &runtime.Request{Method: r.method, Params: params, Token: token}
+		req := &runtime.Request{Method: r.method, Params: params, Token: token, Mirror: repeated(r.header)}
 		if r.to != nil {
 			req.TaskSupport = r.to.support
 		}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -46,10 +47,10 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		cancel(why)
 		<-answered
 	}
-	switch why {
-	case nil:
+	switch {
+	case why == nil:
 		x.finish(id, a)
-	case errProxyClosed:
+	case errors.Is(why, errProxyClosed):
 		x.send(id, a, http.StatusServiceUnavailable)
 	}
 }

@@ -3,6 +3,8 @@ package proxy
 import (
 	"context"
 	"errors"
+	"net/http"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -76,4 +78,32 @@ func (p *Proxy) failedModern(method string, err error) answer {
 		}
 	}
 	return a
+}
+
+// Bounds of what repeated passes on.
+const (
+	maxRepeated      = 32
+	maxRepeatedBytes = 8 << 10
+)
+
+// repeated gives the Mcp-Param headers of a request, which its server may know
+// more about than we do: "MUST be passed on" by those that do not recognise them
+// (2026-07-28, Streamable HTTP, Request Metadata). Nil for none; beyond the
+// bounds all are left out.
+func repeated(header http.Header) map[string]string {
+	var out map[string]string
+	size := 0
+	for name, lines := range header {
+		if !strings.HasPrefix(name, bridge.ParamPrefix) || len(lines) != 1 {
+			continue
+		}
+		if size += len(name) + len(lines[0]); size > maxRepeatedBytes || len(out) == maxRepeated {
+			return nil
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = lines[0]
+	}
+	return out
 }

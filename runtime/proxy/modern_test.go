@@ -633,3 +633,44 @@ func TestModernListen(t *testing.T) {
 		}
 	}
 }
+
+// recorded is a modern server that notes what it is asked to repeat.
+type recorded struct {
+	instant
+	mirror chan map[string]string
+}
+
+func (s recorded) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Method == "tools/call" {
+		s.mirror <- req.Mirror
+	}
+	return s.instant.Call(ctx, req)
+}
+
+// TestModernPassesParamsOn: headers that no schema we know asks for are the
+// server's to judge, within bounds.
+func TestModernPassesParamsOn(t *testing.T) {
+	s := recorded{instant{json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`), json.RawMessage(`{"resultType":"complete","content":[]}`)}, make(chan map[string]string, 1)}
+	p, err := proxy.New(proxy.Options{
+		Servers: []string{"s"}, NoPrefix: true,
+		Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
+			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
+	t.Cleanup(front.Close)
+	for name, c := range map[string]struct{ value, want string }{"ordinary": {"x", "map[Mcp-Param-New:x]"}, "too long": {strings.Repeat("x", 9000), "map[]"}} {
+		body, head := request("1", "tools/call", `{"name":"echo"}`, "{}", "")
+		head.Set("Mcp-Param-New", c.value)
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+		r.Header = head
+		front.ServeHTTP(httptest.NewRecorder(), r)
+		if got := fmt.Sprint(<-s.mirror); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
