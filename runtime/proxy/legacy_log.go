@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -171,15 +172,17 @@ func (p *Proxy) setLevel(ctx context.Context, r request) ([]byte, error) {
 		p.levels[who] = l
 	}
 	p.mu.Unlock()
+	var wg sync.WaitGroup
 	for _, b := range p.backends {
 		c := o.to(b)
 		if c == nil {
 			c = b.common.Load()
 		}
 		if c != nil {
-			c.tellLevel(ctx, l)
+			wg.Go(func() { c.tellLevel(ctx, l) })
 		}
 	}
+	wg.Wait()
 	return []byte(`{}`), nil
 }
 

@@ -82,10 +82,37 @@ func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, don
 		case l.exclusive:
 			b.giveBack(l)
 		}
-		if !again || !errors.Is(err, errLinkClosed) {
-			return nil, nil, err
+		if again && errors.Is(err, errLinkClosed) {
+			continue
 		}
+		if shared := b.instead(from, l); shared != nil && ctx.Err() == nil {
+			if c, shared := shared.acquire(ctx); shared == nil {
+				return c, func() {}, nil
+			}
+		}
+		return nil, nil, err
 	}
+}
+
+// instead gives the shared link for a client whose own cannot be connected, nil
+// where it must not be used: some programs run once only.
+func (b *backend) instead(from *caller, l *link) *link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	shared, _ := b.shared(from)
+	if shared == l || b.isolation != IsolationAuto || b.closed {
+		return nil
+	}
+	return shared
+}
+
+// shared gives the link that clients of the caller's era share, and whether it
+// prefers the handshake. The caller holds the lock.
+func (b *backend) shared(from *caller) (_ *link, legacy bool) {
+	if b.dual && !from.modern() {
+		return b.at(Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}, nil), true
+	}
+	return b.primary, false
 }
 
 func (b *backend) giveBack(l *link) {
@@ -100,11 +127,7 @@ func (b *backend) giveBack(l *link) {
 func (b *backend) pick(from *caller) *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	legacy := b.dual && !from.modern()
-	shared := b.primary
-	if legacy {
-		shared = b.at(Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}, nil)
-	}
+	shared, legacy := b.shared(from)
 	if from.peer != nil && from.peer.belongings.ended.Load() {
 		return shared // nobody would close what is its own
 	}
@@ -142,6 +165,10 @@ func (b *backend) pick(from *caller) *link {
 	}
 	if l == nil {
 		return shared // there are too many already
+	}
+	if b.isolation == IsolationAuto && l.failures > 0 && time.Now().Before(l.retryAt) {
+		l.taken = false
+		return shared // see instead
 	}
 	l.used = time.Now()
 	if from.peer != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 type pool struct {
 	servers map[string]*runtimetest.Server
 	plain   bool // no call takes the quick way
+	refuse  func(proxy.Key) bool
 	listen  bool // what modern servers tell outside calls is asked for
 
 	mu    sync.Mutex
@@ -38,6 +40,9 @@ func (b *pool) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*run
 	b.mu.Lock()
 	b.keys = append(b.keys, key)
 	b.mu.Unlock()
+	if b.refuse != nil && b.refuse(key) {
+		return nil, &runtime.ConnectError{Target: key.Server, Err: errors.New("it runs already")}
+	}
 	c, err := bridge.Connect(ctx, bridge.Options{
 		Legacy: key.Legacy, Handler: h, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
 		Open: func(context.Context) (runtime.Transport, error) {
@@ -613,5 +618,35 @@ func TestEndOfElicitation(t *testing.T) {
 		if len(c.notes) > 0 {
 			t.Errorf("got %s, too", <-c.notes)
 		}
+	}
+}
+
+// TestServerThatRunsOnce: clients go on sharing it, and its questions are shown
+// to nobody while they may be another's.
+func TestServerThatRunsOnce(t *testing.T) {
+	s, started, release := asking()
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	b.refuse = func(k proxy.Key) bool { return own(k) || k.Capabilities == `{}` }
+	p := b.serve(t, proxy.Options{})
+	c1, c2 := attach(t, p), attach(t, p)
+	c1.hello("2025-11-25", canElicit, "one")
+	n2 := c2.hello("2025-11-25", canElicit, "two")
+	for _, c := range []*client{c1, c2} {
+		c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	}
+	for range 3 {
+		if got := c1.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, `\"who\":\"one\"`) {
+			t.Errorf("got %s", got)
+		}
+	}
+	waiting := c2.begin(`"w"`, "tools/call", `{"name":"a__wait","arguments":{}}`)
+	<-started
+	if got := c1.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, "cannot be told to belong to one") {
+		t.Errorf("got %s", got)
+	}
+	close(release)
+	<-waiting
+	if n := len(b.dialled()); n != 3 || n2.Load() != 0 { // once for each of them, and then not for a while
+		t.Errorf("tried %d times, asked the other %d times", n, n2.Load())
 	}
 }

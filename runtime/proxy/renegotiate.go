@@ -57,14 +57,18 @@ func (l *link) doubt(c *connection) bool {
 	b := l.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed || time.Since(l.doubted) < doubtEvery {
+	switch {
+	case b.closed:
+		return false
+	case l.ready.Load() != c:
+		return true // another call has done so
+	case time.Since(l.doubted) < doubtEvery:
 		return false
 	}
-	if l.ready.CompareAndSwap(c, nil) {
-		l.doubted = time.Now()
-		b.expose()
-		b.p.work.Go(func() { c.retire(b.p.lifetime) })
-	}
+	l.ready.Store(nil)
+	l.doubted = time.Now()
+	b.expose()
+	b.p.work.Go(func() { c.retire(b.p.lifetime) })
 	return true
 }
 
