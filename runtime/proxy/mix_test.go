@@ -78,9 +78,9 @@ func (m *mixer) check(text string) string {
 
 func (m *mixer) run(calls int) {
 	for range calls {
-		steps := make([]string, 1+rand.IntN(4)) //nolint:gosec // spread, not secrecy
+		steps := make([]string, 1+rand.IntN(4))
 		for i := range steps {
-			steps[i] = []string{"progress", "progress", "log", "ask"}[rand.IntN(4)] //nolint:gosec // as above
+			steps[i] = []string{"progress", "progress", "log", "ask"}[rand.IntN(4)]
 		}
 		raw, err := json.Marshal(map[string]any{"who": m.name, "steps": steps})
 		if err != nil {
@@ -122,7 +122,7 @@ func overHTTP(t *testing.T, url, name string) *mixer {
 			req.Header.Set("Mcp-Session-Id", session)
 			req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 		}
-		return http.DefaultClient.Do(req) //nolint:forbidigo // a test's own client
+		return http.DefaultClient.Do(req)
 	}
 	resp, err := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + canElicit + `,"clientInfo":{"name":"t","version":"1"}}}`)
 	if err != nil {
@@ -185,7 +185,7 @@ func overModernHTTP(t *testing.T, url, name string) *mixer {
 		} {
 			req.Header.Set(name, value)
 		}
-		resp, err := http.DefaultClient.Do(req) //nolint:forbidigo // a test's own client
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Error(err)
 			return ""
@@ -251,7 +251,7 @@ func TestNothingReachesAnotherClient(t *testing.T) {
 	t.Cleanup(func() {
 		front.Close()
 		web.Close()
-		http.DefaultClient.CloseIdleConnections() //nolint:forbidigo // a test's own client
+		http.DefaultClient.CloseIdleConnections()
 	})
 	clients := []*mixer{
 		overStdio(t, p, "one", canElicit), overStdio(t, p, "two", canElicit), overStdio(t, p, "deaf", `{}`),
