@@ -27,8 +27,11 @@ const (
 	// listenGrace is how long a stream that another has taken the place of is
 	// still read: what it carried before may come after the acknowledgement.
 	listenGrace = 500 * time.Millisecond
-	// maxMuted bounds the URIs that a server is left to watch for nobody.
-	maxMuted = 64
+	// maxMuted bounds the URIs that a server is left to watch for nobody,
+	// maxStreams the streams over stdio; beyond, all are closed and one is
+	// opened for what is wanted, after which changes may have been missed.
+	maxMuted   = 64
+	maxStreams = 32
 )
 
 const (

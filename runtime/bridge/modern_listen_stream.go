@@ -203,6 +203,14 @@ func (w *listenWorker) serve(ctx context.Context) error {
 		}
 		want := w.m.wanted()
 		missing := w.missing(want)
+		if w.crowded(missing) {
+			w.gap = true
+			w.closeAll()
+			if pause(ctx, listenGrace) != nil { // the server may take a moment to forget them
+				return ctx.Err()
+			}
+			continue
+		}
 		if !missing.empty() {
 			if err := w.open(ctx, missing); err != nil {
 				return err
@@ -244,6 +252,17 @@ func (w *listenWorker) closeAll() {
 	w.l.mu.Unlock()
 }
 
+// crowded tells whether one stream should take the place of many: over stdio
+// none is closed for what is no longer wanted.
+func (w *listenWorker) crowded(missing filter) bool {
+	if w.m.o.HTTP {
+		return false
+	}
+	w.l.mu.Lock()
+	defer w.l.mu.Unlock()
+	return len(w.l.muted) > maxMuted || len(w.streams) >= maxStreams && !missing.empty()
+}
+
 // missing gives what the next stream is to ask for, nothing where all that is
 // wanted has been asked for.
 func (w *listenWorker) missing(want filter) filter {
@@ -254,14 +273,6 @@ func (w *listenWorker) missing(want filter) filter {
 		if w.streams[len(w.streams)-1].asked.equal(want) {
 			return filter{}
 		}
-		return want
-	}
-	w.l.mu.Lock()
-	many := len(w.l.muted) > maxMuted
-	w.l.mu.Unlock()
-	if many {
-		w.gap = true
-		w.closeAll()
 		return want
 	}
 	for _, s := range w.streams {

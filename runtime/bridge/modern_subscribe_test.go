@@ -283,3 +283,54 @@ func TestListenThatIsNotAcknowledged(t *testing.T) {
 		}
 	})
 }
+
+// TestStreamsOverStdioAreBounded, and so is what is watched for nobody.
+func TestStreamsOverStdioAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &watcher{open: map[int]*watch{}}
+		s := runtimetest.New()
+		s.Versions = []string{runtimetest.RevJuly}
+		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": w.listen}
+		h := &told{}
+		c, err := bridge.Connect(t.Context(), bridge.Options{Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		call := func(method string, n int) {
+			t.Helper()
+			if _, err := c.Call(t.Context(), &runtime.Request{Method: "resources/" + method, Params: fmt.Appendf(nil, `{"uri":"u%d"}`, n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		watched := func() (streams int, uris []string) {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			for _, o := range w.open {
+				uris = append(uris, o.uris...)
+			}
+			return len(w.open), uris
+		}
+		for n := range 40 {
+			call("subscribe", n)
+		}
+		if streams, uris := watched(); streams > 32 || len(uris) != 40 {
+			t.Errorf("%d streams for %d resources", streams, len(uris))
+		}
+		for n := range 100 {
+			call("subscribe", 1000+n)
+			call("unsubscribe", 1000+n)
+		}
+		h.take()
+		if streams, uris := watched(); streams > 32 || len(uris) < 40 || len(uris) > 40+65 {
+			t.Errorf("%d streams for %d resources", streams, len(uris))
+		}
+		w.update("u0")
+		w.update("u39")
+		if got := h.take(); len(got) != 2 {
+			t.Errorf("told %v", got)
+		}
+	})
+}
