@@ -224,13 +224,16 @@ func (b *backend) single(key Key) *link {
 	return l
 }
 
+// everybodys tells whether a connection is that which clients of an era share.
+func (k Key) everybodys() bool { return k.Capabilities == sharedOffer && k.Scope == "" }
+
 // room tells whether one more link may be made, closing one that is idle where
 // there are too many. The caller holds the lock.
 func (b *backend) room() bool {
 	n := 0
 	var idle *link
 	for k, l := range b.links {
-		if k.Capabilities == sharedOffer && k.Scope == "" {
+		if k.everybodys() {
 			continue
 		}
 		n++
@@ -287,8 +290,8 @@ func (b *backend) sweep() {
 	if b.closed {
 		return
 	}
-	for _, l := range b.links {
-		if time.Since(l.lastUse()) > linkIdle && !l.needed() {
+	for k, l := range b.links {
+		if !k.everybodys() && time.Since(l.lastUse()) > linkIdle && !l.needed() {
 			b.shut(l)
 		}
 	}

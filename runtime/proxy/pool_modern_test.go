@@ -191,6 +191,23 @@ func TestOwnConnectionsEnd(t *testing.T) {
 	})
 }
 
+// TestSharedConnectionsStay, in either era: clients have their state there.
+func TestSharedConnectionsStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := runtimetest.New()
+		s.Versions = []string{"2026-07-28", "2025-11-25"}
+		b := pooled(t, s, IsolationAuto)
+		old, _ := get(t, b, settledPeer(formOnly))
+		if old.link == b.primary {
+			t.Fatal("the eras share")
+		}
+		time.Sleep(linkIdle + 2*linkSweep) // as time goes in the bubble
+		if again, _ := get(t, b, settledPeer(formOnly)); again != old {
+			t.Error("a shared connection was closed")
+		}
+	})
+}
+
 // TestIsolationOfEachKind: who shares with whom before and after a question.
 func TestIsolationOfEachKind(t *testing.T) {
 	for _, x := range []struct {
