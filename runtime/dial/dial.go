@@ -27,8 +27,10 @@ import (
 type Options struct {
 	// Client is who we say we are; the zero value is "mcpctl".
 	Client runtime.Implementation
-	// Handler gets what the server sends outside calls, and the end of the
-	// connection once there is one; nil is runtime.NopHandler.
+	// Handler gets what the server sends outside calls, its questions (requests,
+	// and what results of 2026-07-28 ask for) where a call has no handler of its
+	// own, and the end of the connection once there is one; nil is
+	// runtime.NopHandler.
 	Handler runtime.Handler
 	// Logger; nil discards.
 	Logger *slog.Logger
