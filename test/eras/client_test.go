@@ -19,6 +19,10 @@ const (
 	metaPrefix   = "io.modelcontextprotocol/"
 	subscription = metaPrefix + "subscriptionId"
 
+	// envelope is a member of every message that no revision knows: it is
+	// passed over.
+	envelope = `"x-grease":{"n":1.0},`
+
 	// everything a client can be asked.
 	everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{"listChanged":true}}`
 	tasksToo   = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
@@ -132,7 +136,7 @@ func (c *client) start(a ask) *call {
 	c.calls[id] = k
 	c.every = append(c.every, k)
 	c.mu.Unlock()
-	frame := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s}}`, id, a.method, join(a.members, meta))
+	frame := fmt.Sprintf(`{%s"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s}}`, envelope, id, a.method, join(a.members, meta))
 	headers := a.headers
 	if c.modern && headers == nil {
 		headers = mirrors(a)
@@ -145,7 +149,7 @@ func (c *client) start(a ask) *call {
 
 // notify sends a notification.
 func (c *client) notify(method, members string) error {
-	return c.wire.send(c.ctx, fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"params":{%s}}`, method, members), nil, nil)
+	return c.wire.send(c.ctx, fmt.Appendf(nil, `{%s"jsonrpc":"2.0","method":%q,"params":{%s}}`, envelope, method, members), nil, nil)
 }
 
 func (k *call) fail(err error) {
@@ -266,6 +270,11 @@ func (c *client) request(ctx context.Context, a ask) (json.RawMessage, error) {
 	return nil, errors.New("asked for input eight times")
 }
 
+// accepted is a client's answer to a form, with a member that no revision knows.
+func accepted(label string) string {
+	return `{"action":"accept","content":{"name":"` + label + ` é"},"x-unknown":{"n":1.0,"big":9007199254740993}}`
+}
+
 // reply is what the client answers to a question.
 func (c *client) reply(q message) (json.RawMessage, error) {
 	switch q.Method {
@@ -275,7 +284,7 @@ func (c *client) reply(q message) (json.RawMessage, error) {
 		if strings.Contains(string(q.Params), `"mode":"url"`) {
 			return json.RawMessage(`{"action":"accept"}`), nil
 		}
-		return json.RawMessage(`{"action":"accept","content":{"name":"` + c.label + ` é"}}`), nil
+		return json.RawMessage(accepted(c.label)), nil
 	case "sampling/createMessage":
 		return json.RawMessage(`{"role":"assistant","content":{"type":"text","text":"` + c.label + `"},"model":"m","stopReason":"endTurn"}`), nil
 	case "roots/list":
@@ -358,7 +367,7 @@ func (c *client) asked(m message) {
 	c.mu.Unlock()
 	c.work.Go(func() {
 		res, err := c.reply(m)
-		frame := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, res)
+		frame := fmt.Sprintf(`{%s"jsonrpc":"2.0","id":%s,"result":%s}`, envelope, m.ID, res)
 		if err != nil {
 			frame = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":%q}}`, m.ID, err)
 		}

@@ -25,7 +25,7 @@ func questionLines() []line {
 			},
 		}
 	}
-	form := func(c *client) string { return `{"action":"accept","content":{"name":"` + c.label + ` é"}}` }
+	form := func(c *client) string { return accepted(c.label) }
 	return []line{
 		question("form", "Elicitation: a form", "ask_form", "elicitation/create", "who", form),
 		question("url", "Elicitation: a link", "ask_url", "elicitation/create", "link", func(*client) string { return `{"action":"accept"}` }),

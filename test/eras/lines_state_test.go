@@ -121,7 +121,7 @@ func (p *pair) badState(change func(string) (string, error)) error {
 	if err != nil {
 		return err
 	}
-	return same(at(raw, "structuredContent", "who"), json.RawMessage(`{"action":"accept","content":{"name":"one é"}}`))
+	return same(at(raw, "structuredContent", "who"), json.RawMessage(accepted("one")))
 }
 
 func checkStateTarget(p *pair) error {

@@ -37,7 +37,7 @@ func TestNobodyElse(t *testing.T) {
 		*seed = rand.Uint64()
 	}
 	t.Logf("seed %d, %d cases", *seed, *cases)
-	r := rand.New(rand.NewPCG(*seed, 0)) //nolint:gosec // spread, not secrecy
+	r := rand.New(rand.NewPCG(*seed, 0))
 	var servers []config.Entry
 	for _, b := range backends() {
 		if !slices.Contains([]string{"stdio", "http", "nosession", "sse", "modern-stdio", "modern-http", "dual", "dual-http"}, b.name) {
@@ -203,7 +203,7 @@ func (m *meeting) mine(n int, asked bool, raw []byte, err error) error {
 	c := m.clients[n]
 	want := c.label + ": nothing"
 	if asked {
-		want = c.label + `: {"action":"accept","content":{"name":"` + c.label + ` é"}}`
+		want = c.label + ": " + accepted(c.label)
 	}
 	var e *rpcError
 	switch other := m.clients[1-n].label; {
