@@ -97,7 +97,11 @@ func (b backend) start() (config.Entry, world, error) {
 	}
 	command, env := runtimetest.Command(slices.Concat(
 		[]string{"-full", strings.Join(b.versions(), ","), "-grease", "-page", "7", "-control", w.l.Addr().String()}, strings.Fields(b.flags))...)
-	return config.Entry{Name: "b", Command: command[0], Args: command[1:], Env: env, ProbeTimeout: 150 * time.Millisecond}, w, nil
+	entry := config.Entry{Name: "b", Command: command[0], Args: command[1:], Env: env}
+	if b.name == "silent" {
+		entry.ProbeTimeout = 150 * time.Millisecond
+	}
+	return entry, w, nil
 }
 
 // here is a backend in this process.
