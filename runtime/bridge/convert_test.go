@@ -89,6 +89,10 @@ func conversions() []conversion {
 			want: `{"resultType":"complete","contents":[],"ttlMs":0,"cacheScope":"private"}`,
 		},
 		{name: "modern asks", c: call(v2026, v2026), in: `{"resultType":"input_required","requestState":"s"}`},
+		{
+			name: "modern asks, with hints", c: method("resources/read", v2026, v2026), in: `{"resultType":"input_required","ttlMs":5,"requestState":"s","cacheScope":"public"}`,
+			want: `{"resultType":"input_required","requestState":"s"}`,
+		},
 		{name: "task for a client without", c: call(v2026, v2026), in: `{"resultType":"task","taskId":"1"}`, refused: `"task"`},
 		{name: "task for a client with", c: declaring(call(v2026, v2026), `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`), in: `{"resultType":"task","taskId":"1"}`},
 		{name: "unknown type", c: declaring(call(v2026, v2026), `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`), in: `{"resultType":"odd"}`, refused: `"odd"`},

@@ -18,7 +18,7 @@ func shops() stubs {
 			"tools/list": `{"tools":[{"name":"show","_meta":{"ui":{"resourceUri":"ui://shop/page","csp":{"x":1.0}},"ui/resourceUri":"ui://shop/page"}},` +
 				`{"name":"only-` + name + `"},{"name":"hidden-` + name + `","_meta":{"ui":{"visibility":["app"]}}}]}`,
 			"prompts/list":             `{"prompts":[{"name":"p"}]}`,
-			"resources/list":           `{"resources":[{"uri":"file:///` + name + `","name":"n"},{"uri":"file:///both","name":"n"},{"uri":"` + name + `://x/y","name":"n"},{"uri":"https://e/` + name + `","name":"n"}]}`,
+			"resources/list":           `{"resources":[{"uri":"file:///` + name + `","name":"n"},{"uri":"file:///both","name":"n"},{"uri":"` + name + `://x/y","name":"n"},{"uri":"https://e/` + name + `","name":"n"},{"uri":"https://e/both","name":"n"}]}`,
 			"resources/templates/list": `{"resourceTemplates":[{"uriTemplate":"file:///t/{x}","name":"n"},{"uriTemplate":"` + name + `://t/{x}","name":"n"}]}`,
 			"tools/call": `{"content":[{"type":"resource_link","uri":"file:///link","name":"n","x":1.0},{"type":"resource","resource":{"uri":"` + name + `://e","text":"file:///in text"}},` +
 				`{"type":"resource","resource":{"uri":"file:///e","text":""}},{"type":"resource_link","uri":"https://w/` + name + `","name":"n"},{"type":"resource_link","uri":"new://` + name + `","name":"n"},` +
@@ -40,7 +40,7 @@ func TestURIsOfServersThatShareAScheme(t *testing.T) {
 			`"_meta":{"ui":{"resourceUri":"ui://a/shop/page","csp":{"x":1.0}},"ui/resourceUri":"ui://a/shop/page"}`,
 			`"_meta":{"ui":{"resourceUri":"ui://b/shop/page","csp":{"x":1.0}},"ui/resourceUri":"ui://b/shop/page"}`,
 		},
-		"resources/list":           {`"uri":"mcpctl+file://a////a"`, `"uri":"mcpctl+file://b////b"`, `"uri":"mcpctl+file://a////both"`, `"uri":"a://x/y"`, `"uri":"https://e/a"`},
+		"resources/list":           {`"uri":"mcpctl+file://a////a"`, `"uri":"mcpctl+file://b////b"`, `"uri":"mcpctl+file://a////both"`, `"uri":"a://x/y"`, `"uri":"https://e/a"`, `"uri":"mcpctl+https://a///e/both"`},
 		"resources/templates/list": {`"uriTemplate":"mcpctl+file://a////t/{x}"`, `"uriTemplate":"b://t/{x}"`},
 	} {
 		got := c.result(method, `{}`)
@@ -61,6 +61,10 @@ func TestURIsOfServersThatShareAScheme(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got, want := c.result("resources/read", `{"uri":"mcpctl+file://a////a"}`), `{"contents":[{"uri":"mcpctl+file://a////a","text":""},{"uri":"mcpctl+file://a////part","text":"","_meta":{"ui":{"csp":{}}}}]}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// Asked for as the server writes it, it comes back so.
+	if got, want := c.result("resources/read", `{"uri":"file:///a"}`), `{"contents":[{"uri":"file:///a","text":""},{"uri":"mcpctl+file://a////part","text":"","_meta":{"ui":{"csp":{}}}}]}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
