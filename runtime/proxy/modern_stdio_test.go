@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -257,4 +258,43 @@ func TestServerIsReassured(t *testing.T) {
 		mu.Unlock()
 		c.end()
 	})
+}
+
+// TestModernStdioListenIsToldOfTheEnd: a front that is told to end says so to a
+// client that listens.
+func TestModernStdioListenIsToldOfTheEnd(t *testing.T) {
+	p := newPool(one(runtimetest.Full(runtimetest.RevNov))).serve(t, proxy.Options{NoPrefix: true})
+	in, front := io.Pipe()
+	out, toClient := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() {
+		served <- p.ServeStdio(ctx, in, toClient)
+		_ = toClient.Close()
+	}()
+	got := make(chan string, 10)
+	go func() {
+		defer close(got)
+		s := bufio.NewScanner(out)
+		for s.Scan() {
+			got <- s.Text()
+		}
+	}()
+	if _, err := io.WriteString(front, julyLine(`5`, "subscriptions/listen", `{"notifications":{}}`, `{}`, "")+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if line := next(t, got); !strings.Contains(line, "acknowledged") {
+		t.Fatalf("got %s", line)
+	}
+	cancel()
+	if line := next(t, got); !strings.Contains(line, `"notifications/cancelled","params":{"requestId":5`) {
+		t.Errorf("got %s", line)
+	}
+	if line := next(t, got); !strings.Contains(line, `"id":5,"result"`) {
+		t.Errorf("got %s", line)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	_ = front.Close()
 }
