@@ -1,14 +1,18 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
@@ -269,4 +273,41 @@ func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 	if n := b.count(); n != 1 {
 		t.Errorf("%d links for one session", n)
 	}
+}
+
+// TestQuestionThatTheRequestDoesNotAllow: the server is refused, its call is
+// cancelled, and the client learns what it has to declare.
+func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
+	s := runtimetest.New()
+	cancelled := make(chan struct{}, 1)
+	s.Seen = func(frame []byte) {
+		if bytes.Contains(frame, []byte("notifications/cancelled")) {
+			cancelled <- struct{}{}
+		}
+	}
+	s.Tools = append(s.Tools, runtimetest.Tool{
+		Definition: json.RawMessage(`{"name":"stubborn","inputSchema":{"type":"object"}}`),
+		Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+			_, _ = c.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"?","requestedSchema":{"type":"object","properties":{}}}`))
+			<-ctx.Done() // it does not take no for an answer
+			return nil, ctx.Err()
+		},
+	})
+	b := pooled(t, s, IsolationAuto)
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn","arguments":{}}}`)
+	var m rawjson.Message
+	if err := rawjson.Scan(line, &m); err != nil {
+		t.Fatal(err)
+	}
+	from := *alone(`{"sampling":{}}`)
+	from.ask = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+		t.Error("the client was asked")
+		return nil, errors.New("no")
+	}
+	_, err := b.p.forward(t.Context(), b, request{line: line, msg: &m, method: "tools/call", from: from})
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	if !ok || rpc.Code != runtime.CodeMissingCapability || !strings.Contains(string(rpc.Data), `{"elicitation":{"form":{}}}`) {
+		t.Errorf("got %v", err)
+	}
+	<-cancelled
 }
