@@ -55,19 +55,13 @@ const logLevelMeta = "io.modelcontextprotocol/logLevel"
 // "the server MUST NOT emit" lines for a request without it (2026-07-28,
 // Logging).
 func (r *request) askedLevel() (level, error) {
-	params := r.params()
-	at, err := rawjson.Field(params, "_meta")
-	if err != nil || !at.Present() {
-		return silent, nil //nolint:nilerr // no object has no member either
+	if !r.msg.MetaLevel.Present() {
+		return silent, nil
 	}
-	meta := at.Of(params)
-	if at, err = rawjson.Field(meta, logLevelMeta); err != nil || !at.Present() {
-		return silent, nil //nolint:nilerr // as above
-	}
-	name, _ := rawjson.String(meta, at)
+	name, _ := rawjson.String(r.line, r.msg.MetaLevel)
 	l, ok := parseLevel(name)
 	if !ok {
-		return silent, invalid("unknown log level: %s", at.Of(meta))
+		return silent, invalid("unknown log level: %s", r.msg.MetaLevel.Of(r.line))
 	}
 	return l, nil
 }
