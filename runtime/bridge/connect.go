@@ -154,7 +154,7 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, join(a.versions))}
 		}
 		if a.err != nil {
-			return nil, a.err
+			return nil, o.refusal(a.err)
 		}
 		return o.modern(t, a), nil
 	case o.Version != "" || o.ProbeTimeout < 0:
@@ -203,6 +203,19 @@ func answered(err error) bool {
 	}
 	status := statusOf(err)
 	return errors.As(err, &rpc) || status >= 400 && status < 500 && status != 408 && status != 429
+}
+
+// refusal tells what an answer to server/discover means that is an error, where
+// no other revision than the modern one will do.
+func (o *Options) refusal(err error) error {
+	rpc, ok := errors.AsType[*runtime.Error](err)
+	switch {
+	case !ok || rpc.Code == runtime.CodeMissingCapability || rpc.Code == runtime.CodeHeaderMismatch:
+		return err
+	case len(supportedVersions(rpc)) > 0:
+		return &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, join(supportedVersions(rpc)))}
+	}
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s: server/discover: %v", o.Version, rpc)}
 }
 
 // probe asks for the era and acts on the verdict. Silence counts as legacy,

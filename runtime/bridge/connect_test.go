@@ -46,6 +46,7 @@ func TestEraIsFound(t *testing.T) {
 		"both":                                 {both, runtimetest.Faults{}, "", "2026-07-28", 1},
 		"both, pinned to legacy":               {both, runtimetest.Faults{}, "2025-11-25", "2025-11-25", 1},
 		"legacy, pinned to an older one":       {nil, runtimetest.Faults{}, "2025-03-26", "2025-03-26", 1},
+		"legacy, pinned to modern":             {nil, runtimetest.Faults{}, "2026-07-28", "error: the server does not speak 2026-07-28: server/discover: ", 1},
 		"modern only, pinned to legacy":        {modern, runtimetest.Faults{}, "2025-11-25", "error", 1},
 		"dies on the probe":                    {nil, runtimetest.Faults{ExitOnProbe: true}, "", "2025-11-25", 2},
 		"silent on the probe":                  {nil, runtimetest.Faults{SilentProbe: true}, "", "2025-11-25", 1},
