@@ -58,3 +58,35 @@ func dir(t testing.TB) string {
 		d = up
 	}
 }
+
+// Peer gives the command line of a program of test/npm/peers.
+func Peer(t testing.TB, name string, args ...string) []string {
+	t.Helper()
+	at := dir(t)
+	if _, err := os.Stat(filepath.Join(at, "node_modules", "@modelcontextprotocol", "client")); err != nil {
+		t.Fatal("npmtest: the TypeScript SDKs are not installed: run make npm")
+	}
+	return append([]string{"node", filepath.Join(at, "peers", name)}, args...)
+}
+
+// Inspector gives the command line of the MCP Inspector's command line and the
+// Node that it needs (22.19 or newer), which is installed beside it.
+func Inspector(t testing.TB, args ...string) []string {
+	t.Helper()
+	modules := filepath.Join(dir(t), "node_modules")
+	launcher, err := filepath.Glob(filepath.Join(modules, ".bin", "mcp-inspector"))
+	if err != nil || len(launcher) == 0 {
+		t.Fatal("npmtest: the Inspector is not installed: run make npm")
+	}
+	script, err := filepath.EvalSymlinks(launcher[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"node-*/bin/node", "node-*/bin/node.exe"} {
+		if found, _ := filepath.Glob(filepath.Join(modules, pattern)); len(found) > 0 {
+			return append([]string{found[0], script, "--cli"}, args...)
+		}
+	}
+	t.Fatal("npmtest: the Inspector needs Node 22, which is not installed: run make npm")
+	return nil
+}

@@ -1,0 +1,125 @@
+//go:build integration
+
+package peers_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/npmtest"
+)
+
+// typescript is a server of a TypeScript SDK: "v1" is @modelcontextprotocol/sdk,
+// "v2" @modelcontextprotocol/server, which speaks both eras unless one is named.
+func typescript(t *testing.T, dir, sdk, name, transport, era string) entry {
+	t.Helper()
+	words := npmtest.Peer(t, "server.mjs", sdk, name, transport, era)
+	if transport == "stdio" {
+		return process(name, map[string]string{"PEERS_DIR": dir}, words...)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
+	cmd.Env = append(cmd.Environ(), "PEERS_DIR="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	url, found := strings.CutPrefix(strings.TrimSpace(line), "URL ")
+	if err != nil || !found {
+		t.Fatalf("%s does not say where it listens: %q, %v", name, line, err)
+	}
+	e := remote(name, url)
+	if transport == "sse" {
+		e.object["type"] = "sse"
+	}
+	return e
+}
+
+// TestTypeScriptOnBothSides drives mcpctl serve with the clients of the
+// TypeScript SDKs and has their servers behind, over each transport in each era
+// that it has.
+func TestTypeScriptOnBothSides(t *testing.T) {
+	t.Parallel()
+	want := func(name string) map[string]any {
+		return map[string]any{
+			"lists": []any{9.0, 1.0, 1.0}, "echo": "grüße\n\u2028", "structured": map[string]any{"n": 42.0},
+			"fail": []any{true, "it did not work"}, "unknown": -32602.0, "progress": []any{1.0, 2.0, 3.0},
+			"ask": "accept Ada", "sample": "m roses are red", "updated": true, "read": "this is " + name + "://note",
+			"prompt": "Greet Ada.", "complete": []any{"Ada"}, "cancel": []any{"given up", 1.0},
+		}
+	}
+	web := []entry{ // what all have in common, and shows that it can be
+		typescript(t, t.TempDir(), "v2", "web", "http", ""),
+		typescript(t, t.TempDir(), "v1", "oldweb", "http", ""),
+		typescript(t, t.TempDir(), "v1", "oldsse", "sse", ""),
+	}
+	backends := []string{"both", "handshake", "stateless", "web", "old", "oldweb", "oldsse"}
+	setup := func(t *testing.T) string {
+		t.Helper()
+		dir := t.TempDir()
+		return configure(t, append([]entry{
+			typescript(t, dir, "v2", "both", "stdio", ""),
+			typescript(t, dir, "v2", "handshake", "stdio", "legacy"),
+			typescript(t, dir, "v2", "stateless", "stdio", "modern"),
+			typescript(t, dir, "v1", "old", "stdio", ""),
+		}, web...)...)
+	}
+	url := serveHTTP(t, setup(t)).url
+	for _, c := range []struct{ sdk, era, transport string }{
+		{"v2", "modern", "stdio"},
+		{"v2", "modern", "http"},
+		{"v2", "legacy", "stdio"},
+		{"v2", "legacy", "http"},
+		{"v2", "legacy", "sse"},
+		{"v1", "legacy", "stdio"},
+		{"v1", "legacy", "http"},
+		{"v1", "legacy", "sse"},
+	} {
+		// One after another: they count each other's cancels.
+		t.Run(c.sdk+" "+c.era+" "+c.transport, func(t *testing.T) {
+			how := map[string]any{"sdk": c.sdk, "era": c.era, "transport": c.transport, "backends": backends, "url": url}
+			switch c.transport {
+			case "stdio":
+				how["command"] = []string{binary, "serve", "--config", setup(t)}
+			case "sse":
+				how["url"] = strings.TrimSuffix(url, "/mcp") + "/sse"
+			}
+			raw, err := json.Marshal(how)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			words := npmtest.Peer(t, "client.mjs", string(raw))
+			cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatalf("client: %v\n%s%s", err, out, stderr.String())
+			}
+			var got map[string]map[string]any
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			for _, name := range backends {
+				if diff := cmp.Diff(want(name), got[name]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", name, diff)
+				}
+			}
+		})
+	}
+}
