@@ -95,12 +95,15 @@ func (p *Proxy) follow(ctx context.Context, from *caller, l listener, uri string
 		return nil, err
 	}
 	b := to.b
-	link := b.primary
-	if from.peer != nil {
-		if _, err := b.primary.acquire(ctx); err != nil {
-			return nil, &backendError{server: b.name, err: err}
-		}
-		link = b.pick(from)
+	if _, err := b.primary.acquire(ctx); err != nil {
+		return nil, &backendError{server: b.name, err: err}
+	}
+	// Where the client's calls go: a server may tell of a change only the session
+	// that has made it.
+	link := b.pick(from)
+	if link.exclusive {
+		b.giveBack(link)
+		link = b.primary
 	}
 	c, err := link.acquire(ctx)
 	if err != nil {
