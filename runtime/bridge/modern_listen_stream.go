@@ -217,6 +217,7 @@ func (w *listenWorker) serve(ctx context.Context) error {
 			}
 			continue
 		}
+		w.settleOpen()
 		if want.empty() {
 			w.closeAll()
 		}
@@ -224,6 +225,22 @@ func (w *listenWorker) serve(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// settleOpen tells those who wait for URIs that an open stream has asked for
+// already, for somebody who has left since.
+func (w *listenWorker) settleOpen() {
+	w.l.mu.Lock()
+	uris := slices.Collect(maps.Keys(w.l.waiting))
+	w.l.mu.Unlock()
+	w.l.settle(uris, func(uri string) error {
+		for _, s := range w.streams {
+			if slices.Contains(s.honoured.URIs, uri) {
+				return nil
+			}
+		}
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the server does not watch " + uri}
+	})
 }
 
 // drop forgets streams that are over, and gives the error of one.
