@@ -54,6 +54,7 @@ func TestScanRefuses(t *testing.T) {
 		"two objects":       {`{"id":1}{"id":2}`, func(err error) bool { return err != nil }},
 		"raw invalid UTF-8": {"{\"id\":\"\xff\"}", func(err error) bool { return errors.Is(err, rawjson.ErrInvalidUTF8) }},
 		"duplicate id":      {`{"id":1,"id":2}`, func(err error) bool { return errors.As(err, &dup) && dup.Member == "id" }},
+		"id among others":   {`{"method":"a","id":1,"method":"b","id":2,"method":"c"}`, func(err error) bool { return errors.As(err, &dup) && dup.Member == "id" }},
 		"escaped duplicate": {`{"id":1,"\u0069d":2}`, func(err error) bool { return errors.As(err, &dup) && dup.Member == "id" }},
 		"duplicate name":    {`{"params":{"name":"a","name":"b"}}`, func(err error) bool { return errors.As(err, &dup) && dup.Member == "name" }},
 		"duplicate params":  {`{"params":{"name":"a"},"params":{}}`, func(err error) bool { return errors.As(err, &dup) && dup.Member == "params" }},

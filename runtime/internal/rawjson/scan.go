@@ -54,8 +54,9 @@ func (e *DuplicateError) Error() string { return "duplicate member " + e.Member 
 
 // Scan validates one message and records where its parts are. An error other
 // than ErrNotObject and *DuplicateError means that the text is not JSON; with
-// *DuplicateError the first of the members is recorded. Members are matched
-// exactly, after unescaping. It does not allocate, but for names with escapes.
+// *DuplicateError the first of the members is recorded, and the error names id
+// before all others. Members are matched exactly, after unescaping. It does not
+// allocate, but for names with escapes.
 func Scan(text []byte, m *Message) error {
 	*m = Message{}
 	if !utf8.Valid(text) {
@@ -167,7 +168,9 @@ func (s *scanner) message(m *Message, l level) (Span, error) {
 			continue
 		}
 		if at.Present() {
-			s.dup = string(name)
+			if s.dup != "id" { // of which must be told: no answer can be addressed
+				s.dup = string(name)
+			}
 			at = &Span{}
 		}
 		var span Span
