@@ -10,7 +10,7 @@ echo "$(wc -l <<<"$targets") fuzz targets, $time each"
 one() {
 	log=$(mktemp)
 	trap 'rm -f "$log"' EXIT
-	if ! go test -run '^$' -fuzz "^$2\$" -fuzztime "$time" -parallel 2 "$1" >"$log" 2>&1; then
+	if ! go test -run '^$' -fuzz "^$2\$" -fuzztime "$time" -fuzzminimizetime 10x -parallel 2 "$1" >"$log" 2>&1; then
 		echo "FAIL $1 $2"
 		cat "$log"
 		return 1
