@@ -56,7 +56,7 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 	want := func(name string) map[string]any {
 		return map[string]any{
 			"lists": []any{9.0, 1.0, 1.0}, "echo": "grüße\n\u2028", "structured": map[string]any{"n": 42.0},
-			"fail": []any{true, "it did not work"}, "unknown": -32602.0, "progress": []any{1.0, 2.0, 3.0},
+			"fail": []any{true, "it did not work"}, "unknown": -32602.0, "progress": true,
 			"ask": "accept Ada", "sample": "m roses are red", "updated": true, "read": "this is " + name + "://note",
 			"prompt": "Greet Ada.", "complete": []any{"Ada"}, "cancel": []any{"given up", 1.0},
 		}
