@@ -113,6 +113,7 @@ type Parked struct {
 	mu      sync.Mutex // guards what follows
 	round   int
 	asked   int
+	over    bool // the call has ended
 	open    []*question
 	expiry  *time.Timer
 	emit    func(method string, params []byte) // of the client that is there, nil while none is
@@ -161,6 +162,7 @@ func (p *Parking) Start(ctx context.Context, emit func(method string, params []b
 
 func (k *Parked) end(result json.RawMessage, err error) {
 	k.mu.Lock()
+	k.over = true
 	k.result, k.err = result, err
 	if k.verdict != nil {
 		k.result, k.err = nil, k.verdict
@@ -200,10 +202,15 @@ func (k *Parked) Fail(err error) {
 }
 
 // Ask puts a question of the server to the client and waits for the answer,
-// however often the client has to come back for it.
+// however often the client has to come back for it. The error is ErrLost once
+// the call has ended.
 func (k *Parked) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{answer: make(chan reply, 1)}
 	k.mu.Lock()
+	if k.over {
+		k.mu.Unlock()
+		return nil, ErrLost
+	}
 	if !k.p.keep(k) {
 		k.mu.Unlock()
 		return nil, errParkFull
@@ -222,6 +229,8 @@ func (k *Parked) Ask(ctx context.Context, method string, params json.RawMessage)
 		return r.result, r.err
 	case <-ctx.Done(): // the server has taken its question back, or the call has ended
 		return nil, context.Cause(ctx)
+	case <-k.done: // whoever asks lives longer
+		return nil, ErrLost
 	}
 }
 

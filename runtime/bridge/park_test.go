@@ -238,3 +238,38 @@ func TestParkingIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestParkedCallHasEnded: a question that comes when the call has ended is
+// nobody's: it waits for nothing, and takes no place.
+func TestParkedCallHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := bridge.NewParking(0)
+		defer p.Close()
+		var parked *bridge.Parked
+		during := make(chan error, 1)
+		k := p.Start(t.Context(), nil, func(_ context.Context, k *bridge.Parked) (json.RawMessage, error) {
+			parked = k
+			go func() { // whose question it is does not end with the call
+				_, err := k.Ask(t.Context(), "roots/list", nil)
+				during <- err
+			}()
+			time.Sleep(time.Millisecond)
+			return json.RawMessage(`1`), nil
+		})
+		if out, err := k.Wait(t.Context()); err != nil || string(out.Result) != "1" {
+			t.Errorf("got %+v, %v", out, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		start := time.Now()
+		if _, err := parked.Ask(ctx, "roots/list", nil); !errors.Is(err, bridge.ErrLost) {
+			t.Errorf("after the end: %v", err)
+		}
+		if err := <-during; !errors.Is(err, bridge.ErrLost) {
+			t.Errorf("at the end: %v", err)
+		}
+		if time.Since(start) > time.Second || p.Waiting() != 0 {
+			t.Errorf("after %v %d calls wait", time.Since(start), p.Waiting())
+		}
+	})
+}
