@@ -197,7 +197,7 @@ func (b *backend) at(key Key, owner *peer) *link {
 	if l := b.links[key]; l != nil {
 		return l
 	}
-	if key.Capabilities != sharedOffer && !b.room() {
+	if !key.everybodys() && !b.room() {
 		return nil
 	}
 	l := &link{b: b, key: key, owner: owner}
