@@ -41,3 +41,53 @@ func TestOwnConnectionsAreBounded(t *testing.T) {
 		b.mu.Unlock()
 	}
 }
+
+// stubborn is a server that agrees to no subscription, or to no end of one.
+type stubborn struct{ refuses string }
+
+func (s *stubborn) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Method == s.refuses {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "no"}
+	}
+	return json.RawMessage(`{}`), nil
+}
+func (*stubborn) Notify(context.Context, *runtime.Request) error { return nil }
+func (*stubborn) Close() error                                   { return nil }
+
+// deaf is a listener.
+type deaf struct{}
+
+func (deaf) notify(string, []byte) {}
+
+// TestHubForgets: nothing stays of a subscription that the server has refused,
+// that it does not let go of, or whose connection is no more.
+func TestHubForgets(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		refuses string
+		shut    bool
+	}{
+		"ordinary": {}, "refused": {refuses: "resources/subscribe"}, "never ended": {refuses: "resources/unsubscribe"}, "closed": {shut: true},
+	} {
+		p, b := unreachable(t, Options{})
+		l := b.primary
+		conn := &connection{link: l, opened: make(chan struct{}), calls: map[*relay]struct{}{}}
+		conn.client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
+		l.ready.Store(conn)
+		s := &subscription{l: deaf{}, uri: "x:y", bare: "x:y"}
+		err := p.hub.add(t.Context(), conn, s)
+		if (err != nil) != (c.refuses == "resources/subscribe") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.shut {
+			l.ready.Store(nil)
+		}
+		p.hub.remove(p, s)
+		p.work.Wait()
+		p.hub.mu.Lock()
+		if n := len(p.hub.m); n > 0 {
+			t.Errorf("%s: %d connections are remembered", name, n)
+		}
+		p.hub.mu.Unlock()
+	}
+}

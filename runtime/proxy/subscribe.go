@@ -192,9 +192,7 @@ func (h *hub) add(ctx context.Context, c *connection, s *subscription) error {
 	h.mu.Unlock()
 	_, err := h.settle(ctx, w, c)
 	if err != nil {
-		h.mu.Lock()
-		h.take(s)
-		h.mu.Unlock()
+		h.remove(c.link.b.p, s)
 	}
 	return err
 }
@@ -217,10 +215,15 @@ func (h *hub) later(p *Proxy, w *watched) {
 	p.work.Go(func() {
 		ctx, cancel := context.WithTimeout(p.lifetime, tellTime)
 		defer cancel()
-		if c := w.link.ready.Load(); c != nil {
-			if _, err := h.settle(ctx, w, c); err != nil {
-				p.log.Debug("backend takes no subscription", "server", w.link.b.name, "uri", w.bare, "err", err)
-			}
+		c := w.link.ready.Load()
+		if c == nil {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.forget(w)
+			return
+		}
+		if _, err := h.settle(ctx, w, c); err != nil {
+			p.log.Debug("backend takes no subscription", "server", w.link.b.name, "uri", w.bare, "err", err)
 		}
 	})
 }
@@ -236,7 +239,7 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool
 	defer func() { <-w.turn }()
 	h.mu.Lock()
 	wanted := len(w.subs) > 0
-	if !wanted && h.m[w.link][w.bare] == w && w.told != c {
+	if w.told != c {
 		h.forget(w)
 	}
 	h.mu.Unlock()
@@ -248,26 +251,23 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool
 		method = "resources/subscribe"
 	}
 	params := append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}')
-	if _, err := c.client.Transport().Call(ctx, &runtime.Request{Method: method, Params: params}); err != nil {
-		return false, err
-	}
-	if wanted {
+	_, err = c.client.Transport().Call(ctx, &runtime.Request{Method: method, Params: params})
+	switch {
+	case !wanted:
+		w.told = nil // or it goes on telling nobody
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.forget(w)
+	case err == nil:
 		again = w.told != nil
 		w.told = c
-		return again, nil
 	}
-	w.told = nil
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(w.subs) == 0 {
-		h.forget(w)
-	}
-	return false, nil
+	return again, err
 }
 
 // forget drops what nobody wants any more. The caller holds the lock.
 func (h *hub) forget(w *watched) {
-	if h.m[w.link][w.bare] != w {
+	if len(w.subs) > 0 || h.m[w.link][w.bare] != w {
 		return
 	}
 	delete(h.m[w.link], w.bare)
