@@ -159,10 +159,9 @@ func (p *Proxy) setLevel(ctx context.Context, r request) ([]byte, error) {
 	o := &who.belongings
 	o.mu.Lock()
 	o.level, o.leveled = l, true
-	ended := o.ended.Load()
 	o.mu.Unlock()
 	p.mu.Lock()
-	if !ended {
+	if !o.ended.Load() { // else leave has been here
 		p.levels[who] = l
 	}
 	p.mu.Unlock()

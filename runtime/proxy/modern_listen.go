@@ -11,7 +11,7 @@ import (
 
 const metaSubscription = "io.modelcontextprotocol/subscriptionId"
 
-// maxWatched bounds the URIs of one listen.
+// maxWatched bounds the URIs of one listen, or of one session.
 const maxWatched = 1000
 
 // parseFilter reads params.notifications, which is required (2026-07-28,

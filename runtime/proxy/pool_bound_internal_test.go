@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // unreachable is a proxy for one server that cannot be connected.
@@ -89,5 +91,29 @@ func TestHubForgets(t *testing.T) {
 			t.Errorf("%s: %d connections are remembered", name, n)
 		}
 		p.hub.mu.Unlock()
+	}
+}
+
+// TestSessionSubscribesWithinBounds: to no more resources than one listen may.
+func TestSessionSubscribesWithinBounds(t *testing.T) {
+	t.Parallel()
+	p, _ := unreachable(t, Options{})
+	who := newPeer(func([]byte) error { return nil })
+	defer p.leave(who)
+	who.belongings.watches = map[string]func(){}
+	for i := range maxWatched {
+		who.belongings.watches[strconv.Itoa(i)] = func() {}
+	}
+	for uri, want := range map[string]int64{"0": 0, "new": runtime.CodeInvalidParams} {
+		r := request{line: []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`), msg: new(rawjson.Message)}
+		if err := rawjson.Scan(r.line, r.msg); err != nil {
+			t.Fatal(err)
+		}
+		r.from.peer = who
+		_, err := p.watch(t.Context(), r)
+		rpc, _ := errors.AsType[*runtime.Error](err)
+		if want == 0 && err != nil || want != 0 && (rpc == nil || rpc.Code != want) {
+			t.Errorf("%s: %v", uri, err)
+		}
 	}
 }

@@ -418,9 +418,13 @@ func (p *Proxy) watch(ctx context.Context, r request) ([]byte, error) {
 	o := &who.belongings
 	o.mu.Lock()
 	_, have := o.watches[uri]
+	full := len(o.watches) >= maxWatched
 	o.mu.Unlock()
-	if have {
+	switch {
+	case have:
 		return []byte(`{}`), nil
+	case full:
+		return nil, invalid("this session has subscribed to %d resources already", maxWatched)
 	}
 	stop, err := p.follow(ctx, &r.from, who, uri)
 	if err != nil {
