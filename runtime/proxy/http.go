@@ -169,7 +169,7 @@ func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
 		return
 	}
 	if string(m.Method.Of(body)) == rootsChangedMethod {
-		h.p.rootsChanged(s.lifetime, s.peer)
+		h.p.rootsChanged(s.peer)
 		return
 	}
 	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {

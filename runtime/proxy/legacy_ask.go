@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -278,20 +279,44 @@ func (p *Proxy) roots() json.RawMessage {
 // rootsChangedMethod is the raw method of a client whose roots have changed.
 const rootsChangedMethod = `"notifications/roots/list_changed"`
 
-// rootsChanged tells the servers of which a client has connections of its own,
-// and which know of its roots, that these have changed.
-func (p *Proxy) rootsChanged(ctx context.Context, who *peer) {
+// rootsChanged has the servers told, in the background, of which a client has
+// connections of its own, and which know of its roots, that these have changed.
+// What comes while they are told counts once.
+func (p *Proxy) rootsChanged(who *peer) {
+	news := &who.belongings.rootsNews
+	if news.Add(1) > 1 || p.lifetime.Err() != nil {
+		return // whoever is at it goes on
+	}
+	p.work.Go(func() { // bounded by tellTime, and ends with the proxy
+		for {
+			n := news.Load()
+			p.tellRoots(who)
+			if news.CompareAndSwap(n, 0) {
+				return
+			}
+		}
+	})
+}
+
+func (p *Proxy) tellRoots(who *peer) {
+	ctx, cancel := context.WithTimeout(p.lifetime, tellTime)
+	defer cancel()
+	defer context.AfterFunc(who.belongings.life, cancel)()
+	var wg sync.WaitGroup
 	for _, b := range p.backends {
 		for _, c := range b.connections() {
 			if c.owner() != who || c.modern() {
 				continue
 			}
 			if at, err := rawjson.Field([]byte(c.offer), "roots"); err == nil && at.Present() {
-				// One that is gone asks again when it is back.
-				_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/roots/list_changed"})
+				wg.Go(func() {
+					// One that is gone asks again when it is back.
+					_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/roots/list_changed"})
+				})
 			}
 		}
 	}
+	wg.Wait()
 }
 
 // maxPromised bounds the elicitations of one connection whose end is awaited;

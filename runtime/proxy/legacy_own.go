@@ -20,6 +20,8 @@ type belongings struct {
 	life  context.Context //nolint:containedctx // the session's, ended by Proxy.leave
 	end   context.CancelFunc
 
+	rootsNews atomic.Int64 // changes of the client's roots that servers are not told of yet
+
 	mu      sync.Mutex // guards what follows, and replacing links
 	level   level      // the log level it has asked for
 	leveled bool

@@ -280,7 +280,7 @@ func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 
 func (s *sseSession) notification(body []byte, m *rawjson.Message) {
 	if string(m.Method.Of(body)) == rootsChangedMethod {
-		s.f.p.rootsChanged(s.lifetime, s.peer)
+		s.f.p.rootsChanged(s.peer)
 		return
 	}
 	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {

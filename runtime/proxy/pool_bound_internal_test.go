@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -116,4 +119,50 @@ func TestSessionSubscribesWithinBounds(t *testing.T) {
 			t.Errorf("%s: %v", uri, err)
 		}
 	}
+}
+
+// slow is a server that takes no notification until it is let.
+type slow struct {
+	stubborn
+	n   atomic.Int64
+	let chan struct{}
+}
+
+func (s *slow) Notify(ctx context.Context, _ *runtime.Request) error {
+	s.n.Add(1)
+	select {
+	case <-s.let:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// TestRootsChangeWithoutWaiting: a server that is slow to be told of changed
+// roots holds up nobody, and a client that tells of many tells once more.
+func TestRootsChangeWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, b := unreachable(t, Options{})
+		who := newPeer(func([]byte) error { return nil })
+		defer p.leave(who)
+		p.solo.Store(who)
+		s := &slow{let: make(chan struct{})}
+		conn := &connection{link: b.primary, opened: make(chan struct{}), calls: map[*relay]struct{}{}, offer: `{"roots":{}}`}
+		conn.client = runtime.NewClient(s, runtime.ClientOptions{})
+		b.primary.ready.Store(conn)
+		start := time.Now()
+		for range 10 {
+			p.rootsChanged(who)
+			synctest.Wait()
+		}
+		if n := s.n.Load(); n != 1 || time.Since(start) > 0 {
+			t.Errorf("told %d times at once, which took %v", n, time.Since(start))
+		}
+		close(s.let)
+		synctest.Wait()
+		if n := s.n.Load(); n != 2 {
+			t.Errorf("told %d times", n)
+		}
+		p.work.Wait()
+	})
 }

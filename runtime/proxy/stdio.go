@@ -238,7 +238,7 @@ func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 
 func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
 	if string(m.Method.Of(line)) == rootsChangedMethod {
-		f.p.rootsChanged(f.lifetime, f.peer)
+		f.p.rootsChanged(f.peer)
 		return
 	}
 	if string(m.Method.Of(line)) != `"notifications/cancelled"` || !m.RequestID.Present() {
