@@ -141,7 +141,7 @@ func (o *outlet) write(n news) (end bool) {
 		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
 		return true
 	case o.sink == nil && n.ended && len(n.events) == 1 && n.events[0].weight == answering:
-		write(o.w, http.StatusOK, n.events[0].data)
+		writeUntil(o.over(), o.w, http.StatusOK, n.events[0].data)
 		return true
 	case len(n.events) == 0 && !n.pause:
 		return n.ended
@@ -178,7 +178,7 @@ func (o *outlet) open() {
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	o.w.WriteHeader(http.StatusOK)
 	o.sink = &sink{w: o.w, f: http.NewResponseController(o.w)}
-	o.unblock = o.sink.bound(o.over())
+	o.unblock = bound(o.over(), o.sink.f)
 	if o.session == nil || o.holder != nil {
 		return
 	}
@@ -217,18 +217,27 @@ type sink struct {
 // bound lets no write last for ever once ctx has ended: a client that does not
 // read holds the writing goroutine. Done takes it back, for the connection may
 // serve other requests.
-func (s *sink) bound(ctx context.Context) (done func()) {
+func bound(ctx context.Context, f *http.ResponseController) (done func()) {
 	set := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		_ = s.f.SetWriteDeadline(time.Now().Add(lastWrite)) // not every server can
+		_ = f.SetWriteDeadline(time.Now().Add(lastWrite)) // not every server can
 		close(set)
 	})
 	return func() {
 		if !stop() {
 			<-set
-			_ = s.f.SetWriteDeadline(time.Time{})
+			_ = f.SetWriteDeadline(time.Time{})
 		}
 	}
+}
+
+// writeUntil writes an answer that is no stream, which may take until shortly
+// after ctx has ended. A small one is written by net/http, after the handler.
+func writeUntil(ctx context.Context, w http.ResponseWriter, status int, body []byte) {
+	if len(body) > smallBody {
+		defer bound(ctx, http.NewResponseController(w))()
+	}
+	write(w, status, body)
 }
 
 // event buffers one message.

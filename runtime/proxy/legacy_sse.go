@@ -142,7 +142,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	w.WriteHeader(http.StatusOK)
 	out := &sink{w: w, f: http.NewResponseController(w)}
-	defer out.bound(s.lifetime)()
+	defer bound(s.lifetime, out.f)()
 	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
 	_ = out.flush() // the request's context tells that the client has gone
 	pings := s.ping()

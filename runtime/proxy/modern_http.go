@@ -25,7 +25,8 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		write(w, no.status, jsonrpc.AppendError(nil, id, no.object()))
 		return
 	}
-	x := &window{w: w, likes: likes, wake: make(chan struct{}, 1)}
+	x := &window{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
+	defer x.close()
 	if method == "server/discover" { // waits for nothing
 		x.finish(id, answer{result: h.p.discovery()})
 		return
@@ -87,10 +88,12 @@ const maxWindow = 64
 // its request lasts. What it is given waits until the request's own goroutine
 // writes it, so that no reader of a backend waits for a client.
 type window struct {
-	w     http.ResponseWriter
-	likes taste
-	wake  chan struct{}
-	sink  *sink // nil until the answer has become a stream of events
+	h       *HTTPFront
+	w       http.ResponseWriter
+	likes   taste
+	wake    chan struct{}
+	sink    *sink  // nil until the answer has become a stream of events
+	unblock func() // with sink
 
 	mu      sync.Mutex // guards what follows
 	waiting []message
@@ -158,6 +161,14 @@ func (x *window) open() {
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	x.w.WriteHeader(http.StatusOK)
 	x.sink = &sink{w: x.w, f: http.NewResponseController(x.w)}
+	x.unblock = bound(x.h.lifetime, x.sink.f)
+}
+
+// close gives the connection back.
+func (x *window) close() {
+	if x.unblock != nil {
+		x.unblock()
+	}
 }
 
 func (x *window) event(framed []byte) {
@@ -190,5 +201,5 @@ func (x *window) send(id []byte, a answer, status int) {
 		x.event(framed)
 		return
 	}
-	write(x.w, status, framed)
+	writeUntil(x.h.lifetime, x.w, status, framed)
 }

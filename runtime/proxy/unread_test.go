@@ -1,0 +1,119 @@
+package proxy_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// unread is the way to an HTTP client that has stopped to read: a write ends
+// with its deadline and no sooner.
+type unread struct {
+	head    http.Header
+	once    sync.Once
+	blocked chan struct{} // closed by the first write
+	over    chan struct{}
+}
+
+func newUnread() *unread {
+	return &unread{head: http.Header{}, blocked: make(chan struct{}), over: make(chan struct{})}
+}
+
+func (u *unread) Header() http.Header { return u.head }
+func (u *unread) WriteHeader(int)     {}
+func (u *unread) Flush()              {}
+
+func (u *unread) Write([]byte) (int, error) {
+	u.once.Do(func() { close(u.blocked) })
+	<-u.over
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (u *unread) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() {
+		time.AfterFunc(time.Until(at), func() { close(u.over) })
+	}
+	return nil
+}
+
+// TestClientThatDoesNotRead: whoever writes to it is let go when the front ends,
+// whatever it writes, and the front ends.
+func TestClientThatDoesNotRead(t *testing.T) {
+	large := json.RawMessage(`{"resultType":"complete","content":[{"type":"text","text":"` + strings.Repeat("x", 4096) + `"}]}`)
+	for name, c := range map[string]struct {
+		method, params string
+		legacy, events bool // events: something comes before the answer
+	}{
+		"a listen":                    {method: "subscriptions/listen", params: `{"notifications":{"toolsListChanged":true}}`},
+		"a modern answer":             {method: "tools/call", params: `{"name":"echo"}`},
+		"what comes before it":        {method: "tools/call", params: `{"name":"echo"}`, events: true},
+		"an answer":                   {method: "tools/call", params: `{"name":"echo"}`, legacy: true},
+		"what comes before it, older": {method: "tools/call", params: `{"name":"echo"}`, legacy: true, events: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, err := proxy.New(proxy.Options{
+					Servers: []string{"s"}, NoPrefix: true,
+					Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
+						s := eventful{instant{json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`), large}, c.events}
+						return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+					},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = p.Close() }()
+				front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
+				body, head := request("1", c.method, c.params, "{}", `,"progressToken":1`)
+				if c.legacy {
+					body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":1},"name":"echo"}}`
+					head = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}}
+				}
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+				r.Header = head
+				w, ended := newUnread(), make(chan struct{})
+				go func() {
+					defer close(ended)
+					front.ServeHTTP(w, r)
+				}()
+				<-w.blocked
+				start := time.Now()
+				front.Close()
+				select {
+				case <-ended:
+				case <-time.After(time.Minute):
+					t.Error("the handler still writes")
+					close(w.over)
+					<-ended
+				}
+				if after := time.Since(start); after > 2*time.Second {
+					t.Errorf("it took %v", after)
+				}
+			})
+		})
+	}
+}
+
+// eventful tells of progress before it answers.
+type eventful struct {
+	instant
+	tells bool
+}
+
+func (s eventful) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if s.tells && req.Method == "tools/call" {
+		progress(ctx, req, 1)
+		time.Sleep(time.Second)
+	}
+	return s.instant.Call(ctx, req)
+}
