@@ -159,8 +159,19 @@ func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channe
 	}
 	// From here on nothing is missed, and nothing is sent before what is
 	// honoured has been told.
-	honoured, stop, err := p.subscribe(ctx, &r.from, s, f)
+	end := func() {
+		if to.farewell != nil {
+			to.send(to.farewell)
+		}
+		to.send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
+	}
+	settling, settled := during(ctx, to.end) // it waits for servers, and our end for nobody
+	honoured, stop, err := p.subscribe(settling, &r.from, s, f)
+	settled()
 	if err != nil {
+		if ctx.Err() == nil {
+			end()
+		}
 		return
 	}
 	defer stop()
@@ -182,13 +193,24 @@ func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channe
 		case <-ctx.Done():
 			return
 		case <-to.end:
-			if to.farewell != nil {
-				to.send(to.farewell)
-			}
-			to.send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
+			end()
 			return
 		}
 	}
+}
+
+// during gives a context that ends with ctx, and when end is closed. Done frees
+// it.
+func during(ctx context.Context, end <-chan struct{}) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() { // ends with ctx
+		select {
+		case <-end:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
 }
 
 // modernListen serves a listen over HTTP: a stream from the start.

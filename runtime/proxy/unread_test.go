@@ -117,3 +117,47 @@ func (s eventful) Call(ctx context.Context, req *runtime.Request) (json.RawMessa
 	}
 	return s.instant.Call(ctx, req)
 }
+
+// reluctant is a server that does not agree to watch a resource.
+type reluctant struct{ instant }
+
+func (s reluctant) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Method == "resources/subscribe" {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return json.RawMessage(`{"resources":[{"uri":"x:y","name":"n"}],"resourceTemplates":[]}`), nil
+}
+
+// TestListenEndsBeforeItBegins: a front that ends does not wait for the servers
+// that a listen has to be agreed with, and tells the client.
+func TestListenEndsBeforeItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := proxy.New(proxy.Options{
+			Servers: []string{"s"}, NoPrefix: true,
+			Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
+				return runtime.NewClient(reluctant{}, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"resources":{"subscribe":true}}`)}}), nil
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = p.Close() }()
+		front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
+		body, head := request("1", "subscriptions/listen", `{"notifications":{"resourceSubscriptions":["x:y"]}}`, "{}", "")
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader(body))
+		r.Header = head
+		w, ended := httptest.NewRecorder(), make(chan struct{})
+		go func() {
+			defer close(ended)
+			front.ServeHTTP(w, r)
+		}()
+		synctest.Wait()
+		start := time.Now()
+		front.Close()
+		<-ended
+		if after := time.Since(start); after > time.Second || !strings.Contains(w.Body.String(), `"resultType":"complete"`) {
+			t.Errorf("after %v: %s", after, w.Body)
+		}
+	})
+}
