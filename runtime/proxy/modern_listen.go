@@ -99,26 +99,29 @@ type listening struct {
 	waits   map[string]int // where in waiting it is, by what it says
 }
 
-// notify implements listener. What waits already says the same, so nothing is
-// lost at the bound, which is the filter's own size.
+// maxUnsaid bounds what waits for a client that does not read. The filter's own
+// size is less; but a server may tell of any number of parts of a resource. Then
+// further ones are not told.
+const maxUnsaid = 4 * maxWatched
+
+// notify implements listener. Of what says the same the newest waits.
 func (s *listening) notify(method string, params []byte) {
 	stamped, err := rawjson.SetNested(params, "_meta", []rawjson.Member{{Name: metaSubscription, Value: s.id}})
 	if err != nil {
 		return // no object: nothing that could be sent on
 	}
-	key := method + string(params)
-	if method == tasksNotification {
-		at, _ := rawjson.Field(params, "taskId") // an object, as above
-		key = method + string(at.Of(params))
-	}
+	of := [2]rawjson.Span{}
+	_ = rawjson.Fields(params, of[:], "uri", "taskId") // an object, as above
+	key := method + string(of[0].Of(params)) + string(of[1].Of(params))
+	frame := jsonrpc.AppendNotification(nil, method, stamped)
 	s.mu.Lock()
 	i, waits := s.waits[key]
 	switch {
-	case !waits:
+	case waits:
+		s.waiting[i] = frame
+	case len(s.waiting) < maxUnsaid:
 		s.waits[key] = len(s.waiting)
-		s.waiting = append(s.waiting, jsonrpc.AppendNotification(nil, method, stamped))
-	case method == tasksNotification: // the newest state says it all
-		s.waiting[i] = jsonrpc.AppendNotification(nil, method, stamped)
+		s.waiting = append(s.waiting, frame)
 	}
 	s.mu.Unlock()
 	select {

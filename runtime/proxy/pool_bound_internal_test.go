@@ -1,10 +1,13 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -165,4 +168,26 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		}
 		p.work.Wait()
 	})
+}
+
+// TestListenKeepsWithinBounds: what waits for a client that does not read is the
+// newest of each, and no more than there is room for.
+func TestListenKeepsWithinBounds(t *testing.T) {
+	t.Parallel()
+	s := &listening{id: []byte(`1`), wake: make(chan struct{}, 1), waits: map[string]int{}}
+	for i := range 2 * maxUnsaid {
+		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:%d"}`, i))
+		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:","at":%d}`, i))
+		s.notify("notifications/tools/list_changed", nil)
+	}
+	all := s.take()
+	if len(all) != maxUnsaid {
+		t.Errorf("%d wait", len(all))
+	}
+	text := string(bytes.Join(all[:4], nil))
+	for _, want := range []string{`"uri":"x:0"`, fmt.Sprintf(`"at":%d,`, 2*maxUnsaid-1), "tools/list_changed"} {
+		if strings.Count(text, want) != 1 && strings.Count(text, strings.TrimSuffix(want, ",")+"}") != 1 {
+			t.Errorf("%s is not there once: %s", want, text)
+		}
+	}
 }
