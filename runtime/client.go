@@ -181,7 +181,7 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 		res, err = c.t.Call(ctx, req)
 	}
 	if err != nil && clock.Expired() {
-		return nil, &TimeoutError{Op: method, After: limit}
+		return nil, &TimeoutError{Op: method, After: clock.Bound()}
 	}
 	if err != nil && ctx.Err() != nil && err.Error() == ctx.Err().Error() {
 		return nil, fmt.Errorf("%s: %w", method, err) // a transport gives the context's error as it is

@@ -69,7 +69,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	case errors.As(context.Cause(ctx), &rpc): // refused
 		return s, rpc
 	case clock.Expired():
-		err = &runtime.TimeoutError{Op: r.method, After: p.o.RequestTimeout.Round(time.Millisecond)}
+		err = &runtime.TimeoutError{Op: r.method, After: clock.Bound().Round(time.Millisecond)}
 	case ctx.Err() != nil:
 		return s, ctx.Err()
 	case errors.As(err, &rpc):

@@ -650,3 +650,25 @@ func TestServerThatRunsOnce(t *testing.T) {
 		t.Errorf("tried %d times, asked the other %d times", n, n2.Load())
 	}
 }
+
+// TestCallThatTakesTooLong: at the ceiling the client hears of that, and not of
+// the limit for silence.
+func TestCallThatTakesTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := asking()
+		b := newPool(map[string]*runtimetest.Server{"a": s})
+		b.plain = true
+		c := attach(t, b.serve(t, proxy.Options{RequestTimeout: time.Minute}))
+		c.hello("2025-11-25", canElicit, "one")
+		c.mu.Lock()
+		c.answer = func(message) string {
+			time.Sleep(2 * time.Hour)
+			return `{"action":"decline"}`
+		}
+		c.mu.Unlock()
+		if got := c.result("tools/call", `{"name":"a__elicit","arguments":{}}`); !strings.Contains(got, "no answer within 1h0m0s") {
+			t.Errorf("got %s", got)
+		}
+		time.Sleep(2 * time.Hour) // the client has thought it over
+	})
+}

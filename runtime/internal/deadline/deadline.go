@@ -14,11 +14,12 @@ var ErrExpired = errors.New("timed out")
 // Clock ends a context Limit after the last sign of life, and never later than
 // Ceiling after the start. It is safe for concurrent use.
 type Clock struct {
-	limit  time.Duration
-	end    time.Time
-	ctx    context.Context //nolint:containedctx // the context that the clock ends, cancelled by Stop
-	parent context.Context //nolint:containedctx // what ctx was made from, for its values alone
-	cancel context.CancelCauseFunc
+	limit   time.Duration
+	ceiling time.Duration
+	end     time.Time
+	ctx     context.Context //nolint:containedctx // the context that the clock ends, cancelled by Stop
+	parent  context.Context //nolint:containedctx // what ctx was made from, for its values alone
+	cancel  context.CancelCauseFunc
 
 	mu        sync.Mutex // guards what follows
 	timer     *time.Timer
@@ -27,10 +28,10 @@ type Clock struct {
 
 // Start makes a context with a clock. A limit of 0 or less never ends it.
 func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *Clock) {
-	k := &Clock{limit: limit, end: time.Now().Add(ceiling), parent: ctx}
+	k := &Clock{limit: limit, ceiling: ceiling, end: time.Now().Add(ceiling), parent: ctx}
 	k.ctx, k.cancel = context.WithCancelCause(context.WithValue(ctx, key{}, k))
 	if limit > 0 {
-		k.timer = time.AfterFunc(limit, func() { k.cancel(ErrExpired) })
+		k.timer = time.AfterFunc(min(limit, ceiling), func() { k.cancel(ErrExpired) })
 	}
 	return k.ctx, k
 }
@@ -88,6 +89,15 @@ func (k *Clock) Suspend() (resume func()) {
 
 // Expired tells whether the clock, and not its parent, has ended the context.
 func (k *Clock) Expired() bool { return errors.Is(context.Cause(k.ctx), ErrExpired) }
+
+// Bound is what a clock that has expired has ended the context for: the limit
+// without a sign of life, or the ceiling.
+func (k *Clock) Bound() time.Duration {
+	if time.Now().Before(k.end) {
+		return k.limit
+	}
+	return k.ceiling
+}
 
 // Stop frees the clock and ends its context.
 func (k *Clock) Stop() {
