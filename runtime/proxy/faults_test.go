@@ -56,13 +56,13 @@ func (s *scripted) Close() error {
 // script makes a proxy whose one server, "a", is what connect gives.
 func script(t *testing.T, connect func(h runtime.Handler) *scripted) *client {
 	t.Helper()
-	return scriptTransport(t, func(h runtime.Handler) runtime.Transport { return connect(h) })
+	return scriptTransport(t, "", func(h runtime.Handler) runtime.Transport { return connect(h) })
 }
 
-func scriptTransport(t *testing.T, connect func(h runtime.Handler) runtime.Transport) *client {
+func scriptTransport(t *testing.T, version string, connect func(h runtime.Handler) runtime.Transport) *client {
 	t.Helper()
 	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		return runtime.NewClient(connect(h), runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+		return runtime.NewClient(connect(h), runtime.ClientOptions{Info: runtime.ServerInfo{Version: version, Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -19,20 +19,18 @@ const (
 )
 
 // doubtful tells whether a call has failed because the server is no longer the
-// one that was connected to: it has forgotten the session and does not start
-// another like it, it does not speak the revision, or it does not know a method
-// of what it offers. It has not acted on the call then. A process cannot become
+// one that was connected to. The bridge finds that out: where the server has
+// forgotten the session and does not start another like it, or does not speak
+// the revision; and it looks whether one of the stateless era is still of that.
+// One with a handshake may also be another one that does not know a method of
+// what it offers. It has not acted on the call then. A process cannot become
 // another one while its streams are open.
 func (c *connection) doubtful(method string, err error) bool {
 	if _, ok := errors.AsType[*bridge.SessionError](err); ok {
 		return true
 	}
 	rpc, ok := errors.AsType[*runtime.Error](err)
-	if !ok || !c.remote {
-		return false
-	}
-	return rpc.Code == runtime.CodeUnsupportedVersion ||
-		rpc.Code == runtime.CodeMethodNotFound && c.client.Info().Has(capabilityOf(method))
+	return ok && c.remote && !c.modern() && rpc.Code == runtime.CodeMethodNotFound && c.client.Info().Has(capabilityOf(method))
 }
 
 // capabilityOf is the capability of a server that has a method, "" for others.

@@ -25,20 +25,25 @@ func TestServerThatIsAnother(t *testing.T) {
 		return &runtime.Error{Code: code, Message: "no", Raw: json.RawMessage(`{"code":1}`)}
 	}
 	for name, x := range map[string]struct {
-		err   error
-		local bool
-		dials int64 // after two calls where it goes on failing
+		err    error
+		local  bool
+		dials  int64 // after two calls where it goes on failing
+		modern bool
 	}{
-		"unsupported revision":  {rpc(runtime.CodeUnsupportedVersion), false, 2},
-		"unknown method":        {rpc(runtime.CodeMethodNotFound), false, 2},
-		"lost session":          {&bridge.SessionError{Err: rpc(runtime.CodeUnsupportedVersion)}, false, 2},
-		"a process's error":     {rpc(runtime.CodeMethodNotFound), true, 1},
-		"an error like another": {rpc(runtime.CodeInvalidParams), false, 1},
-		"a failure on the way":  {errors.New("broken"), false, 1},
+		"looked at already":     {rpc(runtime.CodeMethodNotFound), false, 1, true}, // by the bridge
+		"unknown method":        {rpc(runtime.CodeMethodNotFound), false, 2, false},
+		"lost session":          {&bridge.SessionError{Err: rpc(runtime.CodeUnsupportedVersion)}, false, 2, false},
+		"a process's error":     {rpc(runtime.CodeMethodNotFound), true, 1, false},
+		"an error like another": {rpc(runtime.CodeInvalidParams), false, 1, false},
+		"a failure on the way":  {errors.New("broken"), false, 1, false},
 	} {
 		for _, mends := range []bool{true, false} {
 			var dials, calls atomic.Int64
-			c := scriptTransport(t, func(runtime.Handler) runtime.Transport {
+			version := "2025-11-25"
+			if x.modern {
+				version = "2026-07-28"
+			}
+			c := scriptTransport(t, version, func(runtime.Handler) runtime.Transport {
 				n := dials.Add(1)
 				s := &scripted{answer: func(method string, _ json.RawMessage) (json.RawMessage, error) {
 					switch {
