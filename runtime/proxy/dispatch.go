@@ -27,6 +27,9 @@ type request struct {
 	// header is that of an HTTP request of the stateless era, whose headers
 	// repeat parts of the body; nil otherwise.
 	header http.Header
+	// returns tells that the client can be asked, and comes back with the
+	// answers in another request for the same call.
+	returns bool
 }
 
 // misshapen tells why a message is no JSON-RPC message, "" where it is one. "The

@@ -16,6 +16,10 @@ import (
 
 var tokens atomic.Uint64 //nolint:gochecknoglobals // mints tokens that are unique in the process
 
+func mintToken() json.RawMessage {
+	return append(strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10), '"')
+}
+
 // served is what a backend has answered.
 type served struct {
 	// result is what the backend has answered, in the client's revision; nil
@@ -45,8 +49,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	if r.msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.
 		events.token = r.msg.MetaToken.Of(r.line)
-		token = strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10)
-		token = append(token, '"')
+		token = mintToken()
 		edits = ordered(append(edits, within(r.msg.Params, r.msg.MetaToken, token)))
 	}
 	var params json.RawMessage
@@ -59,6 +62,11 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 			req.TaskSupport = r.to.support
 		}
 		events.taskSupport(c, req)
+		if token == nil && r.returns && !c.modern() {
+			if err := events.wantProgress(req); err != nil {
+				return nil, err
+			}
+		}
 		return req, events.suit(ctx, c, req)
 	})
 	if err == nil {

@@ -54,7 +54,7 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 			return nil, err
 		}
 	} else {
-		call = p.parking.Start(p.lifetime, r.from.emit, func(ctx context.Context, call *bridge.Parked) (json.RawMessage, error) {
+		call = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, call *bridge.Parked) (json.RawMessage, error) {
 			return p.converse(ctx, call, k, r, s)
 		})
 	}
@@ -90,11 +90,12 @@ func (r request) inputResponses() (map[string]json.RawMessage, error) {
 	return answers, nil
 }
 
-// comeBack takes up the call that waits for the answers of a retry. Progress of
-// the call goes on under the retry's own token.
-func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*bridge.Parked, error) {
+// reports gives the way for what a call sends while the request waits for it.
+// Progress goes under the request's own token: each request of an interaction
+// has another, or none.
+func (r request) reports() func(method string, params []byte) {
 	token, rising := r.msg.MetaToken.Of(r.line), increase{}
-	emit := func(method string, params []byte) {
+	return func(method string, params []byte) {
 		if method == "notifications/progress" {
 			if params = rising.restore(params, token); params == nil {
 				return
@@ -102,7 +103,24 @@ func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.Ra
 		}
 		r.from.emit(method, params)
 	}
-	call, err := p.parking.Resume(*s.Ticket, emit, answers)
+}
+
+// wantProgress asks a server of the handshake era for progress though the client
+// has not: the request that comes back with answers may, and then the call is
+// on its way.
+func (e *relay) wantProgress(req *runtime.Request) error {
+	req.Token = mintToken()
+	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: "progressToken", Value: req.Token}})
+	if err != nil {
+		return invalid("params: %v", err)
+	}
+	e.token, req.Params = []byte("0"), params // reports knows whose token it becomes
+	return nil
+}
+
+// comeBack takes up the call that waits for the answers of a retry.
+func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*bridge.Parked, error) {
+	call, err := p.parking.Resume(*s.Ticket, r.reports(), answers)
 	switch {
 	case errors.Is(err, bridge.ErrLost):
 		return nil, p.lost(k, s.Target)
@@ -116,6 +134,7 @@ func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.Ra
 // ask the client, what follows from its results.
 func (p *Proxy) converse(ctx context.Context, call *bridge.Parked, k kind, r request, s *state) ([]byte, error) {
 	r.from.emit, r.from.ask = call.Emit, call.Ask
+	r.returns = len(r.from.capabilities) > len(`{}`)
 	next := *s
 	for round := 0; ; round++ {
 		again, err := r.again(&next)

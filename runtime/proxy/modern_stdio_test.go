@@ -216,6 +216,56 @@ func TestModernCallOutlivesItsRequest(t *testing.T) {
 	<-ended
 }
 
+// TestModernRetryWantsProgress: progress of a call goes under the token of the
+// request that waits for it, and nowhere where that has none.
+func TestModernRetryWantsProgress(t *testing.T) {
+	s := runtimetest.Full(runtimetest.RevNov)
+	s.Tools = append(s.Tools, runtimetest.Tool{Definition: json.RawMessage(`{"name":"climb","inputSchema":{"type":"object"}}`), Call: func(ctx context.Context, call *runtimetest.Call) (json.RawMessage, error) {
+		call.Progress(1, 3, "before")
+		_, err := call.Ask(ctx, "roots/list", nil)
+		call.Progress(2, 3, "after")
+		return runtimetest.Text("over"), err
+	}})
+	for first, retry := range map[string]string{"": `"r"`, `7`: `"r"`, `8`: ""} {
+		c := newPool(one(s)).stdio(t)
+		meta := func(token string) string {
+			if token == "" {
+				return ""
+			}
+			return `,"progressToken":` + token
+		}
+		ch := c.expect(`1`)
+		c.send(julyLine(`1`, "tools/call", `{"name":"climb"}`, everything, meta(first)))
+		var asked struct {
+			Result struct{ RequestState string }
+		}
+		if line := <-ch; json.Unmarshal([]byte(line), &asked) != nil || asked.Result.RequestState == "" {
+			t.Fatalf("got %s", line)
+		}
+		ch = c.expect(`2`)
+		c.send(julyLine(`2`, "tools/call", `{"name":"climb","requestState":"`+asked.Result.RequestState+`","inputResponses":{"b1":{"roots":[]}}}`, everything, meta(retry)))
+		if line := <-ch; !strings.Contains(line, "over") {
+			t.Fatalf("got %s", line)
+		}
+		c.end()
+		close(c.notes)
+		var heard []string
+		for n := range c.notes {
+			heard = append(heard, n)
+		}
+		var want []string
+		if first != "" {
+			want = append(want, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+first+`,"progress":1,"total":3,"message":"before"}}`)
+		}
+		if retry != "" {
+			want = append(want, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":`+retry+`,"progress":2,"total":3,"message":"after"}}`)
+		}
+		if strings.Join(heard, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%q, then %q: got %s, want %s", first, retry, heard, want)
+		}
+	}
+}
+
 // TestServerIsReassured: a server that has asked for it hears that its question is
 // still open, as long as the person thinks.
 func TestServerIsReassured(t *testing.T) {
