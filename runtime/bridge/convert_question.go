@@ -31,12 +31,15 @@ type Question struct {
 }
 
 // Params gives the question's params in the client's revision. Nil params (of
-// roots/list) stay nil. A question that the client has not declared to answer
+// roots/list) stay nil, and null is nil. A question that the client has not declared to answer
 // is refused with a *runtime.Error of code -32021 whose data names what is
 // missing (data.requiredCapabilities); one that its revision cannot express,
 // with code -32602.
 func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
-	if q.Method == "sampling/createMessage" && q.to() < sinceURL {
+	if string(params) == "null" {
+		params = nil
+	}
+	if q.Method == "sampling/createMessage" && q.to() < sinceURL && len(params) > 0 {
 		var err error
 		if params, err = withoutTools(params); err != nil {
 			return nil, err
@@ -46,7 +49,7 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 		return nil, MissingCapability(missing)
 	}
 	if len(params) == 0 {
-		return params, nil
+		return nil, nil
 	}
 	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
 	if err != nil {

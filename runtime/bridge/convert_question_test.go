@@ -216,3 +216,15 @@ func FuzzQuestion(f *testing.F) {
 		}
 	})
 }
+
+// TestQuestionOfNullParams: they count as none, as some servers write them.
+func TestQuestionOfNullParams(t *testing.T) {
+	for _, to := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
+		for method, capabilities := range map[string]string{"roots/list": `{"roots":{}}`, "sampling/createMessage": `{"sampling":{}}`} {
+			q := bridge.Question{To: to, Method: method, Capabilities: json.RawMessage(capabilities)}
+			if out, err := q.Params(json.RawMessage(`null`)); err != nil || out != nil {
+				t.Errorf("%s for %s: %s, %v", method, to, out, err)
+			}
+		}
+	}
+}
