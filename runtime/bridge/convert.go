@@ -125,7 +125,8 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 			return nil, err
 		}
 	default:
-		if !IsModern(c.From) && (o.Get("inputRequests") != nil || o.Get("requestState") != nil) {
+		asks, state := o.Get("inputRequests"), o.Get("requestState")
+		if !IsModern(c.From) && (asks != nil && isObject(asks.Value.Of(raw)) || state != nil && isText(state.Value.Of(raw))) {
 			kind = resultInput // some such servers leave the type out
 		}
 		o.Add("resultType", rawjson.Quote(nil, kind))

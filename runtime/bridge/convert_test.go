@@ -77,6 +77,7 @@ func conversions() []conversion {
 		},
 
 		{name: "modern both", c: call(v2026, v2026), in: `{"resultType":"complete","content":[]}`},
+		{name: "up, nulls", c: call(v202511, v2026), in: `{"content":[],"inputRequests":null,"requestState":null}`, want: `{"resultType":"complete","content":[],"inputRequests":null,"requestState":null}`},
 		{name: "modern without a type", c: call(v2026, v2026), in: `{"content":[]}`, want: `{"resultType":"complete","content":[]}`},
 		{
 			name: "modern, our name for the server's", c: named(call(v2026, v2026)),

@@ -67,7 +67,7 @@ func readInterim(raw json.RawMessage) (interim, error) {
 	if err := rawjson.Fields(raw, at[:], memberResultType, memberQuestions, memberState); err != nil {
 		return interim{}, err
 	}
-	r := interim{questions: at[1].Of(raw), state: at[2].Of(raw)}
+	r := interim{questions: given(raw, at[1]), state: given(raw, at[2])}
 	if at[0].Present() {
 		kind, ok := rawjson.String(raw, at[0])
 		if !ok {
@@ -76,6 +76,14 @@ func readInterim(raw json.RawMessage) (interim, error) {
 		r.kind = kind
 	}
 	return r, nil
+}
+
+// given gives the value at a span, nil where there is none: null counts as that.
+func given(raw []byte, at rawjson.Span) json.RawMessage {
+	if v := at.Of(raw); string(v) != "null" {
+		return v
+	}
+	return nil
 }
 
 // sender sends one request of a call and gives its result.

@@ -123,6 +123,9 @@ func TestQuestionsOfAResult(t *testing.T) {
 		"legacy without a type": {nil, []string{`{"content":[],"inputRequests":{"who":{"method":"elicitation/create"}}}`, `{"content":[]}`}, "", false, `{"content":[]}`, []string{
 			params, `{"inputResponses":{` + answerWho + `},"name":"t", "arguments":{"n":9007199254740993}}`,
 		}},
+		"legacy, nulls":                  {nil, []string{`{"content":[],"inputRequests":null,"requestState":null}`}, "", false, `{"content":[],"inputRequests":null,"requestState":null}`, []string{params}},
+		"legacy, relayed nulls":          {nil, []string{`{"content":[],"inputRequests":null,"requestState":null}`}, "", true, `{"content":[],"inputRequests":null,"requestState":null}`, []string{params}},
+		"legacy, a member of its own":    {nil, []string{`{"content":[],"requestState":{"done":true}}`}, "", false, `{"content":[],"requestState":{"done":true}}`, []string{params}},
 		"legacy without a type, relayed": {nil, []string{`{"content":[],"requestState":"s"}`}, "", true, `{"resultType":"input_required","content":[],"requestState":"s"}`, []string{params}},
 		"legacy, a member of a name":     {nil, []string{`{"content":[{"requestState":1}]}`}, "", false, `{"content":[{"requestState":1}]}`, []string{params}},
 	} {

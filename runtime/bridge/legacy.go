@@ -134,8 +134,11 @@ func legacyInterim(raw json.RawMessage) (interim, bool, error) {
 	if err != nil || in.kind != "" && in.kind != inputRequired {
 		return in, false, nil //nolint:nilerr // no object: whoever wants one will complain
 	}
-	return in, in.questions != nil || in.state != nil, nil
+	return in, in.kind != "" || isObject(in.questions) || isText(in.state), nil
 }
+
+// isText tells whether a raw value is a string.
+func isText(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 // typed gives a result that asks for input the type that says so.
 func typed(raw json.RawMessage) (json.RawMessage, error) {

@@ -204,7 +204,10 @@ func (p *Proxy) givesRoots(method string, from *caller) bool {
 // whether the client has to come back with something; where it has not, next is
 // what to come back with in its place.
 func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) (out []byte, waits bool, err error) {
-	*next = state{Method: s.Method, Target: s.Target, Inner: a.state.Of(result)}
+	*next = state{Method: s.Method, Target: s.Target}
+	if inner := a.state.Of(result); string(inner) != "null" {
+		next.Inner = inner
+	}
 	if b := p.backendOf(r); b != nil {
 		next.Backend = b.name
 	}

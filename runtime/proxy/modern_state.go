@@ -130,7 +130,8 @@ func asksInput(result []byte) (a asking, ok bool) {
 		kind, _ := rawjson.String(result, a.resultType)
 		return a, kind == "input_required"
 	}
-	return a, isObject(a.inputs.Of(result)) || a.state.Present()
+	_, stated := rawjson.String(result, a.state)
+	return a, isObject(a.inputs.Of(result)) || stated
 }
 
 // lost is what a client hears whose call this process does not hold: never is
