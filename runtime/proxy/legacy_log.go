@@ -190,21 +190,28 @@ func (c *connection) tellLevel(ctx context.Context, l level) {
 		return
 	}
 	c.mu.Lock()
-	told := l >= c.level
-	if !told {
+	before := c.level
+	if l < before {
 		c.level = l
 	}
 	c.mu.Unlock()
-	if told {
+	if l >= before {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	telling, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
-	_, err := c.client.Transport().Call(ctx, &runtime.Request{
+	_, err := c.client.Transport().Call(telling, &runtime.Request{
 		Method: "logging/setLevel", Params: json.RawMessage(`{"level":"` + levels()[l] + `"}`),
 	})
 	if err != nil {
 		c.link.b.p.log.Debug("backend takes no log level", "server", c.link.b.name, "err", err)
+	}
+	if err != nil && ctx.Err() != nil { // the client's doing, and not the server's word
+		c.mu.Lock()
+		if c.level == l {
+			c.level = before
+		}
+		c.mu.Unlock()
 	}
 }
 

@@ -191,3 +191,34 @@ func TestListenKeepsWithinBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelIsToldAgain: where a client's cancel has kept a server from being told
+// a level, the next one tells it.
+func TestLevelIsToldAgain(t *testing.T) {
+	t.Parallel()
+	_, b := unreachable(t, Options{})
+	s := &leveled{}
+	c := &connection{link: b.primary, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
+	c.client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, ctx := range []context.Context{gone, t.Context(), t.Context()} {
+		c.tellLevel(ctx, info)
+	}
+	if s.n != 1 {
+		t.Errorf("told %d times", s.n)
+	}
+}
+
+// leveled counts what it is told.
+type leveled struct {
+	stubborn
+	n int
+}
+
+func (s *leveled) Call(ctx context.Context, _ *runtime.Request) (json.RawMessage, error) {
+	if ctx.Err() == nil {
+		s.n++
+	}
+	return json.RawMessage(`{}`), ctx.Err()
+}
