@@ -3,7 +3,9 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"fmt"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -51,6 +53,10 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message) {
 	}()
 }
 
+// maxListening bounds the listens of one client at a time, which are no requests
+// in flight: those come to an end by themselves.
+const maxListening = 256
+
 // unasked is a client that is told of changes it has not asked for, as is the way
 // of the handshake era: none that shows to be of the other one.
 type unasked struct{ *stdioFront }
@@ -72,8 +78,15 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
 		f.send(frame(nil, id, f.p.failedModern(r.method, err)))
 		return
 	}
+	if f.listening.Add(1) > maxListening {
+		f.listening.Add(-1)
+		done()
+		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fmt.Sprintf("there are %d listens already", maxListening), nil)))
+		return
+	}
 	f.listens.Go(func() { // waited for when the front ends
 		defer done()
+		defer f.listening.Add(-1)
 		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
 		f.p.listenModern(ctx, r, filter, channel{
 			send: f.send, idle: func() {}, end: f.ending, farewell: jsonrpc.AppendNotification(nil, "notifications/cancelled", reason),

@@ -348,3 +348,45 @@ func TestModernStdioListenIsToldOfTheEnd(t *testing.T) {
 	}
 	_ = front.Close()
 }
+
+// TestModernListensAreBounded: a client with too many is refused one more, and
+// served again when one has ended.
+func TestModernListensAreBounded(t *testing.T) {
+	c := newPool(one(runtimetest.Full(runtimetest.RevNov))).stdio(t)
+	var noted sync.WaitGroup
+	noted.Add(256)
+	c.mu.Lock()
+	c.note = func(line string) {
+		if strings.Contains(line, "acknowledged") {
+			noted.Done()
+		}
+	}
+	c.mu.Unlock()
+	for i := range 256 {
+		id := fmt.Sprintf(`"l%d"`, i)
+		c.expect(id) // the end of it
+		c.send(julyLine(id, "subscriptions/listen", `{"notifications":{"toolsListChanged":true}}`, `{}`, ""))
+	}
+	noted.Wait()
+	if got := c.july(`1`, "subscriptions/listen", `{"notifications":{}}`, `{}`); !strings.Contains(got, `-32600`) {
+		t.Errorf("got %s", got)
+	}
+	noted.Add(1)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l7"}}`)
+	again := make(chan struct{})
+	go func() {
+		noted.Wait()
+		close(again)
+	}()
+	for range 1000 { // the cancelled one takes a moment to end
+		ch := c.expect(`2`)
+		c.send(julyLine(`2`, "subscriptions/listen", `{"notifications":{}}`, `{}`, ""))
+		select {
+		case <-again:
+			return
+		case <-ch:
+			time.Sleep(time.Millisecond)
+		}
+	}
+	t.Error("refused though one has ended")
+}

@@ -40,6 +40,7 @@ type stdioFront struct {
 	stateless atomic.Bool   // requests of the stateless era have come
 	ending    chan struct{} // closed when the front ends
 	listens   sync.WaitGroup
+	listening atomic.Int64 // how many of them there are
 }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
