@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,22 +196,37 @@ func backoff(failures int) time.Duration {
 	return min(5*time.Second<<min(failures-1, 10), 5*time.Minute)
 }
 
+func (l *link) dial(key Key) (*connection, error) {
+	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
+	client, err := l.b.p.o.Dial(l.b.p.lifetime, key, &backendHandler{conn: c})
+	if err != nil {
+		return nil, err
+	}
+	c.client, c.version = client, client.Info().Version
+	return c, nil
+}
+
 // open connects and, over the primary link, loads what is offered.
 func (l *link) open() (*connection, *catalog, error) {
 	b := l.b
-	c := &connection{link: l, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
 	key := l.key
 	if who := b.p.solo.Load(); who != nil && key.Capabilities == sharedOffer {
 		if version, capabilities := who.settled(); version != "" {
 			key.Capabilities = string(b.p.withRoots(bridge.Offer(capabilities, version, bridge.Latest)))
+			// One connection in its own era is all that it needs.
+			key.Legacy = true
 		}
 	}
-	c.offer = key.Capabilities
-	client, err := b.p.o.Dial(b.p.lifetime, key, &backendHandler{conn: c})
+	c, err := l.dial(key)
+	if err == nil && key != l.key && slices.ContainsFunc(c.client.Info().Versions, bridge.IsModern) && sessionless(c.client.Transport()) {
+		_ = c.client.Close() // its other era has more, see settled
+		key.Legacy = false
+		c, err = l.dial(key)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	c.client, c.version = client, client.Info().Version
+	client := c.client
 	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
 		c.pipe = t.Pipeline()
 	}

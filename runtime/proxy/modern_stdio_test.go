@@ -31,10 +31,15 @@ func (c *client) july(id, method, params, capabilities string) string {
 	return <-ch
 }
 
-func (b *pool) stdio(t *testing.T) *client {
+func (b *pool) stdioOf(t *testing.T, o proxy.Options) *client {
 	t.Helper()
 	b.listen, b.plain = true, true
-	return attach(t, b.serve(t, proxy.Options{NoPrefix: len(b.servers) == 1, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}}))
+	return attach(t, b.serve(t, o))
+}
+
+func (b *pool) stdio(t *testing.T) *client {
+	t.Helper()
+	return b.stdioOf(t, proxy.Options{NoPrefix: len(b.servers) == 1, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
 }
 
 // TestModernStdioBetweenLegacy: requests of both eras come in one process, in any

@@ -433,6 +433,26 @@ func TestOnlyClientThereWillBe(t *testing.T) {
 	}
 }
 
+// TestOnlyClientsEraIsTheServers: a server of both eras runs once, in the era of
+// the client that there is.
+func TestOnlyClientsEraIsTheServers(t *testing.T) {
+	s := runtimetest.Full("2026-07-28", "2025-11-25")
+	b := newPool(map[string]*runtimetest.Server{"a": s})
+	c := attach(t, b.serve(t, proxy.Options{Solo: true}))
+	c.hello("2025-11-25", `{"elicitation":{}}`, "one")
+	c.result("tools/list", `{}`)
+	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
+	if keys := b.dialled(); len(keys) != 1 || !keys[0].Legacy {
+		t.Errorf("got connections %v", keys)
+	}
+	b = newPool(map[string]*runtimetest.Server{"a": s})
+	c = b.stdioOf(t, proxy.Options{Solo: true, NoPrefix: true})
+	c.july(`1`, "tools/call", `{"name":"echo","arguments":{"message":"hi"}}`, `{}`)
+	if keys := b.dialled(); len(keys) != 1 || keys[0].Legacy {
+		t.Errorf("got connections %v", keys)
+	}
+}
+
 // TestEndOfInputEndsQuestions: nobody can answer them any more, and what else
 // there is to answer is not held up.
 func TestEndOfInputEndsQuestions(t *testing.T) {
