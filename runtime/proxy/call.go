@@ -54,9 +54,8 @@ var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknogl
 // has to be taken. With an error the call was not started.
 func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
-	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() ||
-		m.Meta.Present() && bytes.Contains(m.Meta.Of(line), []byte("io.modelcontextprotocol/")) {
-		return nil, false, nil // a server that speaks both eras must not see the other's metadata
+	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
+		return nil, false, nil
 	}
 	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
 	if r == nil || r.support != "" { // a task is waited for
@@ -107,6 +106,12 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 		return nil, false, nil // the connection is gone: the slow way makes a new one
 	}
 	return conn.pipe, true, nil
+}
+
+// ofProtocol tells whether metadata may hold what the protocol owns: a server
+// that speaks both eras must not see the other's. Escapes can hide it.
+func ofProtocol(meta []byte) bool {
+	return bytes.Contains(meta, []byte("io.modelcontextprotocol/")) || bytes.IndexByte(meta, '\\') >= 0
 }
 
 // free gives the call back, which has ended. Nothing may refer to it any more.

@@ -237,9 +237,15 @@ func TestMetadataOfTheOtherEra(t *testing.T) {
 		t.Cleanup(func() { _ = p.Close() })
 		c := attach(t, p)
 		c.result("tools/list", `{}`)
-		c.result("tools/call", `{"name":"a__echo","arguments":{"message":"m"},"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"x"},"v/x":1.0,"io.modelcontextprotocol/logLevel":"debug"}}`)
-		if frame := <-got; strings.Contains(frame, "io.modelcontextprotocol/") || !strings.Contains(frame, `"v/x":1.0`) {
-			t.Errorf("plain %v: got %s", plain, frame)
+		for _, meta := range []string{
+			`"io.modelcontextprotocol/clientInfo":{"name":"x"},"v/x":1.0,"io.modelcontextprotocol/logLevel":"debug"`,
+			`"io.modelcontextprotocol\/clientInfo":{"name":"x"},"v/x":1.0`,
+			`"\u0069o.modelcontextprotocol/clientInfo":{"name":"x"},"v/x":1.0`,
+		} {
+			c.result("tools/call", `{"name":"a__echo","arguments":{"message":"m"},"_meta":{`+meta+`}}`)
+			if frame := <-got; strings.Contains(frame, "modelcontextprotocol") || !strings.Contains(frame, `"v/x":1.0`) {
+				t.Errorf("plain %v: %s: got %s", plain, meta, frame)
+			}
 		}
 	}
 }
