@@ -202,7 +202,7 @@ func (w *listenWorker) serve(ctx context.Context) error {
 			return err
 		}
 		want := w.m.wanted()
-		missing := w.missing(want)
+		missing := w.missing(filter{want.kinds, slices.Clone(want.URIs)})
 		if w.crowded(missing) {
 			w.gap = true
 			w.closeAll()
@@ -217,7 +217,7 @@ func (w *listenWorker) serve(ctx context.Context) error {
 			}
 			continue
 		}
-		w.settleOpen()
+		w.settleOpen(want.URIs)
 		if want.empty() {
 			w.closeAll()
 		}
@@ -228,10 +228,11 @@ func (w *listenWorker) serve(ctx context.Context) error {
 }
 
 // settleOpen tells those who wait for URIs that an open stream has asked for
-// already, for somebody who has left since.
-func (w *listenWorker) settleOpen() {
+// already, for somebody who has left since. Wanted are all that streams have
+// asked for; what has come to be waited for since is the next round's.
+func (w *listenWorker) settleOpen(wanted []string) {
 	w.l.mu.Lock()
-	uris := slices.Collect(maps.Keys(w.l.waiting))
+	uris := slices.DeleteFunc(wanted, func(uri string) bool { return w.l.waiting[uri] == nil })
 	w.l.mu.Unlock()
 	w.l.settle(uris, func(uri string) error {
 		for _, s := range w.streams {
