@@ -96,7 +96,7 @@ func breakages() []breakage {
 		one("a client's log level is forgotten on the way to a modern server", proxy+"forward.go",
 			"req.Params = params\n\treturn nil", "_ = params\n\treturn nil", "log-level"),
 		one("a server of the handshake era is never told a log level", proxy+"legacy_log.go",
-			`told := l >= c.level`, `told := l >= 0`, "log-level"),
+			`if l >= before {`, `if l >= 0 {`, "log-level"),
 		one("a forgotten session is not begun anew", bridge+"legacy_session.go",
 			`if !errors.As(err, &lost) || !lost.SessionExpired() {`, `if errors.As(err, &lost) || true {`, "session-404"),
 		one("a session lives on after DELETE", proxy+"http.go",
