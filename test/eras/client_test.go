@@ -49,6 +49,7 @@ type wire interface {
 // client is one client of a front.
 type client struct {
 	modern       bool
+	revision     string // that it shakes hands for
 	label        string // is in its answers to questions
 	capabilities string
 	wire         wire
@@ -68,7 +69,7 @@ type client struct {
 }
 
 func newClient(modern bool, label string) *client {
-	c := &client{modern: modern, label: label, capabilities: everything, calls: map[string]*call{}, news: make(chan struct{})}
+	c := &client{modern: modern, revision: legacyVersion, label: label, capabilities: everything, calls: map[string]*call{}, news: make(chan struct{})}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	return c
 }

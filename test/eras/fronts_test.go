@@ -21,7 +21,7 @@ type front struct {
 func fronts() []front {
 	return []front{
 		{name: "stdio", title: "legacy stdio", session: true, stream: true, open: func(p *pair, c *client) error {
-			w := dialStdio(p.proxy, c)
+			w := dialStdio(p.stdio(), c)
 			c.wire = w
 			return handshake(c)
 		}},
@@ -44,7 +44,7 @@ func fronts() []front {
 			return handshake(c)
 		}},
 		{name: "modern-stdio", title: "modern stdio", modern: true, stream: true, open: func(p *pair, c *client) error {
-			c.wire = dialStdio(p.proxy, c)
+			c.wire = dialStdio(p.stdio(), c)
 			return nil
 		}},
 		{name: "modern-http", title: "modern HTTP", modern: true, stream: true, http: true, open: func(p *pair, c *client) error {

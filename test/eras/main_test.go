@@ -11,10 +11,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/eras.md")
+var update = flag.Bool("update", false, "rewrite docs/eras.md and testdata/wire")
 
 // TestMain makes this test binary act as a server when it is started as one.
 func TestMain(m *testing.M) {
+	if runtimetest.IsFake() && os.Getenv(tapAddress) != "" {
+		os.Exit(serveTapped(os.Args[1]))
+	}
 	if runtimetest.IsFake() {
 		os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}

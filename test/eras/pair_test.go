@@ -28,6 +28,7 @@ type pair struct {
 	url     string
 	world   world
 	c       *client
+	rec     *recorder // nil where nothing is recorded
 	others  []*client
 	ctx     context.Context //nolint:containedctx // of the line that runs
 	started bool

@@ -91,7 +91,18 @@ func (p *pair) serve() {
 	mux.Handle("/sse", p.sse)
 	mux.Handle("/messages", p.sse.Messages())
 	p.srv = httptest.NewServer(mux)
+	if p.rec != nil {
+		p.srv.Config.Handler = p.rec.handler(clientLeg, mux)
+	}
 	p.url = p.srv.URL
+}
+
+// stdio gives what serves stdio fronts.
+func (p *pair) stdio() stdioServer {
+	if p.rec != nil {
+		return recordedStdio{p.proxy, p.rec}
+	}
+	return p.proxy
 }
 
 func (p *pair) unserve() {

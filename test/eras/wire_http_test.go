@@ -228,7 +228,7 @@ func (w *httpWire) hello(keep bool) error {
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 200 || !bytes.Contains(body, []byte(legacyVersion)) {
+	if err != nil || res.StatusCode != 200 || !bytes.Contains(body, []byte(w.c.revision)) {
 		return fmt.Errorf("initialize: %d %s %w", res.StatusCode, body, err)
 	}
 	if !keep {
@@ -237,7 +237,7 @@ func (w *httpWire) hello(keep bool) error {
 	if w.session = res.Header.Get("Mcp-Session-Id"); w.session == "" {
 		return errors.New("initialize gave no session")
 	}
-	w.version = legacyVersion
+	w.version = w.c.revision
 	if err := w.c.notify("notifications/initialized", ""); err != nil {
 		return err
 	}
@@ -246,5 +246,5 @@ func (w *httpWire) hello(keep bool) error {
 
 // greeting is the initialize request, with an id that no other request has.
 func greeting(c *client) string {
-	return `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"` + legacyVersion + `","capabilities":` + c.capabilities + `,"clientInfo":{"name":"eras","version":"1"}}}`
+	return `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"` + c.revision + `","capabilities":` + c.capabilities + `,"clientInfo":{"name":"eras","version":"1"}}}`
 }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"io"
 	"sync"
-
-	"github.com/mcpctl/mcpctl/runtime/proxy"
 )
 
 // stdioWire is a stdio front over memory.
@@ -20,7 +18,12 @@ type stdioWire struct {
 	done chan struct{}
 }
 
-func dialStdio(p *proxy.Proxy, c *client) *stdioWire {
+// stdioServer is a proxy, or one that is recorded.
+type stdioServer interface {
+	ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
+}
+
+func dialStdio(p stdioServer, c *client) *stdioWire {
 	toProxy, in := io.Pipe()
 	out, fromProxy := io.Pipe()
 	w := &stdioWire{c: c, in: in, done: make(chan struct{})}

@@ -1,0 +1,138 @@
+package eras_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// steps is the client's side of every transcript, as far as its revision has it.
+func (t *transcript) steps() {
+	p := t.p
+	c := newClient(p.front.modern, "one")
+	c.revision = t.c.revision
+	c.capabilities = map[string]string{
+		runtimetest.Rev2024: `{"sampling":{},"roots":{}}`, runtimetest.RevMar: `{"sampling":{},"roots":{}}`,
+		runtimetest.RevJune: `{"elicitation":{}}`, runtimetest.RevNov: `{"elicitation":{"form":{},"url":{}}}`, runtimetest.RevJuly: `{"elicitation":{"form":{},"url":{}}}`,
+	}[t.c.revision]
+	p.c = c
+	call := func(tool, arguments, meta string) ask {
+		return ask{method: "tools/call", members: fmt.Sprintf(`"name":"b__%s","arguments":%s`, tool, arguments), meta: meta}
+	}
+	use := func(a ask) func() error {
+		return func() error {
+			_, err := c.request(p.ctx, a)
+			return err
+		}
+	}
+	t.step("open", func() error {
+		if err := p.front.open(p, c); err != nil || !c.modern {
+			return err
+		}
+		return use(ask{method: "server/discover"})()
+	})
+	t.step("list", use(ask{method: "tools/list"}))
+	meta := `"progressToken":"p"`
+	if c.modern {
+		meta += `,"` + metaPrefix + `logLevel":"info"`
+	} else {
+		t.step("log level", use(ask{method: "logging/setLevel", members: `"level":"info"`}))
+	}
+	t.step("call with progress and log", use(call("tell", `{"label":"x"}`, meta)))
+	if t.c.revision >= runtimetest.RevJune {
+		t.step("question", use(call("ask_form", `{}`, "")))
+	} else {
+		t.step("question", use(call("ask_sample", `{}`, "")))
+	}
+	if t.c.revision >= runtimetest.RevNov {
+		t.step("question with a link", use(call("ask_url", `{}`, "")))
+	}
+	listen := t.changes()
+	t.step("cancel", func() error {
+		k := c.start(call("wait", `{}`, ""))
+		if err := until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == 1 }); err != nil {
+			return err
+		}
+		defer c.forget(k)
+		if p.front.http && c.modern {
+			k.hangUp()
+		} else if err := c.notify("notifications/cancelled", `"requestId":`+k.id+`,"reason":"enough"`); err != nil {
+			return err
+		}
+		if _, ok := c.wire.(*httpWire); ok {
+			_, _ = k.wait(p.ctx) // its exchange ends, without an answer
+		}
+		return until(p.ctx, p.world, "a cancellation", func(s runtimetest.Status) bool { return s.Running == 0 })
+	})
+	t.step("error of the server", fails(use(call("refuse", `{"code":-32050}`, ""))))
+	t.step("error of mcpctl", fails(use(call("nope", `{}`, ""))))
+	t.step("unsubscribe", func() error {
+		if c.modern {
+			if err := unlisten(p, listen); err != nil || p.back.modern {
+				return err
+			}
+			return until(p.ctx, p.world, "an end of the subscription", func(s runtimetest.Status) bool { return len(s.Watched) == 0 })
+		}
+		return use(ask{method: "resources/unsubscribe", members: `"uri":"fake://note"`})()
+	})
+	t.step("close", func() error {
+		if w, ok := c.wire.(*httpWire); ok && w.session != "" {
+			res, err := w.request(p.ctx, "DELETE", nil, nil)
+			if err != nil {
+				return err
+			}
+			_ = res.Body.Close()
+		}
+		c.close()
+		if p.srv != nil {
+			p.unserve()
+		}
+		return p.proxy.Close()
+	})
+}
+
+// fails wants an error of JSON-RPC.
+func fails(do func() error) func() error {
+	return func() error {
+		if _, ok := errors.AsType[*rpcError](do()); !ok {
+			return errors.New("no error")
+		}
+		return nil
+	}
+}
+
+// changes subscribes and has the server change; it gives the subscription of a
+// client of 2026-07-28.
+func (t *transcript) changes() (listen *call) {
+	p, c := t.p, t.p.c
+	const uri = "fake://note"
+	t.step("subscribe", func() (err error) {
+		if listen, err = listening(p, `{"toolsListChanged":true,"resourceSubscriptions":["`+uri+`"]}`); err != nil {
+			return err
+		}
+		if !c.modern {
+			if _, err := c.plain(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}); err != nil {
+				return err
+			}
+		}
+		if err := until(p.ctx, p.world, "a subscription", func(s runtimetest.Status) bool {
+			// Over HTTP the listen that asked for less ends when this one is there.
+			return slices.Contains(s.Watched, uri) && (!p.back.modern || !p.back.http || s.Listens == 1)
+		}); err != nil {
+			return err
+		}
+		return p.backListens()
+	})
+	await := func(command, method string) func() error {
+		return func() error {
+			before := c.count(listen, method)
+			p.world.do(command)
+			return c.await(p.ctx, method, func() bool { return c.count(listen, method) > before })
+		}
+	}
+	t.step("resource changes", await("touch "+uri, "notifications/resources/updated"))
+	t.step("list changes", await("change tools", "notifications/tools/list_changed"))
+	return listen
+}

@@ -1,0 +1,278 @@
+package eras_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// wireCase is one transcript: a client of a revision, over a front, and a
+// server behind the proxy.
+type wireCase struct {
+	bridge, revision, front, back string
+}
+
+func (c wireCase) name() string {
+	return fmt.Sprintf("%s-%s-%s-to-%s", c.bridge, c.revision, c.front, c.back)
+}
+
+// wireCases are the transcripts that there are: for each revision and transport
+// a server of each era.
+func wireCases() []wireCase {
+	var out []wireCase
+	for _, c := range []struct{ revision, front, legacy, modern string }{
+		{runtimetest.Rev2024, "sse", "sse", "modern-http"},
+		{runtimetest.RevMar, "stdio", "stdio", "modern-stdio"},
+		{runtimetest.RevMar, "http", "http", "modern-http"},
+		{runtimetest.RevJune, "stdio", "stdio", "modern-stdio"},
+		{runtimetest.RevJune, "http", "http", "modern-http"},
+		{runtimetest.RevNov, "stdio", "stdio", "modern-stdio"},
+		{runtimetest.RevNov, "http", "http", "modern-http"},
+	} {
+		out = append(out, wireCase{"D", c.revision, c.front, c.legacy}, wireCase{"B", c.revision, c.front, c.modern})
+	}
+	return append(out,
+		wireCase{"C", runtimetest.RevJuly, "modern-stdio", "stdio"}, wireCase{"C", runtimetest.RevJuly, "modern-http", "http"},
+		wireCase{"A", runtimetest.RevJuly, "modern-stdio", "modern-stdio"}, wireCase{"A", runtimetest.RevJuly, "modern-http", "modern-http"})
+}
+
+// TestTranscripts plays the client's side of each file of testdata/wire against
+// a proxy and wants the same bytes on all four legs; testdata/wire/README.md
+// tells how to read them. With -update it writes what there is instead.
+func TestTranscripts(t *testing.T) {
+	t.Parallel()
+	for _, c := range wireCases() {
+		t.Run(c.name(), func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join("testdata", "wire", c.name()+".txtar")
+			want, err := os.ReadFile(path)
+			if err != nil && !*update {
+				t.Fatal(err)
+			}
+			tr := &transcript{c: c, want: string(want)}
+			if err := tr.play(); err != nil {
+				t.Errorf("%v", err)
+			}
+			if *update && !t.Failed() {
+				if err := os.WriteFile(path, []byte(tr.got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if d := cmp.Diff(strings.Split(tr.want, "\n"), strings.Split(tr.got, "\n")); d != "" {
+				t.Errorf("(-transcript +now)\n%s", d)
+			}
+		})
+	}
+}
+
+// transcript is one being played.
+type transcript struct {
+	c         wireCase
+	p         *pair
+	want, got string
+	names     names
+	err       error // the first of a step
+}
+
+// play starts everything, runs the steps, and ends everything.
+func (t *transcript) play() error {
+	rec := newRecorder()
+	front := fronts()[slices.IndexFunc(fronts(), func(f front) bool { return f.name == t.c.front })]
+	back := backends()[slices.IndexFunc(backends(), func(b backend) bool { return b.name == t.c.back })]
+	entry, w, done, err := startRecorded(back, rec)
+	if err != nil {
+		return err
+	}
+	defer done()
+	t.p = &pair{front: front, back: back, world: w, ring: bridge.NewRing(), rec: rec}
+	var cancel context.CancelFunc
+	t.p.ctx, cancel = context.WithTimeout(context.Background(), *limit)
+	defer cancel()
+	if t.p.proxy, err = newProxy(t.p.ring, entry); err != nil {
+		return err
+	}
+	if front.http {
+		t.p.serve()
+	}
+	t.steps()
+	if t.err != nil { // the last step has not been
+		t.p.c.close()
+		if front.http {
+			t.p.unserve()
+		}
+		_ = t.p.proxy.Close()
+	}
+	return t.err
+}
+
+// startRecorded starts the server of a transcript.
+func startRecorded(b backend, rec *recorder) (config.Entry, world, func(), error) {
+	if b.http {
+		s := wireServer(b.versions()...)
+		h := s.Handler(b.o)
+		path := "/"
+		if b.sse {
+			h, path = s.LegacySSE(), "/sse"
+		}
+		srv := httptest.NewServer(rec.handler(serverLeg, h))
+		w := &here{s, srv}
+		return config.Entry{Name: "b", URL: srv.URL + path}, w, w.close, nil
+	}
+	w, err := newElsewhere()
+	if err != nil {
+		return config.Entry{}, nil, nil, err
+	}
+	tap, err := newTaps(rec)
+	if err != nil {
+		return config.Entry{}, nil, nil, err
+	}
+	command, env := runtimetest.Command(strings.Join(b.versions(), ","))
+	env[tapAddress], env[controlAddress] = tap.l.Addr().String(), w.l.Addr().String()
+	return config.Entry{Name: "b", Command: command[0], Args: command[1:], Env: env}, w, func() {
+		w.close()
+		tap.close()
+	}, nil
+}
+
+// step does something and waits for what follows from it: what the transcript
+// has, or, without one, what comes until nothing comes any more. It is over once
+// all of that is there, so no step tells of another.
+func (t *transcript) step(name string, do func() error) {
+	if t.err != nil {
+		return
+	}
+	if err := do(); err != nil {
+		t.err = fmt.Errorf("%s: %w", name, err)
+	}
+	last, since := "", time.Now()
+	for start := time.Now(); ; time.Sleep(2 * time.Millisecond) {
+		names := t.names.clone()
+		now := t.section(name, &names, false)
+		if now != last {
+			last, since = now, time.Now()
+		}
+		rest, known := strings.CutPrefix(t.want, t.got+now)
+		known = known && !strings.HasPrefix(rest, "-- "+name+": ") && (rest == "" || strings.HasPrefix(rest, "-- "))
+		if known && !*update || t.err != nil || *update && time.Since(since) > 700*time.Millisecond || time.Since(start) > *limit {
+			break
+		}
+	}
+	t.got += t.section(name, &t.names, true)
+}
+
+// section shows the four legs since the last step.
+func (t *transcript) section(name string, n *names, end bool) string {
+	clientUp, clientDown := t.p.rec.show(clientLeg, n.known, end)
+	serverUp, serverDown := t.p.rec.show(serverLeg, func(s string) string { return n.known(maskIDs(s)) }, end)
+	if name == "close" && !t.p.back.http {
+		// The end of a process's input is what closes it; whether a word about what
+		// was still open gets through before is not certain.
+		serverUp, serverDown = "", ""
+	}
+	var out strings.Builder
+	for _, part := range [][2]string{{clientLeg.up, clientUp}, {serverLeg.up, serverUp}, {serverLeg.down, serverDown}, {clientLeg.down, clientDown}} {
+		if part[1] != "" {
+			fmt.Fprintf(&out, "-- %s: %s --\n%s", name, part[0], part[1])
+		}
+	}
+	return n.replace(lifetime.ReplaceAllString(out.String(), `"ttlMs":TTL`))
+}
+
+// lifetime is what is left of a minute; zero stays.
+var lifetime = regexp.MustCompile(`"ttlMs":[1-9]\d*`)
+
+var (
+	ownID    = regexp.MustCompile(`"(id|requestId)":\d+`)
+	ownToken = regexp.MustCompile(`"progressToken":("p)?\d+"?`)
+)
+
+// maskIDs hides the ids and progress tokens that mcpctl makes: it counts as its
+// messages go out, some of them side by side.
+func maskIDs(text string) string {
+	return ownToken.ReplaceAllString(ownID.ReplaceAllString(text, `"$1":ID`), `"progressToken":TOKEN`)
+}
+
+// names are the stable names of what differs from run to run, by value.
+type names map[string]string
+
+func (n *names) clone() names {
+	out := names{}
+	maps.Copy(out, *n)
+	return out
+}
+
+// volatile finds such values, each in the first group.
+var volatile = []struct {
+	name string
+	re   *regexp.Regexp
+}{
+	{"STATE", regexp.MustCompile(`"requestState":"([^"]+)"`)},
+	{"SESSION", regexp.MustCompile(`(?m)(?:^Mcp-Session-Id: |\?sessionId=)(\S+)`)},
+	{"ELICITATION", regexp.MustCompile(`"elicitationId":"([^"]+)"`)},
+}
+
+// eventID is not numbered: servers count theirs as they send.
+var eventID = regexp.MustCompile(`(?m)^(id|Last-Event-Id): ?\S+`)
+
+// known gives a text with the names in it of the values that have one.
+func (n *names) known(text string) string {
+	for _, key := range slices.Sorted(maps.Keys(*n)) {
+		_, value, _ := strings.Cut(key, " ")
+		if len(value) > 8 { // else it may stand for something else
+			text = strings.ReplaceAll(text, value, (*n)[key])
+		}
+	}
+	return eventID.ReplaceAllString(text, "$1: EVENT")
+}
+
+// replace names the values that have no name yet, numbered as they come.
+func (n *names) replace(text string) string {
+	if *n == nil {
+		*n = names{}
+	}
+	for _, v := range volatile {
+		text = replaceGroup(v.re, text, func(value string) string {
+			if strings.HasPrefix(value, v.name+"-") {
+				return value
+			}
+			key := v.name + " " + value
+			if (*n)[key] == "" {
+				count := 1
+				for k := range *n {
+					if strings.HasPrefix(k, v.name+" ") {
+						count++
+					}
+				}
+				(*n)[key] = fmt.Sprintf("%s-%d", v.name, count)
+			}
+			return (*n)[key]
+		})
+	}
+	return text
+}
+
+// replaceGroup replaces what the first group of an expression matches.
+func replaceGroup(re *regexp.Regexp, text string, by func(string) string) string {
+	var out strings.Builder
+	at := 0
+	for _, m := range re.FindAllStringSubmatchIndex(text, -1) {
+		out.WriteString(text[at:m[2]] + by(text[m[2]:m[3]]))
+		at = m[3]
+	}
+	return out.String() + text[at:]
+}
