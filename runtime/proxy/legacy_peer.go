@@ -85,7 +85,7 @@ func (p *peer) ask(ctx context.Context, send func(frame []byte) error, method st
 		}
 		return r.result, nil
 	case <-ctx.Done():
-		reason := rawjson.Quote([]byte(`{"requestId":`+id+`,"reason":`), context.Cause(ctx).Error())
+		reason := rawjson.Quote([]byte(`{"requestId":`+id+`,"reason":`), jsonrpc.Reason(ctx))
 		// The client may be gone: then there is nobody to tell.
 		_ = send(jsonrpc.AppendNotification(nil, "notifications/cancelled", append(reason, '}')))
 		return nil, ctx.Err()

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // Header names in their canonical form, which is what maps of headers need.
@@ -206,19 +208,8 @@ func (t *HTTP) abandon(caller context.Context, x *exchange) {
 }
 
 func cancelParams(caller context.Context, id []byte) []byte {
-	reason := "the caller cancelled"
-	switch cause := context.Cause(caller); {
-	case errors.Is(cause, context.DeadlineExceeded):
-		reason = "timed out"
-	case cause != nil && !errors.Is(cause, context.Canceled):
-		reason = cause.Error()
-	}
-	text, err := json.Marshal(reason)
-	if err != nil { // a string always has a JSON form
-		text = []byte(`""`)
-	}
 	b := append([]byte(`{"requestId":`), id...)
-	return append(append(append(b, `,"reason":`...), text...), '}')
+	return append(rawjson.Quote(append(b, `,"reason":`...), jsonrpc.Reason(caller)), '}')
 }
 
 // Notify implements [runtime.Transport]. It returns once the server has taken

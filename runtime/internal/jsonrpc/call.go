@@ -110,7 +110,7 @@ func (c *Conn) Call(ctx context.Context, q *Query, events func(Event)) (result, 
 			if q.Method == "initialize" {
 				gone = c.Forget(q.ID)
 			} else {
-				gone = c.Abandon(q.ID, context.Cause(ctx).Error())
+				gone = c.Abandon(q.ID, Reason(ctx))
 			}
 			if !gone {
 				<-w.done // the answer has won the race; it is let go
@@ -118,6 +118,19 @@ func (c *Conn) Call(ctx context.Context, q *Query, events func(Event)) (result, 
 			w.take()
 			return nil, nil, ctx.Err()
 		}
+	}
+}
+
+// Reason says, in the words of the peer's log, why nobody waits for an answer any
+// more: the reason of notifications/cancelled.
+func Reason(ctx context.Context) string {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, context.DeadlineExceeded):
+		return "timed out"
+	case cause == nil, errors.Is(cause, context.Canceled):
+		return "the caller cancelled"
+	default:
+		return cause.Error()
 	}
 }
 
