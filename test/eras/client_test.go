@@ -387,6 +387,9 @@ func (c *client) noted(m message, on *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := on
+	if k != nil && k.ctx.Err() != nil {
+		return // it was on its way when the client hung up
+	}
 	if m.Method == "notifications/progress" && k == nil {
 		for _, other := range c.calls {
 			if other.token != "" && other.token == string(p.Token) {
