@@ -123,3 +123,54 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 		})
 	}
 }
+
+// TestTypeScriptServersFromTheCommandLine calls the servers of the TypeScript
+// SDKs with mcpctl's commands, over each transport in each era that they have.
+func TestTypeScriptServersFromTheCommandLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	config := configure(t,
+		typescript(t, dir, "v2", "both", "stdio", ""),
+		typescript(t, dir, "v2", "handshake", "stdio", "legacy"),
+		typescript(t, dir, "v2", "stateless", "stdio", "modern"),
+		typescript(t, dir, "v2", "web", "http", ""),
+		typescript(t, dir, "v1", "old", "stdio", ""),
+		typescript(t, dir, "v1", "oldweb", "http", ""),
+		typescript(t, dir, "v1", "oldsse", "sse", ""),
+	)
+	for name, version := range map[string]string{
+		"both": "2026-07-28", "handshake": "2025-11-25", "stateless": "2026-07-28", "web": "2026-07-28",
+		"old": "2025-11-25", "oldweb": "2025-11-25", "oldsse": "2025-11-25",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for words, want := range map[string]string{
+				"--json ping " + name:                                  `"protocolVersion":"` + version + `"`,
+				"tools " + name:                                        `"name":"add"`,
+				name + " echo message=grüße":                           "grüße",
+				name + " add a=40 b:=2":                                `"structuredContent":{"n":42}`,
+				name + ` ask --elicit {"name":"Ada"}`:                  "accept Ada",
+				name + " ask --elicit decline":                         "decline",
+				name + " steps n=3":                                    "done",
+				"read " + name + " " + name + "://note":                "this is " + name + "://note",
+				"prompt " + name + " greet who=Ada":                    "Greet Ada.",
+				"--protocol-version " + version + " resources " + name: name + "://note",
+			} {
+				if out := ok(t, config, strings.Fields(words)...); !strings.Contains(out, want) {
+					t.Errorf("%s: got %.500s, want %q", words, out, want)
+				}
+			}
+			sample := 3 // sampling is not offered: the tool says so
+			if version == "2026-07-28" {
+				sample = 8 // the server does: -32021
+			}
+			for words, code := range map[string]int{
+				name + " fail": 3, name + " ecko message=hi": 2, name + " sample": sample,
+			} {
+				if o := mcpctl(t, config, strings.Fields(words)...); o.code != code {
+					t.Errorf("%s: got %d, want %d: %s%s", words, o.code, code, o.stdout, o.stderr)
+				}
+			}
+		})
+	}
+}
