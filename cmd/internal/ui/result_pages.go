@@ -35,8 +35,13 @@ func members(raw []byte) ([]member, error) {
 		m.end = int(d.InputOffset())
 		out = append(out, m)
 	}
-	_, err := d.Token()
-	return out, err
+	if _, err := d.Token(); err != nil {
+		return nil, err
+	}
+	if rest := bytes.TrimSpace(raw[d.InputOffset():]); len(rest) > 0 {
+		return nil, fmt.Errorf("not a JSON object: %.40q follows it", rest)
+	}
+	return out, nil
 }
 
 // skip passes over white space and the given separator.

@@ -63,6 +63,7 @@ func TestJoinPages(t *testing.T) {
 func FuzzJoinPages(f *testing.F) {
 	f.Add(`{"a":1,"tools":[1],"nextCursor":"x"}`, `{"tools":[{}]}`)
 	f.Add(`{"tools":[],"nextCursor":"x","nextCursor":1}`, `{"tools":[[]],"x":1}`)
+	f.Add(`{"tools":[1]}#`, `{"tools":[{}]}`)
 	f.Fuzz(func(t *testing.T, a, b string) {
 		got, items, err := ui.JoinPages([]json.RawMessage{json.RawMessage(a), json.RawMessage(b)}, "tools")
 		if err != nil {
