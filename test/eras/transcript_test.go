@@ -179,9 +179,9 @@ func (t *transcript) step(name string, do func() error) {
 func (t *transcript) section(name string, n *names, end bool) string {
 	clientUp, clientDown := t.p.rec.show(clientLeg, n.known, end)
 	serverUp, serverDown := t.p.rec.show(serverLeg, func(s string) string { return n.known(maskIDs(s)) }, end)
-	if name == "close" && !t.p.back.http {
-		// The end of a process's input is what closes it; whether a word about what
-		// was still open gets through before is not certain.
+	if name == "close" && (!t.p.back.http || t.p.back.name == "sse") {
+		// The end of a process's input, or of the stream, is what closes it; whether
+		// a word about what was still open gets through before is not certain.
 		serverUp, serverDown = "", ""
 	}
 	var out strings.Builder
