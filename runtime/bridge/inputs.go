@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -135,7 +136,7 @@ func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessag
 			if reasks++; reasks > maxReasks {
 				return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server has asked %d times to come back later", req.Method, reasks)}
 			}
-			if err := pause(ctx, reaskPause<<(reasks-1)); err != nil {
+			if err := deadline.Pause(ctx, reaskPause<<(reasks-1)); err != nil {
 				return nil, err
 			}
 		case round-reasks >= maxRounds:
@@ -156,17 +157,6 @@ func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessag
 func emptyObject(raw json.RawMessage) bool {
 	raw = bytes.TrimSpace(raw)
 	return len(raw) < 2 || raw[0] == '{' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 || string(raw) == "null"
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // again gives the params of the next round: those of the first, with answers

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -289,7 +290,7 @@ func (h *heldTask) questions(ctx context.Context) json.RawMessage {
 		}
 		select {
 		case <-changed:
-			_ = pause(ctx, heldMore) // what is there then is what there is
+			_ = deadline.Pause(ctx, heldMore) // what is there then is what there is
 		case <-first.C:
 			return nil
 		case <-h.ended:

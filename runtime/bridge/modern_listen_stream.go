@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
@@ -144,7 +145,7 @@ func (w *listenWorker) run(ctx context.Context) {
 			}
 			continue
 		}
-		if pause(ctx, min(listenPause<<(inRow-1), listenPauseMax)) != nil {
+		if deadline.Pause(ctx, min(listenPause<<(inRow-1), listenPauseMax)) != nil {
 			return
 		}
 	}
@@ -206,7 +207,7 @@ func (w *listenWorker) serve(ctx context.Context) error {
 		if w.crowded(missing) {
 			w.gap = true
 			w.closeAll()
-			if pause(ctx, listenGrace) != nil { // the server may take a moment to forget them
+			if deadline.Pause(ctx, listenGrace) != nil { // the server may take a moment to forget them
 				return ctx.Err()
 			}
 			continue
@@ -352,7 +353,7 @@ func (w *listenWorker) acknowledged(s *stream) {
 	if w.m.o.HTTP {
 		for _, old := range w.streams {
 			w.calls.Go(func() { // ends soon
-				_ = pause(old.ctx, listenGrace)
+				_ = deadline.Pause(old.ctx, listenGrace)
 				old.end()
 			})
 		}

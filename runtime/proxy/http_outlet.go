@@ -174,11 +174,7 @@ func (o *outlet) open() {
 	if o.sink != nil {
 		return
 	}
-	head := o.w.Header()
-	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
-	o.w.WriteHeader(http.StatusOK)
-	o.sink = &sink{w: o.w, f: http.NewResponseController(o.w)}
-	o.unblock = bound(o.over(), o.sink.f)
+	o.sink, o.unblock = events(o.over(), o.w)
 	if o.session == nil || o.holder != nil {
 		return
 	}
@@ -212,6 +208,16 @@ type sink struct {
 	w http.ResponseWriter
 	f *http.ResponseController
 	b []byte
+}
+
+// events begins a response of events, whose writes are bounded once ctx has
+// ended; done takes that back.
+func events(ctx context.Context, w http.ResponseWriter) (s *sink, done func()) {
+	head := w.Header()
+	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
+	w.WriteHeader(http.StatusOK)
+	s = &sink{w: w, f: http.NewResponseController(w)}
+	return s, bound(ctx, s.f)
 }
 
 // bound lets no write last for ever once ctx has ended: a client that does not

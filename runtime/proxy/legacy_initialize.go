@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -38,7 +39,7 @@ func greeting(line []byte, m *rawjson.Message) (version string, capabilities jso
 		version = versions()[0]
 	}
 	if at, err := rawjson.Field(m.Params.Of(line), "capabilities"); err == nil && at.Present() {
-		capabilities = clone(at.Of(m.Params.Of(line)))
+		capabilities = bytes.Clone(at.Of(m.Params.Of(line)))
 	}
 	return version, capabilities
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -99,13 +100,6 @@ func (p *peer) answered(id, result, object []byte) {
 	defer p.mu.Unlock()
 	if c := p.waiting[string(id)]; c != nil {
 		delete(p.waiting, string(id))
-		c <- reply{clone(result), clone(object)} // has room for one
+		c <- reply{bytes.Clone(result), bytes.Clone(object)} // has room for one
 	}
-}
-
-func clone(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
 }

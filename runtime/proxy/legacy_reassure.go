@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -25,7 +26,7 @@ func (c *connection) reassure(ctx context.Context, params json.RawMessage) (stop
 	if err != nil || !at.Present() {
 		return func() {}
 	}
-	token := clone(at.Of(meta.Of(params)))
+	token := bytes.Clone(at.Of(meta.Of(params)))
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() { // ended and waited for by stop

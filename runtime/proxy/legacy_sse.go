@@ -138,11 +138,8 @@ func (s *sseSession) owns(r receiver) bool { return r == s }
 
 // serve writes the stream until the client goes or the session ends.
 func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
-	head := w.Header()
-	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
-	w.WriteHeader(http.StatusOK)
-	out := &sink{w: w, f: http.NewResponseController(w)}
-	defer bound(s.lifetime, out.f)()
+	out, done := events(s.lifetime, w)
+	defer done()
 	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
 	_ = out.flush() // the request's context tells that the client has gone
 	pings := s.ping()

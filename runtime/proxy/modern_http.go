@@ -157,11 +157,7 @@ func (x *window) open() {
 	if x.sink != nil {
 		return
 	}
-	head := x.w.Header()
-	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
-	x.w.WriteHeader(http.StatusOK)
-	x.sink = &sink{w: x.w, f: http.NewResponseController(x.w)}
-	x.unblock = bound(x.h.lifetime, x.sink.f)
+	x.sink, x.unblock = events(x.h.lifetime, x.w)
 }
 
 // close gives the connection back.

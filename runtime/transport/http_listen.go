@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 )
 
@@ -31,17 +32,6 @@ func backoff(n int) time.Duration {
 	}
 	d = min(d, backoffMax)
 	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter is no secret
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Listen opens, in the background, the stream on which a server of the
@@ -133,7 +123,7 @@ func (t *HTTP) listen(ctx context.Context, l *listener) {
 			t.w.log.Warn("stream for messages outside of calls given up", "attempts", maxListens, "err", err)
 			return
 		}
-		if pause(ctx, max(retry, backoff(failures-1))) != nil {
+		if deadline.Pause(ctx, max(retry, backoff(failures-1))) != nil {
 			return
 		}
 	}

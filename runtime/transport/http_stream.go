@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 )
 
@@ -285,7 +286,7 @@ func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause erro
 		if n > 0 {
 			wait = max(wait, backoff(n))
 		}
-		if err := pause(x.ctx, wait); err != nil {
+		if err := deadline.Pause(x.ctx, wait); err != nil {
 			return nil, err
 		}
 		header := t.headers(&runtime.Request{Version: x.req.Version})

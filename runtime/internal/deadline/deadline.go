@@ -11,6 +11,18 @@ import (
 // ErrExpired is the cause of a context that a Clock has ended.
 var ErrExpired = errors.New("timed out")
 
+// Pause waits for d, or until ctx ends, which is its error.
+func Pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Clock ends a context Limit after the last sign of life, and never later than
 // Ceiling after the start. It is safe for concurrent use.
 type Clock struct {
