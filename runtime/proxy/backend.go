@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,11 +16,12 @@ import (
 // one tells what the server offers; which one a client's request takes is told
 // in pool.go.
 type backend struct {
-	p         *Proxy
-	name      string
-	isolation Isolation
-	wraps     bool  // see Options.WrapURIs
-	primary   *link // in the era that the server prefers
+	p       *Proxy
+	name    string
+	set     Server // as configured, defaults filled in
+	primary *link  // in the era that the server prefers
+
+	activity activity // of clients' requests
 
 	// common is the connection that all clients of the handshake era take, nil
 	// where there is none or it depends on the client.
@@ -46,12 +46,15 @@ type backend struct {
 	watcher *time.Timer
 }
 
-func newBackend(p *Proxy, name string) *backend {
-	b := &backend{p: p, name: name, isolation: p.o.Isolation[name], wraps: slices.Contains(p.o.WrapURIs, name), links: map[Key]*link{}}
-	if b.isolation == "" {
-		b.isolation = IsolationAuto
+func newBackend(p *Proxy, set Server) *backend {
+	if set.Isolation == "" {
+		set.Isolation = IsolationAuto
 	}
-	b.primary = &link{b: b, key: Key{Server: name, Capabilities: sharedOffer}}
+	if set.Start == "" {
+		set.Start = StartLazy
+	}
+	b := &backend{p: p, name: set.Name, set: set, links: map[Key]*link{}}
+	b.primary = &link{b: b, key: Key{Server: set.Name, Capabilities: sharedOffer}}
 	return b
 }
 
@@ -81,6 +84,13 @@ func (b *backend) failure() error {
 // otherwise than was settled, it is made anew, once: nothing has happened
 // there yet.
 func (b *backend) call(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
+	start := b.activity.began()
+	s, err := b.tryTwice(ctx, events, build)
+	b.activity.ended(start, err != nil)
+	return s, err
+}
+
+func (b *backend) tryTwice(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
 	for again := true; ; again = false {
 		c, done, err := b.acquire(ctx, events.from)
 		if err != nil {

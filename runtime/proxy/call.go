@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -27,6 +28,10 @@ type call struct {
 
 	// from is the revision of the connection, version the client's.
 	from, version string
+	// start is when it began, zero where it did not; failed is that the server
+	// did not answer, or answered with an error.
+	start  time.Time
+	failed bool
 
 	progress increase
 	ends     []func() // to be called when it has ended; guarded by the connection's lock
@@ -98,7 +103,10 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 		n = 2
 	}
 	q.Edits = ordered(c.edits[:n])
+	c.start = r.b.activity.began()
 	if err := conn.pipe.Start(q); err != nil {
+		r.b.activity.withdrawn()
+		c.start = time.Time{}
 		c.free()
 		if errors.Is(err, jsonrpc.ErrFull) {
 			return nil, true, &backendError{server: r.b.name, err: err}
@@ -119,6 +127,9 @@ func (c *call) free() {
 	for _, f := range c.ends {
 		f()
 	}
+	if !c.start.IsZero() {
+		c.backend.activity.ended(c.start, c.failed)
+	}
 	*c = call{id: c.id[:0], token: c.token[:0]}
 	calls.Put(c)
 }
@@ -126,6 +137,7 @@ func (c *call) free() {
 // Finish implements [jsonrpc.Receiver].
 func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
+	c.failed = a.Err != nil || a.Error != nil
 	if a.Err != nil {
 		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: a.Err}))
 	}

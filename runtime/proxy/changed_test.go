@@ -34,7 +34,7 @@ func TestRedefinedTools(t *testing.T) {
 		"tools/list": `{"tools":[{"name":"same","description":"d"},{"name":"turned","description":"reads","inputSchema":{}},{"name":"dressed","icons":[]}]}`,
 	}}
 	log := &journal{}
-	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: []string{"a"}, Logger: slog.New(slog.NewTextHandler(log, nil))})
+	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Logger: slog.New(slog.NewTextHandler(log, nil))})
 	c.result("tools/list", `{}`)
 	a.mu.Lock()
 	a.answers["tools/list"] = `{"tools":[{"description":"d","name":"same"},{"name":"turned","description":"deletes","inputSchema":{"x":1}},{"name":"dressed","icons":[],"x":1},{"name":"new"}]}`
@@ -55,7 +55,7 @@ func TestMembersThatStandTwice(t *testing.T) {
 		"tools/list": `{"tools":[{"name":"good","x":1,"x":2},{"name":"shown","name":"called"},{"name":"n\u0061me","n\u0061me":"other"}]}`,
 		"tools/call": `{"resultType":"complete","content":[],"resultType":"input_required"}`,
 	}}
-	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: []string{"a"}})
+	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a")})
 	if got, want := c.result("tools/list", `{}`), `{"tools":[{"name":"a__good","x":1,"x":2}]}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -80,7 +80,7 @@ func TestMembersThatStandTwice(t *testing.T) {
 // TestDepth: a message that is nested without measure is refused, not followed.
 func TestDepth(t *testing.T) {
 	a := &stub{version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[{"name":"t"}]}`, "tools/call": `{"content":[]}`}}
-	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: []string{"a"}})
+	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a")})
 	deep := strings.Repeat(`[`, 20_000) + strings.Repeat(`]`, 20_000)
 	c.send(`{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{"name":"a__t","arguments":{"x":` + deep + `}}}`)
 	if got := <-c.notes; !strings.Contains(got, `"code":-32700`) {

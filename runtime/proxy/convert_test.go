@@ -114,7 +114,7 @@ func TestAnswersInTheClientsRevision(t *testing.T) {
 		{"2025-11-25", `{"content":[{"type":"resource_link","uri":"x:y","name":"n","grease":1.0},{"type":"text","text":"{\"k\":1.0}"}],"structuredContent":{"result":{"k":1.0}},"_meta":{"v/x":1}}`},
 		{"2025-03-26", `{"content":[{"text":"n: x:y","type":"text","uri":"x:y","name":"n","grease":1.0},{"type":"text","text":"{\"k\":1.0}"}],"structuredContent":{"result":{"k":1.0}},"_meta":{"v/x":1}}`},
 	} {
-		c := between(t, tt.version, stubs{"a": modern}, proxy.Options{Servers: []string{"a"}})
+		c := between(t, tt.version, stubs{"a": modern}, proxy.Options{Servers: proxy.Named("a")})
 		if got := c.result("tools/call", `{"name":"a__list"}`); got != tt.call {
 			t.Errorf("%s:\n got %s\nwant %s", tt.version, got, tt.call)
 		}
@@ -130,12 +130,12 @@ func TestErrorInWords(t *testing.T) {
 	s := stubs{"a": {version: "2025-11-25", answers: map[string]string{
 		"tools/list": `{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}`, "tools/call": "error " + object,
 	}}}
-	c := between(t, "2025-06-18", s, proxy.Options{Servers: []string{"a"}})
+	c := between(t, "2025-06-18", s, proxy.Options{Servers: proxy.Named("a")})
 	want := `{"content":[{"type":"text","text":"sign in first\nSign in https://a/b"}],"isError":true,"_meta":{"dev.mcpctl/error":{"kind":"protocol","server":"a","error":` + object + `}}}`
 	if got := c.result("tools/call", `{"name":"a__t"}`); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c = between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a"}})
+	c = between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a")})
 	if got := c.call("tools/call", `{"name":"a__t"}`); !strings.Contains(got, `"error":`+object) {
 		t.Errorf("got %s", got)
 	}
@@ -149,7 +149,7 @@ func TestModernAnswers(t *testing.T) {
 		"prompts/get": `{"messages":[]}`, "resources/list": `{"resources":[{"uri":"x:y","name":"n"}]}`, "resources/read": `{"contents":[]}`,
 		"resources/templates/list": `{"resourceTemplates":[]}`, "completion/complete": `{"completion":{"values":[]}}`,
 	}}
-	c := between(t, "", stubs{"a": a}, proxy.Options{Servers: []string{"a"}})
+	c := between(t, "", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a")})
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, tt := range []struct {
 		method, params string
@@ -193,7 +193,7 @@ func TestModernAnswers(t *testing.T) {
 
 func TestChallengesStayBehind(t *testing.T) {
 	a := &unauthorised{stub{version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[{"name":"t"}]}`}}}
-	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 		return runtime.NewClient(a, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{},"prompts":{}}`)}}), nil
 	}})
 	if err != nil {
@@ -230,7 +230,7 @@ func TestMetadataOfTheOtherEra(t *testing.T) {
 		}
 		b := newPool(map[string]*runtimetest.Server{"a": server})
 		b.plain = plain
-		p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: b.dial})
+		p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: b.dial})
 		if err != nil {
 			t.Fatal(err)
 		}

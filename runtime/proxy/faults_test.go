@@ -19,7 +19,7 @@ import (
 // TestBlankLineBehindACall: what comes with a message and is none must not
 // keep the message from being sent on.
 func TestBlankLineBehindACall(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("tools/list", `{}`) // connects: the calls go the quick way
 	for i := range 20 {          // some are sent on by a write that is under way
 		id := fmt.Sprint(i + 1000)
@@ -61,7 +61,7 @@ func script(t *testing.T, connect func(h runtime.Handler) *scripted) *client {
 
 func scriptTransport(t *testing.T, version string, connect func(h runtime.Handler) runtime.Transport) *client {
 	t.Helper()
-	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		return runtime.NewClient(connect(h), runtime.ClientOptions{Info: runtime.ServerInfo{Version: version, Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 	}})
 	if err != nil {
@@ -109,7 +109,7 @@ func TestOneListFails(t *testing.T) {
 			return json.RawMessage(`{"resources":{}}`), nil
 		},
 	}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	if got := c.result("tools/list", `{}`); !strings.Contains(got, `"a__echo"`) || strings.Contains(got, "partial") {
 		t.Errorf("tools: got %s", got)
 	}
@@ -184,7 +184,7 @@ func TestChangesWithoutEnd(t *testing.T) {
 // TestCallsTimeOut: a call that is not answered is ended and says so, also
 // where nothing else would make the front write.
 func TestCallsTimeOut(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}, RequestTimeout: 300 * time.Millisecond})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b"), RequestTimeout: 300 * time.Millisecond})
 	for range 2 { // first the slow way, then the quick one
 		if got := c.result("tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"timeout","server":"a"}`) {
 			t.Errorf("got %s", got)
@@ -198,7 +198,7 @@ func TestTooMuchInFlight(t *testing.T) {
 	hold := make(chan struct{})
 	b := two()
 	b.hold = map[string]chan struct{}{"a": hold}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	const n = 6000
 	var written atomic.Int64
 	pause, all := make(chan struct{}), make(chan []chan string, 1)
@@ -233,7 +233,7 @@ func TestOnlyServerGetsUnlistedURIs(t *testing.T) {
 			seen <- string(frame)
 		}
 	}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a")})
 	c.call("resources/read", `{"uri":"elsewhere://x"}`)
 	select {
 	case got := <-seen:

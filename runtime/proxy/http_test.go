@@ -23,7 +23,7 @@ type web struct {
 
 func startHTTP(t *testing.T, b *backends, o proxy.HTTPOptions) *web {
 	t.Helper()
-	p, _ := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	p, _ := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	front := p.NewHTTPFront(o)
 	s := httptest.NewServer(front)
 	t.Cleanup(func() {

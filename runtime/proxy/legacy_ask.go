@@ -205,7 +205,7 @@ func (c *connection) put(ctx context.Context, from *caller, refuse func(error), 
 		return nil, unanswerable(method)
 	}
 	q := bridge.Question{From: c.version, To: from.version, Method: method, Capabilities: from.capabilities}
-	if b := c.link.b; len(b.p.backends) > 1 {
+	if b := c.link.b; len(b.p.all()) > 1 {
 		q.Name = b.name
 	}
 	out, err := q.Params(withoutContext(method, params))
@@ -303,7 +303,7 @@ func (p *Proxy) tellRoots(who *peer) {
 	defer cancel()
 	defer context.AfterFunc(who.belongings.life, cancel)()
 	var wg sync.WaitGroup
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		for _, c := range b.connections() {
 			if c.owner() != who || c.modern() {
 				continue

@@ -166,7 +166,7 @@ func (p *Proxy) setLevel(ctx context.Context, r request) ([]byte, error) {
 	}
 	p.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		c := o.to(b)
 		if c == nil {
 			c = b.common.Load()

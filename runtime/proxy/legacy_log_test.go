@@ -111,7 +111,7 @@ func TestLogLinesOfOwnConnection(t *testing.T) {
 		},
 	})
 	b := newPool(map[string]*runtimetest.Server{"a": s})
-	p := b.serve(t, proxy.Options{Isolation: map[string]proxy.Isolation{"a": proxy.IsolationSession}})
+	p := b.serve(t, proxy.Options{Servers: []proxy.Server{{Name: "a", Isolation: proxy.IsolationSession}}})
 	c1, c2 := attach(t, p), attach(t, p)
 	for i, c := range []*client{c1, c2} {
 		c.result("tools/call", `{"name":"a__later","arguments":{}}`)

@@ -79,7 +79,7 @@ func (p *Proxy) leave(who *peer) {
 	p.mu.Lock()
 	delete(p.levels, who)
 	p.mu.Unlock()
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		b.leave(who)
 	}
 }

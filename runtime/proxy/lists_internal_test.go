@@ -19,7 +19,7 @@ func offering(t *testing.T, k kind, o Options, cats map[string]*catalog) *Proxy 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if cat := cats[b.name]; cat != nil {
 			cat.offered[k] = true
 			p.publish(b, cat, changeKinds{})
@@ -59,7 +59,7 @@ func TestListForModernClients(t *testing.T) {
 			`{"resultType":"complete","ttlMs":5000,"cacheScope":"public",` + list + `,"dev.mcpctl/partial":[{"server":"b","error":"connection closed"}]}}`,
 		},
 	} {
-		p := offering(t, tools, Options{Servers: []string{"a", "b"}}, map[string]*catalog{"a": c.a, "b": c.b})
+		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})
 		s := p.snap.Load()
 		if got := string(p.page(s, tools, true, 0)); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)

@@ -47,7 +47,7 @@ func TestPages(t *testing.T) {
 		"b": {version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[` + strings.Join(b, ",") + `]}`}},
 	}
 	for size, want := range map[int]int{0: 1, -1: 1, 3: 5, 7: 2, 14: 1, 13: 2} {
-		c := between(t, "2025-11-25", servers, proxy.Options{Servers: []string{"a", "b"}, PageSize: size})
+		c := between(t, "2025-11-25", servers, proxy.Options{Servers: proxy.Named("a", "b"), PageSize: size})
 		names, pages := listed(t, c, "tools/list", "tools")
 		if pages != want || len(names) != 14 || names[0] != "a__t0" || names[7] != "b__u0" || names[13] != "b__u6" || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 14 {
 			t.Errorf("size %d: got %d pages: %v", size, pages, names)
@@ -61,7 +61,7 @@ func TestCursors(t *testing.T) {
 		"tools/list":   `{"tools":[{"name":"a"},{"name":"b"},{"name":"c"}]}`,
 		"prompts/list": `{"prompts":[{"name":"a"},{"name":"b"},{"name":"c"}]}`,
 	}}}
-	c := between(t, "2025-11-25", servers, proxy.Options{Servers: []string{"a"}, PageSize: 1})
+	c := between(t, "2025-11-25", servers, proxy.Options{Servers: proxy.Named("a"), PageSize: 1})
 	var page struct{ NextCursor string }
 	if err := json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestCursors(t *testing.T) {
 	cursor := page.NextCursor
 	flipped := []byte(cursor)
 	flipped[len(flipped)-2] ^= 1
-	other := between(t, "2025-11-25", servers, proxy.Options{Servers: []string{"a"}, PageSize: 1})
+	other := between(t, "2025-11-25", servers, proxy.Options{Servers: proxy.Named("a"), PageSize: 1})
 	for name, try := range map[string]string{
 		"empty":             c.call("tools/list", `{"cursor":""}`),
 		"no text":           c.call("tools/list", `{"cursor":1}`),
@@ -94,7 +94,7 @@ func TestCursorOfAnotherCatalogue(t *testing.T) {
 		"b": {version: "2025-11-25", answers: map[string]string{"tools/list": `{"tools":[]}`}},
 	}
 	dial := stubs{"a": servers["a"]}
-	c := between(t, "2025-11-25", dial, proxy.Options{Servers: []string{"a"}, PageSize: 1})
+	c := between(t, "2025-11-25", dial, proxy.Options{Servers: proxy.Named("a"), PageSize: 1})
 	var page struct{ NextCursor string }
 	if err := json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page); err != nil {
 		t.Fatal(err)

@@ -269,7 +269,7 @@ func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 // asker is the name of the server that a question of a request comes from, ""
 // where there is only one: clients show nobody but the proxy.
 func (p *Proxy) asker(r request) string {
-	if len(p.backends) < 2 {
+	if len(p.all()) < 2 {
 		return ""
 	}
 	if b := p.backendOf(r); b != nil {

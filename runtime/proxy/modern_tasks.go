@@ -36,7 +36,7 @@ func (p *Proxy) taskOf(id string) (*backend, string) {
 	if !ok || bare == "" {
 		return nil, ""
 	}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if taskPrefix(b.name) == prefix {
 			return b, bare
 		}
@@ -184,7 +184,7 @@ func (h *homes) of(id string) *link {
 func (o offer) withTasks(p *Proxy) offer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if b.catalog == nil || bridge.OffersTasks(b.catalog.capabilities) {
 			o.Extensions = maps.Clone(o.Extensions)
 			if o.Extensions == nil {

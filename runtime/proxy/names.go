@@ -20,7 +20,8 @@ type namer struct {
 func newNamer(o Options) namer {
 	n := namer{separator: o.Separator, limit: o.NameLimit, plain: o.NoPrefix, unclear: map[string]bool{}}
 	folded := map[string]string{}
-	for _, s := range o.Servers {
+	for _, server := range o.Servers {
+		s := server.Name
 		f := fold(s)
 		if other, taken := folded[f]; taken {
 			n.unclear[s], n.unclear[other] = true, true

@@ -41,7 +41,7 @@ func (p *Proxy) capabilities() offer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all offer
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if b.catalog == nil {
 			return superset()
 		}
@@ -97,20 +97,20 @@ func (p *Proxy) instructions() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder
-	if !p.o.NoPrefix && len(p.backends) > 0 {
-		names := make([]string, len(p.backends))
-		for i, b := range p.backends {
+	if !p.o.NoPrefix && len(p.all()) > 0 {
+		names := make([]string, len(p.all()))
+		for i, b := range p.all() {
 			names[i] = b.name
 		}
 		fmt.Fprintf(&text, "Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 	}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if b.catalog == nil || strings.TrimSpace(b.catalog.instructions) == "" {
 			continue
 		}
 		its := cut(b.catalog.instructions, maxInstructions)
-		if len(p.backends) > 1 || !p.o.NoPrefix {
+		if len(p.all()) > 1 || !p.o.NoPrefix {
 			its = "# " + b.name + "\n\n" + its
 		}
 		if text.Len()+len(its) > maxAllInstructions {

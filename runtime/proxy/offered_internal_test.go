@@ -24,7 +24,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 		"extensions": {declaring(`{"extensions":{"x/y":{},"io.modelcontextprotocol/ui":{"a":1}}}`, ""), declaring(`{"logging":{}}`, ""), `{"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`},
 		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
 	} {
-		p := offering(t, tools, Options{Servers: []string{"a", "b"}}, map[string]*catalog{"a": c.a, "b": c.b})
+		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})
 		got, err := json.Marshal(p.capabilities())
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
@@ -35,7 +35,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	long := strings.Repeat("ü", maxInstructions)
 	servers := []string{"a", "b", "c"}
-	p := offering(t, tools, Options{Servers: servers, Separator: "__"}, map[string]*catalog{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
+	p := offering(t, tools, Options{Servers: Named(servers...), Separator: "__"}, map[string]*catalog{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
 	got := p.instructions()
 	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
 		t.Errorf("got %s", got)
@@ -43,7 +43,7 @@ func TestInstructions(t *testing.T) {
 	if len(got) > 2*maxInstructions || !utf8.ValidString(got) || !strings.HasSuffix(got, "ü […]") {
 		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
-	p = offering(t, tools, Options{Servers: []string{"a"}, NoPrefix: true}, map[string]*catalog{"a": declaring(`{}`, "Use x first.")})
+	p = offering(t, tools, Options{Servers: Named("a"), NoPrefix: true}, map[string]*catalog{"a": declaring(`{}`, "Use x first.")})
 	if got := p.instructions(); got != "Use x first." {
 		t.Errorf("got %q", got)
 	}
@@ -52,7 +52,7 @@ func TestInstructions(t *testing.T) {
 		many = append(many, string(c))
 		cats[string(c)] = declaring(`{}`, long)
 	}
-	p = offering(t, tools, Options{Servers: many}, cats)
+	p = offering(t, tools, Options{Servers: Named(many...)}, cats)
 	if got := p.instructions(); len(got) > maxAllInstructions {
 		t.Errorf("got %d bytes", len(got))
 	}

@@ -71,7 +71,7 @@ func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 		tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
 		return runtime.NewClient(closeless{t}, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 	}
-	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: dial})
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -20,14 +20,16 @@ import (
 // unreachable is a proxy for one server that cannot be connected.
 func unreachable(t *testing.T, o Options) (*Proxy, *backend) {
 	t.Helper()
-	o.Servers = []string{"a"}
+	if o.Servers == nil {
+		o.Servers = Named("a")
+	}
 	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, errors.New("no") }
 	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	return p, p.backends[0]
+	return p, p.all()[0]
 }
 
 // TestOwnConnectionsAreBounded: whatever clients declare, and be it all that a
@@ -35,7 +37,7 @@ func unreachable(t *testing.T, o Options) (*Proxy, *backend) {
 func TestOwnConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, capabilities := range []string{`{}`, `{"elicitation":{"form":{}}}`, sharedOffer} {
-		_, b := unreachable(t, Options{Isolation: map[string]Isolation{"a": IsolationSession}})
+		_, b := unreachable(t, Options{Servers: []Server{{Name: "a", Isolation: IsolationSession}}})
 		for range 3 * maxLinks {
 			who := newPeer(func([]byte) error { return nil })
 			t.Cleanup(who.belongings.end)

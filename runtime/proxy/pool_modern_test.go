@@ -20,7 +20,7 @@ import (
 func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *backend {
 	t.Helper()
 	p, err := New(Options{
-		Servers: []string{"a"}, Isolation: map[string]Isolation{"a": isolation},
+		Servers: []Server{{Name: "a", Isolation: isolation}},
 		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
 			c, err := bridge.Connect(ctx, bridge.Options{
 				Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Handler: h,
@@ -36,7 +36,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	b := p.backends[0]
+	b := p.all()[0]
 	if _, err := b.primary.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}

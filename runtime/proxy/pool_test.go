@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -111,10 +112,9 @@ func own(k proxy.Key) bool { return k.Scope != "" }
 func (b *pool) serve(t *testing.T, o proxy.Options) *proxy.Proxy {
 	t.Helper()
 	o.Dial = b.dial
-	for name := range b.servers {
-		o.Servers = append(o.Servers, name)
+	if o.Servers == nil {
+		o.Servers = proxy.Named(slices.Sorted(maps.Keys(b.servers))...)
 	}
-	slices.Sort(o.Servers)
 	p, err := proxy.New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +380,7 @@ func TestOwnConnectionAsksItsClient(t *testing.T) {
 		}
 	}
 	b := newPool(map[string]*runtimetest.Server{"a": s})
-	p := b.serve(t, proxy.Options{Isolation: map[string]proxy.Isolation{"a": proxy.IsolationSession}})
+	p := b.serve(t, proxy.Options{Servers: []proxy.Server{{Name: "a", Isolation: proxy.IsolationSession}}})
 	c, other := attach(t, p), attach(t, p)
 	c.hello("2025-11-25", `{"roots":{"listChanged":true}}`, "one")
 	n := other.hello("2025-11-25", `{}`, "two")
@@ -618,7 +618,7 @@ func TestEndOfElicitation(t *testing.T) {
 			return runtimetest.Text(string(res)), err
 		},
 	})
-	p := newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{Isolation: map[string]proxy.Isolation{"a": proxy.IsolationShared}})
+	p := newPool(map[string]*runtimetest.Server{"a": s}).serve(t, proxy.Options{Servers: []proxy.Server{{Name: "a", Isolation: proxy.IsolationShared}}})
 	c1, c2 := attach(t, p), attach(t, p)
 	c1.hello("2025-11-25", `{"elicitation":{"url":{}}}`, "one")
 	c2.hello("2025-11-25", `{"elicitation":{"url":{}}}`, "two")

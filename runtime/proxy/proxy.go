@@ -37,9 +37,9 @@ type Key struct {
 
 // Options are settings of a proxy.
 type Options struct {
-	// Servers are the backends' names, in the order of the configuration, which
-	// is the order of the lists. Names must not repeat.
-	Servers []string
+	// Servers are the backends, in the order of the configuration, which is the
+	// order of the lists.
+	Servers []Server
 	// Dial connects to one of them. Required.
 	Dial Dial
 	// NoPrefix exposes names as the servers have them. Where two servers offer
@@ -54,10 +54,6 @@ type Options struct {
 	// life from the backend; progress re-arms it, up to an hour. 0 is 120 s,
 	// negative is no bound.
 	RequestTimeout time.Duration
-	// WrapURIs are the servers whose resource URIs are exposed in the form that
-	// names the server, whether or not that is needed to tell them apart: links
-	// that are in no list lead there on every replica then.
-	WrapURIs []string
 	// PageSize is how many items a page of a list has at most; 0 is 1000,
 	// negative is no bound.
 	PageSize int
@@ -66,9 +62,6 @@ type Options struct {
 	Ring *bridge.Ring
 	// Info names this proxy to its clients; without a name it is "mcpctl".
 	Info runtime.Implementation
-	// Isolation tells, by server, which clients share a connection; absent is
-	// IsolationAuto.
-	Isolation map[string]Isolation
 	// Solo tells that there will be one client, on a stdio front. Servers are told
 	// what it can be asked, and what they ask or say outside calls is for it.
 	Solo bool
@@ -87,14 +80,15 @@ const (
 // Proxy is the backends and what is known of them. Fronts are added with
 // ServeStdio and Handler. All methods may be called concurrently.
 type Proxy struct {
-	o        Options
-	log      *slog.Logger
-	info     json.RawMessage // Options.Info, as results carry it
-	backends []*backend
-	names    namer
-	parking  *bridge.Parking
-	notes    notes
-	snap     atomic.Pointer[snapshot]
+	o    Options
+	log  *slog.Logger
+	info json.RawMessage // Options.Info, as results carry it
+	// roster is the backends in configured order; the slice is never edited.
+	roster  atomic.Pointer[[]*backend]
+	names   namer
+	parking *bridge.Parking
+	notes   notes
+	snap    atomic.Pointer[snapshot]
 	// seen tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.
 	seen [kinds]atomic.Bool
@@ -150,11 +144,21 @@ func New(o Options) (*Proxy, error) {
 		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
 	}
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
-	for _, name := range o.Servers {
-		p.backends = append(p.backends, newBackend(p, name))
+	var backends []*backend
+	for _, server := range o.Servers {
+		backends = append(backends, newBackend(p, server))
 	}
+	p.roster.Store(&backends)
 	p.snap.Store(newSnapshot(p))
 	return p, nil
+}
+
+// all gives the backends in configured order.
+func (p *Proxy) all() []*backend {
+	if all := p.roster.Load(); all != nil {
+		return *all
+	}
+	return nil
 }
 
 // Close ends all backends, side by side, and returns when they are gone. Fronts
@@ -163,7 +167,7 @@ func (p *Proxy) Close() error {
 	p.cancel()
 	p.parking.Close()
 	var wg sync.WaitGroup
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		wg.Go(b.close)
 	}
 	wg.Wait()

@@ -33,7 +33,7 @@ func names(t *testing.T, list, member string) []string {
 }
 
 func TestListsAreAggregated(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	tools := names(t, c.result("tools/list", `{}`), "tools")
 	for _, want := range []string{"a__echo", "b__echo"} {
 		if !slices.Contains(tools, want) {
@@ -55,7 +55,7 @@ func TestPassThroughKeepsBytes(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
 		b.plain = plain
-		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 		list := c.result("tools/list", `{}`)
 		if want := strings.Replace(runtimetest.ExactTool, `"name":"exact"`, `"name":"b__exact"`, 1); !strings.Contains(list, want) {
 			t.Errorf("plain %v: the tool's entry changed: %s", plain, list)
@@ -71,7 +71,7 @@ func TestPassThroughKeepsBytes(t *testing.T) {
 }
 
 func TestIDsComeBackAsSent(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	for _, id := range []string{`7`, `"7"`, `9007199254740993`, `"\u0041"`, `1.0`} {
 		got := <-c.begin(id, "tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
 		if !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":`+id+`,"result"`) {
@@ -84,7 +84,7 @@ func TestConnectsLazilyAndOnce(t *testing.T) {
 	b := two()
 	hold := make(chan struct{})
 	b.hold = map[string]chan struct{}{"a": hold}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
 	if n := b.dials.Load(); n != 0 {
 		t.Errorf("initialize connected %d backends", n)
@@ -108,7 +108,7 @@ func TestConnectsLazilyAndOnce(t *testing.T) {
 
 func TestThousandParallelCalls(t *testing.T) {
 	b := &backends{servers: map[string]*runtimetest.Server{"a": runtimetest.New()}}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a")})
 	var wg sync.WaitGroup
 	for i := range 1000 {
 		wg.Go(func() {
@@ -127,7 +127,7 @@ func TestThousandParallelCalls(t *testing.T) {
 func TestDeadBackendHurtsNobody(t *testing.T) {
 	b := two()
 	b.fail = map[string]error{"b": &runtime.ConnectError{Target: "b", Err: errors.New("command not found")}}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	list := c.result("tools/list", `{}`)
 	if !strings.Contains(list, `"_meta":{"dev.mcpctl/partial":[{"server":"b","error":"connect b: command not found"}]}`) || !strings.Contains(list, `"a__echo"`) {
 		t.Errorf("got %s", list)
@@ -144,7 +144,7 @@ func TestDeadBackendHurtsNobody(t *testing.T) {
 
 func TestBackendThatDiesIsConnectedAgain(t *testing.T) {
 	b := two()
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("tools/list", `{}`)
 	pending := c.begin(`"p"`, "tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`)
 	got := c.result("tools/call", `{"name":"a__exit","arguments":{"code":3}}`)
@@ -168,7 +168,7 @@ func TestConnectionThatIsFoundGone(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
 		b.plain, b.late = plain, true
-		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 		c.result("tools/call", `{"name":"a__exit","arguments":{"code":3}}`)
 		if got := c.result("tools/call", `{"name":"a__echo","arguments":{"message":"again"}}`); !strings.Contains(got, `"again"`) {
 			t.Errorf("plain %v: got %s", plain, got)
@@ -180,7 +180,7 @@ func TestErrorsCrossAsTheyAre(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
 		b.plain = plain
-		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 		if got := c.call("tools/call", `{"name":"a__refuse","arguments":{"code":-31999}}`); !strings.Contains(got, `"error":{"code":-31999`) {
 			t.Errorf("got %s", got)
 		}
@@ -191,7 +191,7 @@ func TestErrorsCrossAsTheyAre(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	for name, x := range map[string]struct{ method, params, want string }{
 		"unknown tool":    {"tools/call", `{"name":"a__nope"}`, `"code":-32602,"message":"unknown tool: a__nope"`},
 		"unknown prompt":  {"prompts/get", `{"name":"nope"}`, `"code":-32602,"message":"unknown prompt: nope"`},
@@ -243,7 +243,7 @@ func TestCancelReachesTheBackend(t *testing.T) {
 			}
 		}
 		b.plain = plain
-		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 		c.result("tools/list", `{}`)
 		c.begin(`"x"`, "tools/call", `{"name":"a__slow","arguments":{"ms":60000}}`)
 		<-started
@@ -261,7 +261,7 @@ func TestCancelRightBehindItsRequest(t *testing.T) {
 	b := two()
 	hold := make(chan struct{})
 	b.hold = map[string]chan struct{}{"a": hold}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	var answers []chan string
 	for i := range 100 {
 		id := fmt.Sprintf(`"x%d"`, i)
@@ -283,7 +283,7 @@ func TestProgressCarriesTheClientsToken(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		b := two()
 		b.plain = plain
-		_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 		c.result("tools/list", `{}`)
 		c.result("tools/call", `{"_meta":{"progressToken":"mine"},"name":"a__steps","arguments":{"n":3}}`)
 		for range 3 {
@@ -299,7 +299,7 @@ func TestChangedListIsAnnounced(t *testing.T) {
 	changed := false
 	var mu sync.Mutex
 	b.servers["a"].Methods = map[string]runtimetest.Func{"tools/list": listThatChanges(&mu, &changed)}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	if got := names(t, c.result("tools/list", `{}`), "tools"); slices.Contains(got, "a__later") {
 		t.Fatalf("got %v", got)
 	}
@@ -322,7 +322,7 @@ func TestListIsSaidToHaveChanged(t *testing.T) {
 	var mu sync.Mutex
 	changed := false
 	b.servers["a"].Methods = map[string]runtimetest.Func{"tools/list": listThatChanges(&mu, &changed)}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("tools/list", `{}`)
 	for range 2 {
 		c.result("tools/call", `{"name":"a__change","arguments":{}}`)
@@ -333,7 +333,7 @@ func TestListIsSaidToHaveChanged(t *testing.T) {
 }
 
 func TestSharedURIsAreWrapped(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	var list struct{ Resources []struct{ URI string } }
 	if err := json.Unmarshal([]byte(c.result("resources/list", `{}`)), &list); err != nil {
 		t.Fatal(err)
@@ -352,7 +352,7 @@ func TestSharedURIsAreWrapped(t *testing.T) {
 
 func TestNoPrefixKeepsNames(t *testing.T) {
 	b := &backends{servers: map[string]*runtimetest.Server{"a": runtimetest.New()}}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a"}, NoPrefix: true})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a"), NoPrefix: true})
 	if list := c.result("tools/list", `{}`); !strings.Contains(list, runtimetest.ExactTool) {
 		t.Errorf("got %s", list)
 	}
@@ -362,7 +362,7 @@ func TestNoPrefixKeepsNames(t *testing.T) {
 }
 
 func TestBatchIsForOneRevision(t *testing.T) {
-	_, c := start(t, two(), proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("initialize", `{"protocolVersion":"2025-03-26"}`)
 	c.send(`[{"jsonrpc":"2.0","id":"b1","method":"ping"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":"b2","method":"nope"},{"id":[],"method":"ping"}]`)
 	got := <-c.notes
@@ -381,7 +381,7 @@ func TestBatchKeepsTokensApart(t *testing.T) {
 			seen <- string(frame)
 		}
 	}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("initialize", `{"protocolVersion":"2025-03-26"}`)
 	c.send(`[{"jsonrpc":"2.0","id":"b1","method":"tools/call","params":{"name":"a__steps","arguments":{"n":1},"_meta":{"progressToken":4711}}}]`)
 	for _, want := range []string{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":4711,`, `[{"jsonrpc":"2.0","id":"b1","result":`} {

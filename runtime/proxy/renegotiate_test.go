@@ -83,7 +83,7 @@ func TestServerThatIsAnother(t *testing.T) {
 func TestRefusedHandshakeIsNoAnswer(t *testing.T) {
 	b := two()
 	b.fail = map[string]error{"a": &runtime.Error{Code: -32000, Message: "not today", Raw: json.RawMessage(`{"code":-32000,"message":"not today"}`)}}
-	_, c := start(t, b, proxy.Options{Servers: []string{"a", "b"}})
+	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
 	if got := c.result("tools/call", `{"name":"a__echo","arguments":{}}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "not today") {
 		t.Errorf("got %s", got)
 	}

@@ -17,7 +17,7 @@ import (
 func (p *Proxy) discover(ctx context.Context) {
 	now := time.Now()
 	var wg sync.WaitGroup
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if b.due(now) {
 			wg.Go(func() { _, _ = b.primary.acquire(ctx) }) // its failure is reported with the list
 		}
@@ -50,7 +50,7 @@ func (p *Proxy) revalidate(k kind) {
 	now := time.Now()
 	p.mu.Lock()
 	var stale []*backend
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if c := b.catalog; c != nil && c.modern && c.silent[k] && now.After(c.fresh[k].until) {
 			stale = append(stale, b)
 		}
@@ -68,7 +68,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	if r := p.snap.Load().routes[k][name]; r != nil {
 		return r, nil
 	}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		// The prefix only tells whom to ask first; the table decides.
 		if !b.known.Load() && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
 			if _, err := b.primary.acquire(ctx); err != nil {
@@ -89,7 +89,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	if r := p.snap.Load().original(name); k == tools && r != nil {
 		return r, nil
 	}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if err := p.unlisted(b, k); err != nil && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above

@@ -74,10 +74,10 @@ type route struct {
 // and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{
-		plain: len(p.backends) == 1 && !p.backends[0].wraps, named: map[string]*backend{}, claims: newClaims(),
+		plain: len(p.all()) == 1 && !p.all()[0].set.WrapURIs, named: map[string]*backend{}, claims: newClaims(),
 		twice: map[string]bool{}, bare: map[string][]bareForm{}, originals: map[string]*route{}, apps: map[*backend]bool{},
 	}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		s.named[b.name] = b
 		if b.catalog != nil && b.catalog.resources {
 			s.readers = append(s.readers, b)
@@ -88,7 +88,7 @@ func newSnapshot(p *Proxy) *snapshot {
 		s.routes[k] = map[string]*route{}
 		var parts []freshness
 		titles := titleOwners(p, k)
-		for _, b := range p.backends {
+		for _, b := range p.all() {
 			cat := b.catalog
 			if cat == nil {
 				continue
@@ -121,7 +121,7 @@ func newSnapshot(p *Proxy) *snapshot {
 // claim notes whose URIs are whose, by all that is listed.
 func (s *snapshot) claim(p *Proxy) {
 	first := map[string]*backend{}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if b.catalog == nil {
 			continue
 		}
@@ -172,7 +172,7 @@ func (s *snapshot) known(k kind, r *route, exposed string) {
 func titleOwners(p *Proxy, k kind) map[string]int {
 	owners := map[string]int{}
 	last := map[string]*backend{}
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		if b.catalog == nil {
 			continue
 		}
@@ -270,7 +270,7 @@ func partialReport(p *Proxy, k kind) []byte {
 		Error  string `json:"error"`
 	}
 	var out []missing
-	for _, b := range p.backends {
+	for _, b := range p.all() {
 		err := b.failure()
 		if b.catalog != nil {
 			err = b.catalog.failed[k]

@@ -26,7 +26,7 @@ func TestOneSocketForBoth(t *testing.T) {
 		t.Fatal(err)
 	}
 	in, out, far := os.NewFile(uintptr(fds[0]), "in"), os.NewFile(uintptr(second), "out"), os.NewFile(uintptr(fds[1]), "far")
-	p, err := proxy.New(proxy.Options{Servers: []string{"a"}, Dial: two().dial})
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: two().dial})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, err := proxy.New(proxy.Options{
-					Servers: []string{"s"}, NoPrefix: true,
+					Servers: proxy.Named("s"), NoPrefix: true,
 					Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 						s := eventful{instant{json.RawMessage(`{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}}]}`), large}, c.events}
 						return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
@@ -134,7 +134,7 @@ func (s reluctant) Call(ctx context.Context, req *runtime.Request) (json.RawMess
 func TestListenEndsBeforeItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := proxy.New(proxy.Options{
-			Servers: []string{"s"}, NoPrefix: true,
+			Servers: proxy.Named("s"), NoPrefix: true,
 			Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 				return runtime.NewClient(reluctant{}, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"resources":{"subscribe":true}}`)}}), nil
 			},

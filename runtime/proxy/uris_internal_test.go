@@ -96,18 +96,18 @@ func FuzzExposed(f *testing.F) {
 		f.Add([]byte(s), "a:b")
 	}
 	p := &Proxy{log: slog.New(slog.DiscardHandler)}
-	p.backends = []*backend{{p: p, name: "a", primary: &link{}}, {p: p, name: "b", primary: &link{}}}
+	p.roster.Store(&[]*backend{{p: p, name: "a", primary: &link{}}, {p: p, name: "b", primary: &link{}}})
 	p.snap.Store(newSnapshot(p))
 	f.Fuzz(func(t *testing.T, in []byte, asked string) {
 		if !json.Valid(in) || !utf8.Valid(in) {
 			return
 		}
 		for _, method := range []string{"tools/call", "prompts/get"} {
-			if got := p.exposedContent(p.backends[0], method, in); !json.Valid(got) || bytes.Count(got, []byte(`":`)) < bytes.Count(in, []byte(`":`)) {
+			if got := p.exposedContent(p.all()[0], method, in); !json.Valid(got) || bytes.Count(got, []byte(`":`)) < bytes.Count(in, []byte(`":`)) {
 				t.Fatalf("%s: %s became %s", method, in, got)
 			}
 		}
-		if got := p.exposedContents(p.backends[0], in, "u", asked); !json.Valid(got) {
+		if got := p.exposedContents(p.all()[0], in, "u", asked); !json.Valid(got) {
 			t.Fatalf("%s became %s", in, got)
 		}
 	})

@@ -34,7 +34,7 @@ func shops() stubs {
 
 func TestURIsOfServersThatShareAScheme(t *testing.T) {
 	s := shops()
-	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a", "b"}})
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a", "b")})
 	for method, want := range map[string][]string{
 		"tools/list": {
 			`"_meta":{"ui":{"resourceUri":"ui://a/shop/page","csp":{"x":1.0}},"ui/resourceUri":"ui://a/shop/page"}`,
@@ -73,7 +73,7 @@ func TestURIsOfServersThatShareAScheme(t *testing.T) {
 // server it came from, in that server's form.
 func TestURIsThatAreAskedFor(t *testing.T) {
 	s := shops()
-	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a", "b"}})
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("tools/call", `{"name":"b__show"}`)
 	for _, tt := range []struct{ asked, server, bare string }{
 		{"mcpctl+file://a////a", "a", "file:///a"},
@@ -120,11 +120,11 @@ func TestURIsThatAreAskedFor(t *testing.T) {
 
 func TestURIsOfOneServer(t *testing.T) {
 	s := stubs{"a": shops()["a"]}
-	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a"}})
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a")})
 	if got, want := c.result("tools/call", `{"name":"a__show"}`), s["a"].answers["tools/call"]; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	c = between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a"}, WrapURIs: []string{"a"}})
+	c = between(t, "2025-11-25", s, proxy.Options{Servers: []proxy.Server{{Name: "a", WrapURIs: true}}})
 	if got, want := c.result("tools/call", `{"name":"a__show"}`), `"uri":"mcpctl+a://a///e"`; !strings.Contains(got, want) || !strings.Contains(got, `"uri":"https://w/a"`) {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -136,7 +136,7 @@ func TestURIsOfOneServer(t *testing.T) {
 // TestAppsCallByTheirOwnNames: a page has the names of its server in it.
 func TestAppsCallByTheirOwnNames(t *testing.T) {
 	s := shops()
-	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a", "b"}})
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a", "b")})
 	c.result("tools/call", `{"name":"only-b"}`)
 	if got := s["b"].last(); got != `tools/call {"name":"only-b"}` {
 		t.Errorf("got %s", got)
@@ -147,7 +147,7 @@ func TestAppsCallByTheirOwnNames(t *testing.T) {
 		}
 	}
 	c.result("tools/call", `{"name":"a__hidden-a"}`)
-	c = between(t, "2025-11-25", stubs{"a": s["a"]}, proxy.Options{Servers: []string{"a"}})
+	c = between(t, "2025-11-25", stubs{"a": s["a"]}, proxy.Options{Servers: proxy.Named("a")})
 	c.result("tools/call", `{"name":"hidden-a"}`)
 }
 
@@ -159,7 +159,7 @@ func TestTitlesAndIcons(t *testing.T) {
 		"a": {version: "2025-11-25", answers: tools(`{"name":"x","title":"Search","y":1.0},{"name":"z","title":"Mine","icons":[{"src":"http://a/i.png"},{"src":"https://a/i.png","sizes":["1x1"]},{"src":"javascript:x"},{"src":"data:image/png;base64,"}]}`)},
 		"b": {version: "2025-11-25", answers: tools(`{"name":"x","title":"Search"},{"name":"w","title":"Twice","icons":[{"src":"file:///x"}]},{"name":"v","title":"Twice"}`)},
 	}
-	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a", "b"}})
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a", "b")})
 	want := `{"tools":[{"name":"a__x","title":"Search (a)","y":1.0},{"name":"a__z","title":"Mine","icons":[{"src":"https://a/i.png","sizes":["1x1"]},{"src":"data:image/png;base64,"}]},` +
 		`{"name":"b__x","title":"Search (b)"},{"name":"b__w","title":"Twice","icons":[]},{"name":"b__v","title":"Twice"}]}`
 	if got := c.result("tools/list", `{}`); got != want {
@@ -179,7 +179,7 @@ func TestQuickResultsAreConverted(t *testing.T) {
 		}
 		server := runtimetest.New()
 		server.Methods = map[string]runtimetest.Func{"tools/list": fixed(`{"tools":[{"name":"t"}]}`), "tools/call": fixed(result), "resources/list": fixed(`{"resources":[{"uri":"file:///x","name":"x"}]}`)}
-		_, c := start(t, &backends{servers: map[string]*runtimetest.Server{"a": server, "b": server}}, proxy.Options{Servers: []string{"a", "b"}})
+		_, c := start(t, &backends{servers: map[string]*runtimetest.Server{"a": server, "b": server}}, proxy.Options{Servers: proxy.Named("a", "b")})
 		c.result("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"c","version":"1"}}`, version))
 		c.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		c.result("tools/list", `{}`)
@@ -193,7 +193,7 @@ func TestQuickResultsAreConverted(t *testing.T) {
 // which is no error where the proxy has declared them.
 func TestNothingDeclaredIsUnknown(t *testing.T) {
 	s := stubs{"a": {version: "2025-11-25", answers: map[string]string{"prompts/list": `{"prompts":[{"name":"p"}]}`}}}
-	c := between(t, "2025-11-25", s, proxy.Options{Servers: []string{"a"}})
+	c := between(t, "2025-11-25", s, proxy.Options{Servers: proxy.Named("a")})
 	if got := c.result("completion/complete", `{"ref":{"type":"ref/prompt","name":"a__p"},"argument":{"name":"x","value":""}}`); got != `{"completion":{"values":[]}}` {
 		t.Errorf("got %s", got)
 	}
@@ -244,13 +244,13 @@ func TestPagesNamedAfterTheirServer(t *testing.T) {
 		}
 	}
 	one := stubs{"weather": app("ui://weather/page")}
-	c := between(t, "2025-11-25", one, proxy.Options{Servers: []string{"weather"}})
+	c := between(t, "2025-11-25", one, proxy.Options{Servers: proxy.Named("weather")})
 	c.result("tools/list", `{}`)
 	read(c, one["weather"], "ui://weather/page", "ui://weather/page")
 	read(c, one["weather"], "ui://weather/unlisted", "ui://weather/unlisted")
 
 	two := stubs{"weather": app("ui://weather/page"), "other": app("ui://weather/page")}
-	c = between(t, "2025-11-25", two, proxy.Options{Servers: []string{"weather", "other"}})
+	c = between(t, "2025-11-25", two, proxy.Options{Servers: proxy.Named("weather", "other")})
 	if got := c.result("tools/list", `{}`); !strings.Contains(got, `"ui://weather/weather/page"`) || !strings.Contains(got, `"ui://other/weather/page"`) {
 		t.Errorf("got %s", got)
 	}
@@ -260,7 +260,7 @@ func TestPagesNamedAfterTheirServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	three := stubs{"weather": app("ui://weather/page"), "other": app("ui://x/page")}
-	c = between(t, "2025-11-25", three, proxy.Options{Servers: []string{"weather", "other"}})
+	c = between(t, "2025-11-25", three, proxy.Options{Servers: proxy.Named("weather", "other")})
 	c.result("tools/list", `{}`)
 	read(c, three["weather"], "ui://weather/page", "ui://weather/page")
 	read(c, three["other"], "ui://x/page", "ui://x/page")

@@ -60,13 +60,13 @@ func newPair(f front, b backend) (*pair, error) {
 // newProxy puts servers behind a proxy whose states and cursors a ring seals.
 func newProxy(ring *bridge.Ring, entries ...config.Entry) (*proxy.Proxy, error) {
 	byName := map[string]config.Entry{}
-	var names []string
+	var servers []proxy.Server
 	for _, e := range entries {
 		byName[e.Name] = e
-		names = append(names, e.Name)
+		servers = append(servers, proxy.Server{Name: e.Name})
 	}
 	return proxy.New(proxy.Options{
-		Servers: names, Ring: ring, PageSize: 10, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
+		Servers: servers, Ring: ring, PageSize: 10, Info: runtime.Implementation{Name: "mcpctl", Version: "test"},
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			return dial.Dial(ctx, byName[key.Server], dial.Options{
 				Handler: h, Listen: true, Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Grace: 20 * time.Millisecond,

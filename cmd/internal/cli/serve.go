@@ -115,21 +115,14 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(entries))
+	servers := make([]proxy.Server, len(entries))
 	byName := map[string]config.Entry{}
-	isolation := map[string]proxy.Isolation{}
-	var wrapped []string
 	for i, e := range entries {
-		names[i], byName[e.Name] = e.Name, e
-		isolation[e.Name] = proxy.Isolation(e.Isolation)
-		if e.WrapURIs {
-			wrapped = append(wrapped, e.Name)
-		}
+		servers[i], byName[e.Name] = backend(e), e
 	}
 	p, err := proxy.New(proxy.Options{
-		Servers:  names,
-		WrapURIs: wrapped,
-		Roots:    serveRoots(a.settings.Serve.Roots),
+		Servers: servers,
+		Roots:   serveRoots(a.settings.Serve.Roots),
 		Dial: func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 			entry := byName[key.Server]
 			o := a.dialOptions(entry)
@@ -137,7 +130,6 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 			o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 			return dial.Dial(ctx, entry, o)
 		},
-		Isolation:      isolation,
 		Solo:           f.http == "",
 		NoPrefix:       !a.settings.Serve.Prefix,
 		Separator:      a.settings.Serve.Separator,
@@ -156,6 +148,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		err = p.ServeStdio(ctx, a.ui.In, a.ui.Out)
 	}
 	return errors.Join(err, p.Close())
+}
+
+// backend gives the proxy's settings of an entry.
+func backend(e config.Entry) proxy.Server {
+	return proxy.Server{Name: e.Name, Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs}
 }
 
 // ring opens the keys that seal what clients keep for serve. Without them on

@@ -1,0 +1,55 @@
+package proxy
+
+import "time"
+
+// Server is one server behind the proxy. The zero value of each field but Name
+// is useful.
+type Server struct {
+	// Name is the configured one. It must not repeat.
+	Name string
+	// Isolation tells which clients share a connection; "" is IsolationAuto.
+	Isolation Isolation
+	// WrapURIs exposes resource URIs in the form that names the server, whether
+	// or not that is needed to tell them apart: links that are in no list lead
+	// there on every replica then.
+	WrapURIs bool
+	// Start tells when the server is connected; "" is StartLazy.
+	Start Start
+	// IdleTimeout is how long the server may go without a call before its
+	// connections are closed. Zero is adaptive, between MinIdleTimeout and
+	// MaxIdleTimeout; negative is never.
+	IdleTimeout time.Duration
+	// MinIdleTimeout and MaxIdleTimeout bound an adaptive IdleTimeout; zero is 1
+	// min and 5 min.
+	MinIdleTimeout, MaxIdleTimeout time.Duration
+	// Digest stands for everything that is configured of the server, secrets
+	// unexpanded: what was stored of a server with another digest is of another
+	// server. "" is never stored.
+	Digest string
+}
+
+// Start tells when a server is connected.
+type Start string
+
+// When to connect a server.
+const (
+	// StartLazy connects with the first call, or with the first list where
+	// nothing is stored of what the server offers. What is stored is served at
+	// once and refreshed in the background. It is the default.
+	StartLazy Start = "lazy"
+	// StartEager connects when the proxy starts, and again when the connection
+	// is lost.
+	StartEager Start = "eager"
+	// StartCached is StartLazy, but what is stored is refreshed only when a call
+	// connects the server.
+	StartCached Start = "cached"
+)
+
+// Named gives servers without settings of their own.
+func Named(names ...string) []Server {
+	out := make([]Server, len(names))
+	for i, name := range names {
+		out[i].Name = name
+	}
+	return out
+}
