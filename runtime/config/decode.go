@@ -45,6 +45,10 @@ func keys() []key {
 		{"requestTimeout", duration(func(e *Entry) *time.Duration { return &e.RequestTimeout })},
 		{"probeTimeout", duration(func(e *Entry) *time.Duration { return &e.ProbeTimeout })},
 		{"shutdownTimeout", duration(func(e *Entry) *time.Duration { return &e.ShutdownTimeout })},
+		{"start", choice(func(e *Entry) *string { return &e.Start }, "lazy", "eager", "cached")},
+		{"idleTimeout", duration(func(e *Entry) *time.Duration { return &e.IdleTimeout })},
+		{"minIdleTimeout", duration(func(e *Entry) *time.Duration { return &e.MinIdleTimeout })},
+		{"maxIdleTimeout", duration(func(e *Entry) *time.Duration { return &e.MaxIdleTimeout })},
 		{"isolation", choice(func(e *Entry) *string { return &e.Isolation }, "auto", "shared", "principal", "session")},
 		{"requestIdFormat", choice(func(e *Entry) *string { return &e.RequestIDFormat }, "number", "string")},
 		{"wrapUris", boolean(func(e *Entry) *bool { return &e.WrapURIs })},
@@ -144,8 +148,15 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 			d.fault(typ.Value.StartOffset, fmt.Sprintf(`type %q contradicts "command"`, e.Type), `write "stdio", or leave type out`)
 		}
 	}
+	if low, high := e.MinIdleTimeout, e.MaxIdleTimeout; low > 0 && high > 0 && low > high {
+		later := max(at["minIdleTimeout"].Name.StartOffset, at["maxIdleTimeout"].Name.StartOffset)
+		d.fault(later, fmt.Sprintf("minIdleTimeout, %v, is above maxIdleTimeout, %v", low, high), "")
+	}
 	if hasURL && e.CLI {
 		d.fault(at["cli"].Name.StartOffset, `"cli" contradicts "url"`, "only a command can be a command-line tool")
+	}
+	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
+		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect beside "idleTimeout"`, "")
 	}
 	idle := []string{"headers"}
 	if hasURL {

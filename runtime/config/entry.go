@@ -57,6 +57,17 @@ type Entry struct {
 	ProbeTimeout    time.Duration
 	ShutdownTimeout time.Duration
 
+	// Start is when serve connects to the server: "" or "lazy", "eager",
+	// "cached".
+	Start string
+	// IdleTimeout is how long serve keeps a server that no client calls; zero
+	// adapts to how often it is called, between MinIdleTimeout and
+	// MaxIdleTimeout. Negative is off, as above. Where both are positive,
+	// MinIdleTimeout is not above MaxIdleTimeout.
+	IdleTimeout    time.Duration
+	MinIdleTimeout time.Duration
+	MaxIdleTimeout time.Duration
+
 	// Isolation is which clients of serve share a connection to the server:
 	// "" or "auto", "shared", "principal" or "session".
 	Isolation string

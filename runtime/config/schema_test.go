@@ -89,6 +89,7 @@ func TestSchemaAgrees(t *testing.T) {
 		`{"command":"a","requestTimeout":"30s"}`, `{"command":"a","requestTimeout":"1h30m"}`, `{"command":"a","requestTimeout":"1.5s"}`,
 		`{"command":"a","requestTimeout":".5s"}`, `{"command":"a","requestTimeout":"0"}`, `{"command":"a","requestTimeout":"never"}`,
 		`{"command":"a","requestTimeout":"30"}`, `{"command":"a","requestTimeout":30}`, `{"command":"a","requestTimeout":"-1s"}`, `{"command":"a","requestTimeout":""}`,
+		`{"command":"a","start":"cached"}`, `{"command":"a","start":"soon"}`, `{"command":"a","idleTimeout":"never","maxIdleTimeout":"10m"}`, `{"command":"a","minIdleTimeout":1}`,
 		`{"command":"a","isolation":"principal"}`, `{"command":"a","isolation":"none"}`, `{"command":"a","isolation":true}`,
 		`{"command":"a","requestIdFormat":"string"}`, `{"command":"a","requestIdFormat":"uuid"}`, `{"command":"a","wrapUris":true}`, `{"command":"a","wrapUris":"yes"}`, `{"command":"a","strict":true}`, `{"command":"a","strict":1}`,
 		`{"command":"a","origin":{"registry":"r","name":"n","version":"v"}}`, `{"command":"a","origin":{"name":1}}`, `{"command":"a","origin":null}`,

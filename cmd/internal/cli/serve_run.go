@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// nameLimit is what several model APIs accept in a tool's name; the setting
+// serve.nameOverhead is taken off.
+const nameLimit = 64
+
+// gateway is a running serve: the proxy, and the entries that its servers are
+// dialled by.
+type gateway struct {
+	a *app
+	f serveFlags
+	// entries is by name; the map is replaced whole and never edited.
+	entries atomic.Pointer[map[string]config.Entry]
+	proxy   *proxy.Proxy
+}
+
+// serve runs until the client goes (stdio) or the process is told to end.
+func (a *app) serve(ctx context.Context, f serveFlags) error {
+	file, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	a.lasting.Store(true)
+	entries, err := f.choose(file)
+	if err != nil {
+		return err
+	}
+	g := &gateway{a: a, f: f}
+	if err := g.open(entries); err != nil {
+		return err
+	}
+	if f.http != "" {
+		err = g.serveHTTP(ctx)
+	} else {
+		err = g.proxy.ServeStdio(ctx, a.ui.In, a.ui.Out)
+	}
+	return errors.Join(err, g.proxy.Close())
+}
+
+// open makes the proxy.
+func (g *gateway) open(entries []config.Entry) error {
+	a := g.a
+	o := proxy.Options{
+		Servers:        g.take(entries),
+		Roots:          serveRoots(a.settings.Serve.Roots),
+		Dial:           g.dial,
+		Solo:           g.f.http == "",
+		NoPrefix:       !a.settings.Serve.Prefix,
+		Separator:      a.settings.Serve.Separator,
+		NameLimit:      nameLimit - a.settings.Serve.NameOverhead,
+		RequestTimeout: a.settings.Serve.RequestTimeout,
+		Ring:           a.ring(),
+		Info:           a.implementation(),
+		Logger:         a.log,
+	}
+	var err error
+	g.proxy, err = proxy.New(o)
+	return err
+}
+
+// take has servers dialled by these entries from now on, and gives the proxy's
+// settings of them.
+func (g *gateway) take(entries []config.Entry) []proxy.Server {
+	servers, byName := make([]proxy.Server, len(entries)), map[string]config.Entry{}
+	for i, e := range entries {
+		servers[i], byName[e.Name] = backend(e), e
+	}
+	g.entries.Store(&byName)
+	return servers
+}
+
+// dial connects to a server for the proxy.
+func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+	entry := (*g.entries.Load())[key.Server]
+	o := g.a.dialOptions(entry)
+	o.Handler, o.Listen = h, true
+	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
+	return dial.Dial(ctx, entry, o)
+}
+
+// backend gives the proxy's settings of an entry.
+func backend(e config.Entry) proxy.Server {
+	return proxy.Server{
+		Name: e.Name, Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
+		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
+	}
+}
+
+// ring opens the keys that seal what clients keep for serve. Without them on
+// disk serve works, and forgets with its end what it has given out.
+func (a *app) ring() *bridge.Ring {
+	dir := config.StateDir(a.getenv)
+	if dir == "" {
+		return bridge.NewRing()
+	}
+	r, err := bridge.OpenRing(filepath.Join(dir, "ring.json"))
+	if err != nil {
+		a.log.Warn("no keys on disk: clients cannot come back after a restart", "err", err)
+		return bridge.NewRing()
+	}
+	return r
+}
+
+// serveRoots are the roots of the gateway's own, nil for none.
+func serveRoots(dirs []string) json.RawMessage {
+	if len(dirs) == 0 {
+		return nil
+	}
+	return roots(dirs)
+}
