@@ -15,6 +15,9 @@ type activity struct {
 	// first and last are when the first and the last one began, in nanoseconds
 	// since 1970; zero for never.
 	first, last atomic.Int64
+	// took is how long they have taken, as their clients see it: connecting, and
+	// waiting that ended in a failure, is part of it.
+	took latency
 }
 
 // began notes that a request begins. Each needs its ended.
@@ -38,7 +41,9 @@ func (a *activity) withdrawn() {
 
 // ended notes the end of a request, however it ended; failed is one that the
 // server did not answer, or answered with an error.
-func (a *activity) ended(_ time.Time, failed bool) {
+func (a *activity) ended(start time.Time, failed bool) {
+	took := time.Since(start)
+	a.took.note(start.Add(took), took)
 	a.inFlight.Add(-1)
 	if failed {
 		a.failed.Add(1)
