@@ -8,44 +8,76 @@ import (
 // activity counts a backend's requests of clients: what they ask of lists and
 // what the proxy asks on its own is not among them. The zero value is ready;
 // all methods may be called concurrently and take no lock.
+//
+// Both hooks are on the call path, where a clock reading or a line of memory
+// that two cores write costs as much as the rest of them together. So
+//   - they read no clock: their callers hand on the time at which the message
+//     was read, one reading for all that came with one read;
+//   - what the beginning writes (by the readers of the clients) and what the
+//     end writes (by the reader of the backend) are apart from each other, and
+//     what both would write is computed by whoever wants to know it;
+//   - what is more than a few atomic operations, such as an average of
+//     intervals, belongs into paused, which comes at most once in restAfter.
 type activity struct {
-	begun    atomic.Uint64
-	failed   atomic.Uint64
-	inFlight atomic.Int64
-	// first and last are when the first and the last one began, in nanoseconds
-	// since 1970; zero for never.
-	first, last atomic.Int64
-	// took is how long they have taken, as their clients see it: connecting, and
-	// waiting that ended in a failure, is part of it.
-	took latency
-}
-
-// began notes that a request begins. Each needs its ended.
-func (a *activity) began() (start time.Time) {
-	start = time.Now()
-	now := start.UnixNano()
-	a.inFlight.Add(1)
-	a.begun.Add(1)
-	a.last.Store(now)
-	if a.first.Load() == 0 {
-		a.first.CompareAndSwap(0, now)
+	begins struct {
+		n atomic.Uint64
+		// first and last are when the first and the last one began, in
+		// nanoseconds since 1970; zero for never.
+		first, last atomic.Int64
+		_           [cacheLine - 24]byte
 	}
-	return start
+	ends struct {
+		n, failed atomic.Uint64
+		_         [cacheLine - 16]byte
+		// took is how long they have taken, as their clients see it: connecting,
+		// and waiting that ended in a failure, is part of it.
+		took latency
+	}
 }
 
-// withdrawn takes back what began: the request takes another way.
-func (a *activity) withdrawn() {
-	a.inFlight.Add(-1)
-	a.begun.Add(^uint64(0))
+// cacheLine is how far apart must be what several cores write all the time: two
+// lines of 64 bytes, since they are fetched in pairs.
+const cacheLine = 128
+
+// restAfter is how long there must have been no request for the next one to be
+// the first of a burst.
+const restAfter = 100 * time.Millisecond
+
+// began notes that a request begins, which was read at now. Each needs its
+// ended, or withdrawn.
+func (a *activity) began(now time.Time) {
+	at := now.UnixNano()
+	a.begins.n.Add(1)
+	last := a.begins.last.Load()
+	if at > last {
+		a.begins.last.Store(at)
+	}
+	if at-last > int64(restAfter) {
+		a.paused(last, at)
+	}
 }
 
-// ended notes the end of a request, however it ended; failed is one that the
-// server did not answer, or answered with an error.
-func (a *activity) ended(start time.Time, failed bool) {
-	took := time.Since(start)
-	a.took.note(start.Add(took), took)
-	a.inFlight.Add(-1)
+// paused notes a request after a pause: none had begun since last, zero for
+// never. Both are nanoseconds since 1970. It may cost something.
+func (a *activity) paused(_, now int64) { a.begins.first.CompareAndSwap(0, now) }
+
+// withdrawn takes back what began: the request takes another way, on which it
+// begins again.
+func (a *activity) withdrawn() { a.begins.n.Add(^uint64(0)) }
+
+// ended notes the end of a request, however it ended, which began at start and
+// was answered at end; failed is one that the server did not answer, or answered with an error.
+func (a *activity) ended(start, end time.Time, failed bool) {
+	a.ends.took.note(end, end.Sub(start))
+	a.ends.n.Add(1)
 	if failed {
-		a.failed.Add(1)
+		a.ends.failed.Add(1)
 	}
+}
+
+// inFlight is how many requests have begun and not ended, about: both are
+// counted on the move. It is never less than there are.
+func (a *activity) inFlight() int64 {
+	ended := a.ends.n.Load() // first: what ends meanwhile counts as in flight
+	return int64(a.begins.n.Load() - ended)
 }

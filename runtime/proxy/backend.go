@@ -84,9 +84,10 @@ func (b *backend) failure() error {
 // otherwise than was settled, it is made anew, once: nothing has happened
 // there yet.
 func (b *backend) call(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
-	start := b.activity.began()
+	start := time.Now()
+	b.activity.began(start)
 	s, err := b.tryTwice(ctx, events, build)
-	b.activity.ended(start, err != nil)
+	b.activity.ended(start, time.Now(), err != nil)
 	return s, err
 }
 

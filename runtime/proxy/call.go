@@ -28,10 +28,11 @@ type call struct {
 
 	// from is the revision of the connection, version the client's.
 	from, version string
-	// start is when it began, zero where it did not; failed is that the server
-	// did not answer, or answered with an error.
-	start  time.Time
-	failed bool
+	// start is when it began, zero where it did not, end when it was answered,
+	// zero where it was not; failed is that the server did not answer, or
+	// answered with an error.
+	start, end time.Time
+	failed     bool
 
 	progress increase
 	ends     []func() // to be called when it has ended; guarded by the connection's lock
@@ -56,8 +57,9 @@ var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknogl
 
 // quick starts a call where nothing has to be waited for: the name is known
 // and its backend connected over stdio. It reports false where the slow way
-// has to be taken. With an error the call was not started.
-func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Conn, bool, error) {
+// has to be taken. With an error the call was not started. now is when the
+// message was read.
+func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver, now time.Time) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return nil, false, nil
@@ -91,7 +93,7 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
-	*q = jsonrpc.Query{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Ceiling: requestCeiling, Receiver: c}
+	*q = jsonrpc.Query{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
 	if p.o.RequestTimeout > 0 {
 		q.Limit = p.o.RequestTimeout
 	}
@@ -103,7 +105,8 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver) (*jsonrpc.Co
 		n = 2
 	}
 	q.Edits = ordered(c.edits[:n])
-	c.start = r.b.activity.began()
+	c.start = now
+	r.b.activity.began(now)
 	if err := conn.pipe.Start(q); err != nil {
 		r.b.activity.withdrawn()
 		c.start = time.Time{}
@@ -128,7 +131,10 @@ func (c *call) free() {
 		f()
 	}
 	if !c.start.IsZero() {
-		c.backend.activity.ended(c.start, c.failed)
+		if c.end.IsZero() {
+			c.end = time.Now()
+		}
+		c.backend.activity.ended(c.start, c.end, c.failed)
 	}
 	*c = call{id: c.id[:0], token: c.token[:0]}
 	calls.Put(c)
@@ -137,7 +143,7 @@ func (c *call) free() {
 // Finish implements [jsonrpc.Receiver].
 func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
-	c.failed = a.Err != nil || a.Error != nil
+	c.end, c.failed = a.At, a.Err != nil || a.Error != nil
 	if a.Err != nil {
 		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: a.Err}))
 	}

@@ -33,7 +33,7 @@ func newExchange(s *session, id []byte, version string, likes taste) *exchange {
 // it or it takes long: then it is a stream.
 func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
 	if string(m.Method.Of(body)) == `"tools/call"` {
-		conn, taken, err := h.p.quick(body, m, x)
+		conn, taken, err := h.p.quick(body, m, x, time.Now())
 		switch {
 		case err != nil:
 			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed("tools/call", err)))

@@ -301,7 +301,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool) {
 	case method == "initialize":
 		s.peer.greeted(greeting(body, m)) // before the next message is read
 	case method == "tools/call":
-		conn, taken, err := s.f.p.quick(body, m, s)
+		conn, taken, err := s.f.p.quick(body, m, s, time.Now())
 		if err != nil {
 			s.answer(frame(nil, id, failed(method, err)))
 			return

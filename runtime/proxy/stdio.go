@@ -155,7 +155,7 @@ func (f *stdioFront) read(in io.Reader) error {
 		case err != nil:
 			return fmt.Errorf("read from the client: %w", err)
 		default:
-			if conn := f.message(line); conn != nil {
+			if conn := f.message(line, r.At()); conn != nil {
 				flush(conn)
 			}
 		}
@@ -183,9 +183,9 @@ func (f *stdioFront) hold() error {
 	return nil
 }
 
-// message handles one line and gives the backend connection that it has put a
-// call into, to be flushed.
-func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
+// message handles one line, read at now, and gives the backend connection that
+// it has put a call into, to be flushed.
+func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
 		f.refuse(line, &m, err)
@@ -208,7 +208,7 @@ func (f *stdioFront) message(line []byte) *jsonrpc.Conn {
 		return nil
 	case string(method) == `"tools/call"`:
 		f.begin()
-		conn, taken, err := f.p.quick(line, &m, f)
+		conn, taken, err := f.p.quick(line, &m, f, now)
 		if err != nil {
 			a := failed("tools/call", err)
 			f.reply(m.ID.Of(line), a)

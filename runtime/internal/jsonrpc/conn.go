@@ -38,6 +38,9 @@ type Receiver interface {
 type Answer struct {
 	Result, Error []byte
 	Err           error
+	// At is when the answer was read, about: one reading of the clock for all
+	// that came with it. Zero with Err.
+	At time.Time
 }
 
 // Peer receives what belongs to no call. Its methods run on the reader; params
@@ -68,6 +71,9 @@ type Query struct {
 	// Token is the raw progress token in Params, nil where it is the number ID
 	// or there is none.
 	Token []byte
+	// Now is the time, for callers that know it already, as of a moment ago;
+	// zero: Start reads the clock.
+	Now time.Time
 	// Limit is how long the call may go without a sign of life, 0 for ever;
 	// progress re-arms it, up to Ceiling after the start (0: no ceiling).
 	Limit, Ceiling time.Duration
@@ -115,7 +121,10 @@ func (c *Conn) NextID() uint64 { return c.next.Add(1) }
 // Start queues one call and returns without waiting; Flush sends it. With an
 // error no byte was queued and the receiver is not called.
 func (c *Conn) Start(q *Query) error {
-	now := int64(time.Since(c.start))
+	if q.Now.IsZero() {
+		q.Now = time.Now()
+	}
+	now := int64(q.Now.Sub(c.start))
 	p := pending{receiver: q.Receiver, text: q.Text, token: q.Token, limit: int64(q.Limit)}
 	if q.Limit > 0 {
 		p.deadline = now + p.limit
@@ -335,7 +344,7 @@ func (c *Conn) Read(r *LineReader) {
 			c.close(err)
 			return
 		default:
-			if w := c.message(line); w != nil {
+			if w := c.message(line, r.At()); w != nil {
 				flush(w)
 			}
 		}
@@ -369,8 +378,9 @@ func (c *Conn) close(cause error) {
 	}
 }
 
-// message handles one line and gives the output that it has dirtied.
-func (c *Conn) message(line []byte) *Writer {
+// message handles one line, read at now, and gives the output that it has
+// dirtied.
+func (c *Conn) message(line []byte, now time.Time) *Writer {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
 		c.peer.Rubbish(line, err)
@@ -400,7 +410,7 @@ func (c *Conn) message(line []byte) *Writer {
 	if !ok {
 		return nil // late or unknown: specification says to ignore it
 	}
-	return p.receiver.Finish(Answer{Result: m.Result.Of(line), Error: m.Error.Of(line)})
+	return p.receiver.Finish(Answer{Result: m.Result.Of(line), Error: m.Error.Of(line), At: now})
 }
 
 // answered gives the call that a raw id stands for.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"time"
 )
 
 const (
@@ -25,6 +26,7 @@ type LineReader struct {
 	max        int
 	err        error
 	skip       bool // inside a line that was too long
+	at         time.Time
 	head, tail []byte
 }
 
@@ -51,6 +53,10 @@ func (l *LineReader) Next() ([]byte, error) {
 		}
 	}
 }
+
+// At is when the input was last read from: for all lines that came with it, one
+// reading of the clock.
+func (l *LineReader) At() time.Time { return l.at }
 
 // Dropped gives the beginning and the end of the line that was too long last,
 // valid until the next call of Next.
@@ -109,6 +115,7 @@ func (l *LineReader) next() ([]byte, error) {
 		}
 		l.room()
 		n, err := l.r.Read(l.buf[l.end:])
+		l.at = time.Now()
 		if i := bytes.IndexByte(l.buf[l.end:l.end+n], '\n'); i >= 0 {
 			l.newline = l.end + i
 		}
