@@ -68,6 +68,9 @@ type Options struct {
 	// Roots answers servers that ask for roots outside any client's call: a raw
 	// array; nil is none.
 	Roots json.RawMessage
+	// Store keeps what is learned of servers that have a digest; nil keeps
+	// nothing beyond this proxy.
+	Store Store
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -105,6 +108,8 @@ type Proxy struct {
 	solo  atomic.Pointer[peer] // the only client there will be, nil where others may come
 	hub   hub                  // of those who want to know of changed resources
 	homes homes                // of tasks
+
+	keeping keeping
 }
 
 // listener is a client connection that wants to know of changes.
@@ -150,6 +155,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	p.roster.Store(&backends)
 	p.snap.Store(newSnapshot(p))
+	p.recall(backends)
 	return p, nil
 }
 
@@ -172,6 +178,7 @@ func (p *Proxy) Close() error {
 	}
 	wg.Wait()
 	p.work.Wait()
+	p.flush()
 	return nil
 }
 

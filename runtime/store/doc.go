@@ -1,3 +1,3 @@
-// Package store is mcpctl's state on disk. So far it holds the one way in
-// which files are written.
+// Package store is mcpctl's state on disk: one database of what was learned of
+// servers ([DB]), and the one way in which files are written ([WriteFile]).
 package store

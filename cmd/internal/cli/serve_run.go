@@ -97,6 +97,7 @@ func backend(e config.Entry) proxy.Server {
 	return proxy.Server{
 		Name: e.Name, Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
+		Digest: e.Digest(),
 	}
 }
 

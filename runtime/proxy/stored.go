@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+// Store keeps what the proxy has learned of servers for the processes to come.
+// [store.DB] is one. Its methods may be called concurrently; the proxy calls
+// them on goroutines of their own. A failure costs what was learned, no more.
+type Store interface {
+	// Load gives what is kept of servers, by name. A server of which nothing is
+	// kept, or under another digest, is absent.
+	Load(ctx context.Context, servers []store.ID) (map[string]store.Record, error)
+	// Keep keeps changes, all of them or none.
+	Keep(ctx context.Context, changes []store.Change) error
+}
+
+const (
+	// keepPause is how long changes are gathered before they are written.
+	keepPause = 200 * time.Millisecond
+	// keepBound bounds one write, recallBound how long a start may take to read.
+	keepBound   = 2 * time.Second
+	recallBound = 500 * time.Millisecond
+)
+
+// keeping is what waits to be written. The zero value is ready.
+type keeping struct {
+	mu      sync.Mutex // guards what follows
+	pending map[store.ID]store.Change
+	writing bool // a goroutine is at it
+	failed  bool // it has been said
+	closed  bool
+}
+
+// keep has a part of what is kept of the backend replaced, soon. It waits for
+// nothing. A later change of a part replaces one that is not written yet.
+func (b *backend) keep(c store.Change) {
+	p := b.p
+	if p.o.Store == nil || b.set.Digest == "" {
+		return
+	}
+	c.ID = store.ID{Name: b.name, Digest: b.set.Digest}
+	k := &p.keeping
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return
+	}
+	if k.pending == nil {
+		k.pending = map[store.ID]store.Change{}
+	}
+	was := k.pending[c.ID]
+	was.ID = c.ID
+	switch {
+	case c.Catalog != nil:
+		was.Catalog, was.Verified = c.Catalog, time.Time{}
+	case c.Verified.IsZero():
+	case was.Catalog != nil:
+		was.Catalog = &store.Catalog{Data: was.Catalog.Data, Verified: c.Verified}
+	default:
+		was.Verified = c.Verified
+	}
+	if c.Usage != nil {
+		was.Usage = c.Usage
+	}
+	k.pending[c.ID] = was
+	if !k.writing {
+		k.writing = true
+		p.work.Go(p.write)
+	}
+}
+
+// write writes what waits, until there is nothing left or the proxy ends, which
+// writes the rest itself.
+func (p *Proxy) write() {
+	for {
+		select {
+		case <-time.After(keepPause):
+		case <-p.lifetime.Done():
+			return
+		}
+		changes := p.keeping.take(false)
+		if changes == nil {
+			return
+		}
+		p.written(changes)
+	}
+}
+
+// flush writes what waits, for the last time.
+func (p *Proxy) flush() {
+	if changes := p.keeping.take(true); changes != nil {
+		p.written(changes)
+	}
+}
+
+// take gives what waits, nil for nothing: whoever was writing has ended then.
+func (k *keeping) take(last bool) []store.Change {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = k.closed || last
+	if len(k.pending) == 0 {
+		k.writing = false
+		return nil
+	}
+	changes := slices.Collect(maps.Values(k.pending))
+	k.pending = nil
+	return changes
+}
+
+func (p *Proxy) written(changes []store.Change) {
+	// What is learned is not given up because the proxy ends meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.lifetime), keepBound)
+	defer cancel()
+	err := p.o.Store.Keep(ctx, changes)
+	if err == nil {
+		return
+	}
+	k := &p.keeping
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.failed { // once: it would be said with each change
+		p.log.Warn("what servers offer is not kept for the next start", "err", err)
+	}
+	k.failed = true
+}
+
+// recall takes over what is kept of backends, those of a new proxy or of a new
+// configuration.
+func (p *Proxy) recall(backends []*backend) {
+	var ids []store.ID
+	for _, b := range backends {
+		if b.set.Digest != "" {
+			ids = append(ids, store.ID{Name: b.name, Digest: b.set.Digest})
+		}
+	}
+	if p.o.Store == nil || len(ids) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(p.lifetime, recallBound)
+	defer cancel()
+	records, err := p.o.Store.Load(ctx, ids)
+	if err != nil {
+		p.log.Warn("what servers offered before cannot be read", "err", err)
+		return
+	}
+	for _, b := range backends {
+		if r, ok := records[b.name]; ok {
+			b.recalled(r)
+		}
+	}
+}
+
+// recalled takes over what is kept of the backend.
+func (b *backend) recalled(r store.Record) {
+	b.recallUsage(r.Usage)
+}
+
+// recallUsage takes over how the backend was used in earlier processes.
+func (b *backend) recallUsage(store.Usage) {}
