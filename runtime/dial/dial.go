@@ -54,6 +54,9 @@ type Options struct {
 	// Grace and ShutdownTimeout are how a child process is ended: 500 ms from
 	// the end of its input to SIGTERM, 5 s from there to SIGKILL.
 	Grace, ShutdownTimeout time.Duration
+	// Hurry is closed when there is no time left: child processes that are being
+	// ended then are killed at once. Nil is never.
+	Hurry <-chan struct{}
 	// Listen asks for what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which with Capabilities is opened anyway,
 	// the changes of a modern one's lists.
@@ -247,7 +250,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Cwd,
 		Handler: d.handler(), Logger: d.o.Logger.With("server", e.Name),
 		StringIDs: e.RequestIDFormat == "string",
-		Grace:     d.o.Grace, ShutdownTimeout: shutdown,
+		Grace:     d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
 	})
 	if err != nil {
 		return nil, err

@@ -39,6 +39,10 @@ type StdioOptions struct {
 	// 0 is 500 ms. ShutdownTimeout is how long it may take after SIGTERM; 0 is
 	// 5 s. Then it is killed.
 	Grace, ShutdownTimeout time.Duration
+	// Hurry is closed when there is no time left: a server that is being ended
+	// then is killed at once, whatever Grace and ShutdownTimeout say. Nil is
+	// never.
+	Hurry <-chan struct{}
 }
 
 // Stdio is a server run as a child process that speaks over its standard
@@ -88,7 +92,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMaxMessage
 	}
-	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir})
+	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Hurry: o.Hurry})
 	if err != nil {
 		return nil, startError(o, err)
 	}

@@ -218,3 +218,42 @@ func TestStdioCloseEndsTheWholeTree(t *testing.T) {
 		t.Errorf("second Close: %v", err)
 	}
 }
+
+// TestStdioHurry has no time left for a server that would take two minutes to
+// end, and has started another process.
+func TestStdioHurry(t *testing.T) {
+	hurry := make(chan struct{})
+	file := filepath.Join(t.TempDir(), "pid")
+	s := fake(t, transport.StdioOptions{Grace: time.Minute, ShutdownTimeout: time.Minute, Hurry: hurry},
+		"-ignore-term", "-linger", "1m", "-grandchild", file)
+	if err := handshake(t, s); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grandchild, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := s.PID()
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	select {
+	case <-closed:
+		t.Fatal("it ended by itself")
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(hurry)
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("it took its time")
+	}
+	gone(t, pid)
+	gone(t, grandchild)
+}

@@ -20,6 +20,9 @@ type Options struct {
 	Env []string
 	// Dir is the working directory, "" for ours.
 	Dir string
+	// Hurry is closed when there is no time left: what Stop would wait for is
+	// killed at once. Nil is never.
+	Hurry <-chan struct{}
 }
 
 // Process is a running child. Stdin and Stdout are our ends of its pipes;
@@ -27,8 +30,9 @@ type Options struct {
 type Process struct {
 	Stdin, Stdout, Stderr *os.File
 
-	cmd  *exec.Cmd
-	tree tree
+	cmd   *exec.Cmd
+	hurry <-chan struct{}
+	tree  tree
 	done chan struct{} // closed once the child itself has been reaped
 	stop sync.Once
 }
@@ -38,7 +42,7 @@ func Start(o Options) (*Process, error) {
 	// The child's lifetime is Stop's business: no context ends it.
 	cmd := exec.Command(o.Command, o.Args...) //nolint:noctx // running what the user configured is the purpose
 	cmd.Env, cmd.Dir = o.Env, o.Dir
-	p := &Process{cmd: cmd, done: make(chan struct{})}
+	p := &Process{cmd: cmd, hurry: o.Hurry, done: make(chan struct{})}
 	var theirs []*os.File
 	defer func() {
 		for _, f := range theirs {
@@ -110,8 +114,9 @@ func (p *Process) Status() string {
 
 // Stop ends the child and its descendants and returns when the child has been
 // reaped: standard input is closed; after grace the whole group is asked to
-// end (SIGTERM), even where its leader has gone; after term it is killed. It is
-// idempotent; a second caller waits for the first.
+// end (SIGTERM), even where its leader has gone; after term it is killed. Both
+// waits end with Options.Hurry. It is idempotent; a second caller waits for the
+// first.
 func (p *Process) Stop(grace, term time.Duration) {
 	p.stop.Do(func() {
 		defer p.closePipes()
@@ -130,6 +135,7 @@ func (p *Process) wait(d time.Duration) {
 	defer t.Stop()
 	select {
 	case <-p.done:
+	case <-p.hurry:
 	case <-t.C:
 	}
 }
@@ -142,6 +148,11 @@ func (p *Process) waitTree(d time.Duration) {
 		p.wait(step)
 		if !p.tree.alive() {
 			return
+		}
+		select {
+		case <-p.hurry:
+			return
+		default:
 		}
 		select {
 		case <-p.done:
