@@ -18,6 +18,8 @@ import (
 //     what both would write is computed by whoever wants to know it;
 //   - what is more than a few atomic operations, such as an average of
 //     intervals, belongs into paused, which comes at most once in restAfter.
+//
+// What is known of the use of a backend is told by usage.
 type activity struct {
 	begins struct {
 		n atomic.Uint64
@@ -28,11 +30,16 @@ type activity struct {
 	}
 	ends struct {
 		n, failed atomic.Uint64
-		_         [cacheLine - 16]byte
+		// slow is when the last one has ended that took longer than slowAfter, in
+		// nanoseconds since 1970; zero for never.
+		slow atomic.Int64
+		_    [cacheLine - 24]byte
 		// took is how long they have taken, as their clients see it: connecting,
 		// and waiting that ended in a failure, is part of it.
 		took latency
 	}
+	interval average // between two requests
+	before   uint64  // requests of earlier processes
 }
 
 // cacheLine is how far apart must be what several cores write all the time: two
@@ -59,7 +66,20 @@ func (a *activity) began(now time.Time) {
 
 // paused notes a request after a pause: none had begun since last, zero for
 // never. Both are nanoseconds since 1970. It may cost something.
-func (a *activity) paused(_, now int64) { a.begins.first.CompareAndSwap(0, now) }
+func (a *activity) paused(last, now int64) {
+	a.begins.first.CompareAndSwap(0, now)
+	a.interval.rested(last, now, a.begins.n.Load())
+}
+
+// slowAfter is how long a request takes whose end is to be told from its
+// beginning by whoever wants to know since when the backend is idle.
+const slowAfter = time.Second
+
+// idleSince is when the backend was last in use, less than slowAfter early, in
+// this process or one before it; the zero Time for never.
+func (a *activity) idleSince() time.Time {
+	return moment(max(a.begins.last.Load(), a.ends.slow.Load()))
+}
 
 // withdrawn takes back what began: the request takes another way, on which it
 // begins again.
@@ -68,7 +88,11 @@ func (a *activity) withdrawn() { a.begins.n.Add(^uint64(0)) }
 // ended notes the end of a request, however it ended, which began at start and
 // was answered at end; failed is one that the server did not answer, or answered with an error.
 func (a *activity) ended(start, end time.Time, failed bool) {
-	a.ends.took.note(end, end.Sub(start))
+	took := end.Sub(start)
+	a.ends.took.note(end, took)
+	if took > slowAfter {
+		a.ends.slow.Store(end.UnixNano())
+	}
 	a.ends.n.Add(1)
 	if failed {
 		a.ends.failed.Add(1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // backend is one server behind the proxy and the connections to it. The primary
@@ -40,6 +41,7 @@ type backend struct {
 	remote  bool          // it shakes hands, and is no process of ours
 	asks    bool          // it has asked a client something over the handshake's wire
 	untold  bool          // and did not tell inside which call
+	kept    store.Usage   // what is kept of its use for processes to come
 	closed  bool
 	lists   relisting
 	watched bool // the timer runs

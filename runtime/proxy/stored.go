@@ -161,6 +161,3 @@ func (p *Proxy) recall(backends []*backend) {
 func (b *backend) recalled(r store.Record) {
 	b.recallUsage(r.Usage)
 }
-
-// recallUsage takes over how the backend was used in earlier processes.
-func (b *backend) recallUsage(store.Usage) {}
