@@ -193,5 +193,15 @@ func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
 // Remote tells whether the server is reached over HTTP.
 func (l *legacyTransport) Remote() bool { return l.o.HTTP }
 
+// PID is the server's process, 0 where it is none of ours.
+func (l *legacyTransport) PID() int { return pidOf(l.Transport) }
+
+func pidOf(t runtime.Transport) int {
+	if p, ok := t.(interface{ PID() int }); ok {
+		return p.PID()
+	}
+	return 0
+}
+
 // Unwrap gives the bare transport.
 func (l *legacyTransport) Unwrap() runtime.Transport { return l.Transport }

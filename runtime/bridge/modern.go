@@ -205,6 +205,9 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 // Remote tells whether the server is reached over HTTP.
 func (m *modernTransport) Remote() bool { return m.o.HTTP }
 
+// PID is the server's process, 0 where it is none of ours.
+func (m *modernTransport) PID() int { return pidOf(m.Transport) }
+
 // once sends a request that is ready to be sent.
 func (m *modernTransport) once(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
 	start := time.Now()
