@@ -19,8 +19,11 @@ import (
 type backend struct {
 	p       *Proxy
 	name    string
-	set     Server // as configured, defaults filled in
-	primary *link  // in the era that the server prefers
+	primary *link // in the era that the server prefers
+
+	// settings are as configured, with defaults filled in; replaced whole, see
+	// Proxy.Reconfigure.
+	settings atomic.Pointer[Server]
 
 	activity activity // of clients' requests
 
@@ -49,15 +52,27 @@ type backend struct {
 }
 
 func newBackend(p *Proxy, set Server) *backend {
+	b := &backend{p: p, name: set.Name, links: map[Key]*link{}}
+	b.adjust(set)
+	b.primary = &link{b: b, key: Key{Server: set.Name, Capabilities: sharedOffer}}
+	return b
+}
+
+// set gives the backend's settings, defaults filled in.
+func (b *backend) set() *Server { return b.settings.Load() }
+
+// adjust replaces the settings.
+func (b *backend) adjust(set Server) {
 	if set.Isolation == "" {
 		set.Isolation = IsolationAuto
 	}
 	if set.Start == "" {
 		set.Start = StartLazy
 	}
-	b := &backend{p: p, name: set.Name, set: set, links: map[Key]*link{}}
-	b.primary = &link{b: b, key: Key{Server: set.Name, Capabilities: sharedOffer}}
-	return b
+	if set.RequestTimeout == 0 {
+		set.RequestTimeout = b.p.o.RequestTimeout
+	}
+	b.settings.Store(&set)
 }
 
 // due tells whether a list should try to connect: the backend has offered

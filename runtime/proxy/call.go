@@ -94,8 +94,8 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver, now time.Tim
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Query{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
-	if p.o.RequestTimeout > 0 {
-		q.Limit = p.o.RequestTimeout
+	if limit := r.b.set().RequestTimeout; limit > 0 {
+		q.Limit = limit
 	}
 	c.edits[0] = within(m.Params, m.Name, r.quoted)
 	n := 1

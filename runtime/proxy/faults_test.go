@@ -192,6 +192,26 @@ func TestCallsTimeOut(t *testing.T) {
 	}
 }
 
+// TestCallsTimeOutPerServer: a server's own bound counts, also where it has
+// none and the others have.
+func TestCallsTimeOutPerServer(t *testing.T) {
+	servers := proxy.Named("a", "b")
+	servers[0].RequestTimeout, servers[1].RequestTimeout = 150*time.Millisecond, -1
+	_, c := start(t, two(), proxy.Options{Servers: servers, RequestTimeout: 500 * time.Millisecond})
+	slow := c.begin(`"slow"`, "tools/call", `{"name":"b__slow","arguments":{"ms":1000}}`)
+	for range 2 { // first the slow way, then the quick one
+		if got := c.result("tools/call", `{"name":"a__slow","arguments":{"ms":300}}`); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"timeout","server":"a"}`) {
+			t.Errorf("got %s", got)
+		}
+	}
+	if got := <-slow; strings.Contains(got, "timeout") {
+		t.Errorf("b: got %s", got)
+	}
+	if got := c.call("tools/call", `{"name":"b__slow","arguments":{"ms":700}}`); strings.Contains(got, "timeout") { // the quick way
+		t.Errorf("b: got %s", got)
+	}
+}
+
 // TestTooMuchInFlight: a client that asks for more than is served at once is
 // not read from until some of it is answered.
 func TestTooMuchInFlight(t *testing.T) {

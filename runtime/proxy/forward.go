@@ -42,7 +42,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	}
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	ctx, clock := deadline.Start(ctx, p.o.RequestTimeout, requestCeiling)
+	ctx, clock := deadline.Start(ctx, b.set().RequestTimeout, requestCeiling)
 	defer clock.Stop()
 	events := &relay{method: r.method, clock: clock, from: &r.from, level: level, refuse: refuse}
 	var token json.RawMessage

@@ -100,7 +100,7 @@ func (b *backend) instead(from *caller, l *link) *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	shared, _ := b.shared(from)
-	if shared == l || b.set.Isolation != IsolationAuto || b.closed {
+	if shared == l || b.set().Isolation != IsolationAuto || b.closed {
 		return nil
 	}
 	return shared
@@ -131,12 +131,12 @@ func (b *backend) pick(from *caller) *link {
 	if from.peer != nil && from.peer.belongings.ended.Load() {
 		return shared // nobody would close what is its own
 	}
-	private := b.set.Isolation == IsolationSession && from.peer != nil
-	asked := b.asks && (legacy || !b.modern) && b.set.Isolation != IsolationShared && b.set.Isolation != IsolationPrincipal
+	private := b.set().Isolation == IsolationSession && from.peer != nil
+	asked := b.asks && (legacy || !b.modern) && b.set().Isolation != IsolationShared && b.set().Isolation != IsolationPrincipal
 	// A connection that costs no process tells the server the truth: some go by
 	// what a client has declared without ever asking. Sessions are told apart
 	// when there is more to it than that.
-	truth := b.remote && from.modern() && b.set.Isolation == IsolationAuto
+	truth := b.remote && from.modern() && b.set().Isolation == IsolationAuto
 	if !private && !asked && !truth {
 		return shared
 	}
@@ -166,7 +166,7 @@ func (b *backend) pick(from *caller) *link {
 	if l == nil {
 		return shared // there are too many already
 	}
-	if b.set.Isolation == IsolationAuto && l.failures > 0 && time.Now().Before(l.retryAt) {
+	if b.set().Isolation == IsolationAuto && l.failures > 0 && time.Now().Before(l.retryAt) {
 		l.taken = false
 		return shared // see instead
 	}
@@ -256,7 +256,7 @@ func (b *backend) room() bool {
 func (l *link) needed() bool {
 	c := l.ready.Load()
 	return l.taken || l.attempt != nil || c != nil && c.busy() ||
-		l.owner != nil && l.b.set.Isolation == IsolationSession || l.b.p.hub.uses(l)
+		l.owner != nil && l.b.set().Isolation == IsolationSession || l.b.p.hub.uses(l)
 }
 
 // lastUse is when the link was last seen in use. The caller holds the lock.
@@ -394,7 +394,7 @@ func (b *backend) expose() {
 	if b.dual {
 		l = b.links[Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}]
 	}
-	private := b.set.Isolation == IsolationSession || b.set.Isolation == IsolationAuto && b.asks && (b.dual || !b.modern)
+	private := b.set().Isolation == IsolationSession || b.set().Isolation == IsolationAuto && b.asks && (b.dual || !b.modern)
 	if l != nil && !private {
 		c = l.ready.Load()
 	}

@@ -51,8 +51,8 @@ type Options struct {
 	// several model APIs accept, less 20 for what hosts put in front.
 	NameLimit int
 	// RequestTimeout is how long a client's request may go without a sign of
-	// life from the backend; progress re-arms it, up to an hour. 0 is 120 s,
-	// negative is no bound.
+	// life from the backend, where the server has no bound of its own; progress
+	// re-arms it, up to an hour. 0 is 120 s, negative is no bound.
 	RequestTimeout time.Duration
 	// PageSize is how many items a page of a list has at most; 0 is 1000,
 	// negative is no bound.

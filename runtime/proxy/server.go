@@ -22,6 +22,9 @@ type Server struct {
 	// MinIdleTimeout and MaxIdleTimeout bound an adaptive IdleTimeout; zero is 1
 	// min and 5 min.
 	MinIdleTimeout, MaxIdleTimeout time.Duration
+	// RequestTimeout is how long a client's request to the server may go without
+	// a sign of life; zero is that of the Options, negative is no bound.
+	RequestTimeout time.Duration
 	// Digest stands for everything that is configured of the server, secrets
 	// unexpanded: what was stored of a server with another digest is of another
 	// server. "" is never stored.

@@ -74,7 +74,7 @@ type route struct {
 // and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{
-		plain: len(p.all()) == 1 && !p.all()[0].set.WrapURIs, named: map[string]*backend{}, claims: newClaims(),
+		plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs, named: map[string]*backend{}, claims: newClaims(),
 		twice: map[string]bool{}, bare: map[string][]bareForm{}, originals: map[string]*route{}, apps: map[*backend]bool{},
 	}
 	for _, b := range p.all() {

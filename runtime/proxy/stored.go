@@ -42,10 +42,10 @@ type keeping struct {
 // nothing. A later change of a part replaces one that is not written yet.
 func (b *backend) keep(c store.Change) {
 	p := b.p
-	if p.o.Store == nil || b.set.Digest == "" {
+	if p.o.Store == nil || b.set().Digest == "" {
 		return
 	}
-	c.ID = store.ID{Name: b.name, Digest: b.set.Digest}
+	c.ID = store.ID{Name: b.name, Digest: b.set().Digest}
 	k := &p.keeping
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -136,8 +136,8 @@ func (p *Proxy) written(changes []store.Change) {
 func (p *Proxy) recall(backends []*backend) {
 	var ids []store.ID
 	for _, b := range backends {
-		if b.set.Digest != "" {
-			ids = append(ids, store.ID{Name: b.name, Digest: b.set.Digest})
+		if b.set().Digest != "" {
+			ids = append(ids, store.ID{Name: b.name, Digest: b.set().Digest})
 		}
 	}
 	if p.o.Store == nil || len(ids) == 0 {

@@ -152,7 +152,7 @@ func (s *snapshot) exposeURI(b *backend, uri string) string {
 			return uri
 		}
 	default:
-		if !b.set.WrapURIs && !s.looksWrapped(uri) && s.claims.owner(uri) == b {
+		if !b.set().WrapURIs && !s.looksWrapped(uri) && s.claims.owner(uri) == b {
 			return uri
 		}
 	}

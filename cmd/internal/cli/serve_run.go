@@ -77,7 +77,7 @@ func (g *gateway) open(entries []config.Entry) error {
 func (g *gateway) take(entries []config.Entry) []proxy.Server {
 	servers, byName := make([]proxy.Server, len(entries)), map[string]config.Entry{}
 	for i, e := range entries {
-		servers[i], byName[e.Name] = backend(e), e
+		servers[i], byName[e.Name] = g.backend(e), e
 	}
 	g.entries.Store(&byName)
 	return servers
@@ -93,11 +93,12 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 }
 
 // backend gives the proxy's settings of an entry.
-func backend(e config.Entry) proxy.Server {
+func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
 		Name: e.Name, Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
-		Digest: e.Digest(),
+		RequestTimeout: g.a.settings.ServeTimeout(e.RequestTimeout),
+		Digest:         e.Digest(),
 	}
 }
 

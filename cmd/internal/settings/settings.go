@@ -65,6 +65,7 @@ type Settings struct {
 	Timeout, ConnectTimeout time.Duration
 	timeoutForced           bool // by flag or environment
 	connectForced           bool
+	serveForced             bool // the same of Serve.RequestTimeout
 
 	Serve Serve
 }
@@ -78,7 +79,8 @@ type Serve struct {
 	// NameOverhead is how many characters clients add to a name before a limit
 	// of 64 counts; 20.
 	NameOverhead int
-	// RequestTimeout bounds a call through the proxy; zero is its default.
+	// RequestTimeout bounds a call through the proxy; zero is its default. Where
+	// an entry of servers.json may say otherwise, ask ServeTimeout.
 	RequestTimeout time.Duration
 	// StreamMax ends streams over HTTP that are older; zero is never.
 	StreamMax time.Duration
@@ -97,6 +99,12 @@ func (s Settings) CallTimeout(entry time.Duration) time.Duration {
 // DialTimeout is the same for connecting, with the entry's connectTimeout.
 func (s Settings) DialTimeout(entry time.Duration) time.Duration {
 	return choose(s.ConnectTimeout, s.connectForced, entry)
+}
+
+// ServeTimeout is the same for a call through serve, with the entry's
+// requestTimeout. Zero is serve's own default.
+func (s Settings) ServeTimeout(entry time.Duration) time.Duration {
+	return choose(s.Serve.RequestTimeout, s.serveForced, entry)
 }
 
 func choose(own time.Duration, forced bool, entry time.Duration) time.Duration {
@@ -147,6 +155,7 @@ func Load(o Options) (Settings, error) {
 	}
 	s.timeoutForced = src.forced("timeout")
 	s.connectForced = src.forced("connect-timeout")
+	s.serveForced = src.forced("request-timeout")
 	s.ColorSet = src.forced("color") || src.file.has("color")
 	if s.Headers, err = src.headers(); err != nil {
 		return s, err

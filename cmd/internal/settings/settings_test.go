@@ -246,10 +246,10 @@ func TestTimeoutPrecedence(t *testing.T) {
 	}{
 		{"nobody", run{}, 0, 0},
 		{"entry", run{}, entry, entry},
-		{"file", run{file: "timeout: 1m\nconnectTimeout: 1m\n"}, 0, time.Minute},
-		{"entry over file", run{file: "timeout: 1m\nconnectTimeout: 1m\n"}, entry, entry},
-		{"variable over entry", run{env: map[string]string{"MCPCTL_TIMEOUT": "never", "MCPCTL_CONNECT_TIMEOUT": "0"}}, entry, -1},
-		{"flag over all", run{file: "timeout: 1m\n", flags: []string{"--timeout=2s", "--connect-timeout=2s"}}, entry, 2 * time.Second},
+		{"file", run{file: "timeout: 1m\nconnectTimeout: 1m\nserve:\n  requestTimeout: 1m\n"}, 0, time.Minute},
+		{"entry over file", run{file: "timeout: 1m\nconnectTimeout: 1m\nserve:\n  requestTimeout: 1m\n"}, entry, entry},
+		{"variable over entry", run{env: map[string]string{"MCPCTL_TIMEOUT": "never", "MCPCTL_CONNECT_TIMEOUT": "0", "MCPCTL_REQUEST_TIMEOUT": "0"}}, entry, -1},
+		{"flag over all", run{file: "timeout: 1m\n", flags: []string{"--timeout=2s", "--connect-timeout=2s", "--request-timeout=2s"}}, entry, 2 * time.Second},
 	} {
 		s, err := tt.run.load(t)
 		if err != nil {
@@ -260,6 +260,9 @@ func TestTimeoutPrecedence(t *testing.T) {
 		}
 		if got := s.DialTimeout(tt.entry); got != tt.want {
 			t.Errorf("%s: DialTimeout = %v, want %v", tt.name, got, tt.want)
+		}
+		if got := s.ServeTimeout(tt.entry); got != tt.want {
+			t.Errorf("%s: ServeTimeout = %v, want %v", tt.name, got, tt.want)
 		}
 	}
 }
