@@ -1,0 +1,30 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Limit has a database be full at a number of pages.
+func Limit(ctx context.Context, db *DB, pages int) {
+	err := db.use(ctx, func(open *sql.DB) error {
+		_, err := open.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Hold has the turn until it is released.
+func Hold(db *DB) (release func()) {
+	<-db.turn
+	return func() { db.turn <- struct{}{} }
+}
+
+// Spoil has a database take its open file for damaged.
+func Spoil(db *DB) {
+	defer Hold(db)()
+	db.putAside(sql.ErrConnDone)
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// migrations give the steps from each version of the schema to the next, from
+// the empty file on. One that was released is never changed: another is added.
+// Times are in nanoseconds since 1970, zero for never; durations in nanoseconds.
+func migrations() []string {
+	return []string{
+		`CREATE TABLE servers (
+			id INTEGER PRIMARY KEY,
+			scope TEXT NOT NULL,              -- the configuration
+			name TEXT NOT NULL,
+			digest TEXT NOT NULL,             -- of the entry
+			verified INTEGER NOT NULL DEFAULT 0,
+			count INTEGER NOT NULL DEFAULT 0, -- of requests
+			first INTEGER NOT NULL DEFAULT 0,
+			last INTEGER NOT NULL DEFAULT 0,
+			interval INTEGER NOT NULL DEFAULT 0,
+			asks INTEGER NOT NULL DEFAULT 0,
+			untold INTEGER NOT NULL DEFAULT 0,
+			kept INTEGER NOT NULL DEFAULT 0,  -- when something was last kept
+			UNIQUE (scope, name)
+		);
+		-- Apart, so that nothing but another catalogue writes it anew.
+		CREATE TABLE catalogs (
+			server INTEGER PRIMARY KEY REFERENCES servers (id) ON DELETE CASCADE,
+			data BLOB NOT NULL
+		);`,
+	}
+}
+
+// migrate brings the file up to date. The caller has the turn.
+func (db *DB) migrate(ctx context.Context) error {
+	version, err := version(ctx, db.open)
+	if err != nil || version == len(migrations()) {
+		return err
+	}
+	if version > len(migrations()) {
+		db.newer = fmt.Errorf("schema %d is of a newer mcpctl", version)
+		return db.newer
+	}
+	tx, err := db.open.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // no effect once committed
+	// Another process may have done it meanwhile.
+	if version, err = versionIn(tx.QueryRowContext(ctx, "PRAGMA user_version")); err != nil || version >= len(migrations()) {
+		return err
+	}
+	for _, step := range migrations()[version:] {
+		if _, err := tx.ExecContext(ctx, step); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations()))); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func version(ctx context.Context, db *sql.DB) (int, error) {
+	return versionIn(db.QueryRowContext(ctx, "PRAGMA user_version"))
+}
+
+func versionIn(row *sql.Row) (version int, err error) {
+	err = row.Scan(&version)
+	return version, err
+}
+
+// damaged tells whether an error says that the file is no sound database.
+func damaged(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() & 0xff { // the rest are details of these
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// forgetAfter is how long what was learned of servers is kept after it was last
+// of use: their configuration may be gone.
+const forgetAfter = 90 * 24 * time.Hour
+
+// Known tells which servers there are in the scope: what is kept of others goes
+// with the next Keep.
+func (db *DB) Known(names []string) {
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.names = known
+}
+
+// Load gives what is kept of servers, by name. One of which nothing is kept, or
+// under another digest, is absent.
+func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error) {
+	digests := map[string]string{}
+	for _, id := range servers {
+		digests[id.Name] = id.Digest
+	}
+	var found map[string]Record
+	err := db.use(ctx, func(open *sql.DB) error {
+		found = map[string]Record{}
+		rows, err := open.QueryContext(ctx, `SELECT name, digest, verified, count, first, last, interval, asks, untold, data
+			FROM servers LEFT JOIN catalogs ON server = id WHERE scope = ?`, db.o.Scope)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var name, digest string
+			var verified, first, last int64
+			var r Record
+			var data sql.RawBytes
+			if err := rows.Scan(&name, &digest, &verified, &r.Usage.Count, &first, &last, &r.Usage.Interval, &r.Usage.Asks, &r.Usage.Untold, &data); err != nil {
+				return err
+			}
+			if digests[name] != digest {
+				continue
+			}
+			r.Usage.First, r.Usage.Last = at(first), at(last)
+			if len(data) > 0 {
+				r.Catalog = Catalog{append([]byte(nil), data...), at(verified)}
+			}
+			found[name] = r
+		}
+		return rows.Err()
+	})
+	return found, err
+}
+
+// Keep keeps changes, all of them or none. What was kept of a server under
+// another digest goes.
+func (db *DB) Keep(ctx context.Context, changes []Change) error {
+	now := time.Now()
+	db.mu.Lock()
+	names := db.names
+	db.mu.Unlock()
+	err := db.use(ctx, func(open *sql.DB) error {
+		tx, err := open.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = tx.Rollback() }() // no effect once committed
+		t := writing{ctx, tx, db.o.Scope, now}
+		for _, c := range changes {
+			if err := t.keep(c); err != nil {
+				return err
+			}
+		}
+		if err := t.forget(names); err != nil {
+			return err
+		}
+		return tx.Commit()
+	})
+	if err == nil {
+		db.mu.Lock()
+		db.names = nil
+		db.mu.Unlock()
+	}
+	return err
+}
+
+// writing is one transaction.
+type writing struct {
+	ctx   context.Context //nolint:containedctx // that of the one call of Keep
+	tx    *sql.Tx
+	scope string
+	now   time.Time
+}
+
+func (t *writing) exec(query string, args ...any) error {
+	_, err := t.tx.ExecContext(t.ctx, query, args...)
+	return err
+}
+
+func (t *writing) keep(c Change) error {
+	id, err := t.row(c.ID)
+	if err != nil {
+		return err
+	}
+	if u := c.Usage; u != nil {
+		if err := t.exec(`UPDATE servers SET count = ?, first = ?, last = ?, interval = ?, asks = ?, untold = ? WHERE id = ?`,
+			int64(u.Count), since(u.First), since(u.Last), int64(u.Interval), u.Asks, u.Untold, id); err != nil { //nolint:gosec // nobody counts that far
+			return err
+		}
+	}
+	verified := c.Verified
+	if c.Catalog != nil {
+		verified = c.Catalog.Verified
+		if err := t.exec(`INSERT INTO catalogs (server, data) VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET data = excluded.data`, id, c.Catalog.Data); err != nil {
+			return err
+		}
+	}
+	if verified.IsZero() {
+		return nil
+	}
+	return t.exec(`UPDATE servers SET verified = ? WHERE id = ?`, since(verified), id)
+}
+
+// row gives the server's row, an empty one where there was none under this
+// digest.
+func (t *writing) row(id ID) (row int64, err error) {
+	var digest string
+	err = t.tx.QueryRowContext(t.ctx, `SELECT id, digest FROM servers WHERE scope = ? AND name = ?`, t.scope, id.Name).Scan(&row, &digest)
+	if err == nil && digest == id.Digest {
+		return row, t.exec(`UPDATE servers SET kept = ? WHERE id = ?`, since(t.now), row)
+	}
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	if err := t.drop(row); err != nil {
+		return 0, err
+	}
+	added, err := t.tx.ExecContext(t.ctx, `INSERT INTO servers (scope, name, digest, kept) VALUES (?, ?, ?, ?)`, t.scope, id.Name, id.Digest, since(t.now))
+	if err != nil {
+		return 0, err
+	}
+	return added.LastInsertId()
+}
+
+// drop removes a row and what hangs on it; there is no row zero.
+func (t *writing) drop(row int64) error {
+	if err := t.exec(`DELETE FROM catalogs WHERE server = ?`, row); err != nil {
+		return err
+	}
+	return t.exec(`DELETE FROM servers WHERE id = ?`, row)
+}
+
+// forget removes what is of no use any more: servers of the scope that are not
+// among names, unless nil, and those that nobody has used for long.
+func (t *writing) forget(names map[string]bool) error {
+	rows, err := t.tx.QueryContext(t.ctx, `SELECT id, scope, name, kept FROM servers WHERE scope = ? OR kept < ?`, t.scope, since(t.now.Add(-forgetAfter)))
+	if err != nil {
+		return err
+	}
+	var gone []int64
+	for rows.Next() {
+		var id, kept int64
+		var scope, name string
+		if err := rows.Scan(&id, &scope, &name, &kept); err != nil {
+			_ = rows.Close()
+			return err
+		}
+		if scope != t.scope || names != nil && !names[name] {
+			gone = append(gone, id)
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}
+	for _, id := range gone {
+		if err := t.drop(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at and since turn times into columns and back.
+func at(ns int64) time.Time {
+	if ns == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, ns)
+}
+
+func since(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
