@@ -9,7 +9,7 @@ SUITE_STAMP      := test/conformance/node_modules/.stamp
 CONFORMANCE      ?=
 FUZZTIME         ?= 3s
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench eras eras-random eras-breaks clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench eras eras-random eras-breaks faults faults-short soak clean ci
 
 all: build
 
@@ -90,6 +90,21 @@ eras-random:
 
 eras-breaks:
 	go test ./test/eras -run 'TestBreaks$$' -breaks . -breaks-update -timeout 60m -v
+
+# mcpctl serve between servers and clients that misbehave: all of it; what fits
+# into CI, under the race detector; and faults at random, for so long, as in
+# make soak SOAK=60s SEED=7.
+SOAK ?= 10m
+SEED ?= 0
+
+faults:
+	go test -tags faults ./test/faults -timeout 20m
+
+faults-short:
+	go test -tags faults ./test/faults -short -product-race -timeout 10m
+
+soak:
+	go test -tags faults ./test/faults -run 'TestSoak$$' -soak $(SOAK) -seed $(SEED) -timeout 0 -v
 
 ci:
 	.ci/run

@@ -1,0 +1,119 @@
+//go:build faults && linux
+
+package faults_test
+
+import (
+	"cmp"
+	"context"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
+)
+
+// expectation is what callers of a server with a fault may get.
+type expectation struct {
+	// right tells that every call gets its own answer.
+	right bool
+	// size is how much each call sends, in bytes.
+	size int
+	// calls are made side by side; 0 is 4.
+	calls int
+}
+
+func expected(fault string) expectation {
+	switch fault {
+	case "flood-notifications", "flood-garbage", "flood-stderr", "flood-changes", "twice", "null-id", "ask-pending-id",
+		"", "http-flood-events", "http-ask-pending-id", "http-forgets",
+		"exit-on-probe", "ignore-term", "linger", "huge-list", "slow-start", "grandchild", "grandchild-stubborn", "flood-progress":
+		return expectation{right: true}
+	case "long-answer":
+		return expectation{right: true, calls: 2}
+	case "never-reads":
+		return expectation{size: 256 << 10}
+	case "too-long":
+		return expectation{calls: 1}
+	}
+	return expectation{}
+}
+
+// TestBackends: whatever one server does, its callers get an answer or a clear
+// error in time, callers of another one notice nothing, and nothing is left.
+func TestBackends(t *testing.T) {
+	for _, fault := range hostile.Faults() {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": hostileEntry("bad", fault)})
+			g := gather(t, d, "good", 2, 5*time.Millisecond)
+			e := expected(fault)
+			attack(t, d, e)
+			g.dismiss()
+			if k, text := attempt(d, "good", 0); k != right {
+				t.Errorf("afterwards: %s %s", k, text)
+			}
+			t.Logf("%d calls of another server; %v, at the start %v", g.calls.Load(), d.usage(t), d.start)
+		})
+	}
+}
+
+// TestRemotes does the same with servers over HTTP.
+func TestRemotes(t *testing.T) {
+	for _, fault := range hostile.HTTPFaults() {
+		t.Run(cmp.Or(fault, "none"), func(t *testing.T) {
+			t.Parallel()
+			s := httptest.NewServer(hostile.Handler("bad", fault))
+			t.Cleanup(s.Close)
+			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": {"url": s.URL + "/mcp", "connectTimeout": "5s"}})
+			g := gather(t, d, "good", 2, 5*time.Millisecond)
+			attack(t, d, expected(fault))
+			g.dismiss()
+			u := d.usage(t)
+			// Four answers at once of 64 MiB each, in buffers that grow by halves.
+			if most := d.start.peak + 4*256; u.peak > most {
+				t.Errorf("memory has reached %d MiB, want at most %d", u.peak, most)
+			}
+			t.Logf("%d calls of another server; %v, at the start %v", g.calls.Load(), u, d.start)
+		})
+	}
+}
+
+// attack calls the server with the fault, again and again side by side.
+func attack(t *testing.T, d *daemon, e expectation) {
+	t.Helper()
+	if e.calls == 0 {
+		e.calls = 4
+	}
+	var wg sync.WaitGroup
+	for range e.calls {
+		wg.Go(func() {
+			for range 2 {
+				start := time.Now()
+				k, text := attempt(d, "bad", e.size)
+				if took := time.Since(start); took > 2*requestTimeout+slack {
+					t.Errorf("answered after %s", took)
+				}
+				if k == wrong || k == unheard || e.right && k != right || k == failed && strings.TrimSpace(text) == "" {
+					t.Errorf("got %s: %s", k, text)
+				} else if k != right {
+					t.Logf("%s after %s: %.150s", k, time.Since(start).Round(time.Millisecond), text)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// attempt is one call of a client of its own.
+func attempt(d *daemon, server string, size int) (kind, string) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c := newCaller(d)
+	defer c.close()
+	if err := c.greet(ctx); err != nil {
+		return unheard, err.Error()
+	}
+	return c.call(ctx, server, "echo", 0, size)
+}

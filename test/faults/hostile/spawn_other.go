@@ -1,0 +1,5 @@
+//go:build !unix
+
+package hostile
+
+func (s *server) spawn() {}

@@ -1,0 +1,68 @@
+//go:build faults && linux
+
+package faults_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
+)
+
+var (
+	program  = flag.String("mcpctl", "", "the program to test; it is built where none is given")
+	raceFlag = flag.Bool("product-race", false, "build it under the race detector")
+	soak     = flag.Duration("soak", 0, "run TestSoak for so long")
+	seed     = flag.Uint64("seed", 0, "of what TestSoak does at random; 0 is the time")
+)
+
+// TestMain makes this test binary act as a server when it is started as one.
+func TestMain(m *testing.M) {
+	if os.Getenv(hostile.Env) != "" {
+		os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.NewFile(1, "out"), os.Stderr))
+	}
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if *program == "" {
+		dir, err := os.MkdirTemp("", "faults")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		*program = filepath.Join(dir, "mcpctl")
+		args := []string{"build", "-o", *program}
+		if *raceFlag {
+			args = append(args, "-race")
+		}
+		build := exec.Command("go", append(args, "github.com/mcpctl/mcpctl/cmd/mcpctl")...)
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// Bounds of the suite. They are wide, for machines under load: what they catch
+// is what never comes.
+const (
+	// limit bounds every wait that is not about time itself.
+	limit = 60 * time.Second
+	// gone is how long a process of a server may outlive its end: half a second
+	// of grace, five until the kill, and half for the machine.
+	gone = 6 * time.Second
+	// requestTimeout is what daemons give a request, and slack what the machine
+	// may add before it is answered.
+	requestTimeout = 3 * time.Second
+	slack          = 12 * time.Second
+)
