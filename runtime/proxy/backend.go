@@ -165,10 +165,10 @@ func (b *backend) close() {
 		}
 	}
 	b.mu.Unlock()
-	for _, a := range attempts {
-		<-a.done
-	}
 	var wg sync.WaitGroup
+	for _, a := range attempts { // what it still connects it closes itself
+		wg.Go(func() { <-a.done })
+	}
 	for _, l := range all {
 		if c := l.ready.Swap(nil); c != nil {
 			wg.Go(func() { _ = c.client.Close() })

@@ -95,6 +95,8 @@ func (p *Proxy) batched(text []byte, m *rawjson.Message, c batcher) (*request, [
 			c.notification(text, m)
 		}
 		return nil, nil
+	case !p.Ready():
+		return nil, jsonrpc.AppendError(nil, id, turnedAway())
 	}
 	method, ok := rawjson.String(text, m.Method)
 	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)

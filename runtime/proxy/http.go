@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -37,8 +38,11 @@ type HTTPFront struct {
 	sessions sessions
 	timers   sync.Pool // stopped ones: every request wants one
 
+	serving atomic.Int64 // requests being answered; see busy
+
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
+	leave    func()         // the proxy's fronts
 	mu       sync.Mutex     // guards closed, and what is added to work
 	work     sync.WaitGroup // requests being served
 	closed   bool
@@ -48,6 +52,7 @@ type HTTPFront struct {
 func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
 	h := &HTTPFront{p: p, o: o.withDefaults()}
 	h.lifetime, h.cancel = context.WithCancel(p.lifetime)
+	h.leave = p.fronts.enter(h)
 	return h
 }
 
@@ -61,6 +66,17 @@ func (h *HTTPFront) Close() {
 	h.cancel()
 	h.sessions.clear()
 	h.work.Wait()
+	h.leave()
+}
+
+// busy implements front: requests whose client waits, and those that go on
+// without it.
+func (h *HTTPFront) busy() int { return int(h.serving.Load()) }
+
+// turnAway refuses a request because there is no time for it any more.
+func turnAway(w http.ResponseWriter, id []byte) {
+	w.Header().Set("Retry-After", "1") // by then another process may be there
+	write(w, http.StatusServiceUnavailable, jsonrpc.AppendError(nil, id, turnedAway()))
 }
 
 // spawn runs f on a goroutine that Close waits for; false when closed.
@@ -98,6 +114,8 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
+	h.serving.Add(1)
+	defer h.serving.Add(-1)
 	likes := tasteOf(r)
 	if likes == (taste{}) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
@@ -146,6 +164,8 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 		h.batch(w, r, newExchange(s, nil, version, likes), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
+	case m.Method.Present() && m.ID.Present() && !h.p.Ready():
+		turnAway(w, m.ID.Of(body))
 	case m.Method.Present() && m.ID.Present():
 		h.request(w, r, newExchange(s, m.ID.Of(body), version, likes), body, &m)
 	default:

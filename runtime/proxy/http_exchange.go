@@ -66,7 +66,9 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 		ctx, done = x.session.slow.begin(x.session.lifetime, id)
 	}
 	req.from = x.caller()
+	h.serving.Add(1)
 	if !h.spawn(func() { // ends with its context: the session's or the front's
+		defer h.serving.Add(-1)
 		defer done()
 		a := h.p.serve(ctx, req)
 		if context.Cause(ctx) == errCancelled { //nolint:errorlint // set by identity
@@ -75,6 +77,7 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 		}
 		x.finish(frame(nil, id, a))
 	}) {
+		h.serving.Add(-1)
 		done()
 	}
 	h.await(w, r, x)

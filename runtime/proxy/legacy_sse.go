@@ -45,6 +45,7 @@ type SSEFront struct {
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
+	leave    func()     // the proxy's fronts
 	mu       sync.Mutex // guards what follows, and what is added to work
 	work     sync.WaitGroup
 	closed   bool
@@ -59,6 +60,7 @@ func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
 	}
 	f := &SSEFront{p: p, o: o, m: map[string]*sseSession{}}
 	f.lifetime, f.cancel = context.WithCancel(p.lifetime)
+	f.leave = p.fronts.enter(f)
 	return f
 }
 
@@ -70,6 +72,17 @@ func (f *SSEFront) Close() {
 	f.mu.Unlock()
 	f.cancel()
 	f.work.Wait()
+	f.leave()
+}
+
+// busy implements front.
+func (f *SSEFront) busy() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.m {
+		n += len(s.places)
+	}
+	return n
 }
 
 // sseSession is one client's, for as long as its stream lasts.
@@ -244,6 +257,9 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 		s.notification(body, m)
 	case !batch && !m.Method.Present():
 		s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+	case !batch && !s.f.p.Ready():
+		turnAway(w, m.ID.Of(body))
+		return
 	default:
 		if !s.reserve(w, r) {
 			return

@@ -20,6 +20,10 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		return
 	}
 	id := m.ID.Of(body)
+	if !h.p.Ready() {
+		turnAway(w, id)
+		return
+	}
 	method, no := admit(body, m, r.Header)
 	if no != nil {
 		write(w, no.status, jsonrpc.AppendError(nil, id, no.object()))

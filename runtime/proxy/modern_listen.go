@@ -223,6 +223,8 @@ func (h *HTTPFront) modernListen(ctx context.Context, x *window, r request) {
 		x.finish(r.msg.ID.Of(r.line), h.p.failedModern(r.method, err))
 		return
 	}
+	h.serving.Add(-1) // it lasts as long as its client likes
+	defer h.serving.Add(1)
 	ended := make(chan struct{})
 	if h.spawn(func() {
 		defer close(ended)

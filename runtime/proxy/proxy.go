@@ -105,6 +105,8 @@ type Proxy struct {
 	listeners map[listener]changeKinds
 	levels    map[*peer]level // that clients have asked for
 
+	fronts fronts
+
 	solo  atomic.Pointer[peer] // the only client there will be, nil where others may come
 	hub   hub                  // of those who want to know of changed resources
 	homes homes                // of tasks
@@ -170,6 +172,7 @@ func (p *Proxy) all() []*backend {
 // Close ends all backends, side by side, and returns when they are gone. Fronts
 // have to be ended first.
 func (p *Proxy) Close() error {
+	p.fronts.draining.Store(true)
 	p.cancel()
 	p.parking.Close()
 	var wg sync.WaitGroup

@@ -65,6 +65,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer f.out.Abandon()
 	defer p.leave(f.peer)
 	defer p.listen(unasked{f})()
+	defer p.fronts.enter(f)()
 	// Calls that have no context of their own end with the client, too.
 	defer p.abandonQuick(func(r receiver) bool { return r == f })
 	read := make(chan error, 1)
@@ -202,6 +203,9 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		return nil
 	case !m.ID.Present():
 		f.notification(line, &m)
+		return nil
+	case !f.p.Ready():
+		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), turnedAway()))
 		return nil
 	case m.MetaVersion.Present() && isModern(line, &m, "", f.greeted()):
 		f.modern(line, m)
@@ -361,6 +365,9 @@ func (f *stdioFront) progressed(_ *call, params []byte) *jsonrpc.Writer {
 func (f *stdioFront) notify(method string, params []byte) {
 	f.send(jsonrpc.AppendNotification(nil, method, params))
 }
+
+// busy implements front.
+func (f *stdioFront) busy() int { return int(f.inFlight.Load()) }
 
 func (f *stdioFront) begin() { f.inFlight.Add(1) }
 

@@ -1,0 +1,87 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// front is a way in for clients.
+type front interface {
+	// busy is how many requests are being answered: what is to be waited for
+	// before the front is ended. A listen is none.
+	busy() int
+}
+
+// fronts are those of a proxy. The zero value is ready.
+type fronts struct {
+	mu  sync.Mutex // taken to change all, not to read it
+	all atomic.Pointer[[]front]
+	// draining tells that no new request is taken.
+	draining atomic.Bool
+}
+
+// enter notes a front; the function takes it back.
+func (f *fronts) enter(one front) (leave func()) {
+	f.change(func(all []front) []front { return append(all, one) })
+	return func() {
+		f.change(func(all []front) []front {
+			return slices.DeleteFunc(all, func(other front) bool { return other == one })
+		})
+	}
+}
+
+func (f *fronts) change(by func([]front) []front) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := by(slices.Clone(f.list()))
+	f.all.Store(&all)
+}
+
+func (f *fronts) list() []front {
+	if all := f.all.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+func (f *fronts) busy() (n int) {
+	for _, one := range f.list() {
+		n += one.busy()
+	}
+	return n
+}
+
+// drainStep is how often Drain looks whether requests are still under way:
+// nothing on the call path tells of the last one.
+const drainStep = 5 * time.Millisecond
+
+// Drain has the fronts refuse new requests, and returns when those in flight
+// have been answered, or ctx ends. Answers to questions, cancellations, streams
+// that are taken up again and listens go on until the fronts end, which is the
+// next step: nothing here ends anything. Calls that wait for a client to come
+// back with answers are not waited for.
+func (p *Proxy) Drain(ctx context.Context) {
+	p.fronts.draining.Store(true)
+	tick := time.NewTicker(drainStep)
+	defer tick.Stop()
+	// A request that was let in just now may not be counted yet.
+	for quiet := 0; quiet < 2; {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		if quiet++; p.fronts.busy() > 0 {
+			quiet = 0
+		}
+	}
+}
+
+// Ready tells whether new requests are taken. It takes no lock.
+func (p *Proxy) Ready() bool { return !p.fronts.draining.Load() }
+
+// turnedAway is the error object for a request that comes too late.
+func turnedAway() []byte { return failed("", errProxyClosed).object }

@@ -1,0 +1,100 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// TestHealthTakesNoLock holds every lock that there is in a proxy, and asks.
+func TestHealthTakesNoLock(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Servers: Named("a"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
+		return nil, errors.New("nobody is there")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	front, old := p.NewHTTPFront(HTTPOptions{}), p.NewSSEFront(SSEOptions{})
+	defer func() {
+		front.Close()
+		old.Close()
+		_ = p.Close()
+	}()
+	b := p.all()[0]
+	locks := []interface {
+		Lock()
+		Unlock()
+	}{&p.mu, &p.fronts.mu, &b.mu, &front.mu, &front.sessions.mu, &old.mu, &p.hub.mu, &p.homes.mu, &p.notes.mu}
+	for _, l := range locks {
+		l.Lock()
+	}
+	defer func() {
+		for _, l := range locks {
+			l.Unlock()
+		}
+	}()
+	answered := make(chan *httptest.ResponseRecorder, 2)
+	go func() {
+		for _, path := range []string{"/healthz", "/readyz"} {
+			answered <- probe(p, http.MethodGet, path, "127.0.0.1")
+		}
+	}()
+	for range 2 {
+		select {
+		case r := <-answered:
+			if r.Code != http.StatusOK {
+				t.Errorf("got %d %s", r.Code, r.Body)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("it waits for a lock")
+		}
+	}
+}
+
+func probe(p *Proxy, method, path, host string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "http://"+host+path, nil)
+	w := httptest.NewRecorder()
+	p.Health(HTTPOptions{}).ServeHTTP(w, r)
+	return w
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	p, err := New(Options{Servers: Named("dead"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
+		return nil, errors.New("nobody is there")
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.all()[0].primary.acquire(t.Context()); err == nil { // it makes nothing unready
+		t.Fatal("the server is not dead")
+	}
+	check := func(method, path, host string, status int, body string) {
+		t.Helper()
+		r := probe(p, method, path, host)
+		if r.Code != status || body != "" && r.Body.String() != body {
+			t.Errorf("%s %s: got %d %q", method, path, r.Code, r.Body)
+		}
+		if got := r.Header().Get("Cache-Control"); host == "localhost:80" && got != "no-store" {
+			t.Errorf("%s %s: Cache-Control is %q", method, path, got)
+		}
+	}
+	const local = "localhost:80"
+	check("GET", "/healthz", local, 200, `{"status":"ok"}`+"\n")
+	check("GET", "/readyz", local, 200, `{"status":"ready"}`+"\n")
+	check("HEAD", "/healthz", local, 200, "")
+	check("HEAD", "/readyz", local, 200, "")
+	check("POST", "/readyz", local, 405, "")
+	check("GET", "/readyz", "rebound.example", 403, "")
+	p.Drain(t.Context())
+	check("GET", "/healthz", local, 200, `{"status":"ok"}`+"\n")
+	check("GET", "/readyz", local, 503, `{"status":"ending"}`+"\n")
+	_ = p.Close()
+	check("GET", "/readyz", local, 503, `{"status":"ending"}`+"\n")
+}
