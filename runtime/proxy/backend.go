@@ -47,8 +47,11 @@ type backend struct {
 	kept    store.Usage   // what is kept of its use for processes to come
 	closed  bool
 	lists   relisting
-	watched bool // the timer runs
-	watcher *time.Timer
+
+	heldUntil time.Time // connections are kept until then, see hold
+	restarts  uint64    // connections made in the place of one that was lost
+	lastErr   error     // the latest failure or end of any link, nil for none
+	failedAt  time.Time
 }
 
 func newBackend(p *Proxy, set Server) *backend {
@@ -83,7 +86,8 @@ func (b *backend) due(now time.Time) bool {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !b.closed && (b.primary.attempt != nil || !now.Before(b.primary.retryAt))
+	l := b.primary
+	return !b.closed && (l.attempt != nil || !now.Before(l.retryAt) && l.breaker.opened(now).IsZero())
 }
 
 // failure tells why the backend cannot be used now, nil where nothing is known
@@ -140,7 +144,10 @@ func (b *backend) over(ctx context.Context, c *connection, events *relay, build 
 	e := *events // an earlier connection may still be at it
 	e.conn = c
 	req.Events = &e
-	end := c.begin(&e)
+	end, err := c.begin(&e)
+	if err != nil {
+		return nil, err
+	}
 	defer func() { end(ctx.Err() != nil) }()
 	c.usedBy(e.from.peer)
 	return c.client.Transport().Call(ctx, req)
@@ -151,13 +158,7 @@ func (b *backend) close() {
 	b.mu.Lock()
 	b.closed = true
 	b.lists.stop()
-	if b.watcher != nil {
-		b.watcher.Stop()
-	}
-	all := []*link{b.primary}
-	for _, l := range b.links {
-		all = append(all, l)
-	}
+	all := b.everyLink()
 	var attempts []*attempt
 	for _, l := range all {
 		if l.attempt != nil {

@@ -155,6 +155,9 @@ func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 func (c *call) converted(a jsonrpc.Answer) answer {
 	to := bridge.Conversion{From: c.from, To: c.version, Method: "tools/call"}
 	if a.Error != nil {
+		if bytes.Contains(a.Error, []byte("-32042")) {
+			c.backend.hold() // bridge.CodeURLElicitation: somebody is to open a page
+		}
 		if c.version == "" || c.version == bridge.Latest {
 			return answer{object: a.Error}
 		}

@@ -51,7 +51,7 @@ func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 	if err != nil {
 		return served{by: s.by}, &backendError{server: b.name, err: err}
 	}
-	if task && r.method == "tools/call" {
+	if task {
 		p.homes.note(s.by, result)
 	}
 	s.result = result
@@ -63,6 +63,9 @@ func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, error) {
 	if s.by == nil || e.Code == bridge.CodeURLElicitation && r.from.modern() {
 		return s, e // a modern client is asked instead
+	}
+	if e.Code == bridge.CodeURLElicitation {
+		s.by.link.b.hold()
 	}
 	c := p.conversion(r, s.by)
 	to := c.Error(e)

@@ -53,6 +53,7 @@ func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
 	h := &HTTPFront{p: p, o: o.withDefaults()}
 	h.lifetime, h.cancel = context.WithCancel(p.lifetime)
 	h.leave = p.fronts.enter(h)
+	p.begin()
 	return h
 }
 

@@ -333,6 +333,7 @@ func (c *connection) promise(who *peer, method string, params json.RawMessage) {
 	if err != nil || !at.Present() {
 		return
 	}
+	c.link.b.hold()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.promised == nil {

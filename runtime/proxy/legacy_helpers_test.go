@@ -53,7 +53,7 @@ func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx co
 	t.Helper()
 	b := &behind{call: call}
 	b.offer(oneTool)
-	o.Servers = proxy.Named("a")
+	o.Servers = []proxy.Server{{Name: "a", IdleTimeout: -1}} // tests let hours pass
 	o.Dial = func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		b.handler = h
 		return runtime.NewClient(b, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{"listChanged":true}}`)}}), nil

@@ -61,6 +61,7 @@ func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
 	f := &SSEFront{p: p, o: o, m: map[string]*sseSession{}}
 	f.lifetime, f.cancel = context.WithCancel(p.lifetime)
 	f.leave = p.fronts.enter(f)
+	p.begin()
 	return f
 }
 

@@ -32,11 +32,17 @@ type link struct {
 	attempt  *attempt  // the connecting under way, nil for none
 	failures int       // in a row
 	retryAt  time.Time // lists leave it alone until then
-	lastErr  error
+	lastErr  error     // why it could not be connected, nil where it could
+	breaker  breaker
+	cause    error           // the latest failure or end that the breaker was told of
+	broken   bool            // the connection was lost, and there is none since
+	ending   <-chan struct{} // closed once the connection before has ended; nil: it has
+	tended   bool            // somebody sees to it that it is connected
+	tendAt   time.Time       // and does so next then
 	closed   bool
 	doubted  time.Time // last connected anew because the server seemed another
 	taken    bool      // an exclusive one is in use
-	used     time.Time // last seen in use
+	used     time.Time // an own one was last seen in use
 	begun    uint64    // calls begun by then
 }
 
@@ -50,6 +56,7 @@ type connection struct {
 	offer string
 	// version is the revision that is spoken over it.
 	version string
+	since   time.Time // when it was connected
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
 	// remote tells that the server is no process of ours: it may be replaced by
@@ -67,9 +74,10 @@ type connection struct {
 
 	mu sync.Mutex // guards what follows; held for memory work only
 	// calls are those of clients that have a goroutine; the others are in pipe.
-	calls map[*relay]struct{}
-	begun uint64 // of the former, ever
-	level level  // the log level that the server was told
+	calls     map[*relay]struct{}
+	begun     uint64 // of the former, ever
+	dismissed bool   // no call begins any more
+	level     level  // the log level that the server was told
 	// promised are the elicitations whose end a server will tell, by the raw id.
 	promised map[string]*peer
 	// late are calls that were given up a moment ago.
@@ -120,6 +128,10 @@ func (l *link) join() (*attempt, error) {
 	case l.attempt != nil:
 		return l.attempt, nil
 	}
+	now := time.Now()
+	if until := l.breaker.opened(now); !until.IsZero() {
+		return nil, &stormError{l.cause, until.Sub(now)}
+	}
 	a := &attempt{done: make(chan struct{})}
 	if c := l.ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
@@ -142,8 +154,9 @@ var errLinkClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 // lets the waiting in. What is offered is in the snapshot before the connection
 // can be had.
 func (l *link) connect(a *attempt) {
-	start := time.Now()
 	b := l.b
+	l.awaitEnd(b.p.lifetime)
+	start := time.Now()
 	c, cat, err := l.open()
 	if err == nil && cat != nil {
 		b.p.publish(b, cat, changeKinds{})
@@ -161,24 +174,39 @@ func (l *link) connect(a *attempt) {
 	if l == b.primary {
 		b.lists.end()
 	}
+	now := time.Now()
 	if err != nil {
 		err = ours(err)
 		l.failures++
 		l.lastErr = err
-		l.retryAt = time.Now().Add(backoff(l.failures))
+		l.retryAt = now.Add(discovering().after(l.failures, b.p.random()))
+		if !b.closed && !l.closed {
+			l.failed(err, now)
+		}
 	} else {
 		l.failures, l.lastErr, l.retryAt = 0, nil, time.Time{}
-		l.used = time.Now()
+		l.breaker.connected(now)
+		if l.broken {
+			b.restarts++
+		}
+		l.broken = false
+		l.used, c.since = now, now
 		l.ready.Store(c)
 		b.settled(c)
 		b.relist()
+		b.p.watchIdle()
 	}
 	a.conn, a.err = c, err
 	l.attempt = nil
+	late := err != nil && c != nil // to be used
+	if late && !b.closed {
+		l.end(c)
+	}
+	closed := b.closed
 	b.mu.Unlock()
 	if err != nil {
-		if c != nil {
-			_ = c.client.Close() // it came too late to be used
+		if late && closed {
+			_ = c.client.Close() // it is gone either way
 		}
 		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
 		if l == b.primary {
@@ -188,12 +216,6 @@ func (l *link) connect(a *attempt) {
 		b.p.log.Info("backend connected", "server", b.name, "version", c.version, "elapsed", time.Since(start))
 	}
 	close(a.done)
-}
-
-// backoff is how long lists leave a failing backend alone: 5 s, doubled with
-// each failure, at most 5 min. Calls to it always try.
-func backoff(failures int) time.Duration {
-	return min(5*time.Second<<min(failures-1, 10), 5*time.Minute)
 }
 
 func (l *link) dial(key Key) (*connection, error) {
@@ -268,11 +290,22 @@ func (l *link) drop(c *connection, err error) bool {
 		return false
 	}
 	b.expose()
-	b.p.work.Go(func() { _ = c.client.Close() }) // it still has a process to reap
-	if !l.closed && b.p.hub.uses(l) {
-		b.p.work.Go(l.revive)
-	}
+	l.end(c) // it still has a process to end
+	l.broken = true
+	l.failed(err, time.Now())
+	l.tend(1)
 	return true
+}
+
+// failed notes that the server has ended on its own or could not be connected.
+// The caller holds the lock.
+func (l *link) failed(err error, now time.Time) {
+	b := l.b
+	l.cause = err
+	b.lastErr, b.failedAt = err, now
+	if l.breaker.failed(now) {
+		b.p.log.Warn("backend fails again and again: left alone for a while", "server", b.name, "pause", stormPause, "err", err)
+	}
 }
 
 // usedBy notes who uses the connection, nil for a client without a session.
@@ -329,9 +362,14 @@ func (c *connection) busy() bool {
 
 // begin notes a call of a client that has a goroutine; the function takes it
 // back, and is told whether the call was given up.
-func (c *connection) begin(e *relay) (end func(given bool)) {
+//
+// Its error is errDismissed.
+func (c *connection) begin(e *relay) (end func(given bool), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.dismissed {
+		return nil, errDismissed
+	}
 	c.calls[e] = struct{}{}
 	c.begun++
 	return func(given bool) {
@@ -346,7 +384,7 @@ func (c *connection) begin(e *relay) (end func(given bool)) {
 		for _, f := range ends {
 			f()
 		}
-	}
+	}, nil
 }
 
 // counted is how many calls the connection has ever been given.

@@ -152,6 +152,9 @@ func (p *Proxy) converse(ctx context.Context, call *bridge.Parked, k kind, r req
 		if !is {
 			return result, nil
 		}
+		if b := p.backendOf(again); b != nil {
+			b.hold() // it may keep something for the answers
+		}
 		out, waits, err := p.relayInputs(result, a, again, s, &next)
 		if err != nil || waits || round == maxComeBacks {
 			return out, err
@@ -331,6 +334,9 @@ func pagesOf(err error) []json.RawMessage {
 // openPages turns a backend's -32042 into a result that asks the client to have
 // pages opened, and to make the same request again.
 func (p *Proxy) openPages(pages []json.RawMessage, r request, s *state) ([]byte, error) {
+	if b := p.backendOf(r); b != nil {
+		b.hold()
+	}
 	var inputs []bridge.Input
 	for i, page := range pages {
 		q := bridge.Question{From: bridge.Latest, To: bridge.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: p.asker(r)}

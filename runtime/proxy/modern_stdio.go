@@ -15,6 +15,7 @@ import (
 // cancellation finds it.
 func (f *stdioFront) modern(line []byte, m rawjson.Message) {
 	f.stateless.Store(true)
+	f.p.begin()
 	id := m.ID.Of(line)
 	method, no := admit(line, &m, nil)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -59,6 +60,9 @@ func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
 	}
 	r.from.home = p.homes.of(id)
 	s, err := p.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
+	if err == nil && r.method == "tasks/cancel" {
+		p.homes.ended(id)
+	}
 	return s.result, err
 }
 
@@ -132,35 +136,52 @@ func (e *relay) taskSupport(c *connection, req *runtime.Request) {
 	}
 }
 
-// maxHomes bounds the tasks whose connection is remembered. A task beyond that
-// is asked for over any connection to its server.
-const maxHomes = 4096
+const (
+	// maxHomes bounds the tasks whose connection is remembered. A task beyond that
+	// is asked for over any connection to its server.
+	maxHomes = 4096
+	// taskKept is how long a connection is kept for a task that is under way and
+	// that nobody has asked for since.
+	taskKept = time.Hour
+)
 
-// homes tells over which connection a task of a server of the handshake era was
-// made: others may lead to another process. The zero value is ready.
+// homes tells over which connection a task was made: one of a server of the
+// handshake era others may lead to another process, and a connection with a task
+// under way is not idle. The zero value is ready.
 type homes struct {
 	mu  sync.Mutex // guards all
-	all map[string]*link
+	all map[string]home
 }
 
-// note remembers where a task is at home, given the result that is the task as
-// exposed.
+type home struct {
+	link   *link
+	modern bool      // another connection is as good
+	until  time.Time // it is under way, as far as is known; zero: it has ended
+}
+
+// note remembers where a task is at home, given a result that is the task as
+// exposed, and whether it is under way.
 func (h *homes) note(by *connection, result []byte) {
-	if by.modern() {
-		return // one connection is as good as another
-	}
-	at, err := rawjson.Field(result, "taskId")
-	if err != nil {
+	var at [2]rawjson.Span
+	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
 	}
-	id, ok := rawjson.String(result, at)
+	id, ok := rawjson.String(result, at[0])
 	if !ok {
 		return
+	}
+	to := home{link: by.link, modern: by.modern(), until: time.Now().Add(taskKept)}
+	switch status, _ := rawjson.String(result, at[1]); status {
+	case "completed", "failed", "cancelled":
+		to.until = time.Time{}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.all == nil {
-		h.all = map[string]*link{}
+		h.all = map[string]home{}
+	}
+	if was, ok := h.all[id]; ok && !was.modern {
+		to.link, to.modern = was.link, was.modern // where it was made
 	}
 	for other := range h.all {
 		if len(h.all) < maxHomes {
@@ -168,14 +189,40 @@ func (h *homes) note(by *connection, result []byte) {
 		}
 		delete(h.all, other)
 	}
-	h.all[id] = by.link
+	h.all[id] = to
 }
 
-// of gives where a task is at home, nil where that is not known.
+// ended notes that nobody waits for a task any more.
+func (h *homes) ended(id string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if to, ok := h.all[id]; ok {
+		to.until = time.Time{}
+		h.all[id] = to
+	}
+}
+
+// of gives where a task is at home, nil where that is not known or any
+// connection will do.
 func (h *homes) of(id string) *link {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.all[id]
+	if to := h.all[id]; !to.modern {
+		return to.link
+	}
+	return nil
+}
+
+// uses tells whether a task of the link is under way.
+func (h *homes) uses(l *link, now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, to := range h.all {
+		if to.link == l && now.Before(to.until) {
+			return true
+		}
+	}
+	return false
 }
 
 // withTasks adds the tasks extension to what is offered, where a server has

@@ -39,12 +39,6 @@ const (
 	// Beyond it one that is idle makes room, else callers share, and questions
 	// that cannot be told to belong to one of them are refused.
 	maxLinks = 16
-	// linkSweep is how often connections are looked at; one is closed that was
-	// not used for linkIdle. A session's own by choice lives as long as that.
-	linkSweep = time.Minute
-	linkIdle  = 10 * time.Minute
-	// linkYield is how long one must be idle to make room for another's.
-	linkYield = 30 * time.Second
 )
 
 // sharedOffer is what a connection declares that any client may come to use:
@@ -202,7 +196,7 @@ func (b *backend) at(key Key, owner *peer) *link {
 	}
 	l := &link{b: b, key: key, owner: owner}
 	b.links[key] = l
-	b.watch()
+	b.p.watchIdle()
 	return l
 }
 
@@ -230,14 +224,14 @@ func (k Key) everybodys() bool { return k.Capabilities == sharedOffer && k.Scope
 // room tells whether one more link may be made, closing one that is idle where
 // there are too many. The caller holds the lock.
 func (b *backend) room() bool {
-	n := 0
+	n, now := 0, time.Now()
 	var idle *link
 	for k, l := range b.links {
 		if k.everybodys() {
 			continue
 		}
 		n++
-		if time.Since(l.lastUse()) > linkYield && !l.needed() && (idle == nil || l.used.Before(idle.used)) {
+		if now.Sub(l.lastUse()) > yieldIdle && !l.needed(now) && (idle == nil || l.used.Before(idle.used)) {
 			idle = l
 		}
 	}
@@ -247,16 +241,8 @@ func (b *backend) room() bool {
 	if idle == nil {
 		return false
 	}
-	b.shut(idle)
-	return true
-}
-
-// needed tells whether the link must stay though nobody calls over it. The caller
-// holds the lock.
-func (l *link) needed() bool {
-	c := l.ready.Load()
-	return l.taken || l.attempt != nil || c != nil && c.busy() ||
-		l.owner != nil && l.b.set().Isolation == IsolationSession || l.b.p.hub.uses(l)
+	idle.reap()
+	return idle.closed
 }
 
 // lastUse is when the link was last seen in use. The caller holds the lock.
@@ -267,35 +253,6 @@ func (l *link) lastUse() time.Time {
 		}
 	}
 	return l.used
-}
-
-// watch sees to it that idle links are closed, as long as there are any. The
-// caller holds the lock.
-func (b *backend) watch() {
-	if b.watched || b.closed || len(b.links) == 0 {
-		return
-	}
-	b.watched = true
-	if b.watcher == nil {
-		b.watcher = time.AfterFunc(linkSweep, b.sweep)
-		return
-	}
-	b.watcher.Reset(linkSweep)
-}
-
-func (b *backend) sweep() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.watched = false
-	if b.closed {
-		return
-	}
-	for k, l := range b.links {
-		if !k.everybodys() && time.Since(l.lastUse()) > linkIdle && !l.needed() {
-			b.shut(l)
-		}
-	}
-	b.watch()
 }
 
 // shut closes a link for good and forgets it. The caller holds the lock.
@@ -370,8 +327,8 @@ func sessionless(t runtime.Transport) bool {
 // asked notes that the server has asked a client something over a connection
 // that it may share with others; untold tells that nothing says to which call
 // the question belongs. A session that has used the connection alone so far
-// keeps it, with the state that the server has for it. What is noted is not
-// remembered beyond this process.
+// keeps it, with the state that the server has for it. What is noted is kept for
+// processes to come, where there is a store.
 func (b *backend) asked(c *connection, untold bool) {
 	if c.modern() {
 		return // its questions are answers to calls

@@ -149,19 +149,16 @@ func TestPoolIsBounded(t *testing.T) {
 		if own, _ := get(t, b, settledPeer(formOnly)); own.link != b.primary {
 			t.Error("one that was used just now makes room")
 		}
-		time.Sleep(linkYield + time.Second) // as time goes in the bubble
+		time.Sleep(yieldIdle + time.Second) // as time goes in the bubble
 		if own, _ := get(t, b, settledPeer(formOnly)); own.link.owner == nil || b.count() != maxLinks {
 			t.Error("an idle one does not make room")
 		}
 		for _, done := range ends[1:] {
 			done()
 		}
-		time.Sleep(linkIdle + 2*linkSweep) // as above
+		time.Sleep(ownIdle + 2*reapEvery) // as above
 		if n := b.count(); n != 0 {
 			t.Errorf("%d idle connections are kept", n)
-		}
-		if b.primary.ready.Load() == nil {
-			t.Error("the shared connection was closed")
 		}
 	})
 }
@@ -187,7 +184,7 @@ func TestOwnConnectionsEnd(t *testing.T) {
 			if late, _ := get(t, b, two); late.link != b.primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
-			time.Sleep(linkIdle + 2*linkSweep) // as time goes in the bubble
+			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
 			if b.count() != kept {
 				t.Errorf("%s: %d idle connections, want %d", isolation, b.count(), kept)
 			}
@@ -195,19 +192,25 @@ func TestOwnConnectionsEnd(t *testing.T) {
 	})
 }
 
-// TestSharedConnectionsStay, in either era: clients have their state there.
+// TestSharedConnectionsStay, in either era, where the settings say so.
 func TestSharedConnectionsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := runtimetest.New()
-		s.Versions = []string{"2026-07-28", "2025-11-25"}
-		b := pooled(t, s, IsolationAuto)
-		old, _ := get(t, b, settledPeer(formOnly))
-		if old.link == b.primary {
-			t.Fatal("the eras share")
-		}
-		time.Sleep(linkIdle + 2*linkSweep) // as time goes in the bubble
-		if again, _ := get(t, b, settledPeer(formOnly)); again != old {
-			t.Error("a shared connection was closed")
+		for _, idle := range []time.Duration{0, time.Minute, -1} {
+			s := runtimetest.New()
+			s.Versions = []string{"2026-07-28", "2025-11-25"}
+			b := pooled(t, s, IsolationAuto)
+			b.adjust(Server{Name: b.name, IdleTimeout: idle})
+			old, _ := get(t, b, settledPeer(formOnly))
+			if old.link == b.primary {
+				t.Fatal("the eras share")
+			}
+			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
+			if n := len(b.connections()); idle < 0 && n != 2 || idle >= 0 && n != 0 {
+				t.Errorf("idle timeout %v: %d connections are left", idle, n)
+			}
+			if again, _ := get(t, b, settledPeer(formOnly)); (again == old) != (idle < 0) {
+				t.Errorf("idle timeout %v: the connection is the same: %t", idle, again == old)
+			}
 		}
 	})
 }

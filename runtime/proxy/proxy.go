@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,9 @@ type Proxy struct {
 	parking *bridge.Parking
 	notes   notes
 	snap    atomic.Pointer[snapshot]
+	reaper  reaper
+	begun   atomic.Bool    // there is a client, or will be
+	random  func() float64 // shortens what is waited for, at least 0 and less than 1
 	// seen tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.
 	seen [kinds]atomic.Bool
@@ -150,6 +154,7 @@ func New(o Options) (*Proxy, error) {
 		o: o, log: o.Logger, info: describe(o.Info), names: newNamer(o),
 		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
 	}
+	p.random = rand.Float64 //nolint:gosec // jitter is no secret
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
 	var backends []*backend
 	for _, server := range o.Servers {
@@ -174,6 +179,7 @@ func (p *Proxy) all() []*backend {
 func (p *Proxy) Close() error {
 	p.fronts.draining.Store(true)
 	p.cancel()
+	p.reaper.stop()
 	p.parking.Close()
 	var wg sync.WaitGroup
 	for _, b := range p.all() {
@@ -181,6 +187,9 @@ func (p *Proxy) Close() error {
 	}
 	wg.Wait()
 	p.work.Wait()
+	for _, b := range p.all() {
+		b.keepUsage()
+	}
 	p.flush()
 	return nil
 }

@@ -74,7 +74,7 @@ func (l *link) doubt(c *connection) bool {
 func (c *connection) retire(ctx context.Context) {
 	t := time.NewTicker(retirePoll)
 	defer t.Stop()
-	for end := time.Now().Add(requestCeiling); c.busy() && time.Now().Before(end); {
+	for end := time.Now().Add(requestCeiling); !c.dismiss() && time.Now().Before(end); {
 		select {
 		case <-t.C:
 		case <-ctx.Done():

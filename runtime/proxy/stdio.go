@@ -59,7 +59,9 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
 	f.peer = newPeer(f.ask)
 	if p.o.Solo {
-		p.solo.Store(f.peer)
+		p.solo.Store(f.peer) // servers are told what it says of itself first
+	} else {
+		p.begin()
 	}
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
@@ -270,6 +272,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	}
 	if method == "initialize" {
 		f.peer.greeted(greeting(line, &m)) // before the next message is read
+		f.p.begin()
 	}
 	ctx, done := f.slow.begin(f.lifetime, id)
 	f.begin()

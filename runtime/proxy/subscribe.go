@@ -94,6 +94,15 @@ func (p *Proxy) follow(ctx context.Context, from *caller, l listener, uri string
 	if err != nil {
 		return nil, err
 	}
+	stop, err = p.followThere(ctx, from, l, uri, to)
+	if errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed) {
+		return p.followThere(ctx, from, l, uri, to) // it was just closed as idle, or has ended
+	}
+	return stop, err
+}
+
+// followThere is follow where the way is known.
+func (p *Proxy) followThere(ctx context.Context, from *caller, l listener, uri string, to *route) (stop func(), err error) {
 	b := to.b
 	if _, err := b.primary.acquire(ctx); err != nil {
 		return nil, &backendError{server: b.name, err: err}
@@ -464,30 +473,4 @@ func (p *Proxy) unwatch(r request) ([]byte, error) {
 		}
 	}
 	return []byte(`{}`), nil
-}
-
-// again is how long a link that was lost is left alone before it is connected
-// anew for the sake of subscriptions: 0.5 s, doubled each time, at most 30 s and
-// ten times.
-func again(n int) time.Duration { return min(500*time.Millisecond<<n, 30*time.Second) }
-
-// revive connects a link anew that was lost while somebody is subscribed over
-// it: nobody's call might ever do so.
-func (l *link) revive() {
-	for n := range 10 {
-		t := time.NewTimer(again(n))
-		select {
-		case <-t.C:
-		case <-l.b.p.lifetime.Done():
-			t.Stop()
-			return
-		}
-		if !l.b.p.hub.uses(l) {
-			return
-		}
-		if _, err := l.acquire(l.b.p.lifetime); err == nil || errors.Is(err, errLinkClosed) {
-			return
-		}
-	}
-	l.b.p.log.Warn("subscriptions are lost: the backend does not come back", "server", l.b.name)
 }

@@ -266,6 +266,20 @@ func (c *Conn) Busy() bool {
 	return len(c.pending) > 0
 }
 
+// Shut has no further call start (ErrClosed), unless one is pending: then it
+// reports false and changes nothing. What else is sent and received goes on.
+func (c *Conn) Shut() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) > 0 {
+		return false
+	}
+	if c.closed == nil {
+		c.closed = ErrClosed
+	}
+	return true
+}
+
 // Begun is how many ids have been reserved so far.
 func (c *Conn) Begun() uint64 { return c.next.Load() }
 

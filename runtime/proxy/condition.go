@@ -1,0 +1,86 @@
+package proxy
+
+import "time"
+
+// condition is how the way to a backend is at one moment.
+type condition struct {
+	// state is one of those below.
+	state string
+	// connections is how many are ready.
+	connections int
+	// restarts is how many connections were made in the place of one that was
+	// lost; those that were closed as idle are not among them.
+	restarts uint64
+	// err is the latest failure to connect, or the latest end of a connection
+	// that was not ours to end; nil for none. at is when.
+	err error
+	at  time.Time
+	// nextTry is when the proxy connects on its own, or before which it does
+	// not; zero where the next call does.
+	nextTry time.Time
+	// stormy tells that the backend has failed so often that calls, too, are
+	// refused until nextTry.
+	stormy bool
+	// nextReap is when the first connection is closed as idle, if nobody calls
+	// by then; zero where none will be.
+	nextReap time.Time
+}
+
+// States of a backend.
+const (
+	stateIdle       = "idle"       // not connected; the next call connects it
+	stateConnecting = "connecting" // and not connected yet
+	stateReady      = "ready"      // at least one connection
+	stateBroken     = "broken"     // it could not be connected when last tried
+	stateClosed     = "closed"     // for good
+)
+
+// condition gives how the way to the backend is.
+func (b *backend) condition() condition {
+	usage := b.activity.usage()
+	b.p.reaper.mu.Lock()
+	look := b.p.reaper.next
+	b.p.reaper.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	c := condition{state: stateIdle, restarts: b.restarts, err: b.lastErr, at: b.failedAt}
+	earliest := func(to *time.Time, at time.Time) {
+		if to.IsZero() || at.Before(*to) {
+			*to = at
+		}
+	}
+	trying := false
+	for _, l := range b.everyLink() {
+		trying = trying || l.attempt != nil
+		if until := l.breaker.opened(now); !until.IsZero() {
+			c.stormy = true
+			earliest(&c.nextTry, until)
+		} else if l.tended && l.attempt == nil && l.ready.Load() == nil {
+			earliest(&c.nextTry, l.tendAt)
+		}
+		if l.ready.Load() == nil {
+			continue
+		}
+		c.connections++
+		if at, ever := l.idleAt(usage); ever && !l.needed(now) && !look.IsZero() {
+			if late := at.Sub(look); late > 0 { // it is looked at every so often
+				at = look.Add((late + reapEvery - 1) / reapEvery * reapEvery)
+			} else {
+				at = look
+			}
+			earliest(&c.nextReap, at)
+		}
+	}
+	switch {
+	case b.closed:
+		c.state = stateClosed
+	case c.connections > 0:
+		c.state = stateReady
+	case trying:
+		c.state = stateConnecting
+	case c.stormy, b.primary.lastErr != nil:
+		c.state = stateBroken
+	}
+	return c
+}

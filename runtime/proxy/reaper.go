@@ -1,0 +1,265 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+const (
+	// reapEvery is how often connections are looked at, to close those that are
+	// idle: a connection lasts for up to that much longer than its time.
+	reapEvery = 30 * time.Second
+	// By how many requests there are an hour, on average, a server may be idle
+	// for as long before its connections are closed.
+	busyRate, busyIdle = 20, 5 * time.Minute // more than that
+	calmRate, calmIdle = 5, 3 * time.Minute  // no less than that
+	rareIdle           = time.Minute         // else
+	// ownIdle is how long a connection may be idle that not every client shares:
+	// the server may keep something for those who do.
+	ownIdle = 10 * time.Minute
+	// yieldIdle is how long one of those must be idle to make room for another's.
+	yieldIdle = 30 * time.Second
+)
+
+// idleTimeout is how long a server may be idle before its connections are
+// closed, by how it is used; false is for ever. A connection that no client has
+// used yet gets the most: whoever had it made may be about to.
+func (s *Server) idleTimeout(u store.Usage, used bool) (time.Duration, bool) {
+	switch {
+	case s.IdleTimeout < 0, s.IdleTimeout == 0 && s.Start == StartEager:
+		return 0, false
+	case s.IdleTimeout > 0:
+		return s.IdleTimeout, true
+	}
+	least, most := s.MinIdleTimeout, s.MaxIdleTimeout
+	if least <= 0 {
+		least = rareIdle
+	}
+	if most <= 0 {
+		most = max(busyIdle, least)
+	}
+	d := rareIdle
+	switch {
+	case !used:
+		d = most
+	case u.Interval <= 0: // there was one request
+	case u.Interval < time.Hour/busyRate:
+		d = busyIdle
+	case u.Interval <= time.Hour/calmRate:
+		d = calmIdle
+	}
+	return min(max(d, least), most), true
+}
+
+// reaper closes idle connections, all servers' in one go. It runs while anything
+// is connected. The zero value is ready.
+type reaper struct {
+	mu     sync.Mutex // guards what follows; taken after a backend's
+	timer  *time.Timer
+	next   time.Time // when it looks again, zero while nothing is connected
+	closed bool
+}
+
+// watchIdle sees to it that idle connections are closed; there are some.
+func (p *Proxy) watchIdle() {
+	r := &p.reaper
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || !r.next.IsZero() {
+		return
+	}
+	r.next = time.Now().Add(reapEvery)
+	if r.timer == nil {
+		r.timer = time.AfterFunc(reapEvery, p.reap)
+		return
+	}
+	r.timer.Reset(reapEvery)
+}
+
+func (r *reaper) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	if r.timer != nil {
+		r.timer.Stop()
+	}
+}
+
+// reap closes what is idle, and has written how servers are used.
+func (p *Proxy) reap() {
+	r := &p.reaper
+	r.mu.Lock()
+	r.next = time.Time{}
+	if r.closed {
+		r.mu.Unlock()
+		return
+	}
+	p.work.Add(1)
+	r.mu.Unlock()
+	defer p.work.Done()
+	left := false
+	for _, b := range p.all() {
+		left = b.reap() || left
+		b.keepUsage()
+	}
+	if left {
+		p.watchIdle()
+	}
+}
+
+// reap has the backend's idle connections closed, side by side and without
+// waiting for it. It tells whether any are left.
+func (b *backend) reap() (left bool) {
+	usage := b.activity.usage()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return false
+	}
+	now := time.Now()
+	for _, l := range b.everyLink() {
+		l.lastUse()
+		at, ever := l.idleAt(usage)
+		if ever && !now.Before(at) && !l.needed(now) {
+			l.reap()
+		}
+		left = left || l.ready.Load() != nil || l != b.primary && !l.key.everybodys()
+	}
+	return left
+}
+
+// everyLink gives the backend's links. The caller holds the lock.
+func (b *backend) everyLink() []*link {
+	all := []*link{b.primary}
+	for _, l := range b.links {
+		all = append(all, l)
+	}
+	return all
+}
+
+// idleAt tells when the link will have been idle for long enough to be closed,
+// if nobody uses it; false for never. The caller holds the lock.
+func (l *link) idleAt(u store.Usage) (time.Time, bool) {
+	b, c := l.b, l.ready.Load()
+	if l != b.primary && !l.key.everybodys() {
+		d, ever := ownIdle, true
+		if set := b.set(); set.IdleTimeout != 0 {
+			d, ever = set.idleTimeout(u, true)
+		}
+		return l.used.Add(d), ever
+	}
+	if c == nil {
+		return time.Time{}, false
+	}
+	d, ever := b.set().idleTimeout(u, c.touched())
+	since := c.since
+	if last := b.activity.idleSince(); c.touched() && last.After(since) {
+		since = last
+	}
+	return since.Add(d), ever
+}
+
+// needed tells whether the link must stay though nobody may have called over it
+// for long. The caller holds the lock.
+func (l *link) needed(now time.Time) bool {
+	b, c := l.b, l.ready.Load()
+	switch {
+	case l.taken, l.attempt != nil, c != nil && c.busy():
+		return true
+	case l == b.primary && b.lists.asking > 0:
+		return true
+	case l.owner != nil && b.set().Isolation == IsolationSession:
+		return true // it lives as long as the session
+	case now.Before(b.heldUntil):
+		return true
+	}
+	return b.p.hub.uses(l) || b.p.homes.uses(l, now)
+}
+
+// reap closes the link's connection unless somebody is just about to use it.
+// What is not everybody's is forgotten. The caller holds the lock.
+func (l *link) reap() {
+	b, c := l.b, l.ready.Load()
+	if c != nil && !c.dismiss() {
+		return
+	}
+	if c != nil {
+		b.p.log.Info("backend is idle: disconnected", "server", b.name, "requests", b.activity.begins.n.Load())
+	}
+	if l != b.primary && !l.key.everybodys() {
+		b.shut(l)
+		return
+	}
+	if l.ready.CompareAndSwap(c, nil) {
+		b.expose()
+		l.end(c)
+	}
+}
+
+// hold keeps the backend's connections while somebody has been asked something
+// that it may wait for, without a call under way: as long as the answer is
+// taken.
+func (b *backend) hold() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.heldUntil = time.Now().Add(bridge.StateTTL)
+}
+
+// endWait bounds how long connecting waits for the connection before it to be
+// ended: longer than any transport takes.
+const endWait = 10 * time.Second
+
+// end ends a connection that is out of use, in the background. The next one is
+// not made before that: some programs cannot run twice. The caller holds the
+// lock, and the backend is not closed.
+func (l *link) end(c *connection) {
+	ended := make(chan struct{})
+	l.ending = ended
+	l.b.p.work.Go(func() {
+		defer close(ended)
+		_ = c.client.Close() // it is gone either way
+	})
+}
+
+// awaitEnd waits for the connection before to be ended, within bounds.
+func (l *link) awaitEnd(ctx context.Context) {
+	l.b.mu.Lock()
+	ending := l.ending
+	l.b.mu.Unlock()
+	if ending == nil {
+		return
+	}
+	t := time.NewTimer(endWait)
+	defer t.Stop()
+	select {
+	case <-ending:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// errDismissed is a connection that was closed, as unused, in the moment between
+// its choice and its use: nothing of the call was sent.
+var errDismissed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
+
+// dismiss takes the connection out of use for good, unless a call is in flight
+// over it. No call can begin over it after that: those that have picked it find
+// out before anything is sent, and take another.
+func (c *connection) dismiss() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dismissed || len(c.calls) > 0 || c.pipe != nil && !c.pipe.Shut() {
+		return c.dismissed
+	}
+	c.dismissed = true
+	return true
+}
+
+// touched tells whether a client has ever used the connection.
+func (c *connection) touched() bool { return c.crowd.Load() || c.user.Load() != nil }
