@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -32,19 +33,23 @@ type backend struct {
 	common atomic.Pointer[connection]
 	// known is set once what the server offers is in the snapshot.
 	known atomic.Bool
+	// met is set once the primary connection was made: what is known before is
+	// from an earlier process.
+	met atomic.Bool
 	// catalog is what it last offered, nil before the first time; guarded by
 	// Proxy.mu.
 	catalog *catalog
 
-	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
-	links   map[Key]*link // besides the primary one
-	singles uint64        // exclusive links ever made
-	modern  bool          // the primary connection is of the modern era
-	dual    bool          // the server speaks the handshake, too
-	remote  bool          // it shakes hands, and is no process of ours
-	asks    bool          // it has asked a client something over the handshake's wire
-	untold  bool          // and did not tell inside which call
-	kept    store.Usage   // what is kept of its use for processes to come
+	mu      sync.Mutex        // guards what follows and the links' own; held for memory work only
+	links   map[Key]*link     // besides the primary one
+	singles uint64            // exclusive links ever made
+	modern  bool              // the primary connection is of the modern era
+	dual    bool              // the server speaks the handshake, too
+	remote  bool              // it shakes hands, and is no process of ours
+	asks    bool              // it has asked a client something over the handshake's wire
+	untold  bool              // and did not tell inside which call
+	kept    store.Usage       // what is kept of its use for processes to come
+	stored  [sha256.Size]byte // of the catalogue that is kept, zero for none
 	closed  bool
 	lists   relisting
 

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -62,6 +63,8 @@ type catalog struct {
 	modern  bool // its connection is of the stateless era
 	// silent is a server whose lists change without a word.
 	silent [kinds]bool
+	// verified is when the server was last seen to offer this.
+	verified time.Time
 }
 
 // item is one entry of a list.
@@ -71,8 +74,70 @@ type item struct {
 	// prompts.
 	name, key, title       string
 	nameAt, keyAt, titleAt rawjson.Span
-	// mirrors are those of a tool's schema, nil for other kinds.
+	facts                  facts
+	// mirrors are those of a tool's schema, nil for other kinds; support tells how
+	// a tool of the handshake era is called as a task; see bridge.TaskSupport.
 	mirrors []bridge.Mirror
+	support string
+}
+
+// facts tell what a tool's definition has that most have not.
+type facts uint8
+
+const (
+	// mirrored: arguments are repeated as headers.
+	mirrored facts = 1 << iota
+	// tasked: the tool can be called as a task of the handshake era.
+	tasked
+	// wrapping: the output schema is wrapped for clients of the handshake era.
+	wrapping
+	// pictured: it may have a user interface.
+	pictured
+)
+
+// read finds the texts at the item's places.
+func (it *item) read() {
+	it.key, _ = rawjson.String(it.raw, it.keyAt)
+	if it.name = it.key; it.nameAt != it.keyAt {
+		it.name, _ = rawjson.String(it.raw, it.nameAt)
+	}
+	it.title, _ = rawjson.String(it.raw, it.titleAt)
+}
+
+// find finds the facts of a tool.
+func (it *item) find(b *backend) {
+	it.facts = mirrored | tasked
+	it.about(b)
+	if it.mirrors == nil {
+		it.facts &^= mirrored
+	}
+	if it.support == "" {
+		it.facts &^= tasked
+	}
+	if bridge.WrapsOutput(it.raw) {
+		it.facts |= wrapping
+	}
+	if bytes.Contains(it.raw, []byte(`"ui`)) {
+		it.facts |= pictured
+	}
+}
+
+// about finds what the facts say is there.
+func (it *item) about(b *backend) {
+	if it.facts&mirrored != 0 {
+		it.mirrors = toolMirrors(b, *it)
+	}
+	if it.facts&tasked != 0 {
+		it.support = bridge.TaskSupport(it.raw)
+	}
+}
+
+// app is what a tool's definition says of a user interface.
+func (it *item) app() app {
+	if it.facts&pictured == 0 {
+		return app{}
+	}
+	return appOf(it.raw)
 }
 
 // listTime bounds how long a server may take for all its lists together, so
@@ -86,7 +151,8 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	ctx, cancel := context.WithTimeout(p.lifetime, listTime)
 	defer cancel()
 	info := client.Info()
-	cat := &catalog{capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: bridge.IsModern(client.Info().Version)}
+	begun := time.Now()
+	cat := &catalog{verified: begun, capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: bridge.IsModern(client.Info().Version)}
 	var failure error
 	usable := false
 	for k := range kinds {
@@ -119,7 +185,7 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	defer p.mu.Unlock()
 	for k := range kinds {
 		if cat.failed[k] != nil && b.catalog != nil {
-			cat.items[k] = b.catalog.items[k]
+			cat.items[k], cat.verified = b.catalog.items[k], b.catalog.verified
 		}
 	}
 	return cat, nil
@@ -182,7 +248,7 @@ func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
 	}
 	items := make([]item, 0, len(spans))
 	for _, s := range spans {
-		it := item{raw: s.Of(list)}
+		it := item{raw: rawjson.OneLine(s.Of(list))}
 		var at [3]rawjson.Span
 		if err := rawjson.Fields(it.raw, at[:], "name", "title", l.key); err != nil {
 			b.p.log.Warn("backend lists something that is no object", "server", b.name, "method", l.method)
@@ -197,15 +263,13 @@ func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
 		if l.key == "name" {
 			it.keyAt = it.nameAt
 		}
-		it.name, _ = rawjson.String(it.raw, it.nameAt)
-		it.key, _ = rawjson.String(it.raw, it.keyAt)
-		it.title, _ = rawjson.String(it.raw, it.titleAt)
+		it.read()
 		if it.key == "" {
 			b.p.log.Warn("backend lists something without a name", "server", b.name, "method", l.method)
 			continue
 		}
 		if l.member == "tools" {
-			it.mirrors = toolMirrors(b, it)
+			it.find(b)
 		}
 		items = append(items, it)
 	}

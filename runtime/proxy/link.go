@@ -193,6 +193,9 @@ func (l *link) connect(a *attempt) {
 		l.used, c.since = now, now
 		l.ready.Store(c)
 		b.settled(c)
+		if l == b.primary {
+			b.met.Store(true)
+		}
 		b.relist()
 		b.p.watchIdle()
 	}
@@ -213,6 +216,9 @@ func (l *link) connect(a *attempt) {
 			b.p.publish(b, nil, changeKinds{})
 		}
 	} else {
+		if cat != nil {
+			b.save(cat)
+		}
 		b.p.log.Info("backend connected", "server", b.name, "version", c.version, "elapsed", time.Since(start))
 	}
 	close(a.done)

@@ -50,7 +50,7 @@ const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}
 // acquire gives the connection that a client's request takes. done is called
 // when the request has ended.
 func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, done func(), _ error) {
-	if !b.known.Load() {
+	if !b.met.Load() {
 		// The primary connection tells the era, and what there is to ask for.
 		if _, err := b.primary.acquire(ctx); err != nil {
 			return nil, nil, err

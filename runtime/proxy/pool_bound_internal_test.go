@@ -18,7 +18,7 @@ import (
 )
 
 // unreachable is a proxy for one server that cannot be connected.
-func unreachable(t *testing.T, o Options) (*Proxy, *backend) {
+func unreachable(t testing.TB, o Options) (*Proxy, *backend) {
 	t.Helper()
 	if o.Servers == nil {
 		o.Servers = Named("a")

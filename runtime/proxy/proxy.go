@@ -1,14 +1,11 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -116,6 +113,7 @@ type Proxy struct {
 	homes homes                // of tasks
 
 	keeping keeping
+	updates updates
 }
 
 // listener is a client connection that wants to know of changes.
@@ -192,45 +190,6 @@ func (p *Proxy) Close() error {
 	}
 	p.flush()
 	return nil
-}
-
-// publish replaces the snapshot by one with what a backend offers now, and
-// tells clients which lists are no longer what they were. A nil catalogue
-// leaves what it offered before: only its failure is new. It tells whether any
-// list has changed. What the backend has said is told in any case.
-func (p *Proxy) publish(b *backend, cat *catalog, said changeKinds) (news bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if cat != nil {
-		p.redefined(b, b.catalog, cat)
-		b.catalog = cat
-	}
-	before, after := p.snap.Load(), newSnapshot(p)
-	p.snap.Store(after)
-	b.known.Store(b.catalog != nil)
-	for _, method := range p.changes(before, after, said) {
-		for l, kinds := range p.listeners {
-			if kinds.has(method) {
-				l.notify(method, nil)
-			}
-		}
-	}
-	for k := range kinds {
-		news = news || !bytes.Equal(before.lists[k], after.lists[k])
-	}
-	return news
-}
-
-// changes gives the notifications for lists that clients have seen and that
-// differ now, or are said to.
-func (p *Proxy) changes(before, after *snapshot, said changeKinds) []string {
-	methods := map[string]bool{}
-	for k := range kinds {
-		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !bytes.Equal(before.lists[k], after.lists[k])) {
-			methods[method] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(methods))
 }
 
 // listen has a client of the handshake era told of every change of a list.

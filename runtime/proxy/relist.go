@@ -50,8 +50,7 @@ func (r *relisting) end() {
 // its connections.
 func (r *relisting) heard(kinds changeKinds, now time.Time) {
 	was := r.said
-	kinds.tools, kinds.prompts, kinds.resources = kinds.tools || was.tools, kinds.prompts || was.prompts, kinds.resources || was.resources
-	if kinds == was {
+	if kinds = kinds.with(was); kinds == was {
 		return
 	}
 	if r.asking > 0 || now.Sub(r.asked) < relistEcho {
@@ -132,6 +131,7 @@ func (b *backend) reload(said changeKinds) {
 			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
 		} else {
 			news = b.p.publish(b, cat, said)
+			b.save(cat)
 		}
 	}
 	b.mu.Lock()

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/sha256"
 	"maps"
 	"slices"
 	"sync"
@@ -150,14 +151,61 @@ func (p *Proxy) recall(backends []*backend) {
 		p.log.Warn("what servers offered before cannot be read", "err", err)
 		return
 	}
+	var updates []*update
 	for _, b := range backends {
-		if r, ok := records[b.name]; ok {
-			b.recalled(r)
+		r, ok := records[b.name]
+		if !ok {
+			continue
+		}
+		b.recallUsage(r.Usage)
+		if cat := b.recallCatalog(r.Catalog); cat != nil {
+			updates = append(updates, &update{b: b, cat: cat})
 		}
 	}
+	p.publishAll(updates...)
 }
 
-// recalled takes over what is kept of the backend.
-func (b *backend) recalled(r store.Record) {
-	b.recallUsage(r.Usage)
+// recallCatalog reads a stored catalogue and takes over what it tells of the
+// server; nil where there is none of use.
+func (b *backend) recallCatalog(kept store.Catalog) *catalog {
+	if kept.Data == nil {
+		return nil
+	}
+	cat, head, err := decodeCatalog(b, kept.Data)
+	if err != nil {
+		b.p.log.Debug("what a server offered before is of no use", "server", b.name, "err", err)
+		return nil
+	}
+	cat.verified = kept.Verified
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.met.Load() {
+		b.modern, b.dual, b.remote = head.Modern, head.Dual, head.Remote
+	}
+	b.stored = sha256.Sum256(kept.Data)
+	return cat
+}
+
+// save has what the backend offers kept for the processes to come.
+func (b *backend) save(cat *catalog) {
+	if b.p.o.Store == nil || b.set().Digest == "" {
+		return
+	}
+	b.mu.Lock()
+	head := storedHead{Modern: b.modern, Dual: b.dual, Remote: b.remote}
+	b.mu.Unlock()
+	data := encodeCatalog(cat, head)
+	if data == nil {
+		return // what was kept before is better than nothing
+	}
+	sum := sha256.Sum256(data)
+	b.mu.Lock()
+	same := b.stored == sum
+	b.stored = sum
+	b.mu.Unlock()
+	if same {
+		b.keep(store.Change{Verified: cat.verified})
+	} else {
+		b.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: cat.verified}})
+	}
 }

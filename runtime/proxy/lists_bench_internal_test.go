@@ -1,0 +1,85 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// toolPage gives a result of tools/list with tools of about 500 bytes.
+func toolPage(server, tools int) []byte {
+	var text strings.Builder
+	text.WriteString(`{"tools":[`)
+	for i := range tools {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, `{"name":"tool_%d_of_server_%d","title":"Tool %d of %d","description":"%s","inputSchema":{"type":"object",`+
+			`"properties":{"path":{"type":"string","description":"Where to look"},"limit":{"type":"integer","minimum":1,"maximum":1000},`+
+			`"recursive":{"type":"boolean","default":false}},"required":["path"],"additionalProperties":false},"annotations":{"readOnlyHint":true}}`,
+			i, server, i, server, strings.Repeat("Finds what is asked for. ", 6))
+	}
+	text.WriteString(`]}`)
+	return []byte(text.String())
+}
+
+// manyTools gives a proxy with that many tools in all, of 50 servers.
+func manyTools(tb testing.TB, all int) *Proxy {
+	tb.Helper()
+	const servers = 50
+	var o Options
+	for i := range servers {
+		o.Servers = append(o.Servers, Server{Name: fmt.Sprintf("server-%d", i)})
+	}
+	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }
+	p, err := New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = p.Close() })
+	for i, b := range p.all() {
+		cat := &catalog{}
+		cat.offered[tools] = true
+		if cat.items[tools], err = parse(b, toolPage(i, all/servers), tools.listing()); err != nil {
+			tb.Fatal(err)
+		}
+		p.publish(b, cat, changeKinds{})
+	}
+	return p
+}
+
+func BenchmarkParse(b *testing.B) {
+	p := manyTools(b, 100)
+	page := toolPage(1, 100)
+	for b.Loop() {
+		_, _ = parse(p.all()[0], page, tools.listing())
+	}
+}
+
+func BenchmarkSnapshot(b *testing.B) {
+	for _, n := range []int{100, 1000, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := manyTools(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.publish(p.all()[0], p.all()[0].catalog, changeKinds{})
+			}
+		})
+	}
+}
+
+func BenchmarkVariant(b *testing.B) {
+	for _, n := range []int{100, 1000, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			p := manyTools(b, n)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.publish(p.all()[0], p.all()[0].catalog, changeKinds{})
+				p.page(p.snap.Load(), tools, false, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// update is news of a backend for the snapshot.
+type update struct {
+	b *backend
+	// cat is what it offers now; nil leaves what it offered before: only its
+	// failure is new.
+	cat *catalog
+	// said is what it has said to have changed, which is told in any case.
+	said changeKinds
+
+	done bool // it is in the snapshot
+	news bool // and some list has changed
+}
+
+// updates are those that wait for the next snapshot. The zero value is ready.
+type updates struct {
+	mu      sync.Mutex // guards what follows
+	waiting []*update
+}
+
+// publish replaces the snapshot by one with what a backend offers now, and
+// tells clients which lists are no longer what they were. A nil catalogue
+// leaves what it offered before: only its failure is new. It tells whether any
+// list has changed. What the backend has said is told in any case.
+func (p *Proxy) publish(b *backend, cat *catalog, said changeKinds) (news bool) {
+	u := &update{b: b, cat: cat, said: said}
+	p.publishAll(u)
+	return u.news
+}
+
+// publishAll does the same for several backends. A snapshot is built of what
+// all offer, so whatever has come up while one was built shares the next one:
+// many backends that connect at once cost a few.
+func (p *Proxy) publishAll(us ...*update) {
+	if len(us) == 0 {
+		return
+	}
+	p.updates.mu.Lock()
+	p.updates.waiting = append(p.updates.waiting, us...)
+	p.updates.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if us[0].done { // they were added together, so all are
+		return
+	}
+	p.updates.mu.Lock()
+	all := p.updates.waiting
+	p.updates.waiting = nil
+	p.updates.mu.Unlock()
+	var said changeKinds
+	for _, u := range all {
+		if u.cat != nil {
+			p.redefined(u.b, u.b.catalog, u.cat)
+			u.b.catalog = u.cat
+		}
+		said = said.with(u.said)
+	}
+	before, after := p.snap.Load(), newSnapshot(p)
+	p.snap.Store(after)
+	news := false
+	for k := range kinds {
+		news = news || !bytes.Equal(before.lists[k], after.lists[k])
+	}
+	for _, u := range all {
+		u.b.known.Store(u.b.catalog != nil)
+		u.done, u.news = true, news
+	}
+	for _, method := range p.changes(before, after, said) {
+		for l, kinds := range p.listeners {
+			if kinds.has(method) {
+				l.notify(method, nil)
+			}
+		}
+	}
+}
+
+// changes gives the notifications for lists that clients have seen and that
+// differ now, or are said to.
+func (p *Proxy) changes(before, after *snapshot, said changeKinds) []string {
+	methods := map[string]bool{}
+	for k := range kinds {
+		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !bytes.Equal(before.lists[k], after.lists[k])) {
+			methods[method] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(methods))
+}

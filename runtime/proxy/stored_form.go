@@ -1,0 +1,171 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// A stored catalogue is a CRC-32C (4 bytes, big-endian) of what follows it: the
+// length of the head, the head as JSON, then for each list the number of its
+// items and each item as
+//
+//	facts, length of the text, places of name, title and key, text
+//
+// where a place is the beginning of a value and its length, in bytes of the
+// text, and numbers are unsigned varints. So a start reads no JSON but the head.
+
+// storedForm is the form's number. It is to be raised when the form changes, or
+// what parse finds in an item does: what was stored before is of no use then.
+const storedForm = 1
+
+// maxStored bounds a stored catalogue, in bytes; a larger one is not stored.
+const maxStored = 64 << 20
+
+// storedHead is what is stored of a catalogue besides its items.
+type storedHead struct {
+	Form         int             `json:"form"`
+	Capabilities json.RawMessage `json:"capabilities,omitempty"`
+	Instructions string          `json:"instructions,omitempty"`
+	Resources    bool            `json:"resources,omitempty"`
+	Offered      [kinds]bool     `json:"offered"`
+	Silent       [kinds]bool     `json:"silent"`
+	// What is known of the era that the server prefers, and of its other one.
+	Modern bool `json:"modern,omitempty"`
+	Dual   bool `json:"dual,omitempty"`
+	Remote bool `json:"remote,omitempty"`
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant table
+
+// encodeCatalog gives the stored form of a catalogue; nil where every list is
+// empty, or it is too large. Lists that are empty are none: a server that lists
+// nothing now may list something at the next start.
+func encodeCatalog(cat *catalog, head storedHead) []byte {
+	head.Form = storedForm
+	head.Capabilities, head.Instructions, head.Resources = cat.capabilities, cat.instructions, cat.resources
+	head.Offered, head.Silent = cat.offered, cat.silent
+	text, err := json.Marshal(head)
+	if err != nil {
+		return nil // the server's capabilities are no JSON: it is asked at the next start
+	}
+	size, n := len(text)+64, 0
+	for k := range kinds {
+		for _, it := range cat.items[k] {
+			size += len(it.raw) + 20
+			n++
+		}
+	}
+	if n == 0 || size > maxStored {
+		return nil
+	}
+	out := make([]byte, 4, size)
+	out = binary.AppendUvarint(out, uint64(len(text)))
+	out = append(out, text...)
+	for k := range kinds {
+		out = binary.AppendUvarint(out, uint64(len(cat.items[k])))
+		for _, it := range cat.items[k] {
+			out = append(out, byte(it.facts))
+			out = binary.AppendUvarint(out, uint64(len(it.raw)))
+			for _, at := range []rawjson.Span{it.nameAt, it.titleAt, it.keyAt} {
+				out = binary.AppendUvarint(out, uint64(at.Start))        //nolint:gosec // not negative
+				out = binary.AppendUvarint(out, uint64(at.End-at.Start)) //nolint:gosec // not negative
+			}
+			out = append(out, it.raw...)
+		}
+	}
+	binary.BigEndian.PutUint32(out, crc32.Checksum(out[4:], castagnoli))
+	return out
+}
+
+var errStoredForm = errors.New("it is not in the form that this version stores")
+
+// decodeCatalog reads the stored form. The items are parts of data.
+func decodeCatalog(b *backend, data []byte) (*catalog, storedHead, error) {
+	var head storedHead
+	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.Checksum(data[4:], castagnoli) {
+		return nil, head, errors.New("it is damaged")
+	}
+	r := storedReader{rest: data[4:]}
+	if err := json.Unmarshal(r.bytes(r.number()), &head); err != nil || head.Form != storedForm {
+		return nil, head, errStoredForm
+	}
+	cat := &catalog{
+		capabilities: head.Capabilities, instructions: head.Instructions, resources: head.Resources,
+		offered: head.Offered, silent: head.Silent, modern: head.Modern,
+	}
+	for k := range kinds {
+		n := r.number()
+		if n > len(r.rest) { // each takes more than a byte
+			return nil, head, errStoredForm
+		}
+		if n == 0 {
+			continue
+		}
+		cat.items[k] = make([]item, n)
+		for i := range cat.items[k] {
+			if err := r.item(b, k, &cat.items[k][i]); err != nil {
+				return nil, head, err
+			}
+		}
+	}
+	if r.short || len(r.rest) > 0 {
+		return nil, head, errStoredForm
+	}
+	return cat, head, nil
+}
+
+// storedReader takes a stored catalogue apart.
+type storedReader struct {
+	rest  []byte
+	short bool // there was less than was announced
+}
+
+func (r *storedReader) number() int {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 || n > maxStored {
+		r.short, r.rest = true, nil
+		return 0
+	}
+	r.rest = r.rest[size:]
+	return int(n)
+}
+
+func (r *storedReader) bytes(n int) []byte {
+	if n > len(r.rest) {
+		r.short, r.rest = true, nil
+		return nil
+	}
+	out := r.rest[:n:n]
+	r.rest = r.rest[n:]
+	return out
+}
+
+func (r *storedReader) item(b *backend, k kind, it *item) error {
+	about := r.bytes(1)
+	size := r.number()
+	for _, at := range []*rawjson.Span{&it.nameAt, &it.titleAt, &it.keyAt} {
+		at.Start = r.number()
+		at.End = at.Start + r.number()
+		if at.End > size {
+			return errStoredForm
+		}
+	}
+	it.raw = r.bytes(size)
+	if r.short {
+		return errStoredForm
+	}
+	it.facts = facts(about[0])
+	it.read()
+	if it.key == "" {
+		return fmt.Errorf("%w: an item without a key", errStoredForm)
+	}
+	if k == tools {
+		it.about(b)
+	}
+	return nil
+}
