@@ -216,12 +216,12 @@ func (l *link) connect(a *attempt) {
 			b.p.publish(b, nil, changeKinds{})
 		}
 	} else {
-		if cat != nil {
-			b.save(cat)
-		}
 		b.p.log.Info("backend connected", "server", b.name, "version", c.version, "elapsed", time.Since(start))
 	}
 	close(a.done)
+	if err == nil && cat != nil {
+		b.save(cat)
+	}
 }
 
 func (l *link) dial(key Key) (*connection, error) {

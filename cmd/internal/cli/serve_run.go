@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // nameLimit is what several model APIs accept in a tool's name; the setting
@@ -26,6 +27,7 @@ type gateway struct {
 	// entries is by name; the map is replaced whole and never edited.
 	entries atomic.Pointer[map[string]config.Entry]
 	proxy   *proxy.Proxy
+	store   *store.DB // nil where there is no place for it
 }
 
 // serve runs until the client goes (stdio) or the process is told to end.
@@ -39,7 +41,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gateway{a: a, f: f}
+	g := &gateway{a: a, f: f, store: a.store(file)}
 	if err := g.open(entries); err != nil {
 		return err
 	}
@@ -48,7 +50,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	} else {
 		err = g.proxy.ServeStdio(ctx, a.ui.In, a.ui.Out)
 	}
-	return errors.Join(err, g.proxy.Close())
+	err = errors.Join(err, g.proxy.Close())
+	if g.store != nil {
+		if err := g.store.Close(); err != nil {
+			a.log.Warn("cannot close what was learned of the servers", "err", err)
+		}
+	}
+	return err
 }
 
 // open makes the proxy.
@@ -66,6 +74,9 @@ func (g *gateway) open(entries []config.Entry) error {
 		Ring:           a.ring(),
 		Info:           a.implementation(),
 		Logger:         a.log,
+	}
+	if g.store != nil {
+		o.Store = g.store
 	}
 	var err error
 	g.proxy, err = proxy.New(o)
@@ -100,6 +111,32 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 		RequestTimeout: g.a.settings.ServeTimeout(e.RequestTimeout),
 		Digest:         e.Digest(),
 	}
+}
+
+// store gives the database of what was learned of the servers of a
+// configuration, nil where the environment names no place for it.
+func (a *app) store(file *config.File) *store.DB {
+	dir := config.StateDir(a.getenv)
+	if dir == "" {
+		return nil
+	}
+	scope := file.Path()
+	if abs, err := filepath.Abs(scope); err == nil {
+		scope = abs
+	}
+	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: a.log})
+	remember(db, file)
+	return db
+}
+
+// remember has the database forget, in time, servers that the configuration no
+// longer has.
+func remember(db *store.DB, file *config.File) {
+	var names []string
+	for _, e := range file.Entries() {
+		names = append(names, e.Name)
+	}
+	db.Known(names)
 }
 
 // ring opens the keys that seal what clients keep for serve. Without them on
