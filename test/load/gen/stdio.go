@@ -1,0 +1,264 @@
+package gen
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxCallers bounds how many calls one connection may have under way: an
+	// id's low bits are its caller.
+	maxCallers = 1 << callerBits
+	callerBits = 12
+	// closeWait is how long a process may take to end once its input is closed;
+	// after it, it is killed.
+	closeWait = 15 * time.Second
+	// callTimeout is how long a call over streams waits for its answer.
+	callTimeout = time.Minute
+)
+
+var errNoAnswer = fmt.Errorf("no answer within %v", callTimeout)
+
+// stdio is a connection over a pair of streams.
+type stdio struct {
+	cmd    *exec.Cmd // nil where the streams were given
+	stderr *tail
+	in     io.WriteCloser
+	out    io.Reader
+	// write guards in.
+	write sync.Mutex
+	slots []slot
+	// dead is closed when the server's output has ended; cause is why, and is
+	// read after that.
+	dead  chan struct{}
+	cause error
+
+	strays atomic.Int64
+	first  atomic.Pointer[string] // of the strays
+	once   sync.Once
+	ended  error
+}
+
+// slot is the request that one caller waits for.
+type slot struct {
+	want atomic.Uint64 // its id, 0 for none
+	n    uint64        // requests of this caller so far
+	got  chan message
+}
+
+func newStdio(out io.Reader, in io.WriteCloser) *stdio {
+	s := &stdio{in: in, out: out, dead: make(chan struct{}), slots: make([]slot, maxCallers)}
+	go s.read()
+	return s
+}
+
+func startStdio(command, env []string) (*stdio, error) {
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = env
+	stderr := &tail{}
+	cmd.Stderr = stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := newStdio(out, in)
+	s.cmd, s.stderr = cmd, stderr
+	return s, nil
+}
+
+// read hands every answer to the caller that waits for it.
+func (s *stdio) read() {
+	defer close(s.dead)
+	r := bufio.NewReaderSize(s.out, 1<<16)
+	var line []byte
+	for {
+		var err error
+		line, err = readLine(r, line[:0])
+		if len(line) > 1 {
+			s.receive(line)
+		}
+		if err != nil {
+			s.cause = err
+			return
+		}
+	}
+}
+
+// readLine appends one line to buf, with its end.
+func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		buf = append(buf, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return buf, err
+		}
+	}
+}
+
+func (s *stdio) receive(line []byte) {
+	var m message
+	if err := json.Unmarshal(line, &m); err != nil {
+		s.stray1(fmt.Sprintf("a line that is no message: %.120q", line))
+		return
+	}
+	if m.Method != "" {
+		if len(m.ID) > 0 { // a server asks: it is told no, and by nobody who reads
+			id := string(m.ID)
+			go func() {
+				_ = s.send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, id))
+			}()
+		}
+		return
+	}
+	id, err := strconv.ParseUint(string(m.ID), 10, 64)
+	if err != nil {
+		s.stray1(fmt.Sprintf("an answer with an id of nobody: %.120s", line))
+		return
+	}
+	sl := &s.slots[id%maxCallers]
+	if !sl.want.CompareAndSwap(id, 0) {
+		s.stray1(fmt.Sprintf("an answer that nobody waits for: %.120s", line))
+		return
+	}
+	sl.got <- m
+}
+
+func (s *stdio) stray1(text string) {
+	s.strays.Add(1)
+	s.first.CompareAndSwap(nil, &text)
+}
+
+func (s *stdio) stray() (int64, string) {
+	text := ""
+	if p := s.first.Load(); p != nil {
+		text = *p
+	}
+	return s.strays.Load(), text
+}
+
+func (s *stdio) send(line []byte) error {
+	s.write.Lock()
+	defer s.write.Unlock()
+	_, err := s.in.Write(append(line, '\n'))
+	return err
+}
+
+func (s *stdio) call(ctx context.Context, caller int, method, _ string, params []byte) ([]byte, error) {
+	sl := &s.slots[caller]
+	if sl.got == nil {
+		sl.got = make(chan message, 1)
+	}
+	sl.n++
+	id := sl.n<<callerBits | uint64(caller)
+	line, err := request(id, method, params)
+	if err != nil {
+		return nil, err
+	}
+	sl.want.Store(id)
+	if err = s.send(line); err != nil {
+		sl.want.Store(0)
+		return nil, fmt.Errorf("write: %w%s", err, s.said())
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
+	defer cancel()
+	var m message
+	select {
+	case m = <-sl.got:
+	case <-s.dead:
+		select {
+		case m = <-sl.got: // its last words
+		default:
+			return nil, fmt.Errorf("the server closed its output: %w%s", s.cause, s.said())
+		}
+	case <-ctx.Done():
+		if sl.want.CompareAndSwap(id, 0) {
+			return nil, context.Cause(ctx)
+		}
+		m = <-sl.got
+	}
+	if len(m.Error) > 0 {
+		return nil, serverError(m.Error)
+	}
+	return m.Result, nil
+}
+
+func (s *stdio) notify(_ context.Context, method string) error {
+	return s.send([]byte(`{"jsonrpc":"2.0","method":"` + method + `"}`))
+}
+
+// said is what the process wrote to standard error, if it did.
+func (s *stdio) said() string {
+	if s.stderr == nil {
+		return ""
+	}
+	if text := s.stderr.String(); text != "" {
+		return "\n" + text
+	}
+	return ""
+}
+
+func (s *stdio) close() error {
+	s.once.Do(func() { s.ended = s.end() })
+	return s.ended
+}
+
+func (s *stdio) end() error {
+	_ = s.in.Close() // it may be closed from the other side already
+	if s.cmd == nil {
+		if c, ok := s.out.(io.Closer); ok {
+			_ = c.Close()
+		}
+		<-s.dead
+		return nil
+	}
+	kill := time.AfterFunc(closeWait, func() { _ = s.cmd.Process.Kill() })
+	<-s.dead // Wait must not close the pipe before it is read
+	err := s.cmd.Wait()
+	if !kill.Stop() {
+		return fmt.Errorf("%s did not end within %v of the end of its input", s.cmd.Path, closeWait)
+	}
+	if err != nil {
+		return fmt.Errorf("%w%s", err, s.said())
+	}
+	return nil
+}
+
+// tail keeps the last bytes of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const tailSize = 4 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p...)
+	if n := len(t.buf) - tailSize; n > 0 {
+		t.buf = append(t.buf[:0], t.buf[n:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.buf)
+}

@@ -1,0 +1,178 @@
+package gen
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	maxErrorBody  = 500
+	// maxAnswer bounds an answer over HTTP.
+	maxAnswer = 256 << 20
+)
+
+// web is one session of Streamable HTTP with connections of its own.
+type web struct {
+	target Target
+	client *http.Client
+	// session is the session's id, nil before there is one.
+	session atomic.Pointer[string]
+	next    atomic.Uint64
+	bufs    []bytes.Buffer // what each caller received
+
+	mu     sync.Mutex
+	strays int64
+	first  string
+}
+
+func newWeb(t Target) *web {
+	idle := t.Connections
+	if idle <= 0 {
+		idle = 600
+	}
+	tr := &http.Transport{MaxIdleConnsPerHost: idle, DisableCompression: true}
+	return &web{target: t, client: &http.Client{Transport: tr}, bufs: make([]bytes.Buffer, maxCallers)}
+}
+
+func (w *web) post(ctx context.Context, body []byte, method, name string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.target.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	h := req.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "application/json, text/event-stream")
+	if w.target.stateless() {
+		h.Set("Mcp-Protocol-Version", w.target.revision())
+		h.Set("Mcp-Method", method)
+		if name != "" {
+			h.Set("Mcp-Name", name)
+		}
+	} else if method != "initialize" {
+		h.Set("Mcp-Protocol-Version", w.target.revision())
+		if s := w.session.Load(); s != nil {
+			h.Set(sessionHeader, *s)
+		}
+	}
+	return w.client.Do(req)
+}
+
+func (w *web) call(ctx context.Context, caller int, method, name string, params []byte) ([]byte, error) {
+	in := &w.bufs[caller]
+	id := w.next.Add(1)
+	out, err := request(id, method, params)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := w.post(ctx, out, method, name)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+		return nil, fmt.Errorf("HTTP %d: %s", resp.StatusCode, bytes.TrimSpace(text))
+	}
+	if s := resp.Header.Get(sessionHeader); s != "" && method == "initialize" {
+		w.session.Store(&s)
+	}
+	var m message
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		m, err = w.stream(resp.Body, id)
+	} else {
+		in.Reset()
+		if _, err = in.ReadFrom(io.LimitReader(resp.Body, maxAnswer)); err == nil {
+			if err = json.Unmarshal(in.Bytes(), &m); err != nil {
+				err = fmt.Errorf("%w: %.120q: %w", ErrWrong, in.Bytes(), err)
+			}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if got := string(m.ID); got != strconv.FormatUint(id, 10) {
+		return nil, fmt.Errorf("%w: it has the id %.40s, want %d", ErrWrong, got, id)
+	}
+	if len(m.Error) > 0 {
+		return nil, serverError(m.Error)
+	}
+	return m.Result, nil
+}
+
+// stream reads events up to the end of the stream, which holds one answer.
+func (w *web) stream(body io.Reader, id uint64) (message, error) {
+	var found message
+	want, n := strconv.FormatUint(id, 10), 0
+	r := bufio.NewReaderSize(body, 1<<12)
+	var line []byte
+	for {
+		var err error
+		line, err = readLine(r, line[:0])
+		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+			var m message
+			if jerr := json.Unmarshal(data, &m); jerr != nil {
+				if len(bytes.TrimSpace(data)) > 0 {
+					w.stray1(fmt.Sprintf("an event that is no message: %.120q", data))
+				}
+			} else if m.Method == "" {
+				if n++; n > 1 || string(m.ID) != want {
+					w.stray1(fmt.Sprintf("an answer that nobody waits for: %.120s", data))
+				} else {
+					found = m
+				}
+			}
+		}
+		if err == io.EOF { //nolint:errorlint // readers give it bare
+			break
+		}
+		if err != nil {
+			return found, err
+		}
+	}
+	if n == 0 {
+		return found, fmt.Errorf("%w: the stream ended without it", ErrWrong)
+	}
+	return found, nil
+}
+
+func (w *web) notify(ctx context.Context, method string) error {
+	resp, err := w.post(ctx, []byte(`{"jsonrpc":"2.0","method":"`+method+`"}`), method, "")
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+	if err == nil && resp.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s: HTTP %d", method, resp.StatusCode)
+	}
+	return err
+}
+
+func (w *web) stray1(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.strays++; w.first == "" {
+		w.first = text
+	}
+}
+
+func (w *web) stray() (int64, string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.strays, w.first
+}
+
+func (w *web) close() error {
+	w.client.CloseIdleConnections()
+	return nil
+}
