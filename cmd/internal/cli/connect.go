@@ -48,6 +48,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		Headers:        a.settings.Headers,
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
+		Hurry:          a.hurry,
 	}
 }
 

@@ -15,8 +15,12 @@ const (
 	// that does not answer.
 	endPatience = 5 * time.Second
 	// endAgain is how long after the first signal another one is the same
-	// wish, uttered twice; later it ends the process there and then.
-	endAgain = time.Second
+	// wish, uttered twice: npm and others pass on what the terminal has sent to
+	// everybody already. Later it ends the process there and then.
+	endAgain = 250 * time.Millisecond
+	// endReaping is how long a command may take to end once its child processes
+	// are killed.
+	endReaping = 500 * time.Millisecond
 )
 
 // endSignals are the ones that tell mcpctl to end and to leave no process
@@ -30,10 +34,11 @@ func endSignals() []os.Signal {
 	return s
 }
 
-// supervise gives run's exit code. When ctx is done and run does not end, it
-// is left behind, for the process to end with it: after endPatience, unless
-// the command serves until it is told to end and has its own bound; or at a
-// further signal that comes later than endAgain.
+// supervise gives run's exit code. When ctx is done and run has not ended after
+// endPatience, or hurryAfter where it is a command that serves until it is told
+// to end, or at a further signal that comes later than endAgain, its child
+// processes are killed. Where even that does not end it, it is left behind, for
+// the process to end with it.
 func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
 	ended := make(chan int, 1)
 	go func() { ended <- run() }()
@@ -43,22 +48,34 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 	case <-ctx.Done():
 	}
 	told := time.Now()
-	var patience <-chan time.Time
-	if !a.lasting.Load() {
-		timer := time.NewTimer(endPatience)
-		defer timer.Stop()
-		patience = timer.C
+	patience := time.NewTimer(endPatience)
+	if a.lasting.Load() {
+		patience.Reset(hurryAfter)
 	}
-	for {
+	defer patience.Stop()
+	for waiting := true; waiting; {
 		select {
 		case code := <-ended:
 			return code
-		case <-patience:
-			return exitInterrupted
+		case <-patience.C:
+			waiting = false
 		case <-signals:
-			if time.Since(told) > endAgain {
-				return exitInterrupted
-			}
+			waiting = time.Since(told) <= endAgain
 		}
+	}
+	a.hurryUp()
+	patience.Reset(endReaping)
+	select {
+	case code := <-ended:
+		return code
+	case <-patience.C:
+		return exitInterrupted
+	}
+}
+
+// hurryUp tells everything that is being ended that there is no time left.
+func (a *app) hurryUp() {
+	if a.hurry != nil {
+		a.hurrying.Do(func() { close(a.hurry) })
 	}
 }

@@ -11,6 +11,7 @@ import (
 func TestSupervise(t *testing.T) {
 	t.Parallel()
 	const never = time.Hour
+	const inTheEnd = never + 1 // with its child processes
 	for _, tt := range []struct {
 		name    string
 		lasting bool
@@ -20,17 +21,24 @@ func TestSupervise(t *testing.T) {
 		after   time.Duration
 	}{
 		{"ends in time", false, 500 * time.Millisecond, nil, 7, 500 * time.Millisecond},
-		{"never ends", false, never, nil, exitInterrupted, endPatience},
-		{"serves, and has its own bound", true, 20 * time.Second, nil, 7, 20 * time.Second},
+		{"never ends", false, never, nil, exitInterrupted, endPatience + endReaping},
+		{"serves", true, 9 * time.Second, nil, 7, 9 * time.Second},
+		{"serves, and never ends", true, never, nil, exitInterrupted, endBound},
 		{"twice in a row is once", true, 3 * time.Second, []time.Duration{100 * time.Millisecond}, 7, 3 * time.Second},
-		{"told again", true, never, []time.Duration{100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2 * time.Second},
-		{"told again, one thing", false, never, []time.Duration{2 * time.Second}, exitInterrupted, 2 * time.Second},
+		{"told again", true, never, []time.Duration{100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
+		{"told again, one thing", false, never, []time.Duration{2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
+		{"told again, and ends when there is no time left", true, inTheEnd, []time.Duration{time.Second}, 7, time.Second},
+		{"ends when there is no time left", true, inTheEnd, nil, 7, hurryAfter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				a := &app{}
+				a := &app{hurry: make(chan struct{})}
+				hurry := a.hurry
+				if tt.ends != inTheEnd {
+					hurry = nil
+				}
 				a.lasting.Store(tt.lasting)
 				signals := make(chan os.Signal, len(tt.signals))
 				release := make(chan struct{})
@@ -42,6 +50,7 @@ func TestSupervise(t *testing.T) {
 				got := a.supervise(ctx, signals, func() int {
 					select {
 					case <-time.After(tt.ends):
+					case <-hurry:
 					case <-release:
 					}
 					return 7

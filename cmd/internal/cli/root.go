@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -38,6 +39,11 @@ type app struct {
 	// has work to finish.
 	lasting atomic.Bool
 
+	// hurry is closed by hurryUp: what ends has no time left, and child processes
+	// are killed. Nil, as in tests, is never.
+	hurry    chan struct{}
+	hurrying sync.Once
+
 	// dial replaces connect in tests; nil is the real one. asker does so with
 	// the person at the terminal.
 	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
@@ -52,7 +58,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, endSignals()...)
 	defer signal.Stop(again)
-	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)}
+	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler), hurry: make(chan struct{})}
 	// Caught, so that a reader of stdout that goes away (| head) is an error of
 	// the write, after which connections close and children are reaped.
 	pipe := make(chan os.Signal, 1)

@@ -28,12 +28,9 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	mux.Handle("/mcp", front)
 	mux.Handle("/sse", old)
 	mux.Handle("/messages", old.Messages())
-	alive := func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // a prober that has gone needs no answer
-	}
-	mux.HandleFunc("/healthz", alive)
-	mux.HandleFunc("/readyz", alive) // backends connect on demand: listening is being ready
+	health := p.Health(o)
+	mux.Handle("/healthz", health)
+	mux.Handle("/readyz", health)
 	// No write timeout: streams last.
 	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	fmt.Fprintf(a.ui.Err, "listening on http://%s/mcp\n", l.Addr())

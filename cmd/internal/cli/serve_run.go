@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"sync/atomic"
 
@@ -45,12 +44,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := g.open(entries); err != nil {
 		return err
 	}
+	front := func(ctx context.Context) error { return g.proxy.ServeStdio(ctx, a.ui.In, a.ui.Out) }
 	if f.http != "" {
-		err = g.serveHTTP(ctx)
-	} else {
-		err = g.proxy.ServeStdio(ctx, a.ui.In, a.ui.Out)
+		front = g.serveHTTP
 	}
-	err = errors.Join(err, g.proxy.Close())
+	err = g.run(ctx, front)
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {
 			a.log.Warn("cannot close what was learned of the servers", "err", err)

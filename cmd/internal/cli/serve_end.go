@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// endBound is how long serve may take from the signal to its end, see run.
+	endBound = 10 * time.Second
+	// drainBound is the part of it for requests in flight. What is left is
+	// enough for servers that take all the time they get by default: 500 ms after
+	// their input was closed, and 5 s after SIGTERM.
+	drainBound = 4 * time.Second
+	// hurryAfter is when servers that are still there are killed, whatever their
+	// shutdownTimeout says.
+	hurryAfter = endBound - endReaping
+)
+
+// run serves at a front until that ends by itself, as a client on standard
+// input does, or the process is told to end. Then, in this order: new requests
+// are refused (readyz says so), those in flight are waited for, streams and
+// sessions are ended, and at last the servers, side by side. The whole is bounded
+// by endBound, see supervise.
+func (g *gateway) run(ctx context.Context, front func(context.Context) error) error {
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- front(serving) }()
+	var err error
+	select {
+	case err = <-served:
+		// No signal, so nobody else looks at the clock.
+		late := time.AfterFunc(hurryAfter, g.a.hurryUp)
+		defer late.Stop()
+	case <-ctx.Done():
+		g.a.log.Info("ending: waiting for requests in flight")
+		g.drain()
+		stop()
+		err = <-served
+	}
+	return errors.Join(err, g.proxy.Close())
+}
+
+// drain waits for requests in flight.
+func (g *gateway) drain() {
+	ctx, cancel := context.WithTimeout(context.Background(), drainBound)
+	defer cancel()
+	drained := make(chan struct{})
+	go func() {
+		g.proxy.Drain(ctx)
+		close(drained)
+	}()
+	select {
+	case <-drained:
+	case <-g.a.hurry:
+		cancel()
+		<-drained
+	}
+}

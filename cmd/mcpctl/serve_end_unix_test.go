@@ -1,0 +1,311 @@
+//go:build unix
+
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// ending is a serve with one call under way, that is about to be ended.
+type ending struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	base   string         // http://ADDR; "" on standard streams
+	stdin  io.WriteCloser // of the stdio front
+	answer chan string    // what the call came to
+	exited chan error
+	log    *bufio.Reader // of the server
+	told   time.Time
+	stderr *bytes.Buffer
+	left   heldPipes // processes of servers
+}
+
+// heldPipes collects the named pipes that processes of servers hold open.
+type heldPipes []*os.File
+
+const slowCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"fake__slow","arguments":{"ms":%MS%}}}` + "\n"
+
+// startEnding starts serve before a fake server with some flags, and calls it
+// for so many milliseconds. The server and a process that it has started hold
+// named pipes open, which tells when they have gone; so does one that neither
+// reads nor heeds SIGTERM, where stuck.
+func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string) *ending {
+	t.Helper()
+	shutdown := "200ms"
+	if stuck {
+		shutdown = "1m" // more than there is
+	}
+	dir := t.TempDir()
+	fifo := func(name string) string {
+		path := filepath.Join(dir, name)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	open := func(path string) chan *os.File {
+		ch := make(chan *os.File, 1)
+		go func() { // until the writer comes; the test fails where it does not
+			f, _ := os.Open(path)
+			ch <- f
+		}()
+		return ch
+	}
+	pipes := []string{fifo("log"), fifo("grandchild")}
+	entries := map[string]any{"fake": map[string]any{"command": "fake-mcp", "args": append(flags, "-log", pipes[0], "-grandchild", pipes[1]), "shutdownTimeout": shutdown}}
+	if stuck {
+		pipes = append(pipes, fifo("stuck"))
+		entries["stuck"] = map[string]any{"command": "sh", "args": []string{"-c", `trap "" TERM; exec 9>"$0"; while :; do sleep 1; done`, pipes[2]}, "connectTimeout": "1m"}
+	}
+	config := filepath.Join(dir, "servers.json")
+	b, err := json.Marshal(map[string]any{"mcpServers": entries})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	words := []string{"--config", config, "serve"}
+	if overHTTP {
+		words = append(words, "--http", "127.0.0.1:0")
+	}
+	e := &ending{t: t, cmd: exec.Command("mcpctl", words...), answer: make(chan string, 2), exited: make(chan error, 1), stderr: new(bytes.Buffer)}
+	e.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, noRaceSleep}
+	stdin, stdout := pipeOf(t, e.cmd.StdinPipe), pipeOf(t, e.cmd.StdoutPipe)
+	stderr := pipeOf(t, e.cmd.StderrPipe)
+	e.stdin = stdin
+	if err := e.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.cmd.Process.Kill() }) // where it has not ended as it should
+	lines := bufio.NewReader(stderr)
+	if overHTTP {
+		line, err := lines.ReadString('\n')
+		_, url, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
+		if err != nil || !ok {
+			t.Fatalf("it does not listen: %q %v", line, err)
+		}
+		e.base = strings.TrimSuffix(url, "/mcp")
+	}
+	call := strings.Replace(slowCall, "%MS%", ms, 1)
+	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n"
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = io.Copy(e.stderr, lines) // ends with the process
+	}()
+	answered := make(chan struct{})
+	if overHTTP {
+		if stuck {
+			go func() { _ = e.post(list) }()
+		}
+		go func() { e.answer <- e.post(call) }()
+		close(answered)
+	} else {
+		if stuck {
+			call = list + call
+		}
+		go func() {
+			defer close(answered)
+			if _, err := io.WriteString(stdin, call); err != nil {
+				t.Error(err)
+			}
+			out := bufio.NewScanner(stdout)
+			for out.Scan() {
+				if strings.Contains(out.Text(), `"id":7`) {
+					e.answer <- out.Text()
+				}
+			}
+			e.answer <- ""
+		}()
+	}
+	go func() {
+		<-answered
+		<-drained
+		e.exited <- e.cmd.Wait()
+	}()
+	for _, p := range pipes {
+		select {
+		case f := <-open(p):
+			t.Cleanup(func() { _ = f.Close() })
+			e.left = append(e.left, f)
+		case <-time.After(30 * time.Second):
+			t.Fatalf("no process holds %s: %s", p, e.stderr)
+		}
+	}
+	e.log = bufio.NewReader(e.left[0])
+	for {
+		line, err := e.log.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the call never reached the server: %v", err)
+		}
+		if strings.Contains(line, `"tools/call"`) {
+			return e
+		}
+	}
+}
+
+func pipeOf[P any](t *testing.T, open func() (P, error)) P {
+	t.Helper()
+	p, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// post sends a message and gives the answer, or what went wrong.
+func (e *ending) post(body string) string {
+	req, err := http.NewRequest(http.MethodPost, e.base+"/mcp", strings.NewReader(body))
+	if err != nil {
+		return err.Error()
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err.Error()
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+func (e *ending) tell(sig os.Signal) {
+	e.t.Helper()
+	if e.told.IsZero() {
+		e.told = time.Now()
+	}
+	if err := e.cmd.Process.Signal(sig); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// ends wants exit code 0 within a time from the first signal, a call that came
+// to something, and no process left.
+func (e *ending) ends(within time.Duration, want string) {
+	e.t.Helper()
+	if e.told.IsZero() {
+		e.told = time.Now()
+	}
+	const patience = 30 * time.Second
+	select {
+	case err := <-e.exited:
+		if err != nil {
+			e.t.Errorf("it ended with %v: %s", err, e.stderr)
+		}
+	case <-time.After(patience):
+		e.t.Fatal("it does not end")
+	}
+	if d := time.Since(e.told); d > within {
+		e.t.Errorf("it took %v to end, want %v at most", d, within)
+	}
+	select {
+	case got := <-e.answer:
+		if !strings.Contains(got, want) {
+			e.t.Errorf("the call came to %q, want %s", got, want)
+		}
+	case <-time.After(patience):
+		e.t.Error("the call was neither answered nor refused")
+	}
+	for i, f := range e.left {
+		var r io.Reader = f
+		if i == 0 {
+			r = e.log
+		}
+		gone := make(chan struct{})
+		go func() {
+			_, _ = io.Copy(io.Discard, r) // ends when nobody holds the pipe open
+			close(gone)
+		}()
+		select {
+		case <-gone:
+		case <-time.After(patience):
+			e.t.Fatalf("a process of a server is still there, which holds %s", filepath.Base(f.Name()))
+		}
+	}
+}
+
+// TestServeEndsInFlight lets a call of a second end that is under way when
+// serve is told to end, twice in a row, as by a terminal and by npm.
+func TestServeEndsInFlight(t *testing.T) {
+	t.Parallel()
+	const answered = `"result":{"content":[{"type":"text","text":"done`
+	t.Run("http", func(t *testing.T) {
+		t.Parallel()
+		e := startEnding(t, true, false, "1000")
+		e.tell(os.Interrupt)
+		e.tell(os.Interrupt)
+		e.ends(9*time.Second, answered)
+	})
+	t.Run("stdio", func(t *testing.T) {
+		t.Parallel()
+		e := startEnding(t, false, false, "1000")
+		e.tell(syscall.SIGTERM)
+		e.ends(9*time.Second, answered)
+	})
+	t.Run("end of input", func(t *testing.T) {
+		t.Parallel()
+		e := startEnding(t, false, false, "1000")
+		if err := e.stdin.Close(); err != nil {
+			t.Fatal(err)
+		}
+		e.ends(9*time.Second, answered)
+	})
+}
+
+// TestServeEndsInTime bounds the end where a call hangs, its server heeds
+// neither the end of its input nor SIGTERM, and another one does not even read.
+func TestServeEndsInTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes 10 s")
+	}
+	t.Parallel()
+	e := startEnding(t, true, true, "600000", "-ignore-term", "-linger", "1h")
+	e.tell(syscall.SIGTERM)
+	// From now on probes are told that nothing new is taken, and it is not.
+	bound := time.Now().Add(3 * time.Second)
+	for status := 0; status != http.StatusServiceUnavailable; time.Sleep(10 * time.Millisecond) {
+		resp, err := http.Get(e.base + "/readyz")
+		if err != nil || time.Now().After(bound) {
+			t.Fatalf("readyz: %d, %v", status, err)
+		}
+		_ = resp.Body.Close()
+		status = resp.StatusCode
+	}
+	if got := e.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got, "shutting down") {
+		t.Errorf("a new request: %s", got)
+	}
+	e.ends(10*time.Second+time.Second, "") // a second for a slow machine
+	if d := time.Since(e.told); d < 4*time.Second {
+		t.Errorf("the call had only %v to end", d)
+	}
+}
+
+// TestServeEndsAtOnce at a second signal, and leaves no process.
+func TestServeEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	for name, overHTTP := range map[string]bool{"http": true, "stdio": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := startEnding(t, overHTTP, true, "600000", "-ignore-term", "-linger", "1h")
+			e.tell(syscall.SIGTERM)
+			time.Sleep(400 * time.Millisecond) // longer than what counts as one signal
+			e.tell(syscall.SIGTERM)
+			e.ends(3500*time.Millisecond, "")
+		})
+	}
+}
