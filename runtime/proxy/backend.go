@@ -40,8 +40,19 @@ type backend struct {
 	// Proxy.mu.
 	catalog *catalog
 
+	// out tells that it is in no configuration any more, inherited that catalog
+	// is of the backend in whose place it came, renamed that what it offers has
+	// had names of the other form; guarded by Proxy.mu.
+	out, inherited, renamed bool
+
+	life context.Context //nolint:containedctx // that of its connecting, ended by close
+	end  context.CancelFunc
+	left chan struct{} // closed when it is taken out of use
+	gone chan struct{} // closed when connections that were idle then are
+
 	mu      sync.Mutex        // guards what follows and the links' own; held for memory work only
 	links   map[Key]*link     // besides the primary one
+	going   []*connection     // that are no link's any more, and still have calls
 	singles uint64            // exclusive links ever made
 	modern  bool              // the primary connection is of the modern era
 	dual    bool              // the server speaks the handshake, too
@@ -60,7 +71,8 @@ type backend struct {
 }
 
 func newBackend(p *Proxy, set Server) *backend {
-	b := &backend{p: p, name: set.Name, links: map[Key]*link{}}
+	b := &backend{p: p, name: set.Name, links: map[Key]*link{}, left: make(chan struct{}), gone: make(chan struct{})}
+	b.life, b.end = context.WithCancel(p.lifetime)
 	b.adjust(set)
 	b.primary = &link{b: b, key: Key{Server: set.Name, Capabilities: sharedOffer}}
 	return b
@@ -71,6 +83,12 @@ func (b *backend) set() *Server { return b.settings.Load() }
 
 // adjust replaces the settings.
 func (b *backend) adjust(set Server) {
+	set = b.filled(set)
+	b.settings.Store(&set)
+}
+
+// filled gives settings with defaults filled in.
+func (b *backend) filled(set Server) Server {
 	if set.Isolation == "" {
 		set.Isolation = IsolationAuto
 	}
@@ -80,7 +98,7 @@ func (b *backend) adjust(set Server) {
 	if set.RequestTimeout == 0 {
 		set.RequestTimeout = b.p.o.RequestTimeout
 	}
-	b.settings.Store(&set)
+	return set
 }
 
 // due tells whether a list should try to connect: the backend has offered
@@ -171,6 +189,7 @@ func (b *backend) close() {
 		}
 	}
 	b.mu.Unlock()
+	b.end()
 	var wg sync.WaitGroup
 	for _, a := range attempts { // what it still connects it closes itself
 		wg.Go(func() { <-a.done })

@@ -145,7 +145,7 @@ func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
 	c.end, c.failed = a.At, a.Err != nil || a.Error != nil
 	if a.Err != nil {
-		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: a.Err}))
+		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: c.backend.blame(a.Err)}))
 	}
 	return c.to.deliver(c, c.converted(a))
 }

@@ -148,7 +148,7 @@ const listTime = 2 * time.Minute
 // that it refuses, or that is none, does not cost the others: what it was
 // before stays. An error is one of the connection, or of every list.
 func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
-	ctx, cancel := context.WithTimeout(p.lifetime, listTime)
+	ctx, cancel := context.WithTimeout(b.life, listTime)
 	defer cancel()
 	info := client.Info()
 	begun := time.Now()
@@ -172,7 +172,7 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 			p.log.Warn("backend does not list what it declares", "server", b.name, "method", l.method, "err", err)
 			cat.failed[k] = err
 			failure = cmp.Or(failure, err)
-		case ctx.Err() != nil && p.lifetime.Err() == nil:
+		case ctx.Err() != nil && b.life.Err() == nil:
 			return nil, &runtime.TimeoutError{Op: "lists", After: listTime}
 		default:
 			return nil, err

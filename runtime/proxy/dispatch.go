@@ -132,13 +132,15 @@ func (p *Proxy) named(ctx context.Context, k kind, r request) ([]byte, error) {
 	if !ok {
 		return nil, invalid("params.name is missing or no string")
 	}
-	to, err := p.resolve(ctx, k, name)
-	if err != nil {
-		return nil, err
-	}
-	r.to = to
-	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
-	return s.result, err
+	return anew(func() ([]byte, error) {
+		to, err := p.resolve(ctx, k, name)
+		if err != nil {
+			return nil, err
+		}
+		r.to = to
+		s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
+		return s.result, err
+	})
 }
 
 func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
@@ -146,17 +148,19 @@ func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
 	if !ok {
 		return nil, invalid("params.uri is missing or no string")
 	}
-	to, err := p.resolveURI(ctx, uri)
-	if err != nil {
-		return nil, err
-	}
-	r.to = to
-	var edits []rawjson.Edit
-	if to.bare != uri {
-		edits = append(edits, within(r.msg.Params, r.msg.URI, to.quoted))
-	}
-	s, err := p.forward(ctx, to.b, r, edits...)
-	return s.result, err
+	return anew(func() ([]byte, error) {
+		to, err := p.resolveURI(ctx, uri)
+		if err != nil {
+			return nil, err
+		}
+		r.to = to
+		var edits []rawjson.Edit
+		if to.bare != uri {
+			edits = append(edits, within(r.msg.Params, r.msg.URI, to.quoted))
+		}
+		s, err := p.forward(ctx, to.b, r, edits...)
+		return s.result, err
+	})
 }
 
 // complete serves completion/complete, whose reference names a prompt or a
@@ -175,18 +179,20 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 	if !ok {
 		return nil, invalid("params.ref names neither a prompt nor a resource")
 	}
-	var to *route
-	var err error
-	if k == prompts {
-		to, err = p.resolve(ctx, k, key)
-	} else if to = p.template(ctx, key); to == nil {
-		to, err = p.resolveURI(ctx, key)
-	}
-	if err != nil {
-		return nil, err
-	}
-	abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
-	s, err := p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+	s, err := anew(func() (served, error) {
+		var to *route
+		var err error
+		if k == prompts {
+			to, err = p.resolve(ctx, k, key)
+		} else if to = p.template(ctx, key); to == nil {
+			to, err = p.resolveURI(ctx, key)
+		}
+		if err != nil {
+			return served{}, err
+		}
+		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
+		return p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
 		none := []byte(`{"completion":{"values":[]}}`) // we have declared it for all
 		if r.from.modern() {

@@ -83,7 +83,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	case errors.As(err, &rpc):
 		return p.convertedError(&r, s, rpc)
 	}
-	return s, &backendError{server: b.name, err: err}
+	return s, &backendError{server: b.name, err: b.blame(err)}
 }
 
 // suit makes a request fit the connection's era. A modern server is told with

@@ -39,6 +39,7 @@ func (o *belongings) lead(b *backend, l *link) (news bool) {
 			return false
 		}
 		m = maps.Clone(*old)
+		maps.DeleteFunc(m, func(b *backend, _ *link) bool { return b.hasLeft() })
 	} else {
 		m = map[*backend]*link{}
 	}

@@ -110,6 +110,8 @@ func (l *link) acquire(ctx context.Context) (*connection, error) {
 	select {
 	case <-a.done:
 		return a.conn, a.err
+	case <-l.b.left:
+		return nil, errLeft
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -122,7 +124,7 @@ func (l *link) join() (*attempt, error) {
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
-		return nil, errProxyClosed
+		return nil, b.endedBy()
 	case l.closed:
 		return nil, errLinkClosed
 	case l.attempt != nil:
@@ -155,7 +157,7 @@ var errLinkClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 // can be had.
 func (l *link) connect(a *attempt) {
 	b := l.b
-	l.awaitEnd(b.p.lifetime)
+	l.awaitEnd(b.life)
 	start := time.Now()
 	c, cat, err := l.open()
 	if err == nil && cat != nil {
@@ -165,7 +167,7 @@ func (l *link) connect(a *attempt) {
 	switch {
 	case err != nil:
 	case b.closed:
-		err = errProxyClosed
+		err = b.endedBy()
 	case l.closed:
 		err = errLinkClosed
 	case c.gone != nil: // before anybody could have used it
@@ -211,6 +213,10 @@ func (l *link) connect(a *attempt) {
 		if late && closed {
 			_ = c.client.Close() // it is gone either way
 		}
+		if errors.Is(err, errLeft) {
+			close(a.done)
+			return
+		}
 		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
 		if l == b.primary {
 			b.p.publish(b, nil, changeKinds{})
@@ -226,7 +232,7 @@ func (l *link) connect(a *attempt) {
 
 func (l *link) dial(key Key) (*connection, error) {
 	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
-	client, err := l.b.p.o.Dial(l.b.p.lifetime, key, &backendHandler{conn: c})
+	client, err := l.b.p.o.Dial(l.b.life, key, &backendHandler{conn: c})
 	if err != nil {
 		return nil, err
 	}
@@ -262,8 +268,8 @@ func (l *link) open() (*connection, *catalog, error) {
 		c.remote = t.Remote()
 	}
 	close(c.opened)
-	c.restoreLevel(b.p.lifetime)
-	b.p.hub.restore(b.p.lifetime, c)
+	c.restoreLevel(b.life)
+	b.p.hub.restore(b.life, c)
 	if l != b.primary {
 		return c, nil, nil
 	}

@@ -54,16 +54,21 @@ func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
 	if !ok {
 		return nil, invalid("params.taskId is missing or no string")
 	}
-	b, bare := p.taskOf(id)
-	if b == nil {
-		return nil, invalid("unknown task")
-	}
-	r.from.home = p.homes.of(id)
-	s, err := p.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
-	if err == nil && r.method == "tasks/cancel" {
-		p.homes.ended(id)
-	}
-	return s.result, err
+	return anew(func() ([]byte, error) {
+		b, bare := p.taskOf(id)
+		if b == nil {
+			return nil, invalid("unknown task")
+		}
+		r.from.home = nil
+		if home := p.homes.of(id); home != nil && home.b == b {
+			r.from.home = home
+		}
+		s, err := p.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
+		if err == nil && r.method == "tasks/cancel" {
+			p.homes.ended(id)
+		}
+		return s.result, err
+	})
 }
 
 // exposedTask gives a result that is or holds a task of a backend with the id

@@ -17,10 +17,10 @@ type namer struct {
 	unclear map[string]bool
 }
 
-func newNamer(o Options) namer {
+func namerOf(o Options, servers []Server) namer {
 	n := namer{separator: o.Separator, limit: o.NameLimit, plain: o.NoPrefix, unclear: map[string]bool{}}
 	folded := map[string]string{}
-	for _, server := range o.Servers {
+	for _, server := range servers {
 		s := server.Name
 		f := fold(s)
 		if other, taken := folded[f]; taken {
@@ -43,6 +43,11 @@ const hashed = 8
 
 // exposed gives the names for all of one server's tools or prompts.
 func (n namer) exposed(server string, names []string) []string {
+	return n.form(server, names, n.unclear[server])
+}
+
+// form gives the names as they are where the server's is unclear, or is not.
+func (n namer) form(server string, names []string, unclear bool) []string {
 	clash := map[string]int{}
 	for _, name := range names {
 		clash[fold(name)]++
@@ -50,7 +55,7 @@ func (n namer) exposed(server string, names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		full := clean(server + n.separator + name)
-		if n.unclear[server] || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit {
+		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit {
 			full = n.short(server, name)
 		}
 		out[i] = full

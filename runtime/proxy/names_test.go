@@ -9,7 +9,7 @@ import (
 )
 
 func namerFor(servers ...string) namer {
-	return newNamer(Options{Servers: Named(servers...), Separator: "__", NameLimit: 44})
+	return namerOf(Options{Separator: "__", NameLimit: 44}, Named(servers...))
 }
 
 func TestExposedNames(t *testing.T) {
@@ -56,7 +56,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			servers = append(servers, fmt.Sprintf("%s%s%d%s", words[r.IntN(7)], words[r.IntN(7)], i%3, words[r.IntN(len(words))]))
 		}
 		servers = unique(servers)
-		n := newNamer(Options{Servers: Named(servers...), Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44})
+		n := namerOf(Options{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, Named(servers...))
 		seen := map[string]string{}
 		for _, s := range servers {
 			var names []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -362,6 +363,7 @@ func (b *backend) expose() {
 func (b *backend) connections() (all []*connection) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	all = append(all, b.going...)
 	if c := b.primary.ready.Load(); c != nil {
 		all = append(all, c)
 	}
@@ -375,7 +377,10 @@ func (b *backend) connections() (all []*connection) {
 
 // piped gives the connections that calls of the quick path may be pending on.
 func (p *Proxy) piped() (all []*connection) {
-	for _, b := range p.all() {
+	p.mu.Lock()
+	leaving := p.leaving
+	p.mu.Unlock()
+	for _, b := range slices.Concat(p.all(), leaving) {
 		for _, c := range b.connections() {
 			if c.pipe != nil {
 				all = append(all, c)

@@ -86,7 +86,6 @@ type Proxy struct {
 	info json.RawMessage // Options.Info, as results carry it
 	// roster is the backends in configured order; the slice is never edited.
 	roster  atomic.Pointer[[]*backend]
-	names   namer
 	parking *bridge.Parking
 	notes   notes
 	snap    atomic.Pointer[snapshot]
@@ -102,7 +101,11 @@ type Proxy struct {
 	cancel   context.CancelFunc
 	work     sync.WaitGroup // connecting and listing
 
+	shape     sync.Mutex // held while the backends become others, and while they are closed
 	mu        sync.Mutex // guards what follows, and is held while a snapshot is built
+	names     namer
+	leaving   []*backend // that are in no configuration any more, and have calls; replaced whole
+	held      held
 	listeners map[listener]changeKinds
 	levels    map[*peer]level // that clients have asked for
 
@@ -149,7 +152,7 @@ func New(o Options) (*Proxy, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Proxy{
-		o: o, log: o.Logger, info: describe(o.Info), names: newNamer(o),
+		o: o, log: o.Logger, info: describe(o.Info), names: namerOf(o, o.Servers),
 		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
 	}
 	p.random = rand.Float64 //nolint:gosec // jitter is no secret
@@ -179,6 +182,8 @@ func (p *Proxy) Close() error {
 	p.cancel()
 	p.reaper.stop()
 	p.parking.Close()
+	p.shape.Lock()
+	defer p.shape.Unlock()
 	var wg sync.WaitGroup
 	for _, b := range p.all() {
 		wg.Go(b.close)

@@ -57,9 +57,12 @@ func (p *Proxy) publishAll(us ...*update) {
 	p.updates.mu.Unlock()
 	var said changeKinds
 	for _, u := range all {
+		if u.b.out {
+			continue // another has come in its place
+		}
 		if u.cat != nil {
 			p.redefined(u.b, u.b.catalog, u.cat)
-			u.b.catalog = u.cat
+			u.b.catalog, u.b.inherited = u.cat, false
 		}
 		said = said.with(u.said)
 	}
@@ -70,16 +73,10 @@ func (p *Proxy) publishAll(us ...*update) {
 		news = news || !bytes.Equal(before.lists[k], after.lists[k])
 	}
 	for _, u := range all {
-		u.b.known.Store(u.b.catalog != nil)
+		u.b.known.Store(u.b.catalog != nil && !u.b.inherited)
 		u.done, u.news = true, news
 	}
-	for _, method := range p.changes(before, after, said) {
-		for l, kinds := range p.listeners {
-			if kinds.has(method) {
-				l.notify(method, nil)
-			}
-		}
-	}
+	p.announce(before, after, said)
 }
 
 // changes gives the notifications for lists that clients have seen and that

@@ -120,7 +120,7 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if r, err := s.byBareURI(uri); r != nil || err != nil {
 		return r, err
 	}
-	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil && !(s.plain && strings.HasPrefix(uri, "ui:")) {
+	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil && (!s.plain || !strings.HasPrefix(uri, "ui:") || s.routes[resources][bare] != nil) {
 		return lead(s.named[server], bare, true), nil
 	}
 	if b := p.notes.get(uri); b != nil {

@@ -25,6 +25,10 @@ type Server struct {
 	// RequestTimeout is how long a client's request to the server may go without
 	// a sign of life; zero is that of the Options, negative is no bound.
 	RequestTimeout time.Duration
+	// Connection stands for what is configured of the way to the server, secrets
+	// unexpanded: where it changes, new connections are made, see Reconfigure. ""
+	// is Digest.
+	Connection string
 	// Digest stands for everything that is configured of the server, secrets
 	// unexpanded: what was stored of a server with another digest is of another
 	// server. "" is never stored.

@@ -112,10 +112,36 @@ func newSnapshot(p *Proxy) *snapshot {
 				s.items[k] = append(s.items[k], s.rewriteItem(p, k, b, it, exposed, titles))
 			}
 		}
+		s.formerNames(p, k)
 		s.lists[k] = bytes.Join(s.items[k], []byte{','})
 		s.fresh[k], s.partial[k] = merged(parts), partialReport(p, k)
 	}
 	return s
+}
+
+// formerNames has names go on leading where they led before another configuration
+// gave a server's tools or prompts other ones, as far as nothing else is called
+// so. No list has them, and no other process knows them.
+func (s *snapshot) formerNames(p *Proxy, k kind) {
+	if p.o.NoPrefix || k != tools && k != prompts {
+		return
+	}
+	for _, b := range p.all() {
+		if !b.renamed || b.catalog == nil {
+			continue
+		}
+		items := b.catalog.items[k]
+		keys := make([]string, len(items))
+		for i, it := range items {
+			keys[i] = it.key
+		}
+		now := p.names.exposed(b.name, keys)
+		for i, former := range p.names.form(b.name, keys, !p.names.unclear[b.name]) {
+			if _, taken := s.routes[k][former]; !taken {
+				s.routes[k][former] = s.routes[k][now[i]]
+			}
+		}
+	}
 }
 
 // claim notes whose URIs are whose, by all that is listed.
@@ -272,7 +298,7 @@ func partialReport(p *Proxy, k kind) []byte {
 	var out []missing
 	for _, b := range p.all() {
 		err := b.failure()
-		if b.catalog != nil {
+		if b.catalog != nil && !b.inherited {
 			err = b.catalog.failed[k]
 		}
 		if err != nil {

@@ -95,6 +95,10 @@ const followTime = 10 * time.Second
 
 // follow subscribes to one resource.
 func (p *Proxy) follow(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
+	return anew(func() (func(), error) { return p.followOnce(ctx, from, l, uri) })
+}
+
+func (p *Proxy) followOnce(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
 	to, err := p.resolveURI(ctx, uri)
 	if err != nil {
 		return nil, err
@@ -130,6 +134,9 @@ func (p *Proxy) followThere(ctx context.Context, from *caller, l listener, uri s
 	if err := p.hub.add(ctx, c, s); err != nil {
 		return nil, err
 	}
+	if b.hasLeft() && p.hub.strayed(s, b) {
+		return nil, errLeft
+	}
 	return func() { p.hub.remove(p, s) }, nil
 }
 
@@ -158,8 +165,9 @@ type watched struct {
 	bare string
 	turn chan struct{} // one place: who tells the server
 
-	subs map[*subscription]struct{} // guarded by hub.mu
-	told *connection                // that the server was told over; the turn's holder's alone
+	subs   map[*subscription]struct{} // guarded by hub.mu
+	missed bool                       // changes may have been missed already; guarded by hub.mu
+	told   *connection                // that the server was told over; the turn's holder's alone
 }
 
 // hub is who wants to know of which resource: counted by link and URI, so that a
@@ -273,7 +281,10 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool
 		defer h.mu.Unlock()
 		h.forget(w)
 	case err == nil:
-		again = w.told != nil
+		h.mu.Lock()
+		again = w.told != nil || w.missed
+		w.missed = false
+		h.mu.Unlock()
 		w.told = c
 	}
 	return again, err

@@ -43,7 +43,7 @@ func (l *link) tend(failures int) {
 	l.tended = true
 	l.b.p.work.Go(func() { // ends with the proxy, at the latest
 		for n := failures; l.pauseBefore(n); n++ {
-			if _, err := l.acquire(l.b.p.lifetime); err == nil {
+			if _, err := l.acquire(l.b.life); err == nil {
 				n = 0 // it may be lost again by now
 			}
 		}
@@ -67,7 +67,7 @@ func (l *link) pauseBefore(failures int) bool {
 	}
 	at := l.tendAt
 	b.mu.Unlock()
-	if deadline.Pause(b.p.lifetime, time.Until(at)) == nil {
+	if deadline.Pause(b.life, time.Until(at)) == nil {
 		return true
 	}
 	b.mu.Lock()

@@ -53,7 +53,7 @@ func FuzzWrap(f *testing.F) {
 }
 
 func TestWhoseURI(t *testing.T) {
-	a, b, c := newBackend(&Proxy{}, Server{Name: "a"}), newBackend(&Proxy{}, Server{Name: "b"}), newBackend(&Proxy{}, Server{Name: "c"})
+	a, b, c := newBackend(&Proxy{lifetime: t.Context()}, Server{Name: "a"}), newBackend(&Proxy{lifetime: t.Context()}, Server{Name: "b"}), newBackend(&Proxy{lifetime: t.Context()}, Server{Name: "c"})
 	of := newClaims()
 	of.add(a, "file:///a")
 	of.add(b, "file:///b")
@@ -76,7 +76,7 @@ func TestWhoseURI(t *testing.T) {
 
 func TestNotesAreBounded(t *testing.T) {
 	var n notes
-	a := newBackend(&Proxy{}, Server{})
+	a := newBackend(&Proxy{lifetime: t.Context()}, Server{})
 	for i := range maxNotes + 10 {
 		n.add(fmt.Sprint("https://", i), a)
 		n.add("https://0", a)
@@ -95,7 +95,7 @@ func FuzzExposed(f *testing.F) {
 	} {
 		f.Add([]byte(s), "a:b")
 	}
-	p := &Proxy{log: slog.New(slog.DiscardHandler)}
+	p := &Proxy{log: slog.New(slog.DiscardHandler), lifetime: f.Context()}
 	p.roster.Store(&[]*backend{newBackend(p, Server{Name: "a"}), newBackend(p, Server{Name: "b"})})
 	p.snap.Store(newSnapshot(p))
 	f.Fuzz(func(t *testing.T, in []byte, asked string) {

@@ -1,0 +1,198 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// errLeft is a request that has come to a backend which another configuration
+// has replaced or removed in the moment before. Nothing was sent.
+var errLeft = errors.New("its entry in the configuration has just been changed")
+
+// anew does what finds a backend and asks it something again, where the backend
+// was replaced in between: it finds the new one then.
+func anew[T any](do func() (T, error)) (T, error) {
+	for n := 0; ; n++ {
+		v, err := do()
+		if n == 2 || !errors.Is(err, errLeft) {
+			return v, err
+		}
+	}
+}
+
+// leaveTime bounds how long calls to a backend that goes are waited for.
+const leaveTime = 30 * time.Second
+
+// depart takes the backend out of use: nothing connects any more, calls under
+// way go on for a while. What clients have with it goes to its successor where
+// it can, nil for none. It does not wait.
+func (b *backend) depart(successor *backend) {
+	p := b.p
+	b.mu.Lock()
+	b.closed = true
+	close(b.left)
+	b.lists.stop()
+	var idle, busy []*connection
+	for _, l := range b.everyLink() {
+		switch c := l.ready.Swap(nil); {
+		case c == nil:
+		case c.dismiss():
+			idle = append(idle, c)
+		default:
+			busy = append(busy, c)
+		}
+	}
+	b.going = busy
+	b.expose()
+	b.mu.Unlock()
+	p.hub.follow(b, successor)
+	p.homes.forget(b)
+	p.notes.hand(b, successor)
+	p.work.Go(func() { // bounded by what closing takes
+		var wg sync.WaitGroup
+		for _, c := range idle {
+			wg.Go(func() { _ = c.client.Close() })
+		}
+		wg.Wait()
+		close(b.gone)
+	})
+	p.work.Go(func() { b.drain(busy) }) // bounded by leaveTime and what closing takes
+}
+
+// drain closes connections when the calls over them have ended, and with the last
+// the backend.
+func (b *backend) drain(busy []*connection) {
+	p := b.p
+	bound := leaveTime
+	if limit := b.set().RequestTimeout; limit > 0 {
+		bound = min(bound, limit)
+	}
+	ctx, cancel := context.WithTimeout(p.lifetime, bound)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, c := range busy {
+		wg.Go(func() { c.retire(ctx) })
+	}
+	wg.Wait()
+	<-b.gone
+	b.keepUsage()
+	b.close()
+	p.mu.Lock()
+	p.leaving = slices.DeleteFunc(slices.Clone(p.leaving), func(other *backend) bool { return other == b })
+	b.catalog = nil
+	p.mu.Unlock()
+	p.log.Info("backend ended: its entry has gone or changed", "server", b.name)
+}
+
+// hasLeft tells whether another configuration has taken the backend out of use.
+func (b *backend) hasLeft() bool {
+	select {
+	case <-b.left:
+		return true
+	default:
+		return false
+	}
+}
+
+// endedBy tells why nothing connects to a backend that is closed.
+func (b *backend) endedBy() error {
+	if b.hasLeft() {
+		return errLeft
+	}
+	return errProxyClosed
+}
+
+// blame tells of a connection that was closed under a call why it was.
+func (b *backend) blame(err error) error {
+	if b.hasLeft() && errors.Is(err, runtime.ErrClosed) {
+		return fmt.Errorf("its entry in the configuration has changed, and the call took too long to be waited for: %w", err)
+	}
+	return err
+}
+
+// follow takes the subscriptions at a backend over to its successor, which is
+// connected in the background; without one they end, and can be made anew.
+func (h *hub) follow(b, successor *backend) {
+	var ended []*subscription
+	moved := false
+	h.mu.Lock()
+	for l, all := range h.m {
+		if l.b != b {
+			continue
+		}
+		for _, w := range all {
+			for s := range w.subs {
+				h.take(s)
+				if successor == nil {
+					ended = append(ended, s)
+					continue
+				}
+				h.put(successor.primary, s).missed = true
+				moved = true
+			}
+		}
+		delete(h.m, l)
+	}
+	h.mu.Unlock()
+	for _, s := range ended {
+		if s.who == nil {
+			continue
+		}
+		o := &s.who.belongings
+		o.mu.Lock()
+		delete(o.watches, s.uri)
+		o.mu.Unlock()
+	}
+	if moved {
+		successor.start()
+	}
+}
+
+// strayed takes a subscription back that was made at a backend after those it
+// had went to its successor.
+func (h *hub) strayed(s *subscription, b *backend) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := s.watched
+	if w != nil && w.link.b != b {
+		return false // it went with them
+	}
+	if w != nil {
+		h.take(s)
+		h.forget(w)
+	}
+	return true
+}
+
+// forget drops what is known of a backend's tasks.
+func (h *homes) forget(b *backend) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, to := range h.all {
+		if to.link.b == b {
+			delete(h.all, id)
+		}
+	}
+}
+
+// hand has links of a backend lead to its successor; without one they lead
+// nowhere.
+func (n *notes) hand(b, successor *backend) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for uri, of := range n.of {
+		switch {
+		case of != b:
+		case successor != nil:
+			n.of[uri] = successor
+		default:
+			delete(n.of, uri)
+		}
+	}
+}
