@@ -15,12 +15,16 @@ import (
 // has replaced or removed in the moment before. Nothing was sent.
 var errLeft = errors.New("its entry in the configuration has just been changed")
 
+// maxAnew bounds how often a request is taken to another backend: each time takes
+// another configuration.
+const maxAnew = 20
+
 // anew does what finds a backend and asks it something again, where the backend
 // was replaced in between: it finds the new one then.
 func anew[T any](do func() (T, error)) (T, error) {
 	for n := 0; ; n++ {
 		v, err := do()
-		if n == 2 || !errors.Is(err, errLeft) {
+		if n == maxAnew || !errors.Is(err, errLeft) {
 			return v, err
 		}
 	}
