@@ -28,7 +28,7 @@ func measure(asked []int) map[int]Figures {
 		}
 		p := process{pid: s.pid, parent: s.parent, group: s.group, rss: s.pages * page, cpu: time.Duration(s.ticks) * tick}
 		if !booted.IsZero() {
-			p.started = booted.Add(time.Duration(s.started) * tick)
+			p.started = booted.Add(time.Duration(s.started) * tick) //nolint:gosec // ticks since boot
 		}
 		all = append(all, p)
 	}

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,8 +62,8 @@ func psTime(text string) time.Duration {
 		return -1
 	}
 	unit := time.Second
-	for i := len(parts) - 1; i >= 0; i-- {
-		n, err := strconv.ParseFloat(parts[i], 64)
+	for _, part := range slices.Backward(parts) {
+		n, err := strconv.ParseFloat(part, 64)
 		if err != nil || n < 0 {
 			return -1
 		}

@@ -1,6 +1,17 @@
 // Package proc runs child processes whose standard streams are pipes, each in
 // a process group (Windows: a job object) of its own, and ends them with
 // everything they have started.
+//
+// # Whose number is it
+//
+// A process group is signalled by a number, and numbers are used anew. A group
+// keeps its number as long as a process of it lives or its leader has not been
+// waited for. So the leader, our child, is not waited for when it ends: it is
+// looked at (waitid with WNOWAIT), and its status stays with the kernel until
+// Stop has seen the end of the whole group. Every signal to the group is sent
+// before that, so it cannot reach a stranger. Other processes than those of the
+// group are signalled through a handle (Linux: a pidfd) which is opened first
+// and used only where the process is still the one that was found.
 package proc
 
 import (
@@ -8,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"time"
 )
 
 // Options say what to start.
@@ -23,147 +33,106 @@ type Options struct {
 	// Hurry is closed when there is no time left: what Stop would wait for is
 	// killed at once. Nil is never.
 	Hurry <-chan struct{}
+	// Guard ends the child where this process is killed; nil: nothing does. It
+	// adds one variable to the environment, see Guard.
+	Guard *Guard
 }
 
 // Process is a running child. Stdin and Stdout are our ends of its pipes;
-// whoever uses them may close them at any time, Stop closes them as well.
+// whoever uses them may close them at any time, Stop closes them as well. Stop
+// must be called, also for a child that has ended.
 type Process struct {
 	Stdin, Stdout, Stderr *os.File
 
-	cmd   *exec.Cmd
-	hurry <-chan struct{}
-	tree  tree
-	done chan struct{} // closed once the child itself has been reaped
-	stop sync.Once
+	cmd    *exec.Cmd
+	tree   tree
+	guard  *Guard
+	hurry  <-chan struct{}
+	done   chan struct{} // closed once the child itself has ended
+	status string        // set before done is closed
+	let    chan struct{} // closed when the child may be waited for
+	reaped chan struct{} // closed once it has been
+	stop   sync.Once
 }
 
-// Start starts a child.
+// Start starts a child. With an error nothing is left of the attempt.
 func Start(o Options) (*Process, error) {
 	// The child's lifetime is Stop's business: no context ends it.
 	cmd := exec.Command(o.Command, o.Args...) //nolint:noctx // running what the user configured is the purpose
+	p := &Process{cmd: cmd, guard: o.Guard, hurry: o.Hurry, done: make(chan struct{}), let: make(chan struct{}), reaped: make(chan struct{})}
 	cmd.Env, cmd.Dir = o.Env, o.Dir
-	p := &Process{cmd: cmd, hurry: o.Hurry, done: make(chan struct{})}
-	var theirs []*os.File
-	defer func() {
-		for _, f := range theirs {
-			_ = f.Close()
-		}
-	}()
-	pipe := func(ours **os.File, childReads bool) (*os.File, error) {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, err
-		}
-		child := w
-		*ours = r
-		if childReads {
-			child, *ours = r, w
-		}
-		theirs = append(theirs, child)
-		return child, nil
+	var mark string
+	if o.Guard != nil {
+		cmd.Env, mark = o.Guard.mark(o.Env)
 	}
-	in, err := pipe(&p.Stdin, true)
+	theirs, err := p.pipes()
 	if err != nil {
 		return nil, err
 	}
-	out, err := pipe(&p.Stdout, false)
-	if err != nil {
-		p.closePipes()
-		return nil, err
-	}
-	errs, err := pipe(&p.Stderr, false)
-	if err != nil {
-		p.closePipes()
-		return nil, err
-	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	defer closeAll(theirs[:])
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
 	prepare(cmd)
 	if err := cmd.Start(); err != nil {
 		p.closePipes()
 		return nil, err
 	}
-	if p.tree, err = adopt(cmd); err != nil {
+	if p.tree, err = adopt(cmd, mark); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		p.closePipes()
 		return nil, fmt.Errorf("put %s into a job: %w", o.Command, err)
 	}
-	go func() {
-		_ = cmd.Wait() // the status is in ProcessState
-		close(p.done)
-	}()
+	p.guard.add(p.tree)
+	go p.watch()
 	return p, nil
+}
+
+// pipes opens the three streams and gives the child's ends. All are closed on
+// exec, so no other child inherits them.
+func (p *Process) pipes() (theirs [3]*os.File, err error) {
+	if theirs[0], p.Stdin, err = os.Pipe(); err == nil {
+		if p.Stdout, theirs[1], err = os.Pipe(); err == nil {
+			p.Stderr, theirs[2], err = os.Pipe()
+		}
+	}
+	if err != nil {
+		p.closePipes()
+		closeAll(theirs[:])
+	}
+	return theirs, err
+}
+
+// watch notes the end of the child, and waits for it when Stop lets it.
+func (p *Process) watch() {
+	p.status = await(p.cmd)
+	close(p.done)
+	<-p.let
+	_ = p.cmd.Wait() // how it ended is known
+	close(p.reaped)
 }
 
 // PID is the child's process id.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the child itself has ended.
+// Done is closed when the child itself has ended. Descendants may live on and
+// hold its pipes until Stop.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Status tells how the child has ended, such as "exit status 3"; "running"
-// before that.
+// Status tells how the child has ended, such as "exit status 3" or "signal:
+// killed"; "running" before that.
 func (p *Process) Status() string {
 	select {
 	case <-p.done:
-		return p.cmd.ProcessState.String()
+		return p.status
 	default:
 		return "running"
 	}
 }
 
-// Stop ends the child and its descendants and returns when the child has been
-// reaped: standard input is closed; after grace the whole group is asked to
-// end (SIGTERM), even where its leader has gone; after term it is killed. Both
-// waits end with Options.Hurry. It is idempotent; a second caller waits for the
-// first.
-func (p *Process) Stop(grace, term time.Duration) {
-	p.stop.Do(func() {
-		defer p.closePipes()
-		_ = p.Stdin.Close()
-		p.wait(grace)
-		if p.tree.terminate() {
-			p.waitTree(term)
-		}
-		p.tree.kill()
-		<-p.done
-	})
-}
+func (p *Process) closePipes() { closeAll([]*os.File{p.Stdin, p.Stdout, p.Stderr}) }
 
-func (p *Process) wait(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-p.done:
-	case <-p.hurry:
-	case <-t.C:
-	}
-}
-
-// waitTree waits for the group to be gone, asking every few milliseconds:
-// nothing else tells of the end of a grandchild.
-func (p *Process) waitTree(d time.Duration) {
-	const step = 5 * time.Millisecond
-	for end := time.Now().Add(d); time.Now().Before(end); {
-		p.wait(step)
-		if !p.tree.alive() {
-			return
-		}
-		select {
-		case <-p.hurry:
-			return
-		default:
-		}
-		select {
-		case <-p.done:
-			time.Sleep(step) // only descendants are left
-		default:
-		}
-	}
-}
-
-func (p *Process) closePipes() {
-	for _, f := range []*os.File{p.Stdin, p.Stdout, p.Stderr} {
+func closeAll(files []*os.File) {
+	for _, f := range files {
 		if f != nil {
 			_ = f.Close()
 		}

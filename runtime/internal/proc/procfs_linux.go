@@ -58,14 +58,15 @@ func parseStat(line []byte) (s stat, ok bool) {
 	if s.pid == 0 || len(fields) < enough {
 		return s, false
 	}
-	number := func(field int) int64 {
-		n, _ := strconv.ParseInt(string(fields[field-3]), 10, 64) // the kernel writes numbers
+	number := func(field int) int64 { // the kernel writes numbers, and none of these is negative
+		n, _ := strconv.ParseInt(string(fields[field-3]), 10, 64)
 		return n
 	}
 	s.state = fields[0][0]
 	s.parent, s.group = int(number(4)), int(number(5))
 	s.ticks = number(14) + number(15) + number(16) + number(17)
-	s.started, s.pages = uint64(number(22)), number(24)
+	s.started, _ = strconv.ParseUint(string(fields[22-3]), 10, 64)
+	s.pages = number(24)
 	return s, true
 }
 

@@ -1,0 +1,3 @@
+package proc_test
+
+func act([]string) int { return 2 }

@@ -1,0 +1,34 @@
+package proc
+
+import (
+	"errors"
+	"os/exec"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// await waits for the end of a child, leaves it to be waited for, and tells how
+// it has ended.
+func await(cmd *exec.Cmd) string {
+	var info unix.Siginfo
+	for {
+		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil)
+		switch {
+		case err == nil:
+			return statusText(info.Code, childStatus(&info))
+		case !errors.Is(err, syscall.EINTR):
+			_ = cmd.Wait() // a system without waitid
+			return cmd.ProcessState.String()
+		}
+	}
+}
+
+// childStatus is si_status of siginfo_t: behind three numbers, which are padded
+// to the alignment of a pointer, and the process and user ids.
+func childStatus(info *unix.Siginfo) int32 {
+	align := unsafe.Sizeof(uintptr(0))
+	at := (3*4+align-1)/align*align + 8
+	return *(*int32)(unsafe.Add(unsafe.Pointer(info), at)) //nolint:gosec // inside of info, which has 128 bytes
+}

@@ -1,0 +1,88 @@
+package proc
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Guard sees to it that no child outlives this process, however it ends: also
+// by SIGKILL, which leaves no time to end anything, and with the children's
+// descendants, whom no signal of a parent's death would reach.
+//
+// On Linux and macOS another process does it, the guardian: GuardOptions.Path
+// run again. It holds the read end of a pipe whose write end is ours, and the
+// list of process groups that we write there. When the pipe ends without a
+// goodbye it ends the groups, see Guardian.
+//
+// A child that has been started is in the list a moment later, and this process
+// may be killed in between. So each child is told in its environment whose it
+// is (Mark), and the guardian looks for that, too. Between fork and exec, when
+// a child has no environment of its own yet, it still holds a copy of the
+// pipe's write end, which is closed on exec: the end of the pipe therefore
+// means that every child which was ever begun shows its mark. The mark finds
+// descendants that have left their group as well; the list finds those that
+// have cleared their environment. Only what has done both escapes.
+//
+// On Windows this process is put into a job object that ends with its last
+// handle; there is no other process.
+//
+// A nil *Guard guards nothing.
+type Guard struct {
+	o    GuardOptions
+	id   string
+	next atomic.Uint64
+
+	mu     sync.Mutex // guards what follows; writes to the pipe do not block
+	groups map[int]uint64
+	pipe   *os.File
+	closed bool
+
+	keeper keeper
+}
+
+// GuardOptions say how the guardian is started.
+type GuardOptions struct {
+	// Path is the executable, Args its arguments with the name first. Run so it
+	// must call Guardian with its standard input and do nothing else.
+	Path string
+	Args []string
+	// Logger; nil discards.
+	Logger *slog.Logger
+}
+
+// NewGuard starts a guard. Close ends it.
+func NewGuard(o GuardOptions) (*Guard, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // it does not fail
+	g := &Guard{o: o, id: hex.EncodeToString(id[:]), groups: map[int]uint64{}}
+	if err := g.start(); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// mark gives a child's environment and the mark that is in it.
+func (g *Guard) mark(env []string) ([]string, string) {
+	if env == nil {
+		env = os.Environ()
+	}
+	m := markFor(g.id, g.next.Add(1))
+	return withMark(env, m), m
+}
+
+// restartWait is how long a guardian that has died again is waited with, by how
+// often it has: the first time it is replaced at once.
+func restartWait(deaths int) time.Duration {
+	if deaths < 2 {
+		return 0
+	}
+	return min(time.Second<<min(deaths-2, 10), time.Minute)
+}

@@ -1,0 +1,243 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Lines of the pipe to the guardian. The first is the guard's id.
+const (
+	lineGuard  = "guard"  // ID
+	lineAdd    = "add"    // GROUP STARTED
+	lineRemove = "remove" // GROUP
+	lineBye    = "bye"    // nothing is left to be ended
+)
+
+// GuardianVariable is set in the guardian's environment, so that a program that
+// was started as one by mistake does not start another.
+const GuardianVariable = "MCPCTL_GUARDIAN"
+
+// byeWait is how long a guardian may take to go.
+const byeWait = 2 * time.Second
+
+// keeper keeps a guardian running.
+type keeper struct {
+	stop chan struct{}
+	work sync.WaitGroup
+	cmd  *exec.Cmd // the present one; guarded by Guard.mu
+}
+
+// start starts the first guardian and keeps one from then on.
+func (g *Guard) start() error {
+	g.keeper.stop = make(chan struct{})
+	ended, err := g.launch()
+	if err != nil {
+		return err
+	}
+	g.keeper.work.Go(func() { g.keep(ended) })
+	return nil
+}
+
+// launch starts a guardian and tells it everything; ended is closed when it has
+// been waited for.
+func (g *Guard) launch() (ended chan struct{}, err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	// One processor: it sleeps, and looks at processes once in its life.
+	env := append(os.Environ(), GuardianVariable+"=1", "GOMAXPROCS=1")
+	cmd := &exec.Cmd{
+		Path: g.o.Path, Args: g.o.Args, Env: env, Dir: "/", Stdin: r,
+		// A session of its own: no terminal's signals, no job control.
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	if err := cmd.Start(); err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	g.mu.Lock()
+	g.pipe, g.keeper.cmd = w, cmd
+	text := []byte(lineGuard + " " + g.id + "\n")
+	for group, started := range g.groups {
+		text = append(text, addLine(group, started)...)
+	}
+	g.tell(text)
+	if g.closed { // meanwhile
+		g.bye()
+	}
+	g.mu.Unlock()
+	ended = make(chan struct{})
+	g.keeper.work.Go(func() {
+		_ = cmd.Wait()
+		close(ended)
+	})
+	return ended, nil
+}
+
+// keep replaces a guardian that ends before its time. What is started
+// meanwhile is in the list that the next one gets.
+func (g *Guard) keep(ended chan struct{}) {
+	for deaths := 1; ; deaths++ {
+		since := time.Now()
+		select {
+		case <-g.keeper.stop:
+			return
+		case <-ended:
+		}
+		g.mu.Lock()
+		stop := g.closed
+		if !stop {
+			_ = g.pipe.Close()
+			g.pipe = nil
+		}
+		g.mu.Unlock()
+		if stop {
+			return
+		}
+		if time.Since(since) > time.Minute {
+			deaths = 1
+		}
+		g.o.Logger.Warn("the guardian of child processes has ended: starting another", "status", g.keeper.cmd.ProcessState.String(), "times", deaths)
+		for {
+			if !g.pause(restartWait(deaths)) {
+				return
+			}
+			var err error
+			if ended, err = g.launch(); err == nil {
+				break
+			}
+			g.o.Logger.Warn("no guardian of child processes can be started", "err", err)
+			deaths++
+		}
+	}
+}
+
+// pause waits; false: the guard is closed.
+func (g *Guard) pause(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-g.keeper.stop:
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// tell writes whole lines; the caller holds the lock. It does not block: a
+// guardian that does not read, because somebody has stopped it, is of no use
+// and is replaced.
+func (g *Guard) tell(text []byte) {
+	if g.pipe == nil {
+		return
+	}
+	conn, err := g.pipe.SyscallConn()
+	n := 0
+	if err == nil {
+		cerr := conn.Write(func(fd uintptr) bool {
+			for {
+				n, err = syscall.Write(int(fd), text)
+				if !errors.Is(err, syscall.EINTR) {
+					return true
+				}
+			}
+		})
+		if err == nil {
+			err = cerr
+		}
+	}
+	if err == nil && n == len(text) {
+		return
+	}
+	if g.keeper.cmd != nil {
+		_ = g.keeper.cmd.Process.Kill() // keep notices
+	}
+}
+
+// add registers a child's group, before anything is asked of the child.
+func (g *Guard) add(t tree) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.groups[t.pgid] = t.started
+	g.tell(addLine(t.pgid, t.started))
+}
+
+func addLine(group int, started uint64) []byte {
+	return fmt.Appendf(nil, "%s %d %d\n", lineAdd, group, started)
+}
+
+// remove takes a group back that is gone. The leader has not been waited for
+// yet, so no other group can have the number.
+func (g *Guard) remove(t tree) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.groups, t.pgid)
+	g.tell([]byte(lineRemove + " " + strconv.Itoa(t.pgid) + "\n"))
+}
+
+// PID is the process id of the guardian, 0 while there is none.
+func (g *Guard) PID() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pipe == nil {
+		return 0
+	}
+	return g.keeper.cmd.Process.Pid
+}
+
+// Close ends the guard, when all children have been stopped. A guardian that
+// hears of children that have not been ends them.
+func (g *Guard) Close() {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		g.keeper.work.Wait()
+		return
+	}
+	g.closed = true
+	g.bye()
+	wait := byeWait
+	if len(g.groups) > 0 {
+		wait += sweepEnd
+	}
+	g.mu.Unlock()
+	close(g.keeper.stop)
+	late := time.AfterFunc(wait, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		_ = g.keeper.cmd.Process.Kill()
+	})
+	defer late.Stop()
+	g.keeper.work.Wait()
+}
+
+// bye ends the pipe; the caller holds the lock.
+func (g *Guard) bye() {
+	if g.pipe == nil {
+		return
+	}
+	if len(g.groups) == 0 {
+		g.tell([]byte(lineBye + "\n"))
+	}
+	_ = g.pipe.Close()
+	g.pipe = nil
+}

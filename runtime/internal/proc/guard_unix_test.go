@@ -1,0 +1,96 @@
+//go:build unix
+
+package proc_test
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+)
+
+// newGuard starts a guard whose guardian is this binary.
+func newGuard() (*proc.Guard, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return proc.NewGuard(proc.GuardOptions{
+		Path: exe, Args: []string{"mcp-guardian", "-act", "guardian"},
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+}
+
+// storm starts and stops children of all kinds without end, four at a time, and
+// says when it has begun. The first of its words is in the environment of all.
+func storm(words []string) int {
+	guard, err := newGuard()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("up", guard.PID())
+	scripts := []string{
+		"exec sleep 60",
+		"sleep 60 & sleep 60",
+		"trap '' TERM; sleep 60 & sleep 60",
+		"setsid sleep 60 & exec sleep 60",
+		"trap '' TERM; setsid sh -c 'sleep 60 & sleep 60' & sleep 60 &",
+		"while :; do sleep 0.01; done & cat",
+		"exit 3",
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			var kept []*proc.Process
+			for range 200 {
+				p, err := proc.Start(proc.Options{
+					Command: "sh", Args: []string{"-c", scripts[rand.IntN(len(scripts))]},
+					Env: append(os.Environ(), "STORM="+words[0]), Guard: guard,
+				})
+				if err != nil {
+					fmt.Println(err)
+					return
+				}
+				if kept = append(kept, p); len(kept) > 4 {
+					kept[0].Stop(time.Duration(rand.IntN(10))*time.Millisecond, time.Duration(rand.IntN(10))*time.Millisecond)
+					kept = kept[1:]
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return 0
+}
+
+// keep keeps two children that have cleared their environment, and says who the
+// guardian is whenever there is a new one.
+func keep(words []string) int {
+	guard, err := newGuard()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	for range 2 {
+		cmd := actor("bare=ignore-term+err=up+sleep+"+words[0], "err=up", "eof")
+		p, err := proc.Start(proc.Options{Command: cmd.Path, Args: cmd.Args[1:], Guard: guard})
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		_, _ = p.Stderr.Read(make([]byte, 1))
+	}
+	last := 0
+	for range 6000 {
+		if pid := guard.PID(); pid != 0 && pid != last {
+			last = pid
+			fmt.Println("up", pid)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return 0
+}

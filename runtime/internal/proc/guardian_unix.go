@@ -1,0 +1,191 @@
+//go:build unix
+
+package proc
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// How the guardian ends what is left: the end of their input has told the
+// children already, as in Stop. All within sweepEnd of the end of the pipe.
+const (
+	sweepTerm = 300 * time.Millisecond  // until SIGTERM
+	sweepKill = 2300 * time.Millisecond // until SIGKILL
+	sweepEnd  = 5 * time.Second         // then it gives up: what hangs in the kernel is left
+	sweepStep = 50 * time.Millisecond
+	// sweepQuiet is how long nothing may be found before it is done: a process
+	// in the middle of exec shows no environment, and one may be born behind
+	// the eyes of a look.
+	sweepQuiet = 250 * time.Millisecond
+)
+
+// Guardian is the whole life of the guardian process: it reads from pipe what
+// NewGuard's process writes, and ends what is left when the pipe ends without a
+// goodbye. No signal that can be ignored ends it, and it outlives the other
+// process by sweepEnd at most.
+func Guardian(pipe io.Reader) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGUSR1, syscall.SIGUSR2)
+	rename("mcp-guardian")
+	closeInherited()
+	debug.FreeOSMemory()
+	w := watchman{groups: map[int]uint64{}}
+	if !w.listen(pipe) {
+		w.sweep()
+	}
+}
+
+// watchman is what the guardian knows.
+type watchman struct {
+	guard  string
+	groups map[int]uint64 // with when their leaders were started
+	known  map[kin]bool   // found in an earlier look
+}
+
+// listen follows the list until the pipe ends; true: with a goodbye.
+func (w *watchman) listen(pipe io.Reader) bool {
+	lines := bufio.NewScanner(pipe)
+	lines.Buffer(make([]byte, 0, 256), 256)
+	for lines.Scan() {
+		word := strings.Fields(lines.Text())
+		if len(word) == 0 {
+			continue
+		}
+		switch {
+		case word[0] == lineBye:
+			return true
+		case word[0] == lineGuard && len(word) == 2:
+			w.guard = word[1]
+		case word[0] == lineAdd && len(word) == 3:
+			group, err := strconv.Atoi(word[1])
+			started, err2 := strconv.ParseUint(word[2], 10, 64)
+			if err == nil && err2 == nil && group > 1 {
+				w.groups[group] = started
+			}
+		case word[0] == lineRemove && len(word) == 2:
+			group, _ := strconv.Atoi(word[1]) // 0 is in no list
+			delete(w.groups, group)
+		}
+	}
+	return false
+}
+
+// sweep ends everything of the guard's.
+func (w *watchman) sweep() {
+	begun := time.Now()
+	quiet := begun
+	asked := map[kin]syscall.Signal{}
+	for {
+		now := time.Now()
+		found, sees := w.look()
+		if len(found) > 0 {
+			quiet = now
+		}
+		since := now.Sub(begun)
+		sig := syscall.Signal(0)
+		switch {
+		case since >= sweepKill:
+			sig = syscall.SIGKILL
+		case since >= sweepTerm:
+			sig = syscall.SIGTERM
+		}
+		if !sees {
+			w.blind(sig)
+		}
+		for _, k := range found {
+			if sig != 0 && asked[k] != sig {
+				asked[k] = sig
+				k.signal(sig)
+			}
+		}
+		if since > sweepEnd || sees && now.Sub(quiet) >= sweepQuiet || !sees && sig == syscall.SIGKILL {
+			return
+		}
+		time.Sleep(sweepStep)
+	}
+}
+
+// look finds what is the guard's, and forgets the groups whose number belongs
+// to others by now. With the end of mcpctl the leaders are waited for by
+// somebody else, as soon as they end, so a number can be used anew: a group is
+// still ours where its leader is the one that was registered, or has gone and a
+// member is one that has been seen before or bears the mark. In the first look,
+// a moment after the end, it is ours in any case.
+func (w *watchman) look() ([]kin, bool) {
+	first := w.known == nil
+	if first {
+		w.known = map[kin]bool{}
+	}
+	for group, started := range w.groups {
+		if leader, ok := find(group); ok && leader.started != started && started != 0 {
+			delete(w.groups, group)
+		}
+	}
+	in := func(group int) bool { _, ok := w.groups[group]; return ok }
+	carries := func(value string) bool { return w.guard != "" && markedBy(value, w.guard) }
+	found, sees := look(in, carries, 0)
+	if !sees {
+		return nil, false
+	}
+	ours := map[int]bool{} // groups of which a member is certain
+	for _, k := range found {
+		if first || w.known[k] || k.pid == k.group {
+			ours[k.group] = true
+		}
+	}
+	out := found[:0]
+	for _, k := range found {
+		sure := !in(k.group) || ours[k.group]
+		if !sure {
+			value, ok := markOf(environOf(k.pid))
+			sure = ok && carries(value)
+		}
+		if sure {
+			out = append(out, k)
+			w.known[k] = true
+		}
+	}
+	return out, true
+}
+
+// blind signals the groups where the system does not tell who lives: at once or
+// not at all, while the numbers can be trusted.
+func (w *watchman) blind(sig syscall.Signal) {
+	if sig == 0 {
+		return
+	}
+	for group := range w.groups {
+		_ = syscall.Kill(-group, sig)
+	}
+}
+
+// rename gives the process a name that killall mcpctl and pkill mcpctl do not
+// mean: the guardian has to outlive the one that it guards. Linux only.
+func rename(name string) { _ = os.WriteFile("/proc/self/comm", []byte(name), 0) }
+
+// closeInherited closes descriptors that whoever started mcpctl has left open
+// for all its descendants. Ours are closed on exec, and so are the runtime's.
+func closeInherited() {
+	for _, dir := range []string{"/proc/self/fd", "/dev/fd"} {
+		d, err := os.Open(dir)
+		if err != nil {
+			continue
+		}
+		names, _ := d.Readdirnames(-1)
+		_ = d.Close()
+		for _, name := range names {
+			fd, err := strconv.Atoi(name)
+			if err == nil && fd > 2 && inherited(fd) {
+				_ = syscall.Close(fd)
+			}
+		}
+		return
+	}
+}
