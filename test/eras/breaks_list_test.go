@@ -89,7 +89,7 @@ func breakages() []breakage {
 			`[]rawjson.Member{{Name: metaSubscription, Value: s.id}}`, `[]rawjson.Member{{Name: metaSubscription, Value: []byte("1")}}`, "list-change", "update"),
 		one("a listen is not acknowledged", proxy+"modern_listen.go",
 			`to.send(jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", acknowledged(id, &honoured)))`, `_ = acknowledged(id, &honoured)`, "list-change", "update"),
-		one("nobody hears of a list that has changed", proxy+"proxy.go",
+		one("nobody hears of a list that has changed", proxy+"reconfigure.go",
 			"l.notify(method, nil)", "_ = l", "list-change"),
 		one("any cursor is good", proxy+"cursor.go",
 			`if err := json.Unmarshal(plain, &c); err != nil || c.Version != s.version(k) || c.Next <= 0 || c.Next >= len(s.items[k]) {`, `if err := json.Unmarshal(plain, &c); err != nil {`+"\n\t\t_ = err\n\t}\n\tif c.Next < 0 || c.Next >= len(s.items[k])-1 {", "list"),
