@@ -1,0 +1,32 @@
+package config_test
+
+import "testing"
+
+// TestConnection: what concerns serve alone leaves connections as they are.
+func TestConnection(t *testing.T) {
+	const entry = `"command":"a","args":["b"],"env":{"A":"${B}"}`
+	of := func(entry string) string {
+		t.Helper()
+		e, ok := parse(t, `{"mcpServers":{"s":{`+entry+`}}}`).Entry("s")
+		if !ok {
+			t.Fatalf("no entry in %s", entry)
+		}
+		return e.Connection()
+	}
+	for _, same := range []string{
+		`"args":["b"],"command":"a","type":"stdio","env":{"A":"${B}"}`, entry + `,"start":"eager","idleTimeout":"never","isolation":"session"`,
+		entry + `,"wrapUris":true,"requestTimeout":"5s","connectTimeout":"5s","probeTimeout":"5s","shutdownTimeout":"5s","origin":{"name":"x"}`,
+	} {
+		if of(same) != of(entry) {
+			t.Errorf("%s: another connection than %s", same, entry)
+		}
+	}
+	for _, other := range []string{
+		`"command":"a","args":["b"]`, `"command":"a","args":["c"],"env":{"A":"${B}"}`, `"command":"a","args":["b"],"env":{"A":"${C}"}`,
+		entry + `,"cwd":"/"`, entry + `,"strict":true`, entry + `,"requestIdFormat":"string"`, entry + `,"missingEnv":"empty"`, entry + `,"cli":true`, entry + `,"url":"http://x"`,
+	} {
+		if of(other) == of(entry) {
+			t.Errorf("%s: the same connection as %s", other, entry)
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// watching is a file and what a watcher has told of it, one line a piece of news:
+// the names of the servers, or what is wrong.
+type watching struct {
+	t    *testing.T
+	path string
+	w    *Watcher
+
+	mu   sync.Mutex
+	told []string
+}
+
+func (x *watching) changed(f *File, err error) {
+	line := ""
+	if err != nil {
+		line = err.Error()
+	} else {
+		for _, e := range f.Entries() {
+			line += e.Name + " "
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.told = append(x.told, strings.TrimSpace(strings.TrimPrefix(line, x.path+":")))
+}
+
+// got gives what has been told since it was last asked.
+func (x *watching) got() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	line := strings.Join(x.told, "; ")
+	x.told = nil
+	return line
+}
+
+func servers(names string) string {
+	var entries []string
+	for name := range strings.FieldsSeq(names) {
+		entries = append(entries, fmt.Sprintf(`%q: {"command": "x"}`, name))
+	}
+	return `{"mcpServers": {` + strings.Join(entries, ", ") + `}}`
+}
+
+func (x *watching) write(text string) {
+	x.t.Helper()
+	if err := os.WriteFile(x.path, []byte(text), 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// rename saves as most editors do.
+func (x *watching) rename(text string) {
+	x.t.Helper()
+	if err := os.WriteFile(x.path+".new", []byte(text), 0o600); err != nil {
+		x.t.Fatal(err)
+	}
+	if err := os.Rename(x.path+".new", x.path); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// newWatching has a file with one server and a watcher of it that has not begun.
+func newWatching(t *testing.T) *watching {
+	t.Helper()
+	x := &watching{t: t, path: filepath.Join(t.TempDir(), "servers.json")}
+	x.write(servers("a"))
+	f, err := Load(x.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.w = newWatcher(x.path, WatchOptions{File: f, Changed: x.changed})
+	return x
+}
+
+// bubble runs a test on a fake clock, where the operating system tells nothing:
+// the test pokes the watcher.
+func bubble(t *testing.T, test func(t *testing.T, x *watching)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		x := newWatching(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		x.w.cancel = cancel
+		x.w.work.Go(func() { x.w.run(ctx, func() {}) })
+		defer x.w.Close()
+		synctest.Wait()
+		test(t, x)
+	})
+}
+
+func (x *watching) expect(after time.Duration, want string) {
+	x.t.Helper()
+	time.Sleep(after)
+	synctest.Wait()
+	if got := x.got(); got != want {
+		x.t.Errorf("told %q, want %q", got, want)
+	}
+}
+
+func TestWatchSettles(t *testing.T) {
+	bubble(t, func(_ *testing.T, x *watching) {
+		x.expect(time.Minute, "")
+		x.rename(servers("b"))
+		poke(x.w.touched)
+		x.expect(watchSettle-time.Millisecond, "")
+		x.expect(2*time.Millisecond, "b")
+		poke(x.w.touched) // nothing has changed
+		x.expect(time.Minute, "")
+		x.rename(servers("b c"))
+		poke(x.w.around) // as where a folder on the way is another
+		x.expect(watchSettle+time.Millisecond, "b c")
+		poke(x.w.around)
+		x.expect(time.Minute, "")
+	})
+}
+
+// TestWatchHalfWritten: what is written in steps is not taken until it is whole.
+func TestWatchHalfWritten(t *testing.T) {
+	bubble(t, func(_ *testing.T, x *watching) {
+		for _, text := range []string{"", `{"mcpServers": {"b"`, servers("b")} {
+			x.write(text)
+			poke(x.w.touched)
+			time.Sleep(watchSettle + watchDoubt/2)
+		}
+		x.expect(time.Second, "b")
+		x.write("")
+		poke(x.w.touched)
+		time.Sleep(watchSettle + watchDoubt/2)
+		x.write(servers("b")) // as before
+		poke(x.w.touched)
+		x.expect(time.Minute, "")
+	})
+}
+
+// TestWatchTrouble: a file that stays broken, empty or away is told of once, and
+// again when it is mended, though it says what it said before.
+func TestWatchTrouble(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do   func(x *watching)
+		want string
+	}{
+		"broken": {func(x *watching) { x.write("{\n \"mcpServers\": {\"a\": }}") }, `2:22: '}' where a value is due`},
+		"empty":  {func(x *watching) { x.write("// nothing\n") }, "the file is empty"},
+		"gone":   {func(x *watching) { _ = os.Remove(x.path) }, "the file is gone"},
+		"folder": {func(x *watching) { _ = os.Remove(x.path); _ = os.Mkdir(x.path, 0o700) }, "it is a directory, not a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(_ *testing.T, x *watching) {
+				tt.do(x)
+				poke(x.w.touched)
+				x.expect(watchSettle+watchDoubt-time.Millisecond, "")
+				x.expect(2*time.Millisecond, tt.want)
+				poke(x.w.touched)
+				x.expect(time.Minute, "")
+				_ = os.Remove(x.path)
+				x.rename(servers("a"))
+				poke(x.w.touched)
+				x.expect(watchSettle+time.Millisecond, "a")
+			})
+		})
+	}
+}
+
+// TestWatchBurst: a file that is written to all the time is read now and then.
+func TestWatchBurst(t *testing.T) {
+	bubble(t, func(t *testing.T, x *watching) {
+		for i := range 1000 { // 5 s
+			x.rename(servers(fmt.Sprint("s", i)))
+			poke(x.w.touched)
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		told := strings.Split(x.got(), "; ")
+		if n := len(told); n < 3 || n > 4 || told[n-1] != "s999" {
+			t.Errorf("told %d times, at last %s", n, told[n-1])
+		}
+	})
+}
+
+// TestWatchLooks: what nobody tells of is found all the same.
+func TestWatchLooks(t *testing.T) {
+	bubble(t, func(_ *testing.T, x *watching) {
+		x.rename(servers("b"))
+		x.expect(watchPoll+watchSettle+time.Millisecond, "b")
+		if err := os.Remove(x.path); err != nil {
+			x.t.Fatal(err)
+		}
+		x.expect(watchPoll+watchSettle+watchDoubt+time.Millisecond, "the file is gone")
+		x.rename(servers("b"))
+		x.expect(watchPoll+watchSettle+time.Millisecond, "b")
+	})
+}
+
+// TestWatchLook: who asks is told at once, in any case.
+func TestWatchLook(t *testing.T) {
+	bubble(t, func(_ *testing.T, x *watching) {
+		x.w.Look()
+		x.expect(0, "a")
+		x.write(`{`)
+		x.w.Look()
+		x.expect(0, `1:1: this '{' is never closed`)
+		x.w.Look()
+		x.expect(0, `1:1: this '{' is never closed`)
+		x.expect(time.Minute, "")
+		x.write(servers("a b"))
+		x.w.Look()
+		x.expect(0, "a b")
+		x.expect(time.Minute, "")
+	})
+}
+
+// TestWatchBegins: a change between reading the file and watching it is told.
+func TestWatchBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newWatching(t)
+		x.rename(servers("a b"))
+		ctx, cancel := context.WithCancel(t.Context())
+		x.w.cancel = cancel
+		x.w.work.Go(func() { x.w.run(ctx, func() {}) })
+		defer x.w.Close()
+		x.expect(time.Millisecond, "a b")
+	})
+}
+
+// TestWatchReal: the operating system tells of each way to change a file.
+func TestWatchReal(t *testing.T) {
+	t.Parallel()
+	x := newWatching(t)
+	x.w.poll = time.Hour // so that it cannot be found by looking
+	dir := filepath.Dir(x.path)
+	x.w.start()
+	defer x.w.Close()
+	x.soon("begun", func() { x.w.Look() }, "a")
+	x.soon("renamed", func() { x.rename(servers("b")) }, "b")
+	x.soon("written", func() { x.write(servers("c")) }, "c")
+	x.soon("removed", func() { _ = os.Remove(x.path) }, "the file is gone")
+	x.soon("made again", func() { x.write(servers("d")) }, "d")
+	// As Kubernetes mounts a ConfigMap.
+	one, two := filepath.Join(dir, "..one"), filepath.Join(dir, "..two")
+	for folder, names := range map[string]string{one: "d", two: "e"} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "servers.json"), []byte(servers(names)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(target, name string) {
+		tmp := filepath.Join(dir, "tmp")
+		if err := os.Symlink(target, tmp); err != nil {
+			t.Skip(err) // Windows may not let us
+		}
+		if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("..one", "..data")
+	link(filepath.Join("..data", "servers.json"), "servers.json")
+	x.soon("swapped", func() { link("..two", "..data") }, "e")
+	x.soon("behind the link", func() {
+		if err := os.WriteFile(filepath.Join(two, "servers.json"), []byte(servers("f")), 0o600); err != nil {
+			t.Error(err)
+		}
+	}, "f")
+}
+
+// TestWatchFolder: a folder that is removed and made again is watched again.
+func TestWatchFolder(t *testing.T) {
+	t.Parallel()
+	x := newWatching(t)
+	x.w.poll = 50 * time.Millisecond
+	dir := filepath.Dir(x.path)
+	x.w.start()
+	defer x.w.Close()
+	x.soon("removed", func() { _ = os.RemoveAll(dir) }, "the file is gone")
+	x.soon("made again", func() {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Error(err)
+		}
+		x.write(servers("b"))
+	}, "b")
+}
+
+// soon does something and waits for what is told of it.
+func (x *watching) soon(what string, do func(), want string) {
+	x.t.Helper()
+	do()
+	var got string
+	for range 1000 {
+		if got = x.got(); got != "" {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if got != want {
+		x.t.Errorf("%s: told %q, want %q", what, got, want)
+	}
+}
