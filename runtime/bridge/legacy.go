@@ -157,7 +157,11 @@ func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.
 		r := *req
 		r.Version, r.Params = l.version, unclaim(req.Params)
 		start := time.Now()
-		raw, err = l.Transport.Call(ctx, &r)
+		if a := answeredAhead(ctx); a != nil {
+			raw, err = a.result, a.err
+		} else {
+			raw, err = l.Transport.Call(ctx, &r)
+		}
 		trace(l.o.Logger, &r, start, raw, err)
 		return err
 	})

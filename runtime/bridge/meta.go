@@ -59,6 +59,9 @@ func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error
 	return rawjson.Set(params, []rawjson.Member{{Name: "_meta", Value: inner}})
 }
 
+// OfProtocol tells whether a member of a request's _meta is the protocol's own.
+func OfProtocol(name string) bool { return strings.HasPrefix(name, metaPrefix) }
+
 // unclaim gives params without the members of _meta that the protocol owns:
 // before 2026-07-28 they mean nothing, and a server of both eras would take the
 // request for a modern one. Params that are no object stay as they are: it is
@@ -73,7 +76,7 @@ func unclaim(params json.RawMessage) json.RawMessage {
 		return params
 	}
 	raw := at.Of(params)
-	inner, err := rawjson.Without(raw, func(name string) bool { return strings.HasPrefix(name, metaPrefix) })
+	inner, err := rawjson.Without(raw, OfProtocol)
 	if err != nil || len(inner) == len(raw) {
 		return params
 	}

@@ -26,6 +26,32 @@ func TestCallDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestModernCallAllocates little on stdio: what stands for the client, and its
+// line, since the server may ask.
+func TestModernCallAllocates(t *testing.T) {
+	c := newPath(t, fmt.Appendf(nil, pathResult, "r"))
+	const batch = 100
+	lines := bytes.Repeat(julyEcho(100), batch)
+	for range 10 {
+		c.round(t, lines, batch)
+	}
+	if perCall := testing.AllocsPerRun(50, func() { c.round(t, lines, batch) }) / batch; perCall > 3 {
+		t.Errorf("got %.2f allocations a call, want 2", perCall)
+	}
+}
+
+// TestHTTPModernCallAllocates little beside what net/http does.
+func TestHTTPModernCallAllocates(t *testing.T) {
+	c := newWebPath(t, fmt.Appendf(nil, pathResult, "r"))
+	c.modern()
+	for range 10 {
+		c.round()
+	}
+	if n := testing.AllocsPerRun(500, c.round); n > 5 {
+		t.Errorf("got %.2f allocations a call, want 4", n)
+	}
+}
+
 // TestHTTPCallAllocates little beside what net/http does: the exchange, its
 // channel, the answer.
 func TestHTTPCallAllocates(t *testing.T) {

@@ -31,6 +31,9 @@ type backend struct {
 	// common is the connection that all clients of the handshake era take, nil
 	// where there is none or it depends on the client.
 	common atomic.Pointer[connection]
+	// plain is the connection that plain calls of the stateless era take to a
+	// server of the handshake era, nil where they cannot; see direct.
+	plain atomic.Pointer[connection]
 	// known is set once what the server offers is in the snapshot.
 	known atomic.Bool
 	// met is set once the primary connection was made: what is known before is

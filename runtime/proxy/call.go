@@ -144,6 +144,9 @@ func (c *call) free() {
 func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
 	c.end, c.failed = a.At, a.Err != nil || a.Error != nil
+	if d, ok := c.to.(*direct); ok {
+		return d.finish(c, a)
+	}
 	if a.Err != nil {
 		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: c.backend.blame(a.Err)}))
 	}
@@ -236,7 +239,11 @@ func (p *Proxy) abandonQuick(of func(receiver) bool) {
 			}
 			conn.gaveUp(who)
 			if pipe.Abandon(n, errSessionEnded.Error()) {
+				to := found.to
 				found.free()
+				if d, ok := to.(*direct); ok {
+					d.gone()
+				}
 			}
 		}
 	}

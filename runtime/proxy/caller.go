@@ -26,6 +26,9 @@ type caller struct {
 	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// home is the connection that the request concerns; nil: any that suits.
 	home *link
+	// sent is the connection that the request has gone over already, gone or not;
+	// nil: it has not been sent.
+	sent *connection
 	// pause tells that the server has ended its stream in the middle of the
 	// request, to be asked again after a while. It must not wait. Nil: nothing
 	// follows from that.

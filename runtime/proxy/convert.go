@@ -14,7 +14,7 @@ func (p *Proxy) conversion(r *request, by *connection) bridge.Conversion {
 	if r.from.modern() {
 		c.Server = p.info
 		if !by.modern() { // others say it themselves
-			c.Backend = describe(by.client.Info().Implementation)
+			c.Backend = by.implementation
 		}
 	} else {
 		c.Wrap = r.to != nil && r.to.wraps

@@ -90,6 +90,21 @@ func (h *HTTPFront) spawn(f func()) bool {
 	return !h.closed
 }
 
+// timer gives a running timer; doneWith takes it back.
+func (h *HTTPFront) timer(d time.Duration) *time.Timer {
+	t, _ := h.timers.Get().(*time.Timer)
+	if t == nil {
+		return time.NewTimer(d)
+	}
+	t.Reset(d)
+	return t
+}
+
+func (h *HTTPFront) doneWith(t *time.Timer) {
+	t.Stop()
+	h.timers.Put(t)
+}
+
 // ServeHTTP implements [http.Handler].
 func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.o.admit(w, r) {

@@ -53,16 +53,8 @@ func (o *outlet) run() {
 			o.unblock()
 		}
 	}()
-	quiet, _ := o.h.timers.Get().(*time.Timer)
-	if quiet == nil {
-		quiet = time.NewTimer(silence)
-	} else {
-		quiet.Reset(silence)
-	}
-	defer func() {
-		quiet.Stop()
-		o.h.timers.Put(quiet)
-	}()
+	quiet := o.h.timer(silence)
+	defer o.h.doneWith(quiet)
 	if o.likes.streams() {
 		o.open()
 	}

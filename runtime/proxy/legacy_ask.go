@@ -18,7 +18,9 @@ type active struct {
 	from   caller
 	relays []*relay // calls that have a goroutine
 	quick  []uint64 // the others, by their ids
-	level  level    // what the client wants to have of the server's log
+	// direct are those of quick that come from the stateless era.
+	direct []*direct
+	level  level // what the client wants to have of the server's log
 }
 
 // only gives the calls in flight over the connection where all of them are one
@@ -62,6 +64,9 @@ func (c *connection) only(ends func()) (_ *active, several bool) {
 			}
 			join(q.to.whose())
 			a.quick, to = append(a.quick, id), q.to
+			if d, ok := q.to.(*direct); ok {
+				a.direct = append(a.direct, d)
+			}
 			if ends != nil {
 				q.ends = append(q.ends, end)
 			}
@@ -84,7 +89,9 @@ func (c *connection) only(ends func()) (_ *active, several bool) {
 	// A call of the client's that can be asked inside of, where there is one.
 	if to != nil {
 		a.from = to.caller()
-		a.level = wanted(&a.from, c)
+		if a.level = silent; !a.from.modern() {
+			a.level = wanted(&a.from, c)
+		}
 	}
 	for _, e := range a.relays {
 		if to == nil || a.from.ask == nil {
@@ -181,6 +188,9 @@ func (b *backend) outside(method string) (json.RawMessage, error) {
 func (a *active) refuse(err error) {
 	for _, e := range a.relays {
 		e.refuse(err)
+	}
+	for _, d := range a.direct {
+		d.refuse(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,6 +60,10 @@ type connection struct {
 	since   time.Time // when it was connected
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
+	// upward is how its plain results reach modern clients, nil where calls need
+	// more than pipe. implementation is who the server says it is, nil for nobody.
+	upward         *bridge.Plain
+	implementation json.RawMessage
 	// remote tells that the server is no process of ours: it may be replaced by
 	// another one while the connection lasts.
 	remote bool
@@ -266,6 +271,13 @@ func (l *link) open() (*connection, *catalog, error) {
 	}
 	if t, ok := client.Transport().(interface{ Remote() bool }); ok {
 		c.remote = t.Remote()
+	}
+	c.implementation = describe(client.Info().Implementation)
+	if _, ok := bridge.Answered(b.p.lifetime, client.Transport(), nil, nil); ok && c.pipe != nil {
+		c.upward, err = bridge.NewPlain(bridge.Conversion{From: c.version, To: bridge.Modern, Server: b.p.info, Backend: c.implementation})
+		if err != nil {
+			return c, nil, err
+		}
 	}
 	close(c.opened)
 	c.restoreLevel(b.life)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -23,9 +24,14 @@ func isModern(line []byte, m *rawjson.Message, header string, session bool) bool
 	if !m.MetaVersion.Present() {
 		return header != "" && bridge.IsModern(header)
 	}
+	if string(m.MetaVersion.Of(line)) == quotedModern {
+		return true
+	}
 	v, ok := rawjson.String(line, m.MetaVersion)
 	return !ok || !session || !slices.Contains(bridge.LegacyVersions(), v)
 }
+
+const quotedModern = `"` + bridge.Modern + `"`
 
 // refusal is why a modern message is not served, with the HTTP status for it.
 type refusal struct {
@@ -45,6 +51,9 @@ func (r *refusal) object() []byte { return jsonrpc.ErrorObject(r.err.Code, r.err
 // of the body. The header is nil where the transport has none. It gives the
 // method.
 func admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *refusal) {
+	if plainCall(line, m, header) {
+		return "tools/call", nil
+	}
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
 		return "", refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "method is not a string")
@@ -73,6 +82,21 @@ func admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 		}
 	}
 	return method, nil
+}
+
+// plainCall tells, without an allocation, whether a message is a tools/call that
+// admit has nothing to say against; false where it has to look closer.
+func plainCall(line []byte, m *rawjson.Message, header http.Header) bool {
+	if string(m.Method.Of(line)) != `"tools/call"` || string(m.MetaVersion.Of(line)) != quotedModern || !isObject(m.MetaCapabilities.Of(line)) {
+		return false
+	}
+	if header == nil {
+		return true
+	}
+	name := m.Name.Of(line)
+	version, method, names := header["Mcp-Protocol-Version"], header["Mcp-Method"], header["Mcp-Name"]
+	return len(version) == 1 && version[0] == bridge.Modern && len(method) == 1 && method[0] == "tools/call" &&
+		len(name) > 1 && name[0] == '"' && bytes.IndexByte(name, '\\') < 0 && len(names) == 1 && names[0] == string(name[1:len(name)-1])
 }
 
 func missingMeta(key string) *refusal {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"sync"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -29,6 +28,9 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		write(w, no.status, jsonrpc.AppendError(nil, id, no.object()))
 		return
 	}
+	if method == "tools/call" && !likes.streams() && h.direct(w, r, likes, body, m) {
+		return
+	}
 	x := &window{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == "server/discover" { // waits for nothing
@@ -43,8 +45,18 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		h.modernListen(ctx, x, req)
 		return
 	}
-	answered := make(chan answer, 1)
-	if !h.spawn(func() { answered <- h.p.serveModern(ctx, req) }) { // ends with ctx, and is waited for below
+	h.serveModern(r, x, id, cancel, func() (answer, bool) { return h.p.serveModern(ctx, req), true })
+}
+
+// serveModern writes what comes for a request and its answer. serve gives that,
+// and false for none; cancel ends it.
+func (h *HTTPFront) serveModern(r *http.Request, x *window, id []byte, cancel context.CancelCauseFunc, serve func() (answer, bool)) {
+	answered, silent := make(chan answer, 1), false
+	if !h.spawn(func() { // ends with serve's context, and is waited for below
+		a, ok := serve()
+		silent = !ok
+		answered <- a
+	}) {
 		answered <- failed("", errProxyClosed)
 	}
 	a, why := h.exchange(r, x, answered)
@@ -53,6 +65,7 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		<-answered
 	}
 	switch {
+	case silent:
 	case why == nil:
 		x.finish(id, a)
 	case errors.Is(why, errProxyClosed):
@@ -64,8 +77,8 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 // there is none of the request's own. The choice between JSON and a stream falls
 // with the first message, or after a while of silence.
 func (h *HTTPFront) exchange(r *http.Request, x *window, answered <-chan answer) (answer, error) {
-	timer := time.NewTimer(silence)
-	defer timer.Stop()
+	timer := h.timer(silence)
+	defer h.doneWith(timer)
 	for {
 		select {
 		case a := <-answered:

@@ -55,9 +55,14 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 		}
 	} else {
 		call = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, call *bridge.Parked) (json.RawMessage, error) {
-			return p.converse(ctx, call, k, r, s)
+			return p.converse(ctx, call, k, r, s, nil)
 		})
 	}
+	return p.awaitParked(ctx, call, r, s)
+}
+
+// awaitParked waits for a call that may ask: its result, or what asks the client.
+func (p *Proxy) awaitParked(ctx context.Context, call *bridge.Parked, r request, s *state) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
@@ -131,8 +136,11 @@ func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.Ra
 }
 
 // converse runs one call to the backend and, as long as there is nothing to
-// ask the client, what follows from its results.
-func (p *Proxy) converse(ctx context.Context, call *bridge.Parked, k kind, r request, s *state) ([]byte, error) {
+// ask the client, what follows from its results. first makes the first of the
+// calls; nil: like the others.
+func (p *Proxy) converse(
+	ctx context.Context, call *bridge.Parked, k kind, r request, s *state, first func(context.Context, request) ([]byte, error),
+) ([]byte, error) {
 	r.from.emit, r.from.ask = call.Emit, call.Ask
 	r.returns = len(r.from.capabilities) > len(`{}`)
 	next := *s
@@ -141,7 +149,13 @@ func (p *Proxy) converse(ctx context.Context, call *bridge.Parked, k kind, r req
 		if err != nil {
 			return nil, invalid("params: %v", err)
 		}
-		result, err := p.once(ctx, k, again)
+		var result []byte
+		if first != nil {
+			result, err = first(ctx, again)
+			first = nil
+		} else {
+			result, err = p.once(ctx, k, again)
+		}
 		if pages := pagesOf(err); pages != nil {
 			return p.openPages(pages, again, s)
 		}

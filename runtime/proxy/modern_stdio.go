@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -12,8 +13,9 @@ import (
 
 // modern serves a request of the stateless era, which may come between those of
 // a session. Its id is known before the next message is read, so that a
-// cancellation finds it.
-func (f *stdioFront) modern(line []byte, m rawjson.Message) {
+// cancellation finds it. It gives the backend connection that it has put a call
+// into, to be flushed.
+func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
 	f.stateless.Store(true)
 	f.p.begin()
 	id := m.ID.Of(line)
@@ -21,13 +23,18 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message) {
 	switch {
 	case no != nil:
 		f.send(jsonrpc.AppendError(nil, id, no.object()))
-		return
+		return nil
 	case method == "server/discover":
 		f.send(frame(nil, id, answer{result: f.p.discovery()}))
-		return
+		return nil
 	}
 	line = bytes.Clone(line)
-	r := request{line: line, msg: &m, method: method}
+	if method == "tools/call" {
+		if conn, taken := f.direct(line, &m, now); taken {
+			return conn
+		}
+	}
+	r := request{line: line, msg: new(m), method: method}
 	id = m.ID.Of(line)
 	lifetime := f.lifetime
 	if method == "subscriptions/listen" {
@@ -41,7 +48,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message) {
 	})
 	if method == "subscriptions/listen" {
 		f.modernListen(ctx, done, r)
-		return
+		return nil
 	}
 	f.begin()
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
@@ -52,6 +59,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message) {
 			f.send(frame(nil, id, a))
 		}
 	}()
+	return nil
 }
 
 // maxListening bounds the listens of one client at a time, which are no requests

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -25,7 +26,11 @@ type path struct {
 	out *jsonrpc.LineReader
 }
 
-// echoBackend answers every request with the same result.
+// shaken is what an echoBackend answers to initialize.
+const shaken = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}`
+
+// echoBackend answers every request with the same result, once it has shaken
+// hands.
 func echoBackend(r io.Reader, w io.Writer, result []byte) {
 	in := jsonrpc.NewLineReader(r, 0)
 	var m rawjson.Message
@@ -36,7 +41,14 @@ func echoBackend(r io.Reader, w io.Writer, result []byte) {
 			return
 		}
 		if rawjson.Scan(line, &m) == nil && m.ID.Present() {
-			out = jsonrpc.AppendResult(out, m.ID.Of(line), result)
+			answer := result
+			switch string(m.Method.Of(line)) {
+			case `"initialize"`:
+				answer = []byte(shaken)
+			case `"server/discover"`:
+				answer = []byte(`{}`)
+			}
+			out = jsonrpc.AppendResult(out, m.ID.Of(line), answer)
 		}
 		if !in.Buffered() {
 			if _, err := w.Write(out); err != nil {
@@ -59,19 +71,28 @@ func pipes(tb testing.TB) (r, w *os.File) {
 // pathProxy is a proxy before an echoBackend.
 func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
-	dial := func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		toBackend, w := pipes(tb)
-		r, fromBackend := pipes(tb)
-		go func() {
-			echoBackend(toBackend, fromBackend, result)
-			_ = fromBackend.Close()
-		}()
-		t := newPiped(w, h)
-		t.read(r)
-		tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
-		return runtime.NewClient(closeless{t}, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
+		c, err := bridge.Connect(ctx, bridge.Options{
+			Handler: h, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
+			Open: func(context.Context) (runtime.Transport, error) {
+				toBackend, w := pipes(tb)
+				r, fromBackend := pipes(tb)
+				go func() {
+					echoBackend(toBackend, fromBackend, result)
+					_ = fromBackend.Close()
+				}()
+				t := newPiped(w, h)
+				t.read(r)
+				tb.Cleanup(func() { _, _, _ = w.Close(), toBackend.Close(), r.Close() })
+				return closeless{t}, nil
+			},
+		})
+		if err != nil {
+			return nil, err
+		}
+		return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 	}
-	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial})
+	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -120,6 +141,28 @@ const pathResult = `{"tools":[{"name":"echo"}],"content":[{"type":"text","text":
 
 func echoLine(size int) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a__echo","arguments":{"text":"%s"}}}`+"\n", strings.Repeat("a", size))
+}
+
+// julyEcho is echoLine of the stateless era.
+func julyEcho(size int) []byte {
+	return []byte(julyLine(`9007199254740993`, "tools/call", `{"name":"a__echo","arguments":{"text":"`+strings.Repeat("a", size)+`"}}`, `{}`, "") + "\n")
+}
+
+// BenchmarkPathModern measures calls of the stateless era to a server of the
+// handshake era.
+func BenchmarkPathModern(b *testing.B) {
+	for _, callers := range []int{1, 16} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			c := newPath(b, fmt.Appendf(nil, pathResult, strings.Repeat("r", 512)))
+			lines := bytes.Repeat(julyEcho(512), callers)
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				if n%callers == 0 {
+					c.round(b, lines, callers)
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkPath measures calls through the proxy, both ends in this process,
@@ -190,6 +233,15 @@ func newWebPath(tb testing.TB, result []byte) *webPath {
 	return c
 }
 
+// modern has the next rounds be of the stateless era.
+func (c *webPath) modern() {
+	line := julyEcho(100)
+	_, head := request("1", "tools/call", `{"name":"a__echo"}`, `{}`, "")
+	c.body = bytes.NewReader(line)
+	c.req = httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", c.body)
+	c.req.Header = head
+}
+
 func (c *webPath) send(tb testing.TB, body []byte) {
 	tb.Helper()
 	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1/mcp", bytes.NewReader(body))
@@ -204,12 +256,19 @@ func (c *webPath) round() {
 
 // BenchmarkHTTP measures one call at a time through the HTTP front.
 func BenchmarkHTTP(b *testing.B) {
-	c := newWebPath(b, fmt.Appendf(nil, pathResult, "r"))
-	b.ReportAllocs()
-	for b.Loop() {
-		c.round()
-	}
-	if c.w.n < 50*b.N {
-		b.Errorf("%d bytes for %d calls", c.w.n, b.N)
+	for _, era := range []string{"session", "stateless"} {
+		b.Run(era, func(b *testing.B) {
+			c := newWebPath(b, fmt.Appendf(nil, pathResult, "r"))
+			if era == "stateless" {
+				c.modern()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				c.round()
+			}
+			if c.w.n < 50*b.N {
+				b.Errorf("%d bytes for %d calls", c.w.n, b.N)
+			}
+		})
 	}
 }

@@ -51,6 +51,9 @@ const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}
 // acquire gives the connection that a client's request takes. done is called
 // when the request has ended.
 func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, done func(), _ error) {
+	if from.sent != nil {
+		return from.sent, func() {}, nil
+	}
 	if !b.met.Load() {
 		// The primary connection tells the era, and what there is to ask for.
 		if _, err := b.primary.acquire(ctx); err != nil {
@@ -357,6 +360,12 @@ func (b *backend) expose() {
 		c = l.ready.Load()
 	}
 	b.common.Store(c)
+	// See pick, for a caller of the modern era.
+	if c = b.primary.ready.Load(); c != nil &&
+		(c.upward == nil || b.asks && (b.set().Isolation == IsolationAuto || b.set().Isolation == IsolationSession)) {
+		c = nil
+	}
+	b.plain.Store(c)
 }
 
 // connections are those that are ready.

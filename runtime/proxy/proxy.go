@@ -85,13 +85,14 @@ type Proxy struct {
 	log  *slog.Logger
 	info json.RawMessage // Options.Info, as results carry it
 	// roster is the backends in configured order; the slice is never edited.
-	roster  atomic.Pointer[[]*backend]
-	parking *bridge.Parking
-	notes   notes
-	snap    atomic.Pointer[snapshot]
-	reaper  reaper
-	begun   atomic.Bool    // there is a client, or will be
-	random  func() float64 // shortens what is waited for, at least 0 and less than 1
+	roster       atomic.Pointer[[]*backend]
+	parking      *bridge.Parking
+	notes        notes
+	snap         atomic.Pointer[snapshot]
+	lastDeclared atomic.Pointer[json.RawMessage] // see declared
+	reaper       reaper
+	begun        atomic.Bool    // there is a client, or will be
+	random       func() float64 // shortens what is waited for, at least 0 and less than 1
 	// seen tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.
 	seen [kinds]atomic.Bool

@@ -69,7 +69,7 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer p.listen(unasked{f})()
 	defer p.fronts.enter(f)()
 	// Calls that have no context of their own end with the client, too.
-	defer p.abandonQuick(func(r receiver) bool { return r == f })
+	defer p.abandonQuick(f.owns)
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
 	// be left in a read that nothing can interrupt.
@@ -210,8 +210,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), turnedAway()))
 		return nil
 	case m.MetaVersion.Present() && isModern(line, &m, "", f.greeted()):
-		f.modern(line, m)
-		return nil
+		return f.modern(line, m, now)
 	case string(method) == `"tools/call"`:
 		f.begin()
 		conn, taken, err := f.p.quick(line, &m, f, now)
@@ -255,7 +254,13 @@ func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
 	if f.slow.cancel(id) {
 		return
 	}
-	if f.p.cancelQuick(func(r receiver) bool { return r == f }, id) != nil {
+	switch to := f.p.cancelQuick(f.owns, id).(type) {
+	case nil:
+	case *direct:
+		if to.gone() {
+			f.end()
+		}
+	default:
 		f.end()
 	}
 }
@@ -296,6 +301,16 @@ func (f *stdioFront) caller() caller {
 
 // whose implements receiver.
 func (f *stdioFront) whose() *peer { return f.peer }
+
+// owns tells whether a call on the quick path is this client's to end. One that
+// is parked has a life of its own.
+func (f *stdioFront) owns(r receiver) bool {
+	if d, ok := r.(*direct); ok {
+		l, ok := d.front.(*lineCall)
+		return ok && l.f == f && !d.isParked()
+	}
+	return r == f
+}
 
 // ask sends a question.
 func (f *stdioFront) ask(frame []byte) error {

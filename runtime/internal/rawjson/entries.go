@@ -62,13 +62,14 @@ func ObjectAt(text []byte, at Span) (*Object, error) {
 		e.Value.Start += at.Start
 		e.Value.End += at.Start
 	}
-	return &Object{Entries: entries, start: start(text, at), gone: make([]bool, len(entries))}, nil
+	return &Object{Entries: entries, start: at.Start + Bracket(at.Of(text)), gone: make([]bool, len(entries))}, nil
 }
 
-// start finds the bracket, which white space may come before.
-func start(text []byte, at Span) int {
-	i := at.Start
-	for text[i] != '{' {
+// Bracket gives where the bracket of an object stands, which white space may come
+// before.
+func Bracket(object []byte) int {
+	i := 0
+	for object[i] != '{' {
 		i++
 	}
 	return i

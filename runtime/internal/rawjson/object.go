@@ -49,6 +49,37 @@ func Field(text []byte, name string) (Span, error) {
 	return at[0], err
 }
 
+// Walk visits the members of an object in order: the name, valid during the
+// visit only, and the span of the value. It does not allocate, but for names with
+// escapes. The text must be one JSON object.
+func Walk(text []byte, visit func(name []byte, value Span)) error {
+	s := acquire(text)
+	defer s.release()
+	if s.dec.PeekKind() != '{' {
+		return ErrNotObject
+	}
+	if _, err := s.open(); err != nil {
+		return eof(err)
+	}
+	for s.dec.PeekKind() != '}' {
+		name, err := s.name()
+		if err != nil {
+			return eof(err)
+		}
+		// The decoder reuses the bytes of a name when it reads on.
+		s.kept = append(s.kept[:0], name...)
+		at, err := s.value()
+		if err != nil {
+			return eof(err)
+		}
+		visit(s.kept, at)
+	}
+	if _, err := s.close(0); err != nil {
+		return eof(err)
+	}
+	return s.end()
+}
+
 // ErrNotArray is a value that is valid JSON and not an array.
 var ErrNotArray = errors.New("value is not a JSON array")
 

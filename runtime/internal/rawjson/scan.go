@@ -36,6 +36,9 @@ type Message struct {
 	TaskID, Notifications, InputResponses, RequestState                        Span
 	// Members of params._meta.
 	MetaToken, MetaVersion, MetaCapabilities, MetaLevel Span
+	// MetaOthers is how many members of params._meta are not the protocol's own:
+	// their names do not begin with io.modelcontextprotocol/.
+	MetaOthers int
 }
 
 var (
@@ -160,6 +163,9 @@ func (s *scanner) message(m *Message, l level) (Span, error) {
 		if err != nil {
 			return Span{}, err
 		}
+		if l == meta && !bytes.HasPrefix(name, []byte("io.modelcontextprotocol/")) {
+			m.MetaOthers++
+		}
 		at := m.member(l, name)
 		if at == nil {
 			if err := s.dec.SkipValue(); err != nil {
@@ -192,6 +198,7 @@ type scanner struct {
 	dec     jsontext.Decoder
 	buf     bytes.Buffer
 	scratch []byte
+	kept    []byte // a copy of a name
 	dup     string
 }
 

@@ -1,0 +1,398 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// direct is a tools/call of the stateless era on the quick path to a stdio server
+// of the handshake era. It has no goroutine and stands for its client while it
+// lasts. Where it turns out to need more than a plain result, it goes on as a
+// call that can wait for its client (see bridge.Parking) and that is where it
+// was: the server has asked something, or has answered with an error or with
+// what is to be asked.
+//
+// A direct is not pooled: whoever asks may come late.
+type direct struct {
+	conn         *connection
+	route        *route
+	capabilities json.RawMessage // the client's
+	front        directFront
+	id           uint64 // of the call in conn.pipe
+	call         *call  // as long as it is pending there
+
+	mu      sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
+	over    bool       // the client is answered or gone
+	more    bool       // front.goOn was called
+	settled bool       // there is an outcome
+	outcome outcome
+	parked  *bridge.Parked
+	ready   chan struct{} // closed once parked is set, or over; nil: nobody waits
+	done    chan struct{} // closed once settled; nil: nobody waits
+}
+
+// outcome is how a direct call has ended that has no plain result.
+type outcome struct {
+	result []byte
+	// err is the server's, or that of the way to it; why is ours, and ends the
+	// request as it is.
+	err, why error
+}
+
+// directFront is where a direct call comes from. Its methods run on the reader of
+// the server, or on a goroutine of whoever asks, and must not wait.
+type directFront interface {
+	// answer takes the framed answer, and the buffer with it. It gives the output
+	// that it has dirtied, as jsonrpc.Receiver's Finish does.
+	answer(framed *bytes.Buffer) *jsonrpc.Writer
+	// goOn has Proxy.goOn called on a goroutine of the front's. The front may
+	// still leave instead.
+	goOn()
+}
+
+// quickModern is quick for requests of the stateless era. d.front is set; header
+// is that of an HTTP request, nil for others. What admit looks at must have been
+// looked at.
+func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
+	name := m.Name.Of(line)
+	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 ||
+		m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
+		return nil, false, nil
+	}
+	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
+	if r == nil || r.support != "" || header != nil && len(r.mirrors) > 0 {
+		return nil, false, nil
+	}
+	conn := r.b.plain.Load()
+	if conn == nil {
+		return nil, false, nil
+	}
+	if !conn.crowd.Load() {
+		conn.usedBy(nil)
+	}
+	d.conn, d.route = conn, r
+	c, _ := calls.Get().(*call)
+	c.backend, c.to, c.from, c.version = r.b, d, conn.version, bridge.Modern
+	c.id = append(c.id[:0], m.ID.Of(line)...)
+	q := &c.query
+	*q = jsonrpc.Query{
+		ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now,
+		Limit: max(p.o.RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
+	}
+	c.edits[0] = within(m.Params, m.Name, r.quoted)
+	meta := []byte(`{}`)
+	if m.MetaOthers > 0 {
+		meta = withoutProtocol(m.Meta.Of(line))
+	}
+	if len(d.capabilities) > len(`{}`) {
+		// The client can come back with answers and a token of its own, and then
+		// the call is on its way: see wantProgress.
+		meta = withOwnToken(meta, strconv.AppendUint(c.scratch[:0], q.ID, 10))
+		c.token = append(c.token[:0], '0') // reports knows whose it becomes
+	}
+	c.edits[1] = within(m.Params, m.Meta, meta)
+	q.Edits = ordered(c.edits[:])
+	d.id, d.call = q.ID, c
+	c.start = now
+	r.b.activity.began(now)
+	if err := conn.pipe.Start(q); err != nil {
+		r.b.activity.withdrawn()
+		c.start = time.Time{}
+		c.free()
+		if errors.Is(err, jsonrpc.ErrFull) {
+			return nil, true, &backendError{server: r.b.name, err: err}
+		}
+		return nil, false, nil // as in quick
+	}
+	return conn.pipe, true, nil
+}
+
+// declared gives capabilities of a client in bytes that nobody else writes to:
+// clients declare the same ones over and over, so the last ones are kept.
+func (p *Proxy) declared(capabilities []byte) json.RawMessage {
+	if last := p.lastDeclared.Load(); last != nil && bytes.Equal(*last, capabilities) {
+		return *last
+	}
+	own := json.RawMessage(bytes.Clone(capabilities))
+	p.lastDeclared.Store(&own)
+	return own
+}
+
+// withoutProtocol gives metadata without what the protocol owns, which means
+// nothing in the handshake era, and would pass for the other's.
+func withoutProtocol(meta []byte) []byte {
+	out, err := rawjson.Without(meta, bridge.OfProtocol)
+	if err != nil {
+		return []byte(`{}`) // impossible: it was read as an object
+	}
+	return out
+}
+
+// withOwnToken gives metadata, which has none, with a progress token.
+func withOwnToken(meta, token []byte) []byte {
+	at := rawjson.Insertion(meta, rawjson.Span{Start: rawjson.Bracket(meta), End: len(meta)}, "progressToken", token)
+	return rawjson.Splice(nil, meta, at)
+}
+
+// finish takes the answer of the server. It runs where jsonrpc.Receiver's Finish
+// does.
+func (d *direct) finish(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+	framed := d.framed(c, a)
+	d.mu.Lock()
+	if framed != nil && !d.over && !d.more {
+		d.over = true
+		d.mu.Unlock()
+		return d.front.answer(framed)
+	}
+	d.mu.Unlock()
+	if framed != nil {
+		release(framed)
+	}
+	o := outcome{result: bytes.Clone(a.Result), err: a.Err}
+	switch {
+	case errors.Is(a.Err, jsonrpc.ErrTimeout):
+		o.err = &runtime.TimeoutError{Op: "tools/call", After: c.query.Limit}
+	case a.Error != nil:
+		o.err = runtime.ParseError(bytes.Clone(a.Error))
+	}
+	d.settle(o)
+	return nil
+}
+
+// framed gives the whole answer where the server's is a plain result, else nil.
+func (d *direct) framed(c *call, a jsonrpc.Answer) *bytes.Buffer {
+	if a.Err != nil || a.Error != nil {
+		return nil
+	}
+	result := c.backend.p.exposedContent(c.backend, "tools/call", a.Result)
+	framed, _ := bodies.Get().(*bytes.Buffer)
+	framed.Grow(len(result) + d.conn.upward.Len() + len(c.id) + 64)
+	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":`...)
+	at := len(b)
+	b, plain := d.conn.upward.Append(b, result)
+	if !plain {
+		release(framed)
+		return nil
+	}
+	rawjson.OneLine(b[at:])
+	framed.Write(append(b, '}', '\n'))
+	return framed
+}
+
+// settle notes how the call has ended, for who takes it from here.
+func (d *direct) settle(o outcome) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.settled {
+		return
+	}
+	d.settled, d.outcome = true, o
+	if d.done != nil {
+		close(d.done)
+	}
+	d.needMore()
+}
+
+// needMore has the call go on as a parked one, once. The caller holds the lock.
+func (d *direct) needMore() {
+	if !d.more && !d.over {
+		d.more = true
+		d.front.goOn()
+	}
+}
+
+// leave is the end of the client's request before there is an answer, unless the
+// call is parked: then that has its own.
+func (d *direct) leave(why error) {
+	d.mu.Lock()
+	parked := d.parked != nil
+	if d.ready != nil && !parked && !d.over {
+		close(d.ready)
+	}
+	d.over = true
+	d.mu.Unlock()
+	if !parked {
+		d.abandon(why)
+	}
+}
+
+// gone is told that the call was abandoned at the server because the client does
+// not want it any more. It reports whether that was the end of the request: else
+// whoever goes on with it ends it.
+func (d *direct) gone() bool {
+	d.mu.Lock()
+	if d.ready != nil && d.parked == nil && !d.over {
+		close(d.ready)
+	}
+	d.over = true
+	more := d.more
+	d.mu.Unlock()
+	d.settle(outcome{why: errCancelled})
+	return !more
+}
+
+// abandon ends the call at the server; false where it has ended.
+func (d *direct) abandon(why error) bool {
+	d.conn.gaveUp(nil)
+	if !d.conn.pipe.Abandon(d.id, why.Error()) {
+		return false
+	}
+	d.call.free()
+	return true
+}
+
+// isParked tells whether the call goes on as one that can wait for its client.
+func (d *direct) isParked() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.parked != nil
+}
+
+// refuse ends the call with an error of ours.
+func (d *direct) refuse(err error) {
+	if d.abandon(err) {
+		d.settle(outcome{why: err})
+	}
+}
+
+// ask puts a question of the server to the client, who has to come back for it.
+func (d *direct) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	d.mu.Lock()
+	if d.over && d.parked == nil {
+		d.mu.Unlock()
+		return nil, bridge.ErrLost
+	}
+	if d.ready == nil {
+		d.ready = make(chan struct{})
+		if d.parked != nil {
+			close(d.ready)
+		}
+	}
+	ready := d.ready
+	d.needMore()
+	d.mu.Unlock()
+	select {
+	case <-ready:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	d.mu.Lock()
+	k := d.parked
+	d.mu.Unlock()
+	if k == nil {
+		return nil, bridge.ErrLost
+	}
+	return k.Ask(ctx, method, params)
+}
+
+// emit is the way of what the server sends inside the call.
+func (d *direct) emit(method string, params []byte) {
+	d.mu.Lock()
+	k := d.parked
+	d.mu.Unlock()
+	if k != nil {
+		k.Emit(method, params)
+	}
+}
+
+// wait gives how the call has ended. It is the client's way of waiting for a
+// parked call: when ctx ends, so does the call.
+func (d *direct) wait(ctx context.Context) outcome {
+	d.mu.Lock()
+	if d.done == nil {
+		d.done = make(chan struct{})
+		if d.settled {
+			close(d.done)
+		}
+	}
+	done := d.done
+	d.mu.Unlock()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		if d.abandon(context.Cause(ctx)) {
+			d.settle(outcome{why: ctx.Err()})
+		}
+		<-done // the answer has won the race, or settle was just called
+	}
+	return d.outcome
+}
+
+// caller implements receiver.
+func (d *direct) caller() caller {
+	return caller{version: bridge.Modern, capabilities: d.capabilities, emit: d.emit, ask: d.ask}
+}
+
+// whose implements receiver: requests of the stateless era stand alone.
+func (d *direct) whose() *peer { return nil }
+
+// deliver implements receiver. Finish does it otherwise.
+func (d *direct) deliver(*call, answer) *jsonrpc.Writer { return nil }
+
+// progressed implements receiver.
+func (d *direct) progressed(_ *call, params []byte) *jsonrpc.Writer {
+	d.emit("notifications/progress", params)
+	return nil
+}
+
+// goOn has a direct call go on as one that can wait for its client to come back,
+// whose request r is, and waits as serveModern does. False: the client is gone,
+// and nothing is to be answered.
+func (p *Proxy) goOn(ctx context.Context, d *direct, r request) (answer, bool) {
+	s := p.park(d, r)
+	if s == nil {
+		return answer{}, false
+	}
+	result, err := p.awaitParked(ctx, d.parked, r, s)
+	switch {
+	case errors.Is(err, errCancelled):
+		return answer{}, false
+	case err != nil:
+		return p.failedModern(r.method, err), true
+	}
+	return answer{result: result}, true
+}
+
+func (p *Proxy) park(d *direct, r request) *state {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.over {
+		return nil
+	}
+	target, _ := rawjson.String(r.line, r.msg.Name) // else it would not be direct
+	s := &state{Method: r.method, Target: target}
+	d.parked = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+		return p.converse(ctx, k, tools, r, s, d.first)
+	})
+	if d.ready != nil {
+		close(d.ready)
+	}
+	return s
+}
+
+// first is the first round of the conversation that a direct call has become.
+func (d *direct) first(ctx context.Context, r request) ([]byte, error) {
+	o := d.wait(ctx)
+	if o.why != nil {
+		return nil, o.why
+	}
+	b := d.route.b
+	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
+		return nil, &backendError{server: b.name, err: o.err}
+	}
+	// What follows from it is what would follow had the call come this way.
+	r.from.sent = d.conn
+	ctx, _ = bridge.Answered(ctx, d.conn.client.Transport(), o.result, o.err) // see upward
+	return b.p.named(ctx, tools, r)
+}

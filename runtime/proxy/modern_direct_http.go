@@ -1,0 +1,89 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// postCall is a direct call of an HTTP client. Its goroutine is the request's
+// own, which waits for one of its channels.
+type postCall struct {
+	direct
+	x      window
+	framed chan *bytes.Buffer // has one place: the answer, nil where the call is to go on
+}
+
+// direct serves a call on the quick path; false where the slow one is to be
+// taken.
+func (h *HTTPFront) direct(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) bool {
+	c := &postCall{x: window{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
+	c.capabilities, c.front = h.p.declared(m.MetaCapabilities.Of(body)), c
+	conn, taken, err := h.p.quickModern(body, m, &c.direct, r.Header, time.Now())
+	switch {
+	case err != nil:
+		c.x.finish(m.ID.Of(body), h.p.failedModern("tools/call", err))
+	case taken:
+		conn.Flush()
+		defer c.x.close()
+		c.await(r, body, m)
+	}
+	return taken
+}
+
+// await writes what comes for the call.
+func (c *postCall) await(r *http.Request, body []byte, m *rawjson.Message) {
+	x, h := &c.x, c.x.h
+	timer := h.timer(silence)
+	defer h.doneWith(timer)
+	for {
+		select {
+		case framed := <-c.framed:
+			switch {
+			case framed == nil:
+				c.serve(r, body, m)
+				return
+			case x.sink != nil:
+				x.event(framed.Bytes())
+			default:
+				writeUntil(h.lifetime, x.w, http.StatusOK, framed.Bytes())
+			}
+			release(framed)
+			return
+		case <-timer.C:
+			x.comment()
+			timer.Reset(keepAlive)
+		case <-r.Context().Done():
+			c.leave(errCancelled)
+			return
+		case <-h.lifetime.Done():
+			c.leave(errProxyClosed)
+			x.send(m.ID.Of(body), failed("", errProxyClosed), http.StatusServiceUnavailable)
+			return
+		}
+	}
+}
+
+// serve goes on with the call as one that may wait for its client.
+func (c *postCall) serve(r *http.Request, body []byte, m *rawjson.Message) {
+	x, h := &c.x, c.x.h
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	x.wake = make(chan struct{}, 1)
+	req := request{line: bytes.Clone(body), msg: new(*m), method: "tools/call", header: r.Header}
+	req.from = modernCaller(&req, x.push)
+	h.serveModern(r, x, m.ID.Of(body), cancel, func() (answer, bool) { return h.p.goOn(ctx, &c.direct, req) })
+}
+
+// answer implements directFront.
+func (c *postCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
+	c.framed <- framed // the one message: has room
+	return nil
+}
+
+// goOn implements directFront.
+func (c *postCall) goOn() { c.framed <- nil } // likewise

@@ -1,0 +1,64 @@
+package proxy
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// lineCall is a direct call of a client on a pair of streams.
+type lineCall struct {
+	direct
+	f    *stdioFront
+	line []byte
+	msg  rawjson.Message
+}
+
+// direct starts a call on the quick path; false where the slow one is to be
+// taken. The line is the call's to keep.
+func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
+	l := &lineCall{f: f, line: line, msg: *m}
+	l.capabilities, l.front = m.MetaCapabilities.Of(line), l
+	f.begin()
+	conn, taken, err := f.p.quickModern(line, m, &l.direct, nil, now)
+	switch {
+	case err != nil:
+		f.reply(m.ID.Of(line), f.p.failedModern("tools/call", err))
+	case !taken:
+		f.end()
+	}
+	return conn, taken
+}
+
+// answer implements directFront.
+func (l *lineCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
+	defer l.f.end()
+	defer release(framed)
+	if l.f.out.Append(framed.Bytes()) != nil {
+		return nil // the client is gone
+	}
+	return l.f.out
+}
+
+// goOn implements directFront.
+func (l *lineCall) goOn() {
+	f := l.f
+	r := request{line: l.line, msg: &l.msg, method: "tools/call"}
+	id := r.msg.ID.Of(r.line)
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end()
+		ctx, done := f.slow.begin(f.lifetime, id)
+		defer done()
+		r.from = modernCaller(&r, func(method string, params []byte) {
+			if ctx.Err() == nil { // as in modern
+				f.notify(method, params)
+			}
+		})
+		a, ok := f.p.goOn(ctx, &l.direct, r)
+		if ok && ctx.Err() == nil && f.out.Wait() == nil {
+			f.send(frame(nil, id, a))
+		}
+	}()
+}
