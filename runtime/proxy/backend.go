@@ -146,6 +146,13 @@ func (b *backend) tryTwice(ctx context.Context, events *relay, build func(*conne
 		}
 		result, err := b.over(ctx, c, events, build)
 		done()
+		for errors.Is(err, errDismissed) { // it was closed as idle in between: as if it had never been picked
+			if c, done, err = b.acquire(ctx, events.from); err != nil {
+				return served{}, err
+			}
+			result, err = b.over(ctx, c, events, build)
+			done()
+		}
 		switch {
 		case !again || err == nil:
 		case errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed):

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 	"sync"
@@ -64,8 +65,8 @@ func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
 			r.from.home = home
 		}
 		s, err := p.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
-		if err == nil && r.method == "tasks/cancel" {
-			p.homes.ended(id)
+		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.method == "tasks/cancel" || refused && rpc.Code == runtime.CodeInvalidParams {
+			p.homes.ended(id) // nobody waits for it, or it is not known any more
 		}
 		return s.result, err
 	})

@@ -1,0 +1,225 @@
+package proxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// quickOrSlow makes a call as a front does: the quick way where there is one,
+// else the slow one. Its answer is a result, or a failure in words.
+func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
+	t.Helper()
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":` + arguments + `}}`)
+	m := new(rawjson.Message)
+	if err := rawjson.Scan(line, m); err != nil {
+		t.Fatal(err)
+	}
+	to := &take{make(chan string, 2)}
+	conn, quick, err := p.quick(line, m, to, time.Now())
+	switch {
+	case err != nil:
+		return failedText(err)
+	case quick:
+		conn.Flush()
+		return <-to.answers
+	}
+	result, err := p.answer(t.Context(), request{line: line, msg: m, method: "tools/call", from: old()})
+	if err != nil {
+		return failedText(err)
+	}
+	return string(result)
+}
+
+func failedText(err error) string { return string(failed("tools/call", err).result) }
+
+func newMortal(t *testing.T, m *mortal, set Server) *Proxy {
+	t.Helper()
+	set.Name = "a"
+	p, err := New(Options{Servers: []Server{set}, Dial: m.dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// picky is a client of the quick way in whose call something happens in the
+// moment between the choice of a connection and its use.
+type picky struct {
+	take
+	then func()
+}
+
+func (to *picky) whose() *peer {
+	to.then()
+	return nil
+}
+
+// TestReapedBetweenChoiceAndUse: the call is made over the next connection, once.
+func TestReapedBetweenChoiceAndUse(t *testing.T) {
+	t.Parallel()
+	for name, way := range map[string]func(p *Proxy, b *backend, reap func()) (string, error){
+		"quick": func(p *Proxy, b *backend, reap func()) (string, error) {
+			line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":{}}}`)
+			m := new(rawjson.Message)
+			if err := rawjson.Scan(line, m); err != nil {
+				return "", err
+			}
+			if conn, _, err := p.quick(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
+				return "", fmt.Errorf("the quick way was taken: %v %w", conn, err)
+			}
+			return quickOrSlow(t, p, `{}`), nil // as the front does
+		},
+		"slow": func(p *Proxy, b *backend, reap func()) (string, error) {
+			from := old()
+			s, err := b.call(t.Context(), &relay{method: "tools/call", from: &from}, func(*connection) (*runtime.Request, error) {
+				reap()
+				return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x","arguments":{}}`)}, nil
+			})
+			return string(s.result), err
+		},
+	} {
+		for _, plain := range []bool{false, true} {
+			if plain && name == "quick" {
+				continue
+			}
+			m := &mortal{plain: plain}
+			p := newMortal(t, m, Server{IdleTimeout: 1})
+			b := p.all()[0]
+			quickOrSlow(t, p, `{"n":1}`)
+			times := 0
+			got, err := way(p, b, func() {
+				if times++; times <= 3 { // however often it happens
+					b.reap()
+				}
+			})
+			if err != nil || !strings.Contains(got, `"said":{}`) || m.times(`{}`) != 1 {
+				t.Errorf("%s, plain %t: made %d times: %s %v", name, plain, m.times(`{}`), got, err)
+			}
+			if want := min(int64(times), 3) + 1; m.dials.Load() != want {
+				t.Errorf("%s, plain %t: connected %d times, want %d", name, plain, m.dials.Load(), want)
+			}
+		}
+	}
+}
+
+// TestReapingAndCallingAtOnce: whichever of the two wins, the call is made once
+// and answered.
+func TestReapingAndCallingAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, plain := range []bool{false, true} {
+		m := &mortal{plain: plain}
+		p := newMortal(t, m, Server{IdleTimeout: 1})
+		b := p.all()[0]
+		for i := range 1000 {
+			arguments := fmt.Sprintf(`{"n":%d}`, i)
+			c, err := b.primary.acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.usedBy(nil)
+			var wg sync.WaitGroup
+			wg.Go(b.reapSoon(i % 50))
+			got := quickOrSlow(t, p, arguments)
+			wg.Wait()
+			if !strings.Contains(got, `"said":`+arguments) || m.times(arguments) != 1 {
+				t.Fatalf("plain %t: call %d was made %d times: %s", plain, i, m.times(arguments), got)
+			}
+		}
+		t.Logf("plain %t: connected %d times", plain, m.dials.Load())
+	}
+}
+
+// reapSoon reaps after a while that is measured in work.
+func (b *backend) reapSoon(work int) func() {
+	return func() {
+		for range work * 100 {
+			_ = b.common.Load()
+		}
+		b.reap()
+	}
+}
+
+// TestNoCallIsMadeTwice: wherever a server dies over a call, the call is answered
+// once, with its result or an error that says so, and was made at most once: a
+// result says that it was made, and an error that it was not sent that it was not.
+func TestNoCallIsMadeTwice(t *testing.T) {
+	t.Parallel()
+	for _, m := range []*mortal{{}, {plain: true}, {plain: true, revision: "2026-07-28"}} {
+		for how := beforeRead; how < deaths; how++ {
+			for _, callers := range []int{1, 8} {
+				name := fmt.Sprintf("plain %t, %s, death %d, %d callers", m.plain, m.revision, how, callers)
+				died := new(atomic.Int64)
+				m := &mortal{plain: m.plain, revision: m.revision}
+				p := newMortal(t, m, Server{})
+				b := p.all()[0]
+				m.dies = func(n int64) death {
+					if n%7 != 0 {
+						return survives
+					}
+					died.Add(1)
+					b.calm()
+					return how
+				}
+				const each = 40
+				var succeeded, failed, made atomic.Int64
+				var wg sync.WaitGroup
+				for i := range callers {
+					wg.Go(func() {
+						for j := range each {
+							arguments := fmt.Sprintf(`{"n":"%d-%d"}`, i, j)
+							got := quickOrSlow(t, p, arguments)
+							times := m.times(arguments)
+							made.Add(times)
+							switch {
+							case strings.Contains(got, `"said":`+arguments) && times == 1:
+								succeeded.Add(1)
+							case strings.Contains(got, `"isError":true`) && strings.Contains(got, `"server":"a"`) && strings.Contains(got, "a: ") && times <= 1:
+								failed.Add(1)
+							default:
+								t.Errorf("%s: a call was made %d times: %s", name, times, got)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				if n := succeeded.Load() + failed.Load(); n != int64(callers*each) {
+					t.Errorf("%s: %d answers", name, n)
+				}
+				// What was never read can be told from what was not answered by nobody
+				// but the server: an error is then right, a second call never.
+				if made.Load() > int64(callers*each) || made.Load() < succeeded.Load() || died.Load() == 0 {
+					t.Errorf("%s: made %d, succeeded %d, failed %d, died %d times", name, made.Load(), succeeded.Load(), failed.Load(), died.Load())
+				}
+				if callers == 1 {
+					want := died.Load()
+					if how == afterAnswer || how == beforeRead {
+						want = 0 // nothing was in flight when it died, unless the next call was quick
+						if failed.Load() > died.Load() {
+							t.Errorf("%s: %d errors for %d deaths", name, failed.Load(), died.Load())
+						}
+						continue
+					}
+					if how != closesInput && failed.Load() != want {
+						t.Errorf("%s: %d errors for %d deaths", name, failed.Load(), want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// calm forgets how often the server has ended.
+func (b *backend) calm() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.primary.breaker = breaker{}
+}
