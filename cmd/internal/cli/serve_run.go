@@ -109,8 +109,9 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
 		Name: e.Name, Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
-		RequestTimeout: g.a.settings.ServeTimeout(e.RequestTimeout),
-		Digest:         e.Digest(),
+		RequestTimeout:   g.a.settings.ServeTimeout(e.RequestTimeout),
+		Digest:           e.Digest(),
+		DiscoveryTimeout: g.a.settings.DialTimeout(e.ConnectTimeout),
 	}
 }
 
