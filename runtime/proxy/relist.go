@@ -152,12 +152,12 @@ func (b *backend) expired() {
 // even where they look the same: more can change about a tool than its
 // description.
 func (b *backend) reload(said changeKinds) {
-	news, whole := false, true
-	if c := b.primary.ready.Load(); c != nil {
+	news, whole := false, false
+	c := b.primary.ready.Load()
+	if c != nil {
 		cat, err := b.p.load(b, c.client)
 		if err != nil {
 			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
-			whole = false
 		} else {
 			whole = cat.whole()
 			news = b.p.publish(b, cat, said)
@@ -168,6 +168,8 @@ func (b *backend) reload(said changeKinds) {
 	defer b.mu.Unlock()
 	b.lists.end()
 	b.lists.told(news, time.Now())
-	b.listed(whole)
+	if c != nil { // or connecting asks
+		b.listed(whole)
+	}
 	b.relist()
 }
