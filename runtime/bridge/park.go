@@ -83,6 +83,9 @@ func (p *Parking) Waiting() int {
 	return len(p.calls)
 }
 
+// Room tells how many calls may wait at a time.
+func (p *Parking) Room() int { return parkedMax }
+
 // Input is one question of a call, as an entry of inputRequests.
 type Input struct {
 	// Key is unique in the call's life: b1, b2, ….

@@ -13,6 +13,8 @@ type front interface {
 	// busy is how many requests are being answered: what is to be waited for
 	// before the front is ended. A listen is none.
 	busy() int
+	// clients tells who has come by it and is still there.
+	clients() []ClientStatus
 }
 
 // fronts are those of a proxy. The zero value is ready.

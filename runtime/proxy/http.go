@@ -38,7 +38,12 @@ type HTTPFront struct {
 	sessions sessions
 	timers   sync.Pool // stopped ones: every request wants one
 
-	serving atomic.Int64 // requests being answered; see busy
+	serving   atomic.Int64 // requests being answered; see busy
+	stateless struct {
+		begun    atomic.Uint64
+		inFlight atomic.Int64
+		last     atomic.Int64 // in nanoseconds since 1970
+	}
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
@@ -69,6 +74,15 @@ func (h *HTTPFront) Close() {
 	h.work.Wait()
 	h.leave()
 }
+
+// arrived counts a request that belongs to no session; left is to follow.
+func (h *HTTPFront) arrived() {
+	h.stateless.begun.Add(1)
+	h.stateless.inFlight.Add(1)
+	h.stateless.last.Store(time.Now().UnixNano())
+}
+
+func (h *HTTPFront) left() { h.stateless.inFlight.Add(-1) }
 
 // busy implements front: requests whose client waits, and those that go on
 // without it.
@@ -174,6 +188,11 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 			return
 		}
 		version, _ = s.peer.settled()
+		s.serving.Add(1)
+		defer s.serving.Add(-1)
+	} else if m.ID.Present() {
+		h.arrived()
+		defer h.left()
 	}
 	switch {
 	case batch && (version == batchVersion || version == "" && s == nil):

@@ -87,6 +87,7 @@ func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchan
 	a := h.p.serve(r.Context(), request{line: body, msg: new(*m), method: "initialize"})
 	if a.object == nil {
 		s := h.sessions.open(h.lifetime, h.p)
+		s.peer.introduce(body, m)
 		s.peer.greeted(greeting(body, m))
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}

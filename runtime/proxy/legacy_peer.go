@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -29,6 +30,9 @@ type peer struct {
 
 	terms atomic.Pointer[terms] // read with each call; nil before initialize
 
+	since time.Time                // when it came
+	who   atomic.Pointer[identity] // nil where it has not said
+
 	mu      sync.Mutex // guards what follows
 	asked   uint64
 	waiting map[string]chan reply // by the raw id of the question
@@ -44,7 +48,7 @@ type terms struct {
 type reply struct{ result, object json.RawMessage }
 
 func newPeer(push func(frame []byte) error) *peer {
-	p := &peer{id: rand.Text(), push: push, waiting: map[string]chan reply{}}
+	p := &peer{id: rand.Text(), push: push, since: time.Now(), waiting: map[string]chan reply{}}
 	p.belongings.life, p.belongings.end = context.WithCancel(context.Background())
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -93,6 +94,7 @@ type sseSession struct {
 	id     string
 	peer   *peer
 	slow   inProgress
+	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
 	places chan struct{} // taken by each request until its answer is sent
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by end
@@ -238,6 +240,7 @@ func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if buf := f.o.receive(w, r); buf != nil {
+		s.seen.Store(time.Now().UnixNano())
 		s.message(w, r, buf.Bytes())
 		release(buf)
 	}
@@ -316,6 +319,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool) {
 		s.answer(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
 		return
 	case method == "initialize":
+		s.peer.introduce(body, m)
 		s.peer.greeted(greeting(body, m)) // before the next message is read
 	case method == "tools/call":
 		conn, taken, err := s.f.p.quick(body, m, s, time.Now())

@@ -23,6 +23,8 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		turnAway(w, id)
 		return
 	}
+	h.arrived()
+	defer h.left()
 	method, no := admit(body, m, r.Header)
 	if no != nil {
 		write(w, no.status, jsonrpc.AppendError(nil, id, no.object()))

@@ -7,6 +7,8 @@ import "time"
 type Server struct {
 	// Name is the configured one. It must not repeat.
 	Name string
+	// Transport is how the server is reached, in a word, for a [Status] to tell.
+	Transport string
 	// Isolation tells which clients share a connection; "" is IsolationAuto.
 	Isolation Isolation
 	// WrapURIs exposes resource URIs in the form that names the server, whether

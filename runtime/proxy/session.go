@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -39,6 +40,8 @@ type session struct {
 	peer *peer
 	slow inProgress
 	kept keeper
+	// serving is how many messages its client waits for an answer to.
+	serving atomic.Int64
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by close
 	end      context.CancelFunc

@@ -33,6 +33,7 @@ type stdioFront struct {
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
 	inFlight atomic.Int64
+	seen     atomic.Int64  // when the last message came, in seconds since 1970
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
 	slow     inProgress
 	peer     *peer
@@ -158,7 +159,11 @@ func (f *stdioFront) read(in io.Reader) error {
 		case err != nil:
 			return fmt.Errorf("read from the client: %w", err)
 		default:
-			if conn := f.message(line, r.At()); conn != nil {
+			at := r.At()
+			if s := at.Unix(); s != f.seen.Load() { // to write is dear
+				f.seen.Store(s)
+			}
+			if conn := f.message(line, at); conn != nil {
 				flush(conn)
 			}
 		}
@@ -276,6 +281,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		return
 	}
 	if method == "initialize" {
+		f.peer.introduce(line, &m)
 		f.peer.greeted(greeting(line, &m)) // before the next message is read
 		f.p.begin()
 	}

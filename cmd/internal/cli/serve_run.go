@@ -107,7 +107,7 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 // backend gives the proxy's settings of an entry.
 func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
-		Name: e.Name, Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
+		Name: e.Name, Transport: e.Transport(), Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
 		RequestTimeout:   g.a.settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),
