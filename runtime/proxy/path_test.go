@@ -212,7 +212,11 @@ func (c *discarded) Write(b []byte) (int, error) {
 
 func newWebPath(tb testing.TB, result []byte) *webPath {
 	tb.Helper()
-	p := pathProxy(tb, result)
+	return newWebPathOf(tb, pathProxy(tb, result))
+}
+
+func newWebPathOf(tb testing.TB, p *proxy.Proxy) *webPath {
+	tb.Helper()
 	front := p.NewHTTPFront(proxy.HTTPOptions{})
 	tb.Cleanup(func() {
 		front.Close()

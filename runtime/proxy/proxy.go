@@ -116,9 +116,8 @@ type Proxy struct {
 	hub   hub                  // of those who want to know of changed resources
 	homes homes                // of tasks
 
-	keeping    keeping
-	updates    updates
-	refreshing refreshing
+	keeping keeping
+	updates updates
 }
 
 // listener is a client connection that wants to know of changes.

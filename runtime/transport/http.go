@@ -101,7 +101,7 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	// end so that the connection can be used again.
 	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	stopCaller := context.AfterFunc(ctx, func() { x.cancel(ctx.Err()) })
-	stopLife := context.AfterFunc(t.life.ctx, func() { x.cancel(runtime.ErrClosed) })
+	stopLife := t.life.track(x)
 	defer t.in.tokens.add(req)()
 
 	result, rest, err := t.exchange(x)
@@ -125,10 +125,10 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 // exchange posts the request and reads its answer. Rest, where there is one,
 // reads what follows the answer; it may be run after the call has returned.
 func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err error) {
-	header := t.headers(x.req)
-	x.session = header[headerSession]
+	header, session := t.headers(x.req)
+	x.session = session
 	if isModern(x.req.Version) {
-		header[headerMethod] = x.req.Method // required on every request
+		header[headerMethod] = []string{x.req.Method} // required on every request
 		mirror(header, x.req.Mirror)
 	}
 	resp, sent, err := t.w.do(x.ctx, outgoing{
@@ -143,18 +143,19 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 	return t.answer(x, resp)
 }
 
-// headers are those of any message under the request's version.
-func (t *HTTP) headers(req *runtime.Request) map[string]string {
-	h := make(map[string]string, 4+len(req.Mirror))
+// headers are those of any message under the request's version, in a map of its
+// own, and the session among them, "" for none.
+func (t *HTTP) headers(req *runtime.Request) (_ http.Header, session string) {
+	h := make(http.Header, ownHeaders+len(req.Mirror))
 	if req.Method == methodInitialize {
-		return h
+		return h, ""
 	}
 	modern := isModern(req.Version)
 	if modern || req.Version >= firstVersionHeader {
-		h[headerVersion] = req.Version
+		h[headerVersion] = []string{req.Version}
 	}
 	if modern {
-		return h
+		return h, ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -162,9 +163,9 @@ func (t *HTTP) headers(req *runtime.Request) map[string]string {
 		t.version = req.Version
 	}
 	if t.session != "" {
-		h[headerSession] = t.session
+		h[headerSession] = []string{t.session}
 	}
-	return h
+	return h, t.session
 }
 
 // noteSession keeps the session that initialize was answered with, and ends
@@ -239,7 +240,7 @@ func (t *HTTP) Notify(ctx context.Context, req *runtime.Request) error {
 // post sends what has no answer: a notification, or an answer of ours. Req
 // gives version and mirrored headers.
 func (t *HTTP) post(ctx context.Context, req *runtime.Request, body []byte) error {
-	header := t.headers(req)
+	header, session := t.headers(req)
 	if isModern(req.Version) {
 		mirror(header, req.Mirror)
 	}
@@ -257,7 +258,7 @@ func (t *HTTP) post(ctx context.Context, req *runtime.Request, body []byte) erro
 	}
 	defer resp.Body.Close()
 	text, _, _ := t.w.readBody(resp) // what there is of it: the status is the news
-	return statusError(resp, text, errorIn(text), header[headerSession] != "")
+	return statusError(resp, text, errorIn(text), session != "")
 }
 
 // errorIn is the JSON-RPC error in a body, nil when there is none.
@@ -333,9 +334,9 @@ func (t *HTTP) Close() error {
 // endSession tells the server that a session is over. A server may refuse
 // (405); then it ends it when it likes.
 func (t *HTTP) endSession(ctx context.Context, session, version string) {
-	h := map[string]string{headerSession: session}
+	h := http.Header{headerSession: {session}}
 	if version >= firstVersionHeader {
-		h[headerVersion] = version
+		h[headerVersion] = []string{version}
 	}
 	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodDelete, url: t.url, header: h}) //nolint:bodyclose // discard closes it
 	if err != nil {

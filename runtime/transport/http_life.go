@@ -3,16 +3,19 @@ package transport
 import (
 	"context"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
 )
 
 // lifetime owns the goroutines of a transport.
 type lifetime struct {
 	// ctx ends with Close, late when Close has said goodbye to the server.
 	ctx, late         context.Context //nolint:containedctx // owned, ended by Close
-	cancel, lateClose context.CancelFunc
+	endCtx, lateClose context.CancelFunc
 
 	mu      sync.Mutex // guards closed and every Add of the groups
 	closed  bool
+	calls   map[*exchange]struct{} // under way
 	work    sync.WaitGroup
 	notices sync.WaitGroup // those of work that tell the server something on the way out
 	done    chan struct{}
@@ -20,7 +23,7 @@ type lifetime struct {
 
 func newLifetime() *lifetime {
 	l := &lifetime{done: make(chan struct{})}
-	l.ctx, l.cancel = context.WithCancel(context.Background())
+	l.ctx, l.endCtx = context.WithCancel(context.Background())
 	l.late, l.lateClose = context.WithCancel(context.Background())
 	return l
 }
@@ -34,6 +37,35 @@ func (l *lifetime) spawn(f func()) bool {
 	}
 	l.work.Go(f)
 	return true
+}
+
+// track ends a call with ctx. The function takes it back.
+func (l *lifetime) track(x *exchange) (stop func()) {
+	l.mu.Lock()
+	over := l.ctx.Err() != nil
+	if l.calls == nil {
+		l.calls = map[*exchange]struct{}{}
+	}
+	l.calls[x] = struct{}{}
+	l.mu.Unlock()
+	if over {
+		x.cancel(runtime.ErrClosed)
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.calls, x)
+	}
+}
+
+// cancel ends ctx, and the calls that are tracked.
+func (l *lifetime) cancel() {
+	l.endCtx()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for x := range l.calls {
+		x.cancel(runtime.ErrClosed)
+	}
 }
 
 // notice is spawn for a message that Close lets go out first.

@@ -133,15 +133,15 @@ var errNoStream = errors.New("no stream")
 
 // listenOnce reads the stream until it ends. Heard says that it was worth it.
 func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry time.Duration, err error) {
-	header := map[string]string{}
+	header := http.Header{}
 	if l.session != "" {
-		header[headerSession] = l.session
+		header[headerSession] = []string{l.session}
 	}
 	if l.version >= firstVersionHeader {
-		header[headerVersion] = l.version
+		header[headerVersion] = []string{l.version}
 	}
 	if l.lastID != "" {
-		header[headerLastID] = l.lastID
+		header[headerLastID] = []string{l.lastID}
 	}
 	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
 	l.once.Do(func() { close(l.answered) })

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"net/http"
 	"net/textproto"
 	"strings"
 )
@@ -9,11 +10,11 @@ import (
 // and those that do not begin with Mcp-, are left out, and so are values that
 // would end the header: the body is what counts, and they must not replace
 // anything else.
-func mirror(h map[string]string, values map[string]string) {
+func mirror(h http.Header, values map[string]string) {
 	for name, value := range values {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		if strings.HasPrefix(name, "Mcp-") && isToken(name) && name != headerSession && name != headerVersion && isValue(value) {
-			h[name] = value
+			h[name] = []string{value}
 		}
 	}
 }

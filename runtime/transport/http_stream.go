@@ -289,10 +289,10 @@ func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause erro
 		if err := deadline.Pause(x.ctx, wait); err != nil {
 			return nil, err
 		}
-		header := t.headers(&runtime.Request{Version: x.req.Version})
-		header[headerLastID] = lastID
+		header, _ := t.headers(&runtime.Request{Version: x.req.Version})
+		header[headerLastID] = []string{lastID}
 		if x.session != "" { // the call's own: in a later one, the id is another stream's
-			header[headerSession] = x.session
+			header[headerSession] = []string{x.session}
 		}
 		resp, _, err := t.w.do(x.ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
 		if err != nil {

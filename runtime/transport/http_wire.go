@@ -163,8 +163,8 @@ type outgoing struct {
 	method string
 	url    *url.URL
 	accept string
-	body   []byte            // nil sends none
-	header map[string]string // what the protocol adds
+	body   []byte      // nil sends none
+	header http.Header // what the protocol adds, canonical; the request's own, nil for nothing
 }
 
 const (
@@ -180,11 +180,14 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	for try := 1; ; try++ {
+		if try > 1 {
+			o.header = o.header.Clone() // of the last request somebody may still be reading
+		}
 		req, err := w.request(ctx, o)
 		if err != nil {
 			return nil, sent, markUnsent(err, sent)
 		}
-		resp, err := w.client.Do(req)
+		resp, err := w.send(req)
 		sent = connected.Load()
 		if err != nil {
 			return nil, sent, sendError(ctx, w.target, err, sent)
@@ -205,35 +208,97 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 }
 
 func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
-	var body io.Reader
+	h := o.header
+	if h == nil {
+		h = make(http.Header, ownHeaders)
+	}
+	req := (&http.Request{
+		Method: o.method, URL: o.url, Host: o.url.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}).WithContext(ctx)
 	if o.body != nil {
-		body = bytes.NewReader(o.body)
+		req.ContentLength = int64(len(o.body))
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
+		req.Body, _ = req.GetBody()
 	}
-	req, err := http.NewRequestWithContext(ctx, o.method, o.url.String(), body)
-	if err != nil {
-		return nil, err
-	}
-	h := req.Header
-	h["User-Agent"] = []string{"mcpctl"}
+	h["User-Agent"] = userAgent
 	if w.auth != nil {
 		if err := w.auth.Authorize(ctx, req); err != nil {
 			return nil, err
 		}
 	}
-	maps.Copy(h, w.static)
+	maps.Copy(h, w.static) // among which is none of the protocol's: see addStatic
 	if w.host != "" {
 		req.Host = w.host
 	}
 	if o.body != nil {
-		h["Content-Type"] = []string{"application/json"}
+		h["Content-Type"] = contentType
 	}
-	if o.accept != "" {
+	switch o.accept {
+	case "":
+	case acceptBoth:
+		h["Accept"] = acceptsBoth
+	default:
 		h["Accept"] = []string{o.accept}
 	}
-	for name, value := range o.header {
-		h[textproto.CanonicalMIMEHeaderKey(name)] = []string{value}
+	if user := o.url.User; user != nil && h["Authorization"] == nil {
+		password, _ := user.Password()
+		req.SetBasicAuth(user.Username(), password)
 	}
 	return req, nil
+}
+
+// ownHeaders is how many headers a request has that are not the configuration's,
+// nor those that repeat its parts.
+const ownHeaders = 6
+
+//nolint:gochecknoglobals // constant header values, shared so that no request allocates its own
+var (
+	userAgent   = []string{"mcpctl"}
+	contentType = []string{"application/json"}
+	acceptsBoth = []string{acceptBoth}
+)
+
+// send sends one request. A client of our own has nothing to add to its
+// connections but redirects, and takes part where there is one only: it copies
+// each header.
+func (w *wire) send(req *http.Request) (*http.Response, error) {
+	if w.own == nil {
+		return w.client.Do(req)
+	}
+	resp, err := w.own.RoundTrip(req)
+	if err != nil || !redirects(resp.StatusCode) {
+		return resp, err
+	}
+	again := *w.client
+	again.Transport = &resumed{rest: w.own, first: resp}
+	return again.Do(req)
+}
+
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// resumed gives the answer of a request that was sent before, and then sends what
+// follows.
+type resumed struct {
+	rest  http.RoundTripper
+	first *http.Response
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (r *resumed) RoundTrip(req *http.Request) (*http.Response, error) {
+	if first := r.first; first != nil {
+		r.first = nil
+		if req.Body != nil {
+			_ = req.Body.Close() // as RoundTrip has to
+		}
+		return first, nil
+	}
+	return r.rest.RoundTrip(req)
 }
 
 const (

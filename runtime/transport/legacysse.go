@@ -320,14 +320,14 @@ func (t *SSE) send(ctx context.Context, req *runtime.Request, body []byte) ([]by
 	return text, nil
 }
 
-func (t *SSE) headers(req *runtime.Request) map[string]string {
+func (t *SSE) headers(req *runtime.Request) http.Header {
 	if req.Method == methodInitialize || req.Version < firstVersionHeader {
 		return nil
 	}
 	t.mu.Lock()
 	t.version = req.Version
 	t.mu.Unlock()
-	return map[string]string{headerVersion: req.Version}
+	return http.Header{headerVersion: {req.Version}}
 }
 
 // reply posts the answer to a request of the server.

@@ -19,7 +19,6 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
 // app is one run of mcpctl: its streams, environment and global flags.
@@ -54,10 +53,6 @@ type app struct {
 // Main runs mcpctl and returns its exit code. args are the words after the
 // program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if isGuardian(args) {
-		transport.Guardian(stdin)
-		return exitOK
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	again := make(chan os.Signal, 1)
