@@ -118,7 +118,8 @@ type CatalogStatus struct {
 	// Source is live, or stored where no connection has told it yet: then it is
 	// from an earlier process.
 	Source string `json:"source"`
-	// Verified is when the server was last seen to offer this.
+	// Verified is when the server was last seen to offer this; zero while a list
+	// of it is missing.
 	Verified time.Time `json:"verified,omitzero"`
 	// Digest stands for what is kept of it for processes to come, in hexadecimal;
 	// "" where nothing is.

@@ -126,7 +126,7 @@ func TestStatusOfABackend(t *testing.T) {
 		since := start.Add(time.Second)
 		want.State, want.Calls, want.LastCall = "ready", 1, since
 		want.Connections = []proxy.ConnectionStatus{{Revision: "2025-11-25", PID: 1 << 30, Since: since, For: proxy.ForEverybody}}
-		want.Catalog = &proxy.CatalogStatus{Tools: 1, Source: proxy.SourceLive, Verified: since, Missing: map[string]string{"prompts/list": "no prompts today (-32603)"}}
+		want.Catalog = &proxy.CatalogStatus{Tools: 1, Source: proxy.SourceLive, Missing: map[string]string{"prompts/list": "no prompts today (-32603)"}}
 		got := now()
 		want.Latency = got.Latency
 		want.NextReap = got.NextReap
