@@ -62,7 +62,7 @@ type peer interface {
 	// call sends a request and waits for its answer. caller is a number below
 	// maxCallers that no other call uses meanwhile; the result is valid until
 	// the same caller's next call.
-	call(ctx context.Context, caller int, method, name string, params []byte) (result []byte, err error)
+	call(ctx context.Context, caller int, method, name string, params []byte) (answer, error)
 	notify(ctx context.Context, method string) error
 	// stray gives the answers that nobody waited for, and one of them.
 	stray() (int64, string)
@@ -151,8 +151,8 @@ func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) 
 	if method == "tools/call" {
 		_ = json.Unmarshal(params, &o) // what has no name is the server's to refuse
 	}
-	result, err := c.peers[0].call(ctx, 0, method, o.Name, c.withMeta(params))
-	return append(json.RawMessage(nil), result...), err
+	a, err := c.peers[0].call(ctx, 0, method, o.Name, c.withMeta(params))
+	return append(json.RawMessage(nil), a.result...), err
 }
 
 // withMeta puts the request metadata of a stateless revision first into params.

@@ -14,8 +14,8 @@ type List struct {
 	Names []string
 	Pages int
 	Bytes int
-	// First is how long the first page took, Took all of them. Neither holds the
-	// time to decode a page, but for its cursor.
+	// First is how long the first page took, Took all of them, each from the
+	// request to the answer's last byte: no decoding is in it.
 	First, Took time.Duration
 }
 
@@ -24,13 +24,14 @@ func (c *Conn) List(ctx context.Context) (List, error) {
 	var l List
 	var pages [][]byte
 	params := []byte("{}")
-	begin := time.Now()
 	for {
-		page, err := c.peers[0].call(ctx, 0, "tools/list", "", c.withMeta(params))
+		begin := time.Now()
+		a, err := c.peers[0].call(ctx, 0, "tools/list", "", c.withMeta(params))
 		if err != nil {
 			return l, fmt.Errorf("tools/list: %w", err)
 		}
-		l.Took = time.Since(begin)
+		page := a.result
+		l.Took += a.at.Sub(begin)
 		if l.Pages == 0 {
 			l.First = l.Took
 		}

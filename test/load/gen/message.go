@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // message is one message of JSON-RPC as it is received.
@@ -15,6 +16,22 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
+	// at is when its last byte had come.
+	at time.Time
+}
+
+// answer is a result and when its last byte had come, before it was decoded.
+type answer struct {
+	result []byte
+	at     time.Time
+}
+
+// answer gives what a call returns.
+func (m message) answer() (answer, error) {
+	if len(m.Error) > 0 {
+		return answer{}, serverError(m.Error)
+	}
+	return answer{m.Result, m.at}, nil
 }
 
 // outgoing is a request as an ordinary client would write it.

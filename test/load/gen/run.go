@@ -283,11 +283,11 @@ func (c *caller) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := c.peer.call(ctx, c.number, "tools/call", c.run.name, encoded)
+	a, err := c.peer.call(ctx, c.number, "tools/call", c.run.name, encoded)
 	if err != nil {
 		return err
 	}
-	return checkText(result, params.Arguments.Text)
+	return checkText(a.result, params.Arguments.Text)
 }
 
 // Quantile gives the value below which the share q (0 to 1) of sorted lies; of

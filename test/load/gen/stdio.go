@@ -112,7 +112,7 @@ func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 }
 
 func (s *stdio) receive(line []byte) {
-	var m message
+	m := message{at: time.Now()}
 	if err := json.Unmarshal(line, &m); err != nil {
 		s.stray1(fmt.Sprintf("a line that is no message: %.120q", line))
 		return
@@ -159,7 +159,7 @@ func (s *stdio) send(line []byte) error {
 	return err
 }
 
-func (s *stdio) call(ctx context.Context, caller int, method, _ string, params []byte) ([]byte, error) {
+func (s *stdio) call(ctx context.Context, caller int, method, _ string, params []byte) (answer, error) {
 	sl := &s.slots[caller]
 	if sl.got == nil {
 		sl.got = make(chan message, 1)
@@ -168,12 +168,12 @@ func (s *stdio) call(ctx context.Context, caller int, method, _ string, params [
 	id := sl.n<<callerBits | uint64(caller)
 	line, err := request(id, method, params)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	sl.want.Store(id)
 	if err = s.send(line); err != nil {
 		sl.want.Store(0)
-		return nil, fmt.Errorf("write: %w%s", err, s.said())
+		return answer{}, fmt.Errorf("write: %w%s", err, s.said())
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
@@ -184,18 +184,15 @@ func (s *stdio) call(ctx context.Context, caller int, method, _ string, params [
 		select {
 		case m = <-sl.got: // its last words
 		default:
-			return nil, fmt.Errorf("the server closed its output: %w%s", s.cause, s.said())
+			return answer{}, fmt.Errorf("the server closed its output: %w%s", s.cause, s.said())
 		}
 	case <-ctx.Done():
 		if sl.want.CompareAndSwap(id, 0) {
-			return nil, context.Cause(ctx)
+			return answer{}, context.Cause(ctx)
 		}
 		m = <-sl.got
 	}
-	if len(m.Error) > 0 {
-		return nil, serverError(m.Error)
-	}
-	return m.Result, nil
+	return m.answer()
 }
 
 func (s *stdio) notify(_ context.Context, method string) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -67,21 +68,21 @@ func (w *web) post(ctx context.Context, body []byte, method, name string) (*http
 	return w.client.Do(req)
 }
 
-func (w *web) call(ctx context.Context, caller int, method, name string, params []byte) ([]byte, error) {
+func (w *web) call(ctx context.Context, caller int, method, name string, params []byte) (answer, error) {
 	in := &w.bufs[caller]
 	id := w.next.Add(1)
 	out, err := request(id, method, params)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	resp, err := w.post(ctx, out, method, name)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		return nil, fmt.Errorf("HTTP %d: %s", resp.StatusCode, bytes.TrimSpace(text))
+		return answer{}, fmt.Errorf("HTTP %d: %s", resp.StatusCode, bytes.TrimSpace(text))
 	}
 	if s := resp.Header.Get(sessionHeader); s != "" && method == "initialize" {
 		w.session.Store(&s)
@@ -92,21 +93,19 @@ func (w *web) call(ctx context.Context, caller int, method, name string, params 
 	} else {
 		in.Reset()
 		if _, err = in.ReadFrom(io.LimitReader(resp.Body, maxAnswer)); err == nil {
+			m.at = time.Now()
 			if err = json.Unmarshal(in.Bytes(), &m); err != nil {
 				err = fmt.Errorf("%w: %.120q: %w", ErrWrong, in.Bytes(), err)
 			}
 		}
 	}
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	if got := string(m.ID); got != strconv.FormatUint(id, 10) {
-		return nil, fmt.Errorf("%w: it has the id %.40s, want %d", ErrWrong, got, id)
+		return answer{}, fmt.Errorf("%w: it has the id %.40s, want %d", ErrWrong, got, id)
 	}
-	if len(m.Error) > 0 {
-		return nil, serverError(m.Error)
-	}
-	return m.Result, nil
+	return m.answer()
 }
 
 // stream reads events up to the end of the stream, which holds one answer.
@@ -119,7 +118,7 @@ func (w *web) stream(body io.Reader, id uint64) (message, error) {
 		var err error
 		line, err = readLine(r, line[:0])
 		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			var m message
+			m := message{at: time.Now()}
 			if jerr := json.Unmarshal(data, &m); jerr != nil {
 				if len(bytes.TrimSpace(data)) > 0 {
 					w.stray1(fmt.Sprintf("an event that is no message: %.120q", data))
