@@ -18,6 +18,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mcpctl":   func() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 		"fake-mcp": func() { os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		// For TestAllocServe.
+		"mcpctl-counted": counted,
+		"load-echo":      loadEcho,
 	})
 }
 
