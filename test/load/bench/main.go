@@ -1,0 +1,99 @@
+// Command bench measures what docs/performance.md promises of mcpctl serve,
+// and writes that page's tables and plots and the raw figures.
+//
+//	make bench                    everything, about eight minutes on two cores
+//	make bench BENCH=-short       a quick look, under a minute, which writes nothing
+//	make bench BENCH=-resume      goes on where an interrupted run has stopped
+//	make bench BENCH=-render      writes the page anew from the raw figures
+//
+// Each figure of a row is measured beside its reference, in turn, in the same
+// rounds: the medians of the rounds count, and ratios are taken round by round.
+// A group of rows of which one misses its bound, or whose reference scatters,
+// is given as many rounds again, once; all of them count. It fails when a row
+// misses its bound, or when any answer was wrong.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	var o options
+	flag.StringVar(&o.root, "root", ".", "root of the `checkout`")
+	flag.StringVar(&o.work, "work", filepath.Join(".bin", "bench"), "`directory` for what is built and for a run that is not finished")
+	flag.StringVar(&o.out, "out", "", "write the figures to this `file` and no page")
+	flag.StringVar(&o.only, "only", "", "measure these `groups` alone, separated by commas; the rest is taken from the figures that there are")
+	flag.BoolVar(&o.short, "short", false, "a quick look: few and short rounds; writes nothing unless -out says where")
+	flag.BoolVar(&o.resume, "resume", false, "keep the groups that an interrupted run of the same commit has measured")
+	flag.BoolVar(&o.render, "render", false, "measure nothing: write the page from the figures that there are")
+	flag.Parse()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+type options struct {
+	root, work, out, only string
+	short, resume, render bool
+}
+
+const (
+	pageFile   = "docs/performance.md"
+	figureDir  = "docs/performance"
+	figureFile = figureDir + "/bench.json"
+)
+
+// errMissed is the end of a run in which a row missed its bound.
+var errMissed = errors.New("not every bound was held")
+
+func run(ctx context.Context, o options) error {
+	published := filepath.Join(o.root, filepath.FromSlash(figureFile))
+	if o.render {
+		r, err := load(published)
+		if err != nil {
+			return err
+		}
+		return publish(o.root, r)
+	}
+	begin := time.Now()
+	b, err := newBench(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	if err := b.measure(ctx); err != nil {
+		return fmt.Errorf("%w (make bench BENCH=-resume goes on from here)", err)
+	}
+	b.report.Rows = judge(b.report)
+	b.report.Seconds = time.Since(begin).Round(time.Second).Seconds()
+	printRows(b.out, b.report)
+	switch {
+	case o.out != "":
+		err = save(o.out, b.report)
+	case !o.short:
+		err = publish(o.root, b.report)
+	}
+	if err == nil && !o.short && o.only == "" {
+		err = os.Remove(b.unfinished())
+	}
+	if err != nil {
+		return err
+	}
+	for _, row := range b.report.Rows {
+		if !row.Held {
+			return errMissed
+		}
+	}
+	return nil
+}

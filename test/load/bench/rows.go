@@ -1,0 +1,228 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/mcpctl/mcpctl/test/load/gen"
+)
+
+// row is one promise and how it was held.
+type row struct {
+	// Group is where the figures are.
+	Group string `json:"group"`
+	What  string `json:"what"`
+	// Reference and Got are medians with their unit, Reference "" where the
+	// promise is not about a ratio.
+	Reference string `json:"reference,omitempty"`
+	Got       string `json:"got"`
+	// Value is what is compared with Bound: it has to be at least or, with
+	// AtMost, at most that. Low and High are its ends, round by round.
+	Value  float64 `json:"value"`
+	Low    float64 `json:"low,omitempty"`
+	High   float64 `json:"high,omitempty"`
+	Bound  float64 `json:"bound"`
+	AtMost bool    `json:"at_most,omitempty"`
+	Unit   string  `json:"unit,omitempty"`
+	Held   bool    `json:"held"`
+	// Noisy tells that the reference scattered, or the machine was busy with
+	// something else: the row should be measured again on a quiet one.
+	Noisy bool `json:"noisy,omitempty"`
+}
+
+const (
+	// noiseLimit is how far the middle half of the reference's rounds may lie
+	// apart, as a share of their median.
+	noiseLimit = 0.20
+	// quietLimit is how much of the machine others may use.
+	quietLimit = 0.10
+)
+
+// kind is what a row compares.
+type kind struct {
+	of   func(r gen.Result) float64
+	show string // format of a value, with its unit
+}
+
+var (
+	rate      = kind{func(r gen.Result) float64 { return r.PerSecond }, "%.0f/s"}
+	cpu       = kind{func(r gen.Result) float64 { return r.CPU }, "%.1f µs"}
+	halfTime  = kind{func(r gen.Result) float64 { return r.P50 }, "%.0f µs"}
+	worstTime = kind{func(r gen.Result) float64 { return r.P99 }, "%.0f µs"}
+)
+
+// judge makes the rows of what has been measured.
+func judge(r *report) []row {
+	var rows []row
+	ratio := func(group, what, got, reference string, k kind, bound float64, atMost bool) {
+		if row, ok := compare(r, group, got, reference, k); ok {
+			row.What, row.Bound, row.AtMost = what, bound, atMost
+			rows = append(rows, row.judged())
+		}
+	}
+	value := func(group, what string, v, bound float64, unit string, there bool) {
+		if there {
+			rows = append(rows, row{
+				Group: group, What: what, Got: show(v, unit), Value: v, Bound: bound, AtMost: true, Unit: unit,
+				// What is counted is the same on a busy machine.
+				Noisy: r.Busy[group] > quietLimit && unit != "",
+			}.judged())
+		}
+	}
+	ratio("stdio", "stdio → stdio, 100 B, 32 callers: calls/s, of a relay's", "serve", "relay", rate, .85, false)
+	ratio("stdio", "the same: CPU of the proxy a call, of a relay's", "serve", "relay", cpu, 2, true)
+	ratio("single", "the same, 1 caller: p50, of a relay's", "serve", "relay", halfTime, 1.25, true)
+	ratio("large", "64 KiB arguments, 8 callers: CPU of the proxy a call, of a relay's", "serve", "relay", cpu, 3, true)
+	ratio("http", "HTTP → stdio, 32 callers, sessions: calls/s, of the server called directly", "serve", "direct", rate, .65, false)
+	ratio("http", "the same, stateless", "serve-stateless", "direct", rate, .60, false)
+	if l := r.Loads["http"]; l != nil {
+		peak := max(peakOf(l["serve"]), peakOf(l["serve-stateless"]))
+		value("http", "the same, both eras: most memory ever held", mb(peak), 30, "MB", peak > 0)
+	}
+	ratio("http", "HTTP → HTTP, 32 callers: calls/s, of the server called directly", "serve-remote", "direct", rate, .40, false)
+	ratio("sessions", "64 sessions × 4 callers over HTTP: p99, of the server called directly", "serve", "direct", worstTime, 3, true)
+
+	if i := slices.IndexFunc(r.Lists, func(l lists) bool { return l.Tools == promisedTools }); i >= 0 {
+		l := r.Lists[i]
+		value("lists", "start → first list, 50 servers × 100 tools, known from before", median(l.First), 25, "ms", true)
+		value("lists", "servers started for it and for what follows", float64(l.Started), 0, "", true)
+		value("lists", "the same list again", median(l.Again), 2, "ms", true)
+		value("lists", "one page of it", median(l.Page), 2, "ms", true)
+	}
+	memory := func(what, key string, bound float64) {
+		kb, ok := r.Memory[key]
+		value("memory", what, mb(kb), bound, "MB", ok && kb > 0)
+	}
+	memory("memory, idle, 50 servers configured", "idle", 30)
+	memory("the same after one list of 5,000 tools", "idle-listed", 30)
+	memory("memory after the calls of 256 callers, stdio → stdio", "after-calls-stdio", 60)
+	memory("the same, HTTP → stdio", "after-calls-http", 60)
+	allocations := func(what, key string, bound float64) {
+		n, ok := r.Allocations[key]
+		value("allocations", what, n, bound, "", ok)
+	}
+	allocations("allocations a call, stdio → stdio", "stdio", 2)
+	allocations("allocations a call, HTTP → stdio, sessions", "http", 45)
+	allocations("the same, stateless", "http-stateless", 45)
+	if c := r.ColdStart; c != nil {
+		value("coldstart", "one call of the command line, of a bare Go SDK program's", c.Ratio, 1.15, "", true)
+	}
+	return rows
+}
+
+func (r row) judged() row {
+	if r.AtMost {
+		r.Held = r.Value <= r.Bound
+	} else {
+		r.Held = r.Value >= r.Bound
+	}
+	return r
+}
+
+// compare takes the ratio of two of a group, round by round. There is none
+// where the system does not tell the figures.
+func compare(r *report, group, got, reference string, k kind) (row, bool) {
+	l := r.Loads[group]
+	if l == nil {
+		return row{}, false
+	}
+	mine, theirs := values(l[got], k), values(l[reference], k)
+	var ratios []float64
+	for i := range min(len(mine), len(theirs)) {
+		if theirs[i] > 0 && mine[i] > 0 {
+			ratios = append(ratios, mine[i]/theirs[i])
+		}
+	}
+	if len(ratios) == 0 {
+		return row{}, false
+	}
+	return row{
+		Group: group, Reference: fmt.Sprintf(k.show, median(theirs)), Got: fmt.Sprintf(k.show, median(mine)),
+		Value: median(ratios), Low: slices.Min(ratios), High: slices.Max(ratios),
+		Noisy: scatter(theirs) > noiseLimit || r.Busy[group] > quietLimit,
+	}, true
+}
+
+func values(rs []gen.Result, k kind) []float64 {
+	out := make([]float64, len(rs))
+	for i, r := range rs {
+		out[i] = k.of(r)
+	}
+	return out
+}
+
+func peakOf(rs []gen.Result) int64 {
+	var kb int64
+	for _, r := range rs {
+		kb = max(kb, r.PeakKB)
+	}
+	return kb
+}
+
+func show(v float64, unit string) string {
+	format := "%.0f"
+	switch {
+	case unit == "ms", unit == "" && v != float64(int64(v)):
+		format = "%.2f"
+	case unit == "MB":
+		format = "%.1f"
+	}
+	s := fmt.Sprintf(format, v)
+	if unit != "" {
+		s += " " + unit
+	}
+	return s
+}
+
+// value is how a row's value is written: a ratio with its ends.
+func (r row) value() string {
+	if r.Reference == "" {
+		return r.Got
+	}
+	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.Value, r.Low, r.High)
+}
+
+func (r row) required() string {
+	sign := "≥"
+	if r.AtMost {
+		sign = "≤"
+	}
+	if r.Bound == 0 {
+		return "none"
+	}
+	s := fmt.Sprintf("%s %.4g", sign, r.Bound)
+	if r.Reference != "" || r.Unit == "" && r.Group == "coldstart" {
+		s = fmt.Sprintf("%s %.2f", sign, r.Bound)
+	}
+	if r.Unit != "" {
+		s += " " + r.Unit
+	}
+	return s
+}
+
+func (r row) verdict() string {
+	switch {
+	case r.Held && r.Noisy:
+		return "held, noisy"
+	case r.Held:
+		return "held"
+	case r.Noisy:
+		return "missed, noisy"
+	}
+	return "missed"
+}
+
+func printRows(w io.Writer, r *report) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	noisy := false
+	for _, row := range r.Rows {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", row.verdict(), row.value(), row.required(), row.Got, row.Reference, row.What)
+		noisy = noisy || row.Noisy
+	}
+	_ = t.Flush() // to a terminal or a log
+	if noisy {
+		fmt.Fprintln(w, "noisy: the reference scattered or others used the machine; measure again on a quiet one")
+	}
+}
