@@ -131,6 +131,9 @@ func (b *backend) failure() error {
 // otherwise than was settled, it is made anew, once: nothing has happened
 // there yet.
 func (b *backend) call(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
+	if b.activity.inFlight() >= maxBackendServing {
+		return served{}, errBackendBusy
+	}
 	start := time.Now()
 	b.activity.began(start)
 	s, err := b.tryTwice(ctx, events, build)

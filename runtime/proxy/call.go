@@ -111,7 +111,7 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver, now time.Tim
 		r.b.activity.withdrawn()
 		c.start = time.Time{}
 		c.free()
-		if errors.Is(err, jsonrpc.ErrFull) {
+		if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
 			return nil, true, &backendError{server: r.b.name, err: err}
 		}
 		return nil, false, nil // the connection is gone: the slow way makes a new one

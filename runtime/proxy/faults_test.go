@@ -219,14 +219,14 @@ func TestTooMuchInFlight(t *testing.T) {
 	b := two()
 	b.hold = map[string]chan struct{}{"a": hold}
 	_, c := start(t, b, proxy.Options{Servers: proxy.Named("a", "b")})
-	const n = 6000
+	const n = 4000
 	var written atomic.Int64
 	pause, all := make(chan struct{}), make(chan []chan string, 1)
 	go func() {
 		var answers []chan string
 		for i := range n {
 			answers = append(answers, c.begin(fmt.Sprint(i+1), "tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`))
-			if written.Add(1) == 4000 {
+			if written.Add(1) == 1000 {
 				close(pause)
 			}
 		}

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -44,6 +43,7 @@ type HTTPFront struct {
 		inFlight atomic.Int64
 		last     atomic.Int64 // in nanoseconds since 1970
 	}
+	streams atomic.Int64 // that belong to no request
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
@@ -144,16 +144,19 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
-	h.serving.Add(1)
 	defer h.serving.Add(-1)
+	if h.serving.Add(1) > maxServing {
+		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
+		return
+	}
 	likes := tasteOf(r)
 	if likes == (taste{}) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
 		return
 	}
-	if buf := h.o.receive(w, r); buf != nil {
-		h.message(w, r, likes, buf.Bytes())
-		release(buf)
+	if b, ok := h.p.receive(&h.o, w, r); ok {
+		h.message(w, r, likes, b.Bytes())
+		b.release()
 	}
 }
 
@@ -188,21 +191,19 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 			return
 		}
 		version, _ = s.peer.settled()
-		s.serving.Add(1)
-		defer s.serving.Add(-1)
 	} else if m.ID.Present() {
 		h.arrived()
 		defer h.left()
 	}
 	switch {
 	case batch && (version == batchVersion || version == "" && s == nil):
-		h.batch(w, r, newExchange(s, nil, version, likes), body)
+		h.batch(w, r, newExchange(&h.p.unsent, s, nil, version, likes), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
 	case m.Method.Present() && m.ID.Present() && !h.p.Ready():
 		turnAway(w, m.ID.Of(body))
 	case m.Method.Present() && m.ID.Present():
-		h.request(w, r, newExchange(s, m.ID.Of(body), version, likes), body, &m)
+		h.request(w, r, newExchange(&h.p.unsent, s, m.ID.Of(body), version, likes), body, &m)
 	default:
 		if s != nil && !m.Method.Present() {
 			s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
@@ -241,13 +242,22 @@ func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
 
 // batch serves an array of messages. Its answers come together.
 func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, body []byte) {
-	body = bytes.Clone(body)
+	body, free, err := h.p.hold(body)
+	if err != nil {
+		busy(w, http.StatusServiceUnavailable, nil, err.Error())
+		return
+	}
 	ctx, c := h.lifetime, batcher{from: x.caller()}
 	if s := x.session; s != nil {
 		ctx, c.begin = s.lifetime, s.slow.begin
 		c.notification = func(text []byte, m *rawjson.Message) { h.notification(s, text, m) }
 	}
-	h.spawn(func() { x.finish(h.p.batch(ctx, body, c)) }) // ends with its context
+	if !h.spawn(func() { // ends with its context
+		defer free()
+		x.finish(h.p.batch(ctx, body, c))
+	}) {
+		free()
+	}
 	h.await(w, r, x)
 }
 

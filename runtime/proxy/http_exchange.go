@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -23,15 +22,25 @@ type exchange struct {
 	version string
 }
 
-func newExchange(s *session, id []byte, version string, likes taste) *exchange {
+func newExchange(unsent *tally, s *session, id []byte, version string, likes taste) *exchange {
 	x := &exchange{session: s, id: id, version: version, likes: likes}
-	x.start()
+	x.start(unsent)
 	return x
 }
 
 // request serves one request. The answer is JSON, unless something comes before
 // it or it takes long: then it is a stream.
 func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
+	s, goesOn := x.session, false
+	if !s.enter() {
+		busy(w, http.StatusTooManyRequests, m.ID.Of(body), "too many requests of this session are being answered: try again later")
+		return
+	}
+	defer func() {
+		if !goesOn {
+			s.leave()
+		}
+	}()
 	if string(m.Method.Of(body)) == `"tools/call"` {
 		conn, taken, err := h.p.quick(body, m, x, time.Now())
 		switch {
@@ -53,23 +62,36 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		h.initialize(w, r, x, body, m)
 		return
 	}
-	h.slowly(w, r, x, request{line: bytes.Clone(body), msg: new(*m), method: method})
+	line, free, err := h.p.hold(body)
+	if err != nil {
+		busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
+		return
+	}
+	goesOn = true
+	h.slowly(w, r, x, request{line: line, msg: new(*m), method: method}, func() {
+		free()
+		s.leave()
+	})
 }
 
 // slowly serves a request on a goroutine of its own. It goes on when the client
 // has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
-// its request" (2025-11-25, Transports).
-func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, req request) {
+// its request" (2025-11-25, Transports). When it has ended, free is called.
+func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, req request, free func()) {
 	id := req.msg.ID.Of(req.line)
 	ctx, done := h.lifetime, func() {}
 	if x.session != nil {
 		ctx, done = x.session.slow.begin(x.session.lifetime, id)
 	}
+	ended := func() {
+		done()
+		free()
+		h.serving.Add(-1)
+	}
 	req.from = x.caller()
 	h.serving.Add(1)
 	if !h.spawn(func() { // ends with its context: the session's or the front's
-		defer h.serving.Add(-1)
-		defer done()
+		defer ended()
 		a := h.p.serve(ctx, req)
 		if context.Cause(ctx) == errCancelled { //nolint:errorlint // set by identity
 			x.finish(nil)
@@ -77,8 +99,7 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 		}
 		x.finish(frame(nil, id, a))
 	}) {
-		h.serving.Add(-1)
-		done()
+		ended()
 	}
 	h.await(w, r, x)
 }

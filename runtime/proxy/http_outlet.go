@@ -21,8 +21,6 @@ const (
 	// pollAfter is when a client whose connection is gone is to come back,
 	// where a server does not say.
 	pollAfter = 500 * time.Millisecond
-	// lastWrite is how long a write may take once the session has ended.
-	lastWrite = time.Second
 	// shortestPoll is how long a connection lasts at least that takes a stream
 	// up again: whoever comes back gets something done.
 	shortestPoll = time.Second
@@ -82,6 +80,7 @@ func (o *outlet) run() {
 			}
 		case <-quiet.C:
 			if !o.likes.events {
+				leisurely(o.w)
 				continue
 			}
 			o.open()
@@ -197,43 +196,29 @@ func (o *outlet) cut() {
 
 // sink writes server-sent events.
 type sink struct {
-	w http.ResponseWriter
-	f *http.ResponseController
-	b []byte
+	w    http.ResponseWriter
+	pace *pace
+	b    []byte
 }
 
-// events begins a response of events, whose writes are bounded once ctx has
-// ended; done takes that back.
+// events begins a response of events, each of whose writes is bounded; done
+// takes that back. It may last as long as it likes.
 func events(ctx context.Context, w http.ResponseWriter) (s *sink, done func()) {
 	head := w.Header()
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	w.WriteHeader(http.StatusOK)
-	s = &sink{w: w, f: http.NewResponseController(w)}
-	return s, bound(ctx, s.f)
-}
-
-// bound lets no write last for ever once ctx has ended: a client that does not
-// read holds the writing goroutine. Done takes it back, for the connection may
-// serve other requests.
-func bound(ctx context.Context, f *http.ResponseController) (done func()) {
-	set := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		_ = f.SetWriteDeadline(time.Now().Add(lastWrite)) // not every server can
-		close(set)
-	})
-	return func() {
-		if !stop() {
-			<-set
-			_ = f.SetWriteDeadline(time.Time{})
-		}
-	}
+	leisurely(w)
+	s = &sink{w: w, pace: newPace(ctx, w)}
+	return s, s.pace.done
 }
 
 // writeUntil writes an answer that is no stream, which may take until shortly
 // after ctx has ended. A small one is written by net/http, after the handler.
 func writeUntil(ctx context.Context, w http.ResponseWriter, status int, body []byte) {
 	if len(body) > smallBody {
-		defer bound(ctx, http.NewResponseController(w))()
+		p := newPace(ctx, w)
+		defer p.done()
+		p.extend(len(body))
 	}
 	write(w, status, body)
 }
@@ -266,11 +251,12 @@ const maxSink = 64 << 10
 // there is none tells little.
 func (s *sink) flush() error {
 	var err error
+	s.pace.extend(len(s.b))
 	if len(s.b) > 0 {
 		_, err = s.w.Write(s.b)
 	}
 	if err == nil {
-		if err = s.f.Flush(); errors.Is(err, http.ErrNotSupported) {
+		if err = s.pace.f.Flush(); errors.Is(err, http.ErrNotSupported) {
 			err = nil
 		}
 	}

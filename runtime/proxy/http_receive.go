@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -79,11 +77,6 @@ func loopback(hostport string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
-
-// maxPooledBody bounds what a pooled buffer keeps.
-const maxPooledBody = 4 << 20
-
 func (o HTTPOptions) withDefaults() HTTPOptions {
 	if o.MaxBody == 0 {
 		o.MaxBody = 64 << 20
@@ -104,46 +97,12 @@ func (o *HTTPOptions) admit(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil
 }
 
-// receive reads the body of a POST, nil where it refuses it. Release takes the
-// buffer back.
-func (o *HTTPOptions) receive(w http.ResponseWriter, r *http.Request) *bytes.Buffer {
-	if !isJSON(r.Header.Get("Content-Type")) {
-		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
-		return nil
-	}
-	buf, _ := bodies.Get().(*bytes.Buffer)
-	var from io.Reader = r.Body
-	if n := r.ContentLength; n >= 0 && n <= o.MaxBody {
-		buf.Grow(int(n) + bytes.MinRead) // no more will come
-	} else {
-		from = http.MaxBytesReader(w, r.Body, o.MaxBody)
-	}
-	_, err := buf.ReadFrom(from)
-	if err == nil {
-		return buf
-	}
-	release(buf)
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", o.MaxBody))
-	} else {
-		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
-	}
-	return nil
-}
-
 func isJSON(contentType string) bool {
 	if contentType == "application/json" { // as nearly all have it
 		return true
 	}
 	t, _, err := mime.ParseMediaType(contentType)
 	return err == nil && t == "application/json"
-}
-
-func release(buf *bytes.Buffer) {
-	if buf.Cap() <= maxPooledBody {
-		buf.Reset()
-		bodies.Put(buf)
-	}
 }
 
 // scan finds the parts of a message. It tells whether it is a batch, whose

@@ -93,6 +93,11 @@ type slowWriter struct {
 	once  sync.Once
 	ready chan int
 	body  *io.PipeWriter
+
+	mu      sync.Mutex // guards what follows
+	late    *time.Timer
+	writing bool
+	over    bool // the deadline has passed
 }
 
 func (w *slowWriter) Header() http.Header { return w.head }
@@ -103,14 +108,41 @@ func (w *slowWriter) WriteHeader(status int) {
 
 func (w *slowWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	return w.body.Write(b)
+	w.mu.Lock()
+	if w.over {
+		w.mu.Unlock()
+		_ = w.body.CloseWithError(errors.New("too late"))
+		return 0, errors.New("too late")
+	}
+	w.writing = true
+	w.mu.Unlock()
+	n, err := w.body.Write(b)
+	w.mu.Lock()
+	w.writing = false
+	w.mu.Unlock()
+	return n, err
 }
 
-// SetWriteDeadline is for http.ResponseController. It cannot be taken back.
+// SetWriteDeadline is for http.ResponseController. As with a socket it ends a
+// write, not the response.
 func (w *slowWriter) SetWriteDeadline(at time.Time) error {
-	if !at.IsZero() {
-		time.AfterFunc(time.Until(at), func() { _ = w.body.CloseWithError(errors.New("too late")) })
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.late != nil {
+		w.late.Stop()
+		w.late = nil
 	}
+	if !at.IsZero() {
+		w.late = time.AfterFunc(time.Until(at), func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if w.writing {
+				_ = w.body.CloseWithError(errors.New("too late"))
+			}
+			w.over = true
+		})
+	}
+	w.over = false
 	return nil
 }
 

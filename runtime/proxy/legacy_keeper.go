@@ -32,6 +32,7 @@ const (
 // and Redelivery). The zero value is ready; a nil one keeps nothing.
 type keeper struct {
 	events, bytes atomic.Int64
+	all           *tally // of all sessions; nil: nobody counts
 
 	mu      sync.Mutex // guards what follows; taken before a stream's
 	next    uint64
@@ -50,6 +51,7 @@ func (k *keeper) keep(s *stream, kind byte) (holder chan struct{}) {
 	defer s.mu.Unlock()
 	s.name = string(kind) + strconv.FormatUint(k.next, 10)
 	if !k.stopped {
+		s.let() // the keeper counts it from now on
 		s.keeper = k
 		k.order = append(k.order, s)
 		k.count(1, 0)
@@ -85,10 +87,14 @@ func (k *keeper) count(events, bytes int) {
 	if k != nil {
 		k.events.Add(int64(events))
 		k.bytes.Add(int64(bytes))
+		k.all.add(bytes)
 	}
 }
 
-func (k *keeper) full() bool { return k.events.Load() > maxKept || k.bytes.Load() > maxKeptBytes }
+func (k *keeper) full() bool {
+	bytes := k.bytes.Load()
+	return k.events.Load() > maxKept || bytes > maxKeptBytes || bytes > fairShare && k.all.full()
+}
 
 // trim brings what is kept below its bounds, after something came for newest.
 func (k *keeper) trim(newest *stream) {

@@ -1,10 +1,10 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -116,11 +116,11 @@ func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
-	s.start()
+	s.start(&f.p.unsent)
 	s.peer = newPeer(func(frame []byte) error { return s.push(frame, heavy) })
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
-	if !f.add(s) {
-		http.Error(w, errProxyClosed.Error(), http.StatusServiceUnavailable)
+	if err := f.add(s); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	defer f.work.Done()
@@ -130,14 +130,18 @@ func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-func (f *SSEFront) add(s *sseSession) bool {
+func (f *SSEFront) add(s *sseSession) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.closed {
-		f.work.Add(1)
-		f.m[s.id] = s
+	switch {
+	case f.closed:
+		return errProxyClosed
+	case len(f.m) >= maxStreams:
+		return errors.New("too many streams are open: try again later")
 	}
-	return !f.closed
+	f.work.Add(1)
+	f.m[s.id] = s
+	return nil
 }
 
 // remove ends a session whose stream is gone: nobody can be answered any more.
@@ -157,7 +161,9 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	out, done := events(s.lifetime, w)
 	defer done()
 	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
-	_ = out.flush() // the request's context tells that the client has gone
+	if out.flush() != nil {
+		return
+	}
 	pings := s.ping()
 	defer pings()
 	for {
@@ -169,7 +175,9 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 					continue
 				}
 				out.event("", q.line())
-				_ = out.flush() // the request's context tells that the client has gone
+				if out.flush() != nil {
+					return // it does not read, or is gone
+				}
 				if q.weight == answering {
 					<-s.places
 				}
@@ -239,10 +247,10 @@ func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown session: its stream has ended", http.StatusNotFound)
 		return
 	}
-	if buf := f.o.receive(w, r); buf != nil {
+	if b, ok := f.p.receive(&f.o.HTTPOptions, w, r); ok {
 		s.seen.Store(time.Now().UnixNano())
-		s.message(w, r, buf.Bytes())
-		release(buf)
+		s.message(w, r, b.Bytes())
+		b.release()
 	}
 }
 
@@ -268,7 +276,13 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 		if !s.reserve(w, r) {
 			return
 		}
-		s.request(bytes.Clone(body), m, batch)
+		line, free, err := s.f.p.hold(body)
+		if err != nil {
+			<-s.places
+			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
+			return
+		}
+		s.request(line, m, batch, free)
 	}
 	w.WriteHeader(http.StatusAccepted)
 }
@@ -309,8 +323,14 @@ func (s *sseSession) notification(body []byte, m *rawjson.Message) {
 	}
 }
 
-// request serves what has reserved a place.
-func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool) {
+// request serves what has reserved a place. When it has ended, free is called.
+func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free func()) {
+	going := false
+	defer func() {
+		if !going {
+			free()
+		}
+	}()
 	id := m.ID.Of(body)
 	method, ok := rawjson.String(body, m.Method)
 	switch {
@@ -342,7 +362,9 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool) {
 	if !batch {
 		ctx, done = s.slow.begin(s.lifetime, id)
 	}
+	going = true
 	s.f.work.Go(func() { // ends with the session
+		defer free()
 		defer done()
 		if batch {
 			s.answer(s.f.p.batch(ctx, body, batcher{s.caller(), s.slow.begin, s.notification}))

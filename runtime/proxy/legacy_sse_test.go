@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -207,11 +208,31 @@ func TestSSEPings(t *testing.T) {
 			t.Errorf("got %q, %v", buf[:n], err)
 		}
 		quiet.hangUp()
+		c.hangUp() // a write has waited for it for a while
+		c = m.sse()
+		c.hello("2024-11-05")
 		start := time.Now()
 		c.send(sseCall(5))
+		go func(body io.Reader) { // it reads, and too little
+			for slow := make([]byte, 16); ; time.Sleep(5 * time.Second) { // as time goes in the bubble
+				if _, err := body.Read(slow); err != nil {
+					return
+				}
+			}
+		}(c.body)
 		<-stop // the session has ended, and with it the call
 		if d := time.Since(start); d < 4*time.Minute || d > 6*time.Minute {
 			t.Errorf("given up after %v", d)
+		}
+		c.hangUp()
+		c = m.sse()
+		c.hello("2024-11-05")
+		start = time.Now()
+		stop = make(chan struct{})
+		c.send(sseCall(5))
+		<-stop
+		if d := time.Since(start); d < 50*time.Second || d > 2*time.Minute {
+			t.Errorf("one that reads nothing was given up after %v", d)
 		}
 		c.hangUp()
 	})

@@ -57,13 +57,34 @@ type stream struct {
 	holder chan struct{} // the connection's; closed when another takes over
 	name   string        // of a kept stream in its session
 	keeper *keeper       // nil: what has been taken is forgotten
+	unsent *tally        // of what is in no keeper; nil: nobody counts
 	quiet  time.Time     // since when no connection has it
 	asking map[chan struct{}]struct{}
 }
 
-func (s *stream) start() {
+// start makes a stream; what waits in it is counted by unsent, answers apart.
+func (s *stream) start(unsent *tally) {
 	s.wake = make(chan struct{}, 1)
 	s.events = s.inline[:0]
+	s.unsent = unsent
+}
+
+// count counts messages that come, or go where negative. The caller holds the
+// lock.
+func (s *stream) count(events, size int, w weight) {
+	if s.keeper != nil {
+		s.keeper.count(events, size)
+	} else if w < answering {
+		s.unsent.add(size)
+	}
+}
+
+// let gives back what unsent counts of the stream. The caller holds the lock.
+func (s *stream) let() {
+	if s.keeper == nil && s.bytes > 0 {
+		s.unsent.add(-s.bytes)
+	}
+	s.bytes = 0
 }
 
 var (
@@ -96,7 +117,11 @@ func (s *stream) push(data []byte, w weight) error {
 
 // room makes room for one more message. The caller holds the lock.
 func (s *stream) room(w weight, size int) bool {
-	over := func() bool { return len(s.events)-s.sent >= maxQueued || s.bytes+size > maxQueuedBytes }
+	most := maxQueuedBytes
+	if s.unsent.full() {
+		most = fairShare
+	}
+	over := func() bool { return len(s.events)-s.sent >= maxQueued || s.bytes+size > most }
 	for over() {
 		i := slices.IndexFunc(s.events[s.sent:], func(q queued) bool { return q.weight == light })
 		if i < 0 || w == light {
@@ -105,10 +130,10 @@ func (s *stream) room(w weight, size int) bool {
 		i += s.sent
 		size := len(s.events[i].data)
 		s.bytes -= size
-		s.keeper.count(-1, -size)
+		s.count(-1, -size, light)
 		s.events = slices.Delete(s.events, i, i+1)
 	}
-	return !over() || w == heavy && len(s.events)-s.sent < 2*maxQueued && s.bytes+size <= 2*maxQueuedBytes
+	return !over() || w == heavy && len(s.events)-s.sent < 2*maxQueued && s.bytes+size <= 2*most
 }
 
 func (s *stream) add(data []byte, w weight) {
@@ -117,7 +142,7 @@ func (s *stream) add(data []byte, w weight) {
 	if w < answering {
 		s.bytes += len(data)
 	}
-	s.keeper.count(1, len(data))
+	s.count(1, len(data), w)
 }
 
 func (s *stream) signal() {
@@ -209,7 +234,7 @@ func (s *stream) take(holder chan struct{}, keeps bool) news {
 		return news{open: true}
 	}
 	out := news{events: s.events[s.sent:], ended: s.ended, retry: s.retry}
-	s.bytes = 0
+	s.let()
 	if s.keeper == nil {
 		s.events = nil
 	} else {
@@ -262,6 +287,7 @@ func (s *stream) detach(holder chan struct{}) {
 	}
 	k := s.keeper
 	if k == nil {
+		s.let()
 		s.lost, s.events = true, nil
 	}
 	s.holder = nil
@@ -294,7 +320,8 @@ func (s *stream) reclaim() []queued {
 		return nil
 	}
 	out := s.events[s.sent:]
-	s.events, s.bytes = s.events[:s.sent:s.sent], 0
+	s.let()
+	s.events = s.events[:s.sent:s.sent]
 	for _, q := range out {
 		s.keeper.count(-1, -len(q.data))
 	}

@@ -11,7 +11,7 @@ import (
 
 func newStream() *stream {
 	s := new(stream)
-	s.start()
+	s.start(nil)
 	return s
 }
 

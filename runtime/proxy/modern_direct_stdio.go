@@ -21,20 +21,21 @@ type lineCall struct {
 func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
 	l := &lineCall{f: f, line: line, msg: *m}
 	l.capabilities, l.front = m.MetaCapabilities.Of(line), l
-	f.begin()
+	f.begin(len(line))
 	conn, taken, err := f.p.quickModern(line, m, &l.direct, nil, now)
 	switch {
 	case err != nil:
-		f.reply(m.ID.Of(line), f.p.failedModern("tools/call", err))
+		f.send(frame(nil, m.ID.Of(line), f.p.failedModern("tools/call", err)))
+		f.end(len(line))
 	case !taken:
-		f.end()
+		f.end(len(line))
 	}
 	return conn, taken
 }
 
 // answer implements directFront.
 func (l *lineCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
-	defer l.f.end()
+	defer l.f.end(len(l.line))
 	defer release(framed)
 	if l.f.out.Append(framed.Bytes()) != nil {
 		return nil // the client is gone
@@ -48,7 +49,7 @@ func (l *lineCall) goOn() {
 	r := request{line: l.line, msg: &l.msg, method: "tools/call"}
 	id := r.msg.ID.Of(r.line)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end()
+		defer f.end(len(l.line))
 		ctx, done := f.slow.begin(f.lifetime, id)
 		defer done()
 		r.from = modernCaller(&r, func(method string, params []byte) {

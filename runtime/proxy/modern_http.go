@@ -100,7 +100,8 @@ func (h *HTTPFront) exchange(r *http.Request, x *window, answered <-chan answer)
 	}
 }
 
-// maxWindow bounds the messages that a client has not taken yet.
+// maxWindow and maxQueuedBytes bound the messages that a client has not taken
+// yet.
 const maxWindow = 64
 
 // window is the way back to an HTTP client of the stateless era for as long as
@@ -116,6 +117,8 @@ type window struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting []message
+	bytes   int // of waiting
+	closed  bool
 }
 
 // message is one framed notification.
@@ -132,11 +135,22 @@ func (x *window) push(method string, params []byte) {
 	}
 	m := message{jsonrpc.AppendNotification(nil, method, params), method == "notifications/progress"}
 	x.mu.Lock()
-	if len(x.waiting) >= maxWindow && !x.dropProgress() {
+	most := maxQueuedBytes
+	if x.h.p.unsent.full() {
+		most = fairShare
+	}
+	for len(x.waiting) >= maxWindow || x.bytes+len(m.framed) > most {
+		if !x.dropProgress() {
+			x.mu.Unlock()
+			return
+		}
+	}
+	if x.closed {
 		x.mu.Unlock()
 		return
 	}
 	x.waiting = append(x.waiting, m)
+	x.count(len(m.framed))
 	x.mu.Unlock()
 	select {
 	case x.wake <- struct{}{}:
@@ -144,11 +158,18 @@ func (x *window) push(method string, params []byte) {
 	}
 }
 
+// count counts bytes that wait. The caller holds the lock.
+func (x *window) count(n int) {
+	x.bytes += n
+	x.h.p.unsent.add(n)
+}
+
 // dropProgress removes the oldest progress, false where none waits. The caller
 // holds the lock.
 func (x *window) dropProgress() bool {
 	for i := range x.waiting {
 		if x.waiting[i].progress {
+			x.count(-len(x.waiting[i].framed))
 			x.waiting = append(x.waiting[:i], x.waiting[i+1:]...)
 			return true
 		}
@@ -161,6 +182,7 @@ func (x *window) take() []message {
 	defer x.mu.Unlock()
 	all := x.waiting
 	x.waiting = nil
+	x.count(-x.bytes)
 	return all
 }
 
@@ -181,6 +203,10 @@ func (x *window) open() {
 
 // close gives the connection back.
 func (x *window) close() {
+	x.mu.Lock()
+	x.closed, x.waiting = true, nil
+	x.count(-x.bytes)
+	x.mu.Unlock()
 	if x.unblock != nil {
 		x.unblock()
 	}
@@ -197,6 +223,8 @@ func (x *window) comment() {
 	if x.likes.events {
 		x.open()
 		x.sink.comment()
+	} else {
+		leisurely(x.w)
 	}
 }
 

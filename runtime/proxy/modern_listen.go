@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -91,17 +92,20 @@ func acknowledged(id []byte, f *filter) []byte {
 // listening is one listen of a client. It is keyed by nothing: clients that
 // know nothing of each other give theirs the same id.
 type listening struct {
-	id   []byte // the client's own, raw
-	wake chan struct{}
+	id     []byte // the client's own, raw
+	wake   chan struct{}
+	unsent *tally // counts what waits
 
 	mu      sync.Mutex // guards what follows
 	waiting [][]byte
+	bytes   int            // of waiting
 	waits   map[string]int // where in waiting it is, by what it says
+	ended   bool
 }
 
-// maxUnsaid bounds what waits for a client that does not read. The filter's own
-// size is less; but a server may tell of any number of parts of a resource. Then
-// further ones are not told.
+// maxUnsaid and maxQueuedBytes bound what waits for a client that does not read.
+// The filter's own size is less; but a server may tell of any number of parts of
+// a resource. Then further ones are not told.
 const maxUnsaid = 4 * maxWatched
 
 // notify implements listener. Of what says the same the newest waits.
@@ -114,14 +118,25 @@ func (s *listening) notify(method string, params []byte) {
 	_ = rawjson.Fields(params, of[:], "uri", "taskId") // an object, as above
 	key := method + string(of[0].Of(params)) + string(of[1].Of(params))
 	frame := jsonrpc.AppendNotification(nil, method, stamped)
+	most := maxQueuedBytes
+	if s.unsent.full() {
+		most = fairShare
+	}
 	s.mu.Lock()
 	i, waits := s.waits[key]
+	size := len(frame)
+	if waits {
+		size -= len(s.waiting[i])
+	}
 	switch {
+	case s.ended || s.bytes+size > most:
 	case waits:
 		s.waiting[i] = frame
+		s.count(size)
 	case len(s.waiting) < maxUnsaid:
 		s.waits[key] = len(s.waiting)
 		s.waiting = append(s.waiting, frame)
+		s.count(size)
 	}
 	s.mu.Unlock()
 	select {
@@ -130,13 +145,28 @@ func (s *listening) notify(method string, params []byte) {
 	}
 }
 
+// count counts bytes that wait. The caller holds the lock.
+func (s *listening) count(n int) {
+	s.bytes += n
+	s.unsent.add(n)
+}
+
 func (s *listening) take() [][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.waiting
 	s.waiting = nil
+	s.count(-s.bytes)
 	clear(s.waits)
 	return all
+}
+
+// end drops what waits, and what comes.
+func (s *listening) end() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.take()
 }
 
 // channel is the way to a client that listens.
@@ -154,7 +184,8 @@ type channel struct {
 // answer, or the channel does.
 func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channel) {
 	id := r.msg.ID.Of(r.line)
-	s := &listening{id: id, wake: make(chan struct{}, 1), waits: map[string]int{}}
+	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: &p.unsent, waits: map[string]int{}}
+	defer s.end()
 	for k := range kinds {
 		if f.has(k.listing().changed) {
 			p.seen[k].Store(true)
@@ -223,6 +254,12 @@ func (h *HTTPFront) modernListen(ctx context.Context, x *window, r request) {
 		x.finish(r.msg.ID.Of(r.line), h.p.failedModern(r.method, err))
 		return
 	}
+	defer h.streams.Add(-1)
+	if h.streams.Add(1) > maxStreams {
+		busy(x.w, http.StatusServiceUnavailable, r.msg.ID.Of(r.line), "too many streams are open: try again later")
+		return
+	}
+	leisurely(x.w)
 	h.serving.Add(-1) // it lasts as long as its client likes
 	defer h.serving.Add(1)
 	ended := make(chan struct{})

@@ -50,9 +50,10 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		f.modernListen(ctx, done, r)
 		return nil
 	}
-	f.begin()
+	size := len(line)
+	f.begin(size)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end()
+		defer f.end(size)
 		defer done()
 		a := f.p.serveModern(ctx, r)
 		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly

@@ -112,6 +112,9 @@ type Proxy struct {
 
 	fronts fronts
 
+	bodies allowance // of clients' messages over HTTP
+	unsent tally     // of messages for them
+
 	solo  atomic.Pointer[peer] // the only client there will be, nil where others may come
 	hub   hub                  // of those who want to know of changed resources
 	homes homes                // of tasks

@@ -21,8 +21,10 @@ const (
 	// ends, whose client then starts anew.
 	maxSessions = 10_000
 	// maxPending bounds what is kept for a client that listens on no stream;
-	// what says the same again counts once. Beyond it the oldest are dropped.
-	maxPending = 64
+	// what says the same again counts once. Beyond it the oldest are dropped, and
+	// what is larger alone.
+	maxPending      = 64
+	maxPendingBytes = 64 << 10
 	// pollVersion is the first revision whose clients know how to come back to
 	// a stream that has ended early (SEP-1699).
 	pollVersion = "2025-11-25"
@@ -40,7 +42,8 @@ type session struct {
 	peer *peer
 	slow inProgress
 	kept keeper
-	// serving is how many messages its client waits for an answer to.
+	// serving is how many requests are being answered, those with them whose
+	// connections are gone.
 	serving atomic.Int64
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by close
@@ -61,6 +64,22 @@ func (s *session) caller() caller {
 	}
 	version, capabilities := s.peer.settled()
 	return caller{version: version, capabilities: capabilities, peer: s.peer}
+}
+
+// enter counts a request, false where there are too many; leave ends it. Of no
+// session there are never too many: see maxServing.
+func (s *session) enter() bool {
+	if s == nil || s.serving.Add(1) <= maxSessionServing {
+		return true
+	}
+	s.serving.Add(-1)
+	return false
+}
+
+func (s *session) leave() {
+	if s != nil {
+		s.serving.Add(-1)
+	}
 }
 
 // polls tells whether the client knows how to come back to a stream that has
@@ -89,10 +108,17 @@ func (s *session) wait(frame []byte) {
 	if slices.Contains(s.pending, string(frame)) {
 		return
 	}
-	if len(s.pending) == maxPending {
+	size := len(frame)
+	for _, other := range s.pending {
+		size += len(other)
+	}
+	for len(s.pending) > 0 && (len(s.pending) == maxPending || size > maxPendingBytes) {
+		size -= len(s.pending[0])
 		s.pending = slices.Delete(s.pending, 0, 1)
 	}
-	s.pending = append(s.pending, string(frame))
+	if size <= maxPendingBytes {
+		s.pending = append(s.pending, string(frame))
+	}
 }
 
 // push sends what belongs to no request and is of no use later.
@@ -131,10 +157,14 @@ func (s *session) since() time.Time {
 	return s.used
 }
 
-// listen notes that a stream has a connection, and gives it what has waited.
+// listen notes that a stream has a connection, and gives it what has waited. It
+// gives nil where there are too many.
 func (s *session) listen(to *stream) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.listening) >= maxSessionStreams {
+		return nil
+	}
 	s.listening = append(s.listening, to)
 	for len(s.pending) > 0 && to.push([]byte(s.pending[0]), heavy) == nil {
 		s.pending = s.pending[1:]
@@ -175,6 +205,7 @@ type sessions struct {
 // open begins a session that lasts as long as ctx at most.
 func (t *sessions) open(ctx context.Context, p *Proxy) *session {
 	s := &session{p: p, id: rand.Text(), used: time.Now()}
+	s.kept.all = &p.unsent
 	s.peer = newPeer(s.push)
 	s.peer.told = s.notify
 	s.lifetime, s.end = context.WithCancel(ctx)
@@ -266,6 +297,11 @@ func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this stream needs a session: send initialize first", status)
 		return
 	}
+	defer h.streams.Add(-1)
+	if h.streams.Add(1) > maxStreams {
+		busy(w, http.StatusServiceUnavailable, nil, "too many streams are open: try again later")
+		return
+	}
 	o := &outlet{h: h, w: w, r: r, session: s, kind: ofGet, likes: likes}
 	get := true
 	if id := r.Header.Get("Last-Event-Id"); id != "" {
@@ -285,10 +321,15 @@ func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
 	}
 	if o.s == nil {
 		o.s = &stream{}
-		o.s.start()
+		o.s.start(&h.p.unsent)
 	}
 	if get { // before the client knows that the stream is open
-		defer s.listen(o.s)()
+		stop := s.listen(o.s)
+		if stop == nil {
+			busy(w, http.StatusTooManyRequests, nil, "this session has too many streams open already")
+			return
+		}
+		defer stop()
 	}
 	o.open()
 	_ = o.sink.flush() // the request's context tells that the client has gone

@@ -19,8 +19,12 @@ import (
 
 const (
 	// maxInFlight bounds the requests of one client that are being served.
-	// Beyond it nothing more is read until half of them are answered.
-	maxInFlight = 4096
+	// Beyond it nothing more is read until half of them are answered. It is less
+	// than what a backend takes: one client alone is never refused.
+	maxInFlight = 1024
+	// maxHeld does the same for their size, in bytes, those of at most freeBody not
+	// counted.
+	maxHeld = maxBodies
 	// drainTime is how long requests may go on once the client has closed its
 	// side: a script that pipes requests in wants the answers.
 	drainTime = 30 * time.Second
@@ -34,6 +38,7 @@ type stdioFront struct {
 	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
 	inFlight atomic.Int64
 	seen     atomic.Int64  // when the last message came, in seconds since 1970
+	held     atomic.Int64  // bytes of requests that have a goroutine
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
 	slow     inProgress
 	peer     *peer
@@ -167,7 +172,7 @@ func (f *stdioFront) read(in io.Reader) error {
 				flush(conn)
 			}
 		}
-		if !r.Buffered() {
+		if !r.Buffered() || f.full() {
 			flush(nil)
 			if err := f.hold(); err != nil {
 				return err
@@ -176,9 +181,14 @@ func (f *stdioFront) read(in io.Reader) error {
 	}
 }
 
+// full tells whether the client has too much in flight.
+func (f *stdioFront) full() bool {
+	return f.inFlight.Load() > maxInFlight || f.held.Load() > maxHeld
+}
+
 // hold waits while the client has too much in flight or does not read.
 func (f *stdioFront) hold() error {
-	for f.inFlight.Load() > maxInFlight {
+	for f.full() {
 		select {
 		case <-f.eased:
 		case <-f.lifetime.Done():
@@ -217,7 +227,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	case m.MetaVersion.Present() && isModern(line, &m, "", f.greeted()):
 		return f.modern(line, m, now)
 	case string(method) == `"tools/call"`:
-		f.begin()
+		f.begin(0)
 		conn, taken, err := f.p.quick(line, &m, f, now)
 		if err != nil {
 			a := failed("tools/call", err)
@@ -227,7 +237,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		if taken {
 			return conn
 		}
-		f.end()
+		f.end(0)
 	}
 	f.spawn(line, m)
 	return nil
@@ -262,11 +272,11 @@ func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
 	switch to := f.p.cancelQuick(f.owns, id).(type) {
 	case nil:
 	case *direct:
-		if to.gone() {
-			f.end()
+		if l, ok := to.front.(*lineCall); ok && to.gone() {
+			f.end(len(l.line))
 		}
 	default:
-		f.end()
+		f.end(0)
 	}
 }
 
@@ -286,9 +296,10 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		f.p.begin()
 	}
 	ctx, done := f.slow.begin(f.lifetime, id)
-	f.begin()
+	size := len(line)
+	f.begin(size)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end()
+		defer f.end(size)
 		defer done()
 		f.serve(ctx, id, request{line: line, msg: &m, method: method, from: f.caller()})
 	}()
@@ -337,9 +348,17 @@ func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
 // spawnBatch serves a batch on a goroutine of its own.
 func (f *stdioFront) spawnBatch(line []byte) {
 	line = bytes.Clone(line)
-	f.begin()
-	go func() { // as in spawn
-		defer f.end()
+	all, _ := rawjson.Elements(line) // what is no array is one refusal
+	requests, size := min(max(len(all), 1), maxBatch), len(line)
+	f.begin(size)
+	f.inFlight.Add(int64(requests - 1)) // each counts
+	go func() {                         // as in spawn
+		defer f.end(size)
+		defer func() {
+			for range requests - 1 {
+				f.end(0)
+			}
+		}()
 		f.send(f.p.batch(f.lifetime, line, batcher{f.caller(), f.slow.begin, f.notification}))
 	}()
 }
@@ -361,12 +380,12 @@ func (f *stdioFront) send(frames []byte) {
 // reply answers a request counted by begin.
 func (f *stdioFront) reply(id []byte, a answer) {
 	f.send(frame(nil, id, a))
-	f.end()
+	f.end(0)
 }
 
 // deliver implements receiver.
 func (f *stdioFront) deliver(c *call, a answer) *jsonrpc.Writer {
-	defer f.end()
+	defer f.end(0)
 	buf, err := f.out.Begin()
 	if err != nil {
 		return nil // the client is gone
@@ -393,10 +412,22 @@ func (f *stdioFront) notify(method string, params []byte) {
 // busy implements front.
 func (f *stdioFront) busy() int { return int(f.inFlight.Load()) }
 
-func (f *stdioFront) begin() { f.inFlight.Add(1) }
+// begin counts a request, of which size bytes are held; 0 for none.
+func (f *stdioFront) begin(size int) {
+	f.inFlight.Add(1)
+	if size > freeBody {
+		f.held.Add(int64(size))
+	}
+}
 
-func (f *stdioFront) end() {
-	if n := f.inFlight.Add(-1); n == 0 || n == maxInFlight/2 {
+// end takes a begin back.
+func (f *stdioFront) end(size int) {
+	ease := false
+	if size > freeBody {
+		held := f.held.Add(-int64(size))
+		ease = held <= maxHeld && held+int64(size) > maxHeld
+	}
+	if n := f.inFlight.Add(-1); ease || n == 0 || n == maxInFlight/2 {
 		select {
 		case f.eased <- struct{}{}:
 		default:

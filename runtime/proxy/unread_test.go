@@ -23,10 +23,16 @@ type unread struct {
 	once    sync.Once
 	blocked chan struct{} // closed by the first write
 	over    chan struct{}
+	end     func() // closes it
+
+	mu    sync.Mutex // guards timer
+	timer *time.Timer
 }
 
 func newUnread() *unread {
-	return &unread{head: http.Header{}, blocked: make(chan struct{}), over: make(chan struct{})}
+	u := &unread{head: http.Header{}, blocked: make(chan struct{}), over: make(chan struct{})}
+	u.end = sync.OnceFunc(func() { close(u.over) })
+	return u
 }
 
 func (u *unread) Header() http.Header { return u.head }
@@ -40,8 +46,13 @@ func (u *unread) Write([]byte) (int, error) {
 }
 
 func (u *unread) SetWriteDeadline(at time.Time) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.timer != nil {
+		u.timer.Stop()
+	}
 	if !at.IsZero() {
-		time.AfterFunc(time.Until(at), func() { close(u.over) })
+		u.timer = time.AfterFunc(time.Until(at), u.end)
 	}
 	return nil
 }
@@ -93,7 +104,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 				case <-ended:
 				case <-time.After(time.Minute):
 					t.Error("the handler still writes")
-					close(w.over)
+					w.end()
 					<-ended
 				}
 				if after := time.Since(start); after > 2*time.Second {

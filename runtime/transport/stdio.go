@@ -179,7 +179,7 @@ func (s *Stdio) listen(req *runtime.Request) func() {
 // failure gives an error of the connection in the terms of package runtime.
 func (s *Stdio) failure(err error) error {
 	switch {
-	case errors.Is(err, jsonrpc.ErrFull):
+	case errors.Is(err, jsonrpc.ErrFull), errors.Is(err, jsonrpc.ErrBusy):
 		return &runtime.ConnectError{Target: s.name, Err: err}
 	case errors.Is(err, jsonrpc.ErrTooLong):
 		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name, s.o.MaxMessage)}

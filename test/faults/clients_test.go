@@ -191,7 +191,7 @@ func TestUnreadAnswers(t *testing.T) {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__echo","arguments":{"message":"` + message + `"}}}`
 		request := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", postHead, len(body), body)
 		var all []net.Conn
-		for range 50 {
+		for range 20 {
 			c := raw(t, d, "")
 			all = append(all, c)
 			go func() { // until the other side takes no more, or the connection is closed

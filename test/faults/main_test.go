@@ -64,5 +64,5 @@ const (
 	// requestTimeout is what daemons give a request, and slack what the machine
 	// may add before it is answered.
 	requestTimeout = 3 * time.Second
-	slack          = 12 * time.Second
+	slack          = 20 * time.Second
 )

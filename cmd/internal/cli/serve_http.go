@@ -31,11 +31,10 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	health := p.Health(o)
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
-	// No write timeout: streams last.
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	srv := newServer(mux)
 	fmt.Fprintf(a.ui.Err, "listening on http://%s/mcp\n", l.Addr())
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(l) }()
+	go func() { served <- srv.Serve(&listener{Listener: l, most: maxConnections}) }()
 	select {
 	case err := <-served:
 		return err
@@ -56,6 +55,16 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		return err
 	}
 	return nil
+}
+
+// newServer gives a server that a client cannot hold up by being slow. The fronts
+// take the bound of reading off where a request has been read and lasts, add to
+// it where a body is large, and bound writing themselves, because streams last.
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
 }
 
 // keepAlive finds a client that has gone without a word within a minute.

@@ -15,6 +15,8 @@ import (
 var (
 	// ErrClosed ends calls on a connection that is gone.
 	ErrClosed = errors.New("connection closed")
+	// ErrBusy is a peer that owes too many answers: the call was not started.
+	ErrBusy = errors.New("too many requests wait for its answers")
 	// ErrTimeout ends a call without an answer in time.
 	ErrTimeout = errors.New("no answer in time")
 )
@@ -105,6 +107,11 @@ type pending struct {
 	suspended     int // how often
 }
 
+// MaxPending bounds the calls that wait for answers over one connection, and with
+// them what a peer that hangs can make its callers hold. A further one is
+// refused (ErrBusy).
+const MaxPending = 2048
+
 // sweepEvery is how late a deadline may fire: fine for requests measured in
 // seconds, and no call needs a timer of its own.
 const sweepEvery = 250 * time.Millisecond
@@ -134,8 +141,11 @@ func (c *Conn) Start(q *Query) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed != nil {
+	switch {
+	case c.closed != nil:
 		return c.closed
+	case len(c.pending) >= MaxPending:
+		return ErrBusy
 	}
 	// The frame is built under the lock that publishes the call: its end could
 	// come at once and the receiver be used anew while it is still read here.

@@ -1,0 +1,92 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// Bounds of what clients can make the proxy hold, all of them together; those of
+// one client or one stream stand where they are kept. docs/serve.md, Limits, has
+// them all.
+const (
+	// maxServing bounds the requests over HTTP that are being answered, with
+	// those whose clients have gone. Further ones are refused with status 503.
+	maxServing = 8192
+	// maxSessionServing does the same for one session, with status 429.
+	maxSessionServing = 1024
+	// maxBackendServing bounds the requests that one backend owes answers for,
+	// over all its connections. Further ones are refused with an error.
+	maxBackendServing = jsonrpc.MaxPending
+	// maxBodies bounds the messages over HTTP that are being received or worked
+	// on, in bytes; those of at most freeBody do not count. Where there is no
+	// room a message is refused with status 503.
+	maxBodies = 256 << 20
+	freeBody  = 64 << 10
+	// maxUnsent bounds the messages for clients that wait or are kept, in bytes;
+	// answers that are not kept do not count. Beyond it each stream, session and listen has
+	// fairShare alone, and what it does there at its own bound.
+	maxUnsent = 256 << 20
+	fairShare = 16 << 10
+	// maxStreams bounds the streams of a front that belong to no request: those of
+	// GET, of listens, of HTTP+SSE. Further ones are refused with status 503.
+	maxStreams = 10_000
+	// maxSessionStreams does the same for the GETs of one session, with status 429.
+	maxSessionStreams = 16
+)
+
+// errBackendBusy refuses a request to a backend that owes too many answers.
+var errBackendBusy = jsonrpc.ErrBusy
+
+// allowance gives out bytes of memory up to a bound.
+type allowance struct{ taken atomic.Int64 }
+
+// take takes n bytes, false where they would be more than most in all.
+func (a *allowance) take(n, most int64) bool {
+	if a.taken.Add(n) > most {
+		a.taken.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (a *allowance) give(n int64) { a.taken.Add(-n) }
+
+// tally counts bytes that may be more than they should. A nil one is for what
+// nobody counts.
+type tally struct{ n atomic.Int64 }
+
+func (t *tally) add(n int) {
+	if t != nil {
+		t.n.Add(int64(n))
+	}
+}
+
+// full tells whether there are more than maxUnsent.
+func (t *tally) full() bool { return t != nil && t.n.Load() > maxUnsent }
+
+// errNoRoom refuses a message that memory is not to be spent on.
+var errNoRoom = errors.New("too much is being sent at once: try again later")
+
+// hold copies a message for a request that may outlast its client; free gives
+// the memory back. It fails where too much is held already.
+func (p *Proxy) hold(body []byte) (_ []byte, free func(), err error) {
+	n := int64(len(body))
+	if n <= freeBody {
+		return bytes.Clone(body), func() {}, nil
+	}
+	if !p.bodies.take(n, maxBodies) {
+		return nil, nil, errNoRoom
+	}
+	return bytes.Clone(body), func() { p.bodies.give(n) }, nil
+}
+
+// busy refuses a request for which there is no room now.
+func busy(w http.ResponseWriter, status int, id []byte, reason string) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, status, id, runtime.CodeInternalError, reason)
+}

@@ -1,0 +1,127 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// received is the message of a POST.
+type received struct {
+	*bytes.Buffer
+	p     *Proxy
+	taken int64 // of Proxy.bodies
+}
+
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
+
+const (
+	// maxPooledBody bounds what a pooled buffer keeps.
+	maxPooledBody = 4 << 20
+	// maxClaim bounds the memory that a body gets for what its header says of its
+	// length: more comes as the body does.
+	maxClaim = 256 << 10
+	// bodyTime is how long each part of a large body may take, and bodyRate, in
+	// bytes a second, what is added for its size: parts double in size. Before
+	// that the server's own bound of reading counts.
+	bodyTime = 30 * time.Second
+	bodyRate = 128 << 10
+)
+
+// receive reads the body of a POST, false where it refuses it. Release takes the
+// body back.
+func (p *Proxy) receive(o *HTTPOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
+	if !isJSON(r.Header.Get("Content-Type")) {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return b, false
+	}
+	b.p = p
+	b.Buffer, _ = bodies.Get().(*bytes.Buffer)
+	err := b.read(o, w, r)
+	if err == nil {
+		return b, true
+	}
+	b.release()
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case tooLarge:
+		refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", o.MaxBody))
+	case errors.Is(err, errNoRoom):
+		busy(w, http.StatusServiceUnavailable, nil, err.Error())
+	default:
+		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
+	}
+	return b, false
+}
+
+func (b *received) read(o *HTTPOptions, w http.ResponseWriter, r *http.Request) error {
+	n := r.ContentLength
+	switch {
+	case n > o.MaxBody:
+		return &http.MaxBytesError{Limit: o.MaxBody}
+	case 0 <= n && n <= freeBody:
+		b.Grow(int(n) + bytes.MinRead) // no more will come
+		_, err := b.ReadFrom(r.Body)
+		return err
+	}
+	// What is large is slow. A server without such a bound has none here, either.
+	from, patience := http.MaxBytesReader(w, r.Body, o.MaxBody), http.NewResponseController(w)
+	part := min(max(n, freeBody), maxClaim) + bytes.MinRead
+	for {
+		if b.Available() < bytes.MinRead {
+			if !b.take(part) {
+				// Who is cut off in the middle of sending does not hear why.
+				_, _ = io.Copy(io.Discard, from) // it may be gone
+				return errNoRoom
+			}
+			b.Grow(int(part))
+			_ = patience.SetReadDeadline(time.Now().Add(bodyTime + time.Duration(part/bodyRate)*time.Second))
+			part = int64(b.Cap())
+		}
+		free := b.AvailableBuffer()
+		n, err := from.Read(free[:cap(free)])
+		_, _ = b.Write(free[:n]) // where it is already; it cannot fail
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take takes memory for the body.
+func (b *received) take(n int64) bool {
+	ok := b.p.bodies.take(n, maxBodies)
+	if ok {
+		b.taken += n
+	}
+	return ok
+}
+
+// release gives the body back, which must not be used any more.
+func (b *received) release() {
+	if b.taken > 0 {
+		b.p.bodies.give(b.taken)
+	}
+	release(b.Buffer)
+}
+
+func release(buf *bytes.Buffer) {
+	if buf.Cap() <= maxPooledBody {
+		buf.Reset()
+		bodies.Put(buf)
+	}
+}
+
+// leisurely takes the bound of reading off a connection whose request is read:
+// what follows may last.
+func leisurely(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every server has one
+}

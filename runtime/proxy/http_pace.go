@@ -1,0 +1,70 @@
+package proxy
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// writeTime is how long a write to a client may take, longer by its size at
+	// bodyRate: the connection of one that does not read any more ends then.
+	writeTime = time.Minute
+	// lastWrite is how long one may take once the session has ended.
+	lastWrite = time.Second
+)
+
+// pace bounds the writes of one response: a client that does not read holds the
+// goroutine that writes. Not every server can; then they last.
+type pace struct {
+	f    *http.ResponseController
+	stop func() bool // of the watch for the context's end
+	last chan struct{}
+
+	mu    sync.Mutex // guards what follows, and is held while a bound is set
+	over  bool       // the context has ended
+	until time.Time
+}
+
+// newPace begins to bound writes, to lastWrite once ctx has ended. Done must be
+// called, for the connection may serve other requests.
+func newPace(ctx context.Context, w http.ResponseWriter) *pace {
+	p := &pace{f: http.NewResponseController(w), last: make(chan struct{})}
+	p.stop = context.AfterFunc(ctx, func() {
+		defer close(p.last)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.over = true
+		p.set(time.Now().Add(lastWrite))
+	})
+	return p
+}
+
+// extend gives a write of some size its time. For small ones that follow one
+// another closely it does nothing: there is time enough.
+func (p *pace) extend(size int) {
+	now := time.Now()
+	until := now.Add(writeTime + time.Duration(size/bodyRate)*time.Second)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over && until.Sub(p.until) > writeTime/4 {
+		p.set(until)
+	}
+}
+
+// set sets the bound. The caller holds the lock.
+func (p *pace) set(until time.Time) {
+	p.until = until
+	_ = p.f.SetWriteDeadline(until) // see pace
+}
+
+// done takes the bound back.
+func (p *pace) done() {
+	if !p.stop() {
+		<-p.last
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.set(time.Time{})
+}
