@@ -57,6 +57,8 @@ type Options struct {
 	// Hurry is closed when there is no time left: child processes that are being
 	// ended then are killed at once. Nil is never.
 	Hurry <-chan struct{}
+	// Guard ends child processes where this one is killed; nil: nothing does.
+	Guard *transport.Guard
 	// Listen asks for what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which with Capabilities is opened anyway,
 	// the changes of a modern one's lists.
@@ -251,6 +253,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 		Handler: d.handler(), Logger: d.o.Logger.With("server", e.Name),
 		StringIDs: e.RequestIDFormat == "string",
 		Grace:     d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
+		Guard: d.o.Guard,
 	})
 	if err != nil {
 		return nil, err

@@ -64,8 +64,11 @@ type backend struct {
 	untold  bool              // and did not tell inside which call
 	kept    store.Usage       // what is kept of its use for processes to come
 	stored  [sha256.Size]byte // of the catalogue that is kept, zero for none
-	closed  bool
-	lists   relisting
+	// verified is when the server was last seen to offer what is known, by
+	// whatever process; zero for never.
+	verified time.Time
+	closed   bool
+	lists    relisting
 
 	heldUntil time.Time // connections are kept until then, see hold
 	restarts  uint64    // connections made in the place of one that was lost
@@ -102,18 +105,6 @@ func (b *backend) filled(set Server) Server {
 		set.RequestTimeout = b.p.o.RequestTimeout
 	}
 	return set
-}
-
-// due tells whether a list should try to connect: the backend has offered
-// nothing yet and has not failed a moment ago.
-func (b *backend) due(now time.Time) bool {
-	if b.known.Load() {
-		return false
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	l := b.primary
-	return !b.closed && (l.attempt != nil || !now.Before(l.retryAt) && l.breaker.opened(now).IsZero())
 }
 
 // failure tells why the backend cannot be used now, nil where nothing is known

@@ -67,6 +67,9 @@ type catalog struct {
 	verified time.Time
 }
 
+// whole tells whether every list could be had.
+func (c *catalog) whole() bool { return c.failed == [kinds]error{} }
+
 // item is one entry of a list.
 type item struct {
 	raw []byte
@@ -140,42 +143,43 @@ func (it *item) app() app {
 	return appOf(it.raw)
 }
 
-// listTime bounds how long a server may take for all its lists together, so
-// that one which hands out pages without end is given up.
-const listTime = 2 * time.Minute
+const (
+	// listTime bounds how long a server may take for one list, all pages, so that
+	// one which hands out pages without end is given up; listsTime is for all its
+	// lists together.
+	listTime  = 30 * time.Second
+	listsTime = 2 * time.Minute
+)
 
 // load asks a server for its lists, by the capabilities it declares. A list
-// that it refuses, or that is none, does not cost the others: what it was
-// before stays. An error is one of the connection, or of every list.
+// that it refuses, that is none or takes too long does not cost the others: what
+// it was before stays. An error is one of the connection, or of every list.
 func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
-	ctx, cancel := context.WithTimeout(b.life, listTime)
+	ctx, cancel := context.WithTimeout(b.life, listsTime)
 	defer cancel()
 	info := client.Info()
-	begun := time.Now()
-	cat := &catalog{verified: begun, capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: bridge.IsModern(client.Info().Version)}
+	cat := &catalog{verified: time.Now(), capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: bridge.IsModern(info.Version)}
 	var failure error
 	usable := false
 	for k := range kinds {
 		l := k.listing()
-		if !client.Info().Has(l.capability) {
+		if !info.Has(l.capability) {
 			continue
 		}
-		cat.offered[k], cat.silent[k] = true, !announces(client.Info(), l.capability)
-		items, fresh, err := loadList(ctx, b, client, l)
-		var rpc *runtime.Error
-		var proto *runtime.ProtocolError
+		cat.offered[k], cat.silent[k] = true, !announces(info, l.capability)
+		items, fresh, err := b.list(ctx, client, l)
+		if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
+			err = nil // declared and not there is common for templates
+		}
 		switch {
-		case err == nil, errors.As(err, &rpc) && rpc.Code == runtime.CodeMethodNotFound:
-			// Declared and not there is common for templates.
+		case err == nil:
 			cat.items[k], cat.fresh[k], usable = items, fresh, true
-		case rpc != nil, errors.As(err, &proto):
-			p.log.Warn("backend does not list what it declares", "server", b.name, "method", l.method, "err", err)
-			cat.failed[k] = err
-			failure = cmp.Or(failure, err)
-		case ctx.Err() != nil && b.life.Err() == nil:
-			return nil, &runtime.TimeoutError{Op: "lists", After: listTime}
-		default:
+		case b.life.Err() != nil || lasting(err):
 			return nil, err
+		default:
+			p.log.Warn("backend does not list what it declares", "server", b.name, "method", l.method, "err", err)
+			cat.failed[k], cat.verified = err, time.Time{}
+			failure = cmp.Or(failure, err)
 		}
 	}
 	if failure != nil && !usable {
@@ -185,13 +189,44 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	defer p.mu.Unlock()
 	for k := range kinds {
 		if cat.failed[k] != nil && b.catalog != nil {
-			cat.items[k], cat.verified = b.catalog.items[k], b.catalog.verified
+			cat.items[k] = b.catalog.items[k]
 		}
 	}
 	return cat, nil
 }
 
-func loadList(ctx context.Context, b *backend, client *runtime.Client, l listing) ([]item, freshness, error) {
+// lasting tells whether an error of one list says that the connection is gone,
+// so that the others need not be asked for.
+func lasting(err error) bool {
+	return errors.Is(err, runtime.ErrClosed) || errors.Is(err, runtime.ErrNotSent)
+}
+
+// list asks for one list, all pages. It asks again, once, where no answer came: a list can be had twice, and a server over HTTP may have forgotten the
+// session meanwhile, or end a stream early.
+func (b *backend) list(ctx context.Context, client *runtime.Client, l listing) ([]item, freshness, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, &runtime.TimeoutError{Op: l.method, After: listTime})
+	defer cancel()
+	for again := true; ; again = false {
+		items, fresh, err := b.listOnce(ctx, client, l)
+		if _, refused := errors.AsType[*runtime.Error](err); err == nil || refused {
+			return items, fresh, err
+		}
+		if again && ctx.Err() == nil && !lasting(err) {
+			b.p.log.Info("backend is asked again for a list", "server", b.name, "method", l.method, "err", err)
+			continue
+		}
+		if ctx.Err() != nil {
+			if errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // that for all lists
+				err = &runtime.TimeoutError{Op: "lists", After: listsTime}
+			} else {
+				err = context.Cause(ctx)
+			}
+		}
+		return items, fresh, err
+	}
+}
+
+func (b *backend) listOnce(ctx context.Context, client *runtime.Client, l listing) ([]item, freshness, error) {
 	begun := time.Now() // the first page may be as old as that
 	pages, err := client.ListPages(ctx, l.method)
 	if err != nil {

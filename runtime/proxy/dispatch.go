@@ -206,13 +206,14 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 // template finds a resource template by its exposed form, or by the server's own
 // where that is enough to tell whose it is.
 func (p *Proxy) template(ctx context.Context, key string) *route {
-	p.discover(ctx)
-	s := p.snap.Load()
-	if r := s.routes[templates][key]; r != nil {
-		return r
+	for again := true; ; again = false {
+		s := p.snap.Load()
+		if r := s.routes[templates][key]; r != nil {
+			return r
+		}
+		if r, err := s.byBareURI(key); r != nil && err == nil || !again {
+			return r
+		}
+		p.discover(ctx)
 	}
-	if r, err := s.byBareURI(key); err == nil {
-		return r
-	}
-	return nil
 }

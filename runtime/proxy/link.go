@@ -94,9 +94,11 @@ func (c *connection) modern() bool { return bridge.IsModern(c.version) }
 
 // attempt is one connecting that any number of callers wait for.
 type attempt struct {
-	done chan struct{}
-	conn *connection
-	err  error
+	begun time.Time
+	late  bool // lists do not wait for it any more; guarded by backend.mu
+	done  chan struct{}
+	conn  *connection
+	err   error
 }
 
 var errProxyClosed = errors.New("the proxy is shutting down")
@@ -139,7 +141,7 @@ func (l *link) join() (*attempt, error) {
 	if until := l.breaker.opened(now); !until.IsZero() {
 		return nil, &stormError{l.cause, until.Sub(now)}
 	}
-	a := &attempt{done: make(chan struct{})}
+	a := &attempt{begun: now, done: make(chan struct{})}
 	if c := l.ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
 		close(a.done)
@@ -202,6 +204,7 @@ func (l *link) connect(a *attempt) {
 		b.settled(c)
 		if l == b.primary {
 			b.met.Store(true)
+			b.listed(cat.whole())
 		}
 		b.relist()
 		b.p.watchIdle()

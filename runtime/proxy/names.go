@@ -69,16 +69,26 @@ func (n namer) form(server string, names []string, unclear bool) []string {
 func (n namer) short(server, name string) string {
 	sum := sha256.Sum256([]byte(server + "\x00" + name))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:hashed]
-	prefix, separator := clean(server), clean(n.separator)
-	if over := len(prefix) + len(separator) - n.limit/3; over > 0 {
-		prefix = prefix[:max(len(prefix)-over, 0)]
-	}
-	prefix += separator + hash + "_"
+	prefix := n.shortened(server) + hash + "_"
 	tail := clean(name)
 	if over := len(prefix) + len(tail) - n.limit; over > 0 {
 		tail = tail[min(over, len(tail)):]
 	}
 	return prefix + tail
+}
+
+// shortened is how a server's names with a hash begin.
+func (n namer) shortened(server string) string {
+	prefix, separator := clean(server), clean(n.separator)
+	if over := len(prefix) + len(separator) - n.limit/3; over > 0 {
+		prefix = prefix[:max(len(prefix)-over, 0)]
+	}
+	return prefix + separator
+}
+
+// may tells whether an exposed name can be one of a server's, by its beginning.
+func (n namer) may(server, name string) bool {
+	return strings.HasPrefix(name, clean(server+n.separator)) || strings.HasPrefix(name, n.shortened(server))
 }
 
 // clean replaces what several model APIs refuse in a tool's name: everything

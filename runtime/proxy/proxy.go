@@ -119,8 +119,9 @@ type Proxy struct {
 	hub   hub                  // of those who want to know of changed resources
 	homes homes                // of tasks
 
-	keeping keeping
-	updates updates
+	keeping    keeping
+	updates    updates
+	refreshing refreshing
 }
 
 // listener is a client connection that wants to know of changes.

@@ -32,6 +32,10 @@ type relisting struct {
 	asked   time.Time   // when asking last ended
 	said    changeKinds // what the server has said since, and is believed
 	trusted int         // how often it was believed that might have been an echo
+
+	lacking  bool // a list could not be had
+	failures int  // how often in a row
+	retry    *time.Timer
 }
 
 // begin notes that the lists are about to be asked for.
@@ -76,9 +80,33 @@ func (r *relisting) told(news bool, now time.Time) {
 }
 
 func (r *relisting) stop() {
-	if r.timer != nil {
-		r.timer.Stop()
+	for _, t := range []*time.Timer{r.timer, r.retry} {
+		if t != nil {
+			t.Stop()
+		}
 	}
+}
+
+// listed notes whether all lists could be had. What could not is asked for
+// again, later and later, as long as the server is connected, and with clients'
+// lists where it is not; what it was before stays listed. The caller holds the lock.
+func (b *backend) listed(whole bool) {
+	r := &b.lists
+	r.lacking = !whole
+	if whole || b.closed {
+		r.failures = 0
+		if r.retry != nil {
+			r.retry.Stop()
+		}
+		return
+	}
+	r.failures++
+	d := discovering().after(r.failures, b.p.random())
+	if r.retry == nil {
+		r.retry = time.AfterFunc(d, func() { b.changed(changeKinds{}) })
+		return
+	}
+	r.retry.Reset(d)
 }
 
 // changed notes that the backend's lists have changed; kinds are those that it
@@ -124,12 +152,14 @@ func (b *backend) expired() {
 // even where they look the same: more can change about a tool than its
 // description.
 func (b *backend) reload(said changeKinds) {
-	news := false
-	if c := b.primary.ready.Load(); c != nil {
+	news, whole := false, false
+	c := b.primary.ready.Load()
+	if c != nil {
 		cat, err := b.p.load(b, c.client)
 		if err != nil {
 			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
 		} else {
+			whole = cat.whole()
 			news = b.p.publish(b, cat, said)
 			b.save(cat)
 		}
@@ -138,5 +168,8 @@ func (b *backend) reload(said changeKinds) {
 	defer b.mu.Unlock()
 	b.lists.end()
 	b.lists.told(news, time.Now())
+	if c != nil { // or connecting asks
+		b.listed(whole)
+	}
 	b.relist()
 }

@@ -1,29 +1,16 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
-
-// discover connects the backends that have offered nothing yet, all at once,
-// and waits for them; those that failed a moment ago are left alone.
-func (p *Proxy) discover(ctx context.Context) {
-	now := time.Now()
-	var wg sync.WaitGroup
-	for _, b := range p.all() {
-		if b.due(now) {
-			wg.Go(func() { _, _ = b.primary.acquire(ctx) }) // its failure is reported with the list
-		}
-	}
-	wg.Wait()
-}
 
 // listed serves a list method, once every backend has been asked.
 func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
@@ -39,6 +26,7 @@ func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
 	}
 	if first == 0 {
 		p.revalidate(k)
+		p.refresh()
 	}
 	return p.page(s, k, r.from.modern(), first), nil
 }
@@ -62,24 +50,37 @@ func (p *Proxy) revalidate(k kind) {
 }
 
 // resolve finds where an exposed tool or prompt leads. For a name that is not
-// known yet, the backends whose prefix it has are connected first and, when
-// that does not help, all others.
+// known yet, the backends are connected that it can be of by its beginning, and
+// no other is waited for; where its beginning does not tell, all are of which
+// nothing is known.
 func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error) {
 	if r := p.snap.Load().routes[k][name]; r != nil {
 		return r, nil
 	}
+	told, names := false, p.snap.Load().names
+	var failure error
 	for _, b := range p.all() {
-		// The prefix only tells whom to ask first; the table decides.
-		if !b.known.Load() && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
-			if _, err := b.primary.acquire(ctx); err != nil {
-				return nil, &backendError{server: b.name, err: err}
-			}
-			if r := p.snap.Load().routes[k][name]; r != nil {
-				return r, nil
-			}
+		// The beginning only tells whom to ask; the table decides.
+		if !names.may(b.name, name) {
+			continue
+		}
+		told = true
+		if b.met.Load() {
+			continue
+		}
+		if _, err := b.primary.acquire(ctx); err != nil {
+			failure = cmp.Or[error](failure, &backendError{server: b.name, err: err})
+		}
+		if r := p.snap.Load().routes[k][name]; r != nil {
+			return r, nil
 		}
 	}
-	p.discover(ctx)
+	if failure != nil {
+		return nil, failure
+	}
+	if !told || p.o.NoPrefix {
+		p.discover(ctx)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 		return r, nil
 	}
 	for _, b := range p.all() {
-		if err := p.unlisted(b, k); err != nil && strings.HasPrefix(name, clean(b.name+p.o.Separator)) {
+		if err := p.unlisted(b, k); err != nil && names.may(b.name, name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above
 		}
@@ -109,6 +110,13 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil && strings.HasPrefix(uri, wrapPrefix) && s.bare[uri] == nil {
 		return lead(s.named[server], bare, true), nil // whatever the others offer
 	}
+	server, bare, wrapped := unwrapURI(uri)
+	if wrapped = wrapped && s.named[server] != nil; !wrapped {
+		// Where what is known tells, no other server is waited for.
+		if r, err := p.located(s, uri); r != nil || err != nil {
+			return r, err
+		}
+	}
 	p.discover(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -117,17 +125,11 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if r := s.routes[resources][uri]; r != nil {
 		return r, nil
 	}
-	if r, err := s.byBareURI(uri); r != nil || err != nil {
-		return r, err
-	}
-	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil && (!s.plain || !strings.HasPrefix(uri, "ui:") || s.routes[resources][bare] != nil) {
+	if wrapped && s.bare[uri] == nil && s.named[server] != nil && (!s.plain || !strings.HasPrefix(uri, "ui:") || s.routes[resources][bare] != nil) {
 		return lead(s.named[server], bare, true), nil
 	}
-	if b := p.notes.get(uri); b != nil {
-		return lead(b, uri, false), nil
-	}
-	if b, err := s.byTemplate(uri); b != nil || err != nil {
-		return lead(b, uri, false), err
+	if r, err := p.located(s, uri); r != nil || err != nil {
+		return r, err
 	}
 	if b := s.claims.owner(uri); b != nil {
 		return lead(b, uri, false), nil
@@ -136,6 +138,21 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 		return lead(s.readers[0], uri, false), nil
 	}
 	return nil, notFound(uri, "no server lists "+uri)
+}
+
+// located finds the backend of a URI by the lists, the links that servers have
+// given and their templates; nil where none of them tells.
+func (p *Proxy) located(s *snapshot, uri string) (*route, error) {
+	if r, err := s.byBareURI(uri); r != nil || err != nil {
+		return r, err
+	}
+	if b := p.notes.get(uri); b != nil {
+		return lead(b, uri, false), nil
+	}
+	if b, err := s.byTemplate(uri); b != nil || err != nil {
+		return lead(b, uri, false), err
+	}
+	return nil, nil
 }
 
 // lead gives the way to what a backend calls by a URI.

@@ -31,6 +31,10 @@ type Server struct {
 	// unexpanded: where it changes, new connections are made, see Reconfigure. ""
 	// is Digest.
 	Connection string
+	// DiscoveryTimeout is how long lists wait for the server where nothing is
+	// known of what it offers, from when it begins to be connected. Zero is 30 s,
+	// negative an hour.
+	DiscoveryTimeout time.Duration
 	// Digest stands for everything that is configured of the server, secrets
 	// unexpanded: what was stored of a server with another digest is of another
 	// server. "" is never stored.

@@ -41,6 +41,8 @@ type snapshot struct {
 	// several have it; apps are the backends with user interfaces.
 	originals map[string]*route
 	apps      map[*backend]bool
+	// names are how names are exposed.
+	names namer
 }
 
 // bareForm is an item that clients see under another URI.
@@ -74,7 +76,7 @@ type route struct {
 // and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{
-		plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs, named: map[string]*backend{}, claims: newClaims(),
+		names: p.names, plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs, named: map[string]*backend{}, claims: newClaims(),
 		twice: map[string]bool{}, bare: map[string][]bareForm{}, originals: map[string]*route{}, apps: map[*backend]bool{},
 	}
 	for _, b := range p.all() {

@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -135,20 +136,11 @@ func (p *Proxy) written(changes []store.Change) {
 // recall takes over what is kept of backends, those of a new proxy or of a new
 // configuration.
 func (p *Proxy) recall(backends []*backend) {
-	var ids []store.ID
-	for _, b := range backends {
-		if b.set().Digest != "" {
-			ids = append(ids, store.ID{Name: b.name, Digest: b.set().Digest})
-		}
-	}
-	if p.o.Store == nil || len(ids) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(p.lifetime, recallBound)
-	defer cancel()
-	records, err := p.o.Store.Load(ctx, ids)
+	records, err := p.recallRecords(backends)
 	if err != nil {
-		p.log.Warn("what servers offered before cannot be read", "err", err)
+		if !errors.Is(err, errNothingStored) {
+			p.log.Warn("what servers offered before cannot be read", "err", err)
+		}
 		return
 	}
 	var updates []*update
@@ -176,18 +168,24 @@ func (b *backend) recallCatalog(kept store.Catalog) *catalog {
 		b.p.log.Debug("what a server offered before is of no use", "server", b.name, "err", err)
 		return nil
 	}
-	cat.verified = kept.Verified
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.met.Load() {
 		b.modern, b.dual, b.remote = head.Modern, head.Dual, head.Remote
 	}
-	b.stored = sha256.Sum256(kept.Data)
+	b.stored, b.verified = sumOf(kept.Data), kept.Verified
 	return cat
 }
 
-// save has what the backend offers kept for the processes to come.
+// save has what the backend offers kept for the processes to come, and notes
+// when it was seen to.
 func (b *backend) save(cat *catalog) {
+	b.mu.Lock()
+	if cat.verified.IsZero() {
+		cat.verified = b.verified // a list could not be had: it is looked at again
+	}
+	b.verified = cat.verified
+	b.mu.Unlock()
 	if b.p.o.Store == nil || b.set().Digest == "" {
 		return
 	}
@@ -198,7 +196,7 @@ func (b *backend) save(cat *catalog) {
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
-	sum := sha256.Sum256(data)
+	sum := sumOf(data)
 	b.mu.Lock()
 	same := b.stored == sum
 	b.stored = sum
@@ -209,3 +207,5 @@ func (b *backend) save(cat *catalog) {
 		b.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: cat.verified}})
 	}
 }
+
+func sumOf(data []byte) [sha256.Size]byte { return sha256.Sum256(data) }

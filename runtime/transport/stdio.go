@@ -43,6 +43,8 @@ type StdioOptions struct {
 	// then is killed at once, whatever Grace and ShutdownTimeout say. Nil is
 	// never.
 	Hurry <-chan struct{}
+	// Guard ends the server where this process is killed; nil: nothing does.
+	Guard *Guard
 }
 
 // Stdio is a server run as a child process that speaks over its standard
@@ -92,7 +94,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMaxMessage
 	}
-	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Hurry: o.Hurry})
+	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
 	if err != nil {
 		return nil, startError(o, err)
 	}

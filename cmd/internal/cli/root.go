@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
 // app is one run of mcpctl: its streams, environment and global flags.
@@ -53,6 +54,10 @@ type app struct {
 // Main runs mcpctl and returns its exit code. args are the words after the
 // program's name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if isGuardian(args) {
+		transport.Guardian(stdin)
+		return exitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	again := make(chan os.Signal, 1)

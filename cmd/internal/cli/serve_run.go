@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
 // nameLimit is what several model APIs accept in a tool's name; the setting
@@ -27,6 +28,7 @@ type gateway struct {
 	entries atomic.Pointer[map[string]config.Entry]
 	proxy   *proxy.Proxy
 	store   *store.DB // nil where there is no place for it
+	guard   *transport.Guard
 }
 
 // serve runs until the client goes (stdio) or the process is told to end.
@@ -40,7 +42,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gateway{a: a, f: f, store: a.store(file)}
+	g := &gateway{a: a, f: f, store: a.store(file), guard: a.guard()}
+	defer g.guard.Close()
 	if err := g.open(entries); err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func (g *gateway) take(entries []config.Entry) []proxy.Server {
 func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 	entry := (*g.entries.Load())[key.Server]
 	o := g.a.dialOptions(entry)
-	o.Handler, o.Listen = h, true
+	o.Handler, o.Listen, o.Guard = h, true, g.guard
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
 	return dial.Dial(ctx, entry, o)
 }
@@ -106,8 +109,9 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
 		Name: e.Name, Transport: e.Transport(), Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
-		RequestTimeout: g.a.settings.ServeTimeout(e.RequestTimeout),
-		Digest:         e.Digest(),
+		RequestTimeout:   g.a.settings.ServeTimeout(e.RequestTimeout),
+		Digest:           e.Digest(),
+		DiscoveryTimeout: g.a.settings.DialTimeout(e.ConnectTimeout),
 	}
 }
 

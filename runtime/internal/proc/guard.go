@@ -37,6 +37,10 @@ type Guard struct {
 	id   string
 	next atomic.Uint64
 
+	first  sync.Mutex // held while the guardian is started for the first time
+	begun  bool       // it has been; guarded by first
+	warned bool       // that it cannot be; guarded by first
+
 	mu     sync.Mutex // guards what follows; writes to the pipe do not block
 	groups map[int]uint64
 	pipe   *os.File
@@ -55,22 +59,38 @@ type GuardOptions struct {
 	Logger *slog.Logger
 }
 
-// NewGuard starts a guard. Close ends it.
-func NewGuard(o GuardOptions) (*Guard, error) {
+// NewGuard makes a guard. The guardian is started with the first child. Where it
+// cannot be, a warning says so, once, and the next child tries again. Close ends
+// it.
+func NewGuard(o GuardOptions) *Guard {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it does not fail
-	g := &Guard{o: o, id: hex.EncodeToString(id[:]), groups: map[int]uint64{}}
-	if err := g.start(); err != nil {
-		return nil, err
+	return &Guard{o: o, id: hex.EncodeToString(id[:]), groups: map[int]uint64{}}
+}
+
+// begin starts the guardian unless that has been done.
+func (g *Guard) begin() {
+	g.first.Lock()
+	defer g.first.Unlock()
+	if g.begun {
+		return
 	}
-	return g, nil
+	if err := g.start(); err != nil {
+		if !g.warned {
+			g.o.Logger.Warn("no guardian of child processes can be started: they outlive mcpctl where it is killed", "err", err)
+		}
+		g.warned = true
+		return
+	}
+	g.begun = true
 }
 
 // mark gives a child's environment and the mark that is in it.
 func (g *Guard) mark(env []string) ([]string, string) {
+	g.begin()
 	if env == nil {
 		env = os.Environ()
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -110,12 +111,10 @@ func TestGuardianItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := newGuard()
+	g := newGuard()
+	begin(g)
 	_ = syscall.Close(fd)
 	_ = w.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer g.Close()
 	p := started(t, proc.Options{Guard: g}, "err=up", "eof")
 	line(t, p.Stderr)
@@ -217,10 +216,7 @@ func TestGuardianIsReplaced(t *testing.T) {
 // child, unless it has given up the mark; another child's stays.
 func TestStopFindsStrays(t *testing.T) {
 	t.Parallel()
-	g, err := newGuard()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newGuard()
 	defer g.Close()
 	x, y := token(), token()
 	mine := started(t, proc.Options{Guard: g}, "stray=ignore-term+err=up+sleep+"+x, "stray=err=up+sleep+"+x, "err=up", "eof")
@@ -246,19 +242,23 @@ func TestStopFindsStrays(t *testing.T) {
 	}
 }
 
-// TestNoGuardian: one that cannot be started is an error, one that ends at once
-// is tried again, later and later, and harms nobody.
+// TestNoGuardian: that one cannot be started is said once, and harms nobody.
 func TestNoGuardian(t *testing.T) {
 	t.Parallel()
-	if _, err := proc.NewGuard(proc.GuardOptions{Path: filepath.Join(t.TempDir(), "none"), Args: []string{"x"}}); err == nil {
-		t.Error("a guard without a guardian")
+	for path, want := range map[string]int{filepath.Join(t.TempDir(), "none"): 1, "/bin/true": -1} {
+		var log bytes.Buffer
+		g := proc.NewGuard(proc.GuardOptions{Path: path, Args: []string{"x"}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 3 {
+			p := started(t, proc.Options{Guard: g}, "err=up", "eof")
+			line(t, p.Stderr)
+			p.Stop(time.Minute, time.Minute)
+		}
+		g.Close()
+		g.Close()
+		if n := strings.Count(log.String(), "can be started"); want >= 0 && n != want {
+			t.Errorf("%s: %d warnings: %s", path, n, &log)
+		}
 	}
-	g, err := proc.NewGuard(proc.GuardOptions{Path: "/bin/true", Args: []string{"true"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := started(t, proc.Options{Guard: g}, "err=up", "eof")
-	line(t, p.Stderr)
-	p.Stop(time.Minute, time.Minute)
-	g.Close()
+	unused := proc.NewGuard(proc.GuardOptions{})
+	unused.Close()
 }

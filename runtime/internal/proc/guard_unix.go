@@ -37,11 +37,17 @@ type keeper struct {
 
 // start starts the first guardian and keeps one from then on.
 func (g *Guard) start() error {
-	g.keeper.stop = make(chan struct{})
 	ended, err := g.launch()
 	if err != nil {
 		return err
 	}
+	stop := make(chan struct{})
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		close(stop) // launch has said goodbye
+	}
+	g.keeper.stop = stop
 	g.keeper.work.Go(func() { g.keep(ended) })
 	return nil
 }
@@ -219,12 +225,16 @@ func (g *Guard) Close() {
 	if len(g.groups) > 0 {
 		wait += sweepEnd
 	}
+	if g.keeper.stop != nil {
+		close(g.keeper.stop)
+	}
 	g.mu.Unlock()
-	close(g.keeper.stop)
 	late := time.AfterFunc(wait, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		_ = g.keeper.cmd.Process.Kill()
+		if g.keeper.cmd != nil {
+			_ = g.keeper.cmd.Process.Kill()
+		}
 	})
 	defer late.Stop()
 	g.keeper.work.Wait()

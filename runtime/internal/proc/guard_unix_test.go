@@ -14,10 +14,10 @@ import (
 )
 
 // newGuard starts a guard whose guardian is this binary.
-func newGuard() (*proc.Guard, error) {
+func newGuard() *proc.Guard {
 	exe, err := os.Executable()
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
 	return proc.NewGuard(proc.GuardOptions{
 		Path: exe, Args: []string{"mcp-guardian", "-act", "guardian"},
@@ -25,14 +25,18 @@ func newGuard() (*proc.Guard, error) {
 	})
 }
 
+// begin starts a child, and the guardian with it.
+func begin(guard *proc.Guard) {
+	if p, err := proc.Start(proc.Options{Command: "true", Guard: guard}); err == nil {
+		p.Stop(time.Minute, time.Minute)
+	}
+}
+
 // storm starts and stops children of all kinds without end, four at a time, and
 // says when it has begun. The first of its words is in the environment of all.
 func storm(words []string) int {
-	guard, err := newGuard()
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
+	guard := newGuard()
+	begin(guard)
 	fmt.Println("up", guard.PID())
 	scripts := []string{
 		"exec sleep 60",
@@ -70,11 +74,7 @@ func storm(words []string) int {
 // keep keeps two children that have cleared their environment, and says who the
 // guardian is whenever there is a new one.
 func keep(words []string) int {
-	guard, err := newGuard()
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
+	guard := newGuard()
 	for range 2 {
 		cmd := actor("bare=ignore-term+err=up+sleep+"+words[0], "err=up", "eof")
 		p, err := proc.Start(proc.Options{Command: cmd.Path, Args: cmd.Args[1:], Guard: guard})

@@ -69,11 +69,7 @@ func starve() int {
 
 // many starts and stops a thousand children, eight at a time.
 func many() int {
-	guard, err := newGuard()
-	if err != nil {
-		fmt.Println(err)
-		return 1
-	}
+	guard := newGuard()
 	round := func(n int) error {
 		var g errgroup.Group
 		g.SetLimit(8)
