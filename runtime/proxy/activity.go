@@ -102,6 +102,6 @@ func (a *activity) ended(start, end time.Time, failed bool) {
 // inFlight is how many requests have begun and not ended, about: both are
 // counted on the move. It is never less than there are.
 func (a *activity) inFlight() int64 {
-	ended := a.ends.n.Load() // first: what ends meanwhile counts as in flight
+	ended := a.ends.n.Load()                // first: what ends meanwhile counts as in flight
 	return int64(a.begins.n.Load() - ended) //nolint:gosec // so many requests there never are
 }

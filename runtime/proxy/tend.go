@@ -41,7 +41,7 @@ func (l *link) tend(failures int) {
 		return
 	}
 	l.tended = true
-	l.b.p.work.Go(func() { // ends with the proxy, at the latest
+	l.b.p.work.Go(func() { // ends with the backend, at the latest
 		for n := failures; l.pauseBefore(n); n++ {
 			if _, err := l.acquire(l.b.life); err == nil {
 				n = 0 // it may be lost again by now
