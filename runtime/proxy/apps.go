@@ -46,7 +46,7 @@ func appOf(definition []byte) app {
 // apps alone only where no other server has apps, since nothing tells whose app
 // is calling.
 func (s *snapshot) original(name string) *route {
-	r := s.originals[name]
+	r := s.originals()[name]
 	if r == nil || appOf(r.definition).only && len(s.apps) > 1 {
 		return nil
 	}

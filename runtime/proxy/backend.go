@@ -42,6 +42,9 @@ type backend struct {
 	// catalog is what it last offered, nil before the first time; guarded by
 	// Proxy.mu.
 	catalog *catalog
+	// shelves are what it adds to the lists, as of the latest snapshot; guarded by
+	// Proxy.mu.
+	shelves [kinds]*shelf
 
 	// out tells that it is in no configuration any more, inherited that catalog
 	// is of the backend in whose place it came, renamed that what it offers has

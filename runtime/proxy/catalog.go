@@ -63,7 +63,8 @@ type catalog struct {
 	modern  bool // its connection is of the stateless era
 	// silent is a server whose lists change without a word.
 	silent [kinds]bool
-	// verified is when the server was last seen to offer this.
+	// verified is when the server was last seen to offer this, zero where a list
+	// failed.
 	verified time.Time
 }
 
@@ -133,14 +134,6 @@ func (it *item) about(b *backend) {
 	if it.facts&tasked != 0 {
 		it.support = bridge.TaskSupport(it.raw)
 	}
-}
-
-// app is what a tool's definition says of a user interface.
-func (it *item) app() app {
-	if it.facts&pictured == 0 {
-		return app{}
-	}
-	return appOf(it.raw)
 }
 
 const (

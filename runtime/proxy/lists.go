@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -9,13 +10,64 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// variant is one list as the clients of one era see it, built when the first of
-// them asks.
-type variant struct {
-	once sync.Once
-	// text is the items with commas between them; ends[i] is where item i ends.
-	text []byte
-	ends []int
+// pages are the answers to list methods that a snapshot has given, so that each
+// is written once. The zero value is ready.
+type pages struct {
+	mu   sync.Mutex // guards what follows
+	of   map[place]*page
+	size int // bytes in all
+}
+
+// place is a page's: of which list, in the words of which era, beginning at
+// which item.
+type place struct {
+	k      kind
+	modern bool
+	first  int
+}
+
+// page is the answer to a list method.
+type page struct {
+	mu     sync.Mutex // guards what follows; held while the answer is written, which is memory work
+	result []byte     // nil as long as nobody has asked
+	items  rawjson.Span
+	made   time.Time
+	ttl    time.Duration
+}
+
+const (
+	// maxPages bounds the pages that are kept, in bytes; others are written for
+	// each who asks.
+	maxPages = 64 << 20
+	// pageLife is how long an answer with a cursor is given out, which is good for
+	// a while only.
+	pageLife = cursorTTL / 4
+)
+
+// at gives the page at a place.
+func (ps *pages) at(at place) *page {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	pg := ps.of[at]
+	if pg != nil {
+		return pg
+	}
+	pg = new(page)
+	if ps.size > maxPages {
+		return pg
+	}
+	if ps.of == nil {
+		ps.of = map[place]*page{}
+	}
+	ps.of[at] = pg
+	return pg
+}
+
+// grown notes that a page has been written.
+func (ps *pages) grown(bytes int) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.size += bytes
 }
 
 // freshness is how long a list may be kept and by whom.
@@ -30,46 +82,31 @@ type freshness struct {
 // partialTTL bounds how long a list may be kept that leaves a server out.
 const partialTTL = 5 * time.Second
 
-// variant gives a list as clients of an era see it. The revisions of the
-// handshake era see the same.
-func (s *snapshot) variant(k kind, modern bool) *variant {
-	v, to := &s.variants[k][0], bridge.Latest
-	if modern {
-		v, to = &s.variants[k][1], bridge.Modern
-	}
-	v.once.Do(func() {
-		c := bridge.Conversion{To: to, Method: k.listing().method}
-		for i, item := range s.items[k] {
-			if i > 0 {
-				v.text = append(v.text, ',')
-			}
-			v.text = append(v.text, c.Item(item)...)
-			v.ends = append(v.ends, len(v.text))
-		}
-	})
-	return v
-}
-
-// page gives the answer to a list method that begins at an item.
+// page gives the answer to a list method that begins at an item. It is not to be
+// changed: others get the same.
 func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
-	v := s.variant(k, modern)
-	last := len(v.ends)
+	pg := s.pages.at(place{k, modern, first})
+	now := time.Now()
+	var ttl time.Duration // in milliseconds, as it is told
+	if modern {
+		ttl = s.remaining(k, now).Truncate(time.Millisecond)
+	}
+	last := s.count[k]
 	if p.o.PageSize > 0 {
 		last = min(last, first+p.o.PageSize)
 	}
-	var text []byte
-	if last > first {
-		start := 0
-		if first > 0 {
-			start = v.ends[first-1] + 1 // and the comma
-		}
-		text = v.text[start:v.ends[last-1]]
+	more := last < s.count[k]
+	pg.mu.Lock()
+	defer pg.mu.Unlock()
+	if pg.result != nil && pg.ttl == ttl && (!more || now.Sub(pg.made) < pageLife) {
+		return pg.result
 	}
-	out := make([]byte, 0, len(text)+256)
+	items := pg.items.Of(pg.result)
+	out := make([]byte, 0, max(len(pg.result)+64, 256))
 	out = append(out, '{')
 	if modern {
 		out = append(out, `"resultType":"complete","ttlMs":`...)
-		out = strconv.AppendInt(out, s.remaining(k, time.Now()).Milliseconds(), 10)
+		out = strconv.AppendInt(out, ttl.Milliseconds(), 10)
 		scope := `,"cacheScope":"private",`
 		if s.fresh[k].public {
 			scope = `,"cacheScope":"public",`
@@ -77,8 +114,16 @@ func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
 		out = append(out, scope...)
 	}
 	out = append(append(out, '"'), k.listing().member...)
-	out = append(append(append(out, `":[`...), text...), ']')
-	if last < len(v.ends) {
+	out = append(out, `":[`...)
+	begin := len(out)
+	if pg.result != nil {
+		out = append(out, items...)
+	} else {
+		out = s.appendItems(out, p, k, modern, first, last)
+	}
+	end := len(out)
+	out = append(out, ']')
+	if more {
 		out = rawjson.Quote(append(out, `,"nextCursor":`...), p.next(s, k, last))
 	}
 	if server := p.info; modern && server != nil {
@@ -90,7 +135,61 @@ func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
 	} else if s.partial[k] != nil {
 		out = append(append(append(out, `,"_meta":{"dev.mcpctl/partial":`...), s.partial[k]...), '}')
 	}
-	return append(out, '}')
+	out = append(out, '}')
+	if pg.result == nil {
+		s.pages.grown(len(out))
+	}
+	pg.result, pg.items, pg.made, pg.ttl = out, rawjson.Span{Start: begin, End: end}, now, ttl
+	return out
+}
+
+// appendItems appends the items of a list from one to before another, with
+// commas between them. The revisions of the handshake era see the same.
+func (s *snapshot) appendItems(out []byte, p *Proxy, k kind, modern bool, from, to int) []byte {
+	c := bridge.Conversion{To: bridge.Latest, Method: k.listing().method}
+	if modern {
+		c.To = bridge.Modern
+	}
+	parts := s.between(k, from, to)
+	size := 0
+	for _, part := range parts {
+		size += part.size()
+	}
+	out = slices.Grow(out, size)
+	for i, part := range parts {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = part.sh.appendEntries(out, p, &c, part.from, part.to)
+	}
+	return out
+}
+
+// stretch is some of a shelf's entries, at least one.
+type stretch struct {
+	sh       *shelf
+	from, to int
+}
+
+// size is about how large their text is: growing a large text step by step costs
+// more than to look.
+func (t stretch) size() (n int) {
+	for _, e := range t.sh.entries[t.from:t.to] {
+		n += len(e.item.raw) + len(e.exposed) + 64
+	}
+	return n
+}
+
+// between gives the entries of a list from one to before another.
+func (s *snapshot) between(k kind, from, to int) (parts []stretch) {
+	begin := 0
+	for _, sh := range s.shelves[k] {
+		if first, last := max(from-begin, 0), min(to-begin, len(sh.entries)); first < last {
+			parts = append(parts, stretch{sh, first, last})
+		}
+		begin += len(sh.entries)
+	}
+	return parts
 }
 
 // remaining is for how much longer a list may be kept.

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"sync"
@@ -70,7 +69,7 @@ func (p *Proxy) publishAll(us ...*update) {
 	p.snap.Store(after)
 	news := false
 	for k := range kinds {
-		news = news || !bytes.Equal(before.lists[k], after.lists[k])
+		news = news || !before.same(after, k)
 	}
 	for _, u := range all {
 		u.b.known.Store(u.b.catalog != nil && !u.b.inherited)
@@ -84,7 +83,7 @@ func (p *Proxy) publishAll(us ...*update) {
 func (p *Proxy) changes(before, after *snapshot, said changeKinds) []string {
 	methods := map[string]bool{}
 	for k := range kinds {
-		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !bytes.Equal(before.lists[k], after.lists[k])) {
+		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !before.same(after, k)) {
 			methods[method] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -14,12 +15,11 @@ import (
 type snapshot struct {
 	// routes lead from an exposed name, URI or template to its backend.
 	routes [kinds]map[string]*route
-	// items are what the lists hold, under the names that clients see; lists are
-	// the same in one text, to tell changes.
-	items [kinds][][]byte
-	lists [kinds][]byte
-	// variants are the lists in the words of each era: the handshake's first.
-	variants [kinds][2]variant
+	// shelves are what the lists hold, by backend, and count how much that is;
+	// pages are the answers that were given already.
+	shelves  [kinds][]*shelf
+	count    [kinds]int
+	pages    pages
 	versions [kinds]version
 	// fresh is how long each list may be kept, partial the report of what it
 	// leaves out, nil where it leaves out nothing.
@@ -39,7 +39,7 @@ type snapshot struct {
 	bare map[string][]bareForm
 	// originals lead from a backend's own name of a tool to the tool, nil where
 	// several have it; apps are the backends with user interfaces.
-	originals map[string]*route
+	originals func() map[string]*route
 	apps      map[*backend]bool
 	// names are how names are exposed.
 	names namer
@@ -77,8 +77,9 @@ type route struct {
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{
 		names: p.names, plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs, named: map[string]*backend{}, claims: newClaims(),
-		twice: map[string]bool{}, bare: map[string][]bareForm{}, originals: map[string]*route{}, apps: map[*backend]bool{},
+		twice: map[string]bool{}, bare: map[string][]bareForm{}, apps: map[*backend]bool{},
 	}
+	s.originals = sync.OnceValue(s.byOriginal)
 	for _, b := range p.all() {
 		s.named[b.name] = b
 		if b.catalog != nil && b.catalog.resources {
@@ -87,38 +88,58 @@ func newSnapshot(p *Proxy) *snapshot {
 	}
 	s.claim(p)
 	for k := range kinds {
-		s.routes[k] = map[string]*route{}
-		var parts []freshness
-		titles := titleOwners(p, k)
-		for _, b := range p.all() {
-			cat := b.catalog
-			if cat == nil {
-				continue
-			}
+		s.gather(p, k)
+		s.formerNames(p, k)
+		s.partial[k] = partialReport(p, k)
+	}
+	return s
+}
+
+// gather puts one list together.
+func (s *snapshot) gather(p *Proxy, k kind) {
+	var parts []freshness
+	n := 0
+	for _, b := range p.all() {
+		if cat := b.catalog; cat != nil {
+			n += len(cat.items[k])
 			if cat.offered[k] {
 				parts = append(parts, cat.fresh[k])
 			}
-			for i, exposed := range s.exposedKeys(p, k, b, cat) {
-				it := cat.items[k][i]
-				r := &route{b: b, bare: it.key, quoted: rawjson.Quote(nil, it.key), wrapped: exposed != it.key, definition: it.raw, mirrors: it.mirrors}
-				if k == tools {
-					r.support = bridge.TaskSupport(it.raw)
-				}
-				r.wraps = k == tools && bridge.WrapsOutput(it.raw)
-				if _, taken := s.routes[k][exposed]; taken {
-					p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)
-					continue
-				}
-				s.routes[k][exposed] = r
-				s.known(k, r, exposed)
-				s.items[k] = append(s.items[k], s.rewriteItem(p, k, b, it, exposed, titles))
-			}
 		}
-		s.formerNames(p, k)
-		s.lists[k] = bytes.Join(s.items[k], []byte{','})
-		s.fresh[k], s.partial[k] = merged(parts), partialReport(p, k)
 	}
-	return s
+	s.fresh[k] = merged(parts)
+	s.routes[k] = make(map[string]*route, n)
+	titles := titleOwners(p, k)
+	for _, b := range p.all() {
+		if b.catalog == nil || len(b.catalog.items[k]) == 0 {
+			continue
+		}
+		sh := s.shelve(p, k, b, titles)
+		var gone map[int]bool
+		for i := range sh.entries {
+			e := &sh.entries[i]
+			if _, taken := s.routes[k][e.exposed]; taken {
+				p.log.Warn("backend lists a name of another; the first counts", "server", b.name, "name", e.item.key)
+				if gone == nil {
+					gone = map[int]bool{}
+				}
+				gone[i] = true
+				continue
+			}
+			s.routes[k][e.exposed] = &sh.routes[i]
+			s.known(k, &sh.routes[i], e)
+		}
+		if gone != nil {
+			sh = sh.without(gone)
+		}
+		s.shelves[k] = append(s.shelves[k], sh)
+		s.count[k] += len(sh.entries)
+	}
+}
+
+// same tells whether a list is the same in two snapshots.
+func (s *snapshot) same(o *snapshot, k kind) bool {
+	return slices.EqualFunc(s.shelves[k], o.shelves[k], (*shelf).same)
 }
 
 // formerNames has names go on leading where they led before another configuration
@@ -153,7 +174,11 @@ func (s *snapshot) claim(p *Proxy) {
 		if b.catalog == nil {
 			continue
 		}
-		for _, it := range b.catalog.items[tools] {
+		for i := range b.catalog.items[tools] {
+			it := &b.catalog.items[tools][i]
+			if it.facts&pictured == 0 {
+				continue
+			}
 			a := appOf(it.raw)
 			for _, uri := range a.uris {
 				s.claims.add(b, uri)
@@ -178,22 +203,32 @@ func (s *snapshot) claim(p *Proxy) {
 }
 
 // known notes what a backend's own name for an item leads to.
-func (s *snapshot) known(k kind, r *route, exposed string) {
+func (s *snapshot) known(k kind, r *route, e *entry) {
 	switch {
-	case k == tools:
-		if _, taken := s.originals[r.bare]; taken {
-			s.originals[r.bare] = nil
-		} else {
-			s.originals[r.bare] = r
-		}
+	case k == tools && e.item.facts&pictured != 0:
 		for _, uri := range appOf(r.definition).uris {
 			if exposed := s.exposeURI(r.b, uri); exposed != uri && !slices.ContainsFunc(s.bare[uri], func(f bareForm) bool { return f.exposed == exposed }) {
 				s.bare[uri] = append(s.bare[uri], bareForm{lead(r.b, uri, true), exposed})
 			}
 		}
-	case (k == resources || k == templates) && r.wrapped && !slices.ContainsFunc(s.bare[r.bare], func(f bareForm) bool { return f.exposed == exposed }):
-		s.bare[r.bare] = append(s.bare[r.bare], bareForm{r, exposed})
+	case (k == resources || k == templates) && r.wrapped && !slices.ContainsFunc(s.bare[r.bare], func(f bareForm) bool { return f.exposed == e.exposed }):
+		s.bare[r.bare] = append(s.bare[r.bare], bareForm{r, e.exposed})
 	}
+}
+
+// byOriginal finds the tools by the names that their servers give them.
+func (s *snapshot) byOriginal() map[string]*route {
+	originals := make(map[string]*route, s.count[tools])
+	for _, sh := range s.shelves[tools] {
+		for i := range sh.routes {
+			r := &sh.routes[i]
+			if _, taken := originals[r.bare]; taken {
+				r = nil
+			}
+			originals[sh.routes[i].bare] = r
+		}
+	}
+	return originals
 }
 
 // titleOwners counts how many backends list each title.
@@ -204,8 +239,8 @@ func titleOwners(p *Proxy, k kind) map[string]int {
 		if b.catalog == nil {
 			continue
 		}
-		for _, it := range b.catalog.items[k] {
-			if it.title != "" && last[it.title] != b {
+		for i := range b.catalog.items[k] {
+			if it := &b.catalog.items[k][i]; it.title != "" && last[it.title] != b {
 				last[it.title] = b
 				owners[it.title]++
 			}
@@ -214,20 +249,24 @@ func titleOwners(p *Proxy, k kind) map[string]int {
 	return owners
 }
 
-// exposedKeys gives what clients call each item of a backend's list.
-func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog) []string {
-	items := cat.items[k]
-	keys := make([]string, len(items))
-	for i, it := range items {
-		keys[i] = it.key
+// exposedKeys gives what clients call each item of a backend's list. before is
+// the shelf of the same list in the snapshot before, nil for none.
+func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, before *shelf) []string {
+	bare := k == resources || k == templates
+	if before != nil && !bare && !p.o.NoPrefix && before.unclear == s.names.unclear[b.name] {
+		return before.keys
 	}
-	if k == resources || k == templates {
-		for i, key := range keys {
-			keys[i] = s.exposeURI(b, key)
+	items := b.catalog.items[k]
+	keys := make([]string, len(items))
+	for i := range items {
+		if keys[i] = items[i].key; bare {
+			keys[i] = s.exposeURI(b, keys[i])
 		}
+	}
+	if bare {
 		return keys
 	}
-	prefixed := p.names.exposed(b.name, keys)
+	prefixed := s.names.exposed(b.name, keys)
 	if !p.o.NoPrefix {
 		return prefixed
 	}
@@ -238,29 +277,6 @@ func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, cat *catalog) []str
 		}
 	}
 	return keys
-}
-
-// rewriteItem gives a list item with its name, title and URIs as exposed, and
-// without icons that a client should not fetch.
-func (s *snapshot) rewriteItem(p *Proxy, k kind, b *backend, it item, exposed string, titles map[string]int) []byte {
-	var edits []rawjson.Edit
-	if exposed != it.key {
-		edits = append(edits, rawjson.Edit{Span: it.keyAt, New: rawjson.Quote(nil, exposed)})
-	}
-	if (k == resources || k == templates) && it.nameAt.Present() && !p.o.NoPrefix {
-		edits = append(edits, rawjson.Edit{Span: it.nameAt, New: rawjson.Quote(nil, b.name+p.o.Separator+it.name)})
-	}
-	if titles[it.title] > 1 {
-		edits = append(edits, rawjson.Edit{Span: it.titleAt, New: rawjson.Quote(nil, it.title+" ("+b.name+")")})
-	}
-	if k == tools && !s.plain && bytes.Contains(it.raw, []byte(`resourceUri"`)) {
-		e := exposing{p: p, s: s, b: b, text: it.raw}
-		if at, err := rawjson.Field(it.raw, "_meta"); err == nil && at.Present() {
-			e.meta(at)
-		}
-		edits = append(edits, e.edits...)
-	}
-	return rawjson.Apply(it.raw, append(edits, unsafeIcons(it.raw)...))
 }
 
 // unsafeIcons gives the edits that take icons out whose source is neither https

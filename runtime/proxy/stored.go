@@ -173,7 +173,7 @@ func (b *backend) recallCatalog(kept store.Catalog) *catalog {
 	if !b.met.Load() {
 		b.modern, b.dual, b.remote = head.Modern, head.Dual, head.Remote
 	}
-	b.stored, b.verified = sumOf(kept.Data), kept.Verified
+	b.stored, b.verified, cat.verified = sumOf(kept.Data), kept.Verified, kept.Verified
 	return cat
 }
 
@@ -181,10 +181,10 @@ func (b *backend) recallCatalog(kept store.Catalog) *catalog {
 // when it was seen to.
 func (b *backend) save(cat *catalog) {
 	b.mu.Lock()
-	if cat.verified.IsZero() {
-		cat.verified = b.verified // a list could not be had: it is looked at again
+	if cat.whole() { // or it is looked at again
+		b.verified = cat.verified
 	}
-	b.verified = cat.verified
+	verified := b.verified
 	b.mu.Unlock()
 	if b.p.o.Store == nil || b.set().Digest == "" {
 		return
@@ -202,9 +202,9 @@ func (b *backend) save(cat *catalog) {
 	b.stored = sum
 	b.mu.Unlock()
 	if same {
-		b.keep(store.Change{Verified: cat.verified})
+		b.keep(store.Change{Verified: verified})
 	} else {
-		b.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: cat.verified}})
+		b.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: verified}})
 	}
 }
 

@@ -1,0 +1,175 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// shelf is what one backend adds to one list. It is immutable, and stands in
+// every snapshot until what the backend offers changes, or what others offer
+// has this appear otherwise. It holds no text of its own but the names: the list
+// is written from it when a client asks.
+type shelf struct {
+	b   *backend
+	k   kind
+	cat *catalog
+	// keys are what clients call each item of the catalogue, by the names'
+	// unclear.
+	keys    []string
+	unclear bool
+	entries []entry
+	routes  []route // of the entries
+
+	once sync.Once
+	sum  [sha256.Size]byte // of the text
+}
+
+// entry is one item as clients see it.
+type entry struct {
+	item    *item
+	exposed string
+	// titled tells that another backend lists the same title.
+	titled bool
+	// uris expose what leads to a tool's user interface.
+	uris []rawjson.Edit
+}
+
+// shelve gives a backend's part of a list, the one before where it is the same.
+// The caller holds Proxy.mu.
+func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]int) *shelf {
+	before := b.shelves[k]
+	if before != nil && before.cat != b.catalog {
+		before = nil
+	}
+	keys, unclear := s.exposedKeys(p, k, b, before), s.names.unclear[b.name]
+	if before != nil && slices.Equal(before.keys, keys) && before.fits(s, p, titles) {
+		return before
+	}
+	items := b.catalog.items[k]
+	sh := &shelf{b: b, k: k, cat: b.catalog, keys: keys, unclear: unclear}
+	sh.entries, sh.routes = make([]entry, 0, len(items)), make([]route, 0, len(items))
+	seen := make(map[string]bool, len(items))
+	for i := range items {
+		it, exposed := &items[i], keys[i]
+		if seen[exposed] {
+			p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)
+			continue
+		}
+		seen[exposed] = true
+		sh.entries = append(sh.entries, entry{it, exposed, titles[it.title] > 1, s.exposedUI(p, b, k, it)})
+		sh.routes = append(sh.routes, route{
+			b: b, bare: it.key, quoted: it.keyAt.Of(it.raw), wrapped: exposed != it.key, definition: it.raw,
+			mirrors: it.mirrors, support: it.support, wraps: it.facts&wrapping != 0,
+		})
+	}
+	b.shelves[k] = sh
+	return sh
+}
+
+// fits tells whether the entries are as they would be now.
+func (sh *shelf) fits(s *snapshot, p *Proxy, titles map[string]int) bool {
+	for i := range sh.entries {
+		e := &sh.entries[i]
+		if e.titled != (titles[e.item.title] > 1) || e.item.facts&pictured != 0 && !equalEdits(e.uris, s.exposedUI(p, sh.b, sh.k, e.item)) {
+			return false
+		}
+	}
+	return true
+}
+
+// without gives a shelf that lacks some entries, which others have the names of.
+func (sh *shelf) without(gone map[int]bool) *shelf {
+	out := &shelf{b: sh.b, k: sh.k, cat: sh.cat, keys: sh.keys, unclear: sh.unclear}
+	for i := range sh.entries {
+		if !gone[i] {
+			out.entries, out.routes = append(out.entries, sh.entries[i]), append(out.routes, sh.routes[i])
+		}
+	}
+	return out
+}
+
+// same tells whether two shelves have the same text.
+func (sh *shelf) same(o *shelf) bool {
+	return sh == o || sh.b.name == o.b.name && slices.EqualFunc(sh.entries, o.entries, func(a, b entry) bool {
+		return a.exposed == b.exposed && a.titled == b.titled && bytes.Equal(a.item.raw, b.item.raw) && equalEdits(a.uris, b.uris)
+	})
+}
+
+func equalEdits(a, b []rawjson.Edit) bool {
+	return slices.EqualFunc(a, b, func(x, y rawjson.Edit) bool { return x.Span == y.Span && bytes.Equal(x.New, y.New) })
+}
+
+// digest stands for the text: it is the same in every process.
+func (sh *shelf) digest(p *Proxy) [sha256.Size]byte {
+	sh.once.Do(func() {
+		h := sha256.New()
+		var text []byte
+		for i := range sh.entries {
+			text = append(sh.appendItem(text[:0], p, i), 0)
+			_, _ = h.Write(text)
+		}
+		h.Sum(sh.sum[:0])
+	})
+	return sh.sum
+}
+
+// exposedUI gives the edits that expose the URIs of a tool's user interface.
+func (s *snapshot) exposedUI(p *Proxy, b *backend, k kind, it *item) []rawjson.Edit {
+	if k != tools || s.plain || it.facts&pictured == 0 {
+		return nil
+	}
+	e := exposing{p: p, s: s, b: b, text: it.raw}
+	if at, err := rawjson.Field(it.raw, "_meta"); err == nil && at.Present() {
+		e.meta(at)
+	}
+	return e.edits
+}
+
+// appendItem appends an entry's item with its name, title and URIs as exposed,
+// and without icons that a client should not fetch.
+func (sh *shelf) appendItem(dst []byte, p *Proxy, i int) []byte {
+	e, b := &sh.entries[i], sh.b
+	it := e.item
+	var room [4]rawjson.Edit
+	edits := append(room[:0], e.uris...)
+	if e.exposed != it.key {
+		edits = append(edits, rawjson.Edit{Span: it.keyAt, New: rawjson.Quote(nil, e.exposed)})
+	}
+	if (sh.k == resources || sh.k == templates) && it.nameAt.Present() && !p.o.NoPrefix {
+		edits = append(edits, rawjson.Edit{Span: it.nameAt, New: rawjson.Quote(nil, b.name+p.o.Separator+it.name)})
+	}
+	if e.titled {
+		edits = append(edits, rawjson.Edit{Span: it.titleAt, New: rawjson.Quote(nil, it.title+" ("+b.name+")")})
+	}
+	edits = append(edits, unsafeIcons(it.raw)...)
+	if len(edits) > 1 {
+		slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	}
+	return rawjson.Splice(dst, it.raw, edits...)
+}
+
+// appendEntries appends the entries from one to before another, with commas
+// between them, in the words of an era.
+func (sh *shelf) appendEntries(dst []byte, p *Proxy, c *bridge.Conversion, from, to int) []byte {
+	for i := from; i < to; i++ {
+		if i > from {
+			dst = append(dst, ',')
+		}
+		at := len(dst)
+		dst = sh.appendItem(dst, p, i)
+		if sh.k != tools {
+			continue
+		}
+		if was := dst[at:]; len(was) > 0 {
+			if is := c.Item(was); len(is) != len(was) || &is[0] != &was[0] {
+				dst = append(dst[:at], is...)
+			}
+		}
+	}
+	return dst
+}
