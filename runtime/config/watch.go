@@ -37,6 +37,9 @@ type WatchOptions struct {
 	// asked for with [Watcher.Look]. Faults of single entries are no error, as with
 	// [Load].
 	Changed func(f *File, err error)
+	// Beside is called when something beside the file may have changed, and now and
+	// then for nothing; nil is not. It is called where Changed is.
+	Beside func()
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
@@ -132,11 +135,13 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 			wait()
 		case <-w.around:
 			dirs()
+			w.beside()
 			if w.moved() {
 				wait()
 			}
 		case <-poll.C:
 			dirs()
+			w.beside()
 			if w.moved() {
 				wait()
 			}
@@ -154,6 +159,12 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 			w.seen = w.stat()
 			w.read(true)
 		}
+	}
+}
+
+func (w *Watcher) beside() {
+	if w.o.Beside != nil {
+		w.o.Beside()
 	}
 }
 

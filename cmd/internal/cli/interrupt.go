@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 )
@@ -24,15 +23,9 @@ const (
 )
 
 // endSignals are the ones that tell mcpctl to end and to leave no process
-// behind. Servers are in process groups of their own, so a terminal that is
-// closed (SIGHUP) reaches mcpctl alone. Under nohup it goes on.
-func endSignals() []os.Signal {
-	s := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		s = append(s, syscall.SIGHUP)
-	}
-	return s
-}
+// behind, but for SIGHUP, see hangups. Servers are in process groups of their
+// own, so a terminal that is closed reaches mcpctl alone.
+func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 // supervise gives run's exit code. When ctx is done and run has not ended after
 // endPatience, or hurryAfter where it is a command that serves until it is told

@@ -40,6 +40,8 @@ type app struct {
 	// has work to finish.
 	lasting atomic.Bool
 
+	hangups hangups
+
 	// hurry is closed by hurryUp: what ends has no time left, and child processes
 	// are killed. Nil, as in tests, is never.
 	hurry    chan struct{}
@@ -58,12 +60,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		transport.Guardian(stdin)
 		return exitOK
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	ctx, stop := signal.NotifyContext(ctx, endSignals()...)
 	defer stop()
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, endSignals()...)
 	defer signal.Stop(again)
 	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler), hurry: make(chan struct{})}
+	done := make(chan struct{})
+	defer close(done)
+	a.hangups.hear(end, again, done)
 	// Caught, so that a reader of stdout that goes away (| head) is an error of
 	// the write, after which connections close and children are reaped.
 	pipe := make(chan os.Signal, 1)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"sync/atomic"
 
@@ -51,7 +52,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if f.http != "" {
 		front = g.serveHTTP
 	}
+	stop := g.follow(file)
 	err = g.run(ctx, front)
+	stop()
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {
 			a.log.Warn("cannot close what was learned of the servers", "err", err)
@@ -63,8 +66,10 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 // open makes the proxy.
 func (g *gateway) open(entries []config.Entry) error {
 	a := g.a
+	servers, byName := g.servers(entries)
+	g.entries.Store(&byName)
 	o := proxy.Options{
-		Servers:        g.take(entries),
+		Servers:        servers,
 		Roots:          serveRoots(a.settings.Serve.Roots),
 		Dial:           g.dial,
 		Solo:           g.f.http == "",
@@ -84,15 +89,29 @@ func (g *gateway) open(entries []config.Entry) error {
 	return err
 }
 
-// take has servers dialled by these entries from now on, and gives the proxy's
-// settings of them.
-func (g *gateway) take(entries []config.Entry) []proxy.Server {
+// servers gives the proxy's settings of entries, and the entries by name.
+func (g *gateway) servers(entries []config.Entry) ([]proxy.Server, map[string]config.Entry) {
 	servers, byName := make([]proxy.Server, len(entries)), map[string]config.Entry{}
 	for i, e := range entries {
 		servers[i], byName[e.Name] = g.backend(e), e
 	}
-	g.entries.Store(&byName)
-	return servers
+	return servers, byName
+}
+
+// reconfigure serves other entries from now on.
+func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
+	before := *g.entries.Load()
+	servers, after := g.servers(entries)
+	both := maps.Clone(before) // one that goes may still be dialled
+	maps.Copy(both, after)
+	g.entries.Store(&both)
+	changes, err := g.proxy.Reconfigure(servers)
+	if err != nil {
+		g.entries.Store(&before)
+		return changes, err
+	}
+	g.entries.Store(&after)
+	return changes, nil
 }
 
 // dial connects to a server for the proxy.
@@ -111,6 +130,7 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 		IdleTimeout: e.IdleTimeout, MinIdleTimeout: e.MinIdleTimeout, MaxIdleTimeout: e.MaxIdleTimeout,
 		RequestTimeout:   g.a.settings.ServeTimeout(e.RequestTimeout),
 		Digest:           e.Digest(),
+		Connection:       e.Connection(),
 		DiscoveryTimeout: g.a.settings.DialTimeout(e.ConnectTimeout),
 	}
 }

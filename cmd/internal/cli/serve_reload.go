@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// reloading is how a running serve follows its configuration.
+type reloading struct {
+	g *gateway
+	// sound are the last entries without a fault, by name: a server whose entry is
+	// broken later keeps what it had.
+	sound map[string]config.Entry
+	// broken tells that the file could not be used when it was last read; faults
+	// are those of entries that were told of, absent are servers of --server that
+	// the file does not have.
+	broken bool
+	faults map[string]bool
+	absent map[string]bool
+
+	mu       sync.Mutex // guards what follows
+	asked    bool       // somebody wants to hear what comes of it
+	settings []byte     // config.yaml as it was, or as it was told of
+}
+
+// follow has servers.json watched, and read anew at the signal HUP; the function
+// ends that.
+func (g *gateway) follow(file *config.File) (stop func()) {
+	r := &reloading{g: g, sound: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
+	r.settings, _ = os.ReadFile(g.a.settings.File) // none is an empty one
+	for _, e := range file.Entries() {
+		if e.Fault == nil {
+			r.sound[e.Name] = e
+		}
+	}
+	for _, p := range file.Faults() {
+		r.faults[p.Error()] = true // told of when the server is used
+	}
+	if info, err := os.Stat(file.Path()); err == nil && !info.Mode().IsRegular() {
+		// A pipe gives its bytes once.
+		return g.a.onHangup(func() { g.a.ui.Note("%s is no file that can be read again", file.Path()) })
+	}
+	w := config.Watch(file.Path(), config.WatchOptions{File: file, Changed: r.changed, Beside: r.beside, Logger: g.a.log})
+	unhang := g.a.onHangup(func() {
+		r.mu.Lock()
+		r.asked = true
+		r.mu.Unlock()
+		w.Look()
+		r.beside()
+	})
+	return func() {
+		unhang()
+		w.Close()
+	}
+}
+
+// changed takes over what has become of servers.json. It is called from one
+// goroutine.
+func (r *reloading) changed(f *config.File, err error) {
+	a := r.g.a
+	r.mu.Lock()
+	asked := r.asked
+	r.asked = false
+	r.mu.Unlock()
+	if err != nil {
+		r.broken = true
+		a.log.Warn("the configuration cannot be used: what it said before stays", "problem", err.Error(), "hint", hintOf(err))
+		return
+	}
+	if r.broken {
+		r.broken = false
+		a.log.Warn("the configuration can be used again", "file", f.Path())
+	}
+	entries := r.choose(f)
+	changes, err := r.g.reconfigure(entries)
+	if err != nil {
+		a.log.Warn("the configuration is not taken over", "err", err)
+		return
+	}
+	if r.g.store != nil {
+		remember(r.g.store, f)
+	}
+	a.log.Info("configuration read", "file", f.Path(), "added", changes.Added, "removed", changes.Removed, "replaced", changes.Replaced, "adjusted", changes.Adjusted)
+	if !asked {
+		return
+	}
+	var parts []string
+	for _, p := range []struct {
+		names []string
+		what  string
+	}{{changes.Added, "added"}, {changes.Removed, "removed"}, {changes.Replaced, "connected anew"}, {changes.Adjusted, "adjusted"}} {
+		if len(p.names) > 0 {
+			parts = append(parts, strings.Join(p.names, ", ")+" "+p.what)
+		}
+	}
+	if parts == nil {
+		parts = []string{"nothing has changed"}
+	}
+	a.ui.Note("%s: %s", f.Path(), strings.Join(parts, "; "))
+}
+
+// choose gives the entries to serve: those of the file, or of --server among
+// them. An entry with a fault is as it was before the fault.
+func (r *reloading) choose(f *config.File) []config.Entry {
+	a := r.g.a
+	faults := map[string]bool{}
+	for _, p := range f.Faults() {
+		faults[p.Error()] = true
+		if _, before := r.sound[p.Server]; !r.faults[p.Error()] && before {
+			a.log.Warn("an entry cannot be used: what it said before stays", "problem", p.Error(), "hint", p.Hint())
+		} else if !r.faults[p.Error()] {
+			a.log.Warn("an entry cannot be used", "problem", p.Error(), "hint", p.Hint())
+		}
+	}
+	r.faults = faults
+	sound := map[string]config.Entry{}
+	entries := f.Entries()
+	for i, e := range entries {
+		if before, ok := r.sound[e.Name]; e.Fault != nil && ok {
+			entries[i], e = before, before
+		}
+		if e.Fault == nil {
+			sound[e.Name] = e
+		}
+	}
+	r.sound = sound
+	if len(r.g.f.servers) == 0 {
+		return entries
+	}
+	var chosen []config.Entry
+	absent := map[string]bool{}
+	for _, name := range r.g.f.servers {
+		name = strings.TrimSpace(name)
+		i := slices.IndexFunc(entries, func(e config.Entry) bool { return e.Name == name })
+		if i >= 0 {
+			chosen = append(chosen, entries[i])
+			continue
+		}
+		if absent[name] = true; !r.absent[name] {
+			a.log.Warn("a server of --server is not configured any more", "server", name)
+		}
+	}
+	r.absent = absent
+	return chosen
+}
+
+// beside says that config.yaml has changed, which is not followed.
+func (r *reloading) beside() {
+	now, err := os.ReadFile(r.g.a.settings.File)
+	if err != nil && !os.IsNotExist(err) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if bytes.Equal(now, r.settings) {
+		return
+	}
+	r.settings = now
+	r.g.a.log.Warn("settings have changed: serve takes them over when it is started again", "file", r.g.a.settings.File)
+}

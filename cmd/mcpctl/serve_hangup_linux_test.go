@@ -1,0 +1,79 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pseudoTerminal gives both ends of a terminal.
+func pseudoTerminal(t *testing.T) (screen, tty *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	t.Cleanup(func() { _ = tty.Close() })
+	return screen, tty
+}
+
+// TestServeTerminalCloses: serve that was started from a terminal reads its
+// configuration anew at the signal HUP as long as the terminal is there, and ends
+// with it; under nohup it goes on.
+func TestServeTerminalCloses(t *testing.T) {
+	t.Parallel()
+	for name, line := range map[string]string{"shell": `exec mcpctl "$@"`, "nohup": `trap '' HUP; exec mcpctl "$@"`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			screen, tty := pseudoTerminal(t)
+			s := &served{t: t, config: filepath.Join(t.TempDir(), "servers.json"), wait: map[string]chan string{}, notes: map[string]int{}, exited: make(chan struct{})}
+			s.write(entries("a"))
+			cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", line, "sh", "--config", s.config, "serve", "--http", "127.0.0.1:0")
+			cmd.ExtraFiles = []*os.File{tty}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
+			s.begin(cmd)
+			s.until("it listens", func() bool { return strings.Contains(s.said(), "listening on") })
+			hup := func(times int) {
+				if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+					t.Fatal(err)
+				}
+				s.until("it reads", func() bool { return strings.Count(s.said(), "nothing has changed") == times })
+			}
+			hup(1)
+			_ = tty.Close()
+			if err := screen.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if name == "nohup" {
+				hup(2)
+				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+					t.Fatal(err)
+				}
+			}
+			select {
+			case <-s.exited:
+			case <-time.After(20 * time.Second):
+				t.Fatalf("it did not end:\n%s", s.said())
+			}
+		})
+	}
+}
