@@ -167,7 +167,8 @@ func (l *LineReader) room() {
 		l.start = 0
 		return
 	}
-	bigger := make([]byte, 4*len(l.buf))
+	// No more than the longest line takes, and what shows that one is longer.
+	bigger := make([]byte, min(4*len(l.buf), max(l.max, len(l.buf))+readBuffer))
 	copy(bigger, l.buf[:l.end])
 	l.buf = bigger
 }
