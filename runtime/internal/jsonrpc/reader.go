@@ -106,7 +106,7 @@ func (l *LineReader) next() ([]byte, error) {
 		if l.err != nil {
 			return l.last()
 		}
-		if l.end-l.start > l.max {
+		if l.skip || l.end-l.start > l.max {
 			if !l.skip {
 				l.begun(l.buf[l.start:l.end])
 			}
