@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
+	goruntime "runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -19,10 +21,12 @@ import (
 
 // StdioOptions are what a stdio server is started with.
 type StdioOptions struct {
-	// Command is looked up on PATH; Args are passed as they are, no shell.
+	// Command is looked up on PATH, that of Env where it has one; Args are passed
+	// as they are, no shell.
 	Command string
 	Args    []string
-	// Env is added to our own environment, and wins.
+	// Env is added to the small set of variables of our own environment that
+	// servers get, and wins.
 	Env map[string]string
 	// Dir is the working directory, "" for ours.
 	Dir string
@@ -62,12 +66,13 @@ type Stdio struct {
 	// cancelled by Close.
 	lifetime context.Context //nolint:containedctx // owned, see Close
 	cancel   context.CancelFunc
-	work     sync.WaitGroup // reader, stderr drain, server requests
+	work     sync.WaitGroup // reader, stderr drain, watch, server requests
 
 	requests chan struct{} // bounds server requests being answered
 
 	first sync.Once
 	alive chan struct{} // closed by the first sign of life
+	ended chan struct{} // closed when its output has ended
 
 	mu      sync.Mutex // guards what follows
 	rubbish string     // sample of the first line that was no message
@@ -94,48 +99,22 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMaxMessage
 	}
-	p, err := proc.Start(proc.Options{Command: o.Command, Args: o.Args, Env: environment(o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
+	p, err := proc.Start(proc.Options{Command: onItsPath(o.Command, o.Env), Args: o.Args, Env: environment(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
 	if err != nil {
 		return nil, startError(o, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Stdio{
-		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}),
+		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}), ended: make(chan struct{}),
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
-	s.stderr = newTail(stderrTail, o.Logger, s.heard)
+	s.stderr = newTail(o.Logger, s.heard)
 	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	s.work.Go(func() { s.stderr.drain(p.Stderr) })
+	s.work.Go(s.watch)
 	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(p.Stdout, o.MaxMessage)) })
 	return s, nil
-}
-
-func environment(add map[string]string) []string {
-	env := os.Environ()
-	for k, v := range add {
-		env = append(env, k+"="+v)
-	}
-	return env
-}
-
-func startError(o StdioOptions, err error) error {
-	c := &runtime.ConnectError{Target: o.Command, Err: err}
-	var missing *exec.Error
-	switch {
-	case errors.As(err, &missing):
-		c.Err = errors.New("command not found")
-		c.Remedy = "install " + o.Command + ", or correct the command in servers.json"
-		if !errors.Is(err, exec.ErrNotFound) {
-			c.Err = missing.Err
-		}
-	case errors.Is(err, os.ErrNotExist):
-		c.Err = errors.New("command or working directory not found")
-		c.Remedy = "correct command and cwd in servers.json"
-	case errors.Is(err, os.ErrPermission):
-		c.Remedy = "make it executable: chmod +x " + o.Command
-	}
-	return c
 }
 
 // Call implements [runtime.Transport].
@@ -185,7 +164,7 @@ func (s *Stdio) failure(err error) error {
 		return &runtime.ConnectError{Target: s.name, Err: err}
 	case errors.Is(err, jsonrpc.ErrTooLong):
 		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name, s.o.MaxMessage)}
-	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed):
+	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, syscall.EPIPE):
 		return runtime.ErrClosed
 	}
 	return err

@@ -3,6 +3,7 @@ package transport
 import (
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -112,6 +113,7 @@ func (p *stdioPeer) Rubbish(line []byte, err error) {
 
 // Closed finds out how the server ended.
 func (p *stdioPeer) Closed(cause error) error {
+	close(p.ended)
 	t := time.NewTimer(exitWait)
 	defer t.Stop()
 	select {
@@ -119,18 +121,42 @@ func (p *stdioPeer) Closed(cause error) error {
 	case <-t.C:
 	}
 	p.stderr.settle(exitWait)
+	e := &ExitError{
+		Command: p.name, Status: p.process.Status(), Deaf: p.out.Err() != nil,
+		Stderr: p.stderr.last(), Heard: p.conn.Heard(),
+	}
 	p.mu.Lock()
 	closing := p.closing
-	var err error = &ExitError{Command: p.name, Status: p.process.Status(), Stderr: p.stderr.last(), Heard: p.conn.Heard(), Rubbish: p.rubbish, Dropped: p.dropped}
+	e.Rubbish, e.Dropped = p.rubbish, p.dropped
 	p.mu.Unlock()
+	var err error = e
 	if closing {
 		err = runtime.ErrClosed
-	}
-	if !closing {
-		p.o.Logger.Info("server closed its output", "status", p.process.Status(), "err", cause)
+	} else {
+		p.o.Logger.Info("server has ended", "status", e.Status, "err", cause, "stderr", e.Stderr)
 	}
 	p.o.Handler.Closed(err)
 	return err
+}
+
+// watch ends a connection that is of no use any more although something holds
+// the server's output open: the server itself has ended, and only what it has
+// started lives; or it takes no input. What it has said before is still read.
+func (s *Stdio) watch() {
+	select {
+	case <-s.process.Done():
+	case <-s.out.Failed():
+	case <-s.ended:
+		return
+	}
+	t := time.NewTimer(exitWait)
+	defer t.Stop()
+	select {
+	case <-s.ended:
+	case <-s.lifetime.Done():
+	case <-t.C:
+		_ = s.process.Stdout.Close() // the reader closes the connection
+	}
 }
 
 // Rubbish tells whether the server has written lines that are no messages and
@@ -147,10 +173,12 @@ func (s *Stdio) Stderr() string { return s.stderr.last() }
 // ExitError says that a server has ended on its own.
 type ExitError struct {
 	Command string
-	// Status is such as "exit status 1", or "running" where only its output
-	// was closed.
+	// Status is such as "exit status 1", or "running" where it only closed its
+	// output or, with Deaf, its input.
 	Status string
-	// Stderr is the last of what it wrote there.
+	Deaf   bool
+	// Stderr is the last of what it wrote there: up to 50 lines, without control
+	// characters.
 	Stderr string
 	// Rubbish is a sample of the first line that was no message, "" for none;
 	// Dropped counts such lines.
@@ -160,16 +188,28 @@ type ExitError struct {
 	Heard bool
 }
 
-// Error gives the status and the last line of standard error.
+// Error gives the status and the line of standard error that tells most.
 func (e *ExitError) Error() string {
 	msg := e.Command + " ended (" + e.Status + ")"
-	if e.Status == "running" {
+	switch {
+	case e.Status != "running":
+	case e.Deaf:
+		msg = e.Command + " closed its input"
+	default:
 		msg = e.Command + " closed its output"
 	}
-	if line := lastLine(e.Stderr); line != "" {
+	if line := tellingLine(e.Stderr); line != "" {
 		msg += ": " + line
 	}
 	return msg
+}
+
+// StderrLines gives the last lines of standard error, at most 50.
+func (e *ExitError) StderrLines() []string {
+	if e.Stderr == "" {
+		return nil
+	}
+	return strings.Split(e.Stderr, "\n")
 }
 
 // Unwrap makes errors.Is(err, runtime.ErrClosed) hold.

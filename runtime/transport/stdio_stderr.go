@@ -5,28 +5,35 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// stderrTail is how much of a server's standard error is kept to explain its
-// end.
-const stderrTail = 8 << 10
+const (
+	// stderrTail is how many bytes of a server's standard error are kept to
+	// explain its end, and stderrLines how many lines at most; a line is shown up
+	// to stderrLine bytes.
+	stderrTail  = 8 << 10
+	stderrLines = 50
+	stderrLine  = 1000
+)
 
 // tail keeps the end of a stream and logs its lines.
 type tail struct {
 	logger *slog.Logger
-	size   int
 	heard  func() // told of the first bytes, and perhaps of later ones
 	done   chan struct{}
+	begun  []byte // of a line that is to be logged when it is whole
 
-	mu  sync.Mutex // guards buf
+	mu  sync.Mutex // guards what follows
 	buf []byte
+	cut bool // something before buf is lost
 }
 
-func newTail(size int, logger *slog.Logger, heard func()) *tail {
-	return &tail{size: size, logger: logger, heard: heard, done: make(chan struct{})}
+func newTail(logger *slog.Logger, heard func()) *tail {
+	return &tail{logger: logger, heard: heard, done: make(chan struct{})}
 }
 
 // drain reads until the end, so that a server that floods its standard error
@@ -41,26 +48,39 @@ func (t *tail) drain(r io.Reader) {
 		}
 		t.keep(chunk[:n])
 		if err != nil {
+			t.log([]byte("\n"))
 			return
 		}
 	}
 }
 
 func (t *tail) keep(b []byte) {
-	if t.logger.Enabled(context.Background(), slog.LevelDebug) {
-		t.log(b)
-	}
+	t.log(b)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
-	if over := len(t.buf) - t.size; over > 0 {
+	if over := len(t.buf) - stderrTail; over > 0 {
 		t.buf = append(t.buf[:0], t.buf[over:]...)
+		t.cut = true
 	}
 }
 
+// log logs the lines that b ends.
 func (t *tail) log(b []byte) {
-	for line := range bytes.Lines(b) {
-		t.logger.Debug("server stderr", "text", string(bytes.TrimRight(line[:min(len(line), 2000)], "\r\n")))
+	if !t.logger.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	for part := range bytes.Lines(b) {
+		if room := 4*stderrLine - len(t.begun); room > 0 {
+			t.begun = append(t.begun, part[:min(len(part), room)]...)
+		}
+		if part[len(part)-1] != '\n' {
+			return
+		}
+		if line := cleanLine(string(t.begun)); line != "" {
+			t.logger.Debug("server stderr", "text", line)
+		}
+		t.begun = t.begun[:0]
 	}
 }
 
@@ -74,13 +94,115 @@ func (t *tail) settle(d time.Duration) {
 	}
 }
 
+// last gives the last lines, without empty ones and without control characters.
+// A line whose beginning is lost is left out, unless it is the only one.
 func (t *tail) last() string {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(strings.ToValidUTF8(string(t.buf), "\uFFFD"))
+	text, cut := string(t.buf), t.cut
+	t.mu.Unlock()
+	all := strings.Split(text, "\n")
+	if cut && len(all) > 1 {
+		all = all[1:]
+	}
+	var lines []string
+	for _, line := range all {
+		if line = cleanLine(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
 }
 
-func lastLine(s string) string {
-	s = strings.TrimSpace(s)
-	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
+// cleanLine gives a line as a terminal would show it in the end, in one colour:
+// without escape sequences, control characters and what reverses the direction
+// of text, without what a carriage return has overwritten, and up to stderrLine
+// bytes.
+func cleanLine(line string) string {
+	line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "\uFFFD")
+	line = line[strings.LastIndexByte(line, '\r')+1:]
+	line = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r < ' ', r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029',
+			r == '\u200e', r == '\u200f', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1
+		}
+		return r
+	}, withoutEscapes(line))
+	line = strings.TrimRight(line, " ")
+	if len(line) > stderrLine {
+		line = strings.ToValidUTF8(line[:stderrLine], "") + "…"
+	}
+	return line
+}
+
+// withoutEscapes drops the escape sequences of terminals (ECMA-48: CSI, OSC and
+// its like, and those of two characters).
+func withoutEscapes(s string) string {
+	const esc = '\x1b'
+	if strings.IndexByte(s, esc) < 0 {
+		return s
+	}
+	var out strings.Builder
+	for s != "" {
+		before, after, found := strings.Cut(s, string(rune(esc)))
+		out.WriteString(before)
+		if !found || after == "" {
+			break
+		}
+		switch after[0] {
+		case '[': // parameters, then one of @ to ~
+			end := strings.IndexFunc(after[1:], func(r rune) bool { return r >= '@' && r <= '~' })
+			if end < 0 {
+				return out.String()
+			}
+			s = after[1+end+1:]
+		case ']', 'P', 'X', '^', '_': // a string that BEL or ESC \ ends
+			end := strings.IndexAny(after, "\a\x1b")
+			if end < 0 {
+				return out.String()
+			}
+			s = strings.TrimPrefix(after[end+1:], "\\")
+		default:
+			s = after[1:]
+		}
+	}
+	return out.String()
+}
+
+// tellingLine gives the line that tells best why a program has ended: the last
+// one that begins like an error, as behind the traces of Node or before those of
+// Go, else the last.
+func tellingLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for _, line := range slices.Backward(lines) {
+		if line = strings.TrimSpace(line); beginsLikeError(line) {
+			return line
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
+}
+
+// beginsLikeError tells whether a line begins with one word, perhaps with
+// "fatal" or "uncaught" before it, that ends in "error", "exception" or is
+// "panic" or "fatal", and a colon: "TypeError: …", "panic: …", "fatal error: …",
+// "java.io.IOException: …".
+func beginsLikeError(line string) bool {
+	head, rest, ok := strings.Cut(line, ":")
+	if !ok || strings.TrimSpace(rest) == "" {
+		return false
+	}
+	words := strings.Fields(strings.ToLower(head))
+	if n := len(words); n > 1 && strings.HasPrefix(words[n-1], "[") { // Error [ERR_X]
+		words = words[:n-1]
+	}
+	if len(words) == 2 && (words[0] == "fatal" || words[0] == "uncaught" || words[0] == "unhandled") {
+		words = words[1:]
+	}
+	if len(words) != 1 {
+		return false
+	}
+	last := words[0]
+	return strings.HasSuffix(last, "error") || strings.HasSuffix(last, "exception") || last == "panic" || last == "fatal"
 }
