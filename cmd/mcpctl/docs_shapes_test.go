@@ -44,7 +44,7 @@ func TestDocsShapes(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command(mcpctl, append(words, "--json")...)
 		cmd.Dir = dir
-		cmd.Env = []string{"MCPCTL_HOME=" + dir, "MCPCTL_REGISTRY=" + reg.URL, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), noRaceSleep}
+		cmd.Env = []string{"HOME=" + dir, "MCPCTL_HOME=" + dir, "MCPCTL_REGISTRY=" + reg.URL, "PATH=" + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"), noRaceSleep}
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatalf("mcpctl %s: %v", strings.Join(words, " "), err)

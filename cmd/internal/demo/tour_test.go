@@ -24,7 +24,11 @@ import (
 // TestMain makes this binary act as mcpctl when it is started by that name, as
 // a tour starts what it is told is mcpctl. With TOUR_CHILD it behaves badly.
 func TestMain(m *testing.M) {
-	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") != "mcpctl" {
+	switch strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") {
+	case "mcpctl":
+	case "mcp-guardian": // as mcpctl serve calls what it starts to outlive itself
+		os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	default:
 		os.Exit(m.Run())
 	}
 	switch os.Getenv("TOUR_CHILD") {
