@@ -69,12 +69,14 @@ func failed(method string, err error) answer {
 	return answer{result: append(out, `}}`...)}
 }
 
-// fault describes a failure for programs: {"kind","server"}. The kinds are
-// those of the command line's error objects.
+// fault describes a failure for programs: {"kind","server","stderr"}. The kinds
+// are those of the command line's error objects; stderr, of a program that has
+// ended, are the last lines that it wrote there.
 func fault(err error) []byte {
 	f := struct {
-		Kind   string `json:"kind"`
-		Server string `json:"server,omitempty"`
+		Kind   string   `json:"kind"`
+		Server string   `json:"server,omitempty"`
+		Stderr []string `json:"stderr,omitempty"`
 	}{Kind: "connect"}
 	var (
 		be      *backendError
@@ -82,9 +84,13 @@ func fault(err error) []byte {
 		proto   *runtime.ProtocolError
 		auth    *runtime.AuthError
 		kinded  interface{ ExitKind() string }
+		dead    interface{ StderrLines() []string }
 	)
 	if errors.As(err, &be) {
 		f.Server = be.server
+	}
+	if errors.As(err, &dead) {
+		f.Stderr = dead.StderrLines()
 	}
 	switch {
 	case errors.As(err, &kinded):
@@ -98,7 +104,7 @@ func fault(err error) []byte {
 	}
 	raw, err := json.Marshal(f)
 	if err != nil {
-		panic("proxy: two strings have no JSON form: " + err.Error())
+		panic("proxy: strings have no JSON form: " + err.Error())
 	}
 	return raw
 }

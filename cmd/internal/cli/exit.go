@@ -165,6 +165,13 @@ func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		o.Code, o.Data = rpc.Code, rpc.Data
 	}
+	var dead interface{ StderrLines() []string }
+	if errors.As(err, &dead) && len(dead.StderrLines()) > 0 {
+		raw, err := json.Marshal(map[string][]string{"stderr": dead.StderrLines()})
+		if err == nil { // strings have a form
+			o.Data = raw
+		}
+	}
 	b, err := json.Marshal(map[string]object{"error": o})
 	if err != nil {
 		b = []byte(`{"error":{"kind":"other","message":"the error has no JSON form"}}`)

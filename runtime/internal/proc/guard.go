@@ -26,7 +26,9 @@ import (
 // pipe's write end, which is closed on exec: the end of the pipe therefore
 // means that every child which was ever begun shows its mark. The mark finds
 // descendants that have left their group as well; the list finds those that
-// have cleared their environment. Only what has done both escapes.
+// have cleared their environment. What has done both escapes, and a child that
+// clears its environment in its first moment, when this process is killed in
+// that same moment, before the child is in the list.
 //
 // On Windows this process is put into a job object that ends with its last
 // handle; there is no other process.
