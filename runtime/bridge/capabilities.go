@@ -22,7 +22,7 @@ const (
 // (2025-11-25, Elicitation).
 func Offer(capabilities json.RawMessage, from, to string) json.RawMessage {
 	var c declared
-	if len(capabilities) == 0 || json.Unmarshal(capabilities, &c) != nil {
+	if len(capabilities) == 0 || string(capabilities) == `{}` || json.Unmarshal(capabilities, &c) != nil {
 		return json.RawMessage(`{}`)
 	}
 	var out object
@@ -184,6 +184,9 @@ func declaresOther(capabilities json.RawMessage) bool {
 // extensions are those that capabilities name; one whose settings are null
 // counts as not there.
 func extensions(capabilities json.RawMessage) map[string]json.RawMessage {
+	if !bytes.Contains(capabilities, []byte(`"extensions"`)) && bytes.IndexByte(capabilities, '\\') < 0 {
+		return nil
+	}
 	var c struct {
 		Extensions map[string]json.RawMessage `json:"extensions"`
 	}

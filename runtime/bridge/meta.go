@@ -68,7 +68,7 @@ func OfProtocol(name string) bool { return strings.HasPrefix(name, metaPrefix) }
 // the server's to refuse them.
 func unclaim(params json.RawMessage) json.RawMessage {
 	// A name can hide behind escapes, so only their absence proves anything.
-	if !bytes.Contains(params, []byte(`"_meta"`)) && bytes.IndexByte(params, '\\') < 0 {
+	if (!bytes.Contains(params, []byte(`"_meta"`)) || !bytes.Contains(params, []byte(metaPrefix))) && bytes.IndexByte(params, '\\') < 0 {
 		return params
 	}
 	at, err := rawjson.Field(params, "_meta")

@@ -39,6 +39,13 @@ func describe(i runtime.Implementation) json.RawMessage {
 // the URIs that clients know.
 func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 	c := p.conversion(r, s.by)
+	if plain := s.by.upward; plain != nil && r.method == "tools/call" && r.from.modern() {
+		raw := p.exposed(b, r, s.result)
+		if out, ok := plain.Append(make([]byte, 0, len(raw)+plain.Len()), raw); ok {
+			s.result = out
+			return s, nil
+		}
+	}
 	raw, task := p.exposed(b, r, s.result), isTask(r.method, s.result)
 	var err error
 	if task {

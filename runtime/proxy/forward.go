@@ -40,11 +40,9 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 			return served{}, err
 		}
 	}
-	ctx, refuse := context.WithCancelCause(ctx)
-	defer refuse(nil)
 	ctx, clock := deadline.Start(ctx, b.set().RequestTimeout, requestCeiling)
 	defer clock.Stop()
-	events := &relay{method: r.method, clock: clock, from: &r.from, level: level, refuse: refuse}
+	events := &relay{method: r.method, clock: clock, from: &r.from, level: level, refuse: clock.End}
 	var token json.RawMessage
 	if r.msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.

@@ -60,9 +60,12 @@ type connection struct {
 	since   time.Time // when it was connected
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
-	// upward is how its plain results reach modern clients, nil where calls need
-	// more than pipe. implementation is who the server says it is, nil for nobody.
+	// upward is how plain results of a server of the handshake era reach modern
+	// clients, nil for another. quick tells that calls of theirs can go over pipe
+	// past the transport. implementation is who the server says it is, nil for
+	// nobody.
 	upward         *bridge.Plain
+	quick          bool
 	implementation json.RawMessage
 	// remote tells that the server is no process of ours: it may be replaced by
 	// another one while the connection lasts.
@@ -276,11 +279,13 @@ func (l *link) open() (*connection, *catalog, error) {
 		c.remote = t.Remote()
 	}
 	c.implementation = describe(client.Info().Implementation)
-	if _, ok := bridge.Answered(b.p.lifetime, client.Transport(), nil, nil); ok && c.pipe != nil {
+	if !c.modern() {
 		c.upward, err = bridge.NewPlain(bridge.Conversion{From: c.version, To: bridge.Modern, Server: b.p.info, Backend: c.implementation})
 		if err != nil {
 			return c, nil, err
 		}
+		_, takes := bridge.Answered(b.p.lifetime, client.Transport(), nil, nil)
+		c.quick = takes && c.pipe != nil
 	}
 	close(c.opened)
 	c.restoreLevel(b.life)

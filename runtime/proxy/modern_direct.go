@@ -88,7 +88,7 @@ func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header h
 	q := &c.query
 	*q = jsonrpc.Query{
 		ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now,
-		Limit: max(p.o.RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
+		Limit: max(r.b.set().RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
 	}
 	c.edits[0] = within(m.Params, m.Name, r.quoted)
 	meta := []byte(`{}`)
@@ -393,6 +393,6 @@ func (d *direct) first(ctx context.Context, r request) ([]byte, error) {
 	}
 	// What follows from it is what would follow had the call come this way.
 	r.from.sent = d.conn
-	ctx, _ = bridge.Answered(ctx, d.conn.client.Transport(), o.result, o.err) // see upward
+	ctx, _ = bridge.Answered(ctx, d.conn.client.Transport(), o.result, o.err) // see quick
 	return b.p.named(ctx, tools, r)
 }

@@ -70,6 +70,9 @@ func (p *Proxy) unseal(r request, target string) (*state, error) {
 // own state and the answers: those that the client brings and those that the
 // proxy has given.
 func (r request) again(s *state) (request, error) {
+	if !r.msg.RequestState.Present() && (!s.Again || !r.msg.InputResponses.Present()) && len(s.Inner) == 0 && len(s.Given) == 0 {
+		return r, nil
+	}
 	params, err := rawjson.Without(r.params(), func(name string) bool {
 		return name == "requestState" || s.Again && name == "inputResponses"
 	})

@@ -362,7 +362,7 @@ func (b *backend) expose() {
 	b.common.Store(c)
 	// See pick, for a caller of the modern era.
 	if c = b.primary.ready.Load(); c != nil &&
-		(c.upward == nil || b.asks && (b.set().Isolation == IsolationAuto || b.set().Isolation == IsolationSession)) {
+		(!c.quick || b.asks && (b.set().Isolation == IsolationAuto || b.set().Isolation == IsolationSession)) {
 		c = nil
 	}
 	b.plain.Store(c)

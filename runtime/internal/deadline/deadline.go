@@ -111,6 +111,9 @@ func (k *Clock) Bound() time.Duration {
 	return k.ceiling
 }
 
+// End ends the context for another reason.
+func (k *Clock) End(why error) { k.cancel(why) }
+
 // Stop frees the clock and ends its context.
 func (k *Clock) Stop() {
 	if k.timer != nil {

@@ -114,6 +114,9 @@ func String(text []byte, at Span) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
+	}
 	return string(Unquote(nil, raw)), true
 }
 
