@@ -47,6 +47,8 @@ type daemon struct {
 	stderr *output
 	exited chan struct{}
 	start  usage // once it listened
+
+	stopped bool
 }
 
 // serve starts mcpctl on a free port with nothing of this machine's settings;
@@ -108,6 +110,10 @@ func (d *daemon) configure(t testing.TB, path string, s servers) {
 // left of it and its servers.
 func (d *daemon) stop(t testing.TB) {
 	t.Helper()
+	if d.stopped {
+		return
+	}
+	d.stopped = true
 	select {
 	case <-d.exited:
 		if d.cmd.ProcessState.ExitCode() != -1 { // the test has not killed it

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"os/signal"
 	"strings"
 	"sync"
@@ -34,9 +35,10 @@ const Env = "MCPCTL_HOSTILE"
 
 // Main is the program. It returns the exit code.
 //
-//	-fault A,B   what to do, see [Faults]
+//	-fault A,B   what to do, see [Faults]; random is one of these, or none
 //	-name NAME   what its answers call it
 //	-seed N      of what is random; 0 is the time
+//	-log FILE    gets a line with the fault, when it starts
 //	-sleep D     is no server: stays for D, deaf to SIGTERM with -deaf
 func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int {
 	fs := flag.NewFlagSet("hostile", flag.ContinueOnError)
@@ -44,6 +46,7 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 	faults := fs.String("fault", "", "")
 	name := fs.String("name", "hostile", "")
 	seed := fs.Uint64("seed", 0, "")
+	log := fs.String("log", "", "")
 	sleep := fs.Duration("sleep", 0, "")
 	deaf := fs.Bool("deaf", false, "")
 	if err := fs.Parse(args); err != nil {
@@ -64,6 +67,16 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 		name: *name, faults: map[string]bool{}, in: stdin, out: stdout, stderr: stderr,
 		ended: make(chan int, 1), cancelled: map[string]chan struct{}{},
 		random: rand.New(rand.NewPCG(*seed, 0)),
+	}
+	if *faults == "random" {
+		all := append(Faults(), "", "", "", "", "", "")
+		*faults = all[s.random.IntN(len(all))]
+	}
+	if *log != "" {
+		if f, err := os.OpenFile(*log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			fmt.Fprintln(f, *faults) // in one write: others do, too
+			_ = f.Close()
+		}
 	}
 	for f := range strings.SplitSeq(*faults, ",") {
 		if f != "" {

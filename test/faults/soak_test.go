@@ -1,0 +1,230 @@
+//go:build faults && linux
+
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
+)
+
+// tallies count what happens, by name.
+type tallies struct {
+	mu sync.Mutex // guards m
+	m  map[string]int
+}
+
+func (c *tallies) add(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = map[string]int{}
+	}
+	c.m[name]++
+}
+
+func (c *tallies) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	all := 0
+	for _, name := range slices.Sorted(maps.Keys(c.m)) {
+		out = append(out, fmt.Sprintf("%s %d", name, c.m[name]))
+		all += c.m[name]
+	}
+	return fmt.Sprintf("%d (%s)", all, strings.Join(out, ", "))
+}
+
+// TestSoak has servers and clients misbehave at random for as long as -soak
+// says, beside some that do not.
+func TestSoak(t *testing.T) {
+	length := *soak
+	if length == 0 {
+		t.Skip("runs with -soak DURATION")
+	}
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("seed %d", *seed)
+	log := filepath.Join(t.TempDir(), "faults")
+	s := servers{"good": hostileEntry("good", "")}
+	remotes := hostile.HTTPFaults()
+	var bad []string
+	for i := range 10 {
+		name := fmt.Sprint("bad", i)
+		bad = append(bad, name)
+		s[name] = hostileEntry(name, "random", "-log", log)
+		s[name]["requestTimeout"] = "2s"
+	}
+	for i := range 3 {
+		name := fmt.Sprint("remote", i)
+		bad = append(bad, name)
+		s[name] = map[string]any{"url": changing(t, name, remotes, uint64(i)).URL + "/mcp", "connectTimeout": "5s"}
+	}
+	d := serve(t, s)
+	g := gather(t, d, "good", 4, 2*time.Millisecond)
+	time.Sleep(2 * time.Second) // what it needs when nobody disturbs it
+	start := d.usage(t)
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	var answers, attacks tallies
+	var work sync.WaitGroup
+	each := func(n uint64, do func(r *rand.Rand)) {
+		r := rand.New(rand.NewPCG(*seed, n))
+		work.Go(func() {
+			for ctx.Err() == nil {
+				do(r)
+			}
+		})
+	}
+	for i := range uint64(6) {
+		each(i, func(r *rand.Rand) {
+			server := bad[r.IntN(len(bad))]
+			begun := time.Now()
+			k, text := attempt(d, server, r.IntN(2000))
+			answers.add(string(k))
+			if took := time.Since(begun); k == wrong || k == unheard || took > limit-time.Second {
+				t.Errorf("%s: %s after %s: %.300s", server, k, took, text)
+			}
+		})
+	}
+	each(100, func(r *rand.Rand) { // processes are killed
+		time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond)
+		all := slices.DeleteFunc(marked(d.mark), func(p process) bool {
+			return strings.Contains(p.command, "-name good") || !strings.Contains(p.command, "-name")
+		})
+		if len(all) > 0 {
+			_ = syscall.Kill(all[r.IntN(len(all))].pid, syscall.SIGKILL)
+			attacks.add("process killed")
+		}
+	})
+	for i := range uint64(3) {
+		each(200+i, func(r *rand.Rand) {
+			time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
+			attacks.add(annoy(d, r, bad[r.IntN(len(bad))]))
+		})
+	}
+	peak := 0
+	for ctx.Err() == nil {
+		peak = max(peak, d.usage(t).rss)
+		time.Sleep(200 * time.Millisecond) // so often it is looked at
+	}
+	work.Wait()
+	g.dismiss()
+	end := d.usage(t)
+	for settle := time.Now(); time.Since(settle) < 10*time.Second && end.files > start.files+40; end = d.usage(t) {
+		time.Sleep(100 * time.Millisecond) // connections time out
+	}
+	var faults tallies
+	raw, _ := os.ReadFile(log) // empty where none has started
+	for line := range strings.Lines(string(raw)) {
+		faults.add(strings.TrimSpace(line) + "")
+	}
+	d.stop(t)
+	left := len(marked(d.mark))
+	t.Logf("after %s, seed %d:\n  calls to servers that behave: %d, all right, the slowest %s\n  calls to others: %v\n  faults of servers, one a start: %v\n  faults of clients: %v\n  processes left: %d\n  memory: %d MiB at the start, %d at most, %d at the end\n  files: %d at the start, %d at the end",
+		length, *seed, g.calls.Load(), slices.Max(g.took).Round(time.Millisecond), &answers, &faults, &attacks, left, start.rss, max(peak, end.peak), end.rss, start.files, end.files)
+	if end.files > start.files+60 {
+		t.Errorf("%d files at the end, %d at the start", end.files, start.files)
+	}
+}
+
+// changing is a server over HTTP with another fault every few seconds.
+func changing(t *testing.T, name string, faults []string, n uint64) *httptest.Server {
+	r := rand.New(rand.NewPCG(*seed, 1000+n))
+	var mu sync.Mutex // guards what follows
+	var current http.Handler
+	var until time.Time
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		mu.Lock()
+		if time.Now().After(until) {
+			current, until = hostile.Handler(name, faults[r.IntN(len(faults))]), time.Now().Add(3*time.Second)
+		}
+		h := current
+		mu.Unlock()
+		h.ServeHTTP(w, req)
+	}))
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
+	return s
+}
+
+// annoy does one of the things that clients should not do, and says which.
+func annoy(d *daemon, r *rand.Rand, server string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	u, err := url.Parse(d.url)
+	if err != nil {
+		return err.Error()
+	}
+	send := func(text string, stay time.Duration) {
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		_, _ = io.WriteString(c, text) // whoever is refused is refused
+		time.Sleep(stay)
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + server + `__echo","arguments":{"message":"m"}}}`
+	whole := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", postHead, len(call), call)
+	short := time.Duration(r.IntN(300)) * time.Millisecond
+	switch r.IntN(8) {
+	case 0:
+		send(whole, 0)
+		return "post aborted"
+	case 1:
+		send(whole[:r.IntN(len(whole))], short)
+		return "half a request"
+	case 2:
+		send(strings.Repeat(whole, 20), short)
+		return "answers not read"
+	case 3:
+		send(postHead+"Content-Length: 50000000\r\n\r\n{", short)
+		return "body claimed"
+	case 4:
+		c := newCaller(d)
+		defer c.close()
+		_ = c.greet(ctx) // refused or not
+		return "session forgotten"
+	case 5:
+		c := newCaller(d)
+		defer c.close()
+		if c.greet(ctx) == nil {
+			send("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.session+"\r\n\r\n", short)
+		}
+		return "stream not read"
+	case 6:
+		c := newCaller(d)
+		defer c.close()
+		c.session = fmt.Sprint("guess", r.Uint64())
+		_, _ = c.call(ctx, server, "echo", 0, 0)
+		return "session guessed"
+	}
+	garbage := make([]byte, r.IntN(5000))
+	for i := range garbage {
+		garbage[i] = byte(r.Uint32())
+	}
+	c := newCaller(d)
+	defer c.close()
+	_, _ = c.post(ctx, string(garbage))
+	return "garbage"
+}
