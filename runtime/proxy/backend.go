@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"sync"
@@ -56,17 +55,17 @@ type backend struct {
 	left chan struct{} // closed when it is taken out of use
 	gone chan struct{} // closed when connections that were idle then are
 
-	mu      sync.Mutex        // guards what follows and the links' own; held for memory work only
-	links   map[Key]*link     // besides the primary one
-	going   []*connection     // that are no link's any more, and still have calls
-	singles uint64            // exclusive links ever made
-	modern  bool              // the primary connection is of the modern era
-	dual    bool              // the server speaks the handshake, too
-	remote  bool              // it shakes hands, and is no process of ours
-	asks    bool              // it has asked a client something over the handshake's wire
-	untold  bool              // and did not tell inside which call
-	kept    store.Usage       // what is kept of its use for processes to come
-	stored  [sha256.Size]byte // of the catalogue that is kept, zero for none
+	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
+	links   map[Key]*link // besides the primary one
+	going   []*connection // that are no link's any more, and still have calls
+	singles uint64        // exclusive links ever made
+	modern  bool          // the primary connection is of the modern era
+	dual    bool          // the server speaks the handshake, too
+	remote  bool          // it shakes hands, and is no process of ours
+	asks    bool          // it has asked a client something over the handshake's wire
+	untold  bool          // and did not tell inside which call
+	kept    store.Usage   // what is kept of its use for processes to come
+	stored  uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
 	// verified is when the server was last seen to offer what is known, by
 	// whatever process; zero for never.
 	verified time.Time

@@ -31,7 +31,7 @@ const (
 
 // next gives the cursor for the page that begins at an item.
 func (p *Proxy) next(s *snapshot, k kind, item int) string {
-	plain, err := json.Marshal(cursor{p.version(s, k), item})
+	plain, err := json.Marshal(cursor{s.version(k), item})
 	if err != nil {
 		panic("proxy: a cursor has no JSON form: " + err.Error())
 	}
@@ -55,19 +55,19 @@ func (p *Proxy) begins(s *snapshot, k kind, params []byte) (int, error) {
 		return 0, invalid("params.cursor: %v", err)
 	}
 	var c cursor
-	if err := json.Unmarshal(plain, &c); err != nil || c.Version != p.version(s, k) || c.Next <= 0 || c.Next >= s.count[k] {
+	if err := json.Unmarshal(plain, &c); err != nil || c.Version != s.version(k) || c.Next <= 0 || c.Next >= s.count[k] {
 		return 0, invalid("params.cursor: the list has changed since: begin again")
 	}
 	return c.Next, nil
 }
 
 // version is the same for equal lists and for no others.
-func (p *Proxy) version(s *snapshot, k kind) string {
+func (s *snapshot) version(k kind) string {
 	v := &s.versions[k]
 	v.once.Do(func() {
 		h := sha256.New()
 		for _, sh := range s.shelves[k] {
-			sum := sh.digest(p)
+			sum := sh.digest()
 			_, _ = h.Write(sum[:])
 		}
 		v.text = hex.EncodeToString(h.Sum(nil)[:8])

@@ -3,10 +3,13 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // toolPage gives a result of tools/list with tools of about 500 bytes.
@@ -81,5 +84,43 @@ func BenchmarkVariant(b *testing.B) {
 				p.page(p.snap.Load(), tools, false, 0)
 			}
 		})
+	}
+}
+
+// BenchmarkStart is from nothing to the first answer to tools/list, with 50
+// servers of 100 tools in a database.
+func BenchmarkStart(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "mcpctl.db")
+	o := Options{Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }}
+	for i := range 50 {
+		o.Servers = append(o.Servers, Server{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
+	}
+	from := manyTools(b, 5000)
+	db := store.Open(path, store.Options{})
+	for i, bk := range from.all() {
+		c := store.Change{
+			ID:      store.ID{Name: bk.name, Digest: fmt.Sprint(i)},
+			Catalog: &store.Catalog{Data: encodeCatalog(bk.catalog, storedHead{}), Verified: time.Now()},
+		}
+		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		db := store.Open(path, store.Options{})
+		o.Store = db
+		p, err := New(o)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if s := p.snap.Load(); s.count[tools] != 5000 || len(p.page(s, tools, false, 0)) < 1<<18 {
+			b.Fatal(s.count)
+		}
+		_ = p.Close()
+		_ = db.Close()
 	}
 }

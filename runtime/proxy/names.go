@@ -48,7 +48,7 @@ func (n namer) exposed(server string, names []string) []string {
 
 // form gives the names as they are where the server's is unclear, or is not.
 func (n namer) form(server string, names []string, unclear bool) []string {
-	clash := map[string]int{}
+	clash := make(map[string]int, len(names))
 	for _, name := range names {
 		clash[fold(name)]++
 	}

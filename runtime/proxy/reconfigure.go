@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"sync"
@@ -173,7 +172,7 @@ func (p *Proxy) enroll(r reshaping, servers []Server) {
 	for b, set := range r.adjust {
 		b.mu.Lock()
 		b.adjust(set)
-		b.stored = [sha256.Size]byte{}
+		b.stored = 0
 		b.kept = store.Usage{}
 		b.expose()
 		b.mu.Unlock()

@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"hash/crc32"
 	"slices"
 	"sync"
 
@@ -26,7 +28,7 @@ type shelf struct {
 	routes  []route // of the entries
 
 	once sync.Once
-	sum  [sha256.Size]byte // of the text
+	sum  [sha256.Size]byte // see digest
 }
 
 // entry is one item as clients see it.
@@ -41,7 +43,7 @@ type entry struct {
 
 // shelve gives a backend's part of a list, the one before where it is the same.
 // The caller holds Proxy.mu.
-func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]int) *shelf {
+func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]titled) *shelf {
 	before := b.shelves[k]
 	if before != nil && before.cat != b.catalog {
 		before = nil
@@ -61,7 +63,7 @@ func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]int) *
 			continue
 		}
 		seen[exposed] = true
-		sh.entries = append(sh.entries, entry{it, exposed, titles[it.title] > 1, s.exposedUI(p, b, k, it)})
+		sh.entries = append(sh.entries, entry{it, exposed, titles[it.title].n > 1, s.exposedUI(p, b, k, it)})
 		sh.routes = append(sh.routes, route{
 			b: b, bare: it.key, quoted: it.keyAt.Of(it.raw), wrapped: exposed != it.key, definition: it.raw,
 			mirrors: it.mirrors, support: it.support, wraps: it.facts&wrapping != 0,
@@ -72,10 +74,10 @@ func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]int) *
 }
 
 // fits tells whether the entries are as they would be now.
-func (sh *shelf) fits(s *snapshot, p *Proxy, titles map[string]int) bool {
+func (sh *shelf) fits(s *snapshot, p *Proxy, titles map[string]titled) bool {
 	for i := range sh.entries {
 		e := &sh.entries[i]
-		if e.titled != (titles[e.item.title] > 1) || e.item.facts&pictured != 0 && !equalEdits(e.uris, s.exposedUI(p, sh.b, sh.k, e.item)) {
+		if e.titled != (titles[e.item.title].n > 1) || e.item.facts&pictured != 0 && !equalEdits(e.uris, s.exposedUI(p, sh.b, sh.k, e.item)) {
 			return false
 		}
 	}
@@ -105,15 +107,22 @@ func equalEdits(a, b []rawjson.Edit) bool {
 }
 
 // digest stands for the text: it is the same in every process.
-func (sh *shelf) digest(p *Proxy) [sha256.Size]byte {
+func (sh *shelf) digest() [sha256.Size]byte {
 	sh.once.Do(func() {
-		h := sha256.New()
-		var text []byte
+		about := append([]byte(sh.b.name), 0)
 		for i := range sh.entries {
-			text = append(sh.appendItem(text[:0], p, i), 0)
-			_, _ = h.Write(text)
+			e := &sh.entries[i]
+			about = append(append(about, e.exposed...), 0)
+			about = binary.AppendUvarint(about, uint64(len(e.item.raw)))
+			about = binary.BigEndian.AppendUint32(about, crc32.Checksum(e.item.raw, castagnoli))
+			if e.titled {
+				about = append(about, 1)
+			}
+			for _, edit := range e.uris {
+				about = append(append(about, 2), edit.New...)
+			}
 		}
-		h.Sum(sh.sum[:0])
+		sh.sum = sha256.Sum256(about)
 	})
 	return sh.sum
 }

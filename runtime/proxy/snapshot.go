@@ -231,18 +231,37 @@ func (s *snapshot) byOriginal() map[string]*route {
 	return originals
 }
 
+// titled counts the backends that list a title.
+type titled struct {
+	last *backend
+	n    int
+}
+
 // titleOwners counts how many backends list each title.
-func titleOwners(p *Proxy, k kind) map[string]int {
-	owners := map[string]int{}
-	last := map[string]*backend{}
+func titleOwners(p *Proxy, k kind) map[string]titled {
+	n := 0
 	for _, b := range p.all() {
 		if b.catalog == nil {
 			continue
 		}
 		for i := range b.catalog.items[k] {
-			if it := &b.catalog.items[k][i]; it.title != "" && last[it.title] != b {
-				last[it.title] = b
-				owners[it.title]++
+			if b.catalog.items[k][i].title != "" {
+				n++
+			}
+		}
+	}
+	owners := make(map[string]titled, n)
+	for _, b := range p.all() {
+		if b.catalog == nil || n == 0 {
+			continue
+		}
+		for i := range b.catalog.items[k] {
+			it := &b.catalog.items[k][i]
+			if it.title == "" {
+				continue
+			}
+			if was := owners[it.title]; was.last != b {
+				owners[it.title] = titled{b, was.n + 1}
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 package proxy
 
 import (
-	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -258,8 +258,8 @@ func (b *backend) offers() *CatalogStatus {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.stored != [len(b.stored)]byte{} {
-		s.Digest = hex.EncodeToString(b.stored[:])
+	if b.stored != 0 {
+		s.Digest = fmt.Sprintf("%016x", b.stored)
 	}
 	return s
 }

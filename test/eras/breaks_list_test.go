@@ -92,7 +92,7 @@ func breakages() []breakage {
 		one("nobody hears of a list that has changed", proxy+"reconfigure.go",
 			"l.notify(method, nil)", "_ = l", "list-change"),
 		one("any cursor is good", proxy+"cursor.go",
-			`if err := json.Unmarshal(plain, &c); err != nil || c.Version != p.version(s, k) || c.Next <= 0 || c.Next >= s.count[k] {`, `if err := json.Unmarshal(plain, &c); err != nil {`+"\n\t\t_ = err\n\t}\n\tif c.Next < 0 || c.Next >= s.count[k]-1 {", "list"),
+			`if err := json.Unmarshal(plain, &c); err != nil || c.Version != s.version(k) || c.Next <= 0 || c.Next >= s.count[k] {`, `if err := json.Unmarshal(plain, &c); err != nil {`+"\n\t\t_ = err\n\t}\n\tif c.Next < 0 || c.Next >= s.count[k]-1 {", "list"),
 		one("a client's log level is forgotten on the way to a modern server", proxy+"forward.go",
 			"req.Params = params\n\treturn nil", "_ = params\n\treturn nil", "log-level"),
 		one("a server of the handshake era is never told a log level", proxy+"legacy_log.go",
