@@ -96,7 +96,7 @@ func speedTable(r *report) string {
 	b.WriteString("| what | reference | serve | measured | required | |\n|---|---|---|---|---|---|\n")
 	for _, row := range r.Rows {
 		reference, got := row.Reference, row.Got
-		if reference == "" {
+		if reference == "" { // what is measured is the figure itself
 			reference, got = "–", "–"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | **%s** | %s | %s |\n", row.What, reference, got, row.value(), row.required(), row.verdict())
@@ -127,6 +127,11 @@ func runsTable(r *report) string {
 			fmt.Fprintf(&b, "| %s: %s | %s | %s | %s | %s | %.1f MB |\n", group.what, names[who],
 				strings.TrimSuffix(m(rate), "/s"), m(halfTime), m(worstTime), m(cpu), mb(peakOf(runs)))
 		}
+	}
+	if m := r.Memory; m["idle"] > 0 {
+		fmt.Fprintf(&b, "\nMemory with 50 servers × 100 tools configured and nobody calling: %.1f MB, %.1f MB after all tools were listed once. After the "+
+			"calls of 256 callers: %.1f MB over stdio, %.1f MB over HTTP; at most, meanwhile, %.1f MB and %.1f MB.\n",
+			mb(m["idle"]), mb(m["idle-listed"]), mb(m["after-calls-stdio"]), mb(m["after-calls-http"]), mb(m["peak-calls-stdio"]), mb(m["peak-calls-http"]))
 	}
 	return b.String()
 }

@@ -95,8 +95,7 @@ func judge(r *report) []row {
 		kb, ok := r.Memory[key]
 		value("memory", what, mb(kb), bound, "MB", ok && kb > 0)
 	}
-	memory("memory, idle, 50 servers configured", "idle", 30)
-	memory("the same after one list of 5,000 tools", "idle-listed", 30)
+	memory("memory, idle, 50 servers × 100 tools configured", "idle", 30)
 	memory("memory after the calls of 256 callers, stdio → stdio", "after-calls-stdio", 60)
 	memory("the same, HTTP → stdio", "after-calls-http", 60)
 	allocations := func(what, key string, bound float64) {
