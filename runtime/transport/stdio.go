@@ -73,6 +73,8 @@ type Stdio struct {
 	first sync.Once
 	alive chan struct{} // closed by the first sign of life
 	ended chan struct{} // closed when its output has ended
+	known chan struct{} // closed when it is known why, which is cause
+	cause error
 
 	mu      sync.Mutex // guards what follows
 	rubbish string     // sample of the first line that was no message
@@ -105,7 +107,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Stdio{
-		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}), ended: make(chan struct{}),
+		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}), ended: make(chan struct{}), known: make(chan struct{}),
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
 	s.stderr = newTail(o.Logger, s.heard)
@@ -128,7 +130,7 @@ func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 	result, object, err := s.conn.Call(ctx, &q, events)
 	switch {
 	case err != nil && jsonrpc.IsNotSent(err):
-		return nil, fmt.Errorf("%s: %w: %w", req.Method, runtime.ErrNotSent, s.failure(err))
+		return nil, fmt.Errorf("%s: %w: %w", req.Method, runtime.ErrNotSent, s.refusal(ctx, err))
 	case err != nil:
 		return nil, s.failure(err)
 	case object != nil:
@@ -168,6 +170,21 @@ func (s *Stdio) failure(err error) error {
 		return runtime.ErrClosed
 	}
 	return err
+}
+
+// refusal gives the reason why nothing more is sent. Where the server has just
+// ended, that is how, which may have to be waited for.
+func (s *Stdio) refusal(ctx context.Context, err error) error {
+	if !errors.Is(err, jsonrpc.ErrClosed) && s.out.Err() == nil {
+		return s.failure(err)
+	}
+	select {
+	case <-s.known:
+		return s.cause
+	case <-s.lifetime.Done():
+	case <-ctx.Done():
+	}
+	return runtime.ErrClosed
 }
 
 // Notify implements [runtime.Transport].

@@ -114,6 +114,9 @@ func (p *stdioPeer) Rubbish(line []byte, err error) {
 // Closed finds out how the server ended.
 func (p *stdioPeer) Closed(cause error) error {
 	close(p.ended)
+	p.mu.Lock()
+	closing := p.closing
+	p.mu.Unlock()
 	t := time.NewTimer(exitWait)
 	defer t.Stop()
 	select {
@@ -126,7 +129,6 @@ func (p *stdioPeer) Closed(cause error) error {
 		Stderr: p.stderr.last(), Heard: p.conn.Heard(),
 	}
 	p.mu.Lock()
-	closing := p.closing
 	e.Rubbish, e.Dropped = p.rubbish, p.dropped
 	p.mu.Unlock()
 	var err error = e
@@ -135,6 +137,8 @@ func (p *stdioPeer) Closed(cause error) error {
 	} else {
 		p.o.Logger.Info("server has ended", "status", e.Status, "err", cause, "stderr", e.Stderr)
 	}
+	p.cause = err
+	close(p.known)
 	p.o.Handler.Closed(err)
 	return err
 }

@@ -383,6 +383,11 @@ func (c *Conn) close(cause error) {
 	if errors.Is(cause, io.EOF) {
 		cause = ErrClosed
 	}
+	c.mu.Lock()
+	if c.closed == nil {
+		c.closed = ErrClosed // finding out why may take a while: nothing more is sent meanwhile
+	}
+	c.mu.Unlock()
 	err := c.peer.Closed(cause)
 	if err == nil {
 		err = ErrClosed
