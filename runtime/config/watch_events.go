@@ -98,7 +98,8 @@ func (w *Watcher) notify(ctx context.Context) (dirs func()) {
 				} else {
 					poke(w.around)
 				}
-			case <-n.Errors: // some events are lost
+			case err := <-n.Errors: // some events are lost
+				w.o.Logger.Debug("changes of the configuration may have been missed", "err", err)
 				poke(w.touched)
 			}
 		}

@@ -82,6 +82,7 @@ func (b *backend) meet(ctx context.Context) {
 	defer t.Stop()
 	select {
 	case <-a.done:
+	case <-b.left:
 	case <-ctx.Done():
 	case <-t.C:
 		b.overdue(a, bound)

@@ -89,7 +89,7 @@ func (b *backend) drain(busy []*connection) {
 	b.close()
 	p.mu.Lock()
 	p.leaving = slices.DeleteFunc(slices.Clone(p.leaving), func(other *backend) bool { return other == b })
-	b.catalog = nil
+	b.catalog, b.shelves = nil, [kinds]*shelf{} // a client's belongings may keep the rest for a while
 	p.mu.Unlock()
 	p.log.Info("backend ended: its entry has gone or changed", "server", b.name)
 }

@@ -389,10 +389,12 @@ func (d *direct) first(ctx context.Context, r request) ([]byte, error) {
 	}
 	b := d.route.b
 	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
-		return nil, &backendError{server: b.name, err: o.err}
+		return nil, &backendError{server: b.name, err: b.blame(o.err)}
 	}
 	// What follows from it is what would follow had the call come this way.
 	r.from.sent = d.conn
 	ctx, _ = bridge.Answered(ctx, d.conn.client.Transport(), o.result, o.err) // see quick
-	return b.p.named(ctx, tools, r)
+	r.to = d.route                                                            // which may be in no list any more
+	s, err := b.p.forward(ctx, b, r, within(r.msg.Params, r.msg.Name, d.route.quoted))
+	return s.result, err
 }

@@ -42,8 +42,10 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	if b := p.backendOf(r); s != nil && b != nil && s.Backend != "" && s.Backend != b.name {
-		return nil, invalid("params.requestState is of another server, which had this %s before", what)
+	if b := p.backendOf(r); s != nil && b != nil {
+		if why := s.strange(b, what); why != "" {
+			return nil, invalid("params.requestState %s", why)
+		}
 	}
 	if s == nil {
 		s = &state{Method: r.method, Target: target}
@@ -226,7 +228,7 @@ func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) 
 		next.Inner = inner
 	}
 	if b := p.backendOf(r); b != nil {
-		next.Backend = b.name
+		next.of(b)
 	}
 	var edits []rawjson.Edit
 	if isObject(a.inputs.Of(result)) {
@@ -318,7 +320,7 @@ func (p *Proxy) backendOf(r request) *backend {
 // ask gives the result that asks for input.
 func (p *Proxy) ask(inputs []bridge.Input, r request, s *state) []byte {
 	if b := p.backendOf(r); b != nil {
-		s.Backend = b.name
+		s.of(b)
 	}
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, in := range inputs {

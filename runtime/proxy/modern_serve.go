@@ -54,7 +54,10 @@ func (p *Proxy) checkParams(ctx context.Context, r request) error {
 	if r.header == nil || !ok {
 		return nil
 	}
-	to, err := p.resolve(ctx, tools, name)
+	to, err := anew(func() (*route, error) { return p.resolve(ctx, tools, name) })
+	if err != nil && r.msg.RequestState.Present() {
+		return nil // a call that waits goes on where it was, see interact
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package proxy
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -19,6 +21,9 @@ type state struct {
 	Method  string `json:"m"`
 	// Target is the name or URI as the client knows it.
 	Target string `json:"t"`
+	// Way stands for how the backend was reached, see Server.Connection: another
+	// server may be there under its name.
+	Way string `json:"w,omitempty"`
 	// Inner is the backend's own state, a JSON string as it came; nil for none.
 	Inner json.RawMessage `json:"i,omitempty"`
 	// Given are answers that the proxy has given in the client's place.
@@ -27,6 +32,29 @@ type state struct {
 	Ticket *bridge.Ticket `json:"p,omitempty"`
 	// Again tells that the request is made as if for the first time.
 	Again bool `json:"a,omitempty"`
+}
+
+// of notes whose the state is.
+func (s *state) of(b *backend) {
+	s.Backend = b.name
+	if way := b.set().way(); way != "" {
+		sum := sha256.Sum256([]byte(way))
+		s.Way = hex.EncodeToString(sum[:8])
+	}
+}
+
+// strange tells why a backend must not be given the state, "" where it may: it is
+// its own, or the call that it belongs to goes on where it was.
+func (s *state) strange(b *backend, what string) string {
+	var now state
+	switch now.of(b); {
+	case s.Backend == "":
+	case s.Backend != b.name:
+		return "is of another server, which had this " + what + " before"
+	case s.Ticket == nil && s.Way != "" && s.Way != now.Way:
+		return "is of the server that was configured before: make the request anew"
+	}
+	return ""
 }
 
 // statePurpose keeps request states apart from other sealed texts. The

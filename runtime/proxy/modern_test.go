@@ -24,6 +24,7 @@ const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}
 // july is an HTTP front and a client of the stateless era.
 type july struct {
 	t     *testing.T
+	p     *proxy.Proxy
 	front *proxy.HTTPFront
 	url   string
 	hc    *http.Client
@@ -40,13 +41,14 @@ func serveJuly(t *testing.T, o proxy.Options, servers map[string]*runtimetest.Se
 	for _, s := range servers {
 		b.plain = b.plain || len(s.Versions) == 1 && s.Versions[0] == runtimetest.RevJuly // for its listen
 	}
-	front := b.serve(t, o).NewHTTPFront(proxy.HTTPOptions{})
+	p := b.serve(t, o)
+	front := p.NewHTTPFront(proxy.HTTPOptions{})
 	s := httptest.NewServer(front)
 	t.Cleanup(func() {
 		front.Close()
 		s.Close()
 	})
-	return &july{t: t, front: front, url: s.URL, hc: s.Client()}
+	return &july{t: t, p: p, front: front, url: s.URL, hc: s.Client()}
 }
 
 // outcome is an answer with what came before it.

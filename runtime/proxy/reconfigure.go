@@ -70,6 +70,9 @@ func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
 			b.start()
 		}
 	}
+	if p.watched() {
+		p.refresh() // what is stored of the new ones
+	}
 	return r.Changes, nil
 }
 
@@ -201,13 +204,9 @@ const settleTime = 5 * time.Second
 // off what is to be announced until they have said so. It reports false where
 // there is nothing to wait for. The caller holds the lock.
 func (p *Proxy) settle(made []*backend, before *snapshot) bool {
-	seen := false
-	for k := range kinds {
-		seen = seen || p.seen[k].Load()
-	}
 	now := time.Now()
 	made = slices.DeleteFunc(slices.Clone(made), func(b *backend) bool { return !b.due(now) })
-	if !seen || len(made) == 0 {
+	if !p.watched() || len(made) == 0 {
 		return false
 	}
 	if p.held.by == 0 {
@@ -219,7 +218,7 @@ func (p *Proxy) settle(made []*backend, before *snapshot) bool {
 		defer cancel()
 		var wg sync.WaitGroup
 		for _, b := range made {
-			wg.Go(func() { _, _ = b.primary.acquire(ctx) }) // its failure is logged, and reported with the lists
+			wg.Go(func() { b.meet(ctx) }) // its failure is logged, and reported with the lists
 		}
 		wg.Wait()
 		p.mu.Lock()
@@ -231,6 +230,16 @@ func (p *Proxy) settle(made []*backend, before *snapshot) bool {
 		}
 	})
 	return true
+}
+
+// watched tells whether clients have seen any list.
+func (p *Proxy) watched() bool {
+	for k := range kinds {
+		if p.seen[k].Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // held are changes of lists that clients are not told of yet.

@@ -511,3 +511,90 @@ func TestReconfigureSubscriptions(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestReconfigureStates: what a client keeps for a server of the stateless era is
+// not given to the one that has come in its place; a call of the handshake era
+// that waits for the client goes on.
+func TestReconfigureStates(t *testing.T) {
+	for era, s := range eras() {
+		w := serveJuly(t, proxy.Options{Servers: digests("s=1")}, one(s))
+		first := w.call("tools/call", `{"name":"ask_form"}`, everything).asks()
+		retry := func() *outcome {
+			answers := `{}`
+			for key := range first.InputRequests {
+				answers = fmt.Sprintf(`{%q:{"action":"decline"}}`, key)
+			}
+			return w.call("tools/call", fmt.Sprintf(`{"name":"ask_form","inputResponses":%s,"requestState":%q}`, answers, first.RequestState), everything)
+		}
+		adjusted := digests("s=2")
+		adjusted[0].Connection = "1" // which the digest was
+		reconfigure(t, w.p, adjusted)
+		if r := retry(); r.Error != nil || !strings.Contains(string(r.Result), "decline") {
+			t.Errorf("%s, adjusted: got %s", era, r.raw)
+		}
+		first = w.call("tools/call", `{"name":"ask_form"}`, everything).asks()
+		reconfigure(t, w.p, digests("s=3"))
+		w.call("tools/list", `{}`, `{}`)
+		r := retry()
+		switch {
+		case era == "legacy" && (r.Error != nil || !strings.Contains(string(r.Result), "decline")):
+			t.Errorf("%s: got %s", era, r.raw)
+		case era == "modern" && (r.Error == nil || r.Error.Code != -32602 || !strings.Contains(r.Error.Message, "configured before")):
+			t.Errorf("%s: got %s", era, r.raw)
+		}
+		third := w.call("tools/call", `{"name":"ask_form"}`, everything)
+		if first = third.asks(); first.RequestState == "" {
+			t.Errorf("%s: got %s", era, third.raw)
+		}
+		reconfigure(t, w.p, nil)
+		if r := retry(); era == "modern" && (r.Error == nil || !strings.Contains(r.Error.Message, "unknown tool")) || era == "legacy" && !strings.Contains(r.raw, "decline") {
+			t.Errorf("%s, removed: got %s", era, r.raw)
+		}
+	}
+}
+
+// TestReconfigureTasks: a task of a server that has gone is unknown.
+func TestReconfigureTasks(t *testing.T) {
+	for _, version := range []string{runtimetest.RevNov, runtimetest.RevJuly} {
+		synctest.Test(t, func(t *testing.T) {
+			s, tasks := taskServer([]string{version}, "required")
+			defer tasks.Close()
+			p := tasksFront(t, map[string]*runtimetest.Server{"x": s, "y": runtimetest.New()}, proxy.Options{Servers: digests("x=1 y=1")})
+			c := attach(t, p)
+			defer func() { c.end(); _ = p.Close() }()
+			list := c.result("tools/list", modern(`{}`, ``))
+			name := list[strings.Index(list, `"name":"x`)+8:]
+			name = name[:strings.IndexByte(name, '"')]
+			id := member(t, c.result("tools/call", modern(takesTasks, `,"name":"`+name+`","arguments":{}`)), "taskId")
+			get := func() string { return c.call("tasks/get", modern(takesTasks, `,"taskId":"`+id+`"`)) }
+			if got := get(); !strings.Contains(got, `"status":"working"`) {
+				t.Errorf("got %s", got)
+			}
+			reconfigure(t, p, digests("x=2 y=1")) // the fake server has the task still, whoever asks
+			if got := get(); !strings.Contains(got, `"status":"working"`) {
+				t.Errorf("got %s", got)
+			}
+			reconfigure(t, p, digests("y=1"))
+			if got := get(); !strings.Contains(got, "unknown task") {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// TestReconfigureEager: a server that is to be connected always is, as soon as it
+// is configured so.
+func TestReconfigureEager(t *testing.T) {
+	f := newFleet(map[string]*runtimetest.Server{"a": named("a"), "b": named("b")})
+	set := digests("a=1 b=1")
+	set[0].Connection = "same"
+	p := f.start(t, proxy.Options{Servers: set[:1]})
+	c := attach(t, p)
+	c.result("ping", `{}`)
+	if f.dials("a") != 0 {
+		t.Error("connected before it was needed")
+	}
+	set[0].Start, set[0].Digest, set[1].Start = proxy.StartEager, "2", proxy.StartEager
+	reconfigure(t, p, set)
+	eventually(t, "both are connected", func() bool { return f.opened("a") == 1 && f.opened("b") == 1 })
+}

@@ -160,8 +160,9 @@ func (s *snapshot) formerNames(p *Proxy, k kind) {
 		}
 		now := p.names.exposed(b.name, keys)
 		for i, former := range p.names.form(b.name, keys, !p.names.unclear[b.name]) {
-			if _, taken := s.routes[k][former]; !taken {
-				s.routes[k][former] = s.routes[k][now[i]]
+			_, taken := s.routes[k][former]
+			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b {
+				s.routes[k][former] = r
 			}
 		}
 	}
