@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// TestRequestTimeout: a request ends as long after the last sign of life of its
+// server as the settings say, and an hour after its beginning whatever comes. The
+// quick way has the same rules, see jsonrpc.TestDeadline.
+func TestRequestTimeout(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		proxy, server time.Duration // settings; 0: none
+		progress      time.Duration // the server says something that often; 0: never
+		want          time.Duration // 0: not within a day
+	}{
+		"silent":                      {want: 120 * time.Second},
+		"silent, by the settings":     {proxy: 7 * time.Second, want: 7 * time.Second},
+		"silent, by the server's own": {proxy: 7 * time.Second, server: 11 * time.Second, want: 11 * time.Second},
+		"no bound":                    {proxy: -1},
+		"no bound of the server's":    {proxy: 7 * time.Second, server: -1},
+		"says too little":             {progress: 121 * time.Second, want: 120 * time.Second},
+		"is at it":                    {progress: 119 * time.Second, want: time.Hour},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server, told := runtimetest.New(), make(chan time.Duration, 1)
+			start := time.Now()
+			server.Tools = append(server.Tools, runtimetest.Tool{
+				Definition: json.RawMessage(`{"name":"work","inputSchema":{"type":"object"}}`),
+				Call: func(ctx context.Context, call *runtimetest.Call) (json.RawMessage, error) {
+					every := c.progress
+					if every == 0 {
+						every = 100 * time.Hour
+					}
+					for n := 1.0; ; n++ {
+						select {
+						case <-time.After(every):
+							call.Progress(n, 0, "")
+						case <-ctx.Done():
+							told <- time.Since(start)
+							return nil, ctx.Err()
+						}
+					}
+				},
+			})
+			s := newStage(t, Options{Servers: []Server{{Name: "a", RequestTimeout: c.server}}, RequestTimeout: c.proxy}, map[string]*runtimetest.Server{"a": server})
+			ctx, giveUp := context.WithTimeout(t.Context(), 24*time.Hour)
+			defer giveUp()
+			_, err := s.try(ctx, old(), "tools/call", `{"name":"a__work","arguments":{},"_meta":{"progressToken":7}}`)
+			took := time.Since(start)
+			if c.want == 0 {
+				if took != 24*time.Hour {
+					t.Errorf("%s: ended after %v: %v", name, took, err)
+				}
+				return
+			}
+			if took != c.want || err == nil || !strings.Contains(string(failed("tools/call", err).result), `{"kind":"timeout","server":"a"}`) {
+				t.Errorf("%s: ended after %v, want %v: %v", name, took, c.want, err)
+			}
+			if at := <-told; at != c.want {
+				t.Errorf("%s: the server was told after %v", name, at)
+			}
+		})
+	}
+}
+
+// TestTimeForAList: a server that connects and does not list what it declares is
+// given up, so that the others' lists and its own calls do not wait for ever.
+func TestTimeForAList(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		silent, endless := runtimetest.New(), runtimetest.New()
+		silent.Faults.SilentMethods = []string{"tools/list"}
+		page := 0
+		endless.Methods = map[string]runtimetest.Func{"tools/list": func(ctx context.Context, _ *runtimetest.Call) (json.RawMessage, error) {
+			page++
+			select {
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+			return json.Marshal(map[string]any{"tools": []any{}, "nextCursor": page})
+		}}
+		s := newStage(t, Options{Servers: Named("silent", "endless", "b")}, map[string]*runtimetest.Server{"silent": silent, "endless": endless, "b": runtimetest.New()})
+		start := time.Now()
+		got := s.do(old(), "tools/list", `{}`)
+		if took := time.Since(start); took > discoverTime || !strings.Contains(got, "b__echo") {
+			t.Errorf("after %v: %s", took, got)
+		}
+		for _, name := range []string{"silent", "endless"} {
+			if _, err := s.try(t.Context(), old(), "tools/call", `{"name":"`+name+`__echo","arguments":{}}`); err == nil {
+				t.Errorf("%s: it has a tool", name)
+			}
+		}
+		if took := time.Since(start); took > 2*(listTime+discoverTime) {
+			t.Errorf("calls waited for %v", took)
+		}
+	})
+}
