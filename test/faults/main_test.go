@@ -65,4 +65,7 @@ const (
 	// may add before it is answered.
 	requestTimeout = 3 * time.Second
 	slack          = 20 * time.Second
+	// returned is how much more memory a process may have after everything than
+	// before, in MiB: caches, stacks, and what the runtime keeps.
+	returned = 120
 )

@@ -63,6 +63,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	stop := g.follow(file)
 	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
 	defer tidy.Stop()
+	defer whileServing(ctx, giveBack)()
 	err = g.run(ctx, front)
 	stop()
 	if g.store != nil {

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+const (
+	// memoryTick is how often serve looks at the memory that it has of the system.
+	memoryTick = 20 * time.Second
+	// memorySlack is how much of it may be of no use. The runtime collects after
+	// the heap has doubled or two minutes have passed, and gives back later still:
+	// after a few large messages a process that lasts for days would keep
+	// hundreds of megabytes for long.
+	memorySlack = 64 << 20
+)
+
+// whileServing runs f beside what follows; stop ends it and waits for it.
+func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// giveBack gives memory back to the system after a burst, until ctx ends. While
+// there is nothing to give back it costs one reading of counters.
+func giveBack(ctx context.Context) {
+	tick := time.NewTicker(memoryTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if idleMemory() > memorySlack {
+				debug.FreeOSMemory()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// idleMemory is how many bytes of the heap hold nothing that was in use when
+// garbage was last looked for.
+func idleMemory() int64 {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+	}
+	metrics.Read(samples)
+	sum := int64(0)
+	for i, s := range samples {
+		if s.Value.Kind() != metrics.KindUint64 {
+			continue // a runtime that has it no more
+		}
+		n := int64(s.Value.Uint64()) //nolint:gosec // less than memory has
+		if i == len(samples)-1 {
+			n = -n
+		}
+		sum += n
+	}
+	return sum
+}
