@@ -101,19 +101,20 @@ eras-breaks:
 	go test ./test/eras -run 'TestBreaks$$' -breaks . -breaks-update -timeout 60m -v
 
 # mcpctl serve between servers and clients that misbehave: all of it; what fits
-# into CI, under the race detector; and faults at random, for so long, as in
-# make soak SOAK=60s SEED=7.
+# into CI; and faults at random, as in make soak SOAK=60s SEED=7. FAULTS=-product-race
+# has mcpctl run under the race detector.
 SOAK ?= 10m
 SEED ?= 0
+FAULTS ?=
 
 faults:
-	go test -tags faults ./test/faults -timeout 20m
+	go test -tags faults ./test/faults -timeout 20m $(FAULTS)
 
 faults-short:
-	go test -tags faults ./test/faults -short -product-race -timeout 10m
+	go test -tags faults ./test/faults -short -timeout 10m $(FAULTS)
 
 soak:
-	go test -tags faults ./test/faults -run 'TestSoak$$' -soak $(SOAK) -seed $(SEED) -timeout 0 -v
+	go test -tags faults ./test/faults -run 'TestSoak$$' -soak $(SOAK) -seed $(SEED) -timeout 0 -v $(FAULTS)
 
 ci:
 	.ci/run

@@ -83,7 +83,7 @@ func TestRemotes(t *testing.T) {
 			g.dismiss()
 			u := d.usage(t)
 			// Four answers at once of 64 MiB each, in buffers that grow by halves.
-			if most := d.start.peak + 4*256; u.peak > most {
+			if most := d.start.peak + 4*256*factor(); u.peak > most {
 				t.Errorf("memory has reached %d MiB, want at most %d", u.peak, most)
 			}
 			t.Logf("%d calls of another server; %v, at the start %v", g.calls.Load(), u, d.start)

@@ -27,6 +27,10 @@ func TestMain(m *testing.M) {
 		os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.NewFile(1, "out"), os.Stderr))
 	}
 	flag.Parse()
+	// Most of the time these tests wait: more at once than there are processors.
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8") // a number, as the flag wants
+	}
 	os.Exit(run(m))
 }
 
@@ -51,6 +55,14 @@ func run(m *testing.M) int {
 		}
 	}
 	return m.Run()
+}
+
+// factor is how much more memory a program may take under the race detector.
+func factor() int {
+	if *raceFlag {
+		return 10
+	}
+	return 1
 }
 
 // Bounds of the suite. They are wide, for machines under load: what they catch

@@ -129,7 +129,7 @@ func TestSoak(t *testing.T) {
 	g.dismiss()
 	end := d.usage(t)
 	// Connections time out, and memory is given back.
-	for settle := time.Now(); time.Since(settle) < limit && (end.files > start.files+40 || end.rss > start.rss+returned); end = d.usage(t) {
+	for settle := time.Now(); time.Since(settle) < limit && (end.files > start.files+40 || end.rss > start.rss+returned*factor()); end = d.usage(t) {
 		time.Sleep(100 * time.Millisecond) // nothing tells
 	}
 	var faults tallies
@@ -141,7 +141,7 @@ func TestSoak(t *testing.T) {
 	left := len(marked(d.mark))
 	t.Logf("after %s, seed %d:\n  calls to servers that behave: %d, all right, the slowest %s\n  calls to others: %v\n  faults of servers, one a start: %v\n  faults of clients: %v\n  processes left: %d\n  memory: %d MiB at the start, %d at most, %d at the end\n  files: %d at the start, %d at the end",
 		length, *seed, g.calls.Load(), slices.Max(g.took).Round(time.Millisecond), &answers, &faults, &attacks, left, start.rss, max(peak, end.peak), end.rss, start.files, end.files)
-	if end.files > start.files+60 || end.rss > start.rss+returned {
+	if end.files > start.files+60 || end.rss > start.rss+returned*factor() {
 		t.Errorf("%v at the end, %v at the start", end, start)
 	}
 }
