@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/crew"
 )
 
 const (
@@ -45,7 +46,7 @@ var (
 // methods may be called concurrently.
 type Parking struct {
 	ttl  time.Duration
-	work sync.WaitGroup // the calls
+	work crew.Crew // the calls
 
 	mu     sync.Mutex // guards what follows; taken after that of a Parked, never before
 	calls  map[string]*Parked
@@ -63,6 +64,7 @@ func NewParking(ttl time.Duration) *Parking {
 
 // Close ends all calls and waits for them. Later ones end at once.
 func (p *Parking) Close() {
+	p.work.Refuse()
 	p.mu.Lock()
 	p.closed = true
 	all := make([]*Parked, 0, len(p.calls))
@@ -73,7 +75,7 @@ func (p *Parking) Close() {
 	for _, k := range all {
 		k.cancel(runtime.ErrClosed)
 	}
-	p.work.Wait()
+	p.work.Close()
 }
 
 // Waiting tells how many calls wait for their client.
@@ -142,24 +144,15 @@ type reply struct {
 func (p *Parking) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Parked) (json.RawMessage, error)) *Parked {
 	k := &Parked{p: p, id: rand.Text(), done: make(chan struct{}), stirred: make(chan struct{}, 1), emit: emit}
 	ctx, k.cancel = context.WithCancelCause(ctx)
-	p.mu.Lock()
-	closed := p.closed
-	if !closed {
-		p.work.Add(1)
-	}
-	p.mu.Unlock()
-	if closed {
-		k.err = runtime.ErrClosed
-		k.cancel(runtime.ErrClosed)
-		close(k.done)
-		return k
-	}
-	go func() { // waited for by Close
-		defer p.work.Done()
+	if !p.work.Go(func() { // waited for by Close
 		defer k.cancel(nil)
 		result, err := run(ctx, k)
 		k.end(result, err)
-	}()
+	}) {
+		k.err = runtime.ErrClosed
+		k.cancel(runtime.ErrClosed)
+		close(k.done)
+	}
 	return k
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/crew"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -47,10 +48,8 @@ type HTTPFront struct {
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
-	leave    func()         // the proxy's fronts
-	mu       sync.Mutex     // guards closed, and what is added to work
-	work     sync.WaitGroup // requests being served
-	closed   bool
+	leave    func()    // the proxy's fronts
+	work     crew.Crew // requests being served
 }
 
 // NewHTTPFront makes an endpoint. Close ends its streams.
@@ -66,12 +65,10 @@ func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
 // when that has ended. The server that runs the handler is to be shut down
 // after it.
 func (h *HTTPFront) Close() {
-	h.mu.Lock()
-	h.closed = true
-	h.mu.Unlock()
+	h.work.Refuse()
 	h.cancel()
 	h.sessions.clear()
-	h.work.Wait()
+	h.work.Close()
 	h.leave()
 }
 
@@ -95,14 +92,7 @@ func turnAway(w http.ResponseWriter, id []byte) {
 }
 
 // spawn runs f on a goroutine that Close waits for; false when closed.
-func (h *HTTPFront) spawn(f func()) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.closed {
-		h.work.Go(f)
-	}
-	return !h.closed
-}
+func (h *HTTPFront) spawn(f func()) bool { return h.work.Go(f) }
 
 // timer gives a running timer; doneWith takes it back.
 func (h *HTTPFront) timer(d time.Duration) *time.Timer {
