@@ -34,21 +34,16 @@ func (m message) answer() (answer, error) {
 	return answer{m.Result, m.at}, nil
 }
 
-// outgoing is a request as an ordinary client would write it.
-type outgoing struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      uint64          `json:"id"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-}
-
-// request encodes a request.
-func request(id uint64, method string, params []byte) ([]byte, error) {
-	b, err := json.Marshal(outgoing{"2.0", id, method, params})
-	if err != nil {
-		return nil, fmt.Errorf("%s: params: %w", method, err)
-	}
-	return b, nil
+// request puts an encoded request together.
+func request(id uint64, method string, params []byte) []byte {
+	buf := make([]byte, 0, len(params)+len(method)+80)
+	buf = append(buf, `{"jsonrpc":"2.0","id":`...)
+	buf = strconv.AppendUint(buf, id, 10)
+	buf = append(buf, `,"method":"`...)
+	buf = append(buf, method...)
+	buf = append(buf, `","params":`...)
+	buf = append(buf, params...)
+	return append(buf, '}')
 }
 
 // ServerError is an error that a server answered with.

@@ -166,12 +166,8 @@ func (s *stdio) call(ctx context.Context, caller int, method, _ string, params [
 	}
 	sl.n++
 	id := sl.n<<callerBits | uint64(caller)
-	line, err := request(id, method, params)
-	if err != nil {
-		return answer{}, err
-	}
 	sl.want.Store(id)
-	if err = s.send(line); err != nil {
+	if err := s.send(request(id, method, params)); err != nil {
 		sl.want.Store(0)
 		return answer{}, fmt.Errorf("write: %w%s", err, s.said())
 	}

@@ -71,11 +71,7 @@ func (w *web) post(ctx context.Context, body []byte, method, name string) (*http
 func (w *web) call(ctx context.Context, caller int, method, name string, params []byte) (answer, error) {
 	in := &w.bufs[caller]
 	id := w.next.Add(1)
-	out, err := request(id, method, params)
-	if err != nil {
-		return answer{}, err
-	}
-	resp, err := w.post(ctx, out, method, name)
+	resp, err := w.post(ctx, request(id, method, params), method, name)
 	if err != nil {
 		return answer{}, err
 	}
