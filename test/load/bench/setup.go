@@ -39,18 +39,19 @@ type plan struct {
 	starts      int
 	tools       []int
 	calls       int64
+	patience    int // seconds to wait for a quiet machine
 }
 
 func planFor(short bool) plan {
 	if short {
 		return plan{
 			rounds: 2, each: 400 * time.Millisecond, curveRounds: 1, curveEach: 200 * time.Millisecond, callers: []int{1, 32, 512},
-			starts: 3, tools: []int{100, 1000, 5000}, calls: 20_000,
+			starts: 3, tools: []int{100, 1000, 5000}, calls: 20_000, patience: 0,
 		}
 	}
 	return plan{
 		rounds: 5, each: 2 * time.Second, curveRounds: 3, curveEach: 700 * time.Millisecond, callers: []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
-		starts: 11, tools: []int{100, 300, 1000, 3000, 5000, 10_000, 30_000, 100_000}, calls: 1_000_000,
+		starts: 11, tools: []int{100, 300, 1000, 3000, 5000, 10_000, 30_000, 100_000}, calls: 1_000_000, patience: 5,
 	}
 }
 
