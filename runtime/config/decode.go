@@ -160,7 +160,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	}
 	idle := []string{"headers"}
 	if hasURL {
-		idle = []string{"args", "env", "cwd", "cliOnly", "shutdownTimeout"}
+		idle = []string{"args", "env", "cwd", "cliOnly", "shutdownTimeout", "strict"}
 	} else if !e.CLI {
 		idle = append(idle, "cliOnly")
 	}

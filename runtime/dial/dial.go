@@ -251,7 +251,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 	s, err := transport.StartStdio(transport.StdioOptions{
 		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Cwd,
 		Handler: d.handler(), Logger: d.o.Logger.With("server", e.Name),
-		StringIDs: e.RequestIDFormat == "string",
+		StringIDs: e.RequestIDFormat == "string", Strict: e.Strict,
 		Grace:     d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
 		Guard: d.o.Guard,
 	})
@@ -272,7 +272,7 @@ func (d *dialer) httpHeaders() map[string]string {
 }
 
 func (d *dialer) httpOptions() transport.HTTPOptions {
-	return transport.HTTPOptions{Headers: d.httpHeaders(), Handler: d.handler(), Logger: d.o.Logger.With("server", d.entry.Name)}
+	return transport.HTTPOptions{Headers: d.httpHeaders(), Handler: d.handler(), Logger: d.o.Logger.With("server", d.entry.Name), StringIDs: d.entry.RequestIDFormat == "string"}
 }
 
 func (d *dialer) http(context.Context) (runtime.Transport, error) {

@@ -152,11 +152,18 @@ func (s *snapshot) exposeURI(b *backend, uri string) string {
 			return uri
 		}
 	default:
-		if !b.set().WrapURIs && !s.looksWrapped(uri) && s.claims.owner(uri) == b {
+		if !b.set().WrapURIs && !s.looksWrapped(uri) && s.owns(b, uri) {
 			return uri
 		}
 	}
 	return wrapURI(b.name, uri)
+}
+
+// owns tells whether a URI is a server's alone, also where another backend of its
+// name has come in its place while a call was under way.
+func (s *snapshot) owns(b *backend, uri string) bool {
+	owner := s.claims.owner(uri)
+	return owner != nil && owner.name == b.name
 }
 
 // looksWrapped tells whether a server's own URI could be taken for the wrapped

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -46,7 +44,6 @@ type HTTP struct {
 	in   *inbox
 	life *lifetime
 	h    runtime.Handler
-	ids  atomic.Uint64
 
 	mu        sync.Mutex // guards the rest
 	session   string
@@ -95,7 +92,7 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	}
 	x := &exchange{req: req, id: req.ID}
 	if x.id == nil {
-		x.id = strconv.AppendUint(nil, t.ids.Add(1), 10)
+		x.id = t.w.ids.next()
 	}
 	// The exchange may outlive the call: what follows an answer is read to the
 	// end so that the connection can be used again.

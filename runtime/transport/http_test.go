@@ -75,6 +75,20 @@ func TestHTTPKeepsBytes(t *testing.T) {
 	}
 }
 
+// TestHTTPStringIDs: for servers that refuse numbers.
+func TestHTTPStringIDs(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+	})
+	c := newHTTP(t, s.URL, transport.HTTPOptions{StringIDs: true})
+	if _, err := c.Call(t.Context(), &runtime.Request{Method: "ping", Version: legacy}); err != nil {
+		t.Error(err)
+	}
+	if got, want := s.requests(t, 1)[0].Body, `{"jsonrpc":"2.0","id":"1","method":"ping"}`; got != want {
+		t.Errorf("body: got %s, want %s", got, want)
+	}
+}
+
 // TestHTTPHeaders: which headers go with which message of which revision.
 func TestHTTPHeaders(t *testing.T) {
 	type headers map[string]string

@@ -13,6 +13,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,8 @@ type HTTPOptions struct {
 	// MaxMessage bounds one message of the server, in bytes; 0 is 64 MiB. A
 	// longer one fails its call with a [*runtime.ProtocolError].
 	MaxMessage int64
+	// StringIDs sends request ids as strings.
+	StringIDs bool
 }
 
 // defaultMaxMessage lets an image of 20 MB through, which takes 27 MB in base64,
@@ -60,6 +63,7 @@ type wire struct {
 	auth   Authorizer
 	log    *slog.Logger
 	max    int64
+	ids    ids
 	target string // the URL without query and user, for messages
 }
 
@@ -74,7 +78,7 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, nil, fmt.Errorf("URL %s: want http:// or https:// and a host", display(u))
 	}
-	w := &wire{auth: o.Authorizer, log: o.Logger, max: o.MaxMessage, target: display(u), static: http.Header{}}
+	w := &wire{auth: o.Authorizer, log: o.Logger, max: o.MaxMessage, ids: ids{strings: o.StringIDs}, target: display(u), static: http.Header{}}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
@@ -98,6 +102,21 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 	}
 	w.client.CheckRedirect = redirectRule(w.client.CheckRedirect)
 	return w, u, nil
+}
+
+// ids are those of requests.
+type ids struct {
+	last    atomic.Uint64
+	strings bool
+}
+
+// next gives one that was not used before, raw.
+func (i *ids) next() []byte {
+	n := i.last.Add(1)
+	if i.strings {
+		return append(strconv.AppendUint([]byte{'"'}, n, 10), '"')
+	}
+	return strconv.AppendUint(nil, n, 10)
 }
 
 func (w *wire) addStatic(name, value string) error {

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
@@ -27,7 +25,6 @@ type SSE struct {
 	in   *inbox
 	life *lifetime
 	h    runtime.Handler
-	ids  atomic.Uint64
 
 	mu      sync.Mutex // guards the rest
 	version string
@@ -231,7 +228,7 @@ func (t *SSE) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, 
 	}
 	id := req.ID
 	if id == nil {
-		id = strconv.AppendUint(nil, t.ids.Add(1), 10)
+		id = t.w.ids.next()
 	}
 	c := &waiting{req: req, out: make(chan outcome, 1)}
 	t.mu.Lock()

@@ -39,6 +39,9 @@ type StdioOptions struct {
 	MaxMessage int
 	// StringIDs sends request ids as strings.
 	StringIDs bool
+	// Strict ends the connection, with a [*runtime.ProtocolError], at the first
+	// line that is no message. Else such lines are left out.
+	Strict bool
 	// Grace is how long the server may take to end once its input is closed;
 	// 0 is 500 ms. ShutdownTimeout is how long it may take after SIGTERM; 0 is
 	// 5 s. Then it is killed.

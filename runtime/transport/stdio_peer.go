@@ -108,6 +108,9 @@ func (p *stdioPeer) Rubbish(line []byte, err error) {
 		level = slog.LevelWarn // once: a server that prints goes on printing
 	}
 	p.mu.Unlock()
+	if p.o.Strict {
+		_ = p.process.Stdout.Close() // the reader, which calls this, closes the connection
+	}
 	p.o.Logger.Log(p.lifetime, level, "server wrote a line that is no message", "sample", sample, "err", err)
 }
 
@@ -117,6 +120,9 @@ func (p *stdioPeer) Closed(cause error) error {
 	p.mu.Lock()
 	closing := p.closing
 	p.mu.Unlock()
+	if strict := p.strayed(); strict != nil && !closing {
+		return p.closed(strict)
+	}
 	t := time.NewTimer(exitWait)
 	defer t.Stop()
 	select {
@@ -137,11 +143,35 @@ func (p *stdioPeer) Closed(cause error) error {
 	} else {
 		p.o.Logger.Info("server has ended", "status", e.Status, "err", cause, "stderr", e.Stderr)
 	}
+	return p.closed(err)
+}
+
+// closed tells everybody why the connection has ended.
+func (p *stdioPeer) closed(err error) error {
 	p.cause = err
 	close(p.known)
 	p.o.Handler.Closed(err)
 	return err
 }
+
+// strayed gives the error of a server that must not write what is no message, and
+// has; nil for others.
+func (p *stdioPeer) strayed() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.o.Strict || p.dropped == 0 {
+		return nil
+	}
+	return &strictError{&runtime.ProtocolError{Reason: p.name + " wrote a line that is no message, which its entry does not allow (strict)", Sample: p.rubbish}}
+}
+
+// strictError is the end of a connection by a line that is no message.
+type strictError struct{ line *runtime.ProtocolError }
+
+func (e *strictError) Error() string { return e.line.Error() }
+
+// Unwrap gives what was wrong, and that the connection has ended.
+func (e *strictError) Unwrap() []error { return []error{e.line, runtime.ErrClosed} }
 
 // watch ends a connection that is of no use any more although something holds
 // the server's output open: the server itself has ended, and only what it has

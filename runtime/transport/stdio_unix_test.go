@@ -122,6 +122,41 @@ func TestStdioRubbish(t *testing.T) {
 	}
 }
 
+// TestStdioStrict: a server that must write messages alone is left when it writes
+// something else.
+func TestStdioStrict(t *testing.T) {
+	closed := make(chan error, 1)
+	s := fake(t, transport.StdioOptions{Strict: true, Handler: &ending{closed: closed}}, "-rubbish-between")
+	err := handshake(t, s)
+	for range 20 { // the first answers may come with the line
+		if err == nil {
+			_, err = stdioTool(t.Context(), s, "exact", `{}`)
+		}
+	}
+	var proto *runtime.ProtocolError
+	if !errors.As(err, &proto) || !errors.Is(err, runtime.ErrClosed) || !strings.Contains(err.Error(), "strict") || !strings.Contains(err.Error(), "Server is starting") {
+		t.Errorf("got %v", err)
+	}
+	if err := <-closed; !errors.As(err, &proto) {
+		t.Errorf("the handler got %v", err)
+	}
+	s = fake(t, transport.StdioOptions{Strict: true})
+	if err := handshake(t, s); err != nil {
+		t.Error(err)
+	}
+	if got, err := stdioTool(t.Context(), s, "exact", `{}`); err != nil || got != runtimetest.ExactResult {
+		t.Errorf("got %s %v", got, err)
+	}
+}
+
+// ending is told of the end of a connection.
+type ending struct {
+	runtime.NopHandler
+	closed chan error
+}
+
+func (e *ending) Closed(err error) { e.closed <- err }
+
 func TestStdioFloodedStderr(t *testing.T) {
 	s := fake(t, transport.StdioOptions{}, "-flood-stderr", "2000")
 	if err := handshake(t, s); err != nil {
