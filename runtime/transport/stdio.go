@@ -44,7 +44,7 @@ type StdioOptions struct {
 	Strict bool
 	// Grace is how long the server may take to end once its input is closed;
 	// 0 is 500 ms. ShutdownTimeout is how long it may take after SIGTERM; 0 is
-	// 5 s. Then it is killed.
+	// 5 s. Then it is killed, where ShutdownTimeout is negative by Hurry alone.
 	Grace, ShutdownTimeout time.Duration
 	// Hurry is closed when there is no time left: a server that is being ended
 	// then is killed at once, whatever Grace and ShutdownTimeout say. Nil is
@@ -100,6 +100,9 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	}
 	if o.ShutdownTimeout == 0 {
 		o.ShutdownTimeout = 5 * time.Second
+	}
+	if o.ShutdownTimeout < 0 {
+		o.ShutdownTimeout = 1000 * time.Hour
 	}
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMaxMessage

@@ -4,6 +4,7 @@ package transport_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,7 +34,9 @@ func shell(t *testing.T, o transport.StdioOptions, script string) *transport.Std
 // lastWords calls a server that ends meanwhile and gives its end.
 func lastWords(t *testing.T, s *transport.Stdio) *transport.ExitError {
 	t.Helper()
-	_, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err := s.Call(ctx, &runtime.Request{Method: "ping"})
 	var exit *transport.ExitError
 	if !errors.As(err, &exit) {
 		t.Fatalf("got %v", err)
@@ -60,8 +63,20 @@ func TestStdioLastLines(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	// More than is kept: only whole lines are shown.
+	long := strings.Repeat("x", 290)
+	s := shell(t, transport.StdioOptions{}, `read x; i=100; while [ $i -lt 200 ]; do i=$((i+1)); echo "$i `+long+`" >&2; done`)
+	lines := lastWords(t, s).StderrLines()
+	if len(lines) < 10 || len(lines) > 30 || lines[len(lines)-1] != "200 "+long {
+		t.Errorf("%d lines, %q", len(lines), lines)
+	}
+	for _, line := range lines {
+		if len(line) != 4+len(long) {
+			t.Errorf("a part of a line: %q", line)
+		}
+	}
 	var log bytes.Buffer
-	s := shell(t, transport.StdioOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}, `read x; echo one >&2; printf two >&2; exit 4`)
+	s = shell(t, transport.StdioOptions{Logger: slog.New(slog.NewTextHandler(&log, nil))}, `read x; echo one >&2; printf two >&2; exit 4`)
 	if got := lastWords(t, s).StderrLines(); len(got) != 2 || got[1] != "two" {
 		t.Errorf("got %q", got)
 	}
@@ -197,4 +212,28 @@ func TestStdioCannotStart(t *testing.T) {
 			t.Errorf("got %q, want %q", err, want)
 		}
 	}
+}
+
+// TestStdioPatience: a negative ShutdownTimeout leaves the server all the time it
+// wants after SIGTERM, until there is no time left.
+func TestStdioPatience(t *testing.T) {
+	t.Parallel()
+	hurry := make(chan struct{})
+	s, err := transport.StartStdio(transport.StdioOptions{
+		Command: "sh", Args: []string{"-c", `trap '' TERM; echo up >&2; while :; do sleep 0.05; done`},
+		Grace: time.Millisecond, ShutdownTimeout: -1, Hurry: hurry,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-s.Alive()
+	closed := make(chan struct{})
+	go func() { _ = s.Close(); close(closed) }()
+	select {
+	case <-closed:
+		t.Error("it was killed")
+	case <-time.After(300 * time.Millisecond): // two looks at it at least
+	}
+	close(hurry)
+	<-closed
 }

@@ -42,7 +42,7 @@ func withVariable(text string) (pids []int) {
 // guardian. MCPCTL_TEST_KILLS sets how often; a proof takes 100.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	kills := 8
+	kills := 4
 	if n, err := strconv.Atoi(os.Getenv("MCPCTL_TEST_KILLS")); err == nil {
 		kills = n
 	}
