@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -87,7 +88,7 @@ func TestTimeForAList(t *testing.T) {
 			case <-time.After(time.Second):
 			case <-ctx.Done():
 			}
-			return json.Marshal(map[string]any{"tools": []any{}, "nextCursor": page})
+			return json.Marshal(map[string]any{"tools": []any{}, "nextCursor": strconv.Itoa(page)})
 		}}
 		s := newStage(t, Options{Servers: Named("silent", "endless", "b")}, map[string]*runtimetest.Server{"silent": silent, "endless": endless, "b": runtimetest.New()})
 		start := time.Now()
