@@ -66,7 +66,7 @@ func plots(r *report) map[string]plot {
 		dashed      bool
 		of          func(l lists) []float64
 	}{
-		{"nothing known: all servers start", "#7f7f7f", true, func(l lists) []float64 { return l.Cold }},
+		{"nothing known before", "#7f7f7f", true, func(l lists) []float64 { return l.Cold }},
 		{"start → first list", "#1f77b4", false, func(l lists) []float64 { return l.First }},
 		{"start → its first page", "#17becf", false, func(l lists) []float64 { return l.FirstPage }},
 		{"the list again", "#d62728", false, func(l lists) []float64 { return l.Again }},
