@@ -1,0 +1,210 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	goruntime "runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// listen opens this process's socket.
+func listen(t *testing.T, state string, status func() any) *Server {
+	t.Helper()
+	s, err := Listen(t.Context(), state, status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func find1(t *testing.T, state string) []Found {
+	t.Helper()
+	all, err := Find(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// deadPID is that of a process that has ended.
+func deadPID(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run", "^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid
+}
+
+func TestListenAndFind(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state")
+	if got := find1(t, state); len(got) != 0 {
+		t.Errorf("without a folder: %v", got)
+	}
+	s := listen(t, state, func() any { return map[string]int{"n": 7} })
+	got := find1(t, state)
+	if len(got) != 1 || got[0].PID != os.Getpid() || strings.TrimSpace(string(got[0].Status)) != `{"n":7}` || got[0].Err != nil {
+		t.Fatalf("got %+v", got)
+	}
+	if pids := PIDs(t.Context(), state); len(pids) != 1 || pids[0] != os.Getpid() {
+		t.Errorf("got %v", pids)
+	}
+	if goruntime.GOOS != "windows" {
+		for path, want := range map[string]os.FileMode{s.Path(): 0o600, filepath.Dir(s.Path()): 0o700, state: 0o700} {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v %v, want %v", path, info.Mode(), err, want)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(s.Path()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
+	}
+	if got := find1(t, state); len(got) != 0 {
+		t.Errorf("after the end: %v", got)
+	}
+}
+
+// TestLongPath finds a shorter place, and the same from both sides.
+func TestLongPath(t *testing.T) {
+	state := filepath.Join(t.TempDir(), strings.Repeat("x", 120))
+	s := listen(t, state, func() any { return 1 })
+	t.Cleanup(func() { _ = os.Remove(filepath.Dir(s.Path())) })
+	if len(s.Path()) > maxPath || strings.HasPrefix(s.Path(), state) {
+		t.Errorf("%s", s.Path())
+	}
+	if got := find1(t, state); len(got) != 1 || got[0].Err != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got := find1(t, state+"x"); len(got) != 0 {
+		t.Errorf("another state directory finds %+v", got)
+	}
+	for _, tt := range []struct{ state, temp, want string }{
+		{"/home/u/.local/state/mcpctl", "/tmp", "/home/u/.local/state/mcpctl/run"},
+		{"/" + strings.Repeat("y", 82), "/tmp", "/" + strings.Repeat("y", 82) + "/run"},
+		{"/" + strings.Repeat("y", 83), "/tmp", "/tmp/mcpctl-"},
+		{"/" + strings.Repeat("y", 200), "/" + strings.Repeat("z", 90), "/tmp/mcpctl-"},
+	} {
+		if goruntime.GOOS == "windows" {
+			break
+		}
+		if got := place(tt.state, tt.temp); !strings.HasPrefix(got, tt.want) || len(got)+longest > maxPath {
+			t.Errorf("%s: got %s", tt.state, got)
+		}
+	}
+}
+
+// TestStaleSockets are removed by whoever comes by, those of the living are not.
+func TestStaleSockets(t *testing.T) {
+	state := t.TempDir()
+	dir := place(state, os.TempDir())
+	if err := prepare(dir); err != nil {
+		t.Fatal(err)
+	}
+	leave := func(pid int) string { // as kill -9 does
+		t.Helper()
+		path := socketOf(dir, pid)
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.(*net.UnixListener).SetUnlinkOnClose(false)
+		_ = l.Close()
+		return path
+	}
+	dead := deadPID(t)
+	there := func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	}
+	path, own, living := leave(dead), leave(os.Getpid()), leave(os.Getppid())
+	if err := os.WriteFile(filepath.Join(dir, "notes.sock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := find1(t, state); len(got) != 0 {
+		t.Errorf("found %+v", got)
+	}
+	if there(path) || !there(own) || !there(living) {
+		t.Errorf("of the dead %v, ours %v, of the living %v", there(path), there(own), there(living))
+	}
+	path = leave(dead)
+	listen(t, state, func() any { return 1 })
+	if there(path) || !there(living) || !there(filepath.Join(dir, "notes.sock")) {
+		t.Errorf("of the dead %v, of the living %v", there(path), there(living))
+	}
+	if got := find1(t, state); len(got) != 1 || got[0].PID != os.Getpid() {
+		t.Errorf("found %+v", got)
+	}
+}
+
+// TestHangingServe does not hold up those who ask, nor its own end.
+func TestHangingServe(t *testing.T) {
+	state := t.TempDir()
+	release := make(chan struct{})
+	s := listen(t, state, func() any {
+		<-release
+		return 1
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	all, err := Find(ctx, state)
+	if len(all) != 1 || all[0].Err == nil || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %+v, %v", all, err)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it does not end")
+	}
+	close(release)
+}
+
+// TestNoPlace: where there is none, that is an error and no more.
+func TestNoPlace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link := t.TempDir()
+	if err := os.Symlink(t.TempDir(), filepath.Join(link, "run")); err != nil {
+		t.Skip(err)
+	}
+	for _, state := range []string{"", file, link} {
+		if _, err := Listen(t.Context(), state, func() any { return 1 }); err == nil {
+			t.Errorf("%q: no error", state)
+		}
+		if got, err := Find(t.Context(), state); err == nil {
+			t.Errorf("%q: found %v and no error", state, got)
+		}
+	}
+	wide := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(wide, "run"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(wide, "run"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	listen(t, wide, func() any { return json.RawMessage(`{}`) })
+	if info, err := os.Stat(filepath.Join(wide, "run")); err != nil || goruntime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}

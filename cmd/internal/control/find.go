@@ -1,0 +1,130 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// askBound is how long a process may take to answer: what it has to do for it
+	// takes milliseconds.
+	askBound = 3 * time.Second
+	// maxAnswer bounds an answer, in bytes.
+	maxAnswer = 16 << 20
+)
+
+// Found is a process that serves.
+type Found struct {
+	PID int
+	// Status is the JSON object that it has given; nil with Err.
+	Status json.RawMessage
+	// Err tells why it has not.
+	Err error
+}
+
+// Find asks all processes that serve for their status, side by side, and gives
+// them by process id. A socket whose process is dead is removed. An error is one
+// of the folder.
+func Find(ctx context.Context, state string) ([]Found, error) {
+	return find(ctx, state, func(pid int, path string) *Found {
+		status, err := ask(ctx, path)
+		switch {
+		case err != nil && !alive(pid):
+			_ = os.Remove(path)
+			return nil
+		case gone(err): // another process has its id by now
+			return nil
+		}
+		return &Found{pid, status, err}
+	})
+}
+
+// PIDs gives the processes that serve, by whether they live: nobody is asked.
+func PIDs(ctx context.Context, state string) []int {
+	all, err := find(ctx, state, func(pid int, _ string) *Found {
+		if !alive(pid) {
+			return nil
+		}
+		return &Found{PID: pid}
+	})
+	if err != nil {
+		return nil
+	}
+	out := make([]int, len(all))
+	for i, f := range all {
+		out[i] = f.PID
+	}
+	return out
+}
+
+func find(ctx context.Context, state string, look func(pid int, path string) *Found) ([]Found, error) {
+	if state == "" {
+		return nil, errors.New("the environment names no state directory")
+	}
+	all, err := sockets(place(state, os.TempDir()))
+	if err != nil {
+		return nil, err
+	}
+	var (
+		mu  sync.Mutex // guards out
+		out []Found
+		wg  sync.WaitGroup
+	)
+	for pid, path := range all {
+		wg.Go(func() {
+			if f := look(pid, path); f != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				out = append(out, *f)
+			}
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(out, func(a, b Found) int { return a.PID - b.PID })
+	return out, ctx.Err()
+}
+
+// gone tells whether there is nobody behind a socket.
+func gone(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
+}
+
+// ask gets /status from a socket.
+func ask(ctx context.Context, path string) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	t := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}}
+	defer t.CloseIdleConnections()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://mcpctl/status", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := (&http.Client{Transport: t}).Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return nil, err
+	case resp.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("it answers with %s", resp.Status)
+	case !json.Valid(b):
+		return nil, errors.New("its answer is no JSON")
+	}
+	return b, nil
+}

@@ -1,0 +1,85 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// Server answers on this process's socket.
+type Server struct {
+	path   string
+	http   *http.Server
+	served chan error
+	once   sync.Once
+	err    error // of Close
+}
+
+// Listen opens this process's socket below a state directory and removes those
+// that dead processes have left. status gives the JSON object for /status; it
+// may be called concurrently.
+func Listen(ctx context.Context, state string, status func() any) (*Server, error) {
+	if state == "" {
+		return nil, errors.New("the environment names no place for a socket")
+	}
+	dir := place(state, os.TempDir())
+	if err := prepare(dir); err != nil {
+		return nil, err
+	}
+	if left, err := sockets(dir); err == nil {
+		for pid, path := range left {
+			if pid == os.Getpid() || !alive(pid) { // an earlier process had our id
+				_ = os.Remove(path)
+			}
+		}
+	}
+	s := &Server{path: socketOf(dir, os.Getpid()), served: make(chan error, 1)}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", s.path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(s.path, 0o600); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /status", func(w http.ResponseWriter, _ *http.Request) { answer(w, status()) })
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"status": "ok"}) })
+	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 10 * time.Second, IdleTimeout: 10 * time.Second}
+	go func() { s.served <- s.http.Serve(l) }()
+	return s, nil
+}
+
+func answer(w http.ResponseWriter, object any) {
+	b, err := json.Marshal(object)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(b, '\n')) // who has gone needs no answer
+}
+
+// Path is that of the socket.
+func (s *Server) Path() string { return s.path }
+
+// Close removes the socket. Answers under way get a second. It is idempotent.
+func (s *Server) Close() error {
+	s.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		s.err = s.http.Shutdown(ctx) // removes the socket with the listener
+		if s.err != nil {
+			s.err = s.http.Close()
+		}
+		if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
+			s.err = errors.Join(s.err, served)
+		}
+	})
+	return s.err
+}
