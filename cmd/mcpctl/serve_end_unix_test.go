@@ -19,6 +19,9 @@ import (
 
 // ending is a serve with one call under way, that is about to be ended.
 type ending struct {
+	http   bool   // else on standard streams
+	stuck  bool   // there is a server, too, that neither reads nor heeds SIGTERM
+	state  string // the state directory; "" is one of its own
 	t      *testing.T
 	cmd    *exec.Cmd
 	base   string         // http://ADDR; "" on standard streams
@@ -38,12 +41,12 @@ const slowCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name"
 
 // startEnding starts serve before a fake server with some flags, and calls it
 // for so many milliseconds. The server and a process that it has started hold
-// named pipes open, which tells when they have gone; so does one that neither
-// reads nor heeds SIGTERM, where stuck.
-func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string) *ending {
+// named pipes open, which tells when they have gone; so does the one that
+// is stuck.
+func startEnding(t *testing.T, e ending, ms string, flags ...string) *ending {
 	t.Helper()
 	shutdown := "200ms"
-	if stuck {
+	if e.stuck {
 		shutdown = "1m" // more than there is
 	}
 	dir := t.TempDir()
@@ -64,7 +67,7 @@ func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string)
 	}
 	pipes := []string{fifo("log"), fifo("grandchild")}
 	entries := map[string]any{"fake": map[string]any{"command": "fake-mcp", "args": append(flags, "-log", pipes[0], "-grandchild", pipes[1]), "shutdownTimeout": shutdown}}
-	if stuck {
+	if e.stuck {
 		pipes = append(pipes, fifo("stuck"))
 		entries["stuck"] = map[string]any{"command": "sh", "args": []string{"-c", `trap "" TERM; exec 9>"$0"; while :; do sleep 1; done`, pipes[2]}, "connectTimeout": "1m"}
 	}
@@ -77,11 +80,15 @@ func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string)
 		t.Fatal(err)
 	}
 	words := []string{"--config", config, "serve"}
-	if overHTTP {
+	if e.http {
 		words = append(words, "--http", "127.0.0.1:0")
 	}
-	e := &ending{t: t, cmd: exec.Command("mcpctl", words...), answer: make(chan string, 2), exited: make(chan error, 1), stderr: new(bytes.Buffer)}
-	e.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, noRaceSleep}
+	e.t, e.cmd, e.stderr = t, exec.Command("mcpctl", words...), new(bytes.Buffer)
+	e.answer, e.exited = make(chan string, 2), make(chan error, 1)
+	if e.state == "" {
+		e.state = dir
+	}
+	e.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "XDG_STATE_HOME=" + e.state, noRaceSleep}
 	stdin, stdout := pipeOf(t, e.cmd.StdinPipe), pipeOf(t, e.cmd.StdoutPipe)
 	stderr := pipeOf(t, e.cmd.StderrPipe)
 	e.stdin = stdin
@@ -90,7 +97,7 @@ func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string)
 	}
 	t.Cleanup(func() { _ = e.cmd.Process.Kill() }) // where it has not ended as it should
 	lines := bufio.NewReader(stderr)
-	if overHTTP {
+	if e.http {
 		line, err := lines.ReadString('\n')
 		_, url, ok := strings.Cut(strings.TrimSpace(line), "listening on ")
 		if err != nil || !ok {
@@ -106,14 +113,14 @@ func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string)
 		_, _ = io.Copy(e.stderr, lines) // ends with the process
 	}()
 	answered := make(chan struct{})
-	if overHTTP {
-		if stuck {
+	if e.http {
+		if e.stuck {
 			go func() { _ = e.post(list) }()
 		}
 		go func() { e.answer <- e.post(call) }()
 		close(answered)
 	} else {
-		if stuck {
+		if e.stuck {
 			call = list + call
 		}
 		go func() {
@@ -151,7 +158,7 @@ func startEnding(t *testing.T, overHTTP, stuck bool, ms string, flags ...string)
 			t.Fatalf("the call never reached the server: %v", err)
 		}
 		if strings.Contains(line, `"tools/call"`) {
-			return e
+			return &e
 		}
 	}
 }
@@ -246,20 +253,20 @@ func TestServeEndsInFlight(t *testing.T) {
 	const answered = `"result":{"content":[{"type":"text","text":"done`
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
-		e := startEnding(t, true, false, "1000")
+		e := startEnding(t, ending{http: true}, "1000")
 		e.tell(os.Interrupt)
 		e.tell(os.Interrupt)
 		e.ends(9*time.Second, answered)
 	})
 	t.Run("stdio", func(t *testing.T) {
 		t.Parallel()
-		e := startEnding(t, false, false, "1000")
+		e := startEnding(t, ending{}, "1000")
 		e.tell(syscall.SIGTERM)
 		e.ends(9*time.Second, answered)
 	})
 	t.Run("end of input", func(t *testing.T) {
 		t.Parallel()
-		e := startEnding(t, false, false, "1000")
+		e := startEnding(t, ending{}, "1000")
 		if err := e.stdin.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +281,7 @@ func TestServeEndsInTime(t *testing.T) {
 		t.Skip("takes 10 s")
 	}
 	t.Parallel()
-	e := startEnding(t, true, true, "600000", "-ignore-term", "-linger", "1h")
+	e := startEnding(t, ending{http: true, stuck: true}, "600000", "-ignore-term", "-linger", "1h")
 	e.tell(syscall.SIGTERM)
 	// From now on probes are told that nothing new is taken, and it is not.
 	bound := time.Now().Add(3 * time.Second)
@@ -301,7 +308,7 @@ func TestServeEndsAtOnce(t *testing.T) {
 	for name, overHTTP := range map[string]bool{"http": true, "stdio": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := startEnding(t, overHTTP, true, "600000", "-ignore-term", "-linger", "1h")
+			e := startEnding(t, ending{http: overHTTP, stuck: true}, "600000", "-ignore-term", "-linger", "1h")
 			e.tell(syscall.SIGTERM)
 			time.Sleep(400 * time.Millisecond) // longer than what counts as one signal
 			e.tell(syscall.SIGTERM)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,11 @@ import (
 type Status struct {
 	// Ready tells whether new requests are taken.
 	Ready bool `json:"ready"`
-	// Backends are in configured order.
+	// Process is what this process uses itself; nil where the system does not
+	// tell.
+	Process *UsageStatus `json:"process,omitempty"`
+	// Backends are in configured order; behind them those that are configured no
+	// more and have calls under way, which are draining.
 	Backends []BackendStatus `json:"backends"`
 	Clients  ClientsStatus   `json:"clients"`
 	// Bounds are what is bounded and how much of it is in use.
@@ -29,8 +34,9 @@ type BackendStatus struct {
 	Transport string    `json:"transport,omitempty"`
 	Start     Start     `json:"start"`
 	Isolation Isolation `json:"isolation"`
-	// State is idle, connecting, ready, broken, or closed for good. A broken one
-	// could not be connected when last tried; calls try again, unless Paused.
+	// State is idle, connecting, ready, broken, draining, or closed for good. A
+	// broken one could not be connected when last tried; calls try again, unless
+	// Paused.
 	State string `json:"state"`
 	// Paused tells that it has failed so often that calls are refused until
 	// NextTry.
@@ -147,9 +153,16 @@ type BoundStatus struct {
 func (p *Proxy) Status() Status {
 	now := time.Now()
 	s := Status{Ready: p.Ready(), Backends: []BackendStatus{}, Clients: p.clients(), Bounds: p.bounds()}
-	var pids []int
-	for _, b := range p.all() {
+	pids := []int{os.Getpid()}
+	all := p.all()
+	p.mu.Lock()
+	leaving := p.leaving // replaced whole
+	p.mu.Unlock()
+	for i, b := range slices.Concat(all, leaving) {
 		one := b.status(now)
+		if i >= len(all) {
+			one.State = "draining"
+		}
 		for _, c := range one.Connections {
 			if c.PID > 0 {
 				pids = append(pids, c.PID)
@@ -158,6 +171,9 @@ func (p *Proxy) Status() Status {
 		s.Backends = append(s.Backends, one)
 	}
 	figures := proc.Measure(pids...)
+	if f, ok := figures[pids[0]]; ok {
+		s.Process = &UsageStatus{f.Processes, f.RSS, f.CPU.Seconds()}
+	}
 	for i := range s.Backends {
 		s.Backends[i].measured(figures)
 	}

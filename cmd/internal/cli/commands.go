@@ -36,6 +36,7 @@ func commandGroups(a *app) []commandGroup {
 		}},
 		{"serve", "Serve:", []*cobra.Command{
 			newServe(a),
+			newStatus(a),
 		}},
 		{restGroup, "Rest:", []*cobra.Command{
 			newDemo(a),

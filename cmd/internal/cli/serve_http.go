@@ -32,6 +32,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	mux.Handle("/healthz", health)
 	mux.Handle("/readyz", health)
 	srv := newServer(mux)
+	g.addrs.Store(&[]string{fmt.Sprintf("http://%s/mcp", l.Addr())})
 	fmt.Fprintf(a.ui.Err, "listening on http://%s/mcp\n", l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(&listener{Listener: l, most: maxConnections}) }()

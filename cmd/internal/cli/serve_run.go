@@ -38,6 +38,10 @@ type gateway struct {
 	proxy   *proxy.Proxy
 	store   *store.DB // nil where there is no place for it
 	guard   *transport.Guard
+
+	started time.Time
+	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
+	config  atomic.Pointer[configStatus] // replaced whole
 }
 
 // serve runs until the client goes (stdio) or the process is told to end.
@@ -51,7 +55,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gateway{a: a, f: f, store: a.store(file), guard: a.guard()}
+	g := &gateway{a: a, f: f, store: a.store(file), guard: a.guard(), started: time.Now()}
 	defer g.guard.Close()
 	if err := g.open(entries); err != nil {
 		return err
@@ -64,7 +68,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
 	defer tidy.Stop()
 	defer whileServing(ctx, giveBack)()
+	hide := g.show(ctx)
 	err = g.run(ctx, front)
+	hide()
 	stop()
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/control"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// serveStatus is one serve in the output of mcpctl status --json.
+type serveStatus struct {
+	PID     int       `json:"pid"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+	// Front is stdio or http, Listening the URLs of the latter.
+	Front     string       `json:"front"`
+	Listening []string     `json:"listening,omitempty"`
+	Config    configStatus `json:"config"`
+	proxy.Status
+}
+
+// configStatus is what serve knows of its servers.json.
+type configStatus struct {
+	Path string `json:"path"`
+	// Loaded is when it was last taken over.
+	Loaded time.Time `json:"loaded"`
+	// Problem is why what it says now cannot be, "" where it is in force.
+	Problem string `json:"problem,omitempty"`
+}
+
+// noteConfig notes that servers.json was taken over, or could not be.
+func (g *gateway) noteConfig(path string, err error) {
+	c := configStatus{Path: path, Loaded: time.Now()}
+	if before := g.config.Load(); err != nil && before != nil {
+		c = *before
+		c.Problem = err.Error()
+	}
+	g.config.Store(&c)
+}
+
+// status tells what this process does.
+func (g *gateway) status() any {
+	s := serveStatus{PID: os.Getpid(), Version: buildVersion().Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
+	if g.f.http != "" {
+		s.Front = "http"
+	}
+	if urls := g.addrs.Load(); urls != nil {
+		s.Listening = *urls
+	}
+	if c := g.config.Load(); c != nil {
+		s.Config = *c
+	}
+	return s
+}
+
+// show has mcpctl status find this process, until the function is called. Where
+// there is no place for a socket serve goes on without.
+func (g *gateway) show(ctx context.Context) (hide func()) {
+	a := g.a
+	s, err := control.Listen(ctx, config.StateDir(a.getenv), g.status)
+	if err != nil {
+		a.log.Info("mcpctl status will not find this process", "err", err)
+		return func() {}
+	}
+	return func() {
+		if err := s.Close(); err != nil {
+			a.log.Info("the socket for mcpctl status was not closed as it should", "err", err)
+		}
+	}
+}

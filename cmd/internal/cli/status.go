@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/control"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+func newStatus(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "status [PID|ADDR]",
+		Short: "Show what running mcpctl serve processes do",
+		Long: "Show what the running mcpctl serve processes of this user do: for each server behind them its state, process, calls,\n" +
+			"latency, memory and last error, what it offers and what comes next; and who their clients are. A process id or an\n" +
+			"address chooses one of them. Where none runs the exit code is 1.\n\n" +
+			`As JSON: {"serves":[{"pid","version","started","front","listening","config","ready","process","backends","clients","bounds"}]};` + "\n" +
+			`one that does not answer is {"pid","error"}.`,
+		Example: "  mcpctl status\n  mcpctl status 127.0.0.1:8080\n  mcpctl status --json",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if err := a.words(words, 0, 1, "status [PID|ADDR]"); err != nil {
+				return err
+			}
+			which := ""
+			if len(words) > 0 {
+				which = words[0]
+			}
+			return a.status(cmd.Context(), which)
+		},
+	}
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		a.setupCompletion(cmd)
+		var out []cobra.Completion
+		if len(words) == 0 {
+			for _, pid := range control.PIDs(cmd.Context(), config.StateDir(a.getenv)) {
+				if id := strconv.Itoa(pid); strings.HasPrefix(id, begun) {
+					out = append(out, id)
+				}
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+	return cmd
+}
+
+// statusOf is one process in the answer of mcpctl status.
+type statusOf struct {
+	control.Found
+	serveStatus
+}
+
+// status prints what the processes say that which names, all where it is "".
+func (a *app) status(ctx context.Context, which string) error {
+	all, err := control.Find(ctx, config.StateDir(a.getenv))
+	if err != nil {
+		return fmt.Errorf("look for mcpctl serve: %w", err)
+	}
+	var chosen []statusOf
+	var failure error
+	for _, f := range all {
+		s := statusOf{Found: f}
+		if s.Err == nil {
+			if err := json.Unmarshal(f.Status, &s.serveStatus); err != nil {
+				s.Err = fmt.Errorf("it is of another version: %w", err)
+			}
+		}
+		if s.Err != nil {
+			failure = errors.Join(failure, fmt.Errorf("process %d does not say what it does: %w", f.PID, s.Err))
+		}
+		if which == "" || s.is(which) {
+			chosen = append(chosen, s)
+		}
+	}
+	if len(chosen) == 0 {
+		return a.noServe(which, all)
+	}
+	if a.ui.WantJSON() {
+		serves := make([]json.RawMessage, len(chosen))
+		for i, s := range chosen {
+			if serves[i] = s.Status(); s.Err != nil {
+				serves[i], _ = json.Marshal(map[string]any{"pid": s.Found.PID, "error": s.Err.Error()})
+			}
+		}
+		return a.ui.EncodeJSON(map[string]any{"serves": serves})
+	}
+	answered := false
+	for _, s := range chosen {
+		if s.Err != nil {
+			a.ui.Note("process %d does not say what it does: %v", s.Found.PID, s.Err)
+			continue
+		}
+		if err := a.printStatus(&s.serveStatus, answered); err != nil {
+			return err
+		}
+		answered = true
+	}
+	if !answered {
+		return failure
+	}
+	return nil
+}
+
+// Status is what the process has said.
+func (s *statusOf) Status() json.RawMessage { return s.Found.Status }
+
+// is tells whether a word names the process: by its id, or by an address or URL
+// that it listens on.
+func (s *statusOf) is(word string) bool {
+	if word == strconv.Itoa(s.Found.PID) {
+		return true
+	}
+	for _, listening := range s.Listening {
+		if u, err := url.Parse(listening); err == nil && (word == u.Host || word == listening || word == ":"+u.Port() || word == "localhost:"+u.Port()) {
+			return true
+		}
+	}
+	return false
+}
+
+// noServe says that there is nothing to show.
+func (a *app) noServe(which string, all []control.Found) error {
+	err := (&Error{Code: exitOther, Err: errors.New("no mcpctl serve is running")}).withHint("mcpctl serve --http starts one")
+	if which != "" && len(all) > 0 {
+		ids := make([]string, len(all))
+		for i, f := range all {
+			ids[i] = strconv.Itoa(f.PID)
+		}
+		err = (&Error{Code: exitOther, Err: fmt.Errorf("no mcpctl serve is %s", which)}).withHint("running are the processes %s", strings.Join(ids, ", "))
+	}
+	if a.ui.WantJSON() && which == "" {
+		if err := a.ui.EncodeJSON(map[string]any{"serves": []any{}}); err != nil {
+			return err
+		}
+	}
+	return err
+}

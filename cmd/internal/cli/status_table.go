@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/proxy"
+)
+
+// printStatus prints one process for people.
+func (a *app) printStatus(s *serveStatus, more bool) error {
+	now := time.Now()
+	var b strings.Builder
+	if more {
+		b.WriteString("\n")
+	}
+	where := "standard input and output"
+	if len(s.Listening) > 0 {
+		where = strings.Join(s.Listening, ", ")
+	}
+	fmt.Fprintf(&b, "serve %d, mcpctl %s, up %s, on %s\n", s.PID, ui.CleanLine(s.Version), since(s.Started, now), ui.CleanLine(where))
+	fmt.Fprintf(&b, "configuration %s, read %s ago\n", ui.CleanLine(s.Config.Path), since(s.Config.Loaded, now))
+	if s.Config.Problem != "" {
+		fmt.Fprintf(&b, "  not in force: %s\n", ui.CleanLine(s.Config.Problem))
+	}
+	if s.Process != nil {
+		fmt.Fprintf(&b, "memory %s, computing time %s\n", memory(s.Process.RSS), computing(s.Process.CPU))
+	}
+	if !s.Ready {
+		b.WriteString("it is ending: new requests are refused\n")
+	}
+	b.WriteString(clientsLine(s.Clients, now))
+	for _, bound := range s.Bounds {
+		if bound.Used > bound.Max/2 {
+			fmt.Fprintf(&b, "%s: %d of %d\n", ui.CleanLine(bound.Name), bound.Used, bound.Max)
+		}
+	}
+	b.WriteString("\n")
+	if _, err := io.WriteString(a.ui.Out, b.String()); err != nil {
+		return err
+	}
+	rows := make([][]string, len(s.Backends))
+	for i := range s.Backends {
+		rows[i] = backendRow(&s.Backends[i], now)
+	}
+	headers := []string{"SERVER", "STATE", "PID", "UP", "CALLS", "FAILED", "NOW", "P50", "P99", "RESTARTS", "MEMORY", "CPU", "OFFERS", "NEXT"}
+	if err := a.ui.NameTable(headers, rows); err != nil {
+		return err
+	}
+	for _, one := range s.Backends {
+		if e := one.LastError; e != nil {
+			if _, err := fmt.Fprintf(a.ui.Out, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func backendRow(b *proxy.BackendStatus, now time.Time) []string {
+	pids, up := "", ""
+	for i, c := range b.Connections {
+		if i == 0 {
+			up = since(c.Since, now)
+			if c.PID > 0 {
+				pids = strconv.Itoa(c.PID)
+			}
+		}
+	}
+	if n := len(b.Connections); n > 1 {
+		pids = strings.TrimSpace(fmt.Sprintf("%s +%d", pids, n-1))
+	}
+	p50, p99 := "", ""
+	if l := b.Latency; l != nil {
+		p50, p99 = latency(l.P50), latency(l.P99)
+	}
+	rss, cpu := "", ""
+	if u := b.Usage; u != nil {
+		rss, cpu = memory(u.RSS), computing(u.CPU)
+	}
+	state := b.State
+	if b.Paused {
+		state = "paused"
+	}
+	return []string{
+		b.Name, state, pids, up, strconv.FormatUint(b.Calls, 10), strconv.FormatUint(b.FailedCalls, 10), strconv.FormatInt(b.InFlight, 10),
+		p50, p99, strconv.FormatUint(b.Restarts, 10), rss, cpu, offers(b.Catalog, now), next(b, now),
+	}
+}
+
+// offers tells what a server offers: its numbers of tools, prompts, resources
+// and templates, and how old that is where it was not asked by this process.
+func offers(c *proxy.CatalogStatus, now time.Time) string {
+	if c == nil {
+		return "not known"
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		word string
+	}{{c.Tools, "tool"}, {c.Prompts, "prompt"}, {c.Resources, "resource"}, {c.Templates, "template"}} {
+		switch p.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+p.word)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %ss", p.n, p.word))
+		}
+	}
+	if parts == nil {
+		parts = []string{"nothing"}
+	}
+	text := strings.Join(parts, ", ")
+	if c.Source == proxy.SourceStored {
+		text += " (stored"
+		if !c.Verified.IsZero() {
+			text += " " + since(c.Verified, now) + " ago"
+		}
+		text += ")"
+	}
+	if len(c.Missing) > 0 {
+		text += ", a list is missing"
+	}
+	return text
+}
+
+// next tells what happens to a server without a call.
+func next(b *proxy.BackendStatus, now time.Time) string {
+	switch {
+	case !b.NextTry.IsZero():
+		return "try in " + since(now, b.NextTry)
+	case !b.NextReap.IsZero():
+		return "close in " + since(now, b.NextReap)
+	}
+	return ""
+}
+
+// clientsLine names the clients, those seen last first.
+func clientsLine(c proxy.ClientsStatus, now time.Time) string {
+	const most = 5
+	var parts []string
+	for i, one := range c.Recent {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", c.Sessions-most))
+			break
+		}
+		name := strings.TrimSpace(one.Name + " " + one.Version)
+		if name == "" {
+			name = "unnamed"
+		}
+		text := fmt.Sprintf("%s over %s, seen %s ago", name, one.Front, since(one.LastSeen, now))
+		if one.InFlight > 0 {
+			text += fmt.Sprintf(", waits for %d", one.InFlight)
+		}
+		parts = append(parts, ui.CleanLine(text))
+	}
+	if n := c.Stateless.Requests; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests without a session", n))
+	}
+	if parts == nil {
+		parts = []string{"none"}
+	}
+	return "clients: " + strings.Join(parts, "; ") + "\n"
+}
+
+// since is the time between two moments in two units at most: 12s, 5m10s, 2h13m,
+// 3d4h.
+func since(from, to time.Time) string {
+	d := max(to.Sub(from), 0).Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	const day = 24 * time.Hour
+	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+}
+
+// latency is a time in milliseconds, with three digits.
+func latency(ms float64) string {
+	switch {
+	case ms < 1:
+		return fmt.Sprintf("%.0fµs", ms*1000)
+	case ms < 100:
+		return fmt.Sprintf("%.3gms", ms)
+	case ms < 1000:
+		return fmt.Sprintf("%.0fms", ms)
+	}
+	return fmt.Sprintf("%.3gs", ms/1000)
+}
+
+// memory is a number of bytes, "" where it is not known.
+func memory(n int64) string {
+	if n < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+}
+
+// computing is a time in seconds, "" where it is not known.
+func computing(s float64) string {
+	switch {
+	case s < 0:
+		return ""
+	case s < 60:
+		return fmt.Sprintf("%.2gs", s)
+	}
+	return since(time.Time{}, time.Time{}.Add(time.Duration(s*float64(time.Second))))
+}
