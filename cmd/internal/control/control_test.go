@@ -83,7 +83,6 @@ func TestListenAndFind(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	state := filepath.Join(t.TempDir(), strings.Repeat("x", 120))
 	s := listen(t, state, func() any { return 1 })
-	t.Cleanup(func() { _ = os.Remove(filepath.Dir(s.Path())) })
 	if len(s.Path()) > maxPath || strings.HasPrefix(s.Path(), state) {
 		t.Errorf("%s", s.Path())
 	}
@@ -92,6 +91,12 @@ func TestLongPath(t *testing.T) {
 	}
 	if got := find1(t, state+"x"); len(got) != 0 {
 		t.Errorf("another state directory finds %+v", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(filepath.Dir(s.Path())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder is still there: %v", err)
 	}
 	for _, tt := range []struct{ state, temp, want string }{
 		{"/home/u/.local/state/mcpctl", "/tmp", "/home/u/.local/state/mcpctl/run"},

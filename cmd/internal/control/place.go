@@ -32,12 +32,23 @@ func place(state, temp string) string {
 		return dir
 	}
 	sum := sha256.Sum256([]byte(state))
-	short := fmt.Sprintf("mcpctl-%d-%s", os.Getuid(), hex.EncodeToString(sum[:6]))
+	short := fmt.Sprintf("%s%d-%s", prefix, os.Getuid(), hex.EncodeToString(sum[:6]))
 	if len(filepath.Join(temp, short))+longest > maxPath {
 		temp = "/tmp"
 	}
 	return filepath.Join(temp, short)
 }
+
+// tidy removes a folder in the place for temporary files that holds nothing any
+// more. Another process may be about to use it: it makes it anew.
+func tidy(dir string) {
+	if strings.HasPrefix(filepath.Base(dir), prefix) {
+		_ = os.Remove(dir) // not while there is something in it
+	}
+}
+
+// prefix is what the names of folders for temporary files begin with.
+const prefix = "mcpctl-"
 
 // prepare makes the folder, or finds it to be ours alone: in a place for
 // temporary files anybody could have made it.

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -41,6 +42,9 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 	s := &Server{path: socketOf(dir, os.Getpid()), served: make(chan error, 1)}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "unix", s.path)
+	if errors.Is(err, os.ErrNotExist) && prepare(dir) == nil { // see tidy
+		l, err = lc.Listen(ctx, "unix", s.path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +84,7 @@ func (s *Server) Close() error {
 		if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
 			s.err = errors.Join(s.err, served)
 		}
+		tidy(filepath.Dir(s.path))
 	})
 	return s.err
 }
