@@ -44,18 +44,14 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *sl
 	if !stale && !bytes.Contains(result, []byte(annotation)) && bytes.IndexByte(result, '\\') < 0 {
 		return result
 	}
-	list, err := rawjson.Field(result, "tools")
-	if err != nil || !list.Present() {
-		return result
-	}
-	spans, err := rawjson.Elements(list.Of(result))
+	spans, err := rawjson.List(result, rawjson.Whole(result), "tools")
 	if err != nil {
 		return result
 	}
 	var edits []rawjson.Edit
 	faulty := map[int]bool{}
 	for i, at := range spans {
-		tool := at.Of(list.Of(result))
+		tool := at.Of(result)
 		name, schema, ok := toolSchema(tool)
 		if !ok {
 			continue
@@ -67,14 +63,14 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *sl
 			faulty[i] = true
 		case err != nil:
 			logger.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
-			edits = append(edits, rawjson.Moved(list.Start+at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
+			edits = append(edits, rawjson.Moved(at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
 		}
 		if mirrors {
 			b.keep(name, boxed{found, err})
 		}
 	}
 	if len(faulty) > 0 {
-		edits = rawjson.Moved(list.Start, rawjson.Removals(spans, func(i int) bool { return faulty[i] }))
+		edits = rawjson.Removals(spans, func(i int) bool { return faulty[i] })
 	}
 	if edits == nil {
 		return result

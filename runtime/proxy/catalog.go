@@ -262,21 +262,13 @@ func (p *Proxy) unlisted(b *backend, k kind) error {
 // parse reads one page of a list. Items without a usable key are left out:
 // nobody could ask for them.
 func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
-	at, err := rawjson.Field(page, l.member)
-	if err != nil {
-		return nil, err
-	}
-	if !at.Present() {
-		return nil, nil
-	}
-	list := at.Of(page)
-	spans, err := rawjson.Elements(list)
+	spans, err := rawjson.List(page, rawjson.Whole(page), l.member)
 	if err != nil {
 		return nil, err
 	}
 	items := make([]item, 0, len(spans))
 	for _, s := range spans {
-		it := item{raw: rawjson.OneLine(s.Of(list))}
+		it := item{raw: rawjson.OneLine(s.Of(page))}
 		var at [3]rawjson.Span
 		if err := rawjson.Fields(it.raw, at[:], "name", "title", l.key); err != nil {
 			b.p.log.Warn("backend lists something that is no object", "server", b.name, "method", l.method)

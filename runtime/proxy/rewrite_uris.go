@@ -41,19 +41,16 @@ func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte 
 		return result
 	}
 	e := exposing{p: p, s: s, b: b, text: result}
-	spans, err := rawjson.Elements(at[0].Of(result))
-	if err == nil {
-		for _, span := range spans {
-			block := moved(at[0], span)
-			if method == "prompts/get" {
-				content, err := rawjson.Field(block.Of(result), "content")
-				if err != nil || !content.Present() {
-					continue
-				}
-				block = moved(block, content)
+	blocks, _ := rawjson.ElementsAt(result, at[0]) // what is no array is for the client to judge
+	for _, block := range blocks {
+		if method == "prompts/get" {
+			content, err := rawjson.Field(block.Of(result), "content")
+			if err != nil || !content.Present() {
+				continue
 			}
-			e.block(block)
+			block = moved(block, content)
 		}
+		e.block(block)
 	}
 	if at[1].Present() {
 		e.meta(at[1])
@@ -68,17 +65,13 @@ func (p *Proxy) exposedContents(b *backend, result []byte, bare, asked string) [
 	if s.plain && bare == asked {
 		return result
 	}
-	at, err := rawjson.Field(result, "contents")
-	if err != nil || !at.Present() {
-		return result
-	}
-	spans, err := rawjson.Elements(at.Of(result))
-	if err != nil {
+	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
+	if err != nil || len(spans) == 0 {
 		return result
 	}
 	e := exposing{p: p, s: s, b: b, text: result, bare: bare, asked: asked}
 	for _, span := range spans {
-		e.member(moved(at, span), "uri")
+		e.member(span, "uri")
 	}
 	return rawjson.Apply(result, e.edits)
 }

@@ -305,16 +305,12 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 	if !bytes.Contains(item, []byte(`"icons"`)) {
 		return nil
 	}
-	at, err := rawjson.Field(item, "icons")
-	if err != nil || !at.Present() {
-		return nil
-	}
-	spans, err := rawjson.Elements(at.Of(item))
+	spans, err := rawjson.List(item, rawjson.Whole(item), "icons")
 	if err != nil {
 		return nil
 	}
-	return rawjson.Moved(at.Start, rawjson.Removals(spans, func(i int) bool {
-		icon := spans[i].Of(at.Of(item))
+	return rawjson.Removals(spans, func(i int) bool {
+		icon := spans[i].Of(item)
 		src, err := rawjson.Field(icon, "src")
 		if err != nil {
 			return true
@@ -323,7 +319,7 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 		scheme, _ := schemeOf(uri)
 		scheme = strings.ToLower(scheme)
 		return scheme != "https" && scheme != "data"
-	}))
+	})
 }
 
 // partialReport names the backends that a list leaves out and why, nil for none:
