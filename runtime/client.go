@@ -260,8 +260,12 @@ func (c *Client) Ping(ctx context.Context) error {
 	return err
 }
 
-// maxPages bounds a list whose server hands out cursors without end.
-const maxPages = 1000
+// maxPages bounds a list whose server hands out cursors without end, and
+// maxListBytes the pages of one together.
+const (
+	maxPages     = 1000
+	maxListBytes = 128 << 20
+)
 
 // ListPages calls a list method until there is no nextCursor and returns each
 // page's raw result. A cursor that comes twice is an error: the list would
@@ -270,11 +274,14 @@ const maxPages = 1000
 func (c *Client) ListPages(ctx context.Context, method string) ([]json.RawMessage, error) {
 	var pages []json.RawMessage
 	var params json.RawMessage
-	seen := map[string]bool{}
+	seen, size := map[string]bool{}, 0
 	for range maxPages {
 		raw, err := c.Call(ctx, method, params, nil)
 		if err != nil {
 			return nil, err
+		}
+		if size += len(raw); size > maxListBytes {
+			return nil, &ProtocolError{Reason: fmt.Sprintf("%s: more than %d MiB", method, maxListBytes>>20)}
 		}
 		var page struct {
 			NextCursor *string `json:"nextCursor"`

@@ -160,9 +160,30 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 			return nil, err
 		}
 		return json.RawMessage(`{}`), nil
-	case <-ctx.Done(): // the server may watch it from now on: harmless
+	case <-ctx.Done(): // the server may watch it for a while: harmless
+		m.forsake(context.WithoutCancel(ctx), uri, done)
 		return nil, ctx.Err()
 	}
+}
+
+// forsake takes back the wish of who has waited in vain. A resource that nobody
+// else waits for is not asked for any more: callers that give up one after the
+// other must not pile up wishes.
+func (m *modernTransport) forsake(ctx context.Context, uri string, done chan error) {
+	l := &m.listening
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.waiting[uri], done)
+	if i < 0 {
+		return // it has been settled meanwhile
+	}
+	l.waiting[uri] = slices.Delete(l.waiting[uri], i, i+1)
+	if len(l.waiting[uri]) > 0 {
+		return
+	}
+	delete(l.waiting, uri)
+	delete(l.uris, uri)
+	m.work(ctx)
 }
 
 // kinds are lists whose changes are told.

@@ -176,8 +176,12 @@ func (s *snapshot) looksWrapped(uri string) bool {
 	return ok && s.named[server] != nil
 }
 
-// maxNotes bounds how many links are remembered; the oldest make room.
-const maxNotes = 4096
+// maxNotes bounds how many links are remembered; the oldest make room. One that
+// is longer than maxNoted bytes is not remembered.
+const (
+	maxNotes = 4096
+	maxNoted = 8 << 10
+)
 
 // notes remember which server has handed out a link that is exposed as it is
 // and in no list. The zero value is ready.
@@ -189,6 +193,9 @@ type notes struct {
 }
 
 func (n *notes) add(uri string, b *backend) {
+	if len(uri) > maxNoted {
+		return
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.of == nil {
