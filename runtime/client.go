@@ -264,7 +264,7 @@ func (c *Client) Ping(ctx context.Context) error {
 // maxListBytes the pages of one together.
 const (
 	maxPages     = 1000
-	maxListBytes = 128 << 20
+	maxListBytes = 64 << 20
 )
 
 // ListPages calls a list method until there is no nextCursor and returns each

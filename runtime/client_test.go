@@ -304,3 +304,16 @@ func (a asking) Request(_ context.Context, _ *runtime.Request, method string, pa
 }
 func (asking) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
 func (asking) Closed(error)                                                            {}
+
+// TestListIsBounded: pages without end are given up by their size, too.
+func TestListIsBounded(t *testing.T) {
+	pad, n := strings.Repeat("x", 30<<20), 0
+	c := runtime.NewClient(transportFunc(func(context.Context, *runtime.Request) (json.RawMessage, error) {
+		n++
+		return fmt.Appendf(nil, `{"tools":[],"nextCursor":"%d","pad":"%s"}`, n, pad), nil
+	}), runtime.ClientOptions{})
+	var proto *runtime.ProtocolError
+	if _, err := c.ListPages(t.Context(), "tools/list"); !errors.As(err, &proto) || !strings.Contains(err.Error(), "64 MiB") || n != 3 {
+		t.Errorf("got %v after %d pages", err, n)
+	}
+}

@@ -105,7 +105,7 @@ func (s *session) notify(method string, params []byte) {
 
 // wait keeps a message for the next stream. The caller holds the lock.
 func (s *session) wait(frame []byte) {
-	if slices.Contains(s.pending, string(frame)) {
+	if len(frame) > maxPendingBytes || slices.Contains(s.pending, string(frame)) {
 		return
 	}
 	size := len(frame)
@@ -116,9 +116,7 @@ func (s *session) wait(frame []byte) {
 		size -= len(s.pending[0])
 		s.pending = slices.Delete(s.pending, 0, 1)
 	}
-	if size <= maxPendingBytes {
-		s.pending = append(s.pending, string(frame))
-	}
+	s.pending = append(s.pending, string(frame))
 }
 
 // push sends what belongs to no request and is of no use later.

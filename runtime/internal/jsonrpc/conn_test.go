@@ -393,3 +393,30 @@ func TestSuspend(t *testing.T) {
 		})
 	}
 }
+
+// TestBusy: a peer that owes too many answers gets no more calls until it has
+// given one.
+func TestBusy(t *testing.T) {
+	conn, _, srv := connect(t, false)
+	go func() {
+		for srv.in.Scan() {
+		}
+	}()
+	r := receiver(make(chan jsonrpc.Answer, jsonrpc.MaxPending))
+	start := func() error {
+		return conn.Start(&jsonrpc.Query{ID: conn.NextID(), Method: "m", Receiver: r})
+	}
+	for range jsonrpc.MaxPending {
+		if err := start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := start(); !errors.Is(err, jsonrpc.ErrBusy) {
+		t.Errorf("got %v", err)
+	}
+	conn.Forget(1)
+	if err := start(); err != nil {
+		t.Error(err)
+	}
+	_ = srv.end.Close()
+}

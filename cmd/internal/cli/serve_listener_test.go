@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestConnectionsAreBounded: one beyond the bound hears why it is closed; when
+// another has ended there is room.
+func TestConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	var lc net.ListenConfig
+	inner, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &listener{Listener: inner, most: 2}
+	accepted := make(chan net.Conn, 8)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	dial := func() net.Conn {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	dial()
+	dial()
+	first, second := <-accepted, <-accepted
+	third := dial()
+	_ = third.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if text, err := io.ReadAll(third); err != nil || !strings.HasPrefix(string(text), "HTTP/1.1 503 ") || !strings.Contains(string(text), "too many connections") {
+		t.Errorf("got %q, %v", text, err)
+	}
+	_ = first.Close()
+	_ = first.Close() // counts once
+	dial()
+	select {
+	case c := <-accepted:
+		_ = c.Close()
+	case <-time.After(10 * time.Second):
+		t.Error("there is no room after one has ended")
+	}
+	_ = second.Close()
+	_ = inner.Close()
+	<-done
+	if n := l.open.Load(); n != 0 {
+		t.Errorf("%d connections are counted", n)
+	}
+}
