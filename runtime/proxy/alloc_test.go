@@ -63,3 +63,20 @@ func TestHTTPCallAllocates(t *testing.T) {
 		t.Errorf("got %.2f allocations a call, want 4", n)
 	}
 }
+
+// TestHTTPToHTTPAllocates holds what a call over HTTP costs on both sides, with
+// what net/http does for client and server (78 of them: see BenchmarkHTTPFloor).
+func TestHTTPToHTTPAllocates(t *testing.T) {
+	for era, most := range map[string]float64{"session": 170, "stateless": 200} {
+		c := newWebPathOf(t, httpProxy(t, fmt.Appendf(nil, pathResult, "r")))
+		if era == "stateless" {
+			c.modern()
+		}
+		for range 10 {
+			c.round()
+		}
+		if n := testing.AllocsPerRun(200, c.round); n > most {
+			t.Errorf("%s: got %.0f allocations a call, want at most %.0f", era, n, most)
+		}
+	}
+}

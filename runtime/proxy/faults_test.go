@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -262,5 +263,26 @@ func TestOnlyServerGetsUnlistedURIs(t *testing.T) {
 		}
 	default:
 		t.Error("it was not asked")
+	}
+}
+
+// TestCallsBeforeTheEnd: what was put off to be sent with what follows is sent when
+// nothing follows: calls whose input ends behind them, in the middle of a line, or
+// with a line that is refused.
+func TestCallsBeforeTheEnd(t *testing.T) {
+	for name, rest := range map[string]string{"nothing": "", "half a line": `{"jsonrpc":"2.0","id":2,`, "a line that is none": "}\n", "blank lines": "\n\n \n"} {
+		b := &backends{servers: map[string]*runtimetest.Server{"a": runtimetest.New()}}
+		_, c := start(t, b, proxy.Options{Servers: proxy.Named("a")})
+		c.result("tools/list", `{}`)
+		one := `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"a__echo","arguments":{"message":"hi"}}}` + "\n"
+		two := strings.ReplaceAll(julyLine(`"y"`, "tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`, `{}`, ""), "\n", "") + "\n"
+		x, y := c.expect(`"x"`), c.expect(`"y"`)
+		_, _ = io.WriteString(c.in, one+two+rest) // in one piece
+		c.end()
+		for _, ch := range []chan string{x, y} {
+			if got := next(t, ch); !strings.Contains(got, "hi") {
+				t.Errorf("%s: got %s", name, got)
+			}
+		}
 	}
 }

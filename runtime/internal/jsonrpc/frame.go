@@ -46,6 +46,9 @@ func AppendError(dst, id, object []byte) []byte {
 }
 
 func appendAnswer(dst, id []byte, key string, value []byte) []byte {
+	if dst == nil {
+		dst = make([]byte, 0, len(id)+len(key)+len(value)+len(`{"jsonrpc":"2.0","id":}`)+1)
+	}
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
 	dst = append(dst, key...)
 	at := len(dst)
