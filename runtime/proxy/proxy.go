@@ -160,7 +160,7 @@ func New(o Options) (*Proxy, error) {
 		o: o, log: o.Logger, info: describe(o.Info), names: namerOf(o, o.Servers),
 		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
 	}
-	p.random = rand.Float64 //nolint:gosec // jitter is no secret
+	p.random = rand.Float64
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
 	var backends []*backend
 	for _, server := range o.Servers {

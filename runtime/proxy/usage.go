@@ -34,7 +34,7 @@ func (a *average) rested(last, now int64, n uint64) {
 		if last < a.since || now <= a.since {
 			return // another request has ended the same pause
 		}
-		a.value = with(a.value, int64(n-a.n)-1, last-a.since)
+		a.value = with(a.value, int64(n-a.n)-1, last-a.since) //nolint:gosec // a difference, below zero where one was withdrawn
 		a.value = with(a.value, 1, now-last)
 	}
 	a.since, a.n = now, n
@@ -45,7 +45,7 @@ func (a *average) rested(last, now int64, n uint64) {
 func (a *average) get(last int64, n uint64) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return time.Duration(with(a.value, int64(n-a.n), last-a.since))
+	return time.Duration(with(a.value, int64(n-a.n), last-a.since)) //nolint:gosec // a difference, as above
 }
 
 // with gives the average with n more intervals that are total long together.

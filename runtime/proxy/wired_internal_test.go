@@ -102,10 +102,10 @@ func (m *mortal) serve(r io.Reader, w io.Writer) death {
 		times, _ := m.executed.LoadOrStore(string(q.Params.Arguments), new(atomic.Int64))
 		times.(*atomic.Int64).Add(1)
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"said":%s}}`+"\n", q.ID, q.Params.Arguments)
-		switch how {
-		case afterAct:
+		if how == afterAct {
 			return how
-		case midAnswer:
+		}
+		if how == midAnswer {
 			_, _ = io.WriteString(w, answer[:len(answer)/2])
 			return how
 		}
