@@ -193,7 +193,7 @@ func inProcess(name string, o echo.Options, each time.Duration) contender {
 }
 
 func quickBench() *bench {
-	return &bench{out: io.Discard, report: &report{Busy: map[string]float64{}, Loads: map[string]loads{}}, plan: plan{rounds: 3, each: time.Minute}}
+	return &bench{out: io.Discard, begin: time.Now(), report: &report{Busy: map[string]float64{}, Loads: map[string]loads{}}, plan: plan{rounds: 3, each: time.Minute, again: time.Hour}}
 }
 
 // TestWrongAnswerEndsTheRun, whoever gives it.

@@ -236,7 +236,7 @@ func (b *bench) loadGroup(name string, contenders func() ([]contender, error), w
 				}
 				b.say("%s, round %d: %s", name, len(l[cs[0].name]), strings.Join(said, " · "))
 			}
-			if b.o.short || tries > 0 || b.settled(name) {
+			if b.o.short || tries > 0 || b.settled(name) || time.Since(b.begin) > b.again {
 				break
 			}
 			b.say("%s: a bound is missed or the reference scatters: %d rounds more", name, b.rounds)

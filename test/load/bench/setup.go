@@ -39,7 +39,10 @@ type plan struct {
 	starts      int
 	tools       []int
 	calls       int64
-	patience    int // seconds to wait for a quiet machine
+	// again is how long after the beginning groups may still be given more rounds,
+	// so that a machine that is never quiet is done with in time, too.
+	again    time.Duration
+	patience int // seconds to wait for a quiet machine
 }
 
 func planFor(short bool) plan {
@@ -51,7 +54,7 @@ func planFor(short bool) plan {
 	}
 	return plan{
 		rounds: 5, each: 2 * time.Second, curveRounds: 3, curveEach: 700 * time.Millisecond, callers: []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
-		starts: 11, tools: []int{100, 300, 1000, 3000, 5000, 10_000, 30_000, 100_000}, calls: 1_000_000, patience: 5,
+		starts: 11, tools: []int{100, 300, 1000, 3000, 5000, 10_000, 30_000, 100_000}, calls: 1_000_000, again: 4 * time.Minute, patience: 5,
 	}
 }
 
