@@ -5,6 +5,7 @@ package transport_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -139,11 +140,36 @@ func TestStdioHalfDead(t *testing.T) {
 	}
 }
 
+// TestStdioNoInput: what is called before the end of a server that takes no input
+// has been noticed was not sent, so that it can be called elsewhere.
+func TestStdioNoInput(t *testing.T) {
+	t.Parallel()
+	h := closing{ended: make(chan error, 1)}
+	s := shell(t, transport.StdioOptions{Handler: h}, `exec <&-; echo up >&2; exec sleep 60`)
+	<-s.Alive()
+	_ = s.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized"})
+	_, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})
+	if !errors.Is(err, runtime.ErrNotSent) || !errors.Is(err, runtime.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if err := <-h.ended; err.Error() != "sh closed its input: up" {
+		t.Errorf("told %v", err)
+	}
+}
+
+// late is a handler that takes its time.
+type late struct{ runtime.NopHandler }
+
+func (late) Notification(context.Context, *runtime.Request, string, json.RawMessage) {
+	time.Sleep(100 * time.Millisecond)
+}
+
 // TestStdioLastAnswer: what a server has said before its end is heard, also
-// where something holds its output open.
+// where something holds its output open, and where it is read after the end.
 func TestStdioLastAnswer(t *testing.T) {
 	t.Parallel()
-	s := shell(t, transport.StdioOptions{}, `sleep 60 & read x; echo '{"jsonrpc":"2.0","id":1,"result":{"last":true}}'; exit 3`)
+	s := shell(t, transport.StdioOptions{Handler: late{}}, `sleep 60 & read x
+echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'; sleep 0.03; echo '{"jsonrpc":"2.0","id":1,"result":{"last":true}}'; exit 3`)
 	got, err := s.Call(t.Context(), &runtime.Request{Method: "ping"})
 	if err != nil || string(got) != `{"last":true}` {
 		t.Errorf("got %s %v", got, err)
