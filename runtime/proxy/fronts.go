@@ -15,6 +15,8 @@ type front interface {
 	busy() int
 	// clients tells who has come by it and is still there.
 	clients() []ClientStatus
+	// bounds tells of what is bounded for all its clients together.
+	bounds() []BoundStatus
 }
 
 // fronts are those of a proxy. The zero value is ready.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -83,13 +84,16 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	if x.session != nil {
 		ctx, done = x.session.slow.begin(x.session.lifetime, id)
 	}
+	// While the client is there post counts the request; after that we do.
+	var over atomic.Bool // the client has gone, or the request has ended
 	ended := func() {
 		done()
 		free()
-		h.serving.Add(-1)
+		if over.Swap(true) {
+			h.serving.Add(-1)
+		}
 	}
 	req.from = x.caller()
-	h.serving.Add(1)
 	if !h.spawn(func() { // ends with its context: the session's or the front's
 		defer ended()
 		a := h.p.serve(ctx, req)
@@ -102,6 +106,10 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 		ended()
 	}
 	h.await(w, r, x)
+	h.serving.Add(1)
+	if over.Swap(true) {
+		h.serving.Add(-1)
+	}
 }
 
 func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {

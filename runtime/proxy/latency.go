@@ -56,12 +56,12 @@ func bucket(d time.Duration) int {
 
 // standsFor gives the duration that a bucket stands for.
 func standsFor(bucket int) time.Duration {
-	power, fine := bucket>>latencyFine, uint64(bucket&(1<<latencyFine-1)) //nolint:gosec // both are small
+	power, fine := bucket>>latencyFine, uint64(bucket&(1<<latencyFine-1))
 	low, width := fine, uint64(1)
 	if power > 0 {
 		low, width = (fine|1<<latencyFine)<<(power-1), 1<<(power-1)
 	}
-	return time.Duration((low<<1 + width) << (latencyUnit - 1)) //nolint:gosec // below 2^43
+	return time.Duration((low<<1 + width) << (latencyUnit - 1))
 }
 
 // note counts a request that has taken d and ends now.

@@ -307,13 +307,16 @@ func (s *BackendStatus) measured(figures map[int]proc.Figures) {
 // unknown is a sum that stays below zero, whatever is added.
 const unknown = -1 << 60
 
-// bounds tells how much is in use of what is bounded for the proxy as a whole.
+// bounds tells how much is in use of what is bounded for the proxy as a whole,
+// and for each front.
 func (p *Proxy) bounds() []BoundStatus {
-	out := []BoundStatus{{"parkedCalls", p.parking.Waiting(), p.parking.Room()}}
+	out := []BoundStatus{
+		{"parkedCalls", p.parking.Waiting(), p.parking.Room()},
+		{"bodyBytes", int(p.bodies.taken.Load()), maxBodies},
+		{"unsentBytes", int(p.unsent.n.Load()), maxUnsent},
+	}
 	for _, f := range p.fronts.list() {
-		if b, ok := f.(interface{ bound() BoundStatus }); ok {
-			out = append(out, b.bound())
-		}
+		out = append(out, f.bounds()...)
 	}
 	return out
 }

@@ -32,8 +32,8 @@ type ClientStatus struct {
 	Revision string    `json:"revision,omitempty"`
 	Since    time.Time `json:"since"`
 	LastSeen time.Time `json:"lastSeen"`
-	// InFlight is how many requests it waits for, Streams how many streams it has
-	// open for what belongs to no request.
+	// InFlight is how many of its requests are being answered, Streams how many
+	// streams it has open for what belongs to no request.
 	InFlight int `json:"inFlight"`
 	Streams  int `json:"streams,omitempty"`
 }
@@ -110,6 +110,11 @@ func (f *stdioFront) clients() []ClientStatus {
 	return []ClientStatus{s}
 }
 
+// bounds implements front: hold keeps the client waiting at maxInFlight.
+func (f *stdioFront) bounds() []BoundStatus {
+	return []BoundStatus{{"stdioRequests", f.busy(), maxInFlight}}
+}
+
 // clients implements front.
 func (h *HTTPFront) clients() []ClientStatus {
 	h.sessions.mu.Lock()
@@ -129,11 +134,14 @@ func (h *HTTPFront) clients() []ClientStatus {
 	return out
 }
 
-// bound tells of the front's sessions.
-func (h *HTTPFront) bound() BoundStatus {
+// bounds implements front.
+func (h *HTTPFront) bounds() []BoundStatus {
 	h.sessions.mu.Lock()
-	defer h.sessions.mu.Unlock()
-	return BoundStatus{"httpSessions", len(h.sessions.m), maxSessions}
+	sessions := len(h.sessions.m)
+	h.sessions.mu.Unlock()
+	return []BoundStatus{
+		{"httpRequests", h.busy(), maxServing}, {"httpSessions", sessions, maxSessions}, {"httpStreams", int(h.streams.Load()), maxStreams},
+	}
 }
 
 // clients implements front.
@@ -150,4 +158,11 @@ func (f *SSEFront) clients() []ClientStatus {
 		out = append(out, one)
 	}
 	return out
+}
+
+// bounds implements front.
+func (f *SSEFront) bounds() []BoundStatus {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return []BoundStatus{{"sseSessions", len(f.m), maxStreams}}
 }

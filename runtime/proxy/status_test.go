@@ -175,7 +175,7 @@ func TestStatusOfABackend(t *testing.T) {
 			go call(`{}`)
 			<-answer
 		}
-		if got = now(); !got.Paused || got.State != "broken" || got.NextTry.IsZero() || got.NextTry.Sub(time.Now()) > time.Minute {
+		if got = now(); !got.Paused || got.State != "broken" || got.NextTry.IsZero() || time.Until(got.NextTry) > time.Minute {
 			t.Errorf("in a storm: %+v", got)
 		}
 	})
@@ -255,7 +255,16 @@ func TestStatusOfClients(t *testing.T) {
 		if d := cmp.Diff(want, got.Clients); d != "" {
 			t.Errorf("-want +got:\n%s", d)
 		}
-		if d := cmp.Diff([]proxy.BoundStatus{{Name: "parkedCalls", Max: 256}, {Name: "httpSessions", Used: 1, Max: 10000}}, got.Bounds); d != "" {
+		if d := cmp.Diff([]proxy.BoundStatus{
+			{Name: "parkedCalls", Max: 256},
+			{Name: "bodyBytes", Max: 256 << 20},
+			{Name: "unsentBytes", Max: 256 << 20, Used: got.Bounds[2].Used},
+			{Name: "httpRequests", Used: 1, Max: 8192},
+			{Name: "httpSessions", Used: 1, Max: 10000},
+			{Name: "httpStreams", Used: 2, Max: 10000},
+			{Name: "sseSessions", Used: 1, Max: 10000},
+			{Name: "stdioRequests", Max: 1024},
+		}, got.Bounds); d != "" {
 			t.Errorf("bounds -want +got:\n%s", d)
 		}
 		close(release)
