@@ -335,3 +335,38 @@ func TestBatchesCount(t *testing.T) {
 		}
 	})
 }
+
+// TestSessionsAreBounded: at the bound those idle longest end, and none in use.
+func TestSessionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBounded(t)
+		first, second := b.session(), b.session()
+		for range maxSessions - 2 {
+			b.session()
+		}
+		refused := func() {
+			t.Helper()
+			w := b.do("POST", "", strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`))
+			if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), `"id":7,"error"`) || !strings.Contains(w.Body.String(), "too many sessions") {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		}
+		refused()
+		refused() // without looking
+		time.Sleep(sessionYield + time.Second)
+		var work sync.WaitGroup
+		work.Go(func() { b.do("POST", second, strings.NewReader(callX)) }) // it lasts
+		synctest.Wait()
+		if b.do("POST", first, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)); b.session() == "" {
+			t.Error("there is no room, and nobody uses the others")
+		}
+		b.h.sessions.mu.Lock()
+		n := len(b.h.sessions.m)
+		b.h.sessions.mu.Unlock()
+		if b.h.sessions.get(first) == nil || b.h.sessions.get(second) == nil || n != maxSessions-sessionFew+1 {
+			t.Errorf("%d sessions are left", n)
+		}
+		close(b.m.let)
+		work.Wait()
+	})
+}

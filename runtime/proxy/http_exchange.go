@@ -116,6 +116,10 @@ func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchan
 	a := h.p.serve(r.Context(), request{line: body, msg: new(*m), method: "initialize"})
 	if a.object == nil {
 		s := h.sessions.open(h.lifetime, h.p)
+		if s == nil {
+			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
+			return
+		}
 		s.peer.introduce(body, m)
 		s.peer.greeted(greeting(body, m))
 		w.Header().Set("Mcp-Session-Id", s.id)

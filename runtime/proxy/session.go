@@ -17,9 +17,17 @@ import (
 const (
 	// sessionIdle is how long a session lives without a request or a stream.
 	sessionIdle = 24 * time.Hour
-	// maxSessions bounds how many there are; beyond it the one idle longest
-	// ends, whose client then starts anew.
-	maxSessions = 10_000
+	// maxSessions bounds how many there are; beyond it those idle longest end,
+	// sessionFew at once, whose clients then start anew. Where none has been idle
+	// for sessionYield, none ends, and the new one is refused: who begins sessions
+	// without end must not put an end to those in use.
+	maxSessions  = 10_000
+	sessionFew   = 100
+	sessionYield = 30 * time.Second
+	// sessionSweep is how often many sessions are looked through for idle ones, and
+	// sessionScan how often a full table.
+	sessionSweep = time.Minute
+	sessionScan  = 250 * time.Millisecond
 	// maxPending bounds what is kept for a client that listens on no stream;
 	// what says the same again counts once. Beyond it the oldest are dropped, and
 	// what is larger alone.
@@ -145,12 +153,13 @@ func (s *session) touch() {
 	s.mu.Unlock()
 }
 
-// since tells when the session was last used; a stream counts as use.
-func (s *session) since() time.Time {
+// since tells when the session was last used; a stream, or a request under way,
+// counts as use.
+func (s *session) since(now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.listening) > 0 {
-		return time.Now()
+	if len(s.listening) > 0 || s.serving.Load() > 0 {
+		return now
 	}
 	return s.used
 }
@@ -196,12 +205,40 @@ func (s *session) owns(r receiver) bool {
 
 // sessions are those of one front. The zero value is ready.
 type sessions struct {
-	mu sync.Mutex // guards m
-	m  map[string]*session
+	mu    sync.Mutex // guards what follows
+	m     map[string]*session
+	swept time.Time // when it was last looked for old ones
+	full  time.Time // when there was no room last
 }
 
-// open begins a session that lasts as long as ctx at most.
+// open begins a session that lasts as long as ctx at most, nil where there is no
+// room for one more.
 func (t *sessions) open(ctx context.Context, p *Proxy) *session {
+	s := newSession(ctx, p) // under no lock that each request takes
+	t.mu.Lock()
+	old, room := t.expired(time.Now())
+	for _, o := range old {
+		delete(t.m, o.id)
+	}
+	if t.m == nil {
+		t.m = map[string]*session{}
+	}
+	if room {
+		t.m[s.id] = s
+	} else {
+		old = append(old, s)
+	}
+	t.mu.Unlock()
+	for _, o := range old {
+		o.close()
+	}
+	if !room {
+		return nil
+	}
+	return s
+}
+
+func newSession(ctx context.Context, p *Proxy) *session {
 	s := &session{p: p, id: rand.Text(), used: time.Now()}
 	s.kept.all = &p.unsent
 	s.peer = newPeer(s.push)
@@ -212,38 +249,39 @@ func (t *sessions) open(ctx context.Context, p *Proxy) *session {
 		unlisten()
 		p.leave(s.peer)
 	}
-	t.mu.Lock()
-	if t.m == nil {
-		t.m = map[string]*session{}
-	}
-	old := t.expired()
-	for _, o := range old {
-		delete(t.m, o.id)
-	}
-	t.m[s.id] = s
-	t.mu.Unlock()
-	for _, o := range old {
-		o.close()
-	}
 	return s
 }
 
-// expired gives the sessions that are to end before one more begins.
-func (t *sessions) expired() []*session {
-	var out []*session
-	var oldest *session
-	now := time.Now()
+// expired gives the sessions that are to end before one more begins, and tells
+// whether it may begin. The caller holds the lock.
+func (t *sessions) expired(now time.Time) (old []*session, room bool) {
+	most := sessionIdle
+	switch {
+	case len(t.m) >= maxSessions && now.Sub(t.full) < sessionScan:
+		return nil, false
+	case len(t.m) >= maxSessions:
+		most = sessionYield
+	case len(t.m) >= sessionFew && now.Sub(t.swept) < sessionSweep:
+		return nil, true
+	}
+	t.swept = now
+	since := map[*session]time.Time{}
 	for _, s := range t.m {
-		if now.Sub(s.since()) > sessionIdle {
-			out = append(out, s)
-		} else if len(t.m) >= maxSessions && (oldest == nil || s.since().Before(oldest.since())) {
-			oldest = s
+		if at := s.since(now); now.Sub(at) > most {
+			old = append(old, s)
+			since[s] = at
 		}
 	}
-	if len(out) == 0 && oldest != nil {
-		out = append(out, oldest)
+	if len(t.m) < maxSessions {
+		return old, true
 	}
-	return out
+	// The few that have been idle longest: it is not looked for them each time.
+	slices.SortFunc(old, func(a, b *session) int { return since[a].Compare(since[b]) })
+	old = old[:min(len(old), sessionFew)]
+	if len(old) == 0 {
+		t.full = now
+	}
+	return old, len(old) > 0
 }
 
 func (t *sessions) get(id string) *session {
