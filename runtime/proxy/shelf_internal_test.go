@@ -1,0 +1,214 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// several gives a proxy over servers without a connection.
+func several(tb testing.TB, o Options, n int) *Proxy {
+	tb.Helper()
+	for i := range n {
+		o.Servers = append(o.Servers, Server{Name: string(rune('a' + i))})
+	}
+	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }
+	p, err := New(o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// some gives a catalogue of a few items of each kind, of few names, titles and
+// URIs, so that servers get into each other's way.
+func some(tb testing.TB, b *backend, r *rand.Rand) *catalog {
+	tb.Helper()
+	cat := &catalog{resources: true, offered: [kinds]bool{true, true, true, true}}
+	for k := range kinds {
+		l := k.listing()
+		var list []string
+		for range r.IntN(4) {
+			item := fmt.Sprintf(`"name":"n%d","title":"T%d"`, r.IntN(4), r.IntN(4))
+			switch k {
+			case tools:
+				if r.IntN(2) == 0 {
+					item += fmt.Sprintf(`,"_meta":{"ui":{"resourceUri":"ui://h%d/x"}}`, r.IntN(2))
+				}
+				if r.IntN(3) == 0 {
+					item += `,"outputSchema":{"type":"array"},"execution":{"taskSupport":"optional"}`
+				}
+			case resources:
+				item += fmt.Sprintf(`,"uri":"s%d://h%d/%d"`, r.IntN(2), r.IntN(2), r.IntN(3))
+			case templates:
+				item += fmt.Sprintf(`,"uriTemplate":"s%d://h%d/{x}"`, r.IntN(2), r.IntN(2))
+			case prompts, kinds:
+				item += `,"icons":[{"src":"http://x/y"},{"src":"https://x/y"}]`
+			}
+			list = append(list, "{"+item+"}")
+		}
+		var err error
+		if cat.items[k], err = parse(b, []byte(`{"`+l.member+`":[`+strings.Join(list, ",")+`]}`), l); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return cat
+}
+
+// TestSnapshotOfParts: a snapshot that is put together of parts of the one
+// before is the same as one that is made anew, whatever has changed.
+func TestSnapshotOfParts(t *testing.T) {
+	for _, o := range []Options{{}, {NoPrefix: true}} {
+		r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+		p := several(t, o, 4)
+		reused := 0
+		for range 500 {
+			b := p.all()[r.IntN(4)]
+			before := p.snap.Load()
+			p.publish(b, some(t, b, r), changeKinds{})
+			got := p.snap.Load()
+			p.mu.Lock()
+			kept := map[*backend][kinds]*shelf{}
+			for _, b := range p.all() {
+				kept[b], b.shelves = b.shelves, [kinds]*shelf{}
+			}
+			want := newSnapshot(p)
+			for _, b := range p.all() {
+				b.shelves = kept[b]
+			}
+			p.mu.Unlock()
+			for k := range kinds {
+				for _, modern := range []bool{false, true} {
+					g, w := string(p.page(got, k, modern, 0)), string(p.page(want, k, modern, 0))
+					if g != w {
+						t.Fatalf("got  %s\nwant %s", g, w)
+					}
+				}
+				if got.version(k) != want.version(k) || !got.same(want, k) || len(got.routes[k]) != len(want.routes[k]) {
+					t.Fatalf("%s: another version, or other routes", k.listing().member)
+				}
+				for name, r := range want.routes[k] {
+					if g := got.routes[k][name]; g == nil || g.b != r.b || g.bare != r.bare || string(g.quoted) != string(r.quoted) || g.wrapped != r.wrapped || g.wraps != r.wraps || g.support != r.support {
+						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
+					}
+				}
+				texts := string(p.page(before, k, false, 0)) == string(p.page(got, k, false, 0))
+				if same := before.same(got, k); same != texts || same != (before.version(k) == got.version(k)) {
+					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
+				}
+				if n := len(got.shelves[k]); n > 0 && len(before.shelves[k]) > 0 && got.shelves[k][0] == before.shelves[k][0] {
+					reused++
+				}
+			}
+		}
+		if reused == 0 {
+			t.Error("nothing was kept of any snapshot")
+		}
+	}
+}
+
+// TestPageIsWrittenOnce: whoever asks again gets the same bytes, until a cursor
+// in it grows old or a server's promise runs out.
+func TestPageIsWrittenOnce(t *testing.T) {
+	p := manyTools(t, 5000)
+	s := p.snap.Load()
+	for _, modern := range []bool{false, true} {
+		for _, first := range []int{0, 1000, 4000} {
+			one := p.page(s, tools, modern, first)
+			if two := p.page(s, tools, modern, first); &one[0] != &two[0] {
+				t.Errorf("modern %v, from %d: written twice", modern, first)
+			}
+			if allocs := testing.AllocsPerRun(10, func() { p.page(s, tools, modern, first) }); allocs > 1 {
+				t.Errorf("modern %v, from %d: %v allocations for what is there", modern, first, allocs)
+			}
+		}
+	}
+	pg := s.pages.at(place{tools, false, 0})
+	old := pg.result
+	pg.made = pg.made.Add(-pageLife)
+	renewed := p.page(s, tools, false, 0)
+	if &renewed[0] == &old[0] {
+		t.Error("the cursor was not renewed")
+	}
+	if cut := func(page []byte) string { text, _, _ := strings.Cut(string(page), `,"nextCursor"`); return text }; cut(renewed) != cut(old) {
+		t.Error("renewing the cursor has changed the items")
+	}
+	s.fresh[tools].until = time.Now().Add(time.Hour)
+	if got := string(p.page(s, tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
+		t.Errorf("got %s", got[:80])
+	}
+}
+
+// TestManyPublishAtOnce: what comes up while a snapshot is built shares the next
+// one, and nothing is lost.
+func TestManyPublishAtOnce(t *testing.T) {
+	p := several(t, Options{}, 20)
+	cats := make([]*catalog, 20)
+	for i := range p.all() {
+		cats[i] = &catalog{}
+		cats[i].items = items(t, tools, `[{"name":"t"}]`)
+	}
+	said := make(told, 100)
+	defer p.listen(said)()
+	p.seen[tools].Store(true)
+	p.mu.Lock() // as while a snapshot is built
+	var wg sync.WaitGroup
+	snaps := make([]*snapshot, len(cats))
+	for i, b := range p.all() {
+		wg.Go(func() {
+			p.publish(b, cats[i], changeKinds{})
+			snaps[i] = p.snap.Load()
+		})
+	}
+	for { // all have come
+		p.updates.mu.Lock()
+		n := len(p.updates.waiting)
+		p.updates.mu.Unlock()
+		if n == 20 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	before := p.snap.Load()
+	p.mu.Unlock()
+	wg.Wait()
+	if got := p.snap.Load(); got == before || got.count[tools] != 20 {
+		t.Errorf("got %d tools", got.count[tools])
+	}
+	if snaps = slices.Compact(snaps); len(snaps) != 1 {
+		t.Errorf("%d snapshots or more were built, want one for all", len(snaps))
+	}
+	if len(said) != 1 {
+		t.Errorf("clients were told %d times, want once for all", len(said))
+	}
+}
+
+// told is a listener that remembers what it was told.
+type told chan string
+
+func (c told) notify(method string, _ []byte) { c <- method }
+
+// BenchmarkBurst is 50 servers that connect at once.
+func BenchmarkBurst(b *testing.B) {
+	for _, n := range []int{5000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			from := manyTools(b, n)
+			for b.Loop() {
+				p := several(b, Options{}, 50)
+				var wg sync.WaitGroup
+				for i, to := range p.all() {
+					wg.Go(func() { p.publish(to, from.all()[i].catalog, changeKinds{}) })
+				}
+				wg.Wait()
+			}
+		})
+	}
+}
