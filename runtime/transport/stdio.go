@@ -170,6 +170,8 @@ func (s *Stdio) failure(err error) error {
 	switch {
 	case errors.Is(err, jsonrpc.ErrFull), errors.Is(err, jsonrpc.ErrBusy):
 		return &runtime.ConnectError{Target: s.name, Err: err}
+	case errors.Is(err, jsonrpc.ErrUnreadable):
+		return &runtime.ProtocolError{Reason: err.Error()}
 	case errors.Is(err, jsonrpc.ErrTooLong):
 		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name, s.o.MaxMessage)}
 	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, syscall.EPIPE):

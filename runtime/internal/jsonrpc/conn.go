@@ -413,7 +413,7 @@ func (c *Conn) message(line []byte, now time.Time) *Writer {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
 		c.peer.Rubbish(line, err)
-		return nil
+		return c.unreadable(line, err)
 	}
 	if m.Method.Present() {
 		return c.incoming(line, &m)

@@ -420,3 +420,31 @@ func TestBusy(t *testing.T) {
 	}
 	_ = srv.end.Close()
 }
+
+// TestUnreadableAnswer: an answer that is no valid JSON ends its call; what only
+// looks like one does not.
+func TestUnreadableAnswer(t *testing.T) {
+	conn, _, srv := connect(t, false)
+	go func() {
+		for srv.in.Scan() {
+		}
+	}()
+	r := receiver(make(chan jsonrpc.Answer, 2))
+	id := conn.NextID()
+	if err := conn.Start(&jsonrpc.Query{ID: id, Method: "m", Receiver: r}); err != nil {
+		t.Fatal(err)
+	}
+	srv.send(fmt.Sprintf(`{"id":%d,"level":"info" a line of a log`, id))
+	srv.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping" `, id))
+	srv.send(`{"jsonrpc":"2.0","id":9999,"result":{`)
+	srv.send(fmt.Sprintf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{\"text\":\"\xff\"}}", id))
+	select {
+	case a := <-r:
+		if !errors.Is(a.Err, jsonrpc.ErrUnreadable) || !strings.Contains(a.Err.Error(), "UTF-8") {
+			t.Errorf("got %v", a.Err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the call goes on")
+	}
+	_ = srv.end.Close()
+}

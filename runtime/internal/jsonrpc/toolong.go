@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -41,6 +42,32 @@ func (c *Conn) tooLong(head, tail []byte) *Writer {
 		return nil
 	}
 	return p.receiver.Finish(Answer{Err: fmt.Errorf("the answer: %w", ErrTooLong)})
+}
+
+// ErrUnreadable is an answer that is no valid message, but whose beginning tells
+// which call it is the answer to.
+var ErrUnreadable = errors.New("the answer cannot be read")
+
+// unreadable ends the call that a line is the answer to which cannot be read:
+// nothing better will come. What does not begin as a message is none.
+func (c *Conn) unreadable(line []byte, cause error) *Writer {
+	head := line[:min(len(line), ends)]
+	if !bytes.Contains(head, []byte(`"jsonrpc"`)) {
+		return nil
+	}
+	id, request := envelope(head)
+	if request || id == nil {
+		return nil
+	}
+	n, ok := c.answered(id)
+	if !ok {
+		return nil
+	}
+	p, ok := c.take(n)
+	if !ok {
+		return nil
+	}
+	return p.receiver.Finish(Answer{Err: fmt.Errorf("%w: %w", ErrUnreadable, cause)})
 }
 
 // envelope reads the members at the beginning of a message up to the first that
