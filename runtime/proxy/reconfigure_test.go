@@ -598,3 +598,20 @@ func TestReconfigureEager(t *testing.T) {
 	reconfigure(t, p, set)
 	eventually(t, "both are connected", func() bool { return f.opened("a") == 1 && f.opened("b") == 1 })
 }
+
+// TestReconfigureKeepsWhatWasOffered: what a server offered stays listed though the
+// one in its place cannot be connected; a call says so.
+func TestReconfigureKeepsWhatWasOffered(t *testing.T) {
+	f := newFleet(map[string]*runtimetest.Server{"a": named("a"), "b": named("b")})
+	p := f.start(t, proxy.Options{Servers: digests("a=1 b=1")})
+	c := attach(t, p)
+	before := names(t, c.result("tools/list", `{}`), "tools")
+	f.put("b", nil)
+	reconfigure(t, p, digests("a=1 b=2"))
+	if after := names(t, c.result("tools/list", `{}`), "tools"); !slices.Equal(after, before) {
+		t.Errorf("got %v, want %v", after, before)
+	}
+	if got := c.result("tools/call", `{"name":"b__who"}`); !strings.Contains(got, "no such server") {
+		t.Errorf("got %s", got)
+	}
+}
