@@ -221,8 +221,11 @@ func TestRefresh(t *testing.T) {
 		equal(t, "at once", d.who())
 		time.Sleep(3*time.Second + 2)
 		equal(t, "in the background", d.who(), "a", "c", "d", "e", "f", "g", "h", "i", "j")
-		if s.most != 4 {
-			t.Errorf("%d were connected at once, want 4", s.most)
+		s.mu.Lock()
+		most := s.most
+		s.mu.Unlock()
+		if most != 4 {
+			t.Errorf("%d were connected at once, want 4", most)
 		}
 		if note := <-c.notes; !strings.Contains(note, "tools/list_changed") {
 			t.Errorf("got %s", note)
