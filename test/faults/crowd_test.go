@@ -62,7 +62,7 @@ func TestManyStreams(t *testing.T) {
 				mu.Unlock()
 				_, _ = io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.session+"\r\n\r\n")
 				_ = conn.SetReadDeadline(time.Now().Add(limit))
-				res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil) //nolint:bodyclose // it is not read: see all
+				res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
 				if err != nil {
 					t.Error(err)
 					return
