@@ -67,7 +67,7 @@ func judge(r *report) []row {
 			rows = append(rows, row{
 				Group: group, What: what, Got: show(v, unit), Value: v, Bound: bound, AtMost: true, Unit: unit,
 				// What is counted is the same on a busy machine.
-				Noisy: r.Busy[group] > quietLimit && unit != "",
+				Noisy: r.Busy[group] > quietLimit && (unit != "" || group == "coldstart"),
 			}.judged())
 		}
 	}
