@@ -252,7 +252,7 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Cwd,
 		Handler: d.handler(), Logger: d.o.Logger.With("server", e.Name),
 		StringIDs: e.RequestIDFormat == "string", Strict: e.Strict,
-		Grace:     d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
+		Grace: d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
 		Guard: d.o.Guard,
 	})
 	if err != nil {
