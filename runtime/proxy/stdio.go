@@ -28,6 +28,8 @@ const (
 	// drainTime is how long requests may go on once the client has closed its
 	// side: a script that pipes requests in wants the answers.
 	drainTime = 30 * time.Second
+	// takeTime is how long such a script may take for what it has not read by then.
+	takeTime = 10 * time.Second
 )
 
 // stdioFront is one client on a pair of streams.
@@ -85,13 +87,13 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 		f.peer.belongings.end() // it can answer no question any more
 		f.settle()
 		f.endListens()
-		return errors.Join(err, f.finish())
+		return errors.Join(err, f.finish(takeTime))
 	case <-f.out.Failed():
 		f.endListens()
 		return fmt.Errorf("write to the client: %w", f.out.Err())
 	case <-ctx.Done():
 		f.endListens()
-		return f.finish()
+		return f.finish(lastWrite)
 	}
 }
 
@@ -124,21 +126,26 @@ func (f *stdioFront) settle() {
 	}
 }
 
-// finish sends what is buffered, bounded by a second: a client that does not
-// read any more gets nothing.
-func (f *stdioFront) finish() error {
+// finish sends what is buffered, bounded by patience, and by lastWrite once the
+// front is told to end: a client that does not read any more gets nothing.
+func (f *stdioFront) finish(patience time.Duration) error {
 	drained := make(chan error, 1)
 	go func() { drained <- f.out.Drain() }()
-	t := time.NewTimer(time.Second)
+	t := time.NewTimer(patience)
 	defer t.Stop()
-	select {
-	case err := <-drained:
-		if errors.Is(err, io.ErrClosedPipe) {
+	for over := f.lifetime.Done(); ; {
+		select {
+		case err := <-drained:
+			if errors.Is(err, io.ErrClosedPipe) {
+				return nil
+			}
+			return err
+		case <-over:
+			over = nil
+			t.Reset(min(patience, lastWrite))
+		case <-t.C:
 			return nil
 		}
-		return err
-	case <-t.C:
-		return nil
 	}
 }
 

@@ -5,6 +5,7 @@ package faults_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -130,8 +131,13 @@ func attempt(d *daemon, server string, size int) (kind, string) {
 	defer cancel()
 	c := newCaller(d)
 	defer c.close()
-	if err := c.greet(ctx); err != nil {
+	err := c.greet(ctx)
+	if no, ok := errors.AsType[*refusal](err); ok {
+		return refused, no.text
+	}
+	if err != nil {
 		return unheard, err.Error()
 	}
+	defer c.bye()
 	return c.call(ctx, server, "echo", 0, size)
 }

@@ -38,11 +38,32 @@ func (c *caller) greet(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case a.status == http.StatusServiceUnavailable:
+		return &refusal{strconv.Itoa(a.status) + " " + a.text}
 	case a.status != http.StatusOK || a.session == "":
 		return fmt.Errorf("initialize: status %d, session %q, %s", a.status, a.session, a.text)
 	}
 	c.session = a.session
 	return nil
+}
+
+// refusal is a session that could not begin for want of room.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+
+// bye ends the session.
+func (c *caller) bye() {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.url, nil)
+	if err != nil {
+		return
+	}
+	req.Header.Set("Mcp-Session-Id", c.session)
+	if res, err := c.http.Do(req); err == nil {
+		_ = res.Body.Close()
+	}
 }
 
 // answer is what came for a POST.

@@ -95,6 +95,7 @@ func TestSoak(t *testing.T) {
 	}
 	for i := range uint64(6) {
 		each(i, func(r *rand.Rand) {
+			time.Sleep(time.Duration(r.IntN(20)) * time.Millisecond) // some fail at once
 			server := bad[r.IntN(len(bad))]
 			begun := time.Now()
 			k, text := attempt(d, server, r.IntN(2000))

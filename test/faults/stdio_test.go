@@ -1,0 +1,83 @@
+//go:build faults && linux
+
+package faults_test
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestStdioPipelined: a client on standard input that sends a great many
+// requests before it reads anything gets every answer once, and its own; mcpctl
+// does not grow with what it has not read.
+func TestStdioPipelined(t *testing.T) {
+	t.Parallel()
+	n := 100_000
+	if testing.Short() {
+		n = 20_000
+	}
+	d := &daemon{mark: rand.Text(), stderr: &output{changed: make(chan struct{})}}
+	config := filepath.Join(t.TempDir(), "servers.json")
+	d.configure(t, config, servers{"good": hostileEntry("good", ""), "bad": hostileEntry("bad", "exit-at-once")})
+	d.cmd = exec.CommandContext(t.Context(), *program, "serve", "-q")
+	home := t.TempDir()
+	d.cmd.Env = []string{"MCPCTL_CONFIG=" + config, "MCPCTL_HOME=" + home, "HOME=" + home, "PATH=/usr/bin:/bin"}
+	d.cmd.Stderr = d.stderr
+	in, err := d.cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := d.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		w := bufio.NewWriter(in)
+		for i := range n {
+			server := "good"
+			if i%100 == 99 {
+				server = "bad"
+			}
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s__echo","arguments":{"message":"m%d."}}}`+"\n", i, server, i)
+		}
+		_ = w.Flush() // what is not taken is not answered: see below
+		_ = in.Close()
+	}()
+	time.Sleep(2 * time.Second) // so long nothing is read
+	unread := d.usage(t)
+	seen := make([]bool, n)
+	answers := bufio.NewScanner(out)
+	answers.Buffer(nil, 1<<20)
+	count := 0
+	for answers.Scan() {
+		var m struct{ ID *int64 }
+		if err := json.Unmarshal(answers.Bytes(), &m); err != nil || m.ID == nil || *m.ID < 0 || *m.ID >= int64(n) || seen[*m.ID] {
+			t.Fatalf("after %d answers: %v, got %s", count, err, answers.Bytes())
+		}
+		seen[*m.ID] = true
+		count++
+		k, text := judge(answers.Text(), *m.ID, fmt.Sprintf("good: m%d.", *m.ID))
+		if want := *m.ID%100 == 99; (k == failed) != want || k != failed && k != right {
+			t.Fatalf("%d: %s %s", *m.ID, k, text)
+		}
+	}
+	_, _ = io.Copy(io.Discard, out)
+	if err := d.cmd.Wait(); err != nil || count != n {
+		t.Errorf("%v: %d answers for %d requests\n%s", err, count, n, d.stderr.tail())
+	}
+	d.nothingLeft(t, time.Now())
+	t.Logf("%d answers; unread: %v", count, unread)
+	if unread.rss > 150*factor() {
+		t.Errorf("memory %v", unread)
+	}
+}
