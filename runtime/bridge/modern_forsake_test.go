@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ import (
 func TestSubscribeInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []string
-		deaf := true
+		var hears atomic.Bool
 		s := runtimetest.New()
 		s.Versions, s.Capabilities = []string{runtimetest.RevJuly}, json.RawMessage(`{"resources":{"subscribe":true}}`)
 		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
@@ -27,7 +28,7 @@ func TestSubscribeInVain(t *testing.T) {
 				return nil, err
 			}
 			asked = append(asked, string(p.Notifications))
-			if !deaf {
+			if hears.Load() {
 				c.Notify("notifications/subscriptions/acknowledged", json.RawMessage(`{"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(c.ID)+`},"notifications":`+string(p.Notifications)+`}`))
 			}
 			<-ctx.Done()
@@ -53,7 +54,7 @@ func TestSubscribeInVain(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Hour) // as time goes in the bubble
-		deaf = false
+		hears.Store(true)
 		for range 3 { // the stream before may have to end first
 			if err = subscribe("good:1"); err == nil {
 				break
