@@ -124,6 +124,18 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 		}
 		settle.Reset(min(watchSettle, time.Until(since.Add(watchMost))))
 	}
+	// What happens beside the file is looked at at once, and then not again for
+	// a while: it may be a log that is written to all the time.
+	lull := time.NewTimer(0)
+	defer lull.Stop()
+	lulled, stirred := true, false
+	look := func() {
+		dirs()
+		w.beside()
+		if w.moved() {
+			wait()
+		}
+	}
 	w.seen = w.stat()
 	for {
 		select {
@@ -134,17 +146,19 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 			w.seen = w.stat()
 			wait()
 		case <-w.around:
-			dirs()
-			w.beside()
-			if w.moved() {
-				wait()
+			if stirred = lulled; !stirred {
+				lulled = true
+				lull.Reset(watchSettle)
+				look()
+			}
+		case <-lull.C:
+			if lulled = stirred; stirred {
+				stirred = false
+				lull.Reset(watchSettle)
+				look()
 			}
 		case <-poll.C:
-			dirs()
-			w.beside()
-			if w.moved() {
-				wait()
-			}
+			look()
 		case <-settle.C:
 			if w.moved() && !since.IsZero() && time.Since(since) < watchMost {
 				wait()

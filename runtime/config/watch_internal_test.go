@@ -190,6 +190,26 @@ func TestWatchBurst(t *testing.T) {
 	})
 }
 
+// TestWatchBeside: a log that is written to beside the file costs next to nothing.
+func TestWatchBeside(t *testing.T) {
+	bubble(t, func(t *testing.T, x *watching) {
+		looked := 0
+		x.w.o.Beside = func() { looked++ }
+		for range 1000 { // 5 s
+			poke(x.w.around)
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := looked; n < 20 || n > 30 {
+			t.Errorf("looked %d times", n)
+		}
+		x.rename(servers("b"))
+		poke(x.w.around)
+		x.expect(watchSettle+time.Millisecond, "b")
+	})
+}
+
 // TestWatchLooks: what nobody tells of is found all the same.
 func TestWatchLooks(t *testing.T) {
 	bubble(t, func(_ *testing.T, x *watching) {
