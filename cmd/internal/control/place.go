@@ -67,7 +67,7 @@ func prepare(dir string) error {
 		return fmt.Errorf("%s is not a folder of this user", dir)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return os.Chmod(dir, 0o700)
+		return os.Chmod(dir, 0o700) //nolint:gosec // a folder has to be entered
 	}
 	return nil
 }
