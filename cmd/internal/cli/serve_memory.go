@@ -36,11 +36,15 @@ func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {
 func giveBack(ctx context.Context) {
 	tick := time.NewTicker(memoryTick)
 	defer tick.Stop()
+	left := int64(0) // in use after the last time
 	for {
 		select {
 		case <-tick.C:
-			if idleMemory() > memorySlack {
+			// What was in use when garbage was last looked for may be garbage by now,
+			// and without calls nobody looks again for minutes.
+			if idleMemory() > memorySlack || heapObjects() > left+memorySlack {
 				debug.FreeOSMemory()
+				left = heapObjects()
 			}
 		case <-ctx.Done():
 			return
@@ -70,4 +74,14 @@ func idleMemory() int64 {
 		sum += n
 	}
 	return sum
+}
+
+// heapObjects is how many bytes the heap's objects take, garbage with them.
+func heapObjects() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0 // a runtime that has it no more
+	}
+	return int64(sample[0].Value.Uint64()) //nolint:gosec // less than memory has
 }
