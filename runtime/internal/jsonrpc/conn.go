@@ -368,7 +368,7 @@ func (c *Conn) Read(r *LineReader) {
 			c.close(err)
 			return
 		default:
-			if w := c.message(line, r.At()); w != nil {
+			if w := c.message(line, r.At(), r.Cut()); w != nil {
 				flush(w)
 			}
 		}
@@ -408,11 +408,15 @@ func (c *Conn) close(cause error) {
 }
 
 // message handles one line, read at now, and gives the output that it has
-// dirtied.
-func (c *Conn) message(line []byte, now time.Time) *Writer {
+// dirtied. Of one in which the input ended, the end says more than what is
+// missing.
+func (c *Conn) message(line []byte, now time.Time, cut bool) *Writer {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
 		c.peer.Rubbish(line, err)
+		if cut {
+			return nil
+		}
 		return c.unreadable(line, err)
 	}
 	if m.Method.Present() {

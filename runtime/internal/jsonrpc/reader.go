@@ -26,6 +26,7 @@ type LineReader struct {
 	max        int
 	err        error
 	skip       bool // inside a line that was too long
+	cut        bool // the line given last had no end
 	at         time.Time
 	head, tail []byte
 }
@@ -57,6 +58,9 @@ func (l *LineReader) Next() ([]byte, error) {
 // At is when the input was last read from: for all lines that came with it, one
 // reading of the clock.
 func (l *LineReader) At() time.Time { return l.at }
+
+// Cut tells that the line given last had no end: the input ended in it.
+func (l *LineReader) Cut() bool { return l.cut }
 
 // Dropped gives the beginning and the end of the line that was too long last,
 // valid until the next call of Next.
@@ -144,6 +148,7 @@ func (l *LineReader) last() ([]byte, error) {
 		return nil, ErrTooLong
 	}
 	if len(line) > 0 {
+		l.cut = true
 		return line, nil
 	}
 	return nil, l.err
