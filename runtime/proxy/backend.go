@@ -124,6 +124,9 @@ func (b *backend) failure() error {
 // otherwise than was settled, it is made anew, once: nothing has happened
 // there yet.
 func (b *backend) call(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
+	if events.from.sent != nil { // and has been counted, see direct.first
+		return b.tryTwice(ctx, events, build)
+	}
 	if b.activity.inFlight() >= maxBackendServing {
 		return served{}, errBackendBusy
 	}

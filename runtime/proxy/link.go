@@ -399,7 +399,7 @@ func (c *connection) busy() bool {
 func (c *connection) begin(e *relay) (end func(given bool), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dismissed {
+	if c.dismissed && e.from.sent == nil { // else it was sent before that
 		return nil, errDismissed
 	}
 	c.calls[e] = struct{}{}

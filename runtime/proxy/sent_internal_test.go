@@ -1,0 +1,52 @@
+package proxy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+)
+
+// TestAnsweredOverAConnectionThatWentIdle: a call of the quick path that has had
+// its answer goes on over its connection, though that was closed as idle in
+// between, and counts once.
+func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.Full(runtimetest.RevNov)})
+	s.do(old(), "tools/list", `{}`)
+	b := s.backend("a")
+	c := b.primary.ready.Load()
+	if c == nil || !c.dismiss() {
+		t.Fatal("no idle connection")
+	}
+	ctx, ok := bridge.Answered(t.Context(), c.client.Transport(), []byte(`{"content":[]}`), nil)
+	if !ok {
+		t.Fatal("the transport takes no answers")
+	}
+	before := b.activity.usage().Count
+	from := caller{version: bridge.Modern, sent: c}
+	type outcome struct {
+		s   served
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		s, err := b.call(ctx, &relay{method: "tools/call", from: &from, level: silent}, func(*connection) (*runtime.Request, error) {
+			return &runtime.Request{Method: "tools/call", Params: []byte(`{"name":"echo"}`)}, nil
+		})
+		done <- outcome{s, err}
+	}()
+	select {
+	case o := <-done:
+		if o.err != nil || string(o.s.result) != `{"content":[]}` {
+			t.Errorf("got %s, %v", o.s.result, o.err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it goes round in circles")
+	}
+	if n := b.activity.usage().Count - before; n != 0 {
+		t.Errorf("counted %d times more than when it was sent", n)
+	}
+}
