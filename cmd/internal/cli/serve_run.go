@@ -38,6 +38,7 @@ type gateway struct {
 	proxy   *proxy.Proxy
 	store   *store.DB // nil where there is no place for it
 	guard   *transport.Guard
+	room    room
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
@@ -72,6 +73,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	err = g.run(ctx, front)
 	hide()
 	stop()
+	g.room.keep()
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {
 			a.log.Warn("cannot close what was learned of the servers", "err", err)
@@ -83,6 +85,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 // open makes the proxy.
 func (g *gateway) open(entries []config.Entry) error {
 	a := g.a
+	g.room.roomFor(entries)
 	servers, byName := g.servers(entries)
 	g.entries.Store(&byName)
 	o := proxy.Options{
@@ -118,6 +121,7 @@ func (g *gateway) servers(entries []config.Entry) ([]proxy.Server, map[string]co
 // reconfigure serves other entries from now on.
 func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 	before := *g.entries.Load()
+	g.room.roomFor(entries)
 	servers, after := g.servers(entries)
 	both := maps.Clone(before) // one that goes may still be dialled
 	maps.Copy(both, after)
