@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 )
 
@@ -16,6 +17,29 @@ const (
 	// hundreds of megabytes for long.
 	memorySlack = 64 << 20
 )
+
+const (
+	// startGC is the garbage collector's percentage while serve starts: nothing is
+	// collected before the heap has five times the runtime's smallest, which is
+	// 20 MiB. What a start reads stays in use, so that looking for garbage in it
+	// would take a fifth of the start's time and find little.
+	startGC = 500
+	// usualGC is the runtime's own percentage, and smallHeap the heap at which it
+	// first collects by that.
+	usualGC   = 100
+	smallHeap = 4 << 20
+)
+
+// startLean has the garbage collector leave the start alone. settle puts it back,
+// and may be called again. A percentage that the user has set (GOGC) stays.
+func startLean() (settle func()) {
+	before := debug.SetGCPercent(startGC)
+	if before != usualGC {
+		debug.SetGCPercent(before)
+		return func() {}
+	}
+	return sync.OnceFunc(func() { debug.SetGCPercent(usualGC) })
+}
 
 // whileServing runs f beside what follows; stop ends it and waits for it.
 func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {

@@ -47,6 +47,8 @@ type gateway struct {
 
 // serve runs until the client goes (stdio) or the process is told to end.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
+	settle := startLean()
+	defer settle()
 	file, err := a.loadConfig()
 	if err != nil {
 		return err
@@ -66,7 +68,13 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		front = g.serveHTTP
 	}
 	stop := g.follow(file)
-	tidy := time.AfterFunc(tidyAfter, debug.FreeOSMemory)
+	if heapObjects()-int64(len(g.room.b)) < smallHeap {
+		settle() // there is nothing to spare, and what calls leave behind is not to pile up
+	}
+	tidy := time.AfterFunc(tidyAfter, func() {
+		settle()
+		debug.FreeOSMemory()
+	})
 	defer tidy.Stop()
 	defer whileServing(ctx, giveBack)()
 	hide := g.show(ctx)
