@@ -53,7 +53,7 @@ type backend struct {
 	life context.Context //nolint:containedctx // that of its connecting, ended by close
 	end  context.CancelFunc
 	left chan struct{} // closed when it is taken out of use
-	gone chan struct{} // closed when connections that were idle then are
+	gone chan struct{} // closed when what was idle then, or being connected, has ended
 
 	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
 	links   map[Key]*link // besides the primary one

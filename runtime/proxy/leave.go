@@ -43,7 +43,14 @@ func (b *backend) depart(successor *backend) {
 	close(b.left)
 	b.lists.stop()
 	var idle, busy []*connection
+	var ending []<-chan struct{} // what is being connected or closed already
 	for _, l := range b.everyLink() {
+		if l.ending != nil {
+			ending = append(ending, l.ending)
+		}
+		if l.attempt != nil {
+			ending = append(ending, l.attempt.done)
+		}
 		switch c := l.ready.Swap(nil); {
 		case c == nil:
 		case c.dismiss():
@@ -55,6 +62,11 @@ func (b *backend) depart(successor *backend) {
 	b.going = busy
 	b.expose()
 	b.mu.Unlock()
+	if len(busy) == 0 {
+		b.end() // nobody waits for what is being connected
+	} else {
+		ending = nil // it may take as long as the calls
+	}
 	p.hub.follow(b, successor)
 	p.homes.forget(b)
 	p.notes.hand(b, successor)
@@ -64,6 +76,9 @@ func (b *backend) depart(successor *backend) {
 			wg.Go(func() { _ = c.client.Close() })
 		}
 		wg.Wait()
+		for _, ended := range ending {
+			<-ended
+		}
 		close(b.gone)
 	})
 	p.work.Go(func() { b.drain(busy) }) // bounded by leaveTime and what closing takes

@@ -169,7 +169,12 @@ func (l *link) connect(a *attempt) {
 	b := l.b
 	l.awaitEnd(b.life)
 	start := time.Now()
-	c, cat, err := l.open()
+	var c *connection
+	var cat *catalog
+	err := b.endedBy()
+	if b.life.Err() == nil { // else what was before may run still
+		c, cat, err = l.open()
+	}
 	if err == nil && cat != nil {
 		b.p.publish(b, cat, changeKinds{})
 	}

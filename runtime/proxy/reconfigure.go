@@ -160,6 +160,13 @@ func (p *Proxy) enroll(r reshaping, servers []Server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names := namerOf(p.o, servers)
+	for _, b := range r.made {
+		for _, old := range p.leaving { // removed a moment ago, and back
+			if old.name == b.name {
+				b.primary.ending = old.gone // the latest
+			}
+		}
+	}
 	for old, successor := range r.left {
 		old.out = true
 		p.leaving = append(p.leaving, old)
