@@ -321,7 +321,7 @@ func boolean(field func(*Entry) *bool) func(*decoder, *Entry, string, hujson.Val
 func choice(field func(*Entry) *string, words ...string) func(*decoder, *Entry, string, hujson.Value) {
 	return func(d *decoder, e *Entry, at string, v hujson.Value) {
 		if !isString(v) {
-			d.wrong(v, at, "a string")
+			d.fault(v.StartOffset, at+" is "+describe(v)+", want "+strings.Join(words, " or "), "")
 			return
 		}
 		s := v.Value.(hujson.Literal).String()

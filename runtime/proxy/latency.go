@@ -51,7 +51,7 @@ func bucket(d time.Duration) int {
 	if power == 0 {
 		return int(n)
 	}
-	return power<<latencyFine + int(n>>(power-1)&(1<<latencyFine-1)) //nolint:gosec // below 16
+	return power<<latencyFine + int(n>>(power-1)&(1<<latencyFine-1))
 }
 
 // standsFor gives the duration that a bucket stands for.

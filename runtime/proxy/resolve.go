@@ -227,5 +227,13 @@ type backendError struct {
 	err    error
 }
 
-func (e *backendError) Error() string { return e.server + ": " + e.err.Error() }
+// Error names the server, once: why it could not be connected often does already.
+func (e *backendError) Error() string {
+	why := e.err.Error()
+	if strings.HasPrefix(why, e.server+": ") {
+		return why
+	}
+	return e.server + ": " + why
+}
+
 func (e *backendError) Unwrap() error { return e.err }

@@ -67,7 +67,7 @@ func some(tb testing.TB, b *backend, r *rand.Rand) *catalog {
 // before is the same as one that is made anew, whatever has changed.
 func TestSnapshotOfParts(t *testing.T) {
 	for _, o := range []Options{{}, {NoPrefix: true}} {
-		r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // repeatable
+		r := rand.New(rand.NewPCG(1, 2))
 		p := several(t, o, 4)
 		reused := 0
 		for range 500 {

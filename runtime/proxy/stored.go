@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"sync"
@@ -35,8 +36,8 @@ const (
 type keeping struct {
 	mu      sync.Mutex // guards what follows
 	pending map[store.ID]store.Change
-	writing bool // a goroutine is at it
-	failed  bool // it has been said
+	writing bool   // a goroutine is at it
+	said    string // why reading or writing failed, as it was logged
 	closed  bool
 }
 
@@ -124,13 +125,18 @@ func (p *Proxy) written(changes []store.Change) {
 	if err == nil {
 		return
 	}
-	k := &p.keeping
+	p.keeping.failed(p.log, "what servers offer is not kept for the next start", err)
+}
+
+// failed logs that the store does not do what it is for. It is said once: else
+// it would be with each change.
+func (k *keeping) failed(log *slog.Logger, what string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.failed { // once: it would be said with each change
-		p.log.Warn("what servers offer is not kept for the next start", "err", err)
+	if k.said != err.Error() {
+		log.Warn(what, "err", err)
 	}
-	k.failed = true
+	k.said = err.Error()
 }
 
 // recall takes over what is kept of backends, those of a new proxy or of a new
@@ -139,7 +145,7 @@ func (p *Proxy) recall(backends []*backend) {
 	records, err := p.recallRecords(backends)
 	if err != nil {
 		if !errors.Is(err, errNothingStored) {
-			p.log.Warn("what servers offered before cannot be read", "err", err)
+			p.keeping.failed(p.log, "what servers offered before cannot be read", err)
 		}
 		return
 	}

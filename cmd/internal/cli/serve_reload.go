@@ -71,7 +71,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	if err != nil {
 		r.broken = true
 		r.g.noteConfig("", err)
-		a.log.Warn("the configuration cannot be used: what it said before stays", "problem", err.Error(), "hint", hintOf(err))
+		a.log.Warn("the configuration cannot be used: what it said before stays", problem(err)...)
 		return
 	}
 	if r.broken {
@@ -115,9 +115,9 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	for _, p := range f.Faults() {
 		faults[p.Error()] = true
 		if _, before := r.sound[p.Server]; !r.faults[p.Error()] && before {
-			a.log.Warn("an entry cannot be used: what it said before stays", "problem", p.Error(), "hint", p.Hint())
+			a.log.Warn("an entry cannot be used: what it said before stays", problem(&p)...)
 		} else if !r.faults[p.Error()] {
-			a.log.Warn("an entry cannot be used", "problem", p.Error(), "hint", p.Hint())
+			a.log.Warn("an entry cannot be used", problem(&p)...)
 		}
 	}
 	r.faults = faults

@@ -27,7 +27,7 @@ func (a *app) entry(server string) (config.Entry, error) {
 	}
 	for _, w := range f.Warnings() {
 		if w.Server == server {
-			a.log.Warn("configuration", "problem", w.Error(), "hint", w.Hint())
+			a.log.Warn("configuration", problem(&w)...)
 		}
 	}
 	return e, nil
@@ -38,6 +38,15 @@ func hintOf(err error) string {
 		return h.Hint()
 	}
 	return ""
+}
+
+// problem gives a fault for the log, and what mends it where that is known.
+func problem(err error) []any {
+	attrs := []any{"problem", err.Error()}
+	if hint := hintOf(err); hint != "" {
+		attrs = append(attrs, "hint", hint)
+	}
+	return attrs
 }
 
 // noteFaults tells of entries that cannot be used.
