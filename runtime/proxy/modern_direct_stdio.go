@@ -59,7 +59,7 @@ func (l *lineCall) goOn() {
 		})
 		a, ok := f.p.goOn(ctx, &l.direct, r)
 		if ok && ctx.Err() == nil && f.out.Wait() == nil {
-			f.send(frame(nil, id, a))
+			f.respond(id, a)
 		}
 	}()
 }

@@ -57,7 +57,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		defer done()
 		a := f.p.serveModern(ctx, r)
 		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
-			f.send(frame(nil, id, a))
+			f.respond(id, a)
 		}
 	}()
 	return nil

@@ -348,7 +348,7 @@ func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
 		return // cancelled: no answer (specification, Cancellation)
 	}
 	if f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
-		f.send(frame(nil, id, a))
+		f.respond(id, a)
 	}
 }
 
@@ -384,9 +384,20 @@ func (f *stdioFront) send(frames []byte) {
 	}
 }
 
+// respond sends an answer, which is written straight into the output: the page
+// of a list is large.
+func (f *stdioFront) respond(id []byte, a answer) {
+	buf, err := f.out.Begin()
+	if err != nil {
+		return // the client is gone
+	}
+	f.out.End(frame(buf, id, a))
+	f.out.Flush()
+}
+
 // reply answers a request counted by begin.
 func (f *stdioFront) reply(id []byte, a answer) {
-	f.send(frame(nil, id, a))
+	f.respond(id, a)
 	f.end(0)
 }
 

@@ -73,6 +73,7 @@ func Nonblocking(f *os.File) (*os.File, func()) {
 		return f, func() {}
 	}
 	syscall.CloseOnExec(fd)
+	widen(fd)
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		_ = syscall.Close(fd)
 		return f, func() {}
