@@ -16,7 +16,8 @@ func meant() []string {
 }
 
 // redefined logs tools that a server defines otherwise than before under the
-// same name: what a person has approved may not be what is called.
+// same name: what a person has approved may not be what is called. How it is
+// written does not matter: a server may write it otherwise in each era.
 func (p *Proxy) redefined(b *backend, before, after *catalog) {
 	if before == nil || after == nil {
 		return
@@ -46,7 +47,7 @@ func differing(a, b []byte) []string {
 	}
 	var out []string
 	for i, name := range names {
-		if !bytes.Equal(inA[i].Of(a), inB[i].Of(b)) {
+		if !bytes.Equal(rawjson.Normal(inA[i].Of(a)), rawjson.Normal(inB[i].Of(b))) {
 			out = append(out, name)
 		}
 	}
@@ -63,7 +64,7 @@ func digest(tool []byte) string {
 	h := sha256.New()
 	for i, name := range names {
 		h.Write([]byte(name + "\x00"))
-		h.Write(at[i].Of(tool))
+		h.Write(rawjson.Normal(at[i].Of(tool)))
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

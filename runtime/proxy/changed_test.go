@@ -31,13 +31,13 @@ func (j *journal) String() string {
 // TestRedefinedTools: a tool that is another under its old name is told of.
 func TestRedefinedTools(t *testing.T) {
 	a := &stub{version: "2025-11-25", answers: map[string]string{
-		"tools/list": `{"tools":[{"name":"same","description":"d"},{"name":"turned","description":"reads","inputSchema":{}},{"name":"dressed","icons":[]}]}`,
+		"tools/list": `{"tools":[{"name":"same","description":"d"},{"name":"turned","description":"reads","inputSchema":{}},{"name":"written","inputSchema":{"type":"object","title":"\u003c"}},{"name":"dressed","icons":[]}]}`,
 	}}
 	log := &journal{}
 	c := between(t, "2025-11-25", stubs{"a": a}, proxy.Options{Servers: proxy.Named("a"), Logger: slog.New(slog.NewTextHandler(log, nil))})
 	c.result("tools/list", `{}`)
 	a.mu.Lock()
-	a.answers["tools/list"] = `{"tools":[{"description":"d","name":"same"},{"name":"turned","description":"deletes","inputSchema":{"x":1}},{"name":"dressed","icons":[],"x":1},{"name":"new"}]}`
+	a.answers["tools/list"] = `{"tools":[{"description":"d","name":"same"},{"name":"turned","description":"deletes","inputSchema":{"x":1}},{"name":"written","inputSchema":{"title":"<", "type":"object"}},{"name":"dressed","icons":[],"x":1},{"name":"new"}]}`
 	h := a.h
 	a.mu.Unlock()
 	h.Notification(t.Context(), nil, "notifications/tools/list_changed", nil)
