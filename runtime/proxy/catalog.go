@@ -97,6 +97,10 @@ const (
 	wrapping
 	// pictured: it may have a user interface.
 	pictured
+	// executed: it may tell how it is called, which no client is to see as it is.
+	executed
+	// iconic: it may have icons.
+	iconic
 )
 
 // read finds the texts at the item's places.
@@ -123,6 +127,12 @@ func (it *item) find(b *backend) {
 	}
 	if bytes.Contains(it.raw, []byte(`"ui`)) {
 		it.facts |= pictured
+	}
+	if bytes.Contains(it.raw, []byte(`"execution"`)) {
+		it.facts |= executed
+	}
+	if bytes.Contains(it.raw, []byte(`"icons"`)) {
+		it.facts |= iconic
 	}
 }
 

@@ -155,7 +155,9 @@ func (sh *shelf) appendItem(dst []byte, p *Proxy, i int) []byte {
 	if e.titled {
 		edits = append(edits, rawjson.Edit{Span: it.titleAt, New: rawjson.Quote(nil, it.title+" ("+b.name+")")})
 	}
-	edits = append(edits, unsafeIcons(it.raw)...)
+	if sh.k != tools || it.facts&iconic != 0 {
+		edits = append(edits, unsafeIcons(it.raw)...)
+	}
 	if len(edits) > 1 {
 		slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
 	}
@@ -171,8 +173,8 @@ func (sh *shelf) appendEntries(dst []byte, p *Proxy, c *bridge.Conversion, from,
 		}
 		at := len(dst)
 		dst = sh.appendItem(dst, p, i)
-		if sh.k != tools {
-			continue
+		if sh.k != tools || sh.entries[i].item.facts&(executed|wrapping) == 0 {
+			continue // there is nothing that eras differ in: see bridge.Conversion.Item
 		}
 		if was := dst[at:]; len(was) > 0 {
 			if is := c.Item(was); len(is) != len(was) || &is[0] != &was[0] {

@@ -21,7 +21,7 @@ import (
 
 // storedForm is the form's number. It is to be raised when the form changes, or
 // what parse finds in an item does: what was stored before is of no use then.
-const storedForm = 1
+const storedForm = 2
 
 // maxStored bounds a stored catalogue, in bytes; a larger one is not stored.
 const maxStored = 64 << 20
