@@ -32,7 +32,7 @@ type reloading struct {
 // ends that.
 func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, sound: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
-	g.noteConfig(file.Path(), nil)
+	g.noteConfig(file.Path(), nil, file.Faults()...)
 	r.settings, _ = os.ReadFile(g.a.settings.File) // none is an empty one
 	for _, e := range file.Entries() {
 		if e.Fault == nil {
@@ -84,7 +84,7 @@ func (r *reloading) changed(f *config.File, err error) {
 		a.log.Warn("the configuration is not taken over", "err", err)
 		return
 	}
-	r.g.noteConfig(f.Path(), nil)
+	r.g.noteConfig(f.Path(), nil, f.Faults()...)
 	if r.g.store != nil {
 		remember(r.g.store, f)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
@@ -27,13 +28,20 @@ type configStatus struct {
 	Path string `json:"path"`
 	// Loaded is when it was last taken over.
 	Loaded time.Time `json:"loaded"`
-	// Problem is why what it says now cannot be, "" where it is in force.
+	// Problem is why what it says now cannot be, as a whole or of some entries, ""
+	// where all is in force.
 	Problem string `json:"problem,omitempty"`
 }
 
-// noteConfig notes that servers.json was taken over, or could not be.
-func (g *gateway) noteConfig(path string, err error) {
+// noteConfig notes that servers.json was taken over, but for entries with a
+// fault, or could not be.
+func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 	c := configStatus{Path: path, Loaded: time.Now()}
+	texts := make([]string, len(faults))
+	for i := range faults {
+		texts[i] = faults[i].Error()
+	}
+	c.Problem = strings.Join(texts, "; ")
 	if before := g.config.Load(); err != nil && before != nil {
 		c = *before
 		c.Problem = err.Error()

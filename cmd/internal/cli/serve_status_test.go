@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// TestNoteConfig: status tells of a file, and of entries, that are not in force,
+// until they are.
+func TestNoteConfig(t *testing.T) {
+	var g gateway
+	said := func(want string) {
+		t.Helper()
+		if c := g.config.Load(); c.Problem != want || c.Path != "s.json" || c.Loaded.IsZero() {
+			t.Errorf("got %+v, want the problem %q", c, want)
+		}
+	}
+	g.noteConfig("s.json", nil)
+	said("")
+	g.noteConfig("", errors.New("broken"))
+	said("broken")
+	fault := config.Problem{File: "s.json", Line: 3, Column: 5, Server: "fs", Message: "no"}
+	g.noteConfig("s.json", nil, fault, fault)
+	said(`s.json:3:5: server "fs": no; s.json:3:5: server "fs": no`)
+	g.noteConfig("s.json", nil)
+	said("")
+}
