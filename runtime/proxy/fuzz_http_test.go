@@ -56,7 +56,7 @@ func FuzzHTTP(f *testing.F) {
 			}
 		}
 		w := httptest.NewRecorder()
-		closed := exchangeOf(t, front, w, r, front.Close)
+		closed := exchangeOf(t, front, w, r, front.Close, fuzzPatience)
 		statuses := []int{200, 202, 204, 400, 403, 404, 405, 406, 413, 415}
 		if closed {
 			statuses = append(statuses, 503)
@@ -85,14 +85,13 @@ func openSession(t *testing.T, front http.Handler, version string) string {
 
 // exchangeOf serves a request; where that takes long it closes the front, and
 // tells so.
-func exchangeOf(t *testing.T, h http.Handler, w http.ResponseWriter, r *http.Request, shut func()) (closed bool) {
+func exchangeOf(t *testing.T, h http.Handler, w http.ResponseWriter, r *http.Request, shut func(), wait time.Duration) (closed bool) {
 	t.Helper()
 	done := make(chan any, 1)
 	go func() {
 		defer func() { done <- recover() }()
 		h.ServeHTTP(w, r)
 	}()
-	wait := fuzzPatience
 	for {
 		select {
 		case panicked := <-done:
@@ -171,7 +170,7 @@ func FuzzSSE(f *testing.F) {
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1"+path, strings.NewReader(line))
 			r.Header.Set("Content-Type", "application/json")
 			answer := httptest.NewRecorder()
-			exchangeOf(t, front.Messages(), answer, r, front.Close)
+			exchangeOf(t, front.Messages(), answer, r, front.Close, fuzzTime) // it is not answered there
 			checkBody(t, answer)
 			return answer.Code
 		}
