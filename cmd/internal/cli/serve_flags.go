@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -72,9 +73,12 @@ func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 // guard refuses an address that other machines can reach: anyone there could
 // call every tool.
 func (f *serveFlags) guard() error {
-	host, _, err := net.SplitHostPort(f.http)
+	host, port, err := net.SplitHostPort(f.http)
 	if err != nil {
 		return usagef("address %q: want HOST:PORT", f.http).withHint("mcpctl serve --http %s", defaultServeAddr)
+	}
+	if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
+		return usagef("address %q: a port is at most 65535", f.http).withHint("mcpctl serve --http %s", defaultServeAddr)
 	}
 	ip := net.ParseIP(host)
 	if f.insecure || strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback() {

@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestServeGuard: an address that can never be listened on, or that others
+// reach, is a usage error.
+func TestServeGuard(t *testing.T) {
+	for addr, want := range map[string]string{
+		"127.0.0.1:0":     "",
+		"[::1]:65535":     "",
+		"localhost:http":  "",
+		"foo":             "want HOST:PORT",
+		"127.0.0.1:65536": "at most 65535",
+		"127.0.0.1:-1":    "at most 65535",
+		"0.0.0.0:80":      "no authentication",
+	} {
+		err := (&serveFlags{http: addr}).guard()
+		if want == "" && err == nil {
+			continue
+		}
+		if err == nil || exitCode(err) != exitUsage || want == "" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", addr, err, want)
+		}
+	}
+}
