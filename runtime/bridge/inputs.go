@@ -99,6 +99,8 @@ type rounds struct {
 	// last gives the result of the call, from the one that asks for nothing;
 	// nil: it is that.
 	last func(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error)
+	// first is what the request was answered with already; nil sends it.
+	first json.RawMessage
 }
 
 // call sends a request, answers what its results ask for and sends it again,
@@ -114,9 +116,11 @@ func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessag
 		r.Events = events
 	}
 	for round, reasks := 0, 0; ; round++ {
-		raw, err := l.send(ctx, &r)
-		if err != nil {
-			return nil, err
+		raw, err := l.first, error(nil)
+		if raw == nil || round > 0 {
+			if raw, err = l.send(ctx, &r); err != nil {
+				return nil, err
+			}
 		}
 		in, asks, err := l.interim(raw)
 		if err == nil && !asks && l.last != nil {

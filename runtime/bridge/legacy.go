@@ -105,7 +105,25 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	if !mayAsk(req.Method) {
 		return l.send(ctx, req)
 	}
-	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim}
+	var first json.RawMessage
+	if req.Token == nil && !req.Inputs && !req.Tasks && !l.tasks.calls {
+		// Nearly all calls: nothing of what follows is made for them.
+		raw, err := l.send(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		if _, asks, err := legacyInterim(raw); err == nil && !asks {
+			return raw, nil
+		}
+		first = raw
+	}
+	return l.inRounds(ctx, req, first)
+}
+
+// inRounds sends a request whose results may ask, or be tasks; first is what it
+// was answered with, nil where it was not sent.
+func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, first json.RawMessage) (json.RawMessage, error) {
+	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim, first: first}
 	if req.Method == "tools/call" {
 		r.send, r.last = l.asTask, l.absorb
 		if req.Tasks {

@@ -119,6 +119,9 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 		gen = s.generation.Load()
 	}
 	err := send()
+	if err == nil {
+		return nil
+	}
 	var lost sessionLost
 	if refusesVersion(err) {
 		return l.o.stale(err)

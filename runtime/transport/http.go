@@ -52,6 +52,14 @@ type HTTP struct {
 	listening context.Context //nolint:containedctx // of the latest Listen: a new session has a stream again
 	onLost    func()          // told when the stream of Listen finds the session gone; nil for nobody
 	renewed   bool            // it has been told, and no stream has opened since
+	common    common
+}
+
+// common are the headers that a request was sent with and that others of the
+// same revision and session can be sent with, too. They are never changed.
+type common struct {
+	version, session string
+	header           http.Header // nil for none
 }
 
 var _ runtime.Transport = (*HTTP)(nil)
@@ -122,22 +130,46 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 // exchange posts the request and reads its answer. Rest, where there is one,
 // reads what follows the answer; it may be run after the call has returned.
 func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err error) {
-	header, session := t.headers(x.req)
+	modern := isModern(x.req.Version)
+	header, session := t.usual(x.req)
+	whole := header != nil
+	if !whole {
+		header, session = t.headers(x.req)
+	}
 	x.session = session
-	if isModern(x.req.Version) {
+	if modern {
 		header[headerMethod] = []string{x.req.Method} // required on every request
 		mirror(header, x.req.Mirror)
 	}
 	resp, sent, err := t.w.do(x.ctx, outgoing{
-		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header,
+		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, whole: whole,
 		body: requestBody(x.id, x.req.Method, x.req.Params),
 	})
 	x.sent = sent
 	if err != nil {
 		return nil, nil, err
 	}
+	if !whole && !modern && x.req.Method != methodInitialize && t.w.shares() {
+		t.mu.Lock()
+		t.common = common{x.req.Version, session, header}
+		t.mu.Unlock()
+	}
 	t.noteSession(x, resp)
 	return t.answer(x, resp)
+}
+
+// usual gives the headers of a request of the handshake era in a session in which
+// another was sent before, nil where they are to be made.
+func (t *HTTP) usual(req *runtime.Request) (_ http.Header, session string) {
+	if req.Method == methodInitialize {
+		return nil, ""
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := &t.common; c.version == req.Version && c.session == t.session && t.version == req.Version {
+		return c.header, c.session
+	}
+	return nil, ""
 }
 
 // headers are those of any message under the request's version, in a map of its

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -424,5 +426,51 @@ func TestHTTP2(t *testing.T) {
 	defer cancel()
 	if _, err := c.Call(ctx, &runtime.Request{Method: "wait", Version: modern}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// counting is an authorizer whose key is another for each request.
+type counting struct{ n atomic.Int64 }
+
+func (c *counting) Authorize(_ context.Context, r *http.Request) error {
+	r.Header.Set("Authorization", "Bearer "+strconv.FormatInt(c.n.Add(1), 10))
+	return nil
+}
+
+func (*counting) Challenged(context.Context, *http.Response) (bool, error) { return false, nil }
+
+// TestHTTPSharedHeaders: requests of one session share their headers, but for
+// what differs between them: the revision, and what an authorizer adds.
+func TestHTTPSharedHeaders(t *testing.T) {
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+	})
+	bare := newHTTP(t, s.URL, transport.HTTPOptions{Headers: map[string]string{"X-Key": "k"}})
+	for i, version := range []string{"2025-11-25", "2025-11-25", "2025-06-18", "2025-03-26", "2025-11-25", "2026-07-28", "2025-11-25"} {
+		if _, err := bare.Call(t.Context(), &runtime.Request{Method: "a", Version: version}); err != nil {
+			t.Fatal(err)
+		}
+		h := s.requests(t, 1)[i].Header
+		method := ""
+		if version == "2026-07-28" {
+			method = "a"
+		}
+		if version == "2025-03-26" {
+			version = "" // knows no such header
+		}
+		if h.Get("Mcp-Protocol-Version") != version || h.Get("Mcp-Method") != method || h.Get("X-Key") != "k" ||
+			h.Get("Accept") == "" || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "mcpctl" {
+			t.Errorf("request %d: %v", i, h)
+		}
+	}
+	before := s.count()
+	guarded := newHTTP(t, s.URL, transport.HTTPOptions{Authorizer: &counting{}})
+	for i := range 3 {
+		if _, err := guarded.Call(t.Context(), &runtime.Request{Method: "a", Version: legacy}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.requests(t, 1)[before+i].Header.Get("Authorization"); got != "Bearer "+strconv.Itoa(i+1) {
+			t.Errorf("request %d: %q", i, got)
+		}
 	}
 }

@@ -184,6 +184,9 @@ type outgoing struct {
 	accept string
 	body   []byte      // nil sends none
 	header http.Header // what the protocol adds, canonical; the request's own, nil for nothing
+	// whole tells that header is what another request like this one was sent
+	// with: nothing may be added.
+	whole bool
 }
 
 const (
@@ -196,8 +199,9 @@ const (
 // ever repeated, since a call may act. Sent reports whether a connection was
 // there to write to.
 func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bool, err error) {
-	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	var watch watch
+	watch.trace.GotConn = watch.gotConn
+	ctx = httptrace.WithClientTrace(ctx, &watch.trace)
 	for try := 1; ; try++ {
 		if try > 1 {
 			o.header = o.header.Clone() // of the last request somebody may still be reading
@@ -207,7 +211,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 			return nil, sent, markUnsent(err, sent)
 		}
 		resp, err := w.send(req)
-		sent = connected.Load()
+		sent = watch.connected.Load()
 		if err != nil {
 			return nil, sent, sendError(ctx, w.target, err, sent)
 		}
@@ -226,6 +230,18 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 	}
 }
 
+// watch learns whether a request got a connection.
+type watch struct {
+	trace     httptrace.ClientTrace
+	connected atomic.Bool
+}
+
+func (w *watch) gotConn(httptrace.GotConnInfo) { w.connected.Store(true) }
+
+// shares tells whether the headers of one request may be sent with another, too:
+// authorizers, and clients that are not ours, may add to them.
+func (w *wire) shares() bool { return w.auth == nil && w.own != nil }
+
 func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 	h := o.header
 	if h == nil {
@@ -239,6 +255,12 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(o.body)), nil }
 		req.Body, _ = req.GetBody()
 	}
+	if w.host != "" {
+		req.Host = w.host
+	}
+	if o.whole {
+		return req, nil
+	}
 	h["User-Agent"] = userAgent
 	if w.auth != nil {
 		if err := w.auth.Authorize(ctx, req); err != nil {
@@ -246,9 +268,6 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 		}
 	}
 	maps.Copy(h, w.static) // among which is none of the protocol's: see addStatic
-	if w.host != "" {
-		req.Host = w.host
-	}
 	if o.body != nil {
 		h["Content-Type"] = contentType
 	}

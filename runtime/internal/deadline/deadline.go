@@ -29,7 +29,7 @@ type Clock struct {
 	limit   time.Duration
 	ceiling time.Duration
 	end     time.Time
-	ctx     context.Context //nolint:containedctx // the context that the clock ends, cancelled by Stop
+	ctx     clocked         // the context that the clock ends, cancelled by Stop
 	parent  context.Context //nolint:containedctx // what ctx was made from, for its values alone
 	cancel  context.CancelCauseFunc
 
@@ -41,11 +41,26 @@ type Clock struct {
 // Start makes a context with a clock. A limit of 0 or less never ends it.
 func Start(ctx context.Context, limit, ceiling time.Duration) (context.Context, *Clock) {
 	k := &Clock{limit: limit, ceiling: ceiling, end: time.Now().Add(ceiling), parent: ctx}
-	k.ctx, k.cancel = context.WithCancelCause(context.WithValue(ctx, key{}, k))
+	k.ctx.clock = k
+	k.ctx.Context, k.cancel = context.WithCancelCause(ctx)
 	if limit > 0 {
 		k.timer = time.AfterFunc(min(limit, ceiling), func() { k.cancel(ErrExpired) })
 	}
-	return k.ctx, k
+	return &k.ctx, k
+}
+
+// clocked is a context that tells its clock.
+type clocked struct {
+	context.Context //nolint:containedctx // what it is
+	clock           *Clock
+}
+
+// Value implements [context.Context].
+func (c *clocked) Value(name any) any {
+	if name == (key{}) {
+		return c.clock
+	}
+	return c.Context.Value(name)
 }
 
 // key finds the clock of a context.
@@ -100,7 +115,7 @@ func (k *Clock) Suspend() (resume func()) {
 }
 
 // Expired tells whether the clock, and not its parent, has ended the context.
-func (k *Clock) Expired() bool { return errors.Is(context.Cause(k.ctx), ErrExpired) }
+func (k *Clock) Expired() bool { return errors.Is(context.Cause(k.ctx.Context), ErrExpired) }
 
 // Bound is what a clock that has expired has ended the context for: the limit
 // without a sign of life, or the ceiling.
