@@ -226,10 +226,11 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 	probing, stop := context.WithCancel(ctx)
 	defer stop()
 	go func() { answers <- o.discover(probing, t) }()
+	begun := time.Now()
 	if a := o.wait(ctx, t, answers); a != nil {
 		return o.decide(ctx, t, *a)
 	}
-	o.Logger.Info("no answer to server/discover: trying the handshake", "after", o.ProbeTimeout)
+	o.Logger.Info("no answer to server/discover: trying the handshake", "after", time.Since(begun).Round(time.Millisecond))
 	type outcome struct {
 		c   *Connected
 		err error

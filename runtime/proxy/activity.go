@@ -56,7 +56,7 @@ func (a *activity) began(now time.Time) {
 	at := now.UnixNano()
 	a.begins.n.Add(1)
 	last := a.begins.last.Load()
-	if at > last {
+	if at > last || last-at > int64(setBack) {
 		a.begins.last.Store(at)
 	}
 	if at-last > int64(restAfter) {
@@ -71,14 +71,27 @@ func (a *activity) paused(last, now int64) {
 	a.interval.rested(last, now, a.begins.n.Load())
 }
 
+// setBack is by how much a request must come before the one before it to show
+// that the clock was set back: of those that come at once some are late.
+const setBack = time.Minute
+
 // slowAfter is how long a request takes whose end is to be told from its
 // beginning by whoever wants to know since when the backend is idle.
 const slowAfter = time.Second
 
 // idleSince is when the backend was last in use, less than slowAfter early, in
-// this process or one before it; the zero Time for never.
-func (a *activity) idleSince() time.Time {
-	return moment(max(a.begins.last.Load(), a.ends.slow.Load()))
+// this process or one before it; the zero Time for never. What is after now was
+// noted before the clock was set back: it says nothing any more.
+func (a *activity) idleSince(now time.Time) time.Time {
+	last, slow := a.begins.last.Load(), a.ends.slow.Load()
+	most := now.Add(setBack).UnixNano()
+	if slow > most {
+		slow = 0
+	}
+	if last > most {
+		last = 0
+	}
+	return moment(max(last, slow))
 }
 
 // withdrawn takes back what began: the request takes another way, on which it

@@ -143,7 +143,8 @@ func (p *Proxy) outdated(now time.Time) (out []*backend) {
 		}
 		b.mu.Lock()
 		ready := (!b.met.Load() || b.lists.lacking && b.primary.ready.Load() == nil) && !b.closed && b.primary.attempt == nil && !now.Before(b.primary.retryAt)
-		old := b.lists.lacking || now.Sub(b.verified) >= refreshAge
+		age := now.Sub(b.verified) // less than nothing where the clock was set back
+		old := b.lists.lacking || age >= refreshAge || age < -setBack
 		b.mu.Unlock()
 		if ready && old {
 			out = append(out, b)

@@ -159,7 +159,7 @@ func (l *link) idleAt(u store.Usage) (time.Time, bool) {
 	}
 	d, ever := b.set().idleTimeout(u, c.touched())
 	since := c.since
-	if last := b.activity.idleSince(); c.touched() && last.After(since) {
+	if last := b.activity.idleSince(time.Now()); c.touched() && last.After(since) {
 		since = last
 	}
 	return since.Add(d), ever

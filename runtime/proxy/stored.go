@@ -42,7 +42,9 @@ type keeping struct {
 }
 
 // keep has a part of what is kept of the backend replaced, soon. It waits for
-// nothing. A later change of a part replaces one that is not written yet.
+// nothing. A later change of a part replaces one that is not written yet. Of a
+// server one entry is kept, so what is learned under one that has been replaced
+// is not.
 func (b *backend) keep(c store.Change) {
 	p := b.p
 	if p.o.Store == nil || b.set().Digest == "" {
@@ -52,8 +54,13 @@ func (b *backend) keep(c store.Change) {
 	k := &p.keeping
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed {
+	if k.closed || b.hasLeft() && p.has(b.name) {
 		return
+	}
+	for id := range k.pending {
+		if id.Name == c.ID.Name && id != c.ID {
+			delete(k.pending, id)
+		}
 	}
 	if k.pending == nil {
 		k.pending = map[store.ID]store.Change{}
@@ -73,10 +80,15 @@ func (b *backend) keep(c store.Change) {
 		was.Usage = c.Usage
 	}
 	k.pending[c.ID] = was
-	if !k.writing {
+	if !k.writing && p.lifetime.Err() == nil { // else Close writes
 		k.writing = true
 		p.work.Go(p.write)
 	}
+}
+
+// has tells whether there is a server with a name.
+func (p *Proxy) has(name string) bool {
+	return slices.ContainsFunc(p.all(), func(b *backend) bool { return b.name == name })
 }
 
 // write writes what waits, until there is nothing left or the proxy ends, which

@@ -30,7 +30,7 @@ type average struct {
 func (a *average) rested(last, now int64, n uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.since > 0 {
+	if a.since > 0 && a.since-now < int64(setBack) {
 		if last < a.since || now <= a.since {
 			return // another request has ended the same pause
 		}

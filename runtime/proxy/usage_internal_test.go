@@ -91,7 +91,7 @@ func TestUsageIsTheAverageOfIntervals(t *testing.T) {
 func TestUsageOfOneRequest(t *testing.T) {
 	t.Parallel()
 	a := new(activity)
-	if u := a.usage(); u != (store.Usage{}) || !a.idleSince().IsZero() {
+	if u := a.usage(); u != (store.Usage{}) || !a.idleSince(time.Now()).IsZero() {
 		t.Errorf("got %+v", u)
 	}
 	a.began(time.Now())
@@ -128,7 +128,7 @@ func TestIdleSinceTheEnd(t *testing.T) {
 		a := new(activity)
 		for _, takes := range []time.Duration{0, time.Millisecond, slowAfter, slowAfter + 1, time.Hour, 0} {
 			a.request(takes)
-			if early := time.Since(a.idleSince()); early < 0 || early > slowAfter {
+			if early := time.Since(a.idleSince(time.Now())); early < 0 || early > slowAfter {
 				t.Errorf("after a request of %v: idle for %v", takes, early)
 			}
 			time.Sleep(time.Minute) // as time goes in the bubble
