@@ -142,11 +142,11 @@ func (p *Proxy) written(changes []store.Change) {
 
 // failed logs that the store does not do what it is for. It is said once: else
 // it would be with each change.
-func (k *keeping) failed(log *slog.Logger, what string, err error) {
+func (k *keeping) failed(logger *slog.Logger, what string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.said != err.Error() {
-		log.Warn(what, "err", err)
+		logger.Warn(what, "err", err)
 	}
 	k.said = err.Error()
 }
