@@ -59,7 +59,11 @@ func TestBackends(t *testing.T) {
 			if e.slow && testing.Short() {
 				t.Skip("takes half a minute")
 			}
-			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": hostileEntry("bad", fault)})
+			bad := hostileEntry("bad", fault)
+			if e.right {
+				bad["requestTimeout"] = patient.String()
+			}
+			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": bad})
 			g := gather(t, d, "good", 2, 5*time.Millisecond)
 			attack(t, d, e)
 			g.dismiss()
@@ -78,9 +82,14 @@ func TestRemotes(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(hostile.Handler("bad", fault))
 			t.Cleanup(s.Close)
-			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": {"url": s.URL + "/mcp", "connectTimeout": "5s"}})
+			e := expected(fault)
+			bad := map[string]any{"url": s.URL + "/mcp", "connectTimeout": "5s"}
+			if e.right {
+				bad["requestTimeout"] = patient.String()
+			}
+			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": bad})
 			g := gather(t, d, "good", 2, 5*time.Millisecond)
-			attack(t, d, expected(fault))
+			attack(t, d, e)
 			g.dismiss()
 			u := d.usage(t)
 			// Four answers at once of 64 MiB each, in buffers that grow by halves.
@@ -102,7 +111,10 @@ func attack(t *testing.T, d *daemon, e expectation) {
 	if testing.Short() {
 		rounds = 1
 	}
-	if e.slow {
+	switch {
+	case e.right:
+		within = patient + slack
+	case e.slow:
 		rounds, within = 1, lists+slack
 	}
 	var wg sync.WaitGroup

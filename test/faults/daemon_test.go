@@ -36,7 +36,11 @@ func hostileEntry(name, faults string, more ...string) map[string]any {
 		panic(err)
 	}
 	args := append([]string{"-name", name, "-fault", faults}, more...)
-	return map[string]any{"command": exe, "args": args, "shutdownTimeout": "1s", "connectTimeout": "5s"}
+	e := map[string]any{"command": exe, "args": args, "shutdownTimeout": "1s", "connectTimeout": "5s"}
+	if faults == "" {
+		e["requestTimeout"] = patient.String() // its callers say themselves what is too long
+	}
+	return e
 }
 
 // daemon is a running mcpctl serve --http.
@@ -58,7 +62,7 @@ func serve(t testing.TB, s servers, args ...string) *daemon {
 	d := &daemon{mark: rand.Text(), stderr: &output{changed: make(chan struct{})}, exited: make(chan struct{})}
 	config := filepath.Join(t.TempDir(), "servers.json")
 	d.configure(t, config, s)
-	d.cmd = exec.Command(*program, append([]string{"serve", "--http", "127.0.0.1:0", "--request-timeout", requestTimeout.String()}, args...)...)
+	d.cmd = exec.Command(*program, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MCPCTL_") && !strings.HasPrefix(v, "GORACE=") {
 			d.cmd.Env = append(d.cmd.Env, v)
@@ -86,6 +90,9 @@ func (d *daemon) configure(t testing.TB, path string, s servers) {
 	for _, e := range s {
 		if e["command"] != nil {
 			e["env"] = map[string]string{markName: d.mark, hostile.Env: "1"}
+		}
+		if e["requestTimeout"] == nil {
+			e["requestTimeout"] = requestTimeout.String()
 		}
 	}
 	var b bytes.Buffer

@@ -73,10 +73,13 @@ const (
 	// gone is how long a process of a server may outlive its end: half a second
 	// of grace, five until the kill, and half for the machine.
 	gone = 6 * time.Second
-	// requestTimeout is what daemons give a request, and slack what the machine
-	// may add before it is answered.
+	// requestTimeout is what servers are given for a request; patient is for those
+	// that answer each, however much they say before: that takes what the machine
+	// takes.
 	requestTimeout = 3 * time.Second
-	slack          = 20 * time.Second
+	patient        = 30 * time.Second
+	// slack is what the machine may add before a request is answered.
+	slack = 20 * time.Second
 	// returned is how much more memory a process may have after everything than
 	// before, in MiB: caches, stacks, and what the runtime keeps.
 	returned = 120
