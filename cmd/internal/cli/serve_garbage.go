@@ -11,9 +11,9 @@ import (
 // then collects at 4 MB, and with some 9 KB of garbage that net/http and we
 // leave for each such call that is 30 collections a second, a seventh of the
 // CPU time. Unlike a higher percentage it costs the same however much is in use:
-// at most this much memory, and none for itself, as nothing is ever written to
-// it. Calls to processes leave next to nothing and need no room.
-const heapRoom = 4 << 20
+// at most twice this much memory, and none for itself, as nothing is ever
+// written to it. Calls to processes leave next to nothing and need no room.
+const heapRoom = 12 << 20
 
 // room is memory that counts as in use and is never touched.
 type room struct{ b []byte }
