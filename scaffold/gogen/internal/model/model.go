@@ -1,0 +1,250 @@
+// Package model is what a generated package consists of, before it is Go: the
+// one form that schemas are built into (package build), names are chosen in
+// (package names) and source is emitted from (package emit). It holds no
+// schema to interpret and no syntax.
+//
+// Two rules make it safe to use. No type is narrower than its schema: every
+// value that the schema allows has a place in it and comes out of it again
+// equal. And what the types and [Rules] do not hold is never lost: the whole
+// schema is then in [Decl.Schema] and checked by a validator.
+package model
+
+// Package is a whole generated package.
+type Package struct {
+	Name   string // of the Go package
+	Server string // what the user calls the server
+	// Implementation is what the server calls itself, such as
+	// "mcp-servers/everything 2.0.0"; "" is left out.
+	Implementation string
+	Protocol       string // the revision it was asked under; "" is left out
+	Digest         string // of all that was generated from: "sha256:" and hex
+	Tools          []*Tool
+	Prompts        []*Prompt
+	Resources      []*Resource
+	Templates      []*Template
+	// Decls in the order of their making: tools by name, parameters before
+	// results, a type before those inside it.
+	Decls    []*Decl
+	Warnings []Warning
+}
+
+// Warning says that something was left less typed than the schema has it.
+type Warning struct {
+	Tool    string
+	Pointer string // inside the tool, such as "/inputSchema/properties/a"; "" for all of it
+	Reason  string
+}
+
+// Tool is one method.
+type Tool struct {
+	Name   string
+	GoName string
+	Doc    []string // paragraphs; the first is what the method does
+	// ReadOnly and Destructive are the server's claims.
+	ReadOnly, Destructive bool
+	Digest                string // of the definition, as package codegen computes it
+	// Params is nil for a tool whose arguments are a raw JSON object.
+	Params *Decl
+	// Optional is set where no argument is required: the parameters are then an
+	// option of the call, so that a first or one more optional argument leaves
+	// the method's signature as it is.
+	Optional bool
+	// Result is nil for a tool without an output schema.
+	Result *Decl
+}
+
+// Prompt is one function that gets a prompt.
+type Prompt struct {
+	Name   string
+	GoName string
+	Doc    []string
+	// Params has string fields only; nil where the prompt takes no arguments.
+	// Optional is as for a tool.
+	Params   *Decl
+	Optional bool
+}
+
+// Resource is one function that reads a resource.
+type Resource struct {
+	URI    string
+	GoName string
+	Doc    []string
+}
+
+// Template is one function that reads what a URI template (RFC 6570) leads to.
+type Template struct {
+	URITemplate string
+	GoName      string
+	Doc         []string
+	Params      *Decl // a string, list or map a variable
+}
+
+// Kind is the closed set of what a value that is not null can be in Go.
+type Kind uint8
+
+const (
+	Raw     Kind = iota // json.RawMessage
+	String              // string
+	Bool                // bool
+	Int                 // int64
+	Float               // float64
+	Decimal             // json.Number: integers beyond 64 bits, or all numbers on request
+	List                // []Elem
+	Map                 // map[string]Elem
+	Named               // a declared type
+	Format              // a named string of package runtime, such as runtime.DateTime
+)
+
+// Type is the type of the value at one place.
+type Type struct {
+	Kind     Kind
+	Elem     *Type // of List and Map
+	ElemNull bool  // elements may be null
+	Decl     *Decl // of Named
+	Format   string
+	// Rules hold at this place, besides those of the declared type; nil is none.
+	Rules *Rules
+	// Why says what a Raw value stands for that could not be typed; "" where the
+	// schema itself allows anything.
+	Why string
+}
+
+// Rules are what typed code checks. Numbers are JSON texts, so that none is
+// rounded; "" and nil are no rule.
+type Rules struct {
+	Minimum, Maximum                   string
+	ExclusiveMinimum, ExclusiveMaximum string
+	MultipleOf                         string
+	MinLength, MaxLength               *int64 // code points
+	Patterns                           []string
+	MinItems, MaxItems                 *int64
+	UniqueItems                        bool
+	MinProperties, MaxProperties       *int64
+	// Values are the JSON texts of all values allowed, for booleans and floats;
+	// strings and integers have an enum declaration instead.
+	Values []string
+}
+
+// Form is the closed set of declarations.
+type Form uint8
+
+const (
+	Struct     Form = iota // an object
+	StringEnum             // strings, some of which have constants
+	IntEnum                // 64 bit integers, some of which have constants
+	MixedEnum              // any JSON values, some of which have variables
+	Defined                // a name for another type: a list or map that contains itself, an arm of a union
+	Wrapper                // a result whose structured content is no object of its own
+	Union                  // one of several types
+	Tuple                  // an array whose places have types
+)
+
+// Side tells what a declaration is for.
+type Side uint8
+
+const (
+	Input  Side = iota // arguments: what mcpctl's users write
+	Output             // results: what servers write, and may have added to since
+)
+
+// Decl is a declared type.
+type Decl struct {
+	Form Form
+	Side Side
+	// Key is the declaration's place in what the package is made from. It is
+	// unique, and the same whatever else is generated: the lock file knows the
+	// name by it. See the package names for its spelling.
+	Key string
+	// Tool is the name of the tool it belongs to; "" for prompts and templates.
+	Tool string
+	// Want is the name it should have, Name the one it gets.
+	Want, Name string
+	// Top declarations, parameters and results, get their names first.
+	Top bool
+	Doc []string // paragraphs; the first begins with the name when emitted
+	// Fields of a Struct, required ones first, then by JSON name; of a Tuple, in
+	// their order (JSON is then the index).
+	Fields []*Field
+	// Rest is the type of members or items without a field, nil where there are
+	// none: a closed object.
+	Rest     *Type
+	RestNull bool
+	// Loose structs also take values that are no objects, as a schema with
+	// properties and without a type does.
+	Loose bool
+	// Result structs and wrappers keep the raw result.
+	Result bool
+	Values []*Value
+	// Under is what a Defined type or Wrapper is made of.
+	Under     *Type
+	UnderNull bool
+	// Arms of a Union, and how to choose among them.
+	Arms   []*Arm
+	Select Select
+	// Member is the discriminator of SelectMember.
+	Member string
+	// Rules of the value as a whole.
+	Rules *Rules
+	// Schema is canonical JSON, set on Top declarations only, where types and
+	// rules do not hold all that the schema says.
+	Schema string
+}
+
+// Presence tells what a member may be besides a value.
+type Presence uint8
+
+const (
+	Always         Presence = iota // required, not null
+	OrNull                         // required, may be null
+	OrAbsent                       // optional, not null
+	OrAbsentOrNull                 // optional, may be null
+	Constant                       // required, one value only: no field
+)
+
+// Field is one member of a struct or one place of a tuple.
+type Field struct {
+	JSON     string
+	Name     string // in Go
+	Type     *Type
+	Presence Presence
+	Literal  string // JSON text of a Constant
+	Default  string // JSON text of the server's default; "" is none
+	Doc      []string
+	// Indirect fields are pointers although they are required, because a type
+	// that contains itself would have no size.
+	Indirect bool
+}
+
+// Value is one value of an enum.
+type Value struct {
+	Text string // the string, the digits, or the JSON text of a MixedEnum
+	Name string
+	Doc  string
+}
+
+// Select is how the arm of a union is found in a JSON value.
+type Select uint8
+
+const (
+	// SelectKind: by the JSON kind; no two arms share one.
+	SelectKind Select = iota
+	// SelectMember: by the value of one member that every arm has (objects).
+	SelectMember
+	// SelectKeys: by the members that are there; each arm requires one that no
+	// other arm knows (objects).
+	SelectKeys
+	// SelectFirst: the first arm that takes the value.
+	SelectFirst
+)
+
+// Arm is one type of a union. Each is a declared type of its own.
+type Arm struct {
+	Decl *Decl
+	// Kinds are the JSON kinds of its values: "string", "number", "boolean",
+	// "array", "object".
+	Kinds []string
+	// Values are the JSON texts of the discriminator that choose it.
+	Values []string
+	// Keys choose it by SelectKeys.
+	Keys []string
+}
