@@ -18,9 +18,23 @@ type Input struct {
 	// Implementation is what the server calls itself; it stands in the header.
 	// The zero value leaves it out.
 	Implementation runtime.Implementation
+	// Protocol is the revision that the server was asked under; it stands in the
+	// header. "" leaves it out.
+	Protocol string
 	// Tools in any order. Where a tool's Raw is set, it is what tools.json
-	// gets; otherwise the tool's fields are.
-	Tools []runtime.Tool
+	// gets; otherwise the tool's fields are. The same holds for the others.
+	Tools     []runtime.Tool
+	Prompts   []runtime.Prompt
+	Resources []runtime.Resource
+	Templates []runtime.ResourceTemplate
+	// Decimals types every number as json.Number in place of float64, so that
+	// its digits stay as they are written.
+	Decimals bool
+	// ImportPath is how other packages import this one. Its test double, which
+	// has to, is left out where it is "".
+	ImportPath string
+	// Standalone makes a package that imports the standard library alone.
+	Standalone bool
 }
 
 // Output is a generated package.
@@ -35,7 +49,8 @@ type Output struct {
 	Tools, Fields, Untyped int
 }
 
-// File is one generated file; its name has no directory.
+// File is one generated file. Its name is relative to the package's folder,
+// with slashes: the test double has a folder in it.
 type File struct {
 	Name string
 	Data []byte

@@ -22,7 +22,11 @@ type List struct {
 	// Implementation is what a file written by mcpctl says of the server; zero
 	// in others.
 	Implementation runtime.Implementation
+	Protocol       string
 	Tools          []runtime.Tool
+	Prompts        []runtime.Prompt
+	Resources      []runtime.Resource
+	Templates      []runtime.ResourceTemplate
 	// More is set where the file is one page of several (nextCursor).
 	More bool
 }
