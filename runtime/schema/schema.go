@@ -13,7 +13,8 @@ import (
 
 // Schema is one parsed schema.
 type Schema struct {
-	root any // *object or bool
+	root    any                  // *object or bool
+	remotes jsonschema.URLLoader // set by tests alone; nil is nothing beyond the schema
 
 	once     sync.Once
 	compiled *jsonschema.Schema
@@ -66,6 +67,9 @@ func (s *Schema) compile() (*jsonschema.Schema, error) {
 		s.steps = &budget{}
 		c := jsonschema.NewCompiler()
 		c.UseLoader(closedLoader{})
+		if s.remotes != nil {
+			c.UseLoader(s.remotes)
+		}
 		c.UseRegexpEngine(compileRegexp)
 		for _, name := range formats() {
 			c.RegisterFormat(&jsonschema.Format{Name: name, Validate: func(any) error { return nil }})
