@@ -16,17 +16,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// Caller calls tools. [Client] is one; generated clients take any, so a test
-// can pass a fake.
-type Caller interface {
-	// CallTool calls a tool with a raw arguments object and returns what the
-	// server answered. A result with isError set is returned as a result, not
-	// as an error; see [ToolResult.IsError] and [ToolError]. Nil or empty args
-	// send an empty object, a nil opts is the zero value. Args that are not
-	// JSON are an error, and nothing is sent.
-	CallTool(ctx context.Context, name string, args json.RawMessage, opts *CallOptions) (*ToolResult, error)
-}
-
 // CallOptions are settings of one call.
 type CallOptions struct {
 	// Progress is called for each progress message, in order, from the
@@ -239,6 +228,45 @@ func (c *Client) GetPrompt(ctx context.Context, name string, args map[string]str
 	return r, nil
 }
 
+// Complete asks for values that an argument may have which begin as value
+// does. Others are the arguments that are known already; nil is none.
+func (c *Client) Complete(ctx context.Context, ref CompletionRef, argument, value string, others map[string]string, opts *CallOptions) (*Completion, error) {
+	type reference struct {
+		Type string `json:"type"`
+		Name string `json:"name,omitempty"`
+		URI  string `json:"uri,omitempty"`
+	}
+	type known struct {
+		Arguments map[string]string `json:"arguments"`
+	}
+	params := struct {
+		Ref      reference `json:"ref"`
+		Argument struct {
+			Name  string `json:"name"`
+			Value string `json:"value"`
+		} `json:"argument"`
+		Context *known `json:"context,omitempty"`
+	}{Ref: reference{Type: "ref/prompt", Name: ref.Prompt}}
+	if ref.Template != "" {
+		params.Ref = reference{Type: "ref/resource", URI: ref.Template}
+	}
+	params.Argument.Name, params.Argument.Value = argument, value
+	if len(others) > 0 {
+		params.Context = &known{others}
+	}
+	var r struct {
+		Completion *Completion `json:"completion"`
+	}
+	var raw json.RawMessage
+	if err := c.get(ctx, "completion/complete", params, opts, &r, &raw); err != nil {
+		return nil, err
+	}
+	if r.Completion == nil {
+		return nil, &ProtocolError{Reason: "completion/complete: the result has no completion"}
+	}
+	return r.Completion, nil
+}
+
 // get makes a call, decodes its result into v and keeps the bytes in raw.
 func (c *Client) get(ctx context.Context, method string, params any, opts *CallOptions, v any, raw *json.RawMessage) error {
 	b, err := json.Marshal(params)
@@ -258,102 +286,6 @@ func (c *Client) get(ctx context.Context, method string, params any, opts *CallO
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.Call(ctx, "ping", nil, nil)
 	return err
-}
-
-// maxPages bounds a list whose server hands out cursors without end, and
-// maxListBytes the pages of one together.
-const (
-	maxPages     = 1000
-	maxListBytes = 64 << 20
-)
-
-// ListPages calls a list method until there is no nextCursor and returns each
-// page's raw result. A cursor that comes twice is an error: the list would
-// never end. An empty string is a cursor like any other (specification,
-// Pagination).
-func (c *Client) ListPages(ctx context.Context, method string) ([]json.RawMessage, error) {
-	var pages []json.RawMessage
-	var params json.RawMessage
-	seen, size := map[string]bool{}, 0
-	for range maxPages {
-		raw, err := c.Call(ctx, method, params, nil)
-		if err != nil {
-			return nil, err
-		}
-		if size += len(raw); size > maxListBytes {
-			return nil, &ProtocolError{Reason: fmt.Sprintf("%s: more than %d MiB", method, maxListBytes>>20)}
-		}
-		var page struct {
-			NextCursor *string `json:"nextCursor"`
-		}
-		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, &ProtocolError{Reason: method + ": the result is not an object"}
-		}
-		pages = append(pages, raw)
-		if page.NextCursor == nil {
-			return pages, nil
-		}
-		if seen[*page.NextCursor] {
-			return nil, &ProtocolError{Reason: method + ": the server repeats a cursor", Sample: *page.NextCursor}
-		}
-		seen[*page.NextCursor] = true
-		if params, err = json.Marshal(map[string]string{"cursor": *page.NextCursor}); err != nil {
-			return nil, err
-		}
-	}
-	return nil, &ProtocolError{Reason: fmt.Sprintf("%s: more than %d pages", method, maxPages)}
-}
-
-// list decodes the member key of every page of a list method.
-func list[T any](ctx context.Context, c *Client, method, key string, keep func(*T, json.RawMessage)) ([]T, error) {
-	pages, err := c.ListPages(ctx, method)
-	if err != nil {
-		return nil, err
-	}
-	var out []T
-	for _, page := range pages {
-		var members map[string]json.RawMessage
-		var items []json.RawMessage
-		if err := errors.Join(json.Unmarshal(page, &members), unmarshalOptional(members[key], &items)); err != nil {
-			return nil, &ProtocolError{Reason: method + ": " + err.Error()}
-		}
-		for _, raw := range items {
-			var v T
-			if err := json.Unmarshal(raw, &v); err != nil {
-				return nil, &ProtocolError{Reason: method + ": " + err.Error()}
-			}
-			keep(&v, raw)
-			out = append(out, v)
-		}
-	}
-	return out, nil
-}
-
-func unmarshalOptional(raw json.RawMessage, v any) error {
-	if raw == nil {
-		return nil
-	}
-	return json.Unmarshal(raw, v)
-}
-
-// ListTools gives all tools, pages followed, in the server's order.
-func (c *Client) ListTools(ctx context.Context) ([]Tool, error) {
-	return list(ctx, c, "tools/list", "tools", func(t *Tool, raw json.RawMessage) { t.Raw = raw })
-}
-
-// ListResources gives all resources, pages followed.
-func (c *Client) ListResources(ctx context.Context) ([]Resource, error) {
-	return list(ctx, c, "resources/list", "resources", func(r *Resource, raw json.RawMessage) { r.Raw = raw })
-}
-
-// ListResourceTemplates gives all resource templates, pages followed.
-func (c *Client) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate, error) {
-	return list(ctx, c, "resources/templates/list", "resourceTemplates", func(r *ResourceTemplate, raw json.RawMessage) { r.Raw = raw })
-}
-
-// ListPrompts gives all prompts, pages followed.
-func (c *Client) ListPrompts(ctx context.Context) ([]Prompt, error) {
-	return list(ctx, c, "prompts/list", "prompts", func(p *Prompt, raw json.RawMessage) { p.Raw = raw })
 }
 
 // addMeta puts members into params._meta; every other byte of params stays.

@@ -5,35 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"time"
 )
-
-// CallOption is one setting of a generated client or of one of its calls.
-type CallOption func(*CallOptions)
-
-// WithProgress hands each progress message of a call to fn; see
-// [CallOptions.Progress].
-func WithProgress(fn func(Progress)) CallOption {
-	return func(o *CallOptions) { o.Progress = fn }
-}
-
-// WithTimeout sets how long a call may go without an answer or a progress
-// message; see [CallOptions.Timeout].
-func WithTimeout(d time.Duration) CallOption {
-	return func(o *CallOptions) { o.Timeout = d }
-}
-
-// WithMeta adds one member to the request's _meta object.
-func WithMeta(key string, value json.RawMessage) CallOption {
-	return func(o *CallOptions) {
-		meta := map[string]json.RawMessage{}
-		maps.Copy(meta, o.Meta)
-		meta[key] = value
-		o.Meta = meta
-	}
-}
 
 // ResultError says that a tool's result is not what its output schema
 // promises. The result itself is kept.
@@ -68,13 +41,13 @@ func Invoke(ctx context.Context, c Caller, tool string, args json.Marshaler, opt
 			raw = b
 		}
 	}
-	var o CallOptions
+	var s CallSettings
 	for _, opt := range opts {
 		if opt != nil {
-			opt(&o)
+			opt.ApplyTo(&s)
 		}
 	}
-	r, err := c.CallTool(ctx, tool, raw, &o)
+	r, err := c.CallTool(ctx, tool, raw, &s.CallOptions)
 	if err != nil {
 		return nil, err
 	}

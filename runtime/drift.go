@@ -1,0 +1,81 @@
+package runtime
+
+import "strings"
+
+// DriftPolicy is what becomes of a call when the server's tool is not the one
+// that the client was generated from.
+type DriftPolicy uint8
+
+const (
+	// DriftIgnore asks nothing of the server and makes every call.
+	DriftIgnore DriftPolicy = iota
+	// DriftWarn reports the difference and makes the call. A server whose tools
+	// cannot be listed is called as if nothing had changed.
+	DriftWarn
+	// DriftFail makes no call: the error is the [*DriftError]. Where the tools
+	// cannot be listed, calls fail with the reason.
+	DriftFail
+)
+
+// DriftError says that a tool is not the one that a client was generated from:
+// its name, input schema, output schema or annotations have changed. Titles
+// and descriptions do not count.
+type DriftError struct {
+	// Server is what the client's code calls the server; "" is left out.
+	Server string
+	Tool   string
+	// Want is the digest of the tool that the client was generated from, Got
+	// that of the server's, "" where the server has no such tool.
+	Want, Got string
+	// Changes say what is different. A client compares digests, and so knows no
+	// more than that the tool is gone or another; `mcpctl generate --check`
+	// tells more.
+	Changes []Change
+}
+
+// Change is one difference between two definitions of a tool.
+type Change struct {
+	// Pointer is the place in the definition, a JSON pointer such as
+	// "/inputSchema/required/0"; "" is all of it.
+	Pointer string
+	// Message is one clause, such as "is not required any more".
+	Message string
+}
+
+// Error names the tool and what is different.
+func (e *DriftError) Error() string {
+	var b strings.Builder
+	b.WriteString("tool ")
+	b.WriteString(e.Tool)
+	if e.Server != "" {
+		b.WriteString(" of ")
+		b.WriteString(e.Server)
+	}
+	if e.Got == "" {
+		b.WriteString(" is gone")
+	} else {
+		b.WriteString(" has changed")
+	}
+	b.WriteString(" since the client was generated")
+	for i, c := range e.Changes {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString("; ")
+		}
+		if c.Pointer != "" {
+			b.WriteString(c.Pointer)
+			b.WriteByte(' ')
+		}
+		b.WriteString(c.Message)
+	}
+	return b.String()
+}
+
+// Hint says what mends it.
+func (e *DriftError) Hint() string {
+	return "generate the client anew: mcpctl generate shows what differs with --check"
+}
+
+// ExitKind is the kind of failure on a command line.
+func (e *DriftError) ExitKind() string { return "drift" }
