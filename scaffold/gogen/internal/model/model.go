@@ -67,6 +67,7 @@ type Prompt struct {
 // Resource is one function that reads a resource.
 type Resource struct {
 	URI    string
+	Name   string // as the server has it; not unique
 	GoName string
 	Doc    []string
 }
@@ -74,6 +75,7 @@ type Resource struct {
 // Template is one function that reads what a URI template (RFC 6570) leads to.
 type Template struct {
 	URITemplate string
+	Name        string // as the server has it; not unique
 	GoName      string
 	Doc         []string
 	Params      *Decl // a string, list or map a variable
@@ -153,12 +155,17 @@ type Decl struct {
 	Side Side
 	// Key is the declaration's place in what the package is made from. It is
 	// unique, and the same whatever else is generated: the lock file knows the
-	// name by it. See the package names for its spelling.
+	// name by it. It is spelled by names.Key.
 	Key string
 	// Tool is the name of the tool it belongs to; "" for prompts and templates.
 	Tool string
-	// Want is the name it should have, Name the one it gets.
-	Want, Name string
+	// Want is the name it should have behind that of its tool, such as
+	// "MessageType" or "LabelsItem", made by names.Exported and names.Join. It is
+	// unused on Top declarations, which are called after what they belong to:
+	// EchoParams, EchoResult, DynamicTextURI.
+	Want string
+	// Name is the Go name it gets; package names sets it.
+	Name string
 	// Top declarations, parameters and results, get their names first.
 	Top bool
 	Doc []string // paragraphs; the first begins with the name when emitted
@@ -209,7 +216,10 @@ type Field struct {
 	Presence Presence
 	Literal  string // JSON text of a Constant
 	Default  string // JSON text of the server's default; "" is none
-	Doc      []string
+	// DefaultName is the constant's, where Default is a string, a number, true or
+	// false; otherwise "". Package names sets it.
+	DefaultName string
+	Doc         []string
 	// Indirect fields are pointers although they are required, because a type
 	// that contains itself would have no size.
 	Indirect bool

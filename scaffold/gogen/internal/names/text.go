@@ -1,0 +1,176 @@
+package names
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"unicode"
+)
+
+// maxText is how many characters of a text go into a name. Of longer ones, the
+// sentences that some servers have as enum values, the beginning and a digest
+// do.
+const maxText = 60
+
+// initialisms are written in capitals. The list is fixed for good: a new entry
+// would rename what users call. It holds those that staticcheck knows (ST1003)
+// and a few that tools are full of.
+var initialisms = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"acl": "ACL", "ai": "AI", "amqp": "AMQP", "api": "API", "apis": "APIs", "ascii": "ASCII", "cli": "CLI", "cpu": "CPU", "css": "CSS",
+	"csv": "CSV", "db": "DB", "dns": "DNS", "eof": "EOF", "gid": "GID", "gpu": "GPU", "guid": "GUID", "html": "HTML", "http": "HTTP",
+	"https": "HTTPS", "id": "ID", "ids": "IDs", "io": "IO", "ip": "IP", "json": "JSON", "jwt": "JWT", "llm": "LLM", "mcp": "MCP",
+	"mime": "MIME", "os": "OS", "pdf": "PDF", "qps": "QPS", "ram": "RAM", "rpc": "RPC", "rtp": "RTP", "sdk": "SDK", "sha": "SHA",
+	"sip": "SIP", "sla": "SLA", "smtp": "SMTP", "sql": "SQL", "ssh": "SSH", "svg": "SVG", "tcp": "TCP", "tls": "TLS", "ts": "TS",
+	"ttl": "TTL", "udp": "UDP", "ui": "UI", "uid": "UID", "uri": "URI", "uris": "URIs", "url": "URL", "urls": "URLs", "utf8": "UTF8",
+	"uuid": "UUID", "uuids": "UUIDs", "vm": "VM", "xml": "XML", "xmpp": "XMPP", "xsrf": "XSRF", "xss": "XSS", "yaml": "YAML",
+}
+
+// symbols spells out names that have no letter or digit, and a sign in front
+// of a digit.
+var symbols = map[rune]string{ //nolint:gochecknoglobals // a constant table
+	'+': "Plus", '-': "Minus", '*': "Star", '/': "Slash", '=': "Equal", '<': "Less", '>': "Greater", '!': "Not", '%': "Percent",
+	'&': "And", '|': "Or", '^': "Caret", '~': "Tilde", '@': "At", '#': "Hash", '$': "Dollar", '?': "Question", '.': "Dot", ',': "Comma",
+	':': "Colon", ';': "Semicolon", '_': "Underscore", ' ': "Space", '\'': "Quote", '"': "DoubleQuote", '`': "Backquote", '\\': "Backslash",
+	'(': "Open", ')': "Close", '[': "OpenBracket", ']': "CloseBracket", '{': "OpenBrace", '}': "CloseBrace",
+}
+
+// Exported makes an exported Go name of any text: words capitalised,
+// initialisms in capitals, X in front of what cannot begin an exported name
+// (digits, and letters that have no capitals, such as 日), "Empty" for no text.
+// Different texts can have the same name; [Resolve] tells them apart.
+func Exported(s string) string {
+	name := pascal(s)
+	if s == "" {
+		name = "Empty"
+	}
+	if name == "" || !unicode.IsUpper([]rune(name)[0]) {
+		name = "X" + name
+	}
+	return name
+}
+
+// pascal is Exported without what makes its beginning fit: for texts that go
+// behind a name.
+func pascal(s string) string {
+	var b strings.Builder
+	r := []rune(s)
+	tail := ""
+	if len(r) > maxText {
+		r, tail = r[:maxText], "X"+digest(s, 4)
+	}
+	if len(r) > 1 && (r[0] == '-' || r[0] == '+') && unicode.IsDigit(r[1]) {
+		b.WriteString(symbols[r[0]])
+	}
+	short := string(r)
+	words := splitWords(r)
+	shout := short == strings.ToUpper(short) && short != strings.ToLower(short)
+	for i, w := range words {
+		// Digits that meet would be another number: 1.5 is no 15.
+		if i > 0 && unicode.IsDigit([]rune(w)[0]) && endsInDigit(words[i-1]) {
+			b.WriteByte('_')
+		}
+		if in, ok := initialisms[strings.ToLower(w)]; ok {
+			b.WriteString(in)
+			continue
+		}
+		if shout {
+			w = strings.ToLower(w)
+		}
+		c := []rune(w)
+		c[0] = unicode.ToUpper(c[0])
+		b.WriteString(string(c))
+	}
+	if len(words) == 0 {
+		for _, c := range r {
+			b.WriteString(symbols[c])
+		}
+	}
+	return b.String() + tail
+}
+
+func endsInDigit(w string) bool {
+	r := []rune(w)
+	return unicode.IsDigit(r[len(r)-1])
+}
+
+// Join makes the name of something inside something: both names, words that
+// the first ends with and the second begins with written once. full is the same
+// with nothing left out.
+//
+//	Join("GetAnnotatedMessage", "MessageType") is "GetAnnotatedMessageType"
+func Join(outer, inner string) (name, full string) {
+	full = outer + inner
+	a, b := splitWords([]rune(outer)), splitWords([]rune(inner))
+	for n := min(len(a), len(b)); n > 0; n-- {
+		over := strings.Join(b[:n], "")
+		// Words of a name are not always those of its parts (URLs and Item): what
+		// is cut has to be there as text.
+		if strings.Join(a[len(a)-n:], "") == over && strings.HasSuffix(outer, over) && strings.HasPrefix(inner, over) {
+			return outer + inner[len(over):], full
+		}
+	}
+	return full, full
+}
+
+// splitWords splits at everything that is no letter or digit, and where lower
+// case turns to upper (userId) or capitals to a word (HTTPServer).
+func splitWords(r []rune) []string {
+	var words []string
+	var word []rune
+	flush := func() {
+		if len(word) > 0 {
+			words = append(words, string(word))
+			word = nil
+		}
+	}
+	for i, c := range r {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			flush()
+			continue
+		}
+		if i > 0 && len(word) > 0 && unicode.IsUpper(c) {
+			prev := r[i-1]
+			next := i+1 < len(r) && unicode.IsLower(r[i+1]) && !pluralCapitals(r[i-1:])
+			if !unicode.IsUpper(prev) || next {
+				flush()
+			}
+		}
+		word = append(word, c)
+	}
+	flush()
+	return words
+}
+
+// pluralCapitals reports whether the text goes on with the end of a plural
+// such as IDs, whose s belongs to the capitals.
+func pluralCapitals(r []rune) bool {
+	return len(r) >= 3 && r[2] == 's' && (len(r) == 3 || !unicode.IsLower(r[3])) && initialisms[strings.ToLower(string(r[:3]))] != ""
+}
+
+// style names the way a text separates its words, to tell user_id from
+// user-id; "" is the way Go itself has.
+func style(s string) string {
+	for _, c := range s {
+		switch {
+		case c == '_':
+			return "Snake"
+		case c == '-':
+			return "Kebab"
+		case c == '.':
+			return "Dotted"
+		case c == '/':
+			return "Path"
+		case unicode.IsSpace(c):
+			return "Spaced"
+		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			return "Marked"
+		}
+	}
+	return ""
+}
+
+// digest is so many bytes of a text's SHA-256 in hex.
+func digest(s string, bytes int) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:bytes])
+}
