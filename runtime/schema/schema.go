@@ -59,6 +59,14 @@ func Parse(raw json.RawMessage) (*Schema, error) {
 	return nil, &Error{errors.New("neither an object nor a boolean")}
 }
 
+// Sound tells whether values can be validated against the schema: an *[Error]
+// says why not, such as a keyword that has no meaning or a "$ref" to something
+// outside the document. The work is kept for [Schema.Validate].
+func (s *Schema) Sound() error {
+	_, err := s.compile()
+	return err
+}
+
 // location is the address of the document itself; it is never opened.
 const location = "mcpctl:///schema.json"
 
