@@ -46,6 +46,8 @@ func layerTable() []rule {
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/schema", layer: 2, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+		// What generated code links: nothing but the standard library besides.
+		{pkg: "runtime/codegen", layer: 2, own: []string{"runtime", "runtime/internal/..."}},
 		{pkg: "registry", layer: 2, third: []string{"github.com/hashicorp/go-retryablehttp", "golang.org/x/sync", "golang.org/x/time"}},
 
 		{pkg: "registry/registrytest", layer: 3},
@@ -57,7 +59,7 @@ func layerTable() []rule {
 		{pkg: "scaffold", layer: 3},
 		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"github.com/dave/jennifer", "github.com/santhosh-tekuri/jsonschema/v6"}},
 		{pkg: "generated", layer: 3, own: none, std: none},
-		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/schema"}},
+		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/schema"}},
 
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term",

@@ -1,0 +1,155 @@
+package codegen
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ToolDigests tell whether a tool is the one it was. Each is "sha256:" and
+// hexadecimal digits.
+type ToolDigests struct {
+	// Structure is of what a caller depends on: the name, the schemas and the
+	// annotations, without the prose in them. What JSON Schema has no order for
+	// (members, required, enum, a list of types) has none here.
+	Structure string
+	// Prose is of what only readers depend on: titles, descriptions, comments
+	// and examples of the tool and in its schemas.
+	Prose string
+}
+
+// DigestTool reads a tool as tools/list has it. What else an entry may hold,
+// such as icons and _meta, does not count.
+func DigestTool(raw json.RawMessage) (ToolDigests, error) {
+	v, err := decodeAny(raw)
+	if err != nil {
+		return ToolDigests{}, err
+	}
+	tool, ok := v.(map[string]any)
+	if !ok {
+		return ToolDigests{}, errors.New("a tool is a JSON object")
+	}
+	p := prose{}
+	p.take(tool, "", "title")
+	p.take(tool, "", "description")
+	structure := map[string]any{"name": tool["name"]}
+	for _, member := range []string{"inputSchema", "outputSchema"} {
+		if tool[member] != nil {
+			structure[member] = p.schema(tool[member], "/"+member)
+		}
+	}
+	if annotations, ok := tool["annotations"].(map[string]any); ok {
+		p.take(annotations, "/annotations", "title")
+		if len(annotations) > 0 {
+			structure["annotations"] = annotations
+		}
+	}
+	var d ToolDigests
+	if d.Structure, err = digestValue(structure); err != nil {
+		return ToolDigests{}, err
+	}
+	if d.Prose, err = digestValue(map[string]any(p)); err != nil {
+		return ToolDigests{}, err
+	}
+	return d, nil
+}
+
+// Digest is the digest of any bytes: "sha256:" and hexadecimal digits.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func digestValue(v any) (string, error) {
+	b, err := appendCanonical(nil, v)
+	if err != nil {
+		return "", err
+	}
+	return Digest(b), nil
+}
+
+// WithoutProse gives a JSON schema's canonical text without titles,
+// descriptions, comments and examples, wherever schemas have them, and with
+// lists sorted that JSON Schema has no order for.
+func WithoutProse(schema json.RawMessage) ([]byte, error) {
+	v, err := decodeAny(schema)
+	if err != nil {
+		return nil, err
+	}
+	return appendCanonical(nil, prose{}.schema(v, ""))
+}
+
+// prose is what has been taken out of a value, by JSON pointer.
+type prose map[string]any
+
+// take moves one member here.
+func (p prose) take(from map[string]any, at, member string) {
+	if v, ok := from[member]; ok {
+		p[at+"/"+member] = v
+		delete(from, member)
+	}
+}
+
+// schema takes the prose out of a schema, which it changes, and gives it back.
+// It follows the keywords of all drafts that hold schemas: a property may be
+// called "description", and a default may hold anything.
+func (p prose) schema(v any, at string) any {
+	s, ok := v.(map[string]any)
+	if !ok {
+		return v // true, false, or none at all
+	}
+	for _, keyword := range []string{"title", "description", "$comment", "examples"} {
+		p.take(s, at, keyword)
+	}
+	for keyword, v := range s {
+		here := at + "/" + pointerStep(keyword)
+		switch keyword {
+		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+			members, _ := v.(map[string]any)
+			for name, m := range members {
+				if list, ok := m.([]any); ok { // dependencies hold lists of names, too
+					sortSet(list)
+				}
+				members[name] = p.schema(m, here+"/"+pointerStep(name))
+			}
+		case "items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties",
+			"propertyNames", "not", "if", "then", "else", "contentSchema", "prefixItems", "allOf", "anyOf", "oneOf":
+			if list, ok := v.([]any); ok {
+				for i := range list {
+					list[i] = p.schema(list[i], here+"/"+strconv.Itoa(i))
+				}
+				continue
+			}
+			s[keyword] = p.schema(v, here)
+		case "required", "enum", "type":
+			if list, ok := v.([]any); ok {
+				sortSet(list)
+			}
+		case "dependentRequired":
+			members, _ := v.(map[string]any)
+			for _, m := range members {
+				if list, ok := m.([]any); ok {
+					sortSet(list)
+				}
+			}
+		}
+	}
+	return s
+}
+
+// sortSet sorts values by their canonical text.
+func sortSet(list []any) {
+	slices.SortFunc(list, func(a, b any) int {
+		x, _ := appendCanonical(nil, a) // what has been decoded has a text
+		y, _ := appendCanonical(nil, b)
+		return strings.Compare(string(x), string(y))
+	})
+}
+
+func pointerStep(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
+}
