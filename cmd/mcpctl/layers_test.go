@@ -52,6 +52,7 @@ func layerTable() []rule {
 
 		{pkg: "registry/registrytest", layer: 3},
 		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/internal/..."}},
+		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/proxy/...", layer: 3, own: []string{
 			"runtime", "runtime/access", "runtime/bridge", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
