@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/test/codegen/suite"
+)
+
+// Places that a schema of the suite is put to, each a type of its own.
+const (
+	inArguments = "arguments"
+	inOptional  = "optional arguments"
+	inResult    = "result"
+)
+
+func places() []string { return []string{inArguments, inOptional, inResult} }
+
+// judged is what came out for one draft and place.
+type judged struct {
+	Draft    suite.Draft
+	Place    string
+	Tally    tally
+	Failures []failure
+}
+
+// judgeOurs generates clients for all groups of both drafts, compiles them into
+// one program and tries every case.
+func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, error) {
+	work, err := os.MkdirTemp("", "mcpctl-codegen-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	p := newProgram(modulePath, root, work)
+	type subject struct {
+		group suite.Group
+		place string
+	}
+	var order []subject
+	tallies := map[suite.Draft]map[string]*judged{}
+	for _, draft := range suite.Drafts() {
+		groups, err := s.Groups(draft)
+		if err != nil {
+			return nil, err
+		}
+		tallies[draft] = map[string]*judged{}
+		for _, place := range places() {
+			tallies[draft][place] = &judged{Draft: draft, Place: place, Tally: tally{Groups: len(groups)}}
+		}
+		pkg := "suite7"
+		if draft == suite.Draft2020 {
+			pkg = "suite2020"
+		}
+		var tools []runtime.Tool
+		for i, g := range groups {
+			required, err := g.Wrap(true)
+			if err != nil {
+				return nil, err
+			}
+			optional, err := g.Wrap(false)
+			if err != nil {
+				return nil, err
+			}
+			tools = append(tools, tool(fmt.Sprintf("group_%03d", i), required, required), tool(fmt.Sprintf("optional_%03d", i), optional, nil))
+		}
+		out, err := generate(p, pkg, tools)
+		if err != nil {
+			return nil, err
+		}
+		for i, g := range groups {
+			both, optional := out.types[fmt.Sprintf("group_%03d", i)], out.types[fmt.Sprintf("optional_%03d", i)]
+			for place, name := range map[string]string{inArguments: both.params, inResult: both.result, inOptional: optional.params} {
+				if name == "" {
+					tallies[draft][place].Tally.NoCode++
+					continue
+				}
+				p.subject(key(g, place), goType{pkg, name})
+			}
+		}
+		for _, g := range groups {
+			for _, place := range places() {
+				if _, ok := p.subjects[key(g, place)]; ok {
+					order = append(order, subject{g, place})
+				}
+			}
+		}
+	}
+	exe, err := p.build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var questions []question
+	for _, s := range order {
+		for _, c := range s.group.Cases {
+			questions = append(questions, question{key(s.group, s.place), suite.Instance(c.Data)})
+		}
+	}
+	replies, err := run(ctx, exe, questions)
+	if err != nil {
+		return nil, err
+	}
+	excepted := map[string]bool{}
+	for _, e := range suite.Exceptions() {
+		excepted[string(e.Draft)+" "+e.Group] = true
+	}
+	n := 0
+	for _, s := range order {
+		j := tallies[s.group.Draft][s.place]
+		for i, c := range s.group.Cases {
+			r := replies[n]
+			if i == 0 && isRaw(r.Raw) {
+				j.Tally.Raw++
+			}
+			if why := j.Tally.count(c, questions[n].Data, r, excepted[string(s.group.Draft)+" "+s.group.Name()]); why != "" {
+				j.Failures = append(j.Failures, failure{s.group, s.place, c, why, r})
+			}
+			n++
+		}
+	}
+	var all []judged
+	for _, draft := range suite.Drafts() {
+		for _, place := range places() {
+			all = append(all, *tallies[draft][place])
+		}
+	}
+	return all, nil
+}
+
+func key(g suite.Group, place string) string {
+	return fmt.Sprintf("%s/%s/%d/%s", g.Draft, g.File, g.Index, place)
+}
