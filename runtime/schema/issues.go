@@ -172,6 +172,15 @@ func (c collector) collect(e *jsonschema.ValidationError) []Issue {
 			out = append(out, Issue{Pointer: Pointer(at, name), Message: "unknown name", Near: first(Nearest(name, names, 1))})
 		}
 		return out
+	case *kind.PropertyNames:
+		// What is wrong with a name is said of the name alone, without a place.
+		var out []Issue
+		for _, cause := range e.Causes {
+			for _, issue := range c.collect(cause) {
+				out = append(out, Issue{Pointer: Pointer(at, k.Property), Message: "the name: " + issue.Message, Near: issue.Near})
+			}
+		}
+		return out
 	}
 	if len(e.Causes) > 0 {
 		var out []Issue

@@ -13,6 +13,8 @@ import (
 //     2020-12 becomes "prefixItems" and "items";
 //   - boolean "exclusiveMinimum" and "exclusiveMaximum" (draft-04) become the
 //     number beside them;
+//   - "nullable": true (OpenAPI 3.0) becomes a "null" among the types, or
+//     beside the schema where it has no type;
 //   - "required": true or false inside a property (draft-03), and keywords
 //     whose value is null, are dropped.
 //
@@ -46,6 +48,9 @@ func (m mender) schema(v any) any {
 		out.keys = append(out.keys, k)
 		out.m[k] = v
 	}
+	if o.get("nullable") == true {
+		return m.schema(nullable(o))
+	}
 	items, tuple := o.get("items").([]any)
 	tuple = tuple && m.tuples
 	for _, k := range o.keys {
@@ -76,6 +81,49 @@ func (m mender) schema(v any) any {
 			set(k, v)
 		}
 	}
+	return out
+}
+
+// nullable puts into the words of every dialect that a schema takes null too.
+func nullable(o *object) any {
+	bare := &object{m: map[string]any{}}
+	for _, k := range o.keys {
+		if k != "nullable" {
+			bare.keys = append(bare.keys, k)
+			bare.m[k] = o.m[k]
+		}
+	}
+	only := true // the type alone refuses null
+	for _, k := range []string{"const", "enum", "not", "if", "allOf", "anyOf", "oneOf", "$ref", "$dynamicRef"} {
+		only = only && o.get(k) == nil
+	}
+	switch t := o.get("type").(type) {
+	case string:
+		if only {
+			bare.m["type"] = []any{t, "null"}
+			return bare
+		}
+	case []any:
+		if only {
+			if !slices.Contains(t, any("null")) {
+				bare.m["type"] = append(slices.Clone(t), "null")
+			}
+			return bare
+		}
+	}
+	null := &object{keys: []string{"type"}, m: map[string]any{"type": "null"}}
+	out := &object{m: map[string]any{}}
+	// What others refer to stays where they look for it.
+	for _, k := range []string{"$schema", "$id", "$anchor", "$dynamicAnchor", "$defs", "definitions"} {
+		if v := bare.get(k); v != nil {
+			out.keys = append(out.keys, k)
+			out.m[k] = v
+			delete(bare.m, k)
+			bare.keys = slices.DeleteFunc(bare.keys, func(name string) bool { return name == k })
+		}
+	}
+	out.keys = append(out.keys, "anyOf")
+	out.m["anyOf"] = []any{bare, null}
 	return out
 }
 
