@@ -36,6 +36,9 @@ func TestGolden(t *testing.T) {
 	}
 	for _, path := range dirs {
 		dir := filepath.Dir(path)
+		if _, err := os.Stat(filepath.Join(dir, "instances.txt")); err == nil {
+			continue // for the generator that takes this one's place
+		}
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			t.Parallel()
 			out := generate(t, filepath.Base(dir), readFile(t, path))
