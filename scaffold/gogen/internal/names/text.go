@@ -3,6 +3,7 @@ package names
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -82,7 +83,11 @@ func pascal(s string) string {
 	}
 	if len(words) == 0 {
 		for _, c := range r {
-			b.WriteString(symbols[c])
+			if name, ok := symbols[c]; ok {
+				b.WriteString(name)
+			} else {
+				fmt.Fprintf(&b, "U%04X", c)
+			}
 		}
 	}
 	return b.String() + tail
@@ -130,7 +135,7 @@ func splitWords(r []rune) []string {
 		}
 		if i > 0 && len(word) > 0 && unicode.IsUpper(c) {
 			prev := r[i-1]
-			next := i+1 < len(r) && unicode.IsLower(r[i+1]) && !pluralCapitals(r[i-1:])
+			next := i+1 < len(r) && unicode.IsLower(r[i+1]) && !plural(word, r[i:])
 			if !unicode.IsUpper(prev) || next {
 				flush()
 			}
@@ -141,10 +146,12 @@ func splitWords(r []rune) []string {
 	return words
 }
 
-// pluralCapitals reports whether the text goes on with the end of a plural
-// such as IDs, whose s belongs to the capitals.
-func pluralCapitals(r []rune) bool {
-	return len(r) >= 3 && r[2] == 's' && (len(r) == 3 || !unicode.IsLower(r[3])) && initialisms[strings.ToLower(string(r[:3]))] != ""
+// plural reports whether the capitals of word and the first of rest are an
+// initialism whose plural s comes next, as in IDs and URLs: the s belongs to
+// them.
+func plural(word, rest []rune) bool {
+	return rest[1] == 's' && (len(rest) == 2 || !unicode.IsLower(rest[2])) &&
+		initialisms[strings.ToLower(string(word)+string(rest[0]))] != ""
 }
 
 // style names the way a text separates its words, to tell user_id from

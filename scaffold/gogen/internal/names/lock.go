@@ -1,0 +1,165 @@
+package names
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// MaxRetired is how many names of things that are gone are remembered: enough
+// for a tool of some hundred members to come and go, little enough to read.
+const MaxRetired = 1000
+
+// locked is a lock file's names, to look things up in.
+type locked struct {
+	*Names
+	none   bool
+	gone   map[[3]string]string
+	fields map[string][]Retired
+	// retired are all but the fields.
+	retired []Retired
+}
+
+func index(n *Names) *locked {
+	if n == nil {
+		return &locked{Names: &Names{}, none: true}
+	}
+	l := &locked{Names: n, gone: map[[3]string]string{}, fields: map[string][]Retired{}}
+	for _, r := range n.Retired {
+		l.gone[[3]string{r.Kind, r.Key, r.Member}] = r.Name
+		if r.Kind == kindField {
+			l.fields[r.Key] = append(l.fields[r.Key], r)
+		} else {
+			l.retired = append(l.retired, r)
+		}
+	}
+	return l
+}
+
+// name is what the thing was called, living or gone.
+func (l *locked) name(kind, key, member string) (string, bool) {
+	name := ""
+	switch t := l.Types[key]; kind {
+	case kindTool:
+		name = l.Tools[key]
+	case kindPrompt:
+		name = l.Prompts[key]
+	case kindResource:
+		name = l.Resources[key]
+	case kindTemplate:
+		name = l.Templates[key]
+	default:
+		name = t.member(kind, member)
+	}
+	if name == "" {
+		name = l.gone[[3]string{kind, key, member}]
+	}
+	return name, name != ""
+}
+
+func (t *Type) member(kind, member string) string {
+	if t == nil {
+		return ""
+	}
+	switch kind {
+	case kindType:
+		return t.Name
+	case kindField:
+		return t.Fields[member]
+	case kindValue:
+		return t.Values[member]
+	case kindDefault:
+		return t.Defaults[member]
+	}
+	return ""
+}
+
+// all gives every name as it is listed in Retired, sorted.
+func (n *Names) all() []Retired {
+	var out []Retired
+	add := func(kind string, names map[string]string) {
+		for key, name := range names {
+			out = append(out, Retired{Kind: kind, Key: key, Name: name})
+		}
+	}
+	add(kindTool, n.Tools)
+	add(kindPrompt, n.Prompts)
+	add(kindResource, n.Resources)
+	add(kindTemplate, n.Templates)
+	for key, t := range n.Types {
+		if t == nil {
+			continue
+		}
+		out = append(out, Retired{Kind: kindType, Key: key, Name: t.Name})
+		for kind, names := range map[string]map[string]string{kindField: t.Fields, kindValue: t.Values, kindDefault: t.Defaults} {
+			for member, name := range names {
+				out = append(out, Retired{Kind: kind, Key: key, Member: member, Name: name})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Retired) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Member, b.Member))
+	})
+	return out
+}
+
+// lock collects the names given, and those of what was there before and is not.
+func lock(p *model.Package, before *locked) *Names {
+	n := &Names{
+		Tools: map[string]string{}, Prompts: map[string]string{}, Resources: map[string]string{}, Templates: map[string]string{},
+		Types: make(map[string]*Type, len(p.Decls)),
+	}
+	for _, t := range p.Tools {
+		n.Tools[t.Name] = t.GoName
+	}
+	for _, x := range p.Prompts {
+		n.Prompts[x.Name] = x.GoName
+	}
+	for _, x := range p.Resources {
+		n.Resources[x.URI] = x.GoName
+	}
+	for _, x := range p.Templates {
+		n.Templates[x.URITemplate] = x.GoName
+	}
+	for _, d := range p.Decls {
+		n.Types[d.Key] = lockDecl(d)
+	}
+	if before.none {
+		return n
+	}
+	living := map[[3]string]bool{}
+	for _, r := range n.all() {
+		living[[3]string{r.Kind, r.Key, r.Member}] = true
+	}
+	for _, r := range slices.Concat(before.Retired, before.all()) {
+		if !living[[3]string{r.Kind, r.Key, r.Member}] {
+			n.Retired = append(n.Retired, r)
+		}
+	}
+	if over := len(n.Retired) - MaxRetired; over > 0 {
+		n.Retired = n.Retired[over:]
+	}
+	return n
+}
+
+func lockDecl(d *model.Decl) *Type {
+	t := &Type{Name: d.Name}
+	put := func(m *map[string]string, key, name string) {
+		if name == "" {
+			return
+		}
+		if *m == nil {
+			*m = map[string]string{}
+		}
+		(*m)[key] = name
+	}
+	for _, f := range d.Fields {
+		put(&t.Fields, f.JSON, f.Name)
+		put(&t.Defaults, f.JSON, f.DefaultName)
+	}
+	for _, v := range d.Values {
+		put(&t.Values, v.Text, v.Name)
+	}
+	return t
+}

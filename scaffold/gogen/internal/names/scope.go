@@ -1,0 +1,248 @@
+package names
+
+import (
+	"cmp"
+	"fmt"
+	"go/token"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+)
+
+// item is one thing that needs a name in a scope.
+type item struct {
+	kind, key, member string // as in Retired; together unique
+	// wanted gives the names it would like, best first, all made of its own
+	// place alone. Behind them come digests of that place.
+	wanted func() []string
+	// rank tells who keeps a name that several want: the least, where it is the
+	// only one.
+	rank int
+	// with gives the names that a name needs besides itself; nil is none.
+	with func(name string) []string
+	set  func(name string)
+
+	options []string
+	level   int
+	other   string // who took the first of them
+	pinned  bool   // to what the lock file says
+	name    string
+}
+
+func (i *item) id() string { return i.kind + " " + i.key + " " + i.member }
+
+// what the item is, for a reader.
+func (i *item) what() string {
+	if i.member == "" && i.kind != "field" && i.kind != "value" {
+		return fmt.Sprintf("%s %s", i.kind, i.key)
+	}
+	return fmt.Sprintf("%s %q of %s", i.kind, i.member, i.key)
+}
+
+// claims are all names that a name takes.
+func (i *item) claims(name string) []string {
+	if i.with == nil {
+		return []string{name}
+	}
+	return append([]string{name}, i.with(name)...)
+}
+
+// option is the name wanted at the item's level; past the last of them, digests
+// of growing length.
+func (i *item) option() string {
+	if i.options == nil {
+		for _, name := range i.wanted() {
+			if !slices.Contains(i.options, name) {
+				i.options = append(i.options, name)
+			}
+		}
+	}
+	if i.level < len(i.options) {
+		return i.options[i.level]
+	}
+	sizes := []int{4, 8, 16, 32}
+	n := min(i.level-len(i.options), len(sizes)-1)
+	return i.options[0] + "X" + digest(i.id(), sizes[n])
+}
+
+// maxLevel is where the digests end.
+func (i *item) maxLevel() int { return len(i.options) + 3 }
+
+// scope is where names have to differ.
+type scope struct {
+	taken  map[string]string // by whom
+	report func(Collision)
+}
+
+func newScope(report func(Collision), reserved ...[]string) *scope {
+	s := &scope{taken: map[string]string{}, report: report}
+	for _, names := range reserved {
+		for _, name := range names {
+			s.taken[name] = byPackage
+		}
+	}
+	return s
+}
+
+// pin gives items the names that the lock file has for them. A locked name that
+// is none, or that something else must have, is an error; of two items with the
+// same one (files can be edited) the second is named anew.
+func (s *scope) pin(items []*item, locked *locked) error {
+	if locked.none {
+		return nil
+	}
+	items = slices.SortedFunc(slices.Values(items), func(a, b *item) int {
+		return cmp.Or(byRank(a, b), cmp.Compare(a.id(), b.id()))
+	})
+	for _, i := range items {
+		name, ok := locked.name(i.kind, i.key, i.member)
+		if !ok {
+			continue
+		}
+		if err := checkName(name); err != nil {
+			return fmt.Errorf("the lock file names %s %q: %w", i.what(), name, err)
+		}
+		free := true
+		for n, claim := range i.claims(name) {
+			other, ok := s.taken[claim]
+			if !ok {
+				continue
+			}
+			if n == 0 && other == byPackage {
+				return fmt.Errorf("the lock file names %s %s, which is taken by %s", i.what(), name, other)
+			}
+			free = false
+			i.blame(other)
+		}
+		if free {
+			i.pinned = true
+			s.give(i, name)
+		}
+	}
+	return nil
+}
+
+// retire keeps the names of things that are gone from others.
+func (s *scope) retire(locked *locked, kinds ...string) {
+	for _, r := range locked.retired {
+		if slices.Contains(kinds, r.Kind) {
+			s.keep(r)
+		}
+	}
+}
+
+func (s *scope) retireFields(locked *locked, key string) {
+	for _, r := range locked.fields[key] {
+		s.keep(r)
+	}
+}
+
+func (s *scope) keep(r Retired) {
+	if _, ok := s.taken[r.Name]; !ok {
+		i := item{kind: r.Kind, key: r.Key, member: r.Member}
+		s.taken[r.Name] = i.what() + ", which is gone"
+	}
+}
+
+// byPackage is who has the reserved names.
+const byPackage = "the generated package itself"
+
+func checkName(name string) error {
+	first, _ := utf8.DecodeRuneInString(name)
+	switch {
+	case !token.IsIdentifier(name):
+		return fmt.Errorf("this is no Go identifier")
+	case !unicode.IsUpper(first):
+		return fmt.Errorf("an exported name begins with a capital letter")
+	}
+	return nil
+}
+
+func (s *scope) give(i *item, name string) {
+	i.name = name
+	i.set(name)
+	for _, claim := range i.claims(name) {
+		s.taken[claim] = i.what()
+	}
+}
+
+// solve names all items that have none. All who collide over a name turn to
+// what they want next, at once, so that their order has no influence.
+func (s *scope) solve(items []*item) error {
+	items = slices.DeleteFunc(slices.Clone(items), func(i *item) bool { return i.pinned })
+	for {
+		wanting := make(map[string][]*item, len(items))
+		for _, i := range items {
+			for _, claim := range i.claims(i.option()) {
+				wanting[claim] = append(wanting[claim], i)
+			}
+		}
+		raise := map[*item]bool{}
+		for name, group := range wanting {
+			if other, ok := s.taken[name]; ok {
+				for _, i := range group {
+					raise[i] = true
+					i.blame(other)
+				}
+				continue
+			}
+			if len(group) < 2 {
+				continue
+			}
+			least := slices.MinFunc(group, byRank)
+			keeps := countRank(group, least.rank) == 1
+			for _, i := range group {
+				if i != least || !keeps {
+					raise[i] = true
+					i.blame(otherThan(group, i))
+				}
+			}
+		}
+		if len(raise) == 0 {
+			break
+		}
+		for i := range raise {
+			if i.level++; i.level > i.maxLevel() {
+				return fmt.Errorf("no name is left for %s", i.what())
+			}
+		}
+	}
+	for _, i := range items {
+		s.give(i, i.option())
+		if i.other != "" {
+			s.report(Collision{What: i.what(), Wanted: i.options[0], Name: i.name, Other: i.other})
+		}
+	}
+	return nil
+}
+
+// blame remembers why the first name was not given; of several reasons, the one
+// that sorts first.
+func (i *item) blame(other string) {
+	if i.level == 0 && (i.other == "" || other < i.other) {
+		i.other = other
+	}
+}
+
+func byRank(a, b *item) int { return cmp.Compare(a.rank, b.rank) }
+
+func countRank(group []*item, rank int) int {
+	n := 0
+	for _, i := range group {
+		if i.rank == rank {
+			n++
+		}
+	}
+	return n
+}
+
+// otherThan is what else wants an item's name: the first by its description.
+func otherThan(group []*item, i *item) string {
+	other := ""
+	for _, o := range group {
+		if w := o.what(); o != i && (other == "" || w < other) {
+			other = w
+		}
+	}
+	return other
+}
