@@ -52,6 +52,7 @@ func layerTable() []rule {
 
 		{pkg: "registry/registrytest", layer: 3},
 		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/internal/..."}},
+		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/proxy/...", layer: 3, own: []string{
@@ -60,7 +61,7 @@ func layerTable() []rule {
 		{pkg: "scaffold", layer: 3},
 		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"github.com/dave/jennifer", "github.com/santhosh-tekuri/jsonschema/v6"}},
 		{pkg: "generated", layer: 3, own: none, std: none},
-		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/schema"}},
+		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{
 			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term",

@@ -1,0 +1,173 @@
+package double
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Tool sets what a tool without an output schema answers. P is the type of its
+// parameters, json.RawMessage for any. An error that is a [*runtime.ToolError]
+// is the tool's own failure, any other is what the call fails with.
+func Tool[P any](s *Server, name string, h func(context.Context, P) (*runtime.ToolResult, error)) {
+	set(s, MethodTool, name, func(ctx context.Context, p P) (json.RawMessage, error) {
+		r, err := h(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, &answerError{errors.New("neither a result nor an error")}
+		}
+		return encodeResult(r)
+	})
+}
+
+// TypedTool sets what a tool with an output schema answers. R is the type of its
+// result, value gives what of it is the structured content.
+func TypedTool[P, R any](s *Server, name string, h func(context.Context, P) (*R, error), value func(*R) any) {
+	set(s, MethodTool, name, func(ctx context.Context, p P) (json.RawMessage, error) {
+		r, err := h(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, &answerError{errors.New("neither a result nor an error")}
+		}
+		if err := validate(r); err != nil {
+			return nil, &answerError{err}
+		}
+		raw, err := json.Marshal(value(r))
+		if err != nil {
+			return nil, &answerError{err}
+		}
+		// Servers send the text too, for clients of before 2025-06-18.
+		return encodeResult(&runtime.ToolResult{Content: []runtime.Content{{Type: "text", Text: string(raw)}}, Structured: raw})
+	})
+}
+
+// Prompt sets what a prompt is filled in to.
+func Prompt[P any](s *Server, name string, h func(context.Context, P) (*runtime.PromptResult, error)) {
+	set(s, MethodPrompt, name, func(ctx context.Context, p P) (json.RawMessage, error) {
+		r, err := h(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, &answerError{errors.New("neither a result nor an error")}
+		}
+		return encodePrompt(r)
+	})
+}
+
+// Resource sets what the resource at a URI holds.
+func Resource(s *Server, uri string, h func(context.Context) (*runtime.ResourceResult, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[MethodResource+" "+uri] = resource(uri, func(ctx context.Context, _ string) (*runtime.ResourceResult, error) { return h(ctx) })
+}
+
+// template answers for the URIs of a URI template.
+type template struct {
+	text   string
+	re     *regexp.Regexp
+	answer func(uri string) answer
+}
+
+// Template sets what the resources hold that a URI template leads to. H is given
+// the URI. Of several templates that a URI fits, the one set first answers; a
+// resource of its own goes before.
+func Template(s *Server, uriTemplate string, h func(ctx context.Context, uri string) (*runtime.ResourceResult, error)) {
+	t := template{uriTemplate, templateRE(uriTemplate), func(uri string) answer { return resource(uri, h) }}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.templates {
+		if s.templates[i].text == uriTemplate {
+			s.templates[i] = t
+			return
+		}
+	}
+	s.templates = append(s.templates, t)
+}
+
+// templateRE matches what a template (RFC 6570) can expand to, and more: any
+// text stands for an expression.
+func templateRE(text string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString(`(?s)\A`)
+	for text != "" {
+		i := strings.IndexByte(text, '{')
+		j := strings.IndexByte(text, '}')
+		if i < 0 || j < i {
+			break
+		}
+		b.WriteString(regexp.QuoteMeta(text[:i]) + `.*`)
+		text = text[j+1:]
+	}
+	b.WriteString(regexp.QuoteMeta(text) + `\z`)
+	return regexp.MustCompile(b.String())
+}
+
+func resource(uri string, h func(context.Context, string) (*runtime.ResourceResult, error)) answer {
+	return func(ctx context.Context, _ json.RawMessage, _ func(any)) (json.RawMessage, error) {
+		r, err := h(ctx, uri)
+		if err != nil {
+			return nil, err
+		}
+		if r == nil {
+			return nil, &answerError{errors.New("neither a result nor an error")}
+		}
+		return encodeResource(r)
+	}
+}
+
+// set puts an answer in place, of which the last one set holds.
+func set[P any](s *Server, method, name string, h func(context.Context, P) (json.RawMessage, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answers[method+" "+name] = func(ctx context.Context, args json.RawMessage, params func(any)) (json.RawMessage, error) {
+		var p P
+		if err := decode(args, &p); err != nil {
+			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("%s %s: invalid arguments: %v", method, name, err)}
+		}
+		params(p)
+		return h(ctx, p)
+	}
+}
+
+// decode reads arguments as a server would: their type is as strict as its
+// schema, and what it says besides is checked.
+func decode(args json.RawMessage, p any) error {
+	if raw, ok := p.(*json.RawMessage); ok {
+		*raw = bytes.Clone(args)
+		return nil
+	}
+	if err := json.Unmarshal(args, p); err != nil {
+		return err
+	}
+	return validate(p)
+}
+
+func validate(v any) error {
+	if v, ok := v.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+// ParamsOf are the parameters of the calls of one tool or prompt that reached an
+// answer, in their order.
+func ParamsOf[P any](calls []Call, method, name string) []P {
+	var out []P
+	for _, c := range calls {
+		if p, ok := c.Params.(P); ok && c.Method == method && c.Name == name {
+			out = append(out, p)
+		}
+	}
+	return out
+}
