@@ -212,12 +212,12 @@ type question struct {
 
 // reply is what a type made of a value; "" is no error.
 type reply struct {
-	Key              string
-	Decode, Encode   string
-	Validate, Panic  string
-	Raw              string // the Go type of the member v
-	Out              json.RawMessage
-	Missing, invalid bool
+	Key             string
+	Decode, Encode  string
+	Validate, Panic string
+	Raw             string // the Go type of the member v
+	Out             json.RawMessage
+	Missing         bool // there is no such type; the program was not asked
 }
 
 // run asks the program; the replies come in the order of the questions.

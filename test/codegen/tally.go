@@ -45,6 +45,9 @@ func (t *tally) count(c suite.Case, data []byte, r reply, excepted bool) string 
 			return ""
 		}
 		t.Invalid++
+		if r.Missing {
+			return "no type"
+		}
 		if r.Decode == "" && r.Validate == "" && r.Panic == "" {
 			return "accepted, though invalid; written again as " + string(r.Out)
 		}
@@ -56,6 +59,8 @@ func (t *tally) count(c suite.Case, data []byte, r reply, excepted bool) string 
 	}
 	t.Valid++
 	switch {
+	case r.Missing:
+		return "no type"
 	case r.Panic != "":
 		return "panic: " + r.Panic
 	case r.Decode != "":

@@ -15,9 +15,10 @@ const place = "#/properties/v"
 // v is required or not.
 //
 // A schema with a "$id" of its own is a resource wherever it stands and is
-// taken as it is. In others, references to a JSON pointer of the document
-// ("#", "#/a/b") are made to lead to where the schema stands now; what stands
-// inside a subschema with a "$id", names of anchors, and data ("const",
+// taken as it is. Of others, "$defs" and "definitions" move to the object, as
+// tools have them, and references to other JSON pointers of the document ("#",
+// "#/properties/a") are made to lead to where the schema stands now; what
+// stands inside a subschema with a "$id", names of anchors, and data ("const",
 // "enum", "default", "examples") are left alone.
 func (g Group) Wrap(required bool) (json.RawMessage, error) {
 	dec := json.NewDecoder(strings.NewReader(string(g.Schema)))
@@ -26,16 +27,28 @@ func (g Group) Wrap(required bool) (json.RawMessage, error) {
 	if err := dec.Decode(&v); err != nil {
 		return nil, fmt.Errorf("wrap %s: %w", g.Name(), err)
 	}
-	if o, ok := v.(map[string]any); ok && o["$schema"] == g.Draft.Dialect() {
-		delete(o, "$schema")
-	}
-	relocator{g.Draft}.schema(v)
 	whole := map[string]any{"$schema": g.Draft.Dialect(), "type": "object", "properties": map[string]any{"v": v}}
 	if required {
 		whole["required"] = []string{"v"}
 	}
+	r := relocator{g.Draft}
+	r.schema(v)
+	if o, ok := v.(map[string]any); ok {
+		if o["$schema"] == g.Draft.Dialect() {
+			delete(o, "$schema")
+		}
+		for _, k := range hoisted() {
+			if defs, ok := o[k].(map[string]any); ok && !r.resource(o) {
+				whole[k] = defs
+				delete(o, k)
+			}
+		}
+	}
 	return json.Marshal(whole)
 }
+
+// hoisted are the keywords that move to the object.
+func hoisted() []string { return []string{"$defs", "definitions"} }
 
 // Instance is a value as the member "v".
 func Instance(data json.RawMessage) json.RawMessage {
@@ -54,7 +67,7 @@ func (r relocator) schema(v any) {
 	for k, v := range o {
 		switch k {
 		case "$ref", "$dynamicRef":
-			if s, ok := v.(string); ok && (s == "#" || strings.HasPrefix(s, "#/")) {
+			if s, ok := v.(string); ok && moves(s) {
 				o[k] = place + s[1:]
 			}
 		case "const", "enum", "default", "examples":
@@ -68,6 +81,16 @@ func (r relocator) schema(v any) {
 			r.any(v)
 		}
 	}
+}
+
+// moves tells whether a reference is to a place that moves with the schema.
+func moves(ref string) bool {
+	for _, k := range hoisted() {
+		if strings.HasPrefix(ref, "#/"+k+"/") || strings.HasPrefix(ref, "#/"+strings.Replace(k, "$", "%24", 1)+"/") {
+			return false
+		}
+	}
+	return ref == "#" || strings.HasPrefix(ref, "#/")
 }
 
 func (r relocator) any(v any) {

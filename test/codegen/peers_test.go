@@ -1,0 +1,36 @@
+package main
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/test/codegen/suite"
+)
+
+var withPeers = flag.Bool("peers", false, "try the other generators, too")
+
+func TestPeers(t *testing.T) {
+	if !*withPeers {
+		t.Skip()
+	}
+	s, err := suite.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := peers(t.Context(), "../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		all, err := judgePeer(t.Context(), p, s, "../..")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range all {
+			t.Logf("%s %s %s: %+v", p.Name, p.Version, j.Draft, j.Tally)
+			for _, f := range j.Failures {
+				t.Log(f)
+			}
+		}
+	}
+}
