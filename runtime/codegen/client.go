@@ -1,0 +1,186 @@
+package codegen
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Client is what the clients in generated packages are around: it makes their
+// calls. Its methods may be called concurrently if its caller's may.
+type Client struct {
+	caller  runtime.Caller
+	surface *Surface
+	base    runtime.CallSettings // of calls without options; not changed, so that they can share it
+	err     error                // why no call can be made
+	drift   drift
+}
+
+// NewClient makes a client of what it calls through. The surface belongs to
+// the generated package; it is kept and not changed, and nil is an empty one. The options hold for
+// every call, before the call's own.
+func NewClient(c runtime.Caller, surface *Surface, opts ...runtime.CallOption) *Client {
+	if surface == nil {
+		surface = &Surface{}
+	}
+	client := &Client{caller: c, surface: surface}
+	client.err = apply(&client.base, opts)
+	switch {
+	case c == nil:
+		client.err = errors.New("the client was made without a caller")
+	case client.err == nil && client.base.Arguments != nil:
+		client.err = fmt.Errorf("%T given to New: arguments belong to a call", client.base.Arguments)
+	}
+	return client
+}
+
+// Call calls a tool. Params are checked, if they can be and the options do not
+// say otherwise, and encoded; nil is an empty object. Arguments among the
+// options take their place, if they are of the same type. A result with
+// isError set is a [*runtime.ToolError].
+func (c *Client) Call(ctx context.Context, tool string, params any, opts []runtime.CallOption) (*runtime.ToolResult, error) {
+	s, params, err := c.settle(params, opts)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: %w", tool, err)
+	}
+	args, err := encode(s, params)
+	if err != nil {
+		return nil, fmt.Errorf("tool %s: arguments: %w", tool, err)
+	}
+	if s.Drift != runtime.DriftIgnore {
+		if err := c.checkDrift(ctx, tool, s); err != nil {
+			return nil, err
+		}
+	}
+	r, err := c.caller.CallTool(ctx, tool, args, &s.CallOptions)
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil:
+		return nil, fmt.Errorf("tool %s: %T gave neither a result nor an error", tool, c.caller)
+	case r.IsError:
+		return nil, &runtime.ToolError{Tool: tool, Result: r}
+	}
+	return r, nil
+}
+
+// CallInto calls a tool and decodes its structured result into v, a non-nil
+// pointer to a zero value. Where structuredContent is missing, the first text
+// block that holds fitting JSON stands in: servers of revision 2025-03-26 and
+// before know nothing else, later ones should send both (2025-11-25, Tools,
+// Structured Content). A result that does not fit is a [*runtime.ResultError].
+func (c *Client) CallInto(ctx context.Context, tool string, params any, opts []runtime.CallOption, v any) (*runtime.ToolResult, error) {
+	r, err := c.Call(ctx, tool, params, opts)
+	if err != nil {
+		return nil, err
+	}
+	if r.Structured != nil {
+		err = Unmarshal(r.Structured, v)
+	} else {
+		err = decodeText(r.Content, v)
+	}
+	if err != nil {
+		return nil, &runtime.ResultError{Tool: tool, Result: r, Err: err}
+	}
+	return r, nil
+}
+
+// settle joins the options of the client and of a call, and finds the
+// parameters among them.
+func (c *Client) settle(params any, opts []runtime.CallOption) (*runtime.CallSettings, any, error) {
+	if c.err != nil {
+		return nil, nil, c.err
+	}
+	if len(opts) == 0 {
+		return &c.base, params, nil
+	}
+	s := new(runtime.CallSettings)
+	*s = c.base
+	if err := apply(s, opts); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case s.Arguments == nil:
+		return s, params, nil
+	case reflect.TypeOf(s.Arguments) != reflect.TypeOf(params):
+		return nil, nil, fmt.Errorf("the call was given %T, which are arguments of something else: it takes %s", s.Arguments, nameOf(params))
+	}
+	return s, s.Arguments, nil
+}
+
+func nameOf(params any) string {
+	if params == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%T", params)
+}
+
+// apply applies options in order. Nil ones are left out.
+func apply(s *runtime.CallSettings, opts []runtime.CallOption) error {
+	for _, o := range opts {
+		if v := reflect.ValueOf(o); o == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+			continue
+		}
+		before := s.Arguments
+		s.Arguments = nil
+		o.ApplyTo(s)
+		switch {
+		case s.Arguments == nil:
+			s.Arguments = before
+		case before != nil:
+			return fmt.Errorf("the call was given arguments twice: %T and %T", before, s.Arguments)
+		}
+	}
+	return nil
+}
+
+// encode checks parameters and gives their JSON.
+func encode(s *runtime.CallSettings, params any) (json.RawMessage, error) {
+	if params == nil {
+		return json.RawMessage("{}"), nil
+	}
+	if v, ok := params.(interface{ Validate() error }); ok && !s.NoValidation {
+		if err := v.Validate(); err != nil {
+			return nil, err
+		}
+	}
+	if raw, ok := params.(json.RawMessage); ok {
+		return object(raw)
+	}
+	return Marshal(params)
+}
+
+// object is the arguments of a tool that has no type for them.
+func object(raw json.RawMessage) (json.RawMessage, error) {
+	trimmed := bytes.TrimLeft(raw, " \t\r\n")
+	switch {
+	case len(trimmed) == 0:
+		return json.RawMessage("{}"), nil
+	case trimmed[0] != '{' || !json.Valid(raw):
+		return nil, &runtime.FieldError{Reason: "not a JSON object"}
+	}
+	return raw, nil
+}
+
+// decodeText decodes the first text block that fits.
+func decodeText(blocks []runtime.Content, v any) error {
+	err := errors.New("neither structuredContent nor JSON as text")
+	target := reflect.ValueOf(v).Elem()
+	for i := range blocks {
+		text := []byte(blocks[i].Text)
+		if blocks[i].Type != "text" || !json.Valid(text) {
+			continue
+		}
+		fresh := reflect.New(target.Type()) // a failure may leave half a value
+		if err = Unmarshal(text, fresh.Interface()); err == nil {
+			target.Set(fresh.Elem())
+			return nil
+		}
+	}
+	return err
+}
