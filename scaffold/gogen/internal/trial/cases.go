@@ -28,6 +28,7 @@ const (
 // Side is the schema of a tool that a value is for.
 type Side string
 
+// The sides, by their schemas.
 const (
 	In  Side = "in"  // inputSchema
 	Out Side = "out" // outputSchema
