@@ -13,60 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// metaServer is the member of _meta in which tools.json keeps what the server
-// calls itself, so that generating from the file gives the same header.
-const metaServer = "mcpctl/server"
-
-// List is the content of a tools file.
-type List struct {
-	// Implementation is what a file written by mcpctl says of the server; zero
-	// in others.
-	Implementation runtime.Implementation
-	Protocol       string
-	Tools          []runtime.Tool
-	Prompts        []runtime.Prompt
-	Resources      []runtime.Resource
-	Templates      []runtime.ResourceTemplate
-	// More is set where the file is one page of several (nextCursor).
-	More bool
-}
-
-// ParseTools reads a tools/list result, such as a tools.json: an object with
-// tools, or a bare array of tools.
-func ParseTools(data []byte) (*List, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	var file struct {
-		Meta       map[string]json.RawMessage `json:"_meta"`
-		Tools      *[]json.RawMessage         `json:"tools"`
-		NextCursor *string                    `json:"nextCursor"`
-	}
-	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
-		if err := json.Unmarshal(data, &file.Tools); err != nil {
-			return nil, fmt.Errorf("read tools: %w", err)
-		}
-	} else if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("read tools: %w", err)
-	}
-	if file.Tools == nil {
-		return nil, &Error{Reason: "the file is no tools/list result: it has no member tools"}
-	}
-	list := &List{More: file.NextCursor != nil}
-	if raw := file.Meta[metaServer]; raw != nil {
-		if err := json.Unmarshal(raw, &list.Implementation); err != nil {
-			return nil, fmt.Errorf("read tools: _meta %s: %w", metaServer, err)
-		}
-	}
-	for i, raw := range *file.Tools {
-		var t runtime.Tool
-		if err := json.Unmarshal(raw, &t); err != nil {
-			return nil, fmt.Errorf("read tools: tool %d: %w", i, err)
-		}
-		t.Raw = raw
-		list.Tools = append(list.Tools, t)
-	}
-	return list, nil
-}
-
 // sortTools sorts by name and drops repetitions of the same definition. Two
 // different tools of one name are an error: the second could not be called.
 func sortTools(tools []runtime.Tool) ([]runtime.Tool, error) {

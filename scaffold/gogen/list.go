@@ -1,0 +1,114 @@
+package gogen
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// metaServer is the member of _meta in which tools.json keeps what the server
+// calls itself. It goes when tools.json does.
+const metaServer = "mcpctl/server"
+
+// List is what a server offers: the whole lists, as it sent them.
+type List struct {
+	// Implementation and Protocol are known of a live server and from a lock
+	// file; a tools/list result does not say them.
+	Implementation runtime.Implementation
+	Protocol       string
+	Tools          []runtime.Tool
+	Prompts        []runtime.Prompt
+	Resources      []runtime.Resource
+	Templates      []runtime.ResourceTemplate
+	// Names are those of a lock file; nil in others.
+	Names *Names
+	// More is set where the file is one page of several (nextCursor).
+	More bool
+}
+
+// ParseTools reads a file that holds a list of tools: a lock file, a tools/list
+// result, or a bare array of tools. Prompts, resources and resource templates
+// are read too where the file has them.
+func ParseTools(data []byte) (*List, error) {
+	list, _, err := parseList(data)
+	return list, err
+}
+
+// listFile is the form of such a file.
+type listFile struct {
+	Meta       map[string]json.RawMessage `json:"_meta"`
+	Tools      *[]json.RawMessage         `json:"tools"`
+	Prompts    []json.RawMessage          `json:"prompts"`
+	Resources  []json.RawMessage          `json:"resources"`
+	Templates  []json.RawMessage          `json:"resourceTemplates"`
+	NextCursor *string                    `json:"nextCursor"`
+}
+
+// parseList tells besides the list whether the file is a lock file.
+func parseList(data []byte) (list *List, locked bool, err error) {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	if line := conflictLine(data); line > 0 {
+		return nil, false, conflictError(line)
+	}
+	var file listFile
+	if trimmed := bytes.TrimSpace(data); len(trimmed) > 0 && trimmed[0] == '[' {
+		err = json.Unmarshal(data, &file.Tools)
+	} else {
+		err = json.Unmarshal(data, &file)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read tools: %w", located(data, err))
+	}
+	if file.Tools == nil {
+		return nil, false, &Error{Reason: "the file is no tools/list result: it has no member tools"}
+	}
+	list = &List{More: file.NextCursor != nil}
+	if list.Tools, err = entries("tool", *file.Tools, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw }); err != nil {
+		return nil, false, err
+	}
+	if list.Prompts, err = entries("prompt", file.Prompts, func(p *runtime.Prompt, raw json.RawMessage) { p.Raw = raw }); err != nil {
+		return nil, false, err
+	}
+	if list.Resources, err = entries("resource", file.Resources, func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw }); err != nil {
+		return nil, false, err
+	}
+	if list.Templates, err = entries("resource template", file.Templates, func(r *runtime.ResourceTemplate, raw json.RawMessage) { r.Raw = raw }); err != nil {
+		return nil, false, err
+	}
+	if raw := file.Meta[metaServer]; raw != nil {
+		if err := json.Unmarshal(raw, &list.Implementation); err != nil {
+			return nil, false, fmt.Errorf("read tools: _meta %s: %w", metaServer, err)
+		}
+	}
+	raw, locked := file.Meta[metaLock]
+	if !locked {
+		return list, false, nil
+	}
+	return list, true, list.readMeta(raw)
+}
+
+func entries[T any](what string, raws []json.RawMessage, keep func(*T, json.RawMessage)) ([]T, error) {
+	var out []T
+	for i, raw := range raws {
+		var v T
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return nil, fmt.Errorf("read %s %d: %w", what, i, err)
+		}
+		keep(&v, raw)
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// located adds the line of a syntax error.
+func located(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err
+	}
+	at := min(max(int(syntax.Offset), 0), len(data))
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
+}

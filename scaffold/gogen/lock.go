@@ -1,0 +1,218 @@
+package gogen
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
+)
+
+// LockFile is the name of the lock file in a package's folder.
+const LockFile = "mcpctl.lock.json"
+
+// lockFormat counts the forms that lock files have had. Raise it when an older
+// mcpctl would read a file wrongly, not for a member that it can leave out.
+const lockFormat = 1
+
+// metaLock is the member of _meta that makes a list of tools a lock file.
+const metaLock = "mcpctl/lock"
+
+// Names are the Go names of everything in a package, as the lock file keeps
+// them: see the members of the file, which are named after the fields.
+type Names = names.Names
+
+// Lock is the content of a lock file: all that the server listed, and the names
+// that were given. It is what a package was generated from, so generating from
+// it again gives the same package.
+//
+// The file is a tools/list result (with prompts, resources and
+// resourceTemplates beside tools), sorted and indented for readable diffs, with
+// numbers and texts as the server has them. What mcpctl adds stands in
+// _meta["mcpctl/lock"]:
+//
+//	format    1
+//	server    name and version that the server gives itself
+//	protocol  revision of the protocol that it was asked under
+//	digests   structure and prose of each tool, as codegen.DigestTool has them
+//	names     see [Names]
+type Lock struct{ List }
+
+// lockMeta is _meta["mcpctl/lock"].
+type lockMeta struct {
+	Format   int                   `json:"format"`
+	Server   *lockServer           `json:"server,omitempty"`
+	Protocol string                `json:"protocol,omitempty"`
+	Digests  map[string]lockDigest `json:"digests,omitempty"`
+	Names    *Names                `json:"names,omitempty"`
+}
+
+type lockServer struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+type lockDigest struct {
+	Structure string `json:"structure"`
+	Prose     string `json:"prose"`
+}
+
+// LockError is a lock file that cannot be used.
+type LockError struct {
+	Reason string
+	hint   string
+}
+
+// Error names the reason; callers put the file's path in front.
+func (e *LockError) Error() string { return e.Reason }
+
+// Hint says what mends it.
+func (e *LockError) Hint() string { return e.hint }
+
+// ExitKind puts it with the broken files of configuration.
+func (e *LockError) ExitKind() string { return "config" }
+
+const restoreHint = "restore the file (git checkout), or delete it: the next run writes a new one, which holds no name that was given before"
+
+// ParseLock reads a lock file. Every error is a *[LockError].
+func ParseLock(data []byte) (*Lock, error) {
+	list, locked, err := parseList(data)
+	switch e := err.(type) { //nolint:errorlint // errors of this file come unwrapped
+	case nil:
+	case *LockError:
+		return nil, e
+	default:
+		return nil, &LockError{Reason: "the lock file is damaged: " + oneLine(strings.TrimPrefix(err.Error(), "generate: ")), hint: restoreHint}
+	}
+	if !locked {
+		return nil, &LockError{
+			Reason: "this is a list of tools, but no lock file: it has no _meta " + metaLock,
+			hint:   "pass the file with --from, or move it away: mcpctl generate writes its own",
+		}
+	}
+	return &Lock{List: *list}, nil
+}
+
+// readMeta takes what a lock file says besides the lists.
+func (l *List) readMeta(raw json.RawMessage) error {
+	damaged := func(err error) error {
+		return &LockError{Reason: fmt.Sprintf("the lock file is damaged: _meta %s: %v", metaLock, err), hint: restoreHint}
+	}
+	// The format first: what else stands there may have other types later.
+	var first struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(raw, &first); err != nil {
+		return damaged(err)
+	}
+	switch {
+	case first.Format > lockFormat:
+		return &LockError{
+			Reason: fmt.Sprintf("the lock file was written by a newer mcpctl: it has format %d, this one knows %d", first.Format, lockFormat),
+			hint:   "update mcpctl",
+		}
+	case first.Format < 1:
+		return damaged(fmt.Errorf("format %d is none", first.Format))
+	}
+	var meta lockMeta
+	if err := json.Unmarshal(raw, &meta); err != nil {
+		return damaged(err)
+	}
+	if s := meta.Server; s != nil {
+		l.Implementation = runtime.Implementation{Name: s.Name, Version: s.Version}
+	}
+	l.Protocol, l.Names = meta.Protocol, meta.Names
+	if l.Names == nil {
+		l.Names = &Names{}
+	}
+	return nil
+}
+
+// Marshal gives the file. It is the same for every order of the lists.
+func (l *Lock) Marshal() ([]byte, error) {
+	meta := lockMeta{Format: lockFormat, Protocol: l.Protocol, Names: l.Names, Digests: map[string]lockDigest{}}
+	if l.Implementation.Name != "" || l.Implementation.Version != "" {
+		meta.Server = &lockServer{l.Implementation.Name, l.Implementation.Version}
+	}
+	doc := map[string]any{"_meta": map[string]any{metaLock: &meta}}
+	tools := rawEntries(l.Tools, func(t runtime.Tool) (string, json.RawMessage, any) { return t.Name, t.Raw, t })
+	for _, t := range tools {
+		d, err := codegen.DigestTool(t.raw)
+		if err != nil {
+			return nil, &Error{Tool: t.key, Reason: err.Error()}
+		}
+		meta.Digests[t.key] = lockDigest(d)
+	}
+	for member, list := range map[string][]rawEntry{
+		"tools":             tools,
+		"prompts":           rawEntries(l.Prompts, func(p runtime.Prompt) (string, json.RawMessage, any) { return p.Name, p.Raw, p }),
+		"resources":         rawEntries(l.Resources, func(r runtime.Resource) (string, json.RawMessage, any) { return r.URI, r.Raw, r }),
+		"resourceTemplates": rawEntries(l.Templates, func(r runtime.ResourceTemplate) (string, json.RawMessage, any) { return r.URITemplate, r.Raw, r }),
+	} {
+		if len(list) == 0 && member != "tools" {
+			continue
+		}
+		values := make([]any, 0, len(list))
+		for _, e := range list {
+			v, err := parseJSON(e.raw)
+			if err != nil {
+				return nil, fmt.Errorf("lock file: %s %q: %w", strings.TrimSuffix(member, "s"), e.key, err)
+			}
+			values = append(values, v)
+		}
+		doc[member] = values
+	}
+	var b bytes.Buffer
+	if err := writeJSON(&b, doc, "  "); err != nil {
+		return nil, fmt.Errorf("lock file: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// rawEntry is one entry of a list and what it is known by.
+type rawEntry struct {
+	key string
+	raw json.RawMessage
+}
+
+// rawEntries sorts a list and drops repetitions.
+func rawEntries[T any](list []T, of func(T) (key string, raw json.RawMessage, v any)) []rawEntry {
+	out := make([]rawEntry, 0, len(list))
+	for _, e := range list {
+		key, raw, v := of(e)
+		if raw == nil {
+			raw, _ = json.Marshal(v) //nolint:errchkjson // plain structs; what is no JSON is found by its reader
+		}
+		out = append(out, rawEntry{key, raw})
+	}
+	slices.SortFunc(out, func(a, b rawEntry) int {
+		return cmpOr(strings.Compare(a.key, b.key), bytes.Compare(a.raw, b.raw))
+	})
+	return slices.CompactFunc(out, func(a, b rawEntry) bool { return a.key == b.key && bytes.Equal(a.raw, b.raw) })
+}
+
+// conflictLine is the line of the first mark that an unfinished merge left; 0
+// is none. No line of a lock file begins like that, nor of any JSON.
+func conflictLine(data []byte) int {
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		for _, mark := range []string{"<<<<<<< ", ">>>>>>> ", "||||||| "} {
+			if bytes.HasPrefix(text, []byte(mark)) {
+				return line
+			}
+		}
+	}
+	return 0
+}
+
+func conflictError(line int) error {
+	return &LockError{
+		Reason: fmt.Sprintf("line %d: the marks of an unfinished merge", line),
+		hint:   "keep either side whole (git checkout --ours or --theirs, then git add), and run mcpctl generate again",
+	}
+}
