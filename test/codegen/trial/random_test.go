@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/trial"
+	"github.com/mcpctl/mcpctl/test/codegen/trial"
 )
 
 // TestRandom wants random schemas to be sound, to use every keyword, and the

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/trial"
+	"github.com/mcpctl/mcpctl/test/codegen/trial"
 )
 
 // TestInstances holds what the cases say of their values to what a validator
@@ -15,7 +15,7 @@ import (
 // or inside what it points to: a validator that tries all forms of a union does
 // not know which one was meant.
 func TestInstances(t *testing.T) {
-	cases, err := trial.Load("../../testdata")
+	cases, err := trial.Load("../../../scaffold/gogen/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
