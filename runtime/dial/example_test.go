@@ -16,6 +16,30 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
+// A server that mcpctl knows by name: `mcpctl add` has put it into servers.json.
+func ExampleServer() {
+	ctx := context.Background()
+	defer exampleConfig()()
+
+	client, err := dial.Server(ctx, "fake", dial.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+
+	for tool, err := range client.Tools(ctx) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(tool.Name, "-", tool.Description)
+		break // asks for no more than was needed
+	}
+	// Output:
+	// echo - Gives the message back.
+}
+
 // A server of servers.json: its tools, and a call.
 func ExampleDial() {
 	ctx := context.Background()
@@ -155,6 +179,23 @@ func exampleFile() (path string, remove func()) {
 		panic(err)
 	}
 	return path, func() { _ = os.RemoveAll(dir) }
+}
+
+// exampleConfig makes a servers.json the user's.
+func exampleConfig() (restore func()) {
+	path, remove := exampleFile()
+	before, set := os.LookupEnv("MCPCTL_CONFIG")
+	if err := os.Setenv("MCPCTL_CONFIG", path); err != nil {
+		panic(err)
+	}
+	return func() {
+		if set {
+			_ = os.Setenv("MCPCTL_CONFIG", before)
+		} else {
+			_ = os.Unsetenv("MCPCTL_CONFIG")
+		}
+		remove()
+	}
 }
 
 func exampleClient(ctx context.Context) (c *runtime.Client, closeClient func()) {

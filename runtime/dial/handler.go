@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -13,12 +14,24 @@ import (
 // connection. While a question is answered, calls need show no sign of life.
 type guard struct {
 	runtime.Handler
+	tools atomic.Uint64 // how often the server's tools changed
 
 	mu     sync.Mutex      // guards what follows
 	client *runtime.Client // nil until the transport is the connection's
 	ended  bool
 	err    error
 }
+
+// Notification implements [runtime.Handler].
+func (g *guard) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
+	if method == "notifications/tools/list_changed" {
+		g.tools.Add(1)
+	}
+	g.Handler.Notification(ctx, call, method, params)
+}
+
+// ToolsVersion is what [runtime.Client.ToolsVersion] asks for.
+func (g *guard) ToolsVersion() uint64 { return g.tools.Load() }
 
 // Request implements [runtime.Handler].
 func (g *guard) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
