@@ -38,7 +38,8 @@ type Completer interface {
 }
 
 // ToolLister lists tools, in the server's order, a page when it is come to. An
-// error is the last there is. Breaking off asks for no more pages.
+// error is the last there is. Breaking off asks for no more pages. One that
+// also has a method like [Client.ToolsVersion] lets [WithDrift] see changes.
 type ToolLister interface {
 	Tools(ctx context.Context) iter.Seq2[Tool, error]
 }

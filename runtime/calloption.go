@@ -66,6 +66,11 @@ func WithValidation(on bool) CallOption {
 // WithDrift says what becomes of calls to a tool that has changed since the
 // client was generated; see [DriftPolicy]. Report, which may be nil, is told
 // of it at each such call, before it is made; it may be called concurrently.
+//
+// Unless the policy is [DriftIgnore], the server's tools are listed once, at
+// the first call; the calls that come meanwhile wait for it. They are listed
+// again after a failure, and where the connection has heard that they changed
+// (notifications/tools/list_changed; see Listen of dial.Options).
 func WithDrift(p DriftPolicy, report func(*DriftError)) CallOption {
 	return optionFunc(func(s *CallSettings) { s.Drift, s.OnDrift = p, report })
 }

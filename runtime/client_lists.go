@@ -138,6 +138,17 @@ func (c *Client) Prompts(ctx context.Context) iter.Seq2[Prompt, error] {
 	return entries(ctx, c, "prompts/list", "prompts", func(p *Prompt, raw json.RawMessage) { p.Raw = raw })
 }
 
+// ToolsVersion tells how often the server has said that its tools changed
+// (notifications/tools/list_changed), as far as the client's Handler counts it
+// in a method of the same name, as that of package dial does. It is 0 where
+// nobody counts or the connection does not hear of it.
+func (c *Client) ToolsVersion() uint64 {
+	if h, ok := c.o.Handler.(interface{ ToolsVersion() uint64 }); ok {
+		return h.ToolsVersion()
+	}
+	return 0
+}
+
 // ListTools gives all tools, pages followed, in the server's order.
 func (c *Client) ListTools(ctx context.Context) ([]Tool, error) { return all(c.Tools(ctx)) }
 
