@@ -1,0 +1,249 @@
+package codegen
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+)
+
+// The functions of this file put checks together. Each gives nil where nothing
+// is wrong, and allocates nothing then; a failure is a [*runtime.FieldError]
+// whose pointer begins at the value that was handed in.
+
+// First gives the first failure.
+func First(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// If checks what v points to, if it is not nil.
+func If[T any](v *T, check func(T) error) error {
+	if v == nil {
+		return nil
+	}
+	return check(*v)
+}
+
+// IfOpt checks a value that is there and not null.
+func IfOpt[T any](v runtime.Opt[T], check func(T) error) error {
+	if t, ok := v.Get(); ok {
+		return check(t)
+	}
+	return nil
+}
+
+// IfList checks a list that is there.
+func IfList[S ~[]E, E any](v S, check func(S) error) error {
+	if v == nil {
+		return nil
+	}
+	return check(v)
+}
+
+// IfMap checks a map that is there.
+func IfMap[M ~map[string]E, E any](v M, check func(M) error) error {
+	if v == nil {
+		return nil
+	}
+	return check(v)
+}
+
+// Must checks a value that is required, and a pointer only because its type
+// contains itself. A nil check is none.
+func Must[T any](v *T, check func(T) error) error {
+	switch {
+	case v == nil:
+		return wrong("is required")
+	case check == nil:
+		return nil
+	}
+	return check(*v)
+}
+
+// Each checks the items of a list.
+func Each[S ~[]E, E any](list S, check func(E) error) error {
+	return EachRest(list, check, 0)
+}
+
+// EachRest checks the items of a list that stands behind n others.
+func EachRest[S ~[]E, E any](list S, check func(E) error, n int) error {
+	for i, v := range list {
+		if err := check(v); err != nil {
+			return At(err, n+i)
+		}
+	}
+	return nil
+}
+
+// EachValue checks the values of a map. Of several failures the one whose key
+// comes first counts.
+func EachValue[M ~map[string]E, E any](m M, check func(E) error) error {
+	var first error
+	var key string
+	for k, v := range m {
+		if first != nil && k > key {
+			continue
+		}
+		if err := check(v); err != nil {
+			first, key = err, k
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return At(first, key)
+}
+
+// NoExtra checks that a closed object has no members but its fields.
+func NoExtra[E any](extra map[string]E) error {
+	if len(extra) == 0 {
+		return nil
+	}
+	return EachValue(extra, func(E) error { return wrong("is not a member that the schema allows") })
+}
+
+// NoRest checks that there are no items behind the n of a closed tuple.
+func NoRest[E any](rest []E, n int) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	return At(wrong(fmt.Sprintf("is an item too many: at most %d are allowed", n)), n)
+}
+
+// NoGap checks that of items that may be absent none is before one that is
+// there.
+func NoGap(there ...bool) error {
+	for i := 1; i < len(there); i++ {
+		if there[i] && !there[i-1] {
+			return wrong("has an absent item in front of another item")
+		}
+	}
+	return nil
+}
+
+// Count is how many are true.
+func Count(there ...bool) int {
+	n := 0
+	for _, t := range there {
+		if t {
+			n++
+		}
+	}
+	return n
+}
+
+// Schema checks raw JSON; see package schema beside this one.
+type Schema interface {
+	// Check gives a [*runtime.FieldError] for a value that does not fit.
+	Check(raw []byte) error
+}
+
+// CheckSchema checks what v points to in its encoded form.
+func CheckSchema(s Schema, v any) error {
+	raw, err := codec.Encode(v)
+	if err != nil {
+		return fieldError(err)
+	}
+	return s.Check(raw)
+}
+
+// CheckArm checks what a union holds. U is the arm of values that fit no other.
+func CheckArm[U ~[]byte](v any) error {
+	switch v := v.(type) {
+	case nil:
+		return wrong("is required")
+	case U:
+		return wrong("fits none of the types that the schema allows")
+	case interface{ Validate() error }:
+		return v.Validate()
+	}
+	return nil
+}
+
+// Enum checks that v is one of the values of its type.
+func Enum[T interface {
+	Valid() bool
+	Values() []T
+}](v T) error {
+	if v.Valid() {
+		return nil
+	}
+	return oneOf(v, v.Values())
+}
+
+// Among checks that v is one of some values.
+func Among[T comparable](v T, allowed ...T) error {
+	for _, a := range allowed {
+		if v == a {
+			return nil
+		}
+	}
+	return oneOf(v, allowed)
+}
+
+// AmongJSON checks that v is one of some values, given as JSON texts.
+func AmongJSON(v any, allowed ...string) error {
+	got, err := canonicalOf(v)
+	if err != nil {
+		return err
+	}
+	for _, a := range allowed {
+		if b, err := Canonical([]byte(a)); err == nil && string(b) == got {
+			return nil
+		}
+	}
+	return wrong("is not one of the values that the schema allows: " + list(allowed))
+}
+
+// canonicalOf encodes a value as its canonical text.
+func canonicalOf(v any) (string, error) {
+	raw, err := codec.Encode(&v)
+	if err != nil {
+		return "", fieldError(err)
+	}
+	b, err := Canonical(raw)
+	return string(b), err
+}
+
+func wrong(reason string) error { return &runtime.FieldError{Reason: reason} }
+
+// oneOf says that a value is none of those allowed.
+func oneOf[T any](v T, allowed []T) error {
+	texts := make([]string, len(allowed))
+	for i, a := range allowed {
+		texts[i] = text(a)
+	}
+	return wrong(text(v) + " is not one of the values that the schema allows: " + list(texts))
+}
+
+// list spells out the first of some texts.
+func list(texts []string) string {
+	const most = 20
+	if len(texts) > most {
+		return strings.Join(texts[:most], ", ") + ", …"
+	}
+	return strings.Join(texts, ", ")
+}
+
+// text is a value as JSON, shortened.
+func text(v any) string {
+	const longest = 60
+	if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		return fmt.Sprint(f)
+	}
+	raw, err := codec.Encode(&v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	if len(raw) > longest {
+		return strings.ToValidUTF8(string(raw[:longest]), "") + "…"
+	}
+	return string(raw)
+}

@@ -1,0 +1,34 @@
+package codegen
+
+import (
+	"reflect"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+)
+
+// Default puts v in place of an absent member.
+func Default[T any](member **T, v T) {
+	if *member == nil {
+		*member = &v
+	}
+}
+
+// DefaultOpt puts v in place of an absent member; null stays.
+func DefaultOpt[T any](member *runtime.Opt[T], v T) {
+	if member.IsZero() {
+		*member = runtime.Some(v)
+	}
+}
+
+// DefaultJSON puts a value, given as JSON, in place of an absent member, which
+// is a zero value. A value that the member's type cannot hold is left out.
+func DefaultJSON[T any](member *T, text string) {
+	if !reflect.ValueOf(member).Elem().IsZero() {
+		return
+	}
+	v := new(T)
+	if codec.Decode([]byte(text), v) == nil {
+		*member = *v
+	}
+}
