@@ -1,0 +1,173 @@
+package emit
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// checks tells which declarations have something to check.
+type checks struct {
+	// some declarations, or what is inside them, can be wrong.
+	some map[*model.Decl]bool
+	// called declarations have a Validate method that something calls.
+	called map[*model.Decl]bool
+	// options are parameters that travel as an option of the call.
+	options map[*model.Decl]bool
+	// patterns are the names of the variables that hold them.
+	patterns map[string]string
+}
+
+func findChecks(p *model.Package) *checks {
+	c := &checks{map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[string]string{}}
+	for _, t := range p.Tools {
+		if t.Params != nil && t.Optional {
+			c.options[t.Params] = true
+		}
+	}
+	for _, t := range p.Prompts {
+		if t.Params != nil && t.Optional {
+			c.options[t.Params] = true
+		}
+	}
+	for changed := true; changed; { // each round marks one declaration more, or is the last
+		changed = false
+		for _, d := range slices.Backward(p.Decls) {
+			if !c.some[d] && c.any(d) {
+				c.some[d], changed = true, true
+			}
+		}
+	}
+	for _, d := range p.Decls {
+		if d.Top && d.Schema == "" {
+			c.call(d)
+		}
+		if d.Form == model.Union && d.Select == model.SelectFirst {
+			for _, a := range d.Arms { // the codec asks them which is right
+				c.call(a.Decl)
+			}
+		}
+	}
+	return c
+}
+
+// call marks a declaration whose Validate is called, and those it calls.
+func (c *checks) call(d *model.Decl) {
+	if c.called[d] || !c.some[d] && !d.Top {
+		return
+	}
+	c.called[d] = true
+	for _, t := range types(d) {
+		c.patternsOf(t.Rules)
+		if t.Kind == model.Named {
+			c.call(t.Decl)
+		}
+	}
+	c.patternsOf(d.Rules)
+	for _, a := range d.Arms {
+		c.call(a.Decl)
+	}
+}
+
+func (c *checks) patternsOf(r *model.Rules) {
+	if r == nil {
+		return
+	}
+	for _, p := range r.Patterns {
+		if goPattern(p) {
+			c.patterns[p] = "pattern" + "X" + textDigest(p)
+		}
+	}
+}
+
+// goPattern reports whether Go can express a pattern.
+func goPattern(p string) bool {
+	_, err := regexp.Compile(p)
+	return err == nil
+}
+
+// types are all types inside a declaration, those inside lists and maps
+// included.
+func types(d *model.Decl) []*model.Type {
+	var out []*model.Type
+	add := func(t *model.Type) {
+		for ; t != nil; t = t.Elem {
+			out = append(out, t)
+		}
+	}
+	for _, f := range d.Fields {
+		if f.Presence != model.Constant {
+			add(f.Type)
+		}
+	}
+	add(d.Rest)
+	add(d.Under)
+	return out
+}
+
+// any reports whether a declaration has checks, as far as is known yet.
+func (c *checks) any(d *model.Decl) bool {
+	switch {
+	case d.Form == model.Union, d.Form == model.StringEnum, d.Form == model.IntEnum, d.Form == model.MixedEnum:
+		return true
+	case closed(d), hasRules(d.Rules), d.Form == model.Tuple && gaps(d):
+		return true
+	}
+	for _, f := range d.Fields {
+		if f.Indirect && f.Presence == model.Always {
+			return true
+		}
+	}
+	return slices.ContainsFunc(types(d), func(t *model.Type) bool {
+		return hasRules(t.Rules) || t.Kind == model.Named && c.some[t.Decl]
+	})
+}
+
+// closed reports whether a declaration has room for what its schema does not
+// allow: results keep what newer servers add.
+func closed(d *model.Decl) bool {
+	return d.Rest == nil && d.Side == model.Output && (d.Form == model.Struct || d.Form == model.Tuple)
+}
+
+// gaps reports whether a tuple could have an item that may be absent in front
+// of another.
+func gaps(d *model.Decl) bool {
+	n := 0
+	for _, f := range d.Fields {
+		if f.Presence == model.OrAbsent || f.Presence == model.OrAbsentOrNull {
+			n++
+		}
+	}
+	return n > 1 || n == 1 && (d.Rest != nil || d.Side == model.Output)
+}
+
+func hasRules(r *model.Rules) bool {
+	if r == nil {
+		return false
+	}
+	return r.Minimum != "" || r.Maximum != "" || r.ExclusiveMinimum != "" || r.ExclusiveMaximum != "" || r.MultipleOf != "" ||
+		r.MinLength != nil || r.MaxLength != nil || slices.ContainsFunc(r.Patterns, goPattern) || r.MinItems != nil || r.MaxItems != nil ||
+		r.UniqueItems || r.MinProperties != nil || r.MaxProperties != nil || len(r.Values) > 0
+}
+
+// patternVars writes the patterns of the whole package.
+func (e *emitter) patternVars(g *jen.Group) {
+	if len(e.checks.patterns) == 0 {
+		return
+	}
+	texts := make([]string, 0, len(e.checks.patterns))
+	for p := range e.checks.patterns {
+		texts = append(texts, p)
+	}
+	slices.Sort(texts)
+	g.Line()
+	g.Comment("// Patterns, each compiled by the first check that needs it.")
+	g.Var().DefsFunc(func(g *jen.Group) {
+		for _, p := range texts {
+			g.Id(e.checks.patterns[p]).Op("=").Add(e.codegen("NewPattern")).Call(quoted(p))
+		}
+	})
+}

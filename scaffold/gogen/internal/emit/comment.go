@@ -1,0 +1,147 @@
+package emit
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/dave/jennifer/jen"
+)
+
+// Widths of lines of comments, in characters, without the indentation.
+const (
+	docWidth   = 100
+	fieldWidth = 96
+)
+
+// maxDoc bounds a description in bytes; what servers write above it is cut.
+const maxDoc = 6000
+
+// clean makes text of a server safe to stand in a comment: only newlines end a
+// line, and nothing is left that steers a terminal or the direction of text.
+// A byte order mark, which Go forbids inside a file, goes with the latter.
+func clean(s string) string {
+	s = shorten(strings.ToValidUTF8(s, "\uFFFD"), maxDoc)
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == '\n', r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
+			return '\n'
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// oneLine is clean text without line ends.
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
+// shorten cuts text at a number of bytes, between characters.
+func shorten(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit] + "…"
+}
+
+// commentLines lays paragraphs out as the lines of a doc comment, each with
+// its slashes. Lists stay lists; everything else is wrapped at width
+// characters.
+func commentLines(paragraphs []string, width int) []string {
+	var out []string
+	for _, p := range paragraphs {
+		lines := layOut(fullStop(clean(p)), width)
+		if len(lines) == 0 {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, "//")
+		}
+		out = append(out, lines...)
+	}
+	return out
+}
+
+// fullStop ends text that is one bare line: gofmt takes such a line between
+// paragraphs for a heading.
+func fullStop(s string) string {
+	s = strings.TrimSpace(s)
+	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) {
+		return s + "."
+	}
+	return s
+}
+
+func layOut(text string, width int) []string {
+	var out []string
+	var pending []string
+	flush := func(first, rest string) {
+		if len(pending) == 0 {
+			return
+		}
+		line, used := first, 0
+		for _, w := range pending {
+			if n := utf8.RuneCountInString(w); used > 0 && utf8.RuneCountInString(line)+1+n > width {
+				out = append(out, line)
+				line, used = rest, 0
+			}
+			if used > 0 {
+				line += " "
+			}
+			line += w
+			used++
+		}
+		out = append(out, line)
+		pending = nil
+	}
+	blank := func() {
+		if len(out) > 0 && out[len(out)-1] != "//" {
+			out = append(out, "//")
+		}
+	}
+	first, rest := "// ", "// "
+	for line := range strings.SplitSeq(text, "\n") {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0:
+			flush(first, rest)
+			first, rest = "// ", "// "
+			blank()
+			continue
+		case isBullet(words[0]) && len(words) > 1:
+			flush(first, rest)
+			first, rest = "//   - ", "//     "
+			words = words[1:]
+		}
+		pending = append(pending, words...)
+	}
+	flush(first, rest)
+	for len(out) > 0 && out[len(out)-1] == "//" {
+		out = out[:len(out)-1]
+	}
+	return out
+}
+
+func isBullet(w string) bool { return w == "-" || w == "*" || w == "•" }
+
+
+// comment writes paragraphs as line comments.
+func comment(g *jen.Group, paragraphs []string, width int) {
+	for _, line := range commentLines(paragraphs, width) {
+		g.Comment(line)
+	}
+}
+
+// docOf puts a declaration's name in front of its documentation.
+func docOf(name string, doc []string) []string {
+	if len(doc) == 0 {
+		return []string{name + " has no documentation."}
+	}
+	return append([]string{name + " " + doc[0]}, doc[1:]...)
+}

@@ -1,0 +1,94 @@
+package emit
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// fieldDoc says of a member what the server does, and what its Go type does
+// not.
+func fieldDoc(f *model.Field) []string {
+	return append(f.Doc[:len(f.Doc):len(f.Doc)], facts(f.Type, f.Default)...)
+}
+
+// facts is a paragraph of what typed code checks at a place, what a raw value
+// stands for and what the server takes for an absent one; nil where that is
+// nothing.
+func facts(t *model.Type, dflt string) []string {
+	var out []string
+	each := ""
+	for leaf := t; ; leaf = leaf.Elem {
+		if leaf.Rules != nil {
+			for _, s := range limits(leaf.Rules, leaf) {
+				out = append(out, each+s+".")
+			}
+		}
+		if leaf.Kind == model.Raw && leaf.Why != "" {
+			out = append(out, each+"JSON: "+leaf.Why+".")
+		}
+		if leaf.Kind != model.List && leaf.Kind != model.Map {
+			break
+		}
+		each = "Each: "
+	}
+	if dflt != "" {
+		out = append(out, "The server's default: "+shorten(dflt, 200)+".")
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []string{strings.Join(out, " ")}
+}
+
+// limits puts rules into words.
+func limits(r *model.Rules, t *model.Type) []string {
+	var out []string
+	say := func(words, value string) {
+		if value != "" {
+			out = append(out, words+" "+shorten(value, 200))
+		}
+	}
+	if r.Minimum != "" && r.Maximum != "" {
+		out = append(out, r.Minimum+" to "+r.Maximum)
+	} else {
+		say("At least", r.Minimum)
+		say("At most", r.Maximum)
+	}
+	say("More than", r.ExclusiveMinimum)
+	say("Less than", r.ExclusiveMaximum)
+	say("A multiple of", r.MultipleOf)
+	span := func(lo, hi *int64, one, many string) {
+		switch {
+		case lo != nil && hi != nil && *lo == *hi:
+			out = append(out, count(*lo, one, many))
+		case lo != nil && hi != nil:
+			out = append(out, strconv.FormatInt(*lo, 10)+" to "+count(*hi, one, many))
+		case lo != nil && *lo > 0:
+			out = append(out, "At least "+count(*lo, one, many))
+		case hi != nil:
+			out = append(out, "At most "+count(*hi, one, many))
+		}
+	}
+	span(r.MinLength, r.MaxLength, "character", "characters")
+	for _, p := range r.Patterns {
+		say("Pattern", p)
+	}
+	span(r.MinItems, r.MaxItems, "item", "items")
+	if r.UniqueItems {
+		out = append(out, "No two items are equal")
+	}
+	span(r.MinProperties, r.MaxProperties, "member", "members")
+	if len(r.Values) > 0 {
+		out = append(out, "One of "+shorten(strings.Join(r.Values, ", "), 200))
+	}
+	return out
+}
+
+func count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
+}

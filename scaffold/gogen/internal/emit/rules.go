@@ -1,0 +1,182 @@
+package emit
+
+import (
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// rules are the checks of the rules that a value of the type can break.
+func (e *emitter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
+	if !hasRules(r) {
+		return nil
+	}
+	t = under(t)
+	var out []jen.Code
+	if len(r.Values) > 0 {
+		out = append(out, e.among(v, r.Values, t))
+	}
+	form := model.Form(255)
+	if t.Kind == model.Named {
+		form = t.Decl.Form
+	}
+	switch {
+	case t.Kind == model.Int, t.Kind == model.Float, t.Kind == model.Decimal, form == model.IntEnum:
+		out = append(out, e.bounds(v, r, t)...)
+	case t.Kind == model.String, t.Kind == model.Format, form == model.StringEnum:
+		if c := e.span("Length", v(), r.MinLength, r.MaxLength); c != nil {
+			out = append(out, c)
+		}
+		for _, p := range r.Patterns {
+			if name := e.checks.patterns[p]; name != "" {
+				out = append(out, e.codegen("Match").Call(v(), jen.Id(name)))
+			}
+		}
+	case t.Kind == model.List:
+		if c := e.span("Items", jen.Len(v()), r.MinItems, r.MaxItems); c != nil {
+			out = append(out, c)
+		}
+		if r.UniqueItems {
+			out = append(out, e.codegen("Unique").Call(v()))
+		}
+	case t.Kind == model.Map:
+		if c := e.span("Properties", jen.Len(v()), r.MinProperties, r.MaxProperties); c != nil {
+			out = append(out, c)
+		}
+	case form == model.Tuple:
+		if c := e.span("Items", e.size(v, t.Decl), r.MinItems, r.MaxItems); c != nil {
+			out = append(out, c)
+		}
+		if r.UniqueItems {
+			out = append(out, e.codegen("UniqueJSON").Call(v()))
+		}
+	case form == model.Struct:
+		if c := e.span("Properties", e.size(v, t.Decl), r.MinProperties, r.MaxProperties); c != nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// span is a check of a size; -1 is no limit.
+func (e *emitter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
+	if lo == nil && hi == nil || hi == nil && *lo <= 0 {
+		return nil
+	}
+	limit := func(n *int64, none int64) jen.Code {
+		if n != nil {
+			none = *n
+		}
+		return jen.Op(strconv.FormatInt(none, 10))
+	}
+	return e.codegen(name).Call(size, limit(lo, 0), limit(hi, -1))
+}
+
+// among checks that a value is one of some.
+func (e *emitter) among(v value, texts []string, t *model.Type) jen.Code {
+	lits := []jen.Code{v()}
+	for _, text := range texts {
+		switch {
+		case t.Kind == model.Bool && (text == "true" || text == "false"):
+			lits = append(lits, jen.Id(text))
+		case t.Kind == model.Float && exactFloat(text):
+			lits = append(lits, jen.Op(text))
+		case t.Kind == model.Bool, t.Kind == model.Float:
+			// No value of the type is that.
+		default:
+			return e.amongJSON(v, texts)
+		}
+	}
+	return e.codegen("Among").Call(lits...)
+}
+
+func (e *emitter) amongJSON(v value, texts []string) jen.Code {
+	lits := []jen.Code{v()}
+	for _, text := range texts {
+		lits = append(lits, quoted(text))
+	}
+	return e.codegen("AmongJSON").Call(lits...)
+}
+
+// bounds are the checks of numbers: with Go's numbers where a limit is one,
+// with the limit's text where it would be rounded.
+func (e *emitter) bounds(v value, r *model.Rules, t *model.Type) []jen.Code {
+	var out []jen.Code
+	if lo, hi := e.bound(r.Minimum, t), e.bound(r.Maximum, t); lo != nil && hi != nil {
+		out = append(out, e.codegen("Between").Call(v(), lo, hi))
+	} else {
+		out = append(out, e.limit(v, "AtLeast", r.Minimum, t)...)
+		out = append(out, e.limit(v, "AtMost", r.Maximum, t)...)
+	}
+	out = append(out, e.limit(v, "MoreThan", r.ExclusiveMinimum, t)...)
+	out = append(out, e.limit(v, "LessThan", r.ExclusiveMaximum, t)...)
+	return append(out, e.limit(v, "MultipleOf", r.MultipleOf, t)...)
+}
+
+func (e *emitter) limit(v value, name, text string, t *model.Type) []jen.Code {
+	if text == "" {
+		return nil
+	}
+	if b := e.bound(text, t); b != nil {
+		return []jen.Code{e.codegen(name).Call(v(), b)}
+	}
+	return []jen.Code{e.codegen(name+"Text").Call(v(), jen.Lit(text))}
+}
+
+// bound is a limit as a Go number, nil where there is none that is the same.
+func (e *emitter) bound(text string, t *model.Type) jen.Code {
+	if text == "" || t.Kind == model.Decimal {
+		return nil
+	}
+	i, ok := integer(text)
+	switch {
+	case t.Kind == model.Float && exactFloat(text):
+		if ok {
+			text = strconv.FormatInt(i, 10)
+		}
+		return jen.Op(text)
+	case t.Kind != model.Float && ok:
+		return jen.Op(strconv.FormatInt(i, 10))
+	}
+	return nil
+}
+
+// size is the number of members or items that a value has.
+func (e *emitter) size(v value, d *model.Decl) jen.Code {
+	n := 0
+	for _, f := range d.Fields {
+		if f.Presence != model.OrAbsent && f.Presence != model.OrAbsentOrNull {
+			n++
+		}
+	}
+	s := jen.Lit(n)
+	if e.rest(d) != nil {
+		rest := "Extra"
+		if d.Form == model.Tuple {
+			rest = "Rest"
+		}
+		s.Op("+").Len(v().Dot(rest))
+	}
+	if p := e.present(v, d); len(p) > 0 {
+		s.Op("+").Add(e.codegen("Count")).Call(p...)
+	}
+	return s
+}
+
+// present tells of each member that may be absent whether it is there.
+func (e *emitter) present(v value, d *model.Decl) []jen.Code {
+	var out []jen.Code
+	for _, f := range d.Fields {
+		if f.Presence != model.OrAbsent && f.Presence != model.OrAbsentOrNull {
+			continue
+		}
+		if holds(f) == opt {
+			out = append(out, jen.Op("!").Add(v()).Dot(f.Name).Dot("IsZero").Call())
+		} else {
+			out = append(out, v().Dot(f.Name).Op("!=").Nil())
+		}
+	}
+	return out
+}
