@@ -59,7 +59,9 @@ func layerTable() []rule {
 			"runtime", "runtime/access", "runtime/bridge", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
 		}, third: []string{"golang.org/x/sync", "golang.org/x/time"}},
 		{pkg: "scaffold", layer: 3},
-		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"github.com/dave/jennifer", "github.com/santhosh-tekuri/jsonschema/v6"}},
+		{pkg: "scaffold/gogen/...", layer: 3, third: []string{
+			"github.com/dave/jennifer", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sync",
+		}},
 		{pkg: "generated", layer: 3, own: none, std: none},
 		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 

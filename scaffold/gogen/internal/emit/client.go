@@ -128,8 +128,10 @@ func (e *emitter) templates(g *jen.Group) {
 // lists writes the iterators over what the server has now.
 func (e *emitter) lists(g *jen.Group) {
 	for _, l := range []struct{ name, of, elem string }{
-		{"Tools", "tools", "Tool"}, {"Prompts", "prompts", "Prompt"},
-		{"Resources", "resources", "Resource"}, {"ResourceTemplates", "resource templates", "ResourceTemplate"},
+		{"Tools", "tools", "Tool"},
+		{"Prompts", "prompts", "Prompt"},
+		{"Resources", "resources", "Resource"},
+		{"ResourceTemplates", "resource templates", "ResourceTemplate"},
 	} {
 		e.method(g, l.name, []string{"gives the " + l.of + " that the server has now, page by page. An error is the last there is."}).
 			Qual("iter", "Seq2").Types(e.runtime(l.elem), jen.Error()).Block(

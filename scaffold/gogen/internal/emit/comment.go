@@ -130,7 +130,6 @@ func layOut(text string, width int) []string {
 
 func isBullet(w string) bool { return w == "-" || w == "*" || w == "•" }
 
-
 // comment writes paragraphs as line comments.
 func comment(g *jen.Group, paragraphs []string, width int) {
 	for _, line := range commentLines(paragraphs, width) {
