@@ -15,7 +15,8 @@ import (
 type ToolDigests struct {
 	// Structure is of what a caller depends on: the name, the schemas and the
 	// annotations, without the prose in them. What JSON Schema has no order for
-	// (members, required, enum, a list of types) has none here.
+	// (members, required, enum, a list of types) has none here, and an annotation
+	// that says what its absence means counts as absent.
 	Structure string
 	// Prose is of what only readers depend on: titles, descriptions, comments
 	// and examples of the tool and in its schemas.
@@ -44,6 +45,7 @@ func DigestTool(raw json.RawMessage) (ToolDigests, error) {
 	}
 	if annotations, ok := tool["annotations"].(map[string]any); ok {
 		p.take(annotations, "/annotations", "title")
+		dropDefaults(annotations)
 		if len(annotations) > 0 {
 			structure["annotations"] = annotations
 		}
@@ -56,6 +58,17 @@ func DigestTool(raw json.RawMessage) (ToolDigests, error) {
 		return ToolDigests{}, err
 	}
 	return d, nil
+}
+
+// dropDefaults leaves out the hints that say what a missing one means
+// (2025-11-25, ToolAnnotations): some servers and libraries write them, others
+// do not.
+func dropDefaults(annotations map[string]any) {
+	for hint, unsaid := range map[string]bool{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true} {
+		if v, ok := annotations[hint]; ok && (v == unsaid || v == nil) {
+			delete(annotations, hint)
+		}
+	}
 }
 
 // Digest is the digest of any bytes: "sha256:" and hexadecimal digits.
