@@ -166,6 +166,11 @@ func (r *resolver) nested(i *item, d *model.Decl, t *model.Tool) {
 		side = "Output"
 		i.rank++
 	}
+	// A union needs more names than its own: its arms had better turn to others
+	// than all of these.
+	if d.Form != model.Union {
+		i.rank += 4
+	}
 	i.wanted = func() []string {
 		if t == nil {
 			return []string{Exported(d.Want), Exported(side + d.Want)}

@@ -75,7 +75,7 @@ func (t *Type) member(kind, member string) string {
 	return ""
 }
 
-// all gives every name as it is listed in Retired, sorted.
+// all gives every name as it is listed in Retired, in no order.
 func (n *Names) all() []Retired {
 	var out []Retired
 	add := func(kind string, names map[string]string) {
@@ -98,9 +98,6 @@ func (n *Names) all() []Retired {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Retired) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Member, b.Member))
-	})
 	return out
 }
 
@@ -128,15 +125,19 @@ func lock(p *model.Package, before *locked) *Names {
 	if before.none {
 		return n
 	}
-	living := map[[3]string]bool{}
-	for _, r := range n.all() {
+	all := n.all()
+	living := make(map[[3]string]bool, len(all))
+	for _, r := range all {
 		living[[3]string{r.Kind, r.Key, r.Member}] = true
 	}
-	for _, r := range slices.Concat(before.Retired, before.all()) {
-		if !living[[3]string{r.Kind, r.Key, r.Member}] {
-			n.Retired = append(n.Retired, r)
-		}
+	gone := func(list []Retired) []Retired {
+		return slices.DeleteFunc(list, func(r Retired) bool { return living[[3]string{r.Kind, r.Key, r.Member}] })
 	}
+	newly := gone(before.all())
+	slices.SortFunc(newly, func(a, b Retired) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Member, b.Member))
+	})
+	n.Retired = append(gone(slices.Clone(before.Retired)), newly...)
 	if over := len(n.Retired) - MaxRetired; over > 0 {
 		n.Retired = n.Retired[over:]
 	}

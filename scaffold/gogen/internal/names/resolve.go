@@ -1,6 +1,11 @@
 package names
 
-import "github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
 
 // Options of Resolve.
 type Options struct {
@@ -16,7 +21,7 @@ type Result struct {
 	// Names are all names given, and those of things that are gone: what the
 	// lock file holds.
 	Names *Names
-	// Collisions tell which names could not be given as they should be.
+	// Collisions, sorted, tell which names could not be given as they should be.
 	Collisions []Collision
 }
 
@@ -86,5 +91,8 @@ func Resolve(p *model.Package, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	slices.SortFunc(r.collisions, func(a, b Collision) int {
+		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.Wanted, b.Wanted))
+	})
 	return &Result{Names: lock(p, r.locked), Collisions: r.collisions}, nil
 }

@@ -29,7 +29,7 @@ func resolve(t *testing.T, s sketch, o names.Options) (map[string]string, *names
 		if !token.IsIdentifier(name) || !unicode.IsUpper(first) {
 			t.Errorf("%s is called %q", what, name)
 		}
-		scope, _, _ := strings.Cut(what, " ")
+		scope := scopeOf(what)
 		if other, ok := seen[scope+" "+name]; ok {
 			t.Errorf("%s and %s are both called %s", what, other, name)
 		}

@@ -26,6 +26,7 @@ type item struct {
 	level   int
 	other   string // who took the first of them
 	pinned  bool   // to what the lock file says
+	gone    bool   // only its name is still there
 	name    string
 }
 
@@ -33,6 +34,13 @@ func (i *item) id() string { return i.kind + " " + i.key + " " + i.member }
 
 // what the item is, for a reader.
 func (i *item) what() string {
+	switch {
+	case i == byPackage:
+		return i.kind
+	case i.gone:
+		was := item{kind: i.kind, key: i.key, member: i.member}
+		return was.what() + ", which is gone"
+	}
 	if i.member == "" && i.kind != "field" && i.kind != "value" {
 		return fmt.Sprintf("%s %s", i.kind, i.key)
 	}
@@ -70,12 +78,12 @@ func (i *item) maxLevel() int { return len(i.options) + 3 }
 
 // scope is where names have to differ.
 type scope struct {
-	taken  map[string]string // by whom
+	taken  map[string]*item
 	report func(Collision)
 }
 
 func newScope(report func(Collision), reserved ...[]string) *scope {
-	s := &scope{taken: map[string]string{}, report: report}
+	s := &scope{taken: map[string]*item{}, report: report}
 	for _, names := range reserved {
 		for _, name := range names {
 			s.taken[name] = byPackage
@@ -92,7 +100,7 @@ func (s *scope) pin(items []*item, locked *locked) error {
 		return nil
 	}
 	items = slices.SortedFunc(slices.Values(items), func(a, b *item) int {
-		return cmp.Or(byRank(a, b), cmp.Compare(a.id(), b.id()))
+		return cmp.Or(byRank(a, b), cmp.Compare(a.kind, b.kind), cmp.Compare(a.key, b.key), cmp.Compare(a.member, b.member))
 	})
 	for _, i := range items {
 		name, ok := locked.name(i.kind, i.key, i.member)
@@ -109,10 +117,10 @@ func (s *scope) pin(items []*item, locked *locked) error {
 				continue
 			}
 			if n == 0 && other == byPackage {
-				return fmt.Errorf("the lock file names %s %s, which is taken by %s", i.what(), name, other)
+				return fmt.Errorf("the lock file names %s %s, which is taken by %s", i.what(), name, other.what())
 			}
 			free = false
-			i.blame(other)
+			i.blame(other.what())
 		}
 		if free {
 			i.pinned = true
@@ -139,13 +147,12 @@ func (s *scope) retireFields(locked *locked, key string) {
 
 func (s *scope) keep(r Retired) {
 	if _, ok := s.taken[r.Name]; !ok {
-		i := item{kind: r.Kind, key: r.Key, member: r.Member}
-		s.taken[r.Name] = i.what() + ", which is gone"
+		s.taken[r.Name] = &item{kind: r.Kind, key: r.Key, member: r.Member, gone: true}
 	}
 }
 
 // byPackage is who has the reserved names.
-const byPackage = "the generated package itself"
+var byPackage = &item{kind: "the generated package itself"} //nolint:gochecknoglobals // never changes
 
 func checkName(name string) error {
 	first, _ := utf8.DecodeRuneInString(name)
@@ -162,7 +169,7 @@ func (s *scope) give(i *item, name string) {
 	i.name = name
 	i.set(name)
 	for _, claim := range i.claims(name) {
-		s.taken[claim] = i.what()
+		s.taken[claim] = i
 	}
 }
 
@@ -182,7 +189,7 @@ func (s *scope) solve(items []*item) error {
 			if other, ok := s.taken[name]; ok {
 				for _, i := range group {
 					raise[i] = true
-					i.blame(other)
+					i.blame(other.what())
 				}
 				continue
 			}
@@ -194,7 +201,7 @@ func (s *scope) solve(items []*item) error {
 			for _, i := range group {
 				if i != least || !keeps {
 					raise[i] = true
-					i.blame(otherThan(group, i))
+					i.blame(otherThan(group, i).what())
 				}
 			}
 		}
@@ -237,11 +244,11 @@ func countRank(group []*item, rank int) int {
 }
 
 // otherThan is what else wants an item's name: the first by its description.
-func otherThan(group []*item, i *item) string {
-	other := ""
+func otherThan(group []*item, i *item) *item {
+	var other *item
 	for _, o := range group {
-		if w := o.what(); o != i && (other == "" || w < other) {
-			other = w
+		if o != i && (other == nil || o.what() < other.what()) {
+			other = o
 		}
 	}
 	return other

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
@@ -149,6 +150,16 @@ func identifiers(p *model.Package) map[string]string {
 		}
 	}
 	return out
+}
+
+// scopeOf is where the names of [identifiers] have to differ.
+func scopeOf(what string) string {
+	if strings.HasPrefix(what, "in:") {
+		scope, _, _ := strings.Cut(what, " field ")
+		return scope
+	}
+	scope, _, _ := strings.Cut(what, " ")
+	return scope
 }
 
 // sorted are the entries of a map as lines.
