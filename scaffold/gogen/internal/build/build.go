@@ -1,0 +1,105 @@
+package build
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// Input is what a model is made from.
+type Input struct {
+	Package, Server, Implementation, Protocol string
+	// Tools in the order of their names, with Raw set, and so are the others.
+	Tools     []runtime.Tool
+	Prompts   []runtime.Prompt
+	Resources []runtime.Resource
+	Templates []runtime.ResourceTemplate
+	// Decimals makes every number a json.Number.
+	Decimals bool
+}
+
+// Build makes the model, all but its names and digests. It fails for nothing:
+// what cannot be typed is raw JSON, and Warnings tell.
+func Build(in Input) *model.Package {
+	p := &model.Package{Name: in.Package, Server: in.Server, Implementation: in.Implementation, Protocol: in.Protocol}
+	for i := range in.Tools {
+		t := &in.Tools[i]
+		m := &model.Tool{Name: t.Name, Doc: toolDoc(t)}
+		if a := t.Annotations; a != nil {
+			m.ReadOnly = a.ReadOnlyHint != nil && *a.ReadOnlyHint
+			m.Destructive = !m.ReadOnly && a.DestructiveHint != nil && *a.DestructiveHint
+		}
+		buildParams(p, m, t.InputSchema, in.Decimals)
+		buildResult(p, m, t.OutputSchema, in.Decimals)
+		p.Tools = append(p.Tools, m)
+	}
+	buildPrompts(p, in.Prompts)
+	buildResources(p, in.Resources)
+	buildTemplates(p, in.Templates)
+	settleRaw(p)
+	breakCycles(p.Decls)
+	return p
+}
+
+// builder makes the types of one schema.
+type builder struct {
+	pkg      *model.Package
+	doc      *document
+	tool     string
+	member   string // "/inputSchema" or "/outputSchema"
+	side     model.Side
+	decimals bool
+	made     map[*schema]*entry
+	keys     map[string]bool
+	reasons  map[string]bool // keywords that only a validator checks
+	depth    int
+}
+
+// entry is the type of one schema; references to it may be met while it is in
+// the making.
+type entry struct {
+	t    *model.Type
+	done bool
+	met  bool
+}
+
+// place is where a type stands: its key, and the name it should have.
+type place struct{ key, want string }
+
+func (b *builder) force(keyword string) { b.reasons[keyword] = true }
+
+func (b *builder) reasonList() []string { return slices.Sorted(maps.Keys(b.reasons)) }
+
+// settleRaw says of raw values, which hold null like any other, that null is no
+// case of its own. Only now are all types known.
+func settleRaw(p *model.Package) {
+	raw := func(t *model.Type) bool { return t != nil && t.Kind == model.Raw }
+	seen := map[*model.Type]bool{}
+	var settle func(t *model.Type)
+	settle = func(t *model.Type) {
+		for ; t != nil && !seen[t]; t = t.Elem {
+			seen[t] = true
+			t.ElemNull = t.ElemNull && !raw(t.Elem)
+		}
+	}
+	for _, d := range p.Decls {
+		for _, f := range d.Fields {
+			if settle(f.Type); !raw(f.Type) {
+				continue
+			}
+			switch f.Presence {
+			case model.OrNull:
+				f.Presence = model.Always
+			case model.OrAbsentOrNull:
+				f.Presence = model.OrAbsent
+			case model.Always, model.OrAbsent, model.Constant:
+			}
+		}
+		settle(d.Rest)
+		settle(d.Under)
+		d.RestNull = d.RestNull && !raw(d.Rest)
+		d.UnderNull = d.UnderNull && !raw(d.Under)
+	}
+}

@@ -1,0 +1,140 @@
+package build
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// flatten gives a schema without references and allOf: all that they say is in
+// its other keywords, exactly, or their name is in extra.
+func (d *document) flatten(s *schema) *schema {
+	if s.flat != nil {
+		return s.flat
+	}
+	if s.flattening {
+		return &schema{pointer: s.pointer, lost: "the reference leads back to itself"}
+	}
+	if d.steps++; d.steps > maxSteps {
+		return &schema{pointer: s.pointer, lost: "the schema is too large"}
+	}
+	s.flattening = true
+	defer func() { s.flattening = false }()
+	out := *s
+	out.ref, out.allOf, out.flat, out.flattening = "", nil, nil, false
+	out.null, out.kindsState = answer{}, unknown
+	flat := &out
+	if len(s.allOf) > 0 && s.ref == "" {
+		d.remember(s)
+	}
+	if s.ref != "" {
+		target, err := d.resolve(s)
+		if err != nil {
+			flat.lost = err.Error()
+			if isMetaschema(s.ref) {
+				flat.addExtra("$ref") // the validator has it
+			}
+		} else {
+			flat = d.merge(flat, d.flatten(target))
+		}
+	}
+	for _, arm := range s.allOf {
+		flat = d.merge(flat, d.flatten(arm))
+	}
+	if flat == &out {
+		// Nothing was merged: maps are shared with s and may not be changed.
+		flat.extra = maps.Clone(flat.extra)
+	}
+	flat.pointer = s.pointer
+	flat.settle()
+	s.flat = flat
+	flat.flat = flat
+	return flat
+}
+
+// isMetaschema reports whether a reference leads to a dialect's own schema.
+func isMetaschema(ref string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(ref, "http://"), "https://"), "json-schema.org/")
+}
+
+// settle takes into account what only shows when all is merged.
+func (s *schema) settle() {
+	if s.extra["unevaluatedProperties"] && len(s.extra) == 1 && len(s.unions) == 0 && s.closesRest {
+		if s.additional == nil {
+			s.additional = never(s.pointer + "/unevaluatedProperties")
+		}
+		delete(s.extra, "unevaluatedProperties")
+	}
+}
+
+func never(pointer string) *schema { return &schema{pointer: pointer, never: true} }
+
+// all gives the schema that allows what every arm allows; arms that say nothing
+// are left out. The same arms give the same schema, so that a type that
+// contains itself through allOf is found again.
+func (d *document) all(arms ...*schema) *schema {
+	var list []*schema
+	for _, arm := range arms {
+		list = d.spread(list, arm, 0)
+	}
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	key := keyOf(list)
+	if s := d.merged[key]; s != nil {
+		return s
+	}
+	s := &schema{pointer: key, base: defaultBase, allOf: list}
+	d.merged[key] = s
+	return s
+}
+
+// remember lets all find a schema that is written as an allOf.
+func (d *document) remember(s *schema) {
+	bare := *s
+	bare.allOf = nil
+	if !bare.free() {
+		return
+	}
+	if list := d.spread(nil, s, 0); len(list) > 1 {
+		if key := keyOf(list); d.merged[key] == nil {
+			d.merged[key] = s
+		}
+	}
+}
+
+func keyOf(list []*schema) string {
+	pointers := make([]string, len(list))
+	for i, arm := range list {
+		pointers[i] = arm.pointer
+	}
+	slices.Sort(pointers)
+	return "all(" + strings.Join(pointers, ",") + ")"
+}
+
+// spread adds a schema to a list, or its parts where it is nothing but an
+// allOf.
+func (d *document) spread(list []*schema, s *schema, depth int) []*schema {
+	if s == nil || s.free() {
+		return list
+	}
+	s = d.follow(s)
+	if s.free() {
+		return list
+	}
+	bare := *s
+	bare.allOf = nil
+	if len(s.allOf) > 0 && bare.free() && depth < maxDepth {
+		for _, arm := range s.allOf {
+			list = d.spread(list, arm, depth+1)
+		}
+		return list
+	}
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}

@@ -1,0 +1,259 @@
+package build
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// merge gives a flat schema that allows what both flat schemas allow. What it
+// cannot merge exactly it leaves to the validator: the result is then wider,
+// and extra says by which keyword.
+func (d *document) merge(a, b *schema) *schema {
+	if d.steps++; d.steps > maxSteps {
+		out := *a
+		out.lost = "the schema is too large"
+		return &out
+	}
+	if a.free() {
+		// A bare reference: annotations alone stand beside it.
+		out := *b
+		out.extra = maps.Clone(b.extra)
+		out.description, out.title, out.format, out.encoding = a.description, a.title, a.format, a.encoding
+		out.dflt, out.hasDefault = a.dflt, a.hasDefault
+		d.mergeAnnotations(&out, b)
+		return &out
+	}
+	out := *a
+	out.extra = maps.Clone(a.extra)
+	out.closesRest = a.closesRest || b.closesRest
+	for keyword := range b.extra {
+		if keyword == "unevaluatedProperties" || keyword == "unevaluatedItems" {
+			// It speaks of its own allOf only.
+			out.addExtra("allOf")
+		}
+		out.addExtra(keyword)
+	}
+	if out.lost == "" {
+		out.lost = b.lost
+	}
+	out.never = a.never || b.never
+	out.orNull = a.orNull && b.orNull
+	d.mergeAnnotations(&out, b)
+	out.types = mergeTypes(a.types, b.types)
+	mergeEnums(&out, a, b)
+	for _, u := range b.unions {
+		if !slices.ContainsFunc(out.unions, func(v union) bool { return u.exclusive == v.exclusive && slices.Equal(u.arms, v.arms) }) {
+			out.unions = append(slices.Clip(out.unions), u)
+		}
+	}
+	d.mergeObjects(&out, a, b)
+	d.mergeArrays(&out, a, b)
+	mergeRules(&out, &a.rules, &b.rules)
+	return &out
+}
+
+// mergeAnnotations prefers what stands further out.
+func (d *document) mergeAnnotations(out, b *schema) {
+	if out.description == "" {
+		out.description = b.description
+	}
+	if out.title == "" {
+		out.title = b.title
+	}
+	if !out.hasDefault {
+		out.dflt, out.hasDefault = b.dflt, b.hasDefault
+	}
+	if out.format == "" {
+		out.format = b.format
+	}
+	if out.encoding == "" {
+		out.encoding = b.encoding
+	}
+}
+
+func mergeTypes(a, b []string) []string {
+	if a == nil {
+		return b
+	}
+	if b == nil {
+		return a
+	}
+	out := []string{}
+	for _, t := range a {
+		switch {
+		case slices.Contains(b, t):
+			out = append(out, t)
+		case t == "integer" && slices.Contains(b, "number"), t == "number" && slices.Contains(b, "integer"):
+			out = append(out, "integer")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func mergeEnums(out, a, b *schema) {
+	switch {
+	case !b.hasEnum:
+	case !a.hasEnum:
+		out.enum, out.hasEnum, out.isConst, out.valueDocs = b.enum, true, b.isConst, b.valueDocs
+	default:
+		out.isConst = a.isConst || b.isConst
+		out.enum = nil
+		for _, v := range a.enum {
+			if slices.ContainsFunc(b.enum, func(w any) bool { return equalJSON(v, w) }) {
+				out.enum = append(out.enum, v)
+			}
+		}
+	}
+}
+
+// mergeObjects merges what is said of members. A member that only one side
+// names has to follow the other's rule for members it does not name.
+func (d *document) mergeObjects(out, a, b *schema) {
+	if len(b.required) > 0 {
+		out.required = maps.Clone(a.required)
+		if out.required == nil {
+			out.required = map[string]bool{}
+		}
+		maps.Copy(out.required, b.required)
+	}
+	if len(a.properties)+len(b.properties) > 0 {
+		out.properties = map[string]*schema{}
+		for name := range a.properties {
+			out.properties[name] = d.all(a.properties[name], d.member(b, name, out))
+		}
+		for name := range b.properties {
+			if _, both := a.properties[name]; !both {
+				out.properties[name] = d.all(d.member(a, name, out), b.properties[name])
+			}
+		}
+		for name, s := range out.properties {
+			if s == nil {
+				out.properties[name] = &schema{pointer: a.pointer + "/properties/" + escapeStep(name)}
+			}
+		}
+	}
+	if len(a.patterns)+len(b.patterns) > 0 {
+		out.patterns = map[string]*schema{}
+		maps.Copy(out.patterns, a.patterns)
+		for pattern, s := range b.patterns {
+			if merged := d.all(a.patterns[pattern], s); merged != nil {
+				s = merged
+			}
+			out.patterns[pattern] = s
+		}
+	}
+	out.additional = d.all(a.additional, b.additional)
+	if !samePatterns(a, b) && (a.additional != nil || b.additional != nil) {
+		// Members that match a pattern of one side alone are additional to the
+		// other; no keyword says that.
+		out.addExtra("additionalProperties")
+		out.additional = nil
+	}
+}
+
+func samePatterns(a, b *schema) bool {
+	return len(a.patterns) == len(b.patterns) && !slices.ContainsFunc(slices.Collect(maps.Keys(a.patterns)), func(p string) bool {
+		_, ok := b.patterns[p]
+		return !ok
+	})
+}
+
+// member is what a schema says of a member of some name; nil for nothing.
+// Patterns that apply are merged again where the struct is made.
+func (d *document) member(s *schema, name string, out *schema) *schema {
+	if p, ok := s.properties[name]; ok {
+		return p
+	}
+	for pattern := range s.patterns {
+		yes, sure := matches(pattern, name)
+		if !sure {
+			out.addExtra("patternProperties")
+			return nil
+		}
+		if yes {
+			return nil
+		}
+	}
+	return s.additional
+}
+
+func (d *document) mergeArrays(out, a, b *schema) {
+	n := max(len(a.prefix), len(b.prefix))
+	out.prefix = nil
+	for i := range n {
+		item := d.all(itemAt(a, i), itemAt(b, i))
+		if item == nil {
+			item = &schema{pointer: a.pointer + "/prefixItems/" + itoa(i)}
+		}
+		out.prefix = append(out.prefix, item)
+	}
+	out.items = d.all(a.items, b.items)
+}
+
+func itemAt(s *schema, i int) *schema {
+	if i < len(s.prefix) {
+		return s.prefix[i]
+	}
+	return s.items
+}
+
+// mergeRules keeps the tighter of two bounds.
+func mergeRules(out *schema, a, b *model.Rules) {
+	r := &out.rules
+	r.Minimum = tighter(a.Minimum, b.Minimum, 1)
+	r.ExclusiveMinimum = tighter(a.ExclusiveMinimum, b.ExclusiveMinimum, 1)
+	r.Maximum = tighter(a.Maximum, b.Maximum, -1)
+	r.ExclusiveMaximum = tighter(a.ExclusiveMaximum, b.ExclusiveMaximum, -1)
+	r.MinLength, r.MaxLength = larger(a.MinLength, b.MinLength), smaller(a.MaxLength, b.MaxLength)
+	r.MinItems, r.MaxItems = larger(a.MinItems, b.MinItems), smaller(a.MaxItems, b.MaxItems)
+	r.MinProperties, r.MaxProperties = larger(a.MinProperties, b.MinProperties), smaller(a.MaxProperties, b.MaxProperties)
+	r.UniqueItems = a.UniqueItems || b.UniqueItems
+	for _, p := range b.Patterns {
+		if !slices.Contains(r.Patterns, p) {
+			r.Patterns = append(slices.Clip(r.Patterns), p)
+		}
+	}
+	switch x, y := ratOf(a.MultipleOf), ratOf(b.MultipleOf); {
+	case b.MultipleOf == "":
+	case a.MultipleOf == "":
+		r.MultipleOf = b.MultipleOf
+	case x != nil && y != nil && new(big.Rat).Quo(x, y).IsInt():
+	case x != nil && y != nil && new(big.Rat).Quo(y, x).IsInt():
+		r.MultipleOf = b.MultipleOf
+	default:
+		out.addExtra("multipleOf")
+	}
+}
+
+// tighter picks the larger bound for sign 1, the smaller for -1.
+func tighter(a, b string, sign int) string {
+	if a == "" {
+		return b
+	}
+	if b == "" {
+		return a
+	}
+	x, y := ratOf(a), ratOf(b)
+	if x != nil && y != nil && y.Cmp(x) == sign {
+		return b
+	}
+	return a
+}
+
+func larger(a, b *int64) *int64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+func smaller(a, b *int64) *int64 {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,62 @@
+package build
+
+import "slices"
+
+// admitsNull tells whether a schema may allow null: never no where the answer
+// is yes. It reads schemas as they are written, before they are merged.
+func (d *document) admitsNull(s *schema) bool {
+	if s == nil {
+		return true
+	}
+	switch s.null.state {
+	case known:
+		return s.null.yes
+	case working:
+		return true // a union that is an arm of itself; kinds leaves it untyped
+	}
+	s.null.state = working
+	s.null.yes = d.workOutNull(s)
+	s.null.state = known
+	return s.null.yes
+}
+
+func (d *document) workOutNull(s *schema) bool {
+	switch {
+	case s.orNull:
+		return true
+	case s.never:
+		return false
+	case s.types != nil && !slices.Contains(s.types, "null"):
+		return false
+	case s.hasEnum && !slices.Contains(s.enum, nil):
+		return false
+	}
+	if s.ref != "" {
+		if target, err := d.resolve(s); err == nil && !d.admitsNull(target) {
+			return false
+		}
+	}
+	for _, arm := range s.allOf {
+		if !d.admitsNull(arm) {
+			return false
+		}
+	}
+	for _, u := range s.unions {
+		if !slices.ContainsFunc(u.arms, d.admitsNull) {
+			return false
+		}
+	}
+	return true
+}
+
+// doubtfulNull reports whether null is in more than one arm of a oneOf, which
+// forbids it: only a validator tells.
+func (d *document) doubtfulNull(u union) bool {
+	n := 0
+	for _, arm := range u.arms {
+		if d.admitsNull(arm) {
+			n++
+		}
+	}
+	return u.exclusive && n > 1
+}

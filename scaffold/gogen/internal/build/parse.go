@@ -1,0 +1,416 @@
+package build
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"math/big"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Bounds on one document. A schema above them is left as it is, as raw JSON.
+const (
+	maxNesting = 500     // schemas inside one another in the text
+	maxDepth   = 100     // types inside one another
+	maxSteps   = 200_000 // merges: nested allOf and anyOf can multiply
+)
+
+// defaultBase is the URI of a document without an $id.
+const defaultBase = "schema:///"
+
+// document is one whole schema, the scope of its references.
+type document struct {
+	raw any
+	// legacy is draft-07 or older: a $ref hides what stands beside it.
+	legacy bool
+	// dialect is a $schema that is unknown; "" otherwise.
+	dialect   string
+	root      *schema
+	schemas   map[string]*schema // by pointer
+	resources map[string]string  // pointer, by URI without fragment
+	bases     map[string]string  // URI, by pointer of the schema that sets it
+	anchors   map[string]string  // pointer, by URI and name
+	merged    map[string]*schema // by what they are merged of
+	steps     int
+	nullable  bool // somewhere "nullable" is used
+}
+
+type object = map[string]any
+
+func newDocument(raw any) *document {
+	d := &document{
+		raw: raw, schemas: map[string]*schema{}, resources: map[string]string{}, bases: map[string]string{}, anchors: map[string]string{},
+		merged: map[string]*schema{},
+	}
+	if m, ok := raw.(object); ok {
+		if dialect, ok := m["$schema"].(string); ok {
+			d.readDialect(dialect)
+		}
+	}
+	d.resources[defaultBase] = ""
+	d.bases[""] = defaultBase
+	d.root = d.parse(raw, "", defaultBase, 0)
+	return d
+}
+
+func (d *document) readDialect(uri string) {
+	name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(uri, "http://"), "https://"), "#")
+	switch name {
+	case "json-schema.org/draft-04/schema", "json-schema.org/draft-06/schema", "json-schema.org/draft-07/schema":
+		d.legacy = true
+	case "json-schema.org/schema", "json-schema.org/draft/2019-09/schema", "json-schema.org/draft/2020-12/schema":
+	default:
+		d.dialect = uri
+	}
+}
+
+// parse reads a schema and all those inside it.
+func (d *document) parse(v any, pointer, base string, nesting int) *schema {
+	if s := d.schemas[pointer]; s != nil {
+		return s
+	}
+	s := &schema{pointer: pointer, base: base}
+	d.schemas[pointer] = s
+	m, ok := v.(object)
+	switch {
+	case v == true:
+		return s
+	case v == false:
+		s.never = true
+		return s
+	case !ok:
+		s.lost = "the schema is not an object"
+		return s
+	case nesting > maxNesting:
+		s.lost = "nested too deeply"
+		return s
+	}
+	p := parser{d, s, m, nesting}
+	if ref, ok := m["$ref"].(string); ok {
+		s.ref = ref
+		if d.legacy {
+			p.annotations()
+			p.definitions()
+			return s
+		}
+	}
+	p.identity()
+	p.annotations()
+	p.definitions()
+	p.applicators()
+	p.objects()
+	p.arrays()
+	p.values()
+	p.bounds()
+	p.others()
+	return s
+}
+
+// parser reads the keywords of one schema.
+type parser struct {
+	d       *document
+	s       *schema
+	m       object
+	nesting int
+}
+
+func (p parser) child(v any, steps ...string) *schema {
+	pointer := p.s.pointer
+	for _, step := range steps {
+		pointer += "/" + escapeStep(step)
+	}
+	return p.d.parse(v, pointer, p.s.base, p.nesting+1)
+}
+
+func (p parser) list(keyword string) []*schema {
+	arms, _ := p.m[keyword].([]any)
+	out := make([]*schema, len(arms))
+	for i, arm := range arms {
+		out[i] = p.child(arm, keyword, itoa(i))
+	}
+	return out
+}
+
+func (p parser) members(keyword string) map[string]*schema {
+	members, _ := p.m[keyword].(object)
+	if len(members) == 0 {
+		return nil
+	}
+	out := make(map[string]*schema, len(members))
+	for name, v := range members {
+		out[name] = p.child(v, keyword, name)
+	}
+	return out
+}
+
+// identity reads $id and anchors.
+func (p parser) identity() {
+	id, _ := p.m["$id"].(string)
+	if id == "" && p.d.legacy {
+		id, _ = p.m["id"].(string)
+	}
+	name, isAnchor := strings.CutPrefix(id, "#") // draft-07's anchors
+	if id != "" && !isAnchor {
+		if base, err := url.Parse(p.s.base); err == nil {
+			if u, err := base.Parse(id); err == nil {
+				u.Fragment = ""
+				p.s.base = u.String()
+				p.d.resources[p.s.base] = p.s.pointer
+				p.d.bases[p.s.pointer] = p.s.base
+			}
+		}
+	}
+	if isAnchor && name != "" {
+		p.d.anchors[p.s.base+"#"+name] = p.s.pointer
+	}
+	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
+		if name, ok := p.m[keyword].(string); ok {
+			p.d.anchors[p.s.base+"#"+name] = p.s.pointer
+		}
+	}
+}
+
+func (p parser) annotations() {
+	p.s.title, _ = p.m["title"].(string)
+	p.s.description, _ = p.m["description"].(string)
+	p.s.dflt, p.s.hasDefault = p.m["default"]
+	p.s.format, _ = p.m["format"].(string)
+	p.s.encoding, _ = p.m["contentEncoding"].(string)
+	if p.m["nullable"] == true {
+		p.s.orNull, p.d.nullable = true, true
+	}
+}
+
+// definitions are read so that references, ids and anchors find them.
+func (p parser) definitions() {
+	for _, keyword := range []string{"$defs", "definitions"} {
+		p.members(keyword)
+	}
+}
+
+func (p parser) applicators() {
+	p.s.allOf = p.list("allOf")
+	member := ""
+	if discriminator, ok := p.m["discriminator"].(object); ok {
+		member, _ = discriminator["propertyName"].(string)
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		if arms := p.list(keyword); len(arms) > 0 {
+			p.s.unions = append(p.s.unions, union{arms, keyword == "oneOf", member})
+		}
+	}
+}
+
+func (p parser) objects() {
+	p.s.properties = p.members("properties")
+	p.s.patterns = p.members("patternProperties")
+	if v, ok := p.m["additionalProperties"]; ok && v != true {
+		p.s.additional = p.child(v, "additionalProperties")
+	}
+	for _, v := range asList(p.m["required"]) {
+		if name, ok := v.(string); ok {
+			if p.s.required == nil {
+				p.s.required = map[string]bool{}
+			}
+			p.s.required[name] = true
+		}
+	}
+}
+
+func (p parser) arrays() {
+	p.s.prefix = p.list("prefixItems")
+	if _, ok := p.m["items"].([]any); ok {
+		// Draft-07's spelling of a tuple; authors write it under any dialect.
+		p.s.prefix = p.list("items")
+		if v, ok := p.m["additionalItems"]; ok && v != true && len(p.s.prefix) > 0 {
+			p.s.items = p.child(v, "additionalItems")
+		}
+		return
+	}
+	if v, ok := p.m["items"]; ok && v != true {
+		p.s.items = p.child(v, "items")
+	}
+}
+
+func (p parser) values() {
+	if v, ok := p.m["type"]; ok {
+		p.types(asList(v))
+	}
+	if list, ok := p.m["enum"].([]any); ok {
+		p.s.enum, p.s.hasEnum = distinct(list), true
+	}
+	if v, ok := p.m["const"]; ok {
+		p.s.isConst = true
+		if p.s.hasEnum && !slices.ContainsFunc(p.s.enum, func(w any) bool { return equalJSON(v, w) }) {
+			p.s.never = true
+		}
+		p.s.enum, p.s.hasEnum = []any{v}, true
+	}
+}
+
+func (p parser) types(list []any) {
+	var unknown []string
+	p.s.types = []string{}
+	for _, v := range list {
+		switch v {
+		case "null", "string", "number", "integer", "boolean", "array", "object":
+			if !slices.Contains(p.s.types, v.(string)) {
+				p.s.types = append(p.s.types, v.(string))
+			}
+		default:
+			unknown = append(unknown, jsonText(v))
+		}
+	}
+	if slices.Contains(p.s.types, "number") {
+		p.s.types = slices.DeleteFunc(p.s.types, func(t string) bool { return t == "integer" })
+	}
+	slices.Sort(p.s.types)
+	if len(unknown) > 0 {
+		p.s.types, p.s.lost = nil, "unknown type "+strings.Join(unknown, ", ")
+	}
+}
+
+func (p parser) bounds() {
+	r := &p.s.rules
+	number := func(keyword string) string {
+		n, _ := p.m[keyword].(json.Number)
+		return string(n)
+	}
+	r.Minimum, r.Maximum = number("minimum"), number("maximum")
+	r.ExclusiveMinimum, r.ExclusiveMaximum = number("exclusiveMinimum"), number("exclusiveMaximum")
+	// Draft-04 has them as flags.
+	if p.m["exclusiveMinimum"] == true {
+		r.ExclusiveMinimum, r.Minimum = r.Minimum, ""
+	}
+	if p.m["exclusiveMaximum"] == true {
+		r.ExclusiveMaximum, r.Maximum = r.Maximum, ""
+	}
+	if n := number("multipleOf"); n != "" && ratOf(n) != nil && ratOf(n).Sign() > 0 {
+		r.MultipleOf = n
+	}
+	r.MinLength, r.MaxLength = p.count("minLength"), p.count("maxLength")
+	r.MinItems, r.MaxItems = p.count("minItems"), p.count("maxItems")
+	r.MinProperties, r.MaxProperties = p.count("minProperties"), p.count("maxProperties")
+	r.UniqueItems = p.m["uniqueItems"] == true
+	if pattern, ok := p.m["pattern"].(string); ok {
+		r.Patterns = []string{pattern}
+	}
+}
+
+// count reads a number of things; a minimum of none is no rule.
+func (p parser) count(keyword string) *int64 {
+	n, ok := p.m[keyword].(json.Number)
+	if !ok {
+		return nil
+	}
+	r := ratOf(string(n))
+	if r == nil || !r.IsInt() || r.Sign() < 0 {
+		return nil
+	}
+	if r.Sign() == 0 && strings.HasPrefix(keyword, "min") {
+		return nil
+	}
+	i := int64(math.MaxInt64)
+	if r.Num().IsInt64() {
+		i = r.Num().Int64()
+	}
+	return &i
+}
+
+// others notes the keywords that no type holds, and reads the schemas inside
+// them, to which references may lead.
+func (p parser) others() {
+	for _, keyword := range slices.Sorted(maps.Keys(p.m)) {
+		v := p.m[keyword]
+		idle := false
+		switch keyword {
+		case "not", "propertyNames", "contains", "unevaluatedProperties", "unevaluatedItems", "if", "then", "else":
+			inner := p.child(v, keyword)
+			switch keyword {
+			case "propertyNames":
+				// Names are strings: {"type":"string"} says nothing of them.
+				idle = inner.free() || !inner.hasEnum && slices.Equal(inner.types, []string{"string"}) && justTyped(inner)
+			case "unevaluatedProperties", "unevaluatedItems":
+				idle = inner.free()
+				p.s.closesRest = p.s.closesRest || keyword == "unevaluatedProperties" && inner.never
+			case "not":
+				idle = inner.never
+			case "if":
+				idle = p.m["then"] == nil && p.m["else"] == nil
+			case "then", "else":
+				idle = true // "if" counts
+			}
+		case "dependentSchemas", "dependencies":
+			members, _ := v.(object)
+			for name, inner := range members {
+				if _, list := inner.([]any); !list {
+					p.child(inner, keyword, name)
+				}
+			}
+			idle = len(members) == 0
+		case "dependentRequired":
+			members, _ := v.(object)
+			idle = len(members) == 0
+		case "$dynamicRef", "$recursiveRef":
+		case "contentSchema":
+			p.child(v, keyword)
+			idle = true
+		default:
+			idle = true
+		}
+		if !idle {
+			p.s.addExtra(keyword)
+		}
+	}
+}
+
+func (s *schema) addExtra(keyword string) {
+	if s.extra == nil {
+		s.extra = map[string]bool{}
+	}
+	s.extra[keyword] = true
+}
+
+// justTyped reports whether a schema says no more than its type.
+func justTyped(s *schema) bool {
+	bare := *s
+	bare.types = nil
+	return bare.free()
+}
+
+func asList(v any) []any {
+	if list, ok := v.([]any); ok {
+		return list
+	}
+	if v == nil {
+		return nil
+	}
+	return []any{v}
+}
+
+func distinct(values []any) []any {
+	var out []any
+	seen := map[string]bool{}
+	for _, v := range values {
+		if text := canonical(v); !seen[text] {
+			seen[text] = true
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// ratOf reads a JSON number exactly; nil for one whose exponent makes it too
+// large to write out.
+func ratOf(text string) *big.Rat {
+	if _, exp, ok := strings.Cut(strings.ToLower(text), "e"); ok && len(strings.TrimLeft(exp, "+-0")) > 3 {
+		return nil
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return nil
+	}
+	return r
+}

@@ -1,0 +1,229 @@
+package build
+
+import (
+	"encoding/json"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// text builds a string.
+func (b *builder) text(f *schema) *model.Type {
+	t := &model.Type{Kind: model.String}
+	if isFormat(f.format) {
+		t.Kind, t.Format = model.Format, f.format
+	}
+	r := model.Rules{MinLength: f.rules.MinLength, MaxLength: f.rules.MaxLength}
+	for _, p := range f.rules.Patterns {
+		text, ok := goPattern(p)
+		if !ok {
+			b.force("pattern")
+			continue
+		}
+		r.Patterns = append(r.Patterns, text)
+	}
+	t.Rules = rules(r)
+	return t
+}
+
+// isFormat reports whether package runtime has a type for a format.
+func isFormat(name string) bool {
+	return false
+}
+
+// rules gives nil for no rules at all.
+func rules(r model.Rules) *model.Rules {
+	if !hasRules(&r) && r.Values == nil {
+		return nil
+	}
+	return &r
+}
+
+// number builds an integer or a number.
+func (b *builder) number(f *schema) *model.Type {
+	r := model.Rules{
+		Minimum: f.rules.Minimum, Maximum: f.rules.Maximum, ExclusiveMinimum: f.rules.ExclusiveMinimum,
+		ExclusiveMaximum: f.rules.ExclusiveMaximum, MultipleOf: f.rules.MultipleOf,
+	}
+	if f.types == nil || !slices.Contains(f.types, "integer") {
+		kind := model.Float
+		if b.decimals {
+			kind = model.Decimal
+		}
+		return &model.Type{Kind: kind, Rules: rules(r)}
+	}
+	if whole, ok := wholeBounds(r); ok {
+		return &model.Type{Kind: model.Int, Rules: rules(whole)}
+	}
+	switch m := ratOf(r.MultipleOf); {
+	case r.MultipleOf == "":
+		r.MultipleOf = "1"
+	case m == nil || !m.IsInt():
+		b.force("multipleOf")
+	}
+	return &model.Type{Kind: model.Decimal, Rules: rules(r)}
+}
+
+// wholeBounds gives the rules of integers in integers; false where one does
+// not fit an int64.
+func wholeBounds(r model.Rules) (model.Rules, bool) {
+	var out model.Rules
+	ok := true
+	one := big.NewInt(1)
+	// set writes one bound: up rounds up, strict excludes the bound itself.
+	set := func(to *string, text string, up, strict bool) {
+		if text == "" {
+			return
+		}
+		x := ratOf(text)
+		if x == nil {
+			ok = false
+			return
+		}
+		i := new(big.Int).Div(x.Num(), x.Denom()) // rounded down
+		switch {
+		case x.IsInt() && strict && up:
+			i.Add(i, one)
+		case x.IsInt() && strict:
+			i.Sub(i, one)
+		case !x.IsInt() && up:
+			i.Add(i, one)
+		}
+		if !i.IsInt64() {
+			ok = false
+			return
+		}
+		sign := -1
+		if up {
+			sign = 1
+		}
+		*to = tighter(*to, i.String(), sign)
+	}
+	set(&out.Minimum, r.Minimum, true, false)
+	set(&out.Minimum, r.ExclusiveMinimum, true, true)
+	set(&out.Maximum, r.Maximum, false, false)
+	set(&out.Maximum, r.ExclusiveMaximum, false, true)
+	if r.MultipleOf != "" {
+		// An integer is a multiple of p/q in lowest terms if it is one of p.
+		m := ratOf(r.MultipleOf)
+		switch {
+		case m == nil || !m.Num().IsInt64():
+			ok = false
+		case m.Num().Cmp(one) != 0:
+			out.MultipleOf = m.Num().String()
+		}
+	}
+	return out, ok
+}
+
+// enum builds a schema that lists its values.
+func (b *builder) enum(f *schema, at place) *model.Type {
+	var values []any
+	var kinds kindSet
+	for _, v := range f.enum {
+		if v == nil || f.types != nil && !ofType(v, f.types) {
+			continue
+		}
+		kinds |= kindOfValue(v)
+		values = append(values, v)
+	}
+	if len(f.unions) > 0 {
+		b.force(f.unions[0].keyword())
+	}
+	for _, k := range kinds.each() {
+		if says(f, k) {
+			b.force("enum with other rules")
+		}
+	}
+	return b.values(values, kinds, f, at)
+}
+
+// says reports whether a flat schema has keywords about values of a kind,
+// besides its type and enum.
+func says(f *schema, k kindSet) bool {
+	switch k {
+	case kindArray:
+		if len(f.prefix) > 0 || f.items != nil {
+			return true
+		}
+	case kindObject:
+		if len(f.properties) > 0 || len(f.patterns) > 0 || f.additional != nil || len(f.required) > 0 {
+			return true
+		}
+	}
+	return len(relevant(&f.rules, k)) > 0
+}
+
+// values builds the type of a choice of values.
+func (b *builder) values(values []any, kinds kindSet, f *schema, at place) *model.Type {
+	if len(values) == 0 {
+		return b.unchecked("the schema allows no value", "enum", at)
+	}
+	texts := make([]string, len(values))
+	whole := true
+	for i, v := range values {
+		switch v := v.(type) {
+		case string:
+			texts[i] = v
+		case json.Number:
+			text, ok := integerText(v)
+			texts[i] = text
+			whole = whole && ok
+		default:
+			texts[i] = jsonText(v)
+		}
+	}
+	d := &model.Decl{}
+	switch {
+	case kinds == kindBoolean:
+		t := &model.Type{Kind: model.Bool}
+		if len(values) == 1 {
+			t.Rules = &model.Rules{Values: texts}
+		}
+		return t
+	case kinds == kindString:
+		d.Form = model.StringEnum
+	case kinds == kindNumber && whole && !b.decimals:
+		d.Form = model.IntEnum
+	case kinds == kindNumber:
+		kind := model.Float
+		if b.decimals {
+			kind = model.Decimal
+		}
+		return &model.Type{Kind: kind, Rules: &model.Rules{Values: texts}}
+	default:
+		d.Form = model.MixedEnum
+		for i, v := range values {
+			texts[i] = jsonText(v)
+		}
+	}
+	for i, text := range texts {
+		d.Values = append(d.Values, &model.Value{Text: text, Doc: f.valueDocs[canonical(values[i])]})
+	}
+	d.Doc = append([]string{"is one of the values that the tool " + b.tool + " knows."}, f.doc()...)
+	return b.declare(d, at, nil)
+}
+
+func ofType(v any, types []string) bool {
+	return slices.ContainsFunc(types, func(t string) bool {
+		if kindOfType(t) != kindOfValue(v) {
+			return false
+		}
+		if n, ok := v.(json.Number); ok && t == "integer" {
+			r := ratOf(string(n))
+			return r == nil || r.IsInt()
+		}
+		return true
+	})
+}
+
+// integerText gives the plain digits of an integer of 64 bits.
+func integerText(n json.Number) (string, bool) {
+	r := ratOf(string(n))
+	if r == nil || !r.IsInt() || !r.Num().IsInt64() {
+		return string(n), false
+	}
+	return strings.TrimSuffix(r.Num().String(), "/1"), true
+}

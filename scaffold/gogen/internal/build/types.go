@@ -1,0 +1,241 @@
+package build
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
+)
+
+// build gives the type of a schema, and whether null is allowed besides. A nil
+// schema allows anything.
+func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
+	if s == nil {
+		return &model.Type{}, false
+	}
+	null = b.doc.admitsNull(s)
+	target := b.doc.follow(s)
+	if e := b.made[target]; e != nil {
+		e.met = e.met || !e.done
+		return e.t, null
+	}
+	if target != s {
+		at = b.definition(target, at)
+	}
+	if b.depth++; b.depth > maxDepth {
+		b.depth--
+		b.force("depth")
+		return b.raw("nested too deeply", at), null
+	}
+	defer func() { b.depth-- }()
+	e := &entry{t: &model.Type{}}
+	b.made[target] = e
+	made := b.make(b.doc.flatten(target), at, e)
+	if e.met && (made.Kind == model.List || made.Kind == model.Map) {
+		made = b.define(made, at, target, "")
+	}
+	if e.t != made {
+		*e.t = *made
+	}
+	e.done = true
+	return e.t, null
+}
+
+// definition is the place of what a reference leads to.
+func (b *builder) definition(target *schema, at place) place {
+	if !strings.HasPrefix(target.pointer, "/") {
+		return at
+	}
+	want := ""
+	steps := strings.Split(target.pointer[1:], "/")
+	for i := 0; i < len(steps); i++ {
+		step := unescapeStep(steps[i])
+		name := ""
+		switch step {
+		case "properties", "$defs", "definitions", "patternProperties", "dependentSchemas":
+			if i++; i < len(steps) {
+				name = names.Exported(unescapeStep(steps[i]))
+			}
+			if step == "$defs" || step == "definitions" {
+				want = ""
+			}
+		case "items", "additionalItems":
+			name = "Item"
+		case "prefixItems", "anyOf", "oneOf", "allOf":
+			if i++; i < len(steps) {
+				name = names.Exported(step + " " + steps[i])
+			}
+		case "additionalProperties":
+			name = "Value"
+		default:
+			name = names.Exported(step)
+		}
+		want, _ = names.Join(want, name)
+	}
+	return place{b.member + target.pointer, want}
+}
+
+func (at place) step(pointer, want string) place {
+	name, _ := names.Join(at.want, want)
+	return place{at.key + pointer, name}
+}
+
+func (at place) property(name string) place {
+	return at.step("/properties/"+escapeStep(name), names.Exported(name))
+}
+func (at place) item() place  { return at.step("/items", "Item") }
+func (at place) value() place { return at.step("/additionalProperties", "Value") }
+
+// raw is a place that could not be typed.
+func (b *builder) raw(why string, at place) *model.Type {
+	b.pkg.Warnings = append(b.pkg.Warnings, model.Warning{Tool: b.tool, Pointer: at.key, Reason: why + ": left as json.RawMessage"})
+	return &model.Type{Kind: model.Raw, Why: why}
+}
+
+// unchecked is a place that only a validator checks.
+func (b *builder) unchecked(why, keyword string, at place) *model.Type {
+	b.force(keyword)
+	return b.raw(why, at)
+}
+
+// make builds the type of a flat schema, null left out.
+func (b *builder) make(f *schema, at place, e *entry) *model.Type {
+	kinds := b.doc.kinds(f)
+	if f.lost != "" && kinds == anyKind {
+		return b.raw(f.lost, at)
+	}
+	for keyword := range f.extra {
+		if applies(keyword, kinds) {
+			b.force(keyword)
+		}
+	}
+	switch {
+	case f.never || kinds == noKind && !b.doc.admitsNull(f):
+		return b.unchecked("the schema allows no value", "false", at)
+	case kinds == noKind:
+		return b.unchecked("null is the only value", "null", at)
+	case f.hasEnum:
+		return b.enum(f, at)
+	case len(f.unions) > 0:
+		return b.union(f, at, e)
+	case kinds == anyKind && f.types == nil:
+		return b.untyped(f, at, e)
+	case !kinds.single():
+		return b.byKind(f, kinds, at, e)
+	}
+	return b.kind(f, kinds, at, e)
+}
+
+// applies reports whether a keyword that is checked by a validator says
+// anything about values of some kinds.
+func applies(keyword string, kinds kindSet) bool {
+	switch keyword {
+	case "propertyNames", "dependentRequired", "unevaluatedProperties", "additionalProperties", "patternProperties":
+		return kinds&kindObject != 0
+	case "contains", "unevaluatedItems":
+		return kinds&kindArray != 0
+	}
+	return true
+}
+
+// untyped builds a schema that says nothing of the kind of its values.
+func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
+	if f.free() {
+		return &model.Type{}
+	}
+	if len(f.properties) > 0 {
+		for _, k := range []kindSet{kindString, kindNumber, kindArray} {
+			if len(relevant(&f.rules, k)) > 0 || k == kindArray && (len(f.prefix) > 0 || f.items != nil) {
+				b.force("rules without a type")
+			}
+		}
+		return b.object(f, at, e, true)
+	}
+	return b.unchecked("rules without a type ("+strings.Join(f.keywords(), ", ")+")", "rules without a type", at)
+}
+
+// keywords lists what a flat schema says, for people.
+func (s *schema) keywords() []string {
+	var out []string
+	for _, k := range []kindSet{kindString, kindNumber, kindArray, kindObject} {
+		out = append(out, relevant(&s.rules, k)...)
+	}
+	say := func(has bool, keyword string) {
+		if has {
+			out = append(out, keyword)
+		}
+	}
+	say(len(s.prefix) > 0, "prefixItems")
+	say(s.items != nil, "items")
+	say(len(s.properties) > 0, "properties")
+	say(len(s.patterns) > 0, "patternProperties")
+	say(s.additional != nil, "additionalProperties")
+	say(len(s.required) > 0, "required")
+	for keyword := range s.extra {
+		out = append(out, keyword)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// kind builds a schema all of whose values are of one kind.
+func (b *builder) kind(f *schema, k kindSet, at place, e *entry) *model.Type {
+	switch k {
+	case kindString:
+		return b.text(f)
+	case kindNumber:
+		return b.number(f)
+	case kindBoolean:
+		return &model.Type{Kind: model.Bool}
+	case kindArray:
+		return b.array(f, at, e)
+	}
+	return b.object(f, at, e, false)
+}
+
+// declare adds a declaration; a reference to it that is met before it is
+// complete finds it through the entry.
+func (b *builder) declare(d *model.Decl, at place, e *entry) *model.Type {
+	d.Side, d.Tool, d.Want = b.side, b.tool, at.want
+	key := names.Key("tools", b.tool, at.key)
+	for b.keys[key] {
+		key += "'"
+	}
+	b.keys[key] = true
+	d.Key = key
+	b.pkg.Decls = append(b.pkg.Decls, d)
+	t := &model.Type{Kind: model.Named, Decl: d}
+	if e != nil {
+		*e.t = *t
+	}
+	return t
+}
+
+// define gives a type a name.
+func (b *builder) define(t *model.Type, at place, s *schema, doc string) *model.Type {
+	d := &model.Decl{Form: model.Defined, Under: t}
+	if doc != "" {
+		d.Doc = append(d.Doc, doc)
+	}
+	d.Doc = append(d.Doc, s.doc()...)
+	return b.declare(d, at, nil)
+}
+
+func (b *builder) verb() string {
+	if b.side == model.Input {
+		return "takes"
+	}
+	return "returns"
+}
+
+// doc is a schema's own text.
+func (s *schema) doc() []string {
+	switch {
+	case s.description != "":
+		return []string{s.description}
+	case s.title != "":
+		return []string{s.title}
+	}
+	return nil
+}
