@@ -81,6 +81,11 @@ func (d *document) all(arms ...*schema) *schema {
 	case 0:
 		return nil
 	case 1:
+		for _, arm := range arms {
+			if arm != nil && d.follow(arm) == list[0] {
+				return arm // by the reference that it was reached by
+			}
+		}
 		return list[0]
 	}
 	key := keyOf(list)

@@ -12,8 +12,11 @@ import (
 // text builds a string.
 func (b *builder) text(f *schema) *model.Type {
 	t := &model.Type{Kind: model.String}
-	if isFormat(f.format) {
-		t.Kind, t.Format = model.Format, f.format
+	switch format := f.format; {
+	case slices.Contains(formats(), format):
+		t.Kind, t.Format = model.Format, format
+	case format == "" && (f.encoding == "base64" || f.encoding == "base64url"):
+		t.Kind, t.Format = model.Format, "byte"
 	}
 	r := model.Rules{MinLength: f.rules.MinLength, MaxLength: f.rules.MaxLength}
 	for _, p := range f.rules.Patterns {
@@ -28,9 +31,9 @@ func (b *builder) text(f *schema) *model.Type {
 	return t
 }
 
-// isFormat reports whether package runtime has a type for a format.
-func isFormat(name string) bool {
-	return false
+// formats are those that package runtime has a type for.
+func formats() []string {
+	return []string{"date-time", "date", "time", "duration", "uri", "uri-reference", "uuid", "email", "ipv4", "ipv6", "byte"}
 }
 
 // rules gives nil for no rules at all.

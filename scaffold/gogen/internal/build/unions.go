@@ -50,17 +50,19 @@ func (b *builder) union(f *schema, at place, e *entry) *model.Type {
 func (b *builder) arms(u union, parent *schema) []*schema {
 	kinds := b.doc.kinds(parent)
 	var out []*schema
+	seen := map[*schema]bool{}
 	for _, arm := range u.arms {
 		if b.doc.kinds(arm)&kinds == noKind {
 			continue
 		}
-		if slices.Contains(out, b.doc.follow(arm)) {
+		if target := b.doc.follow(arm); seen[target] {
 			if u.exclusive {
 				b.force(u.keyword()) // the same twice is never exactly one
 			}
 			continue
 		}
-		out = append(out, b.doc.follow(arm))
+		seen[b.doc.follow(arm)] = true
+		out = append(out, arm)
 	}
 	return out
 }

@@ -85,7 +85,7 @@ type Template struct {
 type Kind uint8
 
 const (
-	Raw     Kind = iota // json.RawMessage
+	Raw     Kind = iota // json.RawMessage; null is a value like any other
 	String              // string
 	Bool                // bool
 	Int                 // int64
@@ -193,8 +193,10 @@ type Decl struct {
 	// Rules of the value as a whole.
 	Rules *Rules
 	// Schema is canonical JSON, set on Top declarations only, where types and
-	// rules do not hold all that the schema says.
-	Schema string
+	// rules do not hold all that the schema says. SchemaFor are the keywords that
+	// they do not hold, sorted: see package build.
+	Schema    string
+	SchemaFor []string
 }
 
 // Presence tells what a member may be besides a value.

@@ -1,0 +1,60 @@
+package build
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// toolDoc is what a tool's entry says of it, without the schemas.
+func toolDoc(t *runtime.Tool) []string {
+	title := t.Title
+	if title == "" && t.Annotations != nil {
+		title = t.Annotations.Title
+	}
+	doc := entryDoc("calls the tool", t.Name, title, t.Description)
+	if claims := annotationText(t.Annotations); claims != "" {
+		doc = append(doc, claims+" (the server's claim).")
+	}
+	var extra struct {
+		Execution struct {
+			TaskSupport string `json:"taskSupport"`
+		} `json:"execution"`
+	}
+	if json.Unmarshal(t.Raw, &extra) == nil && extra.Execution.TaskSupport == "required" {
+		doc = append(doc, "The server runs this tool as a task only (taskSupport: required) and refuses a plain call.")
+	}
+	return doc
+}
+
+// annotationText spells out the hints a server gives; what it leaves out is
+// not said.
+func annotationText(a *runtime.ToolAnnotations) string {
+	if a == nil {
+		return ""
+	}
+	var parts []string
+	say := func(hint *bool, yes, no string) {
+		switch {
+		case hint == nil:
+		case *hint && yes != "":
+			parts = append(parts, yes)
+		case !*hint && no != "":
+			parts = append(parts, no)
+		}
+	}
+	say(a.ReadOnlyHint, "read-only", "")
+	if a.ReadOnlyHint == nil || !*a.ReadOnlyHint {
+		// Both mean something only for tools that change things
+		// (2025-11-25, schema, ToolAnnotations).
+		say(a.DestructiveHint, "destructive", "only adds")
+		say(a.IdempotentHint, "idempotent", "not idempotent")
+	}
+	say(a.OpenWorldHint, "reaches out to other systems", "closed world")
+	if len(parts) == 0 {
+		return ""
+	}
+	parts[0] = strings.ToUpper(parts[0][:1]) + parts[0][1:]
+	return strings.Join(parts, ", ")
+}

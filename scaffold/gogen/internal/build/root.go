@@ -1,0 +1,214 @@
+package build
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
+)
+
+func newBuilder(p *model.Package, tool, member string, raw json.RawMessage, decimals bool) (*builder, error) {
+	v, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{
+		pkg: p, doc: newDocument(v), tool: tool, member: member, decimals: decimals,
+		made: map[*schema]*entry{}, keys: map[string]bool{}, reasons: map[string]bool{},
+	}
+	if member == "/outputSchema" {
+		b.side = model.Output
+	}
+	if b.doc.dialect != "" {
+		b.warn(member, "unknown JSON Schema dialect "+b.doc.dialect+", read as 2020-12")
+	}
+	return b, nil
+}
+
+func (b *builder) warn(pointer, reason string) {
+	b.pkg.Warnings = append(b.pkg.Warnings, model.Warning{Tool: b.tool, Pointer: pointer, Reason: reason})
+}
+
+// buildParams makes the parameters of a tool, a struct whatever the schema is
+// made of, so that an argument added to it breaks nothing. Arguments are an
+// object by the protocol, so the schema need not say it.
+func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals bool) {
+	if len(raw) == 0 || string(raw) == "null" {
+		p.Warnings = append(p.Warnings, model.Warning{
+			Tool: m.Name, Pointer: "/inputSchema", Reason: "the tool has no input schema: its arguments are a raw object",
+		})
+		return
+	}
+	b, err := newBuilder(p, m.Name, "/inputSchema", raw, decimals)
+	if err != nil {
+		p.Warnings = append(p.Warnings, model.Warning{Tool: m.Name, Pointer: "/inputSchema", Reason: "not JSON: " + err.Error()})
+		return
+	}
+	f := b.doc.flatten(b.doc.root)
+	if why := b.noObject(f); why != "" {
+		b.warn(b.member, why+": the arguments are a raw object")
+		return
+	}
+	d := &model.Decl{Top: true, Doc: f.doc()}
+	b.fillRoot(d, b.superset(f, 0))
+	m.Params = d
+	m.Optional = !slices.ContainsFunc(d.Fields, func(f *model.Field) bool { return f.Presence == model.Always || f.Presence == model.OrNull }) &&
+		(d.Rules == nil || d.Rules.MinProperties == nil)
+}
+
+// noObject tells why a root schema is none of an object.
+func (b *builder) noObject(f *schema) string {
+	switch {
+	case f.lost != "" && f.types == nil:
+		return f.lost
+	case f.never:
+		return "the schema allows no value"
+	case b.doc.kinds(f)&kindObject == 0, f.hasEnum:
+		return "not the schema of an object"
+	}
+	return ""
+}
+
+// buildResult makes the type of a tool's structured content.
+func buildResult(p *model.Package, m *model.Tool, raw json.RawMessage, decimals bool) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return
+	}
+	b, err := newBuilder(p, m.Name, "/outputSchema", raw, decimals)
+	if err != nil {
+		p.Warnings = append(p.Warnings, model.Warning{Tool: m.Name, Pointer: "/outputSchema", Reason: "not JSON: " + err.Error()})
+		return
+	}
+	f := b.doc.flatten(b.doc.root)
+	d := &model.Decl{Top: true, Result: true, Doc: f.doc()}
+	m.Result = d
+	if b.noObject(f) == "" && len(f.unions) == 0 && b.doc.kinds(f) == kindObject && !b.doc.admitsNull(b.doc.root) {
+		b.fillRoot(d, f)
+		return
+	}
+	d.Form = model.Wrapper
+	b.declare(d, place{b.member, ""}, nil)
+	d.Under, d.UnderNull = b.build(b.doc.root, place{b.member + "/value", "ResultValue"})
+	b.finish(d)
+}
+
+// fillRoot makes a struct of the root and lets references to it find it.
+func (b *builder) fillRoot(d *model.Decl, f *schema) {
+	at := place{b.member, ""}
+	t := b.declare(d, at, nil)
+	for _, s := range []*schema{b.doc.root, b.doc.follow(b.doc.root)} {
+		b.made[s] = &entry{t: t, done: true}
+	}
+	if b.side == model.Output {
+		at.want = "Result"
+	}
+	for keyword := range f.extra {
+		if applies(keyword, kindObject) {
+			b.force(keyword)
+		}
+	}
+	b.fill(d, f, b.restOf(f), at)
+	b.finish(d)
+}
+
+// finish gives the declaration its schema, where types and rules do not hold
+// all of it.
+func (b *builder) finish(d *model.Decl) {
+	if len(b.reasons) == 0 {
+		return
+	}
+	text, err := b.doc.text()
+	if err == nil {
+		_, err = jsonschema.Parse(json.RawMessage(text))
+	}
+	if err != nil {
+		b.warn(b.member, "the schema is not valid, so that some of its rules are left to the server: "+err.Error())
+		return
+	}
+	d.Schema = text
+	d.SchemaFor = b.reasonList()
+}
+
+// text is the schema as it is checked.
+func (d *document) text() (string, error) { return jsonText(d.raw), nil }
+
+// superset gives an object schema without unions that allows all that a root
+// with unions does: the members of all arms, each typed where every arm says
+// what it is.
+func (b *builder) superset(f *schema, depth int) *schema {
+	if len(f.unions) == 0 {
+		return f
+	}
+	out := *f
+	out.unions = nil
+	out.properties = maps.Clone(f.properties)
+	out.required = maps.Clone(f.required)
+	if out.properties == nil {
+		out.properties = map[string]*schema{}
+	}
+	if out.required == nil {
+		out.required = map[string]bool{}
+	}
+	for _, u := range f.unions {
+		b.force(u.keyword())
+		var arms []*schema
+		for _, arm := range u.arms {
+			if b.doc.kinds(arm)&kindObject == 0 {
+				continue
+			}
+			flat := b.doc.flatten(arm)
+			if depth < maxDepth {
+				flat = b.superset(flat, depth+1)
+			}
+			arms = append(arms, flat)
+		}
+		b.addArms(&out, arms, f)
+	}
+	out.flat, out.kindsState, out.null = &out, unknown, answer{}
+	out.pointer = f.pointer + "|superset"
+	return &out
+}
+
+// addArms adds the members that only arms name.
+func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
+	var listed []string
+	for i, arm := range arms {
+		for name := range arm.properties {
+			listed = append(listed, name)
+		}
+		for name := range arm.required {
+			if i == 0 && !slices.ContainsFunc(arms, func(a *schema) bool { return !a.required[name] }) {
+				out.required[name] = true
+			}
+		}
+	}
+	slices.Sort(listed)
+	for _, name := range slices.Compact(listed) {
+		var of []*schema
+		open := false
+		for _, arm := range arms {
+			s := b.memberOf(arm, name)
+			if s == nil || s.free() {
+				open = true
+				break
+			}
+			of = append(of, s)
+		}
+		own := b.memberOf(parent, name)
+		switch {
+		case open && own == nil:
+			out.properties[name] = &schema{pointer: parent.pointer + "/properties/" + escapeStep(name), lost: "what it is depends on other arguments"}
+		case open:
+			out.properties[name] = own
+		default:
+			either := &schema{pointer: parent.pointer + "|" + name, base: defaultBase, unions: []union{{arms: of}}}
+			out.properties[name] = b.doc.all(own, either)
+		}
+	}
+}
+
+// topKey is the key of a declaration that belongs to no tool.
+func topKey(kind, name, pointer string) string { return names.Key(kind, name, pointer) }
