@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+)
+
+// server is what a real server lists.
+type server struct {
+	Name string // of its package
+	What string // for the report
+	List *gogen.List
+}
+
+// corpusServer is one server's row of the report.
+type corpusServer struct {
+	Name, What string
+	Tools      int
+	Schemas    int // of arguments and results
+	Files      int
+	Lines      int
+	Exported   int
+	Fields     int
+	Untyped    []string
+	// What is wrong; nothing is what is wanted.
+	Compile, Vet, Staticcheck string
+	Unformatted, Undocumented []string
+}
+
+// committedServers are the reference servers as generated/ has them.
+func committedServers(root string) ([]server, error) {
+	paths, err := filepath.Glob(filepath.Join(root, "generated", "*", "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []server
+	for _, at := range paths {
+		if name := filepath.Base(at); name != "mcpctl.lock.json" && name != "tools.json" {
+			continue
+		}
+		data, err := os.ReadFile(at) //nolint:gosec // our own files
+		if err != nil {
+			return nil, err
+		}
+		list, err := gogen.ParseTools(data)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, server{filepath.Base(filepath.Dir(at)), "as generated/ has it", list})
+	}
+	return all, nil
+}
+
+// githubServer is the corpus that may lie beside the checkout, nil where it
+// does not.
+func githubServer(dir string) (*server, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "github-mcp-server.tools.json")) //nolint:gosec // named by the user
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := gogen.ParseTools(data)
+	if err != nil {
+		return nil, err
+	}
+	return &server{"github", "github-mcp-server, a tools/list result", list}, nil
+}
+
+// judgeCorpus generates a package for each server and looks at it as a
+// reviewer and his tools do. staticcheck is the program's path, "" to do
+// without.
+func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server) ([]corpusServer, error) {
+	b, err := newBench(root)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	var all []corpusServer
+	for _, s := range servers {
+		c := corpusServer{Name: s.Name, What: s.What, Tools: len(s.List.Tools), Schemas: countSchemas(s.List.Tools)}
+		in := input(s)
+		out, err := gogen.Generate(in)
+		if err != nil {
+			return nil, fmt.Errorf("generate %s: %w", s.Name, err)
+		}
+		for _, f := range out.Files {
+			name := path.Join(s.Name, f.Name)
+			if err := b.write(name, f.Data); err != nil {
+				return nil, err
+			}
+			if !strings.HasSuffix(name, ".go") {
+				continue
+			}
+			read, err := readSource(name, f.Data)
+			if err != nil {
+				c.Compile = err.Error()
+				continue
+			}
+			c.Files++
+			c.Lines += strings.Count(string(f.Data), "\n")
+			c.Exported += read.Exported
+			c.Fields += read.Fields
+			c.Untyped = append(c.Untyped, read.Untyped...)
+			c.Undocumented = append(c.Undocumented, read.Undocumented...)
+			if read.Unformatted {
+				c.Unformatted = append(c.Unformatted, name)
+			}
+		}
+		all = append(all, c)
+	}
+	for i := range all {
+		c := &all[i]
+		at := "./" + c.Name + "/..."
+		if c.Compile == "" {
+			c.Compile = b.complaints(ctx, "go", "build", at)
+		}
+		c.Vet = b.complaints(ctx, "go", "vet", at)
+		if staticcheck != "" {
+			c.Staticcheck = b.complaints(ctx, staticcheck, at)
+		}
+	}
+	return all, nil
+}
+
+// input is all that is known of a server, test double included.
+func input(s server) gogen.Input {
+	return gogen.Input{
+		Server: s.Name, Package: s.Name, Implementation: s.List.Implementation, Tools: s.List.Tools,
+		ImportPath: benchModule + "/" + s.Name,
+	}
+}
+
+func countSchemas(tools []runtime.Tool) int {
+	n := 0
+	for _, t := range tools {
+		for _, raw := range []json.RawMessage{t.InputSchema, t.OutputSchema} {
+			if len(raw) > 0 {
+				n++
+			}
+		}
+	}
+	return n
+}

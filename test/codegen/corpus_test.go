@@ -1,0 +1,69 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+var corpusDir = flag.String("corpus", "../../../shared/schema-corpus", "`directory` with the tools of real servers that are not committed")
+
+// staticcheckPath is where make tools puts it, "" where nobody has.
+func staticcheckPath(root string) string {
+	at, err := filepath.Abs(filepath.Join(root, ".bin", "staticcheck"))
+	if err != nil {
+		return ""
+	}
+	if _, err := os.Stat(at); err != nil {
+		at, _ = exec.LookPath("staticcheck")
+	}
+	return at
+}
+
+// TestCorpus wants the packages of real servers to be what a reviewer lets
+// pass: they compile, go vet, staticcheck and gofmt have nothing to say, every
+// exported symbol is documented, and at most one field in a hundred is untyped.
+func TestCorpus(t *testing.T) {
+	servers, err := committedServers("../..")
+	if err != nil || len(servers) < 3 {
+		t.Fatalf("got %d servers, %v", len(servers), err)
+	}
+	github, err := githubServer(*corpusDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if github != nil {
+		servers = append(servers, *github)
+	} else {
+		t.Log("without the tools of github-mcp-server, which are not beside the checkout")
+	}
+	all, err := judgeCorpus(t.Context(), "../..", staticcheckPath("../.."), servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	complain := t.Logf
+	if enforced {
+		complain = t.Errorf
+	}
+	fields, untyped := 0, 0
+	for _, c := range all {
+		t.Logf("%s: %d tools, %d schemas, %d lines, %d exported, %d fields, %d untyped", c.Name, c.Tools, c.Schemas, c.Lines, c.Exported, c.Fields, len(c.Untyped))
+		for _, problem := range []string{c.Compile, c.Vet, c.Staticcheck} {
+			if problem != "" {
+				complain("%s: %s", c.Name, head(problem, 30))
+			}
+		}
+		if len(c.Unformatted)+len(c.Undocumented) > 0 {
+			complain("%s: not formatted %q, not documented %q", c.Name, c.Unformatted, c.Undocumented)
+		}
+		fields, untyped = fields+c.Fields, untyped+len(c.Untyped)
+		if len(c.Untyped) > 0 {
+			t.Logf("%s: untyped %q", c.Name, c.Untyped)
+		}
+	}
+	if fields < 100 || untyped*100 > fields {
+		complain("%d of %d fields are untyped, want at most one in a hundred", untyped, fields)
+	}
+}

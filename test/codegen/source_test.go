@@ -1,0 +1,62 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadSource(t *testing.T) {
+	const text = `// Package p is one.
+package p
+
+import "encoding/json"
+
+// T is documented.
+type T struct {
+	// A is, too.
+	A string ` + "`json:\"a\"`" + `
+	B []json.RawMessage ` + "`json:\"b\"`" + ` // B as well.
+	C, D map[string]any ` + "`json:\"-\" name:\"c\"`" + `
+	Extra map[string]json.RawMessage ` + "`json:\"-\" mcp:\"rest\"`" + `
+	_ struct{} ` + "`name:\"k\" const:\"1\"`" + `
+	e int
+}
+
+// Of a group.
+const (
+	K = 1
+	L = 2
+)
+
+var M, n = 1, 2
+
+type hidden struct{ X int }
+
+func (hidden) Y() {}
+
+func (t *T) Z() {}
+
+// I is documented.
+type I interface{ Do() }
+
+func F() {}
+`
+	got, err := readSource("p.go", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := source{
+		Unformatted:  true,
+		Undocumented: []string{"T.C", "T.D", "T.Extra", "M", "T.Z", "I.Do", "F"},
+		Exported:     13,
+		Fields:       4,
+		Untyped:      []string{"T.B", "T.C", "T.D"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if _, err := readSource("p.go", []byte("package")); err == nil {
+		t.Error("got no error for what is no Go")
+	}
+}
