@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+)
+
+var withScale = flag.Bool("scale", false, "measure with all sizes")
+
+// TestScale wants the largest server within its bounds, the compiler's work to
+// grow with the number of tools and no faster, and the order of the tools to
+// make no difference.
+func TestScale(t *testing.T) {
+	list := synthetic(scaleTools)
+	if len(list) < 5_000_000 || !bytes.Equal(list, synthetic(scaleTools)) {
+		t.Fatalf("got %d bytes, want 5 MB and the same ones each time", len(list))
+	}
+	tools, err := gogen.ParseTools(synthetic(60))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := gogen.Generate(gogen.Input{Server: "scale", Package: "scale", Tools: tools.Tools})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := gogen.Generate(shuffled(tools))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("another order of the tools gives other files (-first +second):\n%s", head(diff, 30))
+	}
+	product, err := buildProduct(t.Context(), "../..", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := []int{scaleTools}
+	if *withScale {
+		sizes = []int{250, 500, scaleTools}
+	}
+	complain := t.Logf
+	if enforced {
+		complain = t.Errorf
+	}
+	for _, n := range sizes {
+		m, err := measureScale(t.Context(), "../..", product, n, 1, *withScale)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%+v", m)
+		// The time is judged where nothing else runs, in make codegen-report; here
+		// only what is wrong by any measure.
+		if m.Memory > scaleMemory || m.Generate > 10*scaleTime {
+			complain("%d tools: %s and %d MB, want at most %s and %d MB", n, m.Generate, m.Memory>>20, scaleTime, scaleMemory>>20)
+		}
+	}
+}
