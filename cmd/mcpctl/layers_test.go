@@ -66,7 +66,7 @@ func layerTable() []rule {
 		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 
 		{pkg: "cmd/internal/cli", layer: 5, third: []string{
-			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term",
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term",
 		}},
 		{pkg: "cmd/internal/ui", layer: 4, third: []string{
 			"github.com/AlecAivazis/survey/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term", "golang.org/x/sys", "golang.org/x/text",

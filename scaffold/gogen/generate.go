@@ -27,6 +27,9 @@ type Input struct {
 	Prompts   []runtime.Prompt
 	Resources []runtime.Resource
 	Templates []runtime.ResourceTemplate
+	// Lock is what was generated before: names that were given stay. Nil is
+	// nothing.
+	Lock *Lock
 	// Decimals types every number as json.Number in place of float64, so that
 	// its digits stay as they are written.
 	Decimals bool
@@ -60,6 +63,8 @@ type File struct {
 const (
 	SourceFile = "client_gen.go"
 	ToolsFile  = "tools.json"
+	// DoubleFile is the test double's, in a folder of its own.
+	DoubleFile = "fake_gen.go"
 )
 
 // Header is the first line of each generated Go file.

@@ -2,49 +2,55 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/ui"
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
 // generateFlags are the flags of mcpctl generate.
 type generateFlags struct {
-	out   string
-	pkg   string
-	from  string
-	check bool
-	tools []string
+	out        string
+	pkg        string
+	from       string
+	check      bool
+	tools      []string
+	standalone bool
+	record     string
+	number     string
 }
+
+// Values of --number.
+const (
+	numberFloat = "float64"
+	numberJSON  = "json"
+)
 
 func newGenerate(a *app) *cobra.Command {
 	var f generateFlags
 	cmd := &cobra.Command{
 		Use:   "generate SERVER...",
-		Short: "Write a typed Go client for a server's tools",
-		Long: `Write a Go package for each server: one parameter struct and one method a tool,
-made from what the server lists. The package imports mcpctl's runtime library
-and the standard library only. A second run writes the same bytes; files that
-would not change are not touched.
+		Short: "Write a typed Go client for a server",
+		Long: `Write a Go package for each server: one method and one parameter struct a tool,
+functions for its prompts and resources, and a test double in a folder of its
+own. The package imports packages below mcpctl's runtime and the standard
+library only. A second run writes the same bytes; files that would not change
+are not touched.
 
 Beside the code it writes tools.json, what the code was made from. With --from,
 a file like that (or any tools/list result) takes the server's place, and SERVER
-only names the package; it need not be configured.`,
+only names the package; it need not be configured.
+
+With --record, tools that the server calls read-only are called, where they need
+no arguments, and resources and prompts are read; what comes back becomes
+fixtures for tests. Nothing else is ever called.`,
 		Example: `  mcpctl generate everything
   mcpctl generate fs --out ./internal/fs --package fs
-  mcpctl generate fs --from ./generated/fs/tools.json --check`,
+  mcpctl generate fs --from ./generated/fs/tools.json --check
+  mcpctl generate memory --record ./testdata/memory`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.validate(a, args); err != nil {
 				return err
@@ -59,6 +65,12 @@ only names the package; it need not be configured.`,
 	fl.StringVar(&f.from, "from", "", "read the tools from a `FILE` (- is standard input) instead of the server")
 	fl.BoolVar(&f.check, "check", false, "write nothing; exit 10 if a file would change")
 	fl.StringArrayVar(&f.tools, "tools", nil, "only tools whose name matches this `GLOB` (repeatable)")
+	fl.BoolVar(&f.standalone, "standalone", false, "put the support code into the package, which then needs no mcpctl")
+	fl.StringVar(&f.record, "record", "", "call what is read-only and write fixtures into `DIR`; with several servers their parent")
+	fl.StringVar(&f.number, "number", numberFloat, "what numbers are in Go: float64, or json for json.Number, which keeps every digit (`TYPE`)")
+	if err := cmd.RegisterFlagCompletionFunc("number", cobra.FixedCompletions([]string{numberFloat, numberJSON}, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic("cli: completion of --number: " + err.Error())
+	}
 	return cmd
 }
 
@@ -73,6 +85,12 @@ func (f *generateFlags) validate(a *app, args []string) error {
 		return usagef("--from is one server's tools, but there are %d servers", len(args))
 	case len(args) > 1 && a.settings.URL != "":
 		return usagef("--url is one server, but there are %d names", len(args))
+	case f.number != numberFloat && f.number != numberJSON:
+		return usagef("--number %s: it is float64 or json", f.number)
+	case f.record != "" && f.from != "":
+		return usagef("--record asks the server, which --from does without")
+	case f.record != "" && f.check:
+		return usagef("--record writes files, which --check does not")
 	}
 	seen := map[string]string{}
 	for _, server := range args {
@@ -109,60 +127,53 @@ func (f *generateFlags) dir(server string, several bool) string {
 	return filepath.Clean(f.out)
 }
 
-// generatedPackage is one package in the JSON answer of generate.
-type generatedPackage struct {
-	Server  string          `json:"server"`
-	Package string          `json:"package"`
-	Dir     string          `json:"dir"`
-	Files   []generatedFile `json:"files"`
-	Tools   int             `json:"tools"`
+// recordDir is where a server's fixtures go.
+func (f *generateFlags) recordDir(server string, several bool) string {
+	if several {
+		return filepath.Join(f.record, server)
+	}
+	return filepath.Clean(f.record)
+}
+
+// generation is one server's share of a run.
+type generation struct {
+	server     string
+	list       *gogen.List
+	standalone bool
+	recorded   *recording // nil without --record
+	out        *gogen.Output
+	plan       *filePlan
+	answer     generatedPackage
 }
 
 // generate makes all packages before it writes the first, so that a server
 // that fails leaves everything as it was.
 func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) error {
-	type job struct {
-		answer generatedPackage
-		plan   *filePlan
+	all, err := a.ask(ctx, servers, f)
+	if err != nil {
+		return err
 	}
-	var jobs []job
-	for _, server := range servers {
-		list, err := a.toolList(ctx, server, f)
-		if err != nil {
-			return a.about(server, err)
+	several := len(servers) > 1
+	for _, g := range all {
+		if err := a.prepare(g, f, f.dir(g.server, several)); err != nil {
+			return a.about(g.server, err)
 		}
-		tools, err := selectTools(list.Tools, f.tools)
-		if err != nil {
-			return err
-		}
-		out, err := gogen.Generate(gogen.Input{
-			Server: server, Package: f.packageName(server), Implementation: list.Implementation, Tools: tools,
-		})
-		if err != nil {
-			return a.about(server, err)
-		}
-		a.warnGenerated(server, list, out)
-		dir := f.dir(server, len(servers) > 1)
-		plan, err := planFiles(dir, out.Files)
-		if err != nil {
-			return a.about(server, err)
-		}
-		jobs = append(jobs, job{generatedPackage{Server: server, Package: out.Package, Dir: dir, Tools: out.Tools}, plan})
 	}
 	drift := false
-	answers := make([]generatedPackage, 0, len(jobs))
-	for i := range jobs {
-		j := &jobs[i]
+	answers := make([]generatedPackage, 0, len(all))
+	for _, g := range all {
 		if f.check {
-			j.answer.Files = j.plan.check()
-			drift = drift || j.plan.differs()
-		} else {
-			var err error
-			if j.answer.Files, err = j.plan.write(); err != nil {
-				return a.about(j.answer.Server, err)
+			g.answer.Files = g.plan.check()
+			drift = drift || g.plan.differs()
+		} else if g.answer.Files, err = g.plan.write(); err != nil {
+			return a.about(g.server, err)
+		}
+		if g.recorded != nil {
+			if g.answer.Recorded, err = g.recorded.write(f.recordDir(g.server, several)); err != nil {
+				return a.about(g.server, err)
 			}
 		}
-		answers = append(answers, j.answer)
+		answers = append(answers, g.answer)
 	}
 	if err := a.printGenerated(answers); err != nil {
 		return err
@@ -173,133 +184,29 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 	return nil
 }
 
-// toolList reads the file of --from or asks the server.
-func (a *app) toolList(ctx context.Context, server string, f *generateFlags) (*gogen.List, error) {
-	if f.from != "" {
-		data, err := a.readFrom(f.from)
-		if err != nil {
-			return nil, err
-		}
-		list, err := gogen.ParseTools(data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.from, err)
-		}
-		return list, nil
-	}
-	var list gogen.List
-	err := a.with(ctx, []string{server}, func(s *session, _ []string) (err error) {
-		list.Implementation = s.Info().Implementation
-		list.Tools, err = s.ListTools(ctx)
+// prepare generates one package and compares it with its folder.
+func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
+	place, err := findModule(dir)
+	if err != nil {
 		return err
+	}
+	lock, err := readLock(dir)
+	if err != nil {
+		return err
+	}
+	g.out, err = gogen.Generate(gogen.Input{
+		Server: g.server, Package: f.packageName(g.server),
+		Implementation: g.list.Implementation, Protocol: g.list.Protocol,
+		Tools: g.list.Tools, Prompts: g.list.Prompts, Resources: g.list.Resources, Templates: g.list.Templates,
+		Lock: lock, Decimals: f.number == numberJSON, ImportPath: place.importPath, Standalone: f.standalone,
 	})
-	return &list, err
-}
-
-func (a *app) readFrom(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(a.ui.In)
+	if err != nil {
+		return err
 	}
-	data, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, usagef("--from %s: no such file", name)
+	a.warnGenerated(g, place)
+	if g.plan, err = planFiles(dir, g.out.Package, g.out.Files); err != nil {
+		return err
 	}
-	return data, err
-}
-
-// selectTools keeps the tools that match one of the patterns, in which * is
-// any text and ? any character. A pattern that matches nothing is a mistake.
-func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error) {
-	if len(patterns) == 0 {
-		return tools, nil
-	}
-	keep := make([]bool, len(tools))
-	for _, pattern := range patterns {
-		quoted := regexp.QuoteMeta(pattern)
-		re, err := regexp.Compile(`(?s)^` + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(quoted) + `$`)
-		if err != nil {
-			return nil, usagef("--tools %s: %w", pattern, err)
-		}
-		found := false
-		for i, t := range tools {
-			if re.MatchString(t.Name) {
-				keep[i], found = true, true
-			}
-		}
-		if !found {
-			names := make([]string, len(tools))
-			for i, t := range tools {
-				names[i] = t.Name
-			}
-			e := usagef("--tools %s matches no tool", pattern)
-			if near := schema.Nearest(pattern, names, nearestNames); len(near) > 0 {
-				return nil, e.withHint("there is %s", strings.Join(near, ", "))
-			}
-			return nil, e
-		}
-	}
-	var out []runtime.Tool
-	for i, t := range tools {
-		if keep[i] {
-			out = append(out, t)
-		}
-	}
-	return out, nil
-}
-
-// maxWarnings is how many warnings are told one by one without -v.
-const maxWarnings = 10
-
-// warnGenerated tells on stderr what could not be typed.
-func (a *app) warnGenerated(server string, list *gogen.List, out *gogen.Output) {
-	if a.ui.Quiet {
-		return
-	}
-	say := func(text string) { fmt.Fprintln(a.ui.Err, "warning: "+ui.CleanLine(server+": "+text)) }
-	if list.More {
-		say("the file is one page of several (it has a nextCursor); tools on the others are missing")
-	}
-	if out.Tools == 0 {
-		say("there are no tools; the client has no methods")
-	}
-	for i, w := range out.Warnings {
-		if i == maxWarnings && a.settings.Verbose == 0 {
-			say(fmt.Sprintf("%d more warnings; -v shows all", len(out.Warnings)-i))
-			return
-		}
-		say(w.String())
-	}
-}
-
-func (a *app) printGenerated(answers []generatedPackage) error {
-	if a.ui.WantJSON() {
-		return a.ui.EncodeJSON(map[string]any{"packages": answers})
-	}
-	for _, p := range answers {
-		for _, file := range p.Files {
-			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s\n", file.Status, file.Path); err != nil {
-				return err
-			}
-		}
-	}
+	g.answer = generatedPackage{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}
 	return nil
-}
-
-// driftError says which files --check found different.
-func (a *app) driftError(answers []generatedPackage) error {
-	var parts []string
-	for _, p := range answers {
-		for _, file := range p.Files {
-			if file.Status != statusUnchanged {
-				parts = append(parts, file.Path+" ("+file.Status+")")
-			}
-		}
-	}
-	slices.Sort(parts)
-	const most = 8
-	text := strings.Join(parts[:min(len(parts), most)], ", ")
-	if len(parts) > most {
-		text += fmt.Sprintf(" and %d more", len(parts)-most)
-	}
-	e := &Error{Code: exitDrift, Err: errors.New("generated files differ: " + text)}
-	return e.withHint("run the same command without --check")
 }

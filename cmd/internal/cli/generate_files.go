@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -41,14 +42,15 @@ type plannedFile struct {
 	status string // as --check names it
 }
 
-// planFiles reads the folder. A file in the way that mcpctl did not generate
-// is an error.
-func planFiles(dir string, files []gogen.File) (*filePlan, error) {
+// planFiles reads the package's folder and that of its test double. A file in
+// the way that mcpctl did not generate is an error, and so is one beside it that
+// would not compile with it.
+func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	p := &filePlan{dir: dir}
 	wanted := map[string]bool{}
 	for _, file := range files {
 		wanted[file.Name] = true
-		f := plannedFile{path: filepath.Join(dir, file.Name), data: file.Data}
+		f := plannedFile{path: filepath.Join(dir, filepath.FromSlash(file.Name)), data: file.Data}
 		old, err := os.ReadFile(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -65,24 +67,82 @@ func planFiles(dir string, files []gogen.File) (*filePlan, error) {
 		}
 		p.files = append(p.files, f)
 	}
+	folders, err := doubles(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, folder := range append([]string{""}, folders...) {
+		if err := p.scan(folder, pkg, files, wanted); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// doubles are the folders in dir in which a test double lies or will lie: those
+// named …test that hold the file of one.
+func doubles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	var out []string
 	for _, e := range entries {
-		if wanted[e.Name()] || !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".go") {
+		if !e.IsDir() || !strings.HasSuffix(e.Name(), "test") {
 			continue
 		}
-		path := filepath.Join(dir, e.Name())
-		old, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if ours(e.Name(), old) {
-			p.files = append(p.files, plannedFile{path: path, status: statusExtra})
+		if _, err := os.Stat(filepath.Join(dir, e.Name(), gogen.DoubleFile)); err == nil {
+			out = append(out, e.Name())
 		}
 	}
-	return p, nil
+	return out, nil
+}
+
+// scan looks at the Go files of one folder, "" for the package's own: what was
+// generated once is to go, what was not has to fit.
+func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[string]bool) error {
+	dir := filepath.Join(p.dir, folder)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var beside []goFile
+	for _, e := range entries {
+		if wanted[path.Join(folder, e.Name())] || !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".go") {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		old, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if ours(e.Name(), old) {
+			p.files = append(p.files, plannedFile{path: file, status: statusExtra})
+		} else {
+			beside = append(beside, goFile{file, old})
+		}
+	}
+	if folder == "" {
+		return checkBeside(dir, pkg, files, beside)
+	}
+	return nil
+}
+
+// readLock reads the lock file of a package's folder, nil where there is none.
+func readLock(dir string) (*gogen.Lock, error) {
+	file := filepath.Join(dir, gogen.LockFile)
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	lock, err := gogen.ParseLock(unixLines(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return lock, nil
 }
 
 // unixLines undoes what a checkout on Windows can do to line ends; generated
@@ -92,8 +152,12 @@ func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"
 // ours reports whether mcpctl may replace a file: generated code says so in
 // its first line, and a tools file is one that holds a list of tools.
 func ours(name string, data []byte) bool {
-	if name == gogen.ToolsFile {
+	switch name {
+	case gogen.ToolsFile:
 		_, err := gogen.ParseTools(data)
+		return err == nil
+	case gogen.LockFile:
+		_, err := gogen.ParseLock(data)
 		return err == nil
 	}
 	line, _, _ := bytes.Cut(data, []byte("\n"))
@@ -122,16 +186,14 @@ func (p *filePlan) check() []generatedFile {
 // in between --check still finds a difference.
 func (p *filePlan) write() ([]generatedFile, error) {
 	out := make([]generatedFile, 0, len(p.files))
-	if p.differs() {
-		// Source is for sharing, so folders get the usual mode.
-		if err := os.MkdirAll(p.dir, 0o755); err != nil { //nolint:gosec // see above
-			return nil, err
-		}
-	}
 	for _, f := range p.files {
 		status := f.status
 		switch f.status {
 		case statusMissing, statusStale:
+			// Source is for sharing, so folders get the usual mode.
+			if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil { //nolint:gosec // see above
+				return nil, err
+			}
 			if err := store.WriteFile(f.path, f.data, 0o644); err != nil {
 				return nil, err
 			}
@@ -139,6 +201,9 @@ func (p *filePlan) write() ([]generatedFile, error) {
 		case statusExtra:
 			if err := os.Remove(f.path); err != nil {
 				return nil, err
+			}
+			if dir := filepath.Dir(f.path); dir != p.dir {
+				_ = os.Remove(dir) // a double's folder, if it is empty now
 			}
 			status = statusRemoved
 		}

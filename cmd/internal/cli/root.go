@@ -35,6 +35,8 @@ type app struct {
 	// command to take over.
 	loaded     *config.File
 	loadedPath string
+	// shared leaves loaded where it is; it does not change after shareConfig.
+	shared bool
 
 	// lasting is set by a command that runs until it is told to end, and then
 	// has work to finish.

@@ -8,10 +8,23 @@ import "github.com/mcpctl/mcpctl/runtime/config"
 // bytes once.
 func (a *app) loadConfig() (*config.File, error) {
 	if f := a.loaded; f != nil && a.loadedPath == a.settings.ConfigPath {
-		a.loaded = nil // the caller may change it
+		if !a.shared {
+			a.loaded = nil // the caller may change it
+		}
 		return f, nil
 	}
 	return config.Load(a.settings.ConfigPath)
+}
+
+// shareConfig reads servers.json once for several connections, which may be
+// made at the same time and only read it.
+func (a *app) shareConfig() error {
+	f, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	a.loaded, a.loadedPath, a.shared = f, a.settings.ConfigPath, true
+	return nil
 }
 
 // entry gives the sound entry of a configured server, and logs what is odd

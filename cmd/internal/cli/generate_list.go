@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+)
+
+// ask gets what each package is generated from: from all servers at once, or
+// the file of --from. Of several failures the first server's is the run's, the
+// others are told of.
+func (a *app) ask(ctx context.Context, servers []string, f *generateFlags) ([]*generation, error) {
+	if f.from == "" && a.settings.URL == "" {
+		if err := a.shareConfig(); err != nil {
+			return nil, err
+		}
+	}
+	all := make([]*generation, len(servers))
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, server := range servers {
+		all[i] = &generation{server: server, standalone: f.standalone}
+		wg.Go(func() { errs[i] = a.askOne(ctx, all[i], f) })
+	}
+	wg.Wait()
+	var first error
+	for i, err := range errs {
+		switch {
+		case err == nil:
+		case first == nil:
+			first = a.about(servers[i], err)
+		case ctx.Err() == nil:
+			a.ui.Note("warning: %s: %v", servers[i], err)
+		}
+	}
+	return all, first
+}
+
+// askOne fills in a generation's list, and what was recorded.
+func (a *app) askOne(ctx context.Context, g *generation, f *generateFlags) error {
+	choose := func() (err error) {
+		g.list.Tools, err = selectTools(g.list.Tools, f.tools)
+		return err
+	}
+	if f.from != "" {
+		data, err := a.readFrom(f.from)
+		if err != nil {
+			return err
+		}
+		if g.list, err = gogen.ParseTools(data); err != nil {
+			return fmt.Errorf("%s: %w", f.from, err)
+		}
+		return choose()
+	}
+	return a.with(ctx, []string{g.server}, func(s *session, _ []string) (err error) {
+		if g.list, err = s.offers(ctx); err != nil {
+			return err
+		}
+		if err = choose(); err != nil || f.record == "" {
+			return err
+		}
+		g.recorded, err = s.record(ctx, g.list)
+		return err
+	})
+}
+
+// offers lists all that a server has. What it does not have, or refuses to
+// list, is left out; only its tools have to be there.
+func (s *session) offers(ctx context.Context) (*gogen.List, error) {
+	info := s.Info()
+	l := &gogen.List{Implementation: info.Implementation, Protocol: info.Version}
+	var err error
+	if l.Tools, err = s.ListTools(ctx); err != nil {
+		if refused := (*runtime.Error)(nil); info.Has("tools") || !errors.As(err, &refused) {
+			return nil, err
+		}
+	}
+	if l.Prompts, err = offered(ctx, s, "prompts", "prompts", s.ListPrompts); err != nil {
+		return nil, err
+	}
+	if l.Resources, err = offered(ctx, s, "resources", "resources", s.ListResources); err != nil {
+		return nil, err
+	}
+	l.Templates, err = offered(ctx, s, "resources", "resource templates", s.ListResourceTemplates)
+	return l, err
+}
+
+// offered lists what belongs to a capability. A server that answers, but not
+// with a list, does without; one that does not answer fails the run, which
+// would otherwise take away functions that are still there.
+func offered[T any](ctx context.Context, s *session, capability, what string, list func(context.Context) ([]T, error)) ([]T, error) {
+	if !s.Info().Has(capability) {
+		return nil, nil
+	}
+	out, err := list(ctx)
+	var refused *runtime.Error
+	var rubbish *runtime.ProtocolError
+	switch {
+	case errors.As(err, &refused) && refused.Code == runtime.CodeMethodNotFound:
+		return nil, nil
+	case errors.As(err, &refused), errors.As(err, &rubbish):
+		s.a.ui.Note("warning: %s: %s are left out: %v", s.server, what, err)
+		return nil, nil
+	}
+	return out, err
+}
+
+func (a *app) readFrom(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(a.ui.In)
+	}
+	data, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, usagef("--from %s: no such file", name)
+	}
+	return data, err
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+)
+
+// modulePlace is where a folder lies in a Go module.
+type modulePlace struct {
+	// importPath is how the package in the folder is imported, "" where it
+	// cannot be.
+	importPath string
+	why        string // what to do about that
+}
+
+// findModule looks for the nearest go.mod above a folder, which need not exist.
+func findModule(dir string) (modulePlace, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return modulePlace{}, err
+	}
+	for root := abs; ; root = filepath.Dir(root) {
+		file := filepath.Join(root, "go.mod")
+		data, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), isNotDir(err):
+			if filepath.Dir(root) == root {
+				return modulePlace{why: "it imports the client, and there is no go.mod above " + dir + ": go mod init makes one"}, nil
+			}
+			continue
+		case err != nil:
+			return modulePlace{}, err
+		}
+		name := modfile.ModulePath(data)
+		if name == "" {
+			return modulePlace{}, fmt.Errorf("%s names no module", file)
+		}
+		rel, err := filepath.Rel(root, abs)
+		if err != nil {
+			return modulePlace{}, err
+		}
+		imported := path.Join(name, filepath.ToSlash(rel))
+		if err := module.CheckImportPath(imported); err != nil {
+			return modulePlace{why: fmt.Sprintf("it imports the client, which lies where it cannot be imported (%v): choose a folder with --out", err)}, nil
+		}
+		return modulePlace{importPath: imported}, nil
+	}
+}
+
+// isNotDir reports that a file stands where a folder is looked for; what is
+// wrong with that shows when the package is written.
+func isNotDir(err error) bool {
+	var failed *fs.PathError
+	if !errors.As(err, &failed) {
+		return false
+	}
+	info, err := os.Stat(filepath.Dir(failed.Path))
+	return err == nil && !info.IsDir()
+}

@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/fixture"
+	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+)
+
+// recording is what a server answered for fixtures.
+type recording struct {
+	exchanges []*fixture.Exchange
+}
+
+// recordedFile is one fixture in the JSON answer of generate.
+type recordedFile struct {
+	Path   string `json:"path"`
+	Method string `json:"method"`
+	Target string `json:"target"`
+}
+
+// maxRecorded bounds one fixture: a file of a repository, not a dump.
+const maxRecorded = 1 << 20
+
+// record calls what changes nothing: tools that the server declares read-only
+// and that take no arguments, prompts without required ones, and resources. A
+// call that fails is left out, a server that is gone ends the run.
+func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error) {
+	rec := fixture.Record(s.Client, "")
+	for text, placeholder := range s.secrets() {
+		rec.Hide(text, placeholder)
+	}
+	try := func(what string, call func() error) error {
+		err := call()
+		var refused *runtime.Error
+		switch {
+		case err == nil, errors.As(err, &refused): // an answer, too
+			return nil
+		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
+			return err
+		}
+		s.a.ui.Note("warning: %s: %s is not recorded: %v", s.server, what, err)
+		return nil
+	}
+	for _, t := range l.Tools {
+		if !safeToCall(t) {
+			continue
+		}
+		if err := try("tool "+t.Name, func() error {
+			_, err := rec.CallTool(ctx, t.Name, nil, nil)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range l.Prompts {
+		if slices.ContainsFunc(p.Arguments, func(a runtime.PromptArgument) bool { return a.Required }) {
+			continue
+		}
+		if err := try("prompt "+p.Name, func() error {
+			_, err := rec.GetPrompt(ctx, p.Name, nil, nil)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range l.Resources {
+		if err := try("resource "+r.URI, func() error {
+			_, err := rec.ReadResource(ctx, r.URI, nil)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return s.keep(rec.Exchanges()), nil
+}
+
+// keep leaves out what is too large for a repository.
+func (s *session) keep(all []*fixture.Exchange) *recording {
+	r := &recording{}
+	for _, x := range all {
+		if len(x.Result)+len(x.Error) > maxRecorded {
+			s.a.ui.Note("warning: %s: %s %s is not recorded: more than %d MiB", s.server, x.Method, x.Target(), maxRecorded>>20)
+			continue
+		}
+		r.exchanges = append(r.exchanges, x)
+	}
+	return r
+}
+
+// safeToCall reports a tool that the server declares to be read-only and whose
+// schema allows an empty object. Without a declaration a tool may act
+// (specification 2025-11-25, ToolAnnotations: readOnlyHint is false by default).
+func safeToCall(t runtime.Tool) bool {
+	if t.Annotations == nil || t.Annotations.ReadOnlyHint == nil || !*t.Annotations.ReadOnlyHint {
+		return false
+	}
+	s, err := schema.Parse(t.InputSchema)
+	return err == nil && s.Validate(json.RawMessage("{}")) == nil
+}
+
+// leastSecret is how long a text has to be to be hidden: shorter ones stand
+// everywhere by chance, and are no secret.
+const leastSecret = 6
+
+// secrets are the texts that mcpctl itself gave the server and that are no
+// business of a repository: what variables of its entry stand for, values of
+// its environment, of its headers and of -H.
+func (s *session) secrets() map[string]string {
+	out := map[string]string{}
+	hide := func(text, placeholder string) {
+		if len(text) >= leastSecret && out[text] == "" {
+			out[text] = placeholder
+		}
+	}
+	for name, value := range s.a.settings.Headers {
+		hide(value, "${"+name+"}")
+	}
+	if s.a.settings.URL != "" {
+		return out
+	}
+	entry, err := s.a.entry(s.server)
+	if err != nil {
+		return out // it was used a moment ago
+	}
+	fields := append([]string{entry.Command, entry.Cwd, entry.URL}, entry.Args...)
+	for _, m := range []map[string]string{entry.Env, entry.Headers} {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			fields = append(fields, m[name])
+		}
+	}
+	for _, field := range fields {
+		names, _ := config.Variables(field)
+		for _, name := range names {
+			hide(os.Getenv(name), "${"+name+"}")
+		}
+	}
+	expanded, err := entry.Expand(os.LookupEnv)
+	if err != nil {
+		return out
+	}
+	for _, m := range []map[string]string{expanded.Env, expanded.Headers} {
+		for _, name := range slices.Sorted(maps.Keys(m)) {
+			hide(m[name], "${"+name+"}")
+		}
+	}
+	return out
+}
+
+// write replaces the fixtures of the same requests; others in the folder stay.
+func (r *recording) write(dir string) ([]recordedFile, error) {
+	out := make([]recordedFile, 0, len(r.exchanges))
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // fixtures are for sharing, as sources are
+		return nil, err
+	}
+	for _, x := range r.exchanges {
+		name, err := x.FileName(1)
+		if err != nil {
+			return nil, fmt.Errorf("record %s %s: %w", x.Method, x.Target(), err)
+		}
+		data, err := x.Encode()
+		if err != nil {
+			return nil, fmt.Errorf("record %s %s: %w", x.Method, x.Target(), err)
+		}
+		file := filepath.Join(dir, name)
+		if err := store.WriteFile(file, data, 0o644); err != nil {
+			return nil, err
+		}
+		out = append(out, recordedFile{file, x.Method, x.Target()})
+	}
+	return out, nil
+}

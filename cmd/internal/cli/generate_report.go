@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+)
+
+// generatedPackage is one package in the JSON answer of generate.
+type generatedPackage struct {
+	Server  string          `json:"server"`
+	Package string          `json:"package"`
+	Dir     string          `json:"dir"`
+	Files   []generatedFile `json:"files"`
+	Tools   int             `json:"tools"`
+	// Recorded are the fixtures of --record.
+	Recorded []recordedFile `json:"recorded,omitempty"`
+}
+
+// maxWarnings is how many warnings are told one by one without -v.
+const maxWarnings = 10
+
+// warnGenerated tells on stderr what could not be typed, and what is missing.
+func (a *app) warnGenerated(g *generation, m modulePlace) {
+	if a.ui.Quiet {
+		return
+	}
+	say := func(text string) { fmt.Fprintln(a.ui.Err, "warning: "+ui.CleanLine(g.server+": "+text)) }
+	if g.list.More {
+		say("the file is one page of several (it has a nextCursor); tools on the others are missing")
+	}
+	if g.out.Tools == 0 {
+		say("there are no tools; the client has no methods")
+	}
+	if m.importPath == "" && !g.standalone {
+		a.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.why)
+	}
+	for i, w := range g.out.Warnings {
+		if i == maxWarnings && a.settings.Verbose == 0 {
+			say(fmt.Sprintf("%d more warnings; -v shows all", len(g.out.Warnings)-i))
+			return
+		}
+		say(w.String())
+	}
+}
+
+func (a *app) printGenerated(answers []generatedPackage) error {
+	if a.ui.WantJSON() {
+		return a.ui.EncodeJSON(map[string]any{"packages": answers})
+	}
+	for _, p := range answers {
+		for _, file := range p.Files {
+			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s\n", file.Status, file.Path); err != nil {
+				return err
+			}
+		}
+		for _, r := range p.Recorded {
+			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s  %s %s\n", "recorded", r.Path, r.Method, ui.CleanLine(r.Target)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// driftError says which files --check found different.
+func (a *app) driftError(answers []generatedPackage) error {
+	var parts []string
+	for _, p := range answers {
+		for _, file := range p.Files {
+			if file.Status != statusUnchanged {
+				parts = append(parts, file.Path+" ("+file.Status+")")
+			}
+		}
+	}
+	slices.Sort(parts)
+	const most = 8
+	text := strings.Join(parts[:min(len(parts), most)], ", ")
+	if len(parts) > most {
+		text += fmt.Sprintf(" and %d more", len(parts)-most)
+	}
+	e := &Error{Code: exitDrift, Err: errors.New("generated files differ: " + text)}
+	return e.withHint("run the same command without --check")
+}

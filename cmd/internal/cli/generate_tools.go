@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/schema"
+)
+
+// selectTools keeps the tools that match one of the patterns, in which * is
+// any text and ? any character. A pattern that matches nothing is a mistake.
+func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error) {
+	if len(patterns) == 0 {
+		return tools, nil
+	}
+	keep := make([]bool, len(tools))
+	for _, pattern := range patterns {
+		quoted := regexp.QuoteMeta(pattern)
+		re, err := regexp.Compile(`(?s)^` + strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(quoted) + `$`)
+		if err != nil {
+			return nil, usagef("--tools %s: %w", pattern, err)
+		}
+		found := false
+		for i, t := range tools {
+			if re.MatchString(t.Name) {
+				keep[i], found = true, true
+			}
+		}
+		if !found {
+			names := make([]string, len(tools))
+			for i, t := range tools {
+				names[i] = t.Name
+			}
+			e := usagef("--tools %s matches no tool", pattern)
+			if near := schema.Nearest(pattern, names, nearestNames); len(near) > 0 {
+				return nil, e.withHint("there is %s", strings.Join(near, ", "))
+			}
+			return nil, e
+		}
+	}
+	var out []runtime.Tool
+	for i, t := range tools {
+		if keep[i] {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
