@@ -22,7 +22,7 @@ const maxDoc = 6000
 // A byte order mark, which Go forbids inside a file, goes with the latter.
 func clean(s string) string {
 	s = shorten(strings.ToValidUTF8(s, "\uFFFD"), maxDoc)
-	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = quotes.Replace(s)
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
@@ -35,6 +35,9 @@ func clean(s string) string {
 		return r
 	}, s)
 }
+
+// quotes are what gofmt makes of them, so that it finds nothing more to do.
+var quotes = strings.NewReplacer("\r\n", "\n", "``", "“", "''", "”") //nolint:gochecknoglobals // a constant
 
 // oneLine is clean text without line ends.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
@@ -56,7 +59,7 @@ func shorten(s string, limit int) string {
 func commentLines(paragraphs []string, width int) []string {
 	var out []string
 	for _, p := range paragraphs {
-		lines := layOut(fullStop(clean(p)), width)
+		lines := layOut(fullStop(strings.TrimSpace(clean(p))), width)
 		if len(lines) == 0 {
 			continue
 		}
@@ -68,10 +71,9 @@ func commentLines(paragraphs []string, width int) []string {
 	return out
 }
 
-// fullStop ends text that is one bare line: gofmt takes such a line between
-// paragraphs for a heading.
+// fullStop ends a sentence. Gofmt takes a bare line between paragraphs for a
+// heading.
 func fullStop(s string) string {
-	s = strings.TrimSpace(s)
 	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) {
 		return s + "."
 	}
@@ -85,19 +87,18 @@ func layOut(text string, width int) []string {
 		if len(pending) == 0 {
 			return
 		}
-		line, used := first, 0
+		prefix, line := first, ""
 		for _, w := range pending {
-			if n := utf8.RuneCountInString(w); used > 0 && utf8.RuneCountInString(line)+1+n > width {
-				out = append(out, line)
-				line, used = rest, 0
+			if n := utf8.RuneCountInString(prefix) + utf8.RuneCountInString(line) + 1 + utf8.RuneCountInString(w); line != "" && n > width {
+				out = append(out, prefix+onlyText(line))
+				prefix, line = rest, ""
 			}
-			if used > 0 {
+			if line != "" {
 				line += " "
 			}
 			line += w
-			used++
 		}
-		out = append(out, line)
+		out = append(out, prefix+onlyText(line))
 		pending = nil
 	}
 	blank := func() {
@@ -125,7 +126,25 @@ func layOut(text string, width int) []string {
 	for len(out) > 0 && out[len(out)-1] == "//" {
 		out = out[:len(out)-1]
 	}
+	for i, line := range out {
+		if (i == 0 || out[i-1] == "//") && (i == len(out)-1 || out[i+1] == "//") {
+			out[i] = fullStop(line)
+		}
+	}
 	return out
+}
+
+// onlyText takes from a line of a comment what Go tools would read in it: a
+// build constraint of the old kind, which gofmt moves to the top of the file
+// from wherever it stands, and the target of a link, which is not shown.
+func onlyText(line string) string {
+	if rest, ok := strings.CutPrefix(line, "+build"); ok {
+		return "+ build" + rest
+	}
+	if strings.HasPrefix(line, "[") {
+		return strings.ReplaceAll(line, "]: ", "] : ")
+	}
+	return line
 }
 
 func isBullet(w string) bool { return w == "-" || w == "*" || w == "•" }
