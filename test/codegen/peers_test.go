@@ -26,6 +26,11 @@ func TestPeers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		outcomes, err := bakeoffPeer(t.Context(), p, "../..")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s bake-off: %+v", p.Name, sum(outcomes))
 		for _, j := range all {
 			t.Logf("%s %s %s: %+v", p.Name, p.Version, j.Draft, j.Tally)
 			for _, f := range j.Failures {
