@@ -29,8 +29,8 @@ func Tool[P any](s *Server, name string, h func(context.Context, P) (*runtime.To
 }
 
 // TypedTool sets what a tool with an output schema answers. R is the type of its
-// result, value gives what of it is the structured content.
-func TypedTool[P, R any](s *Server, name string, h func(context.Context, P) (*R, error), value func(*R) any) {
+// result, which is encoded as its structured content.
+func TypedTool[P, R any](s *Server, name string, h func(context.Context, P) (*R, error)) {
 	set(s, MethodTool, name, func(ctx context.Context, p P) (json.RawMessage, error) {
 		r, err := h(ctx, p)
 		if err != nil {
@@ -42,7 +42,7 @@ func TypedTool[P, R any](s *Server, name string, h func(context.Context, P) (*R,
 		if err := validate(r); err != nil {
 			return nil, &answerError{err}
 		}
-		raw, err := json.Marshal(value(r))
+		raw, err := json.Marshal(r)
 		if err != nil {
 			return nil, &answerError{err}
 		}
@@ -63,6 +63,11 @@ func Prompt[P any](s *Server, name string, h func(context.Context, P) (*runtime.
 		}
 		return encodePrompt(r)
 	})
+}
+
+// PlainPrompt sets what a prompt without arguments is filled in to.
+func PlainPrompt(s *Server, name string, h func(context.Context) (*runtime.PromptResult, error)) {
+	Prompt(s, name, func(ctx context.Context, _ struct{}) (*runtime.PromptResult, error) { return h(ctx) })
 }
 
 // Resource sets what the resource at a URI holds.
@@ -147,7 +152,11 @@ func decode(args json.RawMessage, p any) error {
 		*raw = bytes.Clone(args)
 		return nil
 	}
-	if err := json.Unmarshal(args, p); err != nil {
+	if u, ok := p.(json.Unmarshaler); ok {
+		if err := u.UnmarshalJSON(args); err != nil {
+			return err
+		}
+	} else if err := json.Unmarshal(args, p); err != nil {
 		return err
 	}
 	return validate(p)

@@ -79,7 +79,7 @@ func TestTypedTool(t *testing.T) {
 	s := double.New(t, "shop")
 	double.TypedTool(s, "sum", func(_ context.Context, p sumParams) (*sumResult, error) {
 		return &sumResult{Total: p.A + 1}, nil
-	}, func(r *sumResult) any { return r })
+	})
 	r, err := s.CallTool(t.Context(), "sum", json.RawMessage(`{"a":4}`), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -173,10 +173,9 @@ func TestWrongAnswers(t *testing.T) {
 		_, err := s.CallTool(t.Context(), "sum", json.RawMessage(`{"a":1}`), nil)
 		return err
 	}
-	value := func(r *sumResult) any { return r }
-	double.TypedTool(s, "sum", func(context.Context, sumParams) (*sumResult, error) { return nil, nil }, value)
+	double.TypedTool(s, "sum", func(context.Context, sumParams) (*sumResult, error) { return nil, nil })
 	nothing := call()
-	double.TypedTool(s, "sum", func(context.Context, sumParams) (*sumResult, error) { return &sumResult{Total: -1}, nil }, value)
+	double.TypedTool(s, "sum", func(context.Context, sumParams) (*sumResult, error) { return &sumResult{Total: -1}, nil })
 	invalid := call()
 	double.Tool(s, "sum", func(context.Context, sumParams) (*runtime.ToolResult, error) { return nil, nil })
 	if untyped := call(); nothing == nil || invalid == nil || untyped == nil {
