@@ -17,21 +17,28 @@ type checks struct {
 	called map[*model.Decl]bool
 	// options are parameters that travel as an option of the call.
 	options map[*model.Decl]bool
+	// first is what parameters and results are, in words.
+	first map[*model.Decl]string
 	// patterns are the names of the variables that hold them.
 	patterns map[string]string
 }
 
 func findChecks(p *model.Package) *checks {
-	c := &checks{map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[string]string{}}
-	for _, t := range p.Tools {
-		if t.Params != nil && t.Optional {
-			c.options[t.Params] = true
+	c := &checks{map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[*model.Decl]string{}, map[string]string{}}
+	take := func(d *model.Decl, optional bool, first string) {
+		if d != nil {
+			c.options[d], c.first[d] = optional, first
 		}
 	}
+	for _, t := range p.Tools {
+		take(t.Params, t.Optional, "are the arguments of [Client."+t.GoName+"].")
+		take(t.Result, false, "is what [Client."+t.GoName+"] returns.")
+	}
 	for _, t := range p.Prompts {
-		if t.Params != nil && t.Optional {
-			c.options[t.Params] = true
-		}
+		take(t.Params, t.Optional, "are the arguments of [Client."+t.GoName+"].")
+	}
+	for _, t := range p.Templates {
+		take(t.Params, false, "are the variables of the URI template of [Client."+t.GoName+"].")
 	}
 	for changed := true; changed; { // each round marks one declaration more, or is the last
 		changed = false

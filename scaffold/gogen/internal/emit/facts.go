@@ -7,6 +7,54 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
+// declDoc is a declaration's documentation behind its name. What it is comes
+// first, where the model has but the server's text.
+func (e *emitter) declDoc(d *model.Decl) []string {
+	first := e.checks.first[d]
+	if first == "" {
+		tool := " the tool " + d.Tool + " takes"
+		if d.Side == model.Output {
+			tool = " the tool " + d.Tool + " returns"
+		}
+		switch d.Form {
+		case model.Union:
+			first = "is a value that" + tool + ": " + oneOf("a ", d.Arms) + ". [New" + d.Name + "] makes one."
+		case model.Defined:
+			first = "is " + kindOf(d.Under) + " that" + tool + "."
+		default:
+			return d.Doc
+		}
+	}
+	doc := append([]string{first}, d.Doc...)
+	if d.Form == model.Defined || d.Form == model.Wrapper {
+		return doc
+	}
+	if d.Rules != nil {
+		doc = append(doc, strings.Join(limits(d.Rules), ". "))
+	}
+	return doc
+}
+
+// kindOf says what a defined type is made of.
+func kindOf(t *model.Type) string {
+	switch t = under(t); t.Kind {
+	case model.String, model.Format:
+		return "a string"
+	case model.Bool:
+		return "true or false,"
+	case model.Int, model.Float, model.Decimal:
+		return "a number"
+	case model.List:
+		return "a list"
+	case model.Map:
+		return "a map"
+	case model.Named:
+		return "a [" + t.Decl.Name + "]"
+	default:
+		return "JSON"
+	}
+}
+
 // fieldDoc says of a member what the server does, and what its Go type does
 // not.
 func fieldDoc(f *model.Field) []string {
@@ -21,7 +69,7 @@ func facts(t *model.Type, dflt string) []string {
 	each := ""
 	for leaf := t; ; leaf = leaf.Elem {
 		if leaf.Rules != nil {
-			for _, s := range limits(leaf.Rules, leaf) {
+			for _, s := range limits(leaf.Rules) {
 				out = append(out, each+s+".")
 			}
 		}
@@ -43,7 +91,7 @@ func facts(t *model.Type, dflt string) []string {
 }
 
 // limits puts rules into words.
-func limits(r *model.Rules, t *model.Type) []string {
+func limits(r *model.Rules) []string {
 	var out []string
 	say := func(words, value string) {
 		if value != "" {

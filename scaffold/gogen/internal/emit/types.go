@@ -29,10 +29,39 @@ func (e *emitter) typ(t *model.Type) *jen.Statement {
 	case model.Named:
 		return jen.Id(t.Decl.Name)
 	case model.Format:
-		return e.runtime(t.Format)
+		return e.runtime(formatType(t.Format))
 	default:
 		return raw()
 	}
+}
+
+// formatType is the type of package runtime that has the values of a format.
+func formatType(format string) string {
+	switch format {
+	case "date-time":
+		return "DateTime"
+	case "date":
+		return "Date"
+	case "time":
+		return "TimeOfDay"
+	case "duration":
+		return "Duration"
+	case "uri":
+		return "URI"
+	case "uri-reference":
+		return "URIReference"
+	case "uuid":
+		return "UUID"
+	case "email":
+		return "Email"
+	case "ipv4":
+		return "IPv4"
+	case "ipv6":
+		return "IPv6"
+	case "byte":
+		return "Base64"
+	}
+	return format
 }
 
 // element is the type of a value inside a list or map, of a wrapper's value
@@ -127,18 +156,14 @@ func tag(f *model.Field) map[string]string {
 
 func (e *emitter) decl(g *jen.Group, d *model.Decl) {
 	g.Line()
-	doc := d.Doc
-	if d.Form == model.Union {
-		doc = append(doc[:len(doc):len(doc)], "It holds "+oneOf("a ", d.Arms)+"; [New"+d.Name+"] makes it.")
-	}
-	comment(g, docOf(d.Name, doc), docWidth)
+	comment(g, docOf(d.Name, e.declDoc(d)), docWidth)
 	switch d.Form {
 	case model.StringEnum, model.IntEnum:
 		e.enum(g, d)
 	case model.MixedEnum:
 		e.mixed(g, d)
 	case model.Defined:
-		g.Type().Id(d.Name).Add(e.element(d.Under, d.UnderNull))
+		e.defined(g, d)
 	case model.Wrapper:
 		e.wrapper(g, d)
 	case model.Union:
@@ -177,6 +202,27 @@ func (e *emitter) decoder(g *jen.Group, d *model.Decl, v func() *jen.Statement) 
 	g.Comment("// UnmarshalJSON decodes and tells absent, null and zero apart.")
 	g.Func().Params(jen.Id("p").Op("*").Id(d.Name)).Id("UnmarshalJSON").Params(jen.Id("b").Index().Byte()).Error().
 		Add(line(jen.Return(e.codegen("Unmarshal").Call(jen.Id("b"), target))))
+}
+
+// defined writes a type made of another one. That has none of the other's
+// methods, so that what needs some to be decoded gets them again.
+func (e *emitter) defined(g *jen.Group, d *model.Decl) {
+	g.Type().Id(d.Name).Add(e.element(d.Under, d.UnderNull))
+	t := under(d.Under)
+	if t.Kind != model.Named || d.UnderNull {
+		return
+	}
+	switch t.Decl.Form {
+	case model.Struct, model.Tuple:
+		g.Line()
+		e.codec(g, d, self)
+	case model.Union:
+		g.Line()
+		g.Comment("// Arms tells how the type of a value is found.")
+		g.Func().Params(jen.Id(d.Name)).Id("Arms").Params().Index().Add(e.codegen("Arm")).Add(line(jen.Return(jen.Id(lower(t.Decl.Name) + "Arms"))))
+		e.decoder(g, d, self)
+	default:
+	}
 }
 
 func self() *jen.Statement { return jen.Id("p") }

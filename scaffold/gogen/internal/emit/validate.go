@@ -2,6 +2,7 @@ package emit
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -21,7 +22,11 @@ func (e *emitter) validate(g *jen.Group, d *model.Decl) {
 	}
 	if d.Top && d.Schema != "" {
 		v := lower(d.Name) + "Schema"
-		g.Comment("// Validate checks p with the server's schema. The error is a " + e.link("*", "FieldError") + ".")
+		doc := "Validate checks p with the server's schema"
+		if len(d.SchemaFor) > 0 {
+			doc += ", for types do not hold its " + strings.Join(d.SchemaFor, ", ")
+		}
+		comment(g, []string{doc + ". The error is a " + e.link("*", "FieldError") + "."}, docWidth)
 		fn(jen.Id("p").Id(d.Name)).Add(line(jen.Return(e.codegen("CheckSchema").Call(jen.Id(v), jen.Op("&").Id("p")))))
 		g.Line()
 		g.Var().Id(v).Op("=").Add(e.schema("Lazy")).Call(quoted(d.Schema))
