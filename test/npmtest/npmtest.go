@@ -12,17 +12,18 @@ import (
 // entry points inside node_modules/@modelcontextprotocol, by short name.
 func entry(name string) string {
 	switch name {
-	case "everything", "filesystem", "memory":
+	case "everything", "filesystem", "memory", "sequential-thinking":
 		return filepath.Join("server-"+name, "dist", "index.js")
 	}
 	return ""
 }
 
-// Server gives the command line of a server: "everything", "filesystem" or
-// "memory". Everything takes "stdio", "sse" or "streamableHttp" as its first
-// argument (PORT in the environment for the last two), filesystem the folders
-// it may touch, memory its file in MEMORY_FILE_PATH. It fails the test when the
-// servers are not installed: an integration test that skips is not one.
+// Server gives the command line of a server: "everything", "filesystem",
+// "memory" or "sequential-thinking". Everything takes "stdio", "sse" or
+// "streamableHttp" as its first argument (PORT in the environment for the last
+// two), filesystem the folders it may touch, memory its file in
+// MEMORY_FILE_PATH. It fails the test when the servers are not installed: an
+// integration test that skips is not one.
 func Server(t testing.TB, name string, args ...string) []string {
 	t.Helper()
 	e := entry(name)

@@ -16,7 +16,7 @@ import (
 func TestServersStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, args := range map[string][]string{"everything": {"stdio"}, "filesystem": {dir}, "memory": nil} {
+	for name, args := range map[string][]string{"everything": {"stdio"}, "filesystem": {dir}, "memory": nil, "sequential-thinking": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			words := npmtest.Server(t, name, args...)
