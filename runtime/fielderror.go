@@ -1,5 +1,7 @@
 package runtime
 
+import "github.com/mcpctl/mcpctl/runtime/internal/codec"
+
 // FieldError says that a value does not have the form that a schema wants. It
 // is what the Validate methods of generated types give, and what a call gives
 // before anything is sent.
@@ -18,4 +20,12 @@ func (e *FieldError) Error() string {
 		return e.Reason
 	}
 	return "at " + e.Pointer + ": " + e.Reason
+}
+
+// asFieldError gives a failure of the codec the type that callers know.
+func asFieldError(err error) error {
+	if f, ok := err.(*codec.Fault); ok { //nolint:errorlint // the codec does not wrap
+		return (*FieldError)(f)
+	}
+	return err
 }

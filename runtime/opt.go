@@ -1,17 +1,18 @@
 package runtime
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
 // Opt is a value that may be absent, null, or there: what a JSON member that
 // is neither required nor non-null can be. The zero value is absent. An Opt is
 // not changed after it is made and may be shared.
 type Opt[T any] struct {
-	// A pointer, so that a type may hold an Opt of itself.
-	value *T
+	// A pointer, so that a type may hold an Opt of itself. The codec knows both
+	// fields by the tag.
+	value *T `mcp:"opt"`
 	null  bool
 }
 
@@ -44,22 +45,9 @@ func (o Opt[T]) Equal(p Opt[T]) bool { return reflect.DeepEqual(o, p) }
 // MarshalJSON gives the value, or null. An absent value has no JSON form of
 // its own: leaving its member out is up to the object that holds it.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
-	if o.value == nil {
-		return []byte("null"), nil
-	}
-	return encodeValue(nil, reflect.ValueOf(o.value).Elem())
+	b, err := codec.EncodeSelf(&o)
+	return b, asFieldError(err)
 }
 
 // UnmarshalJSON reads null or a value.
-func (o *Opt[T]) UnmarshalJSON(b []byte) error {
-	if bytes.Equal(bytes.TrimSpace(b), []byte("null")) {
-		*o = Opt[T]{null: true}
-		return nil
-	}
-	v := new(T)
-	if err := decodeValue(json.RawMessage(b), reflect.ValueOf(v).Elem()); err != nil {
-		return err
-	}
-	*o = Opt[T]{value: v}
-	return nil
-}
+func (o *Opt[T]) UnmarshalJSON(b []byte) error { return asFieldError(codec.DecodeSelf(b, o)) }

@@ -11,12 +11,10 @@ func Pointer(steps ...any) string {
 	for _, step := range steps {
 		b.WriteByte('/')
 		if s, ok := step.(string); ok {
-			_, _ = pointerEscapes().WriteString(&b, s)
+			b.WriteString(strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1"))
 		} else {
 			_, _ = fmt.Fprint(&b, step)
 		}
 	}
 	return b.String()
 }
-
-func pointerEscapes() *strings.Replacer { return strings.NewReplacer("~", "~0", "/", "~1") }

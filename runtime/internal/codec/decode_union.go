@@ -1,0 +1,155 @@
+package codec
+
+import (
+	"bytes"
+	"reflect"
+	"slices"
+)
+
+// maxAgain is how many times as long as the whole text what is read more than
+// once may be, besides a start: unions nested in unions would otherwise take a
+// time that grows with a power of their depth.
+const (
+	maxAgain   = 32
+	startAgain = 1 << 20
+)
+
+// charge counts bytes that will be read another time; false when there are too
+// many of them.
+func (d *decoder) charge(n int) bool {
+	d.again += n
+	return d.again <= startAgain+maxAgain*len(d.data)
+}
+
+// union reads a value into the arm that it belongs to.
+func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
+	up := p.union
+	switch {
+	case p.wrong != "":
+		return failed(p.typ.String() + ": " + p.wrong)
+	case up.arms == nil && up.unknown == nil:
+		return failed(p.typ.String() + " has no arms to read")
+	}
+	if d.depth++; d.depth > maxDepth {
+		return failed(reasonDeep)
+	}
+	defer func() { d.depth-- }()
+	into := exported(holderField(p, v))
+	start, kind := d.pos, kindOf(d.next())
+	var look outline
+	var second reflect.Value // what could be read, and Validate did not pass
+	var secondEnd int
+	for i := range up.arms {
+		a := &up.arms[i]
+		if !a.takes(kind) {
+			continue
+		}
+		fits, f := d.fits(&look, a)
+		if f != nil {
+			return f
+		}
+		if !fits {
+			continue
+		}
+		to := reflect.New(a.Type)
+		depth := d.depth
+		f = d.value(a.plan, to.Elem())
+		if !a.Try {
+			if f == nil {
+				into.Set(to.Elem())
+			}
+			return f
+		}
+		enough := !d.charge(d.pos - start)
+		if f == nil && (enough || isValid(to)) {
+			into.Set(to.Elem())
+			return nil
+		}
+		if enough {
+			return failed(reasonDeep + ": unions in unions")
+		}
+		if f == nil && !second.IsValid() {
+			second, secondEnd = to, d.pos
+		}
+		d.pos, d.depth = start, depth
+	}
+	if second.IsValid() {
+		d.pos = secondEnd
+		into.Set(second.Elem())
+		return nil
+	}
+	raw, f := d.skip()
+	if f != nil {
+		return f
+	}
+	if up.unknown == nil {
+		d.pos = start
+		return failed("fits none of the types that are allowed")
+	}
+	unknown := reflect.New(up.unknown).Elem()
+	unknown.SetBytes(bytes.Clone(raw))
+	into.Set(unknown)
+	return nil
+}
+
+// isValid asks a value's own Validate, if it has one.
+func isValid(pointer reflect.Value) bool {
+	v, ok := pointer.Interface().(interface{ Validate() error })
+	return !ok || v.Validate() == nil
+}
+
+// outline is what has been found out about an object ahead of reading it.
+type outline struct {
+	known bool
+	names map[string][]byte // to the members' JSON texts
+}
+
+// fits tells whether the members of the object here choose an arm.
+func (d *decoder) fits(o *outline, a *armPlan) (bool, *failure) {
+	if a.Member == "" && len(a.Keys) == 0 {
+		return true, nil
+	}
+	if !o.known {
+		if f := d.outline(o); f != nil {
+			return false, f
+		}
+	}
+	if a.Member != "" {
+		raw, there := o.names[a.Member]
+		if !there {
+			return false, nil
+		}
+		return slices.ContainsFunc(a.values, func(value string) bool { return sameJSON(raw, value) }), nil
+	}
+	return slices.ContainsFunc(a.Keys, func(key string) bool { _, there := o.names[key]; return there }), nil
+}
+
+// outline finds the members of the object here, and stays where it is.
+func (d *decoder) outline(o *outline) *failure {
+	start, depth := d.pos, d.depth
+	o.known, o.names = true, map[string][]byte{}
+	if d.next() != '{' {
+		return nil
+	}
+	more, f := d.begin('}')
+	for f == nil && more {
+		var name, raw []byte
+		if name, f = d.name(); f != nil {
+			return f
+		}
+		key := string(name)
+		if raw, f = d.skip(); f != nil {
+			return f
+		}
+		o.names[key] = raw
+		more, f = d.more('}')
+	}
+	if f != nil {
+		return f
+	}
+	if !d.charge(d.pos - start) {
+		return failed(reasonDeep + ": unions in unions")
+	}
+	d.pos, d.depth = start, depth
+	return nil
+}
