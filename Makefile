@@ -9,8 +9,10 @@ SUITE_STAMP      := test/conformance/node_modules/.stamp
 CONFORMANCE      ?=
 BENCH            ?=
 FUZZTIME         ?= 3s
+# The adapter for the official SDK is a module of its own.
+GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy vet fuzz coldstart conformance conformance-short bench microbench eras eras-random eras-breaks faults faults-short soak clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench microbench eras eras-random eras-breaks faults faults-short soak clean ci
 
 all: build
 
@@ -22,11 +24,13 @@ build:
 # (allocation counts), without it.
 test: npm
 	CGO_ENABLED=1 go test -race -tags integration -timeout 8m ./...
+	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
 	test/tools/alloctests.sh
 
 # Without npm, for quick rounds.
 test-short:
 	go test ./...
+	go -C $(GOSDK) test ./...
 
 npm: $(NPM_STAMP)
 $(NPM_STAMP): test/npm/package.json test/npm/package-lock.json test/npm/.npmrc
@@ -36,6 +40,7 @@ $(NPM_STAMP): test/npm/package.json test/npm/package-lock.json test/npm/.npmrc
 lint: tools
 	@files=$$($(BIN)/gofumpt -l .); [ -z "$$files" ] || { printf 'not gofumpt-clean:\n%s\n' "$$files" >&2; exit 1; }
 	$(BIN)/golangci-lint run
+	cd $(GOSDK) && $(BIN)/golangci-lint run
 
 tools:
 	@test/tools/install.sh $(BIN) golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_VERSION)
@@ -50,10 +55,16 @@ generate:
 
 tidy:
 	go mod tidy
+	go -C $(GOSDK) mod tidy
+
+# Both as they would be tidied.
+tidy-check:
+	go mod tidy -diff
+	go -C $(GOSDK) mod tidy -diff
 
 # The product has to build and vet on each system it is released for.
 vet:
-	for os in linux darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet ./... || exit 1; done
+	for os in linux darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet ./... && CGO_ENABLED=0 GOOS=$$os go -C $(GOSDK) vet ./... || exit 1; done
 
 fuzz:
 	test/tools/fuzz.sh $(FUZZTIME)

@@ -128,6 +128,8 @@ func TestLayersCatch(t *testing.T) {
 		{"oauth2 in auth", "runtime/auth/x.go", `package auth; import _ "golang.org/x/oauth2"`, ""},
 		{"retries in transport", "runtime/transport/x.go", `package transport; import _ "github.com/hashicorp/go-retryablehttp"`, "does not give this library"},
 		{"SDK in the product", "runtime/dial/x.go", `package dial; import _ "github.com/modelcontextprotocol/go-sdk/mcp"`, "does not give this library"},
+		{"SDK in its adapter", "runtime/gosdk/x.go", `package gosdk; import _ "github.com/modelcontextprotocol/go-sdk/mcp"`, ""},
+		{"SDK's adapter in the product", "cmd/internal/cli/x.go", `package cli; import _ "M/runtime/gosdk"`, "a module of its own"},
 		{"SDK in test programs", "test/coldstart/x.go", `package main; import _ "github.com/modelcontextprotocol/go-sdk/mcp"`, ""},
 		{"generated client", "generated/fs/client_gen.go", `package fs; import _ "M/runtime/transport"`, "does not give it"},
 		{"templates", "templates/x.go", `package templates; import _ "strings"`, "nothing of the standard library but embed"},

@@ -55,6 +55,8 @@ func layerTable() []rule {
 		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
+		// A module of its own: it alone needs the SDK.
+		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
 		{pkg: "runtime/proxy/...", layer: 3, own: []string{
 			"runtime", "runtime/access", "runtime/bridge", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
 		}, third: []string{"golang.org/x/sync", "golang.org/x/time"}},
@@ -159,6 +161,8 @@ func forbiddenOwn(table []rule, r rule, from, own string) string {
 	}
 	to, ok := find(table, own)
 	switch {
+	case own == "runtime/gosdk":
+		return "it is a module of its own, which needs this one"
 	case !ok:
 		return "it stands in no row of the layer table"
 	case to.layer < r.layer:
