@@ -54,6 +54,13 @@ func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 	}
 	d := &model.Decl{Top: true, Doc: f.doc()}
 	b.fillRoot(d, b.superset(f, 0))
+	if len(d.Fields) == 0 && d.Rules == nil && d.Schema == "" && (d.Rest == nil || d.Rest.Kind == model.Raw && d.Rest.Why == "") {
+		// A type would hold nothing that has a name. One that comes later breaks
+		// nothing: it is an option.
+		p.Decls = slices.DeleteFunc(p.Decls, func(other *model.Decl) bool { return other == d })
+		m.Optional = true
+		return
+	}
 	m.Params = d
 	m.Optional = !slices.ContainsFunc(d.Fields, func(f *model.Field) bool { return f.Presence == model.Always || f.Presence == model.OrNull }) &&
 		(d.Rules == nil || d.Rules.MinProperties == nil)

@@ -15,6 +15,8 @@ type checks struct {
 	some map[*model.Decl]bool
 	// called declarations have a Validate method that something calls.
 	called map[*model.Decl]bool
+	// arms of unions have a Validate method although they are enums.
+	arms map[*model.Decl]bool
 	// options are parameters that travel as an option of the call.
 	options map[*model.Decl]bool
 	// first is what parameters and results are, in words.
@@ -24,18 +26,25 @@ type checks struct {
 }
 
 func findChecks(p *model.Package) *checks {
-	c := &checks{map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[*model.Decl]bool{}, map[*model.Decl]string{}, map[string]string{}}
+	c := &checks{
+		map[*model.Decl]bool{},
+		map[*model.Decl]bool{},
+		map[*model.Decl]bool{},
+		map[*model.Decl]bool{},
+		map[*model.Decl]string{},
+		map[string]string{},
+	}
 	take := func(d *model.Decl, optional bool, first string) {
 		if d != nil {
 			c.options[d], c.first[d] = optional, first
 		}
 	}
 	for _, t := range p.Tools {
-		take(t.Params, t.Optional, "are the arguments of [Client."+t.GoName+"].")
+		take(t.Params, t.Optional, areArguments(t.GoName, t.Optional))
 		take(t.Result, false, "is what [Client."+t.GoName+"] returns.")
 	}
 	for _, t := range p.Prompts {
-		take(t.Params, t.Optional, "are the arguments of [Client."+t.GoName+"].")
+		take(t.Params, t.Optional, areArguments(t.GoName, t.Optional))
 	}
 	for _, t := range p.Templates {
 		take(t.Params, false, "are the variables of the URI template of [Client."+t.GoName+"].")
@@ -49,6 +58,11 @@ func findChecks(p *model.Package) *checks {
 		}
 	}
 	for _, d := range p.Decls {
+		for _, a := range d.Arms {
+			c.arms[a.Decl] = true
+		}
+	}
+	for _, d := range p.Decls {
 		if d.Top && d.Schema == "" {
 			c.call(d)
 		}
@@ -59,6 +73,13 @@ func findChecks(p *model.Package) *checks {
 		}
 	}
 	return c
+}
+
+func areArguments(method string, optional bool) string {
+	if optional {
+		return "are the arguments of [Client." + method + "], none of them required: an option of the call."
+	}
+	return "are the arguments of [Client." + method + "]."
 }
 
 // call marks a declaration whose Validate is called, and those it calls.
@@ -118,7 +139,7 @@ func types(d *model.Decl) []*model.Type {
 // any reports whether a declaration has checks, as far as is known yet.
 func (c *checks) any(d *model.Decl) bool {
 	switch {
-	case d.Form == model.Union, d.Form == model.StringEnum, d.Form == model.IntEnum, d.Form == model.MixedEnum:
+	case d.Form == model.Union, isEnum(d):
 		return true
 	case closed(d), hasRules(d.Rules), d.Form == model.Tuple && gaps(d):
 		return true
@@ -131,6 +152,10 @@ func (c *checks) any(d *model.Decl) bool {
 	return slices.ContainsFunc(types(d), func(t *model.Type) bool {
 		return hasRules(t.Rules) || t.Kind == model.Named && c.some[t.Decl]
 	})
+}
+
+func isEnum(d *model.Decl) bool {
+	return d.Form == model.StringEnum || d.Form == model.IntEnum || d.Form == model.MixedEnum
 }
 
 // closed reports whether a declaration has room for what its schema does not

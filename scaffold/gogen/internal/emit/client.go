@@ -60,26 +60,24 @@ func (e *emitter) method(g *jen.Group, name string, doc []string, params ...jen.
 	return g.Func().Params(jen.Id("c").Op("*").Id("Client")).Id(name).Params(append([]jen.Code{ctx()}, params...)...)
 }
 
-// arguments gives the parameters of a method, what it passes on, and what its
-// doc says of them.
-func (e *emitter) arguments(params *model.Decl, optional bool) (list []jen.Code, pass jen.Code, doc []string) {
+// arguments gives the parameters of a method and what it passes on.
+func (e *emitter) arguments(params *model.Decl, optional bool) (list []jen.Code, pass jen.Code) {
 	switch {
 	case params == nil:
-		return []jen.Code{e.options()}, jen.Nil(), nil
+		return []jen.Code{e.options()}, jen.Nil()
 	case optional:
-		return []jen.Code{e.options()}, jen.Id(params.Name).Values(),
-			[]string{"No argument is required; a [" + params.Name + "] among the options gives some."}
+		return []jen.Code{e.options()}, jen.Id(params.Name).Values()
 	default:
-		return []jen.Code{jen.Id("p").Id(params.Name), e.options()}, jen.Id("p"), nil
+		return []jen.Code{jen.Id("p").Id(params.Name), e.options()}, jen.Id("p")
 	}
 }
 
 func (e *emitter) tool(g *jen.Group, t *model.Tool) {
-	list, pass, doc := e.arguments(t.Params, t.Optional)
-	if t.Params == nil {
+	list, pass := e.arguments(t.Params, t.Optional)
+	if t.Params == nil && !t.Optional {
 		list, pass = []jen.Code{jen.Id("args").Add(raw()), e.options()}, jen.Id("args")
 	}
-	fn := e.method(g, t.GoName, append(t.Doc[:len(t.Doc):len(t.Doc)], doc...), list...)
+	fn := e.method(g, t.GoName, t.Doc, list...)
 	args := []jen.Code{jen.Id("ctx"), jen.Lit(t.Name), pass, jen.Id("opts")}
 	if t.Result == nil {
 		fn.Params(jen.Op("*").Add(e.runtime("ToolResult")), jen.Error()).Block(
@@ -89,17 +87,15 @@ func (e *emitter) tool(g *jen.Group, t *model.Tool) {
 	}
 	fn.Params(jen.Op("*").Id(t.Result.Name), jen.Error()).Block(
 		jen.Var().Id("r").Id(t.Result.Name),
-		jen.List(jen.Id("raw"), jen.Err()).Op(":=").Id("c").Dot("core").Dot("CallInto").Call(append(args, jen.Op("&").Id("r"))...),
-		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Id("r").Dot("Raw").Op("=").Id("raw"),
-		jen.Return(jen.Op("&").Id("r"), jen.Nil()),
+		jen.Return(e.codegen("Typed").Call(jen.Op("&").Id("r"), jen.Id("c").Dot("core").Dot("CallTyped").Call(
+			append(args, jen.Op("&").Id("r"), jen.Op("&").Id("r").Dot("Raw"))...))),
 	)
 }
 
 func (e *emitter) prompts(g *jen.Group) {
 	for _, p := range e.pkg.Prompts {
-		list, pass, doc := e.arguments(p.Params, p.Optional)
-		e.method(g, p.GoName, append(p.Doc[:len(p.Doc):len(p.Doc)], doc...), list...).
+		list, pass := e.arguments(p.Params, p.Optional)
+		e.method(g, p.GoName, p.Doc, list...).
 			Params(jen.Op("*").Add(e.runtime("PromptResult")), jen.Error()).Block(
 			jen.Return(jen.Id("c").Dot("core").Dot("GetPrompt").Call(jen.Id("ctx"), jen.Lit(p.Name), pass, jen.Id("opts"))),
 		)
@@ -117,8 +113,8 @@ func (e *emitter) resources(g *jen.Group) {
 
 func (e *emitter) templates(g *jen.Group) {
 	for _, t := range e.pkg.Templates {
-		list, pass, doc := e.arguments(t.Params, false)
-		e.method(g, t.GoName, append(t.Doc[:len(t.Doc):len(t.Doc)], doc...), list...).
+		list, pass := e.arguments(t.Params, false)
+		e.method(g, t.GoName, t.Doc, list...).
 			Params(jen.Op("*").Add(e.runtime("ResourceResult")), jen.Error()).Block(
 			jen.Return(jen.Id("c").Dot("core").Dot("ReadTemplate").Call(jen.Id("ctx"), jen.Lit(t.URITemplate), pass, jen.Id("opts"))),
 		)

@@ -26,11 +26,18 @@ func (e *emitter) declDoc(d *model.Decl) []string {
 		}
 	}
 	doc := append([]string{first}, d.Doc...)
-	if d.Form == model.Defined || d.Form == model.Wrapper {
-		return doc
-	}
-	if d.Rules != nil {
+	if d.Rules != nil && d.Form != model.Wrapper {
 		doc = append(doc, strings.Join(limits(d.Rules), ". "))
+	}
+	return doc
+}
+
+// joined puts what we say behind a server's text that is one line, and the
+// other way round, for short texts make short files.
+func joined(doc []string) []string {
+	if len(doc) == 2 && !strings.ContainsAny(strings.TrimSpace(clean(doc[0])), "\n") && !strings.ContainsAny(strings.TrimSpace(clean(doc[1])), "\n") &&
+		len(doc[0])+len(doc[1]) < 2*docWidth {
+		return []string{fullStop(strings.TrimSpace(clean(doc[0]))) + " " + doc[1]}
 	}
 	return doc
 }
@@ -58,7 +65,7 @@ func kindOf(t *model.Type) string {
 // fieldDoc says of a member what the server does, and what its Go type does
 // not.
 func fieldDoc(f *model.Field) []string {
-	return append(f.Doc[:len(f.Doc):len(f.Doc)], facts(f.Type, f.Default)...)
+	return joined(append(f.Doc[:len(f.Doc):len(f.Doc)], facts(f.Type, f.Default)...))
 }
 
 // facts is a paragraph of what typed code checks at a place, what a raw value

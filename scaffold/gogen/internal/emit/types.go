@@ -156,7 +156,7 @@ func tag(f *model.Field) map[string]string {
 
 func (e *emitter) decl(g *jen.Group, d *model.Decl) {
 	g.Line()
-	comment(g, docOf(d.Name, e.declDoc(d)), docWidth)
+	comment(g, joined(docOf(d.Name, e.declDoc(d))), docWidth)
 	switch d.Form {
 	case model.StringEnum, model.IntEnum:
 		e.enum(g, d)

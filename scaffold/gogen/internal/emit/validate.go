@@ -13,7 +13,7 @@ import (
 // parameters and results; below them, where there is something to check and
 // something that calls it.
 func (e *emitter) validate(g *jen.Group, d *model.Decl) {
-	if !d.Top && !e.checks.called[d] {
+	if !d.Top && !e.checks.called[d] || isEnum(d) && !e.checks.arms[d] {
 		return
 	}
 	g.Line()
@@ -184,6 +184,8 @@ func (e *emitter) function(t *model.Type) jen.Code {
 	switch {
 	case len(code) == 0:
 		return nil
+	case t.Kind == model.Named && !hasRules(t.Rules) && isEnum(t.Decl):
+		return e.codegen("Enum")
 	case t.Kind == model.Named && !hasRules(t.Rules):
 		return jen.Id(t.Decl.Name).Dot("Validate")
 	}
@@ -204,7 +206,9 @@ func (e *emitter) valueChecks(v value, t *model.Type) []jen.Code {
 	out := e.rules(v, t.Rules, t)
 	switch t.Kind {
 	case model.Named:
-		if e.checks.some[t.Decl] && (e.checks.called[t.Decl] || t.Decl.Top) {
+		if isEnum(t.Decl) {
+			out = append(out, e.codegen("Enum").Call(v()))
+		} else if e.checks.some[t.Decl] && (e.checks.called[t.Decl] || t.Decl.Top) {
 			out = append(out, v().Dot("Validate").Call())
 		}
 	case model.List:

@@ -43,7 +43,8 @@ type Tool struct {
 	// ReadOnly and Destructive are the server's claims.
 	ReadOnly, Destructive bool
 	Digest                string // of the definition, as package codegen computes it
-	// Params is nil for a tool whose arguments are a raw JSON object.
+	// Params is nil for a tool whose arguments are a raw JSON object and, with
+	// Optional, for one whose schema names no arguments: it is called without.
 	Params *Decl
 	// Optional is set where no argument is required: the parameters are then an
 	// option of the call, so that a first or one more optional argument leaves
