@@ -123,7 +123,11 @@ func (e *emitter) memberChecks(d *model.Decl) []jen.Code {
 		}
 	}
 	if d.Form == model.Tuple && gaps(d) {
-		out = append(out, e.codegen("NoGap").Call(append(e.present(value(self), d), jen.Len(rest()).Op(">").Lit(0))...))
+		more := jen.False()
+		if e.rest(d) != nil {
+			more = jen.Len(rest()).Op(">").Lit(0)
+		}
+		out = append(out, e.codegen("NoGap").Call(append(e.present(value(self), d), more)...))
 	}
 	return append(out, e.rules(value(self), d.Rules, &model.Type{Kind: model.Named, Decl: d})...)
 }
