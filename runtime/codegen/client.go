@@ -9,6 +9,7 @@ import (
 	"reflect"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
 // Client is what the clients in generated packages are around: it makes their
@@ -80,7 +81,7 @@ func (c *Client) CallInto(ctx context.Context, tool string, params any, opts []r
 		return nil, err
 	}
 	if r.Structured != nil {
-		err = Unmarshal(r.Structured, v)
+		err = decode(r.Structured, v)
 	} else {
 		err = decodeText(r.Content, v)
 	}
@@ -152,8 +153,12 @@ func encode(s *runtime.CallSettings, params any) (json.RawMessage, error) {
 	if raw, ok := params.(json.RawMessage); ok {
 		return object(raw)
 	}
-	return Marshal(params)
+	b, err := codec.Encode(params)
+	return b, fieldError(err)
 }
+
+// decode reads with v's own method, where it is not one of [Unmarshal]'s types.
+func decode(b []byte, v any) error { return fieldError(codec.Decode(b, v)) }
 
 // object is the arguments of a tool that has no type for them.
 func object(raw json.RawMessage) (json.RawMessage, error) {
@@ -177,7 +182,7 @@ func decodeText(blocks []runtime.Content, v any) error {
 			continue
 		}
 		fresh := reflect.New(target.Type()) // a failure may leave half a value
-		if err = Unmarshal(text, fresh.Interface()); err == nil {
+		if err = decode(text, fresh.Interface()); err == nil {
 			target.Set(fresh.Elem())
 			return nil
 		}

@@ -202,6 +202,27 @@ func TestCallIntoOther(t *testing.T) {
 	}
 }
 
+// listResult is a generated type whose JSON is that of a part of it.
+type listResult struct {
+	Value []string
+	Raw   *runtime.ToolResult
+}
+
+func (r listResult) MarshalJSON() ([]byte, error)  { return codegen.Marshal(r.Value) }
+func (r *listResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, &r.Value) }
+
+func TestCallIntoWrapper(t *testing.T) {
+	f := &fake{result: &runtime.ToolResult{Structured: json.RawMessage(`["a","b"]`)}}
+	var r listResult
+	if _, err := codegen.NewClient(f, nil).CallInto(t.Context(), "t", listResult{Value: []string{"c"}}, nil, &r); err != nil || len(r.Value) != 2 || f.args != `["c"]` {
+		t.Errorf("got %v %v, sent %s", r, err, f.args)
+	}
+	f.result = &runtime.ToolResult{Content: []runtime.Content{{Type: "text", Text: `{"Value":["x"]}`}, {Type: "text", Text: `["a"]`}}}
+	if _, err := codegen.NewClient(f, nil).CallInto(t.Context(), "t", nil, nil, &r); err != nil || len(r.Value) != 1 || r.Value[0] != "a" {
+		t.Errorf("got %v %v", r, err)
+	}
+}
+
 // whole has all that a generated client may ask for, and counts lists.
 type whole struct {
 	fake
