@@ -46,7 +46,7 @@ func encodeRoot(v any, plan func(reflect.Type) *typePlan) ([]byte, error) {
 var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
 
 func (e *encoder) release() {
-	const keep = 64 << 10 // a large buffer goes to the garbage collector
+	const keep = 1 << 20 // a larger buffer goes to the garbage collector
 	if cap(e.buf) > keep {
 		e.buf = nil
 	}
