@@ -50,7 +50,7 @@ func UniqueJSON(v any) error {
 	list, _ := items.([]any)
 	texts := make([]string, len(list))
 	for i, item := range list {
-		b, err := appendCanonical(nil, item)
+		b, err := canonicalValue(item)
 		if err != nil {
 			return At(err, i)
 		}

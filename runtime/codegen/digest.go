@@ -78,7 +78,7 @@ func Digest(b []byte) string {
 }
 
 func digestValue(v any) (string, error) {
-	b, err := appendCanonical(nil, v)
+	b, err := canonicalValue(v)
 	if err != nil {
 		return "", err
 	}
@@ -93,7 +93,7 @@ func WithoutProse(schema json.RawMessage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendCanonical(nil, prose{}.schema(v, ""))
+	return canonicalValue(prose{}.schema(v, ""))
 }
 
 // prose is what has been taken out of a value, by JSON pointer.
@@ -157,8 +157,8 @@ func (p prose) schema(v any, at string) any {
 // sortSet sorts values by their canonical text.
 func sortSet(list []any) {
 	slices.SortFunc(list, func(a, b any) int {
-		x, _ := appendCanonical(nil, a) // what has been decoded has a text
-		y, _ := appendCanonical(nil, b)
+		x, _ := canonicalValue(a) // what has been decoded has a text
+		y, _ := canonicalValue(b)
 		return strings.Compare(string(x), string(y))
 	})
 }

@@ -27,6 +27,9 @@ func encodeRoot(v any, plan func(reflect.Type) *typePlan) ([]byte, error) {
 	if rv.Kind() == reflect.Pointer {
 		rv = rv.Elem()
 	}
+	if rv.Kind() == reflect.Interface {
+		rv = rv.Elem()
+	}
 	if !rv.IsValid() {
 		return []byte("null"), nil
 	}

@@ -275,3 +275,33 @@ func TestEncodeFailures(t *testing.T) {
 }
 
 func inf() float64 { zero := 0.0; return 1 / zero }
+
+// TestRoots: what Encode may be handed.
+func TestRoots(t *testing.T) {
+	var none *closed
+	var any1 any = []int64{}
+	for _, tt := range []struct {
+		of   any
+		want string
+	}{{nil, "null"}, {none, "null"}, {closed{A: 1}, `{"a":1}`}, {&any1, "[]"}, {new(any), "null"}, {[]string(nil), "[]"}, {map[string]bool(nil), "{}"}} {
+		if b, err := codec.Encode(tt.of); err != nil || string(b) != tt.want {
+			t.Errorf("%#v: got %s, %v, want %s", tt.of, b, err, tt.want)
+		}
+	}
+	for _, of := range []any{nil, none, closed{}} {
+		if err := codec.Decode([]byte(`{"a":1}`), of); err == nil {
+			t.Errorf("%#v: got no error", of)
+		}
+	}
+	// Methods that call the codec are not called again, with a tag mcp or not.
+	for _, of := range []any{&inner{A: 1}, &all{Null: new("")}} {
+		b, err := json.Marshal(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := reflect.New(reflect.TypeOf(of).Elem()).Interface()
+		if err := json.Unmarshal(b, again); err != nil {
+			t.Errorf("%s: %v", b, err)
+		}
+	}
+}
