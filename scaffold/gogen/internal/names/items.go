@@ -2,6 +2,7 @@ package names
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -118,11 +119,8 @@ func notLetterOrDigit(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsD
 // Where the first is reserved, word tells it from what has it.
 func spelled(text string, reserved []string, word string) []string {
 	name := Exported(text)
-	for _, r := range reserved {
-		if name == r {
-			name += word
-			break
-		}
+	if slices.Contains(reserved, name) {
+		name += word
 	}
 	return []string{name, name + style(text)}
 }

@@ -1,0 +1,129 @@
+package drift
+
+import (
+	"encoding/json"
+	"maps"
+	"math/big"
+	"slices"
+)
+
+// bounds compares the keywords whose values have an order.
+func (s *schemas) bounds(at string, old, now *node) {
+	for _, key := range []string{"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"} {
+		s.bound(at, key, old, now, 1)
+	}
+	for _, key := range []string{"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"} {
+		s.bound(at, key, old, now, -1)
+	}
+	a, had := old.number("multipleOf")
+	b, has := now.number("multipleOf")
+	if (had || has) && a != b {
+		s.step(at, a, b, had, has)
+	}
+	switch was, is := old.keys["uniqueItems"] == true, now.keys["uniqueItems"] == true; {
+	case is && !was:
+		s.say(ruleTightened, at, "items have to differ from now on")
+	case was && !is:
+		s.say(ruleLoosened, at, "items need not differ any more")
+	}
+}
+
+// bound compares one limit; sign is 1 where more is tighter.
+func (s *schemas) bound(at, key string, old, now *node, sign int) {
+	a, had := old.number(key)
+	b, has := now.number(key)
+	switch {
+	case !had && !has:
+	case !had:
+		s.say(ruleTightened, at, "%s %s added", key, b)
+	case !has:
+		s.say(ruleLoosened, at, "%s %s removed", key, a)
+	default:
+		x, okX := rational(a)
+		y, okY := rational(b)
+		order := 0
+		if okX && okY {
+			order = sign * y.Cmp(x)
+		}
+		switch {
+		case order > 0:
+			s.say(ruleTightened, at, "%s was %s, is %s", key, a, b)
+		case order < 0:
+			s.say(ruleLoosened, at, "%s was %s, is %s", key, a, b)
+		case (!okX || !okY) && a != b:
+			s.say(ruleReplaced, at, "%s was %s, is %s", key, a, b)
+		}
+	}
+}
+
+func (s *schemas) step(at string, a, b json.Number, had, has bool) {
+	x, okX := rational(a)
+	y, okY := rational(b)
+	switch {
+	case !had:
+		s.say(ruleTightened, at, "multipleOf %s added", b)
+	case !has:
+		s.say(ruleLoosened, at, "multipleOf %s removed", a)
+	case !okX || !okY || x.Sign() == 0 || y.Sign() == 0:
+		s.say(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
+	case x.Cmp(y) == 0:
+	case new(big.Rat).Quo(y, x).IsInt():
+		s.say(ruleTightened, at, "multipleOf was %s, is %s", a, b)
+	case new(big.Rat).Quo(x, y).IsInt():
+		s.say(ruleLoosened, at, "multipleOf was %s, is %s", a, b)
+	default:
+		s.say(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
+	}
+}
+
+// told are the keywords that the other comparisons look at.
+var told = map[string]bool{ //nolint:gochecknoglobals // a constant table
+	"type": true, "nullable": true, "enum": true, "const": true, "anyOf": true, "oneOf": true, "properties": true, "required": true,
+	"additionalProperties": true, "patternProperties": true, "items": true, "prefixItems": true, "additionalItems": true,
+	"minimum": true, "exclusiveMinimum": true, "minLength": true, "minItems": true, "minProperties": true, "minContains": true,
+	"maximum": true, "exclusiveMaximum": true, "maxLength": true, "maxItems": true, "maxProperties": true, "maxContains": true,
+	"multipleOf": true, "uniqueItems": true,
+}
+
+// checks are the other keywords of JSON Schema that forbid values.
+var checks = map[string]bool{ //nolint:gochecknoglobals // a constant table
+	"pattern": true, "not": true, "if": true, "then": true, "else": true, "dependentSchemas": true, "dependentRequired": true, "dependencies": true,
+	"propertyNames": true, "contains": true, "unevaluatedProperties": true, "unevaluatedItems": true, "$ref": true, "$dynamicRef": true,
+}
+
+// rest compares all other keywords as they are.
+func (s *schemas) rest(at string, old, now *node) {
+	for _, key := range slices.Sorted(maps.Keys(both(old.keys, now.keys, nil, nil))) {
+		base := key
+		if i := slices.Index([]byte(key), ' '); i > 0 {
+			base = key[:i] // a second opinion, see merge
+		}
+		if base == key && told[base] && !(base == "anyOf" || base == "oneOf") || proseKeys[base] || silentKeys[base] {
+			continue
+		}
+		a, had := old.keys[key]
+		b, has := now.keys[key]
+		if had == has && canonical(a) == canonical(b) {
+			continue
+		}
+		rule := ruleReplaced
+		switch {
+		case base == "default":
+			rule = ruleDefault
+		case !checks[base] && !told[base]:
+			rule = ruleNote
+		case !had:
+			rule = ruleTightened
+		case !has:
+			rule = ruleLoosened
+		}
+		switch {
+		case !had:
+			s.say(rule, at, "%s %s added", base, show(b))
+		case !has:
+			s.say(rule, at, "%s %s removed", base, show(a))
+		default:
+			s.say(rule, at, "%s was %s, is %s", base, show(a), show(b))
+		}
+	}
+}

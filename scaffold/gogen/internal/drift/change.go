@@ -1,0 +1,140 @@
+// Package drift tells what changed between two states of a server: the one that
+// code was generated from, as the lock file has it, and another, such as the
+// live one. Each change is classed by what it does to that code ([Rules]).
+package drift
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Class is what a change does, the worst that it does.
+type Class string
+
+const (
+	// Wire breaks programs: one built from the old code can fail: a call that the server
+	// took may be refused, or a result that it gives may not be understood.
+	Wire Class = "wire-breaking"
+	// Source breaks code: a program built from the old goes on working, but may not
+	// compile against the package as it would be generated now.
+	Source Class = "source-breaking"
+	// Compatible breaks neither.
+	Compatible Class = "compatible"
+)
+
+// Change is one difference.
+type Change struct {
+	// Kind of what changed: "tool", "prompt", "resource", "resourceTemplate",
+	// "server".
+	Kind string `json:"kind"`
+	// Name is the tool's or prompt's name, the URI or URI template; "" for the
+	// server.
+	Name string `json:"name,omitempty"`
+	// Pointer is the place inside it, such as "/inputSchema/properties/a"; "" is
+	// the whole.
+	Pointer string `json:"pointer,omitempty"`
+	// Rule is the row of [Rules] by which it was classed.
+	Rule string `json:"rule"`
+	// Text says what changed, in a line.
+	Text  string `json:"text"`
+	Class Class  `json:"class"`
+	// Wire and Source are both classes at once; Class is the worse.
+	Wire   bool `json:"wire"`
+	Source bool `json:"source"`
+	// Notable changes break nothing and yet should be read: a tool that is no
+	// longer read-only.
+	Notable bool `json:"notable,omitempty"`
+	// Go says what happens to the Go package where code may not compile.
+	Go []string `json:"go,omitempty"`
+}
+
+// Place is where the change is, for a reader.
+func (c *Change) Place() string {
+	var parts []string
+	if c.Kind != "server" {
+		kind := c.Kind
+		if kind == "resourceTemplate" {
+			kind = "resource template"
+		}
+		parts = append(parts, kind+" "+c.Name)
+	} else {
+		parts = append(parts, c.Kind)
+	}
+	if c.Pointer != "" {
+		parts = append(parts, c.Pointer)
+	}
+	return strings.Join(parts, " ")
+}
+
+// String gives place and text in one line.
+func (c *Change) String() string { return c.Place() + ": " + c.Text }
+
+// prose reports whether the change is one of texts alone.
+func (c *Change) prose() bool { return c.Rule == ruleProse }
+
+// settle sets the class.
+func (c *Change) settle() {
+	switch {
+	case c.Wire:
+		c.Class = Wire
+	case c.Source:
+		c.Class = Source
+	default:
+		c.Class = Compatible
+	}
+}
+
+// severity orders changes: what breaks first.
+func (c *Change) severity() int {
+	switch {
+	case c.Wire:
+		return 0
+	case c.Source:
+		return 1
+	case c.Notable:
+		return 2
+	case c.prose():
+		return 4
+	}
+	return 3
+}
+
+func sortChanges(changes []Change) {
+	order := []string{"server", "tool", "prompt", "resource", "resourceTemplate"}
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(
+			cmp.Compare(a.severity(), b.severity()),
+			cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Text, b.Text),
+		)
+	})
+}
+
+// Counts of a list of changes.
+type Counts struct {
+	Wire       int `json:"wireBreaking"`
+	Source     int `json:"sourceBreaking"`
+	Compatible int `json:"compatible"`
+	// Prose are those of Compatible that concern texts alone.
+	Prose int `json:"prose"`
+}
+
+// Count counts by class.
+func Count(changes []Change) Counts {
+	var n Counts
+	for i := range changes {
+		switch c := &changes[i]; c.Class {
+		case Wire:
+			n.Wire++
+		case Source:
+			n.Source++
+		default:
+			n.Compatible++
+			if c.prose() {
+				n.Prose++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,494 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// comparer gathers the changes of one tool, prompt, resource or template.
+type comparer struct {
+	kind, name string
+	changes    []Change
+}
+
+// add classes a change. input tells whether it is in what is sent.
+func (c *comparer) add(input bool, rule, pointer, format string, a ...any) *Change {
+	r := ruleOf(rule)
+	change := Change{Kind: c.kind, Name: c.name, Pointer: pointer, Rule: rule, Text: fmt.Sprintf(format, a...), Wire: r.Output}
+	if input {
+		change.Wire = r.Input
+	}
+	c.changes = append(c.changes, change)
+	return &c.changes[len(c.changes)-1]
+}
+
+// schemas compares two schemas of one tool.
+type schemas struct {
+	*comparer
+	input    bool
+	root     string // the pointer of the schemas in the tool
+	old, now *document
+	seen     map[[2]string]bool // pairs of references compared
+}
+
+func (c *comparer) schemas(root string, input bool, old, now any) {
+	s := &schemas{comparer: c, input: input, root: root, old: newDocument(old), now: newDocument(now), seen: map[[2]string]bool{}}
+	s.compare(root, old, now, place{})
+}
+
+// place says what is known of where a schema stands.
+type place struct {
+	optional bool // the member need not be there
+}
+
+func (s *schemas) say(rule, pointer, format string, a ...any) *Change {
+	return s.add(s.input, rule, pointer, format, a...)
+}
+
+// compare tells what changed from one schema to another.
+func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
+	if canonical(oldSchema) == canonical(newSchema) && !hasRef(oldSchema) {
+		return
+	}
+	old, now := s.old.normal(oldSchema), s.now.normal(newSchema)
+	if len(old.refs)+len(now.refs) > 0 {
+		pair := [2]string{strings.Join(old.refs, " "), strings.Join(now.refs, " ")}
+		if s.seen[pair] {
+			return
+		}
+		s.seen[pair] = true
+		// What two references to the same place lead to is told of there, once.
+		if old.ref != "" && old.ref == now.ref {
+			at = s.root + old.ref
+		}
+	}
+	s.prose(at, old, now)
+	s.nulls(at, old, now, p)
+	switch {
+	case (len(old.arms) == 0) != (len(now.arms) == 0):
+		s.union(at, oldSchema, newSchema, old, now)
+		return
+	case s.values(at, old, now) && s.kinds(at, old, now):
+		s.arms(at, old, now)
+		s.members(at, old, now)
+		s.items(at, old, now)
+	}
+	s.bounds(at, old, now)
+	s.rest(at, old, now)
+}
+
+// hasRef reports whether a schema has a reference anywhere: what it leads to
+// may have changed.
+func hasRef(schema any) bool {
+	switch v := schema.(type) {
+	case map[string]any:
+		if _, ok := v["$ref"]; ok {
+			return true
+		}
+		for _, w := range v {
+			if hasRef(w) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasRef)
+	}
+	return false
+}
+
+func (s *schemas) prose(at string, old, now *node) {
+	var changed []string
+	for _, key := range slices.Sorted(maps.Keys(proseKeys)) {
+		if key != "example" && canonical(old.keys[key]) != canonical(now.keys[key]) {
+			changed = append(changed, strings.TrimPrefix(key, "$"))
+		}
+	}
+	if len(changed) > 0 {
+		s.say(ruleProse, at, "%s changed", strings.Join(changed, ", "))
+	}
+}
+
+// nulls compares whether null is allowed.
+func (s *schemas) nulls(at string, old, now *node, p place) {
+	was, is := old.all()&null != 0, now.all()&null != 0
+	switch {
+	case old.all() == null || now.all() == null, old.all() == anyKind || now.all() == anyKind:
+		// Null alone, or anything: a matter of types.
+	case !was && is && p.optional && !s.input:
+		s.say(ruleNullIgnored, at, "may be null now")
+	case !was && is:
+		s.say(ruleNullAllowed, at, "may be null now")
+	case was && !is:
+		s.say(ruleNullRefused, at, "may no longer be null")
+	}
+}
+
+// values compares enum and const. It reports false where that was all.
+func (s *schemas) values(at string, old, now *node) bool {
+	was, hadValues := old.values()
+	is, hasValues := now.values()
+	if !hadValues && !hasValues {
+		return true
+	}
+	was, is = notNull(was), notNull(is)
+	switch {
+	case hadValues && hasValues:
+		added, removed := without(is, was), without(was, is)
+		switch {
+		case len(added) == 0 && len(removed) == 0:
+		case len(removed) == len(was) && len(added) == len(is) && !sameKind(was, is):
+			s.say(ruleTypeChanged, at, "was one of %s, is one of %s", list(was), list(is))
+		case len(was) == 1 && len(removed) == 1:
+			s.say(ruleConstChanged, at, "was %s, is %s", list(was), list(is))
+		case len(was) == 1 && !s.input:
+			s.say(ruleTypeWidened, at, "was %s alone, may be %s too", list(was), list(added))
+		default:
+			if len(added) > 0 {
+				s.say(ruleValueAdded, at, "%s added", valuesOf(added))
+			}
+			if len(removed) > 0 {
+				s.say(ruleValueRemoved, at, "%s removed", valuesOf(removed))
+			}
+		}
+		return false
+	case hasValues:
+		if now.all()&^old.kinds&^null != 0 {
+			s.say(ruleTypeChanged, at, "was %s, is one of %s", old.kinds, list(is))
+			return false
+		}
+		s.say(ruleTightened, at, "only %s from now on", list(is))
+	default:
+		if old.all()&^now.kinds&^null != 0 {
+			s.say(ruleTypeChanged, at, "was one of %s, is %s", list(was), now.kinds)
+			return false
+		}
+		if extra := now.kinds &^ old.all() &^ null; extra != 0 || len(was) == 1 {
+			s.say(ruleTypeWidened, at, "was one of %s, is any %s", list(was), now.kinds)
+			return false
+		}
+		s.say(ruleValueAdded, at, "any %s from now on, not only %s", now.kinds, list(was))
+	}
+	return false
+}
+
+func notNull(values []any) []any {
+	return slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
+}
+
+func without(a, b []any) []any {
+	have := map[string]bool{}
+	for _, v := range b {
+		have[canonical(v)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(a), func(v any) bool { return have[canonical(v)] })
+}
+
+func sameKind(a, b []any) bool {
+	var x, y kinds
+	for _, v := range a {
+		x |= kindOf(v)
+	}
+	for _, v := range b {
+		y |= kindOf(v)
+	}
+	return x == y
+}
+
+// maxListed is how many values a line names.
+const maxListed = 8
+
+func list(values []any) string {
+	parts := make([]string, 0, len(values))
+	for i, v := range values {
+		if i == maxListed {
+			parts = append(parts, fmt.Sprintf("%d more", len(values)-i))
+			break
+		}
+		parts = append(parts, show(v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func valuesOf(values []any) string {
+	if len(values) == 1 {
+		return "value " + list(values)
+	}
+	return "values " + list(values)
+}
+
+// kinds compares types. It reports false where they have nothing in common.
+func (s *schemas) kinds(at string, old, now *node) bool {
+	was, is := old.kinds, now.kinds
+	if was != anyKind && is != anyKind && was != null && is != null {
+		was, is = was&^null, is&^null
+	}
+	if len(old.arms) > 0 && len(now.arms) > 0 {
+		return true // told by the arms
+	}
+	added, removed := is&^was, was&^is
+	switch {
+	case added == 0 && removed == 0:
+		return true
+	case removed == 0:
+		s.say(ruleTypeWidened, at, "was %s, is %s", was, is)
+	case added == 0:
+		s.say(ruleTypeNarrowed, at, "was %s, is %s", was, is)
+	default:
+		s.say(ruleTypeChanged, at, "was %s, is %s", was, is)
+	}
+	return was&is != 0
+}
+
+// union compares one type with several. The alternatives of oneOf are taken to
+// exclude one another.
+func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
+	if len(now.arms) > 0 {
+		rule := ruleTypeChanged
+		if slices.ContainsFunc(now.arms, func(arm any) bool { return takes(s.old, oldSchema, s.now, arm) }) {
+			rule = ruleTypeWidened
+		}
+		s.say(rule, at, "was %s, is one of %d alternatives: %s", old.all()&^null, len(now.arms), now.all()&^null)
+		s.beside(at, old, now, now)
+		return
+	}
+	rule := ruleTypeChanged
+	if slices.ContainsFunc(old.arms, func(arm any) bool { return takes(s.now, newSchema, s.old, arm) }) {
+		rule = ruleTypeNarrowed
+	}
+	s.say(rule, at, "was one of %d alternatives: %s, is %s", len(old.arms), old.all()&^null, now.all()&^null)
+	s.beside(at, old, now, old)
+}
+
+// beside compares the rules that stand beside the alternatives of a union; the
+// others are the alternatives' own.
+func (s *schemas) beside(at string, old, now, union *node) {
+	only := func(n *node) *node {
+		keys := map[string]any{}
+		for key, v := range n.keys {
+			if _, ok := union.keys[key]; ok {
+				keys[key] = v
+			}
+		}
+		return &node{keys: keys, kinds: n.kinds}
+	}
+	s.bounds(at, only(old), only(now))
+	s.rest(at, only(old), only(now))
+}
+
+// takes reports whether every value of one schema, null aside, is one of the
+// other's, as far as the comparison can tell.
+func takes(from *document, one any, to *document, other any) bool {
+	scratch := &schemas{comparer: &comparer{}, input: true, old: from, now: to, seen: map[[2]string]bool{}}
+	scratch.compare("", one, other, place{})
+	return !slices.ContainsFunc(scratch.changes, func(c Change) bool { return c.Wire && (c.Pointer != "" || c.Rule != ruleNullRefused) })
+}
+
+// arms compares the alternatives of a union, which have no order.
+func (s *schemas) arms(at string, old, now *node) {
+	left := slices.Clone(now.arms)
+	var changed []any
+	for _, arm := range old.arms {
+		text := canonical(arm)
+		if i := slices.IndexFunc(left, func(b any) bool { return canonical(b) == text }); i >= 0 {
+			if hasRef(arm) {
+				s.compare(at+"/"+s.armName(s.old, arm), arm, left[i], place{})
+			}
+			left = slices.Delete(left, i, i+1)
+		} else {
+			changed = append(changed, arm)
+		}
+	}
+	for _, arm := range changed {
+		name := s.armName(s.old, arm)
+		if i := slices.IndexFunc(left, func(b any) bool { return s.armName(s.now, b) == name }); i >= 0 {
+			s.compare(at+"/"+name, arm, left[i], place{})
+			left = slices.Delete(left, i, i+1)
+		} else {
+			s.say(ruleArmRemoved, at, "alternative removed: %s", s.describe(s.old, arm))
+		}
+	}
+	for _, arm := range left {
+		s.say(ruleArmAdded, at, "alternative added: %s", s.describe(s.now, arm))
+	}
+}
+
+// armName tells an alternative from others: by the reference that it is, the
+// constants that it has, or its type.
+func (s *schemas) armName(d *document, arm any) string {
+	n := d.normal(arm)
+	if n.ref != "" {
+		return strings.TrimPrefix(n.ref, "/")
+	}
+	properties, _ := n.keys["properties"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if values, ok := d.normal(properties[name]).values(); ok && len(values) == 1 {
+			return escape(name + "=" + canonical(values[0]))
+		}
+	}
+	if title, ok := n.keys["title"].(string); ok && n.kinds&^null == object {
+		return escape(title)
+	}
+	return strings.ReplaceAll(n.all().String(), " ", "-")
+}
+
+func (s *schemas) describe(d *document, arm any) string {
+	n := d.normal(arm)
+	what := n.all().String()
+	if values, ok := n.values(); ok {
+		return list(values)
+	}
+	if name := s.armName(d, arm); name != strings.ReplaceAll(what, " ", "-") {
+		what += " " + name
+	}
+	return what
+}
+
+// members compares objects.
+func (s *schemas) members(at string, old, now *node) {
+	was, is := old.properties(), now.properties()
+	needed, needs := old.required(), now.required()
+	closed := now.keys["additionalProperties"] == false
+	for _, name := range slices.Sorted(maps.Keys(both(was, is, needed, needs))) {
+		pointer := at + "/properties/" + escape(name)
+		a, had := was[name]
+		b, has := is[name]
+		had, has = had || needed[name], has || needs[name]
+		switch {
+		case !had && needs[name]:
+			s.say(ruleRequiredAdded, pointer, "required member added")
+		case !had:
+			s.say(ruleOptionalAdded, pointer, "optional member added")
+		case !has && closed && s.input:
+			s.say(ruleMemberRefused, pointer, "member removed, and the object takes no others")
+		case !has && needed[name]:
+			s.say(ruleRequiredRemoved, pointer, "required member removed")
+		case !has:
+			s.say(ruleOptionalRemoved, pointer, "optional member removed")
+		default:
+			if !needed[name] && needs[name] {
+				s.say(ruleNowRequired, pointer, "required from now on")
+			}
+			if needed[name] && !needs[name] {
+				s.say(ruleNowOptional, pointer, "optional from now on")
+			}
+			s.compare(pointer, orTrue(a), orTrue(b), place{optional: !needed[name] && !needs[name]})
+		}
+	}
+	s.extra(at, old, now)
+	if a, b := old.keys["patternProperties"], now.keys["patternProperties"]; canonical(a) != canonical(b) {
+		s.patterns(at, a, b)
+	}
+}
+
+// extra compares what members without a schema of their own may be.
+func (s *schemas) extra(at string, old, now *node) {
+	a, b := orTrue(old.keys["additionalProperties"]), orTrue(now.keys["additionalProperties"])
+	if old.kinds&object == 0 || now.kinds&object == 0 {
+		return
+	}
+	switch {
+	case a == false && b == false:
+	case b == false:
+		s.say(ruleClosed, at, "takes no members from now on but those it names")
+	case a == false:
+		s.say(ruleOpened, at, "takes other members too from now on")
+	default:
+		s.compare(at+"/additionalProperties", a, b, place{optional: true})
+	}
+}
+
+func (s *schemas) patterns(at string, a, b any) {
+	was, _ := a.(map[string]any)
+	is, _ := b.(map[string]any)
+	for _, p := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
+		pointer := at + "/patternProperties/" + escape(p)
+		x, had := was[p]
+		y, has := is[p]
+		switch {
+		case !had:
+			s.say(ruleTightened, pointer, "members of this pattern have a schema from now on")
+		case !has:
+			s.say(ruleTypeWidened, pointer, "members of this pattern have no schema any more")
+		default:
+			s.compare(pointer, x, y, place{optional: true})
+		}
+	}
+}
+
+func both(a, b map[string]any, c, d map[string]bool) map[string]bool {
+	out := make(map[string]bool, len(a)+len(b))
+	for _, m := range []map[string]any{a, b} {
+		for name := range m {
+			out[name] = true
+		}
+	}
+	for _, m := range []map[string]bool{c, d} {
+		for name := range m {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+func orTrue(v any) any {
+	if v == nil {
+		return true
+	}
+	return v
+}
+
+func (n *node) properties() map[string]any {
+	m, _ := n.keys["properties"].(map[string]any)
+	return m
+}
+
+func (n *node) required() map[string]bool {
+	list, _ := n.keys["required"].([]any)
+	out := make(map[string]bool, len(list))
+	for _, v := range list {
+		if name, ok := v.(string); ok {
+			out[name] = true
+		}
+	}
+	return out
+}
+
+// items compares arrays.
+func (s *schemas) items(at string, old, now *node) {
+	was, oldRest := old.places()
+	is, newRest := now.places()
+	for i := range max(len(was), len(is)) {
+		pointer := at + "/prefixItems/" + strconv.Itoa(i)
+		switch {
+		case i >= len(was):
+			s.compare(pointer, orTrue(oldRest), is[i], place{})
+		case i >= len(is):
+			s.compare(pointer, was[i], orTrue(newRest), place{})
+		default:
+			s.compare(pointer, was[i], is[i], place{})
+		}
+	}
+	if oldRest != nil || newRest != nil {
+		s.compare(at+"/items", orTrue(oldRest), orTrue(newRest), place{})
+	}
+}
+
+// places are the schemas of an array's first items, and that of the others, in
+// the spelling of 2020-12 or of draft-07.
+func (n *node) places() (first []any, rest any) {
+	if list, ok := n.keys["items"].([]any); ok {
+		return list, n.keys["additionalItems"]
+	}
+	first, _ = n.keys["prefixItems"].([]any)
+	return first, n.keys["items"]
+}
+
+// number reads a bound.
+func (n *node) number(key string) (json.Number, bool) {
+	v, ok := n.keys[key].(json.Number)
+	return v, ok
+}

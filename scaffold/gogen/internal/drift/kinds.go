@@ -1,0 +1,106 @@
+package drift
+
+import (
+	"encoding/json"
+	"math/big"
+	"strings"
+)
+
+// kinds is a set of JSON types; numbers are integers and fractions.
+type kinds uint8
+
+const (
+	null kinds = 1 << iota
+	boolean
+	integer
+	fraction
+	text
+	array
+	object
+	anyKind = null | boolean | integer | fraction | text | array | object
+	number  = integer | fraction
+)
+
+var kindNames = []struct { //nolint:gochecknoglobals // a constant table
+	name string
+	kind kinds
+}{
+	{"object", object}, {"array", array}, {"string", text}, {"number", number}, {"integer", integer}, {"boolean", boolean}, {"null", null},
+}
+
+// declared reads the keyword type; an unknown name is no type.
+func declared(v any) kinds {
+	switch v := v.(type) {
+	case string:
+		for _, k := range kindNames {
+			if k.name == v {
+				return k.kind
+			}
+		}
+		return 0
+	case []any:
+		var all kinds
+		for _, name := range v {
+			if name, ok := name.(string); ok {
+				all |= declared(name)
+			}
+		}
+		return all
+	}
+	return anyKind
+}
+
+// kindOf is a value's.
+func kindOf(v any) kinds {
+	switch v := v.(type) {
+	case nil:
+		return null
+	case bool:
+		return boolean
+	case string:
+		return text
+	case []any:
+		return array
+	case map[string]any:
+		return object
+	case json.Number:
+		if r, ok := rational(v); ok && r.IsInt() {
+			return integer
+		}
+		return fraction
+	}
+	return 0
+}
+
+// rational reads a number exactly; numbers of absurd size are none.
+func rational(n json.Number) (*big.Rat, bool) {
+	_, exp, _ := strings.Cut(strings.ToLower(string(n)), "e")
+	if len(strings.TrimLeft(exp, "+-0")) > 4 {
+		return nil, false
+	}
+	return new(big.Rat).SetString(string(n))
+}
+
+// String names the set, such as "string or null".
+func (k kinds) String() string {
+	if k == anyKind {
+		return "any value"
+	}
+	var names []string
+	for _, n := range kindNames {
+		if k&n.kind == n.kind {
+			names = append(names, n.name)
+			k &^= n.kind
+		}
+	}
+	if k&fraction != 0 {
+		names = append(names, "number that is no integer")
+	}
+	switch len(names) {
+	case 0:
+		return "nothing"
+	case 1:
+		return names[0]
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+}

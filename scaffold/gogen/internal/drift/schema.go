@@ -1,0 +1,385 @@
+package drift
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/codegen"
+)
+
+// decode keeps numbers as they are written.
+func decode(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more than one JSON value")
+	}
+	return v, nil
+}
+
+// canonical is one text for all spellings of a value.
+func canonical(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return ""
+	}
+	out, err := codegen.Canonical(b.Bytes())
+	if err != nil {
+		return b.String()
+	}
+	return string(out)
+}
+
+// maxShown is how many characters of a value go into a line.
+const maxShown = 60
+
+// show is a value for a reader.
+func show(v any) string { return shorten(canonical(v)) }
+
+func shorten(s string) string {
+	if utf8.RuneCountInString(s) <= maxShown {
+		return s
+	}
+	return string([]rune(s)[:maxShown]) + "…"
+}
+
+// document is a whole schema, in which references are resolved.
+type document struct {
+	root    any
+	anchors map[string]string // to pointers
+	draft7  bool
+	known   map[string]kinds // of references
+}
+
+func newDocument(root any) *document {
+	d := &document{root: root, anchors: map[string]string{}, known: map[string]kinds{}}
+	if m, ok := root.(map[string]any); ok {
+		dialect, _ := m["$schema"].(string)
+		d.draft7 = strings.Contains(dialect, "draft-07") || strings.Contains(dialect, "draft-06") || strings.Contains(dialect, "draft-04")
+	}
+	d.index(root, "")
+	return d
+}
+
+func (d *document) index(v any, at string) {
+	switch v := v.(type) {
+	case map[string]any:
+		if a, ok := v["$anchor"].(string); ok {
+			d.anchors[a] = at
+		}
+		for name, w := range v {
+			d.index(w, at+"/"+escape(name))
+		}
+	case []any:
+		for i, w := range v {
+			d.index(w, at+"/"+strconv.Itoa(i))
+		}
+	}
+}
+
+func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+
+// find resolves a reference inside the document.
+func (d *document) find(ref string) (schema any, pointer string, ok bool) {
+	fragment, found := strings.CutPrefix(ref, "#")
+	if !found {
+		return nil, "", false
+	}
+	if fragment, found = unescaped(fragment); !found {
+		return nil, "", false
+	}
+	if p, ok := d.anchors[fragment]; ok && fragment != "" {
+		fragment = p
+	}
+	if fragment == "" {
+		return d.root, "", true
+	}
+	v := d.root
+	for step := range strings.SplitSeq(strings.TrimPrefix(fragment, "/"), "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		switch w := v.(type) {
+		case map[string]any:
+			if v, ok = w[step]; !ok {
+				return nil, "", false
+			}
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(w) {
+				return nil, "", false
+			}
+			v = w[i]
+		default:
+			return nil, "", false
+		}
+	}
+	return v, fragment, strings.HasPrefix(fragment, "/")
+}
+
+func unescaped(fragment string) (string, bool) {
+	s, err := url.PathUnescape(fragment)
+	return s, err == nil
+}
+
+// node is a schema in one form: references followed, allOf merged as far as it
+// has no two opinions, "or null" taken out of unions.
+type node struct {
+	keys map[string]any
+	// kinds that the keyword type allows, with null where anything adds it.
+	kinds kinds
+	// arms of anyOf or oneOf that are more than null; two or more, or none.
+	arms []any
+	// refs are the references that were followed; ref is the pointer of the
+	// target where the schema was nothing but a reference.
+	refs []string
+	ref  string
+}
+
+// maxRefs bounds chains of references; a longer one is taken for a circle.
+const maxRefs = 100
+
+// normal brings a schema to one form.
+func (d *document) normal(schema any) *node {
+	n := &node{keys: map[string]any{}, kinds: anyKind}
+	if m, ok := schema.(map[string]any); ok && pureRef(m) {
+		if _, p, ok := d.find(m["$ref"].(string)); ok {
+			n.ref = p
+		}
+	}
+	d.absorb(n, schema, 0)
+	d.lift(n)
+	return n
+}
+
+// pureRef reports whether a schema is a reference and prose.
+func pureRef(m map[string]any) bool {
+	if _, ok := m["$ref"].(string); !ok {
+		return false
+	}
+	for key := range m {
+		if key != "$ref" && !proseKeys[key] {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	// proseKeys are for readers.
+	proseKeys = map[string]bool{ //nolint:gochecknoglobals // a constant table
+		"title": true, "description": true, "$comment": true, "examples": true, "example": true,
+	}
+	// silentKeys have no meaning of their own.
+	silentKeys = map[string]bool{ //nolint:gochecknoglobals // a constant table
+		"$schema": true, "$id": true, "$defs": true, "definitions": true, "$anchor": true, "$vocabulary": true, "$dynamicAnchor": true,
+	}
+)
+
+// absorb merges a schema into a node.
+func (d *document) absorb(n *node, schema any, depth int) {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		if schema == false {
+			n.kinds = 0
+		}
+		return
+	}
+	if ref, ok := m["$ref"].(string); ok {
+		target, pointer, ok := d.find(ref)
+		if !ok || slices.Contains(n.refs, pointer) || depth >= maxRefs {
+			n.merge("$ref", ref)
+		} else {
+			n.refs = append(n.refs, pointer)
+			if !d.draft7 {
+				d.members(n, m, depth)
+			}
+			// draft-07, section 8.3: siblings of $ref are ignored.
+			d.absorb(n, target, depth+1)
+			return
+		}
+	}
+	d.members(n, m, depth)
+}
+
+// members merges all keywords but $ref.
+func (d *document) members(n *node, m map[string]any, depth int) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		switch v := m[key]; key {
+		case "$ref":
+		case "type":
+			n.kinds &= declared(v)
+		case "allOf":
+			if list, ok := v.([]any); ok && depth < maxRefs {
+				for _, s := range list {
+					d.absorb(n, s, depth+1)
+				}
+			}
+		default:
+			n.merge(key, v)
+		}
+	}
+	if m["nullable"] == true {
+		n.kinds |= null
+	}
+}
+
+// merge adds a keyword. One that is there already with another value is kept
+// beside it, so that a change of either is seen.
+func (n *node) merge(key string, v any) {
+	old, both := n.keys[key]
+	switch {
+	case !both:
+		n.keys[key] = v
+		return
+	case proseKeys[key], canonical(old) == canonical(v):
+		return
+	}
+	switch key {
+	case "properties", "patternProperties":
+		a, okA := old.(map[string]any)
+		b, okB := v.(map[string]any)
+		if okA && okB {
+			out := maps.Clone(a)
+			for name, s := range b {
+				if first, ok := out[name]; ok && canonical(first) != canonical(s) {
+					s = map[string]any{"allOf": []any{first, s}}
+				}
+				out[name] = s
+			}
+			n.keys[key] = out
+			return
+		}
+	case "required":
+		a, okA := old.([]any)
+		b, okB := v.([]any)
+		if okA && okB {
+			n.keys[key] = slices.Concat(a, b)
+			return
+		}
+	}
+	for i := 2; ; i++ {
+		name := key + " " + strconv.Itoa(i)
+		if _, taken := n.keys[name]; !taken {
+			n.keys[name] = v
+			return
+		}
+	}
+}
+
+// lift takes null out of a union, and the union away where one arm is left.
+func (d *document) lift(n *node) {
+	for range maxRefs {
+		key := ""
+		for _, k := range []string{"anyOf", "oneOf"} {
+			if _, ok := n.keys[k].([]any); ok {
+				if key != "" {
+					return // both: nothing is merged
+				}
+				key = k
+			}
+		}
+		if key == "" {
+			return
+		}
+		var arms []any
+		nullable := false
+		for _, arm := range n.keys[key].([]any) {
+			if d.onlyNull(arm) {
+				nullable = true
+			} else {
+				arms = append(arms, arm)
+			}
+		}
+		if len(arms) > 1 && n.keys["properties"] != nil {
+			return // alternatives of one object: rules rather than types
+		}
+		delete(n.keys, key)
+		switch own := n.kinds; len(arms) {
+		case 0:
+			n.kinds &= null
+		case 1:
+			d.absorb(n, arms[0], 1)
+			if nullable {
+				n.kinds |= own & null
+			}
+		default:
+			n.arms = arms
+			var all kinds
+			for _, arm := range arms {
+				all |= d.kinds(arm)
+			}
+			if nullable {
+				all |= null
+			}
+			n.kinds &= all
+			return
+		}
+	}
+}
+
+func (d *document) onlyNull(schema any) bool {
+	m, ok := schema.(map[string]any)
+	if !ok {
+		return false
+	}
+	if m["type"] == "null" {
+		return true
+	}
+	if v, ok := m["const"]; ok && v == nil {
+		return true
+	}
+	list, ok := m["enum"].([]any)
+	return ok && len(list) == 1 && list[0] == nil
+}
+
+// kinds are all that a schema can take, by type, values and arms.
+func (d *document) kinds(schema any) kinds {
+	if m, ok := schema.(map[string]any); ok {
+		if ref, ok := m["$ref"].(string); ok {
+			if known, ok := d.known[ref]; ok {
+				return known
+			}
+			// What a schema takes by way of itself, it takes anyway.
+			d.known[ref] = 0
+			k := d.normal(schema).all()
+			d.known[ref] = k
+			return k
+		}
+	}
+	return d.normal(schema).all()
+}
+
+// all are the node's kinds with what its values say.
+func (n *node) all() kinds {
+	values, ok := n.values()
+	if !ok {
+		return n.kinds
+	}
+	var of kinds
+	for _, v := range values {
+		of |= kindOf(v)
+	}
+	return n.kinds & of
+}
+
+// values are those of enum or const; false where any value may be.
+func (n *node) values() ([]any, bool) {
+	if v, ok := n.keys["const"]; ok {
+		return []any{v}, true
+	}
+	list, ok := n.keys["enum"].([]any)
+	return list, ok
+}

@@ -1,0 +1,283 @@
+package drift
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// Surface is a state of a server. Entries without Raw are taken as their fields
+// have them.
+type Surface struct {
+	Implementation runtime.Implementation
+	Protocol       string
+	Tools          []runtime.Tool
+	Prompts        []runtime.Prompt
+	Resources      []runtime.Resource
+	Templates      []runtime.ResourceTemplate
+}
+
+// Compare tells what changed, the worst first. Whether Go code still compiles
+// is not looked at: no change has Source. The error is an entry that is no
+// JSON.
+func Compare(old, now Surface) ([]Change, error) {
+	var changes []Change
+	server := comparer{kind: "server"}
+	server.version("name", old.Implementation.Name, now.Implementation.Name)
+	server.version("version", old.Implementation.Version, now.Implementation.Version)
+	server.version("protocol", old.Protocol, now.Protocol)
+	changes = append(changes, server.changes...)
+	for _, list := range []struct {
+		kind     string
+		old, now []entry
+		compare  func(c *comparer, old, now map[string]any)
+	}{
+		{"tool", toolEntries(old.Tools), toolEntries(now.Tools), (*comparer).tool},
+		{"prompt", promptEntries(old.Prompts), promptEntries(now.Prompts), (*comparer).prompt},
+		{"resource", resourceEntries(old.Resources), resourceEntries(now.Resources), (*comparer).resource},
+		{"resourceTemplate", templateEntries(old.Templates), templateEntries(now.Templates), (*comparer).resource},
+	} {
+		more, err := compareLists(list.kind, list.old, list.now, list.compare)
+		if err != nil {
+			return nil, err
+		}
+		changes = append(changes, more...)
+	}
+	for i := range changes {
+		changes[i].settle()
+	}
+	sortChanges(changes)
+	return changes, nil
+}
+
+func (c *comparer) version(what, old, now string) {
+	if old != now && old != "" && now != "" {
+		c.add(false, ruleServer, "", "%s was %s, is %s", what, old, now)
+	}
+}
+
+// entry is one of a list: what it is known by and its JSON.
+type entry struct {
+	key string
+	raw json.RawMessage
+}
+
+func newEntry(key string, raw json.RawMessage, v any) entry {
+	if raw == nil {
+		raw, _ = json.Marshal(v) //nolint:errchkjson // plain structs; what is no JSON is found by its reader
+	}
+	return entry{key, raw}
+}
+
+func toolEntries(list []runtime.Tool) (out []entry) {
+	for _, t := range list {
+		out = append(out, newEntry(t.Name, t.Raw, t))
+	}
+	return out
+}
+
+func promptEntries(list []runtime.Prompt) (out []entry) {
+	for _, p := range list {
+		out = append(out, newEntry(p.Name, p.Raw, p))
+	}
+	return out
+}
+
+func resourceEntries(list []runtime.Resource) (out []entry) {
+	for _, r := range list {
+		out = append(out, newEntry(r.URI, r.Raw, r))
+	}
+	return out
+}
+
+func templateEntries(list []runtime.ResourceTemplate) (out []entry) {
+	for _, t := range list {
+		out = append(out, newEntry(t.URITemplate, t.Raw, t))
+	}
+	return out
+}
+
+func compareLists(kind string, old, now []entry, compare func(c *comparer, old, now map[string]any)) ([]Change, error) {
+	was, err := byKey(kind, old)
+	if err != nil {
+		return nil, err
+	}
+	is, err := byKey(kind, now)
+	if err != nil {
+		return nil, err
+	}
+	var changes []Change
+	for _, key := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
+		c := comparer{kind: kind, name: key}
+		a, had := was[key].(map[string]any)
+		b, has := is[key].(map[string]any)
+		switch {
+		case !had:
+			c.add(true, ruleAdded, "", "added")
+		case !has:
+			c.add(true, ruleRemoved, "", "removed")
+		default:
+			compare(&c, a, b)
+		}
+		changes = append(changes, c.changes...)
+	}
+	return changes, nil
+}
+
+func byKey(kind string, list []entry) (map[string]any, error) {
+	out := make(map[string]any, len(list))
+	for _, e := range list {
+		v, err := decode(e.raw)
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: %w", kind, e.key, err)
+		}
+		if m, ok := v.(map[string]any); ok {
+			out[e.key] = m
+		} else {
+			return nil, fmt.Errorf("%s %q is no object", kind, e.key)
+		}
+	}
+	return out, nil
+}
+
+// texts compares title and description.
+func (c *comparer) texts(pointer string, old, now map[string]any, keys ...string) {
+	var changed []string
+	for _, key := range keys {
+		if canonical(old[key]) != canonical(now[key]) {
+			changed = append(changed, key)
+		}
+	}
+	if len(changed) > 0 {
+		c.add(true, ruleProse, pointer, "%s changed", strings.Join(changed, ", "))
+	}
+}
+
+// tool compares two definitions of one tool.
+func (c *comparer) tool(old, now map[string]any) {
+	c.texts("", old, now, "title", "description")
+	c.hints(old, now)
+	if was, is := taskSupport(old), taskSupport(now); was != is {
+		if is == "required" {
+			c.add(true, ruleTask, "/execution/taskSupport", "can only be called as a task from now on")
+		} else {
+			c.add(true, ruleNote, "/execution/taskSupport", "was %s, is %s", was, is)
+		}
+	}
+	c.schemas("/inputSchema", true, orTrue(old["inputSchema"]), orTrue(now["inputSchema"]))
+	was, is := old["outputSchema"], now["outputSchema"]
+	switch {
+	case was == nil && is == nil:
+	case was == nil:
+		c.add(false, ruleOutputAdded, "/outputSchema", "output schema added")
+	case is == nil:
+		c.add(false, ruleOutputRemoved, "/outputSchema", "output schema removed")
+	default:
+		c.schemas("/outputSchema", false, was, is)
+	}
+}
+
+func taskSupport(tool map[string]any) string {
+	execution, _ := tool["execution"].(map[string]any)
+	if s, ok := execution["taskSupport"].(string); ok {
+		return s
+	}
+	return "forbidden" // the specification's default, revision 2025-11-25
+}
+
+// hints compares annotations by what they mean, absent ones included
+// (specification 2025-11-25, ToolAnnotations).
+func (c *comparer) hints(old, now map[string]any) {
+	was, is := claims(old), claims(now)
+	for i, name := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+		if was[i] == is[i] {
+			continue
+		}
+		texts := [][2]string{ // when the claim goes, when it comes
+			{"no longer claims to be read-only", "claims to be read-only now"},
+			{"claims to destroy nothing now", "may destroy something from now on"},
+			{"no longer claims that a second call changes nothing more", "claims that a second call changes nothing more"},
+			{"claims to reach no open world now", "may reach an open world from now on"},
+		}
+		text, worse := texts[i][0], !is[i]
+		if is[i] {
+			text = texts[i][1]
+		}
+		if i == 1 || i == 3 {
+			worse = is[i]
+		}
+		c.add(true, ruleHints, "/annotations/"+name, "%s", text).Notable = worse
+	}
+	a, _ := old["annotations"].(map[string]any)
+	b, _ := now["annotations"].(map[string]any)
+	if canonical(a["title"]) != canonical(b["title"]) {
+		c.add(true, ruleProse, "/annotations/title", "title changed")
+	}
+}
+
+// claims are whether a tool is read-only, destructive, idempotent and open to
+// the world. A read-only tool destroys nothing, and a second call changes
+// nothing more.
+func claims(tool map[string]any) [4]bool {
+	a, _ := tool["annotations"].(map[string]any)
+	hint := func(name string, absent bool) bool {
+		if v, ok := a[name].(bool); ok {
+			return v
+		}
+		return absent
+	}
+	readOnly := hint("readOnlyHint", false)
+	return [4]bool{readOnly, !readOnly && hint("destructiveHint", true), readOnly || hint("idempotentHint", false), hint("openWorldHint", true)}
+}
+
+// prompt compares arguments, which are texts that are required or not.
+func (c *comparer) prompt(old, now map[string]any) {
+	c.texts("", old, now, "title", "description")
+	was, is := arguments(old), arguments(now)
+	for _, name := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
+		pointer := "/arguments/" + escape(name)
+		a, had := was[name].(map[string]any)
+		b, has := is[name].(map[string]any)
+		switch {
+		case !had && b["required"] == true:
+			c.add(true, ruleRequiredAdded, pointer, "required argument added")
+		case !had:
+			c.add(true, ruleOptionalAdded, pointer, "optional argument added")
+		case !has:
+			c.add(true, ruleMemberRefused, pointer, "argument removed")
+		default:
+			if needed, needs := a["required"] == true, b["required"] == true; needs && !needed {
+				c.add(true, ruleNowRequired, pointer, "required from now on")
+			} else if needed && !needs {
+				c.add(true, ruleNowOptional, pointer, "optional from now on")
+			}
+			c.texts(pointer, a, b, "title", "description")
+		}
+	}
+}
+
+func arguments(prompt map[string]any) map[string]any {
+	list, _ := prompt["arguments"].([]any)
+	out := make(map[string]any, len(list))
+	for _, v := range list {
+		if m, ok := v.(map[string]any); ok {
+			if name, ok := m["name"].(string); ok {
+				out[name] = m
+			}
+		}
+	}
+	return out
+}
+
+// resource compares two entries of one URI or URI template. The name is for
+// readers: the lock file knows the Go name by the URI.
+func (c *comparer) resource(old, now map[string]any) {
+	c.texts("", old, now, "name", "title", "description")
+	if a, b := old["mimeType"], now["mimeType"]; canonical(a) != canonical(b) {
+		c.add(false, ruleNote, "/mimeType", "was %s, is %s", show(a), show(b))
+	}
+}
