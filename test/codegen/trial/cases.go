@@ -65,6 +65,7 @@ type Case struct {
 	Name      string // of the folder and of the Go package
 	Dir       string
 	Tools     map[string]Tool
+	Order     []string // of the tools in the file
 	Instances []Instance
 }
 
@@ -100,6 +101,7 @@ func load(dir string) (Case, error) {
 	}
 	for _, t := range list.Tools {
 		c.Tools[t.Name] = t
+		c.Order = append(c.Order, t.Name)
 	}
 	data, err = os.ReadFile(filepath.Join(dir, "instances.txt"))
 	if os.IsNotExist(err) {
