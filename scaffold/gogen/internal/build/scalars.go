@@ -12,11 +12,12 @@ import (
 // text builds a string.
 func (b *builder) text(f *schema) *model.Type {
 	t := &model.Type{Kind: model.String}
-	switch format := f.format; {
-	case slices.Contains(formats(), format):
-		t.Kind, t.Format = model.Format, format
-	case format == "" && (f.encoding == "base64" || f.encoding == "base64url"):
-		t.Kind, t.Format = model.Format, "byte"
+	format := f.format
+	if format == "" && (f.encoding == "base64" || f.encoding == "base64url") {
+		format = "byte"
+	}
+	if name, ok := formats()[format]; ok {
+		t.Kind, t.Format = model.Format, name
 	}
 	r := model.Rules{MinLength: f.rules.MinLength, MaxLength: f.rules.MaxLength}
 	for _, p := range f.rules.Patterns {
@@ -31,9 +32,12 @@ func (b *builder) text(f *schema) *model.Type {
 	return t
 }
 
-// formats are those that package runtime has a type for.
-func formats() []string {
-	return []string{"date-time", "date", "time", "duration", "uri", "uri-reference", "uuid", "email", "ipv4", "ipv6", "byte"}
+// formats are those that package runtime has a type for, and its name.
+func formats() map[string]string {
+	return map[string]string{
+		"date-time": "DateTime", "date": "Date", "time": "TimeOfDay", "duration": "Duration", "uri": "URI", "uri-reference": "URIReference",
+		"uuid": "UUID", "email": "Email", "ipv4": "IPv4", "ipv6": "IPv6", "byte": "Base64",
+	}
 }
 
 // rules gives nil for no rules at all.
