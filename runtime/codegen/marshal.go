@@ -44,6 +44,7 @@ func Marshal(v any) ([]byte, error) {
 //	_ struct{} `mcp:"tuple"`
 //	V T        `mcp:"item"`                  mcp:"item,null": a pointer, may be null
 //	V *T       `mcp:"item,optional"`         may be absent
+//	_ struct{} `mcp:"item" const:"1"`        a constant
 //	R []T      `mcp:"rest"`                  further items; none are allowed without it
 //
 // A generated struct has one of rest, closed and tuple.

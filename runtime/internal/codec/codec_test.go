@@ -52,6 +52,7 @@ func TestRoundTrip(t *testing.T) {
 		{"tuple, all items", &point{}, `[0,"a","",null,1,{"x":[]}]`, ``},
 		{"tuple, some items", &point{}, `[0,"a","b",7]`, ``},
 		{"closed tuple", &pair{}, `[1]`, ``},
+		{"tuple with a constant", &tagged{}, `["v1",2]`, ``},
 		{"closed tuple, full", &pair{}, `[1,2]`, ``},
 
 		{"scalars", &scalars{}, `{"b":true,"i":-1,"u":255,"s":-128,"f":1.5,"n":1.00,"l":[],"m":{},"r":0,"d":"soon","y":"aGk=","a":{"x":[1,null]}}`, ``},
@@ -162,6 +163,8 @@ func TestDecodeFailures(t *testing.T) {
 		{&point{}, `[0,null,null]`, `at /2: null is not allowed`},
 		{&point{}, `{}`, `got an object, want an array`},
 		{&pair{}, `[1,2,3]`, `at /2: there are to be no more items`},
+		{&tagged{}, `["v2",2]`, `at /0: want "v1"`},
+		{&tagged{}, `[]`, `at /0: required and missing`},
 		{&pair{}, `[]`, `at /0: required and missing`},
 		{&scalars{}, `{"f":1e309}`, `at /f: got 1e309, want a number that float64 can hold`},
 		{&scalars{}, `{"f":1e-400}`, `at /f: got 1e-400, want a number that float64 can tell from zero`},

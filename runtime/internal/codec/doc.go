@@ -30,6 +30,7 @@
 //	V T        `mcp:"item"`                  the next item, not null
 //	V *T       `mcp:"item,null"`             the next item, may be null: nil
 //	V *T       `mcp:"item,optional"`         the next item, if there is one
+//	_ struct{} `mcp:"item" const:"1"`        the next item, which has one value
 //	R []T      `mcp:"rest"`                  all further items; none are allowed without it
 //
 // Slices and maps are written as [] and {} where nil does not mean absent or

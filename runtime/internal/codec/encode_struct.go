@@ -113,14 +113,13 @@ func (e *encoder) tuple(p *typePlan, v reflect.Value) *failure {
 	n := 0
 	for i := range sp.fields {
 		fp := &sp.fields[i]
-		field := v.Field(fp.index)
-		if fp.optional && field.IsZero() {
+		if fp.optional && v.Field(fp.index).IsZero() {
 			continue
 		}
 		if n < i {
 			return failed("set, and the item before it is not").under(i)
 		}
-		if f := e.item(n, fp, field); f != nil {
+		if f := e.item(n, fp, v); f != nil {
 			return f
 		}
 		n++
@@ -144,11 +143,16 @@ func (e *encoder) tuple(p *typePlan, v reflect.Value) *failure {
 	return nil
 }
 
+// item writes the nth item of a tuple.
 func (e *encoder) item(n int, fp *fieldPlan, v reflect.Value) *failure {
 	if n > 0 {
 		e.buf = append(e.buf, ',')
 	}
-	if f := e.field(fp, v); f != nil {
+	if fp.index < 0 {
+		e.buf = append(e.buf, fp.literal...)
+		return nil
+	}
+	if f := e.field(fp, v.Field(fp.index)); f != nil {
 		return f.under(n)
 	}
 	return nil

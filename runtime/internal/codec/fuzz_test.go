@@ -17,7 +17,7 @@ func seeds() []string {
 		`{"text":"x","count":0,"tags":[],"null":"","nulls":[],"opt":null,"free":null,"a,\"b\"\n<":false,"kind":{"a":1},"more":[ 1.00 ]}`,
 		`{"name":"a","children":[{"name":"b"}],"by":{"x":{"name":"c"}},"next":{"name":"e"},"opt":null}`,
 		`{"l":"a","ls":["a",{"name":"b"},["c",[]],1],"o":{"name":"x"},"s":{"kind":"circle","r":1},"by":{"a":{"side":1,"kind":1.0}},"m":[1e0]}`,
-		`[1.5,null,"a",null,{"x":[1,{}]}]`, `[0,"\ud83d\ude00",null]`, `{"sub":{"sub":{"sub":120}},"x":1}`, `{"c":null,"d":["",null],"x":null}`,
+		`[1.5,null,"a",null,{"x":[1,{}]}]`, `["v1",2]`, `[0,"\ud83d\ude00",null]`, `{"sub":{"sub":{"sub":120}},"x":1}`, `{"c":null,"d":["",null],"x":null}`,
 		`{"b":true,"i":-1e2,"u":255,"s":-128,"f":1.5e-7,"n":1.00,"l":[],"m":{"a":1},"r":0,"d":"soon","y":"aGk=","a":{"x":[1,null]}}`,
 		`{"l":null,"p":[],"n":{"a":1,"b":"\u0000"}}`, `null`, ` [ ] `, `{}`, `"`, `{"a":1}`, `9007199254740993`, `1e400`, "\"\xff\"", `{"a":{},"a":{}}`, `-`, `nul`, `[[[[1]]]]`,
 	}
@@ -26,7 +26,7 @@ func seeds() []string {
 // fuzzed are types of every form.
 func fuzzed() []any {
 	return []any{
-		new(all), new(closed), new(lenient), new(tree), new(chain), new(holdsLoose), new(loose), new(point), new(pair), new(scalars), new(holdsUnions),
+		new(all), new(closed), new(lenient), new(tree), new(chain), new(holdsLoose), new(loose), new(point), new(pair), new(tagged), new(scalars), new(holdsUnions),
 		new(label), new(shape), new(amount), new(mode), new(outer), new([]float64), new(map[string]amount), new(runtime.Opt[runtime.URI]), new(json.RawMessage),
 	}
 }

@@ -70,7 +70,11 @@ func (b *planner) structOf(p *typePlan) {
 				p.wrong = "field " + f.Name + " is no json.RawMessage"
 			}
 		case words.has("item"):
-			sp.fields = append(sp.fields, fieldPlan{index: i, plan: b.plan(f.Type), optional: words.has("optional"), null: words.has("null")})
+			fp := fieldPlan{index: i, optional: words.has("optional"), null: words.has("null")}
+			if !p.constant(&fp, f) {
+				fp.plan = b.plan(f.Type)
+			}
+			sp.fields = append(sp.fields, fp)
 		default:
 			b.member(p, i, f, words)
 		}
@@ -92,13 +96,7 @@ func (b *planner) member(p *typePlan, i int, f reflect.StructField, words tagOpt
 		name = f.Name
 	}
 	fp := fieldPlan{index: i, name: name, key: append(appendString(nil, name), ':')}
-	if literal, ok := f.Tag.Lookup("const"); ok {
-		canonical, err := CanonicalJSON([]byte(literal))
-		if err != nil {
-			p.wrong = "the constant of member " + name + " is not JSON"
-		}
-		fp.index, fp.literal, fp.canonical = -1, []byte(literal), string(canonical)
-	} else {
+	if !p.constant(&fp, f) {
 		if !f.IsExported() {
 			return
 		}
@@ -113,4 +111,18 @@ func (b *planner) member(p *typePlan, i int, f reflect.StructField, words tagOpt
 	}
 	sp.byName[name] = len(sp.fields)
 	sp.fields = append(sp.fields, fp)
+}
+
+// constant makes a field one that has a single value, if its tag says so.
+func (p *typePlan) constant(fp *fieldPlan, f reflect.StructField) bool {
+	literal, ok := f.Tag.Lookup("const")
+	if !ok {
+		return false
+	}
+	canonical, err := CanonicalJSON([]byte(literal))
+	if err != nil {
+		p.wrong = "the constant " + literal + " is not JSON"
+	}
+	fp.index, fp.literal, fp.canonical = -1, []byte(literal), string(canonical)
+	return true
 }

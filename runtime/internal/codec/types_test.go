@@ -99,6 +99,13 @@ type scalars struct {
 	_ struct{}         `mcp:"closed"`
 }
 
+// tagged is a tuple that says what it is.
+type tagged struct {
+	_  struct{} `mcp:"tuple"`
+	_  struct{} `mcp:"item" const:"\"v1\""`
+	V1 int64    `mcp:"item"`
+}
+
 // label is a string, an object or a list, by its kind.
 type label struct{ codegen.OneOf[labelArm] }
 
