@@ -22,22 +22,23 @@ const maxDoc = 6000
 // A byte order mark, which Go forbids inside a file, goes with the latter.
 func clean(s string) string {
 	s = shorten(strings.ToValidUTF8(s, "\uFFFD"), maxDoc)
-	s = quotes.Replace(s)
-	return strings.Map(func(r rune) rune {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = strings.Map(func(r rune) rune {
 		switch {
+		case r >= ' ' && r < 0x7f, r == '\n':
+			return r
 		case r == '\t':
 			return ' '
-		case r == '\n', r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
+		case r == '\r', r == '\v', r == '\f', r == '\u0085', r == '\u2028', r == '\u2029':
 			return '\n'
 		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
 			return -1
 		}
 		return r
 	}, s)
+	// As gofmt writes it, so that it finds nothing more to do.
+	return strings.ReplaceAll(strings.ReplaceAll(s, "``", "“"), "''", "”")
 }
-
-// quotes are what gofmt makes of them, so that it finds nothing more to do.
-var quotes = strings.NewReplacer("\r\n", "\n", "``", "“", "''", "”") //nolint:gochecknoglobals // a constant
 
 // oneLine is clean text without line ends.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }

@@ -156,7 +156,7 @@ func TestHostileText(t *testing.T) {
 // pieces are what comments are laid out by, to be put together at random.
 var pieces = []string{ //nolint:gochecknoglobals // a constant table
 	"\n", "\n\n", "\n\n\n", " ", "  ", "\t", "\n\t", "\n    ", "\n  ", "- ", "* ", "+ ", "1. ", "2) ", "#", "# ", "[", "]", "]: ", "[a]: b", "[Client]",
-	"+build x", "//", "/*", "*/", "go:build x", "Word", "word", "word.", "Two Words", "`", "``", "''", "\"", ":", ".", "\u2028", "\r", "é", "日", "Deprecated: ", "http://x.y/z",
+	"+build x", "//", "/*", "*/", "go:build x", "Word", "word", "word.", "Two Words", "`", "``", "''", "'\u202e'", "\u200b", "\"", ":", ".", "\u2028", "\r", "é", "日", "Deprecated: ", "http://x.y/z",
 }
 
 func TestHostilePieces(t *testing.T) {
