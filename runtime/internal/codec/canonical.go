@@ -61,33 +61,48 @@ func (d *decoder) canonical(out []byte) []byte {
 	}
 }
 
+// canonicalObject writes members in their order here, and puts them in order by
+// name only where they are not: a deep value is not copied at every level.
 func (d *decoder) canonicalObject(out []byte) []byte {
 	type member struct {
-		name  string
-		value []byte
+		name     string
+		from, to int // in out
 	}
-	var members []member
+	var list []member
+	ordered := true
+	begin := len(out)
+	out = append(out, '{')
 	more, _ := d.begin('}')
 	for more {
-		name, _ := d.name()
-		m := member{name: string(name)}
-		m.value = d.canonical(nil)
-		members = append(members, m)
+		raw, _ := d.name()
+		m := member{name: string(raw)}
+		if n := len(list); n > 0 {
+			out = append(out, ',')
+			ordered = ordered && list[n-1].name < m.name
+		}
+		m.from = len(out)
+		out = append(appendString(out, m.name), ':')
+		out = d.canonical(out)
+		m.to = len(out)
+		list = append(list, m)
 		more, _ = d.more('}')
 	}
 	d.depth--
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
-	out = append(out, '{')
-	first := true
-	for i, m := range members {
-		if i+1 < len(members) && members[i+1].name == m.name {
+	out = append(out, '}')
+	if ordered {
+		return out
+	}
+	slices.SortStableFunc(list, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	written := slices.Clone(out[begin:])
+	out = append(out[:begin], '{')
+	for i, m := range list {
+		if i+1 < len(list) && list[i+1].name == m.name {
 			continue
 		}
-		if !first {
+		if len(out) > begin+1 {
 			out = append(out, ',')
 		}
-		first = false
-		out = append(append(appendString(out, m.name), ':'), m.value...)
+		out = append(out, written[m.from-begin:m.to-begin]...)
 	}
 	return append(out, '}')
 }
