@@ -60,7 +60,7 @@ func isMetaschema(ref string) bool {
 // settle takes into account what only shows when all is merged.
 func (s *schema) settle() {
 	if s.extra["unevaluatedProperties"] && len(s.extra) == 1 && len(s.unions) == 0 && s.closesRest {
-		if s.additional == nil {
+		if s.additional == nil && !s.opensRest {
 			s.additional = never(s.pointer + "/unevaluatedProperties")
 		}
 		delete(s.extra, "unevaluatedProperties")

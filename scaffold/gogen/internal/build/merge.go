@@ -28,7 +28,7 @@ func (d *document) merge(a, b *schema) *schema {
 	}
 	out := *a
 	out.extra = maps.Clone(a.extra)
-	out.closesRest = a.closesRest || b.closesRest
+	out.closesRest, out.opensRest = a.closesRest || b.closesRest, a.opensRest || b.opensRest
 	for keyword := range b.extra {
 		if keyword == "unevaluatedProperties" || keyword == "unevaluatedItems" {
 			// It speaks of its own allOf only.

@@ -206,7 +206,9 @@ func (p parser) applicators() {
 func (p parser) objects() {
 	p.s.properties = p.members("properties")
 	p.s.patterns = p.members("patternProperties")
-	if v, ok := p.m["additionalProperties"]; ok && v != true {
+	if v, ok := p.m["additionalProperties"]; ok && v == true {
+		p.s.opensRest = true
+	} else if ok {
 		p.s.additional = p.child(v, "additionalProperties")
 	}
 	for _, v := range asList(p.m["required"]) {
@@ -335,6 +337,7 @@ func (p parser) others() {
 			case "unevaluatedProperties", "unevaluatedItems":
 				idle = inner.free()
 				p.s.closesRest = p.s.closesRest || keyword == "unevaluatedProperties" && inner.never
+				p.s.opensRest = p.s.opensRest || keyword == "unevaluatedProperties" && inner.free()
 			case "not":
 				idle = inner.never
 			case "if":

@@ -129,7 +129,7 @@ func (b *builder) finish(d *model.Decl) {
 	}
 	text, err := b.doc.text()
 	if err == nil {
-		_, err = jsonschema.Parse(json.RawMessage(text))
+		err = sound(text)
 	}
 	if err != nil {
 		b.warn(b.member, "the schema is not valid, so that some of its rules are left to the server: "+err.Error())
@@ -137,6 +137,15 @@ func (b *builder) finish(d *model.Decl) {
 	}
 	d.Schema = text
 	d.SchemaFor = b.reasonList()
+}
+
+// sound tells whether values can be validated against a schema.
+func sound(text string) error {
+	s, err := jsonschema.Parse(json.RawMessage(text))
+	if err != nil {
+		return err
+	}
+	return s.Sound()
 }
 
 // text is the schema as it is checked.

@@ -37,8 +37,9 @@ type schema struct {
 	prefix     []*schema
 	items      *schema // of the items behind prefix
 	rules      model.Rules
-	// closesRest is unevaluatedProperties: false.
-	closesRest bool
+	// closesRest is unevaluatedProperties: false; opensRest is true for it or for
+	// additionalProperties, which leaves nothing unevaluated.
+	closesRest, opensRest bool
 	// extra are the keywords that no type and no rule holds.
 	extra map[string]bool
 

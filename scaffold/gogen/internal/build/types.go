@@ -103,6 +103,9 @@ func (b *builder) unchecked(why, keyword string, at place) *model.Type {
 func (b *builder) make(f *schema, at place, e *entry) *model.Type {
 	kinds := b.doc.kinds(f)
 	if f.lost != "" && kinds == anyKind {
+		for keyword := range f.extra {
+			b.force(keyword)
+		}
 		return b.raw(f.lost, at)
 	}
 	for keyword := range f.extra {
