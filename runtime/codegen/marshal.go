@@ -36,12 +36,12 @@ func Marshal(v any) ([]byte, error) {
 //	A T        `json:"-" name:"a,b"`         a name that the tag json cannot spell; where it may be absent: json:"-,omitzero"
 //	_ struct{} `name:"a" const:"\"x\""`      a constant
 //	X map[string]T `json:"-" mcp:"rest"`     members without a field; mcp:"rest,lenient" in results
-//	_ struct{} `mcp:"closed"`                no members without a field
+//	_ [0]func() `mcp:"closed"`              no members without a field
 //	O json.RawMessage `json:"-" mcp:"other"` a value that is no object
 //
 // and of a tuple:
 //
-//	_ struct{} `mcp:"tuple"`
+//	_ [0]func() `mcp:"tuple"`
 //	V T        `mcp:"item"`                  mcp:"item,null": a pointer, may be null
 //	V *T       `mcp:"item,optional"`         may be absent
 //	_ struct{} `mcp:"item" const:"1"`        a constant

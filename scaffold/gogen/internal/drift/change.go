@@ -49,12 +49,12 @@ type Change struct {
 	Go []string `json:"go,omitempty"`
 }
 
-// Place is where the change is, for a reader.
-func (c *Change) Place() string {
+// Title is where the change is, for a reader.
+func (c *Change) Title() string {
 	var parts []string
-	if c.Kind != "server" {
+	if c.Kind != KindServer {
 		kind := c.Kind
-		if kind == "resourceTemplate" {
+		if kind == KindTemplate {
 			kind = "resource template"
 		}
 		parts = append(parts, kind+" "+c.Name)
@@ -68,7 +68,7 @@ func (c *Change) Place() string {
 }
 
 // String gives place and text in one line.
-func (c *Change) String() string { return c.Place() + ": " + c.Text }
+func (c *Change) String() string { return c.Title() + ": " + c.Text }
 
 // prose reports whether the change is one of texts alone.
 func (c *Change) prose() bool { return c.Rule == ruleProse }
@@ -101,7 +101,7 @@ func (c *Change) severity() int {
 }
 
 func sortChanges(changes []Change) {
-	order := []string{"server", "tool", "prompt", "resource", "resourceTemplate"}
+	order := []string{KindServer, KindTool, KindPrompt, KindResource, KindTemplate}
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(
 			cmp.Compare(a.severity(), b.severity()),

@@ -26,7 +26,7 @@ type Surface struct {
 // JSON.
 func Compare(old, now Surface) ([]Change, error) {
 	var changes []Change
-	server := comparer{kind: "server"}
+	server := comparer{kind: KindServer}
 	server.version("name", old.Implementation.Name, now.Implementation.Name)
 	server.version("version", old.Implementation.Version, now.Implementation.Version)
 	server.version("protocol", old.Protocol, now.Protocol)
@@ -36,10 +36,10 @@ func Compare(old, now Surface) ([]Change, error) {
 		old, now []entry
 		compare  func(c *comparer, old, now map[string]any)
 	}{
-		{"tool", toolEntries(old.Tools), toolEntries(now.Tools), (*comparer).tool},
-		{"prompt", promptEntries(old.Prompts), promptEntries(now.Prompts), (*comparer).prompt},
-		{"resource", resourceEntries(old.Resources), resourceEntries(now.Resources), (*comparer).resource},
-		{"resourceTemplate", templateEntries(old.Templates), templateEntries(now.Templates), (*comparer).resource},
+		{KindTool, toolEntries(old.Tools), toolEntries(now.Tools), (*comparer).tool},
+		{KindPrompt, promptEntries(old.Prompts), promptEntries(now.Prompts), (*comparer).prompt},
+		{KindResource, resourceEntries(old.Resources), resourceEntries(now.Resources), (*comparer).resource},
+		{KindTemplate, templateEntries(old.Templates), templateEntries(now.Templates), (*comparer).resource},
 	} {
 		more, err := compareLists(list.kind, list.old, list.now, list.compare)
 		if err != nil {

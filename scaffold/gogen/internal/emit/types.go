@@ -255,6 +255,11 @@ func (e *emitter) rest(d *model.Decl) *jen.Statement {
 	}
 }
 
+// noCompare is the type of a field for which == does not compile and a literal
+// needs the names of its fields: a struct that has it can get any other field
+// later, and code goes on compiling. Structs with a map need none.
+func noCompare() *jen.Statement { return jen.Index(jen.Lit(0)).Func().Params() }
+
 func (e *emitter) strukt(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).StructFunc(func(g *jen.Group) {
 		for _, f := range d.Fields {
@@ -278,7 +283,7 @@ func (e *emitter) strukt(g *jen.Group, d *model.Decl) {
 			comment(g, doc, fieldWidth)
 			g.Id("Extra").Map(jen.String()).Add(rest).Tag(map[string]string{"json": "-", "mcp": mcp})
 		} else {
-			g.Id("_").Struct().Tag(map[string]string{"mcp": "closed"})
+			g.Id("_").Add(noCompare()).Tag(map[string]string{"mcp": "closed"})
 		}
 		if d.Loose {
 			comment(g, []string{"Other is a value that is no object, instead of all members; nil for an object."}, fieldWidth)
@@ -294,7 +299,7 @@ func (e *emitter) strukt(g *jen.Group, d *model.Decl) {
 
 func (e *emitter) tuple(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).StructFunc(func(g *jen.Group) {
-		g.Id("_").Struct().Tag(map[string]string{"mcp": "tuple"})
+		g.Id("_").Add(noCompare()).Tag(map[string]string{"mcp": "tuple"})
 		for _, f := range d.Fields {
 			mcp := "item"
 			switch f.Presence {
