@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -84,7 +85,7 @@ func (s *Schema) Validate(raw json.RawMessage) error {
 	if err != nil || verr == nil {
 		return err
 	}
-	c := collector{s: s}
+	c := collector{s: s, value: plain(v)}
 	issues := c.collect(verr)
 	slices.SortStableFunc(issues, func(a, b Issue) int {
 		return cmp.Or(comparePointers(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))
@@ -148,10 +149,16 @@ func comparePointers(a, b string) int {
 // collector turns the validator's tree of failures into a list that a person
 // can act on.
 type collector struct {
-	s *Schema
+	s     *Schema
+	value any
 }
 
 func (c collector) collect(e *jsonschema.ValidationError) []Issue {
+	return c.under(e, nil)
+}
+
+// under collects, below a place that is known to be right.
+func (c collector) under(e *jsonschema.ValidationError, known []string) []Issue {
 	at := pointer(e.InstanceLocation)
 	switch k := e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
@@ -174,6 +181,7 @@ func (c collector) collect(e *jsonschema.ValidationError) []Issue {
 		return out
 	case *kind.PropertyNames:
 		// What is wrong with a name is said of the name alone, without a place.
+		at = pointer(c.holder(e.InstanceLocation, known, k.Property))
 		var out []Issue
 		for _, cause := range e.Causes {
 			for _, issue := range c.collect(cause) {
@@ -185,11 +193,78 @@ func (c collector) collect(e *jsonschema.ValidationError) []Issue {
 	if len(e.Causes) > 0 {
 		var out []Issue
 		for _, cause := range e.Causes {
-			out = append(out, c.collect(cause)...)
+			out = append(out, c.under(cause, e.InstanceLocation)...)
 		}
 		return out
 	}
 	return []Issue{leaf(e, at)}
+}
+
+// holder finds the object that has a member of a bad name. The validator gives
+// its place in memory that it goes on using, so that all of it behind what is
+// known, but for its length, may be of another place. It is the first object
+// there is, then, of those that have such a member.
+func (c collector) holder(location, known []string, name string) []string {
+	if has(c.value, location, name) {
+		return location
+	}
+	var find func(v any, depth int) []string
+	find = func(v any, depth int) []string {
+		switch v := v.(type) {
+		case map[string]any:
+			if _, ok := v[name]; ok && depth == 0 {
+				return []string{}
+			}
+			if depth <= 0 {
+				return nil
+			}
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				if rest := find(v[k], depth-1); rest != nil {
+					return append([]string{k}, rest...)
+				}
+			}
+		case []any:
+			if depth <= 0 {
+				return nil
+			}
+			for i, item := range v {
+				if rest := find(item, depth-1); rest != nil {
+					return append([]string{strconv.Itoa(i)}, rest...)
+				}
+			}
+		}
+		return nil
+	}
+	if rest := find(step(c.value, known), len(location)-len(known)); rest != nil {
+		return slices.Concat(known, rest)
+	}
+	return location
+}
+
+// has reports whether there is an object with such a member at a place.
+func has(v any, location []string, name string) bool {
+	m, _ := step(v, location).(map[string]any)
+	_, ok := m[name]
+	return ok
+}
+
+// step goes to a place; nil is none.
+func step(v any, location []string) any {
+	for _, token := range location {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil
+			}
+			v = at[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 // names are the properties that the schema knows at a place.
@@ -216,7 +291,7 @@ func (c collector) branches(e *jsonschema.ValidationError, at string) []Issue {
 	var want []string
 	got := ""
 	for _, cause := range e.Causes {
-		issues := c.collect(cause)
+		issues := c.under(cause, e.InstanceLocation)
 		lists = append(lists, issues)
 		if t := rootType(cause, e.InstanceLocation); t != nil {
 			got = t.Got

@@ -85,6 +85,11 @@ func TestValidate(t *testing.T) {
 		{"nullable root", `{"nullable":true,"properties":{"a":{"$ref":"#/$defs/s"}},"required":["a"],"$defs":{"s":{"type":"string"}}}`, `{"a":1}`, "at /a: want string, got number"},
 		{"not nullable", `{"type":"object","properties":{"a":{"type":"string","nullable":false}}}`, `{"a":null}`, "at /a: want string, got null"},
 		{"names", `{"properties":{"m":{"propertyNames":{"pattern":"^[a-z]$"}}}}`, `{"m":{"A/":1,"b":2}}`, "at /m/A~1: the name: does not match the pattern ^[a-z]$"},
+		{
+			"names beside other members",
+			`{"properties":{"y":{"properties":{"m":{"propertyNames":{"pattern":"^[a-z]$"}}}},"z":{"properties":{"v":{"type":"string"}}}}}`,
+			`{"y":{"m":{"A":1}},"z":{"v":1}}`, "at /y/m/A: the name: does not match the pattern ^[a-z]$\nat /z/v: want string, got number",
+		},
 		{"null keywords", `{"type":"object","properties":{"a":{"type":"string","enum":null}},"required":null}`, `{"a":"x"}`, ""},
 		{"required in a property", `{"properties":{"a":{"type":"string","required":true}}}`, `{}`, ""},
 		{"foreign pattern", `{"type":"string","pattern":"^(?!x)"}`, `"x"`, ""},
