@@ -87,6 +87,9 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 		s.lost = "nested too deeply"
 		return s
 	}
+	if d.legacy {
+		m = withoutLater(m)
+	}
 	p := parser{d, s, m, nesting}
 	if ref, ok := m["$ref"].(string); ok {
 		s.ref = ref
@@ -106,6 +109,19 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 	p.bounds()
 	p.others()
 	return s
+}
+
+// withoutLater gives a schema of draft-07 without the keywords that later
+// drafts brought: values that they would refuse are valid.
+func withoutLater(m object) object {
+	out := maps.Clone(m)
+	for _, keyword := range []string{
+		"prefixItems", "unevaluatedItems", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "minContains", "maxContains",
+		"$dynamicRef", "$recursiveRef",
+	} {
+		delete(out, keyword)
+	}
+	return out
 }
 
 // parser reads the keywords of one schema.
