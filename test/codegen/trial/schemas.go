@@ -12,6 +12,9 @@ import (
 func Schema(s Source, odd bool) json.RawMessage {
 	g := &schemas{Source: s, odd: odd, left: 40}
 	root := g.object(3)
+	if props := root["properties"].(map[string]any); len(props) == 0 {
+		props["a"] = g.schema(2) // or there would be no type
+	}
 	defs := map[string]any{}
 	for _, name := range defNames() {
 		g.left = 8
@@ -23,7 +26,7 @@ func Schema(s Source, odd bool) json.RawMessage {
 		"properties": map[string]any{"value": g.schema(1), "children": map[string]any{"type": "array", "items": ref("Node")}, "next": ref("Node")},
 	}
 	root["$defs"] = defs
-	if one(g, 6) {
+	if one(g, 4) {
 		root["$schema"] = pick[any](g, "https://json-schema.org/draft/2020-12/schema", "http://json-schema.org/draft-07/schema#")
 	}
 	return text(root)

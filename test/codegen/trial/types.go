@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"strconv"
+	"strings"
 )
 
 // Types are the Go types of a tool's arguments and result in a generated
@@ -61,7 +62,7 @@ func call(body *ast.BlockStmt) (tool, params string, called bool) {
 			return true
 		}
 		f, ok := c.Fun.(*ast.SelectorExpr)
-		if !ok || f.Sel.Name != "Call" && f.Sel.Name != "CallInto" || len(c.Args) < 3 {
+		if !ok || !strings.HasPrefix(f.Sel.Name, "Call") || len(c.Args) < 3 {
 			return true
 		}
 		if lit, ok := c.Args[1].(*ast.BasicLit); ok && lit.Kind == token.STRING {
