@@ -37,7 +37,7 @@ const docAddr = "127.0.0.1:8080"
 // together. In what a page expects, a line of three dots stands for any number
 // of lines and … for any text. "# exit N" behind a command is its exit code, 0
 // without one. Results have the form they have on a terminal: MCPCTL_OUTPUT is
-// text. The registry is the one for tests, with its sample records.
+// text. Blocks ```console module are run by [TestDocsModule]. The registry is the one for tests, with its sample records.
 func TestDocsConsole(t *testing.T) {
 	t.Parallel()
 	for _, page := range docPages(t) {
@@ -48,7 +48,7 @@ func TestDocsConsole(t *testing.T) {
 		}
 		var steps []*docStep
 		for _, b := range blocks {
-			if b.kind == "console" {
+			if b.kind == "console" && b.of != inModule {
 				s, err := docSteps(b)
 				if err != nil {
 					t.Fatal(err)
@@ -98,7 +98,7 @@ type docStep struct {
 	got  []string // what to write there, with -update; nil: leave it
 }
 
-// docSteps takes a console block apart. Lines that begin with "> " right after
+// docSteps takes a console block apart. Lines that begin with "> ", or are ">", right after
 // a command go on with it.
 func docSteps(b *docBlock) ([]*docStep, error) {
 	var steps []*docStep
@@ -114,9 +114,9 @@ func docSteps(b *docBlock) ([]*docStep, error) {
 			continue
 		}
 		s := &docStep{at: fmt.Sprintf("%s:%d", b.page, b.line+1+i)}
-		for i+1 < len(b.body) && strings.HasPrefix(b.body[i+1], "> ") {
+		for i+1 < len(b.body) && strings.HasPrefix(b.body[i+1]+" ", "> ") {
 			i++
-			command += "\n" + strings.TrimPrefix(b.body[i], "> ")
+			command += "\n" + strings.TrimPrefix(strings.TrimPrefix(b.body[i], ">"), " ")
 		}
 		s.command, s.from = command, b.line+1+i
 		if m := exitRE.FindStringSubmatch(command); m != nil {
@@ -218,7 +218,7 @@ func (g *growing) drop() {
 	g.buf.Reset()
 }
 
-func newDocShell(t *testing.T) *docShell {
+func newDocShell(t *testing.T, more ...string) *docShell {
 	t.Helper()
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no sh")
@@ -251,6 +251,7 @@ func newDocShell(t *testing.T) *docShell {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"),
 		"TMPDIR=" + home, "LC_ALL=C", "TERM=dumb", "MCPCTL_REGISTRY=" + reg.URL, "MCPCTL_OUTPUT=text", noRaceSleep,
 	}
+	cmd.Env = append(cmd.Env, more...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

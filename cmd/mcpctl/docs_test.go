@@ -22,6 +22,7 @@ import (
 // are read here, and their ```console blocks are run (docs_console_test.go).
 //
 //	```console           commands after "$ ", what they print below; run
+//	```console module    the same, in a new module that requires this one
 //	```sh                commands that are not run; they must parse
 //	```jsonc servers.json   must pass mcpctl config validate without a warning
 //	```yaml config.yaml     the same

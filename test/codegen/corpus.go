@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -97,7 +95,6 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 		if err != nil {
 			return nil, fmt.Errorf("generate %s: %w", s.Name, err)
 		}
-		documented := map[string]bool{} // by folder
 		for _, f := range out.Files {
 			name := path.Join(s.Name, f.Name)
 			if err := b.write(name, f.Data); err != nil {
@@ -112,7 +109,6 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 				continue
 			}
 			c.Files++
-			documented[path.Dir(name)] = documented[path.Dir(name)] || read.Package
 			c.Lines += strings.Count(string(f.Data), "\n")
 			c.Exported += read.Exported
 			c.Fields += read.Fields
@@ -120,11 +116,6 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 			c.Undocumented = append(c.Undocumented, read.Undocumented...)
 			if read.Unformatted {
 				c.Unformatted = append(c.Unformatted, name)
-			}
-		}
-		for _, dir := range slices.Sorted(maps.Keys(documented)) {
-			if !documented[dir] {
-				c.Undocumented = append(c.Undocumented, "package "+dir)
 			}
 		}
 		all = append(all, c)
@@ -146,8 +137,7 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 // input is all that is known of a server, test double included.
 func input(s server) gogen.Input {
 	return gogen.Input{
-		Server: s.Name, Package: s.Name, Implementation: s.List.Implementation, Protocol: s.List.Protocol,
-		Tools: s.List.Tools, Prompts: s.List.Prompts, Resources: s.List.Resources, Templates: s.List.Templates,
+		Server: s.Name, Package: s.Name, Implementation: s.List.Implementation, Tools: s.List.Tools,
 		ImportPath: benchModule + "/" + s.Name,
 	}
 }

@@ -15,8 +15,6 @@ import (
 type source struct {
 	// Unformatted is set where gofmt would change the file.
 	Unformatted bool
-	// Package is set where the file says what its package is.
-	Package bool
 	// Undocumented are the exported symbols without a comment: types, functions,
 	// methods, constants and variables (a comment on their group counts),
 	// fields, and methods of interfaces.
@@ -40,7 +38,9 @@ func readSource(name string, data []byte) (source, error) {
 		return s, err
 	}
 	s.Unformatted = !bytes.Equal(formatted, data)
-	s.Package = file.Doc != nil
+	if file.Doc == nil {
+		s.Undocumented = append(s.Undocumented, "package "+file.Name.Name)
+	}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
