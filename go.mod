@@ -31,6 +31,7 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/rogpeppe/go-internal v1.16.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
 )
 
 require (

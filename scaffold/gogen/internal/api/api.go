@@ -204,7 +204,7 @@ func Breaks(old, now API) []Break {
 		was := old[name]
 		is, ok := now[name]
 		switch of, _, member := strings.Cut(name, "."); {
-		case ok && (was == is || was == "struct" && is == comparableStruct):
+		case ok && (was == is || was == "struct" && is == comparableStruct || wider(was, is)):
 		case ok && was == comparableStruct && is == "struct":
 			out = append(out, Break{name, was, "no longer comparable"})
 		case ok:
@@ -215,6 +215,22 @@ func Breaks(old, now API) []Break {
 		}
 	}
 	return out
+}
+
+// wider reports whether two constructors of a union differ in that the second
+// takes more alternatives.
+func wider(was, is string) bool {
+	terms := func(text string) (set []string, rest string) {
+		in, ok := strings.CutPrefix(text, "func[")
+		if !ok {
+			return nil, text
+		}
+		in, rest, _ = strings.Cut(in, "]")
+		return strings.Split(in, " | "), rest
+	}
+	a, restA := terms(was)
+	b, restB := terms(is)
+	return len(a) > 0 && restA == restB && !slices.ContainsFunc(a, func(term string) bool { return !slices.Contains(b, term) })
 }
 
 // String is a line about it.

@@ -41,6 +41,10 @@ type Label struct{ codegen.OneOf[LabelArm] }
 
 type Gone struct{ X int }
 
+func NewLabel[T LabelA | LabelB](v T) Label { return Label{} }
+
+func NewOther[T A | B](v T) Label { return Label{} }
+
 var ModeAuto = Mode{1}
 `
 
@@ -76,6 +80,10 @@ const DefaultB = 1.5
 type Label struct{ codegen.OneOf[OtherArm] }
 
 var ModeAuto = Other{1}
+
+func NewLabel[T LabelA | LabelC | LabelB](v T) Label { return Label{} }
+
+func NewOther[T A | C](v T) Label { return Label{} }
 `
 
 func TestBreaks(t *testing.T) {
@@ -104,6 +112,7 @@ func TestBreaks(t *testing.T) {
 		"Label.OneOf: was embedded codegen.OneOf[LabelArm], is embedded codegen.OneOf[OtherArm]",
 		"Level: was type string, is type int64",
 		"ModeAuto: was var Mode, is var Other",
+		"NewOther: was func[A | B](T) Label, is func[A | C](T) Label",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
