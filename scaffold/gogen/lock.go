@@ -2,6 +2,7 @@ package gogen
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -190,7 +191,7 @@ func rawEntries[T any](list []T, of func(T) (key string, raw json.RawMessage, v 
 		out = append(out, rawEntry{key, raw})
 	}
 	slices.SortFunc(out, func(a, b rawEntry) int {
-		return cmpOr(strings.Compare(a.key, b.key), bytes.Compare(a.raw, b.raw))
+		return cmp.Or(strings.Compare(a.key, b.key), bytes.Compare(a.raw, b.raw))
 	})
 	return slices.CompactFunc(out, func(a, b rawEntry) bool { return a.key == b.key && bytes.Equal(a.raw, b.raw) })
 }

@@ -15,6 +15,9 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 			break
 		}
 	}
+	if r.MaxItems != nil && *r.MaxItems <= int64(len(prefix)) && len(prefix) > 0 {
+		prefix, items = prefix[:*r.MaxItems], never(f.pointer+"/maxItems")
+	}
 	if len(prefix) == 0 {
 		if items != nil && b.doc.impossible(items) {
 			zero := int64(0)
@@ -47,6 +50,12 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 	}
 	if items == nil || !b.doc.impossible(items) {
 		d.Rest, d.RestNull = b.build(items, at.item())
+	} else {
+		r.MaxItems = nil // the fields are all there is
+		if need > int64(len(prefix)) {
+			r.MinItems = nil
+			b.force("minItems")
+		}
 	}
 	if need <= int64(len(prefix)) {
 		r.MinItems = nil

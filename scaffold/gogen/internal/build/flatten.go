@@ -73,10 +73,7 @@ func never(pointer string) *schema { return &schema{pointer: pointer, never: tru
 // are left out. The same arms give the same schema, so that a type that
 // contains itself through allOf is found again.
 func (d *document) all(arms ...*schema) *schema {
-	var list []*schema
-	for _, arm := range arms {
-		list = d.spread(list, arm, 0)
-	}
+	list := d.spread(arms...)
 	switch len(list) {
 	case 0:
 		return nil
@@ -104,7 +101,7 @@ func (d *document) remember(s *schema) {
 	if !bare.free() {
 		return
 	}
-	if list := d.spread(nil, s, 0); len(list) > 1 {
+	if list := d.spread(s); len(list) > 1 {
 		if key := keyOf(list); d.merged[key] == nil {
 			d.merged[key] = s
 		}
@@ -120,26 +117,34 @@ func keyOf(list []*schema) string {
 	return "all(" + strings.Join(pointers, ",") + ")"
 }
 
-// spread adds a schema to a list, or its parts where it is nothing but an
-// allOf.
-func (d *document) spread(list []*schema, s *schema, depth int) []*schema {
-	if s == nil || s.free() {
-		return list
-	}
-	s = d.follow(s)
-	if s.free() {
-		return list
-	}
-	bare := *s
-	bare.allOf = nil
-	if len(s.allOf) > 0 && bare.free() && depth < maxDepth {
-		for _, arm := range s.allOf {
-			list = d.spread(list, arm, depth+1)
+// spread lists schemas, and in place of one that is nothing but an allOf its
+// arms; each once, and none that says nothing.
+func (d *document) spread(arms ...*schema) []*schema {
+	var list []*schema
+	seen := map[*schema]bool{}
+	var add func(s *schema, depth int)
+	add = func(s *schema, depth int) {
+		if s == nil || s.free() {
+			return
 		}
-		return list
+		s = d.follow(s)
+		if s.free() || seen[s] {
+			return
+		}
+		seen[s] = true
+		d.steps++
+		bare := *s
+		bare.allOf = nil
+		if len(s.allOf) == 0 || !bare.free() || depth > maxDepth || d.steps > maxSteps {
+			list = append(list, s)
+			return
+		}
+		for _, arm := range s.allOf {
+			add(arm, depth+1)
+		}
 	}
-	if slices.Contains(list, s) {
-		return list
+	for _, arm := range arms {
+		add(arm, 0)
 	}
-	return append(list, s)
+	return list
 }

@@ -13,10 +13,10 @@ import (
 func (b *builder) text(f *schema) *model.Type {
 	t := &model.Type{Kind: model.String}
 	format := f.format
-	if format == "" && (f.encoding == "base64" || f.encoding == "base64url") {
+	if format == "" && f.encoding == "base64" {
 		format = "byte"
 	}
-	if name, ok := formats()[format]; ok {
+	if name := formatType(format); name != "" {
 		t.Kind, t.Format = model.Format, name
 	}
 	r := model.Rules{MinLength: f.rules.MinLength, MaxLength: f.rules.MaxLength}
@@ -32,12 +32,34 @@ func (b *builder) text(f *schema) *model.Type {
 	return t
 }
 
-// formats are those that package runtime has a type for, and its name.
-func formats() map[string]string {
-	return map[string]string{
-		"date-time": "DateTime", "date": "Date", "time": "TimeOfDay", "duration": "Duration", "uri": "URI", "uri-reference": "URIReference",
-		"uuid": "UUID", "email": "Email", "ipv4": "IPv4", "ipv6": "IPv6", "byte": "Base64",
+// formatType is the type of package runtime for strings of a format; "" is
+// none.
+func formatType(format string) string {
+	switch format {
+	case "date-time":
+		return "DateTime"
+	case "date":
+		return "Date"
+	case "time":
+		return "TimeOfDay"
+	case "duration":
+		return "Duration"
+	case "uri":
+		return "URI"
+	case "uri-reference":
+		return "URIReference"
+	case "uuid":
+		return "UUID"
+	case "email":
+		return "Email"
+	case "ipv4":
+		return "IPv4"
+	case "ipv6":
+		return "IPv6"
+	case "byte":
+		return "Base64"
 	}
+	return ""
 }
 
 // rules gives nil for no rules at all.

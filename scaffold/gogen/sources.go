@@ -1,0 +1,141 @@
+package gogen
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/build"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+)
+
+// source is one entry of a list in its canonical form, which is the same for
+// every order of members and spelling of numbers.
+type source[T any] struct {
+	key       string
+	value     T
+	canonical []byte
+}
+
+// sorted gives the entries of a list in the order of their keys, each once.
+// Two different entries of one key are an error: the second could not be
+// reached.
+func sorted[T any](list []T, what string, key func(T) string, raw func(*T) *json.RawMessage) ([]source[T], error) {
+	out := make([]source[T], 0, len(list))
+	for _, v := range list {
+		s := source[T]{key: key(v), value: v}
+		text := raw(&s.value)
+		if *text == nil {
+			var err error
+			if *text, err = json.Marshal(v); err != nil {
+				return nil, entryError(what, s.key, err.Error())
+			}
+		}
+		var err error
+		if s.canonical, err = codegen.Canonical(*text); err != nil {
+			return nil, entryError(what, s.key, err.Error())
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b source[T]) int {
+		return cmp.Or(cmp.Compare(a.key, b.key), bytes.Compare(a.canonical, b.canonical))
+	})
+	out = slices.CompactFunc(out, func(a, b source[T]) bool { return a.key == b.key && bytes.Equal(a.canonical, b.canonical) })
+	for i := 1; i < len(out); i++ {
+		if out[i].key == out[i-1].key {
+			return nil, entryError(what, out[i].key, "the server lists two different "+what+"s of this name")
+		}
+	}
+	return out, nil
+}
+
+func entryError(what, key, reason string) error {
+	if what == "tool" {
+		return &Error{Tool: key, Reason: reason}
+	}
+	return &Error{Reason: fmt.Sprintf("%s %q: %s", what, key, reason)}
+}
+
+// sources are all lists, sorted.
+type sources struct {
+	tools     []source[runtime.Tool]
+	prompts   []source[runtime.Prompt]
+	resources []source[runtime.Resource]
+	templates []source[runtime.ResourceTemplate]
+}
+
+func sortSources(in *Input) (*sources, error) {
+	var s sources
+	var err error
+	if s.tools, err = sorted(in.Tools, "tool", func(t runtime.Tool) string { return t.Name },
+		func(t *runtime.Tool) *json.RawMessage { return &t.Raw }); err != nil {
+		return nil, err
+	}
+	if s.prompts, err = sorted(in.Prompts, "prompt", func(p runtime.Prompt) string { return p.Name },
+		func(p *runtime.Prompt) *json.RawMessage { return &p.Raw }); err != nil {
+		return nil, err
+	}
+	if s.resources, err = sorted(in.Resources, "resource", func(r runtime.Resource) string { return r.URI },
+		func(r *runtime.Resource) *json.RawMessage { return &r.Raw }); err != nil {
+		return nil, err
+	}
+	s.templates, err = sorted(in.Templates, "resource template", func(r runtime.ResourceTemplate) string { return r.URITemplate },
+		func(r *runtime.ResourceTemplate) *json.RawMessage { return &r.Raw })
+	if err != nil {
+		return nil, err
+	}
+	return &s, nil
+}
+
+func values[T any](list []source[T]) []T {
+	out := make([]T, len(list))
+	for i := range list {
+		out[i] = list[i].value
+	}
+	return out
+}
+
+// model builds the model, with digests.
+func (s *sources) model(in *Input) (*model.Package, error) {
+	implementation := in.Implementation.Name
+	if implementation != "" && in.Implementation.Version != "" {
+		implementation += " "
+	}
+	p := build.Build(build.Input{
+		Package: in.Package, Server: in.Server, Implementation: implementation + in.Implementation.Version, Protocol: in.Protocol,
+		Tools: values(s.tools), Prompts: values(s.prompts), Resources: values(s.resources), Templates: values(s.templates),
+		Decimals: in.Decimals,
+	})
+	for i, t := range p.Tools {
+		d, err := codegen.DigestTool(s.tools[i].canonical)
+		if err != nil {
+			return nil, entryError("tool", t.Name, err.Error())
+		}
+		t.Digest = d.Structure
+	}
+	p.Digest = s.digest()
+	return p, nil
+}
+
+// digest is one of all that is generated from.
+func (s *sources) digest() string {
+	var all []byte
+	add := func(kind string, canonical []byte) { all = append(append(append(append(all, kind...), ' '), canonical...), '\n') }
+	for _, e := range s.tools {
+		add("tool", e.canonical)
+	}
+	for _, e := range s.prompts {
+		add("prompt", e.canonical)
+	}
+	for _, e := range s.resources {
+		add("resource", e.canonical)
+	}
+	for _, e := range s.templates {
+		add("template", e.canonical)
+	}
+	return codegen.Digest(all)
+}
