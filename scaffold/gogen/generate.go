@@ -71,7 +71,7 @@ type File struct {
 const (
 	SourceFile = emit.SourceFile
 	// DoubleFile is the test double's, in a folder of its own.
-	DoubleFile = "fake_gen.go"
+	DoubleFile = emit.DoubleFile
 	// ToolsFile is what older versions kept in place of the lock file.
 	ToolsFile = "tools.json"
 )
@@ -153,6 +153,13 @@ func Generate(in Input) (*Output, error) {
 	}
 	for _, f := range source {
 		out.Files = append(out.Files, File(f))
+	}
+	if in.ImportPath != "" {
+		double, err := emit.Double(p, in.ImportPath)
+		if err != nil {
+			return nil, &Error{Reason: err.Error()}
+		}
+		out.Files = append(out.Files, File{emit.DoubleName(in.Package) + "/" + double.Name, double.Data})
 	}
 	file, err := lock.Marshal()
 	if err != nil {

@@ -155,7 +155,7 @@ func checkSource(t testing.TB, source string) {
 	for _, imp := range parsed.Imports {
 		switch imp.Path.Value {
 		case `"context"`, `"encoding/json"`, `"iter"`, `"slices"`, `"github.com/mcpctl/mcpctl/runtime"`,
-		`"github.com/mcpctl/mcpctl/runtime/codegen"`, `"github.com/mcpctl/mcpctl/runtime/schema"`:
+			`"github.com/mcpctl/mcpctl/runtime/codegen"`, `"github.com/mcpctl/mcpctl/runtime/schema"`:
 		default:
 			t.Errorf("imports %s", imp.Path.Value)
 		}

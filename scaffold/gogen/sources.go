@@ -124,7 +124,9 @@ func (s *sources) model(in *Input) (*model.Package, error) {
 // digest is one of all that is generated from.
 func (s *sources) digest() string {
 	var all []byte
-	add := func(kind string, canonical []byte) { all = append(append(append(append(all, kind...), ' '), canonical...), '\n') }
+	add := func(kind string, canonical []byte) {
+		all = append(append(append(append(all, kind...), ' '), canonical...), '\n')
+	}
 	for _, e := range s.tools {
 		add("tool", e.canonical)
 	}

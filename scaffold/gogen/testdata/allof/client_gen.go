@@ -55,7 +55,7 @@ func (c *Client) Conflict(ctx context.Context, opts ...runtime.CallOption) (*run
 	return c.core.Call(ctx, "conflict", ConflictParams{}, opts)
 }
 
-// ConflictParams has no documentation.
+// ConflictParams are the arguments of [Client.Conflict].
 type ConflictParams struct {
 	Closed *ConflictClosed `json:"closed,omitzero"`
 	// JSON: the schema allows no value.
@@ -75,7 +75,8 @@ func (p ConflictParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *ConflictParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its false. The error is a
+// [*runtime.FieldError].
 func (p ConflictParams) Validate() error { return codegen.CheckSchema(conflictParamsSchema, &p) }
 
 var conflictParamsSchema = schema.Lazy(`{"properties":{"closed":{"allOf":[{"additionalProperties":false,"properties":{"a":{"type":"string"}},"type":"object"},{"properties":{"b":{"type":"string"}},"type":"object"}]},"enums":{"allOf":[{"enum":["a"]},{"enum":["b"]}]},"never":{"allOf":[{"type":"string"},false]},"types":{"allOf":[{"type":"string"},{"type":"integer"}]},"unions":{"allOf":[{"anyOf":[{"type":"string"},{"type":"integer"}]},{"anyOf":[{"type":"boolean"},{"type":"integer"}]}]}},"type":"object"}`)
@@ -102,7 +103,7 @@ func (c *Client) Merge(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "merge", MergeParams{}, opts)
 }
 
-// MergeParams has no documentation.
+// MergeParams are the arguments of [Client.Merge].
 type MergeParams struct {
 	// Only described anew.
 	Alias *MergeBaseXdf5d0909 `json:"alias,omitzero"`
@@ -226,7 +227,7 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "root", p, opts)
 }
 
-// RootParams has no documentation.
+// RootParams are the arguments of [Client.Root].
 type RootParams struct {
 	A string  `json:"a"`
 	B *string `json:"b,omitzero"`

@@ -68,7 +68,7 @@ func (c *Client) CreateEntities(ctx context.Context, opts ...runtime.CallOption)
 	return &r, nil
 }
 
-// CreateEntitiesParams has no documentation.
+// CreateEntitiesParams are the arguments of [Client.CreateEntities].
 type CreateEntitiesParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -86,7 +86,7 @@ func (CreateEntitiesParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p CreateEntitiesParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// CreateEntitiesResult has no documentation.
+// CreateEntitiesResult is what [Client.CreateEntities] returns.
 type CreateEntitiesResult struct {
 	Entities []CreateEntitiesResultEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
@@ -134,7 +134,7 @@ func (c *Client) EditFile(ctx context.Context, p EditFileParams, opts ...runtime
 	return c.core.Call(ctx, "edit_file", p, opts)
 }
 
-// EditFileParams has no documentation.
+// EditFileParams are the arguments of [Client.EditFile].
 type EditFileParams struct {
 	Edits []EditFileEditsItem `json:"edits"`
 	Path  string              `json:"path"`
@@ -185,7 +185,7 @@ func (c *Client) GetAnnotatedMessage(ctx context.Context, p GetAnnotatedMessageP
 	return c.core.Call(ctx, "get-annotated-message", p, opts)
 }
 
-// GetAnnotatedMessageParams has no documentation.
+// GetAnnotatedMessageParams are the arguments of [Client.GetAnnotatedMessage].
 type GetAnnotatedMessageParams struct {
 	// Type of message to demonstrate different annotation patterns.
 	MessageType GetAnnotatedMessageType `json:"messageType"`
@@ -248,11 +248,11 @@ func (c *Client) GzipFileAsResource(ctx context.Context, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "gzip-file-as-resource", GzipFileAsResourceParams{}, opts)
 }
 
-// GzipFileAsResourceParams has no documentation.
+// GzipFileAsResourceParams are the arguments of [Client.GzipFileAsResource].
 type GzipFileAsResourceParams struct {
 	// The server's default:
 	// "https://raw.githubusercontent.com/modelcontextprotocol/servers/refs/heads/main/README.md".
-	Data *runtime.uri `json:"data,omitzero"`
+	Data *runtime.URI `json:"data,omitzero"`
 	// The server's default: "README.md.gz".
 	Name *string `json:"name,omitzero"`
 	// The server's default: "resourceLink".
@@ -269,7 +269,7 @@ func (p *GzipFileAsResourceParams) UnmarshalJSON(b []byte) error { return codege
 
 // The server's defaults for members of [GzipFileAsResourceParams].
 const (
-	DefaultGzipFileAsResourceData       runtime.uri                  = "https://raw.githubusercontent.com/modelcontextprotocol/servers/refs/heads/main/README.md"
+	DefaultGzipFileAsResourceData       runtime.URI                  = "https://raw.githubusercontent.com/modelcontextprotocol/servers/refs/heads/main/README.md"
 	DefaultGzipFileAsResourceName       string                       = "README.md.gz"
 	DefaultGzipFileAsResourceOutputType GzipFileAsResourceOutputType = "resourceLink"
 )
@@ -315,7 +315,7 @@ func (c *Client) IssueWrite(ctx context.Context, p IssueWriteParams, opts ...run
 	return c.core.Call(ctx, "issue_write", p, opts)
 }
 
-// IssueWriteParams has no documentation.
+// IssueWriteParams are the arguments of [Client.IssueWrite].
 type IssueWriteParams struct {
 	Method      IssueWriteMethod       `json:"method"`
 	Owner       string                 `json:"owner"`
@@ -386,9 +386,9 @@ func (p IssueWriteFieldsItem) Validate() error {
 	return codegen.At(codegen.If(p.Value, IssueWriteFieldsItemValue.Validate), "value")
 }
 
-// IssueWriteFieldsItemValue It holds a [IssueWriteFieldsItemValueString], a
-// [IssueWriteFieldsItemValueNumber] or a [IssueWriteFieldsItemValueBoolean];
-// [NewIssueWriteFieldsItemValue] makes it.
+// IssueWriteFieldsItemValue is a value that the tool issue_write takes: a
+// [IssueWriteFieldsItemValueString], a [IssueWriteFieldsItemValueNumber] or a
+// [IssueWriteFieldsItemValueBoolean]. [NewIssueWriteFieldsItemValue] makes one.
 type IssueWriteFieldsItemValue struct {
 	codegen.OneOf[IssueWriteFieldsItemValueArm]
 }
@@ -432,17 +432,17 @@ func (p IssueWriteFieldsItemValue) Validate() error {
 	return codegen.CheckArm[IssueWriteFieldsItemValueUnknown](p.Value())
 }
 
-// IssueWriteFieldsItemValueString has no documentation.
+// IssueWriteFieldsItemValueString is a string that the tool issue_write takes.
 type IssueWriteFieldsItemValueString string
 
-// IssueWriteFieldsItemValueNumber has no documentation.
+// IssueWriteFieldsItemValueNumber is a number that the tool issue_write takes.
 type IssueWriteFieldsItemValueNumber float64
 
-// IssueWriteFieldsItemValueBoolean has no documentation.
+// IssueWriteFieldsItemValueBoolean is true or false, that the tool issue_write takes.
 type IssueWriteFieldsItemValueBoolean bool
 
-// IssueWriteMilestone It holds a [IssueWriteMilestoneString] or a [IssueWriteMilestoneNumber];
-// [NewIssueWriteMilestone] makes it.
+// IssueWriteMilestone is a value that the tool issue_write takes: a [IssueWriteMilestoneString] or
+// a [IssueWriteMilestoneNumber]. [NewIssueWriteMilestone] makes one.
 type IssueWriteMilestone struct {
 	codegen.OneOf[IssueWriteMilestoneArm]
 }
@@ -483,10 +483,10 @@ func (p IssueWriteMilestone) Validate() error {
 	return codegen.CheckArm[IssueWriteMilestoneUnknown](p.Value())
 }
 
-// IssueWriteMilestoneString has no documentation.
+// IssueWriteMilestoneString is a string that the tool issue_write takes.
 type IssueWriteMilestoneString string
 
-// IssueWriteMilestoneNumber has no documentation.
+// IssueWriteMilestoneNumber is a number that the tool issue_write takes.
 type IssueWriteMilestoneNumber float64
 
 // MovePage calls the tool "move-page".
@@ -494,7 +494,7 @@ func (c *Client) MovePage(ctx context.Context, p MovePageParams, opts ...runtime
 	return c.core.Call(ctx, "move-page", p, opts)
 }
 
-// MovePageParams has no documentation.
+// MovePageParams are the arguments of [Client.MovePage].
 type MovePageParams struct {
 	PageID   string          `json:"page_id"`
 	Parent   MovePageParent  `json:"parent"`
@@ -511,8 +511,8 @@ func (p *MovePageParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p MovePageParams) Validate() error { return codegen.At(p.Parent.Validate(), "parent") }
 
-// MovePageParent It holds a [MovePageParentPageID], a [MovePageParentDatabaseID] or a
-// [MovePageParentWorkspace]; [NewMovePageParent] makes it.
+// MovePageParent is a value that the tool move-page takes: a [MovePageParentPageID], a
+// [MovePageParentDatabaseID] or a [MovePageParentWorkspace]. [NewMovePageParent] makes one.
 type MovePageParent struct {
 	codegen.OneOf[MovePageParentArm]
 }
@@ -600,7 +600,7 @@ func (c *Client) Odds(ctx context.Context, p OddsParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "odds", p, opts)
 }
 
-// OddsParams has no documentation.
+// OddsParams are the arguments of [Client.Odds].
 type OddsParams struct {
 	UserIDKebab string `json:"user-id"`
 	// The member "version" is always 2 and needs no field.
@@ -621,7 +621,8 @@ func (p OddsParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *OddsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its patternProperties. The
+// error is a [*runtime.FieldError].
 func (p OddsParams) Validate() error { return codegen.CheckSchema(oddsParamsSchema, &p) }
 
 var oddsParamsSchema = schema.Lazy(`{"properties":{"headers":{"additionalProperties":false,"patternProperties":{"^x-":{"type":"string"}},"type":"object"},"mode":{"enum":["auto",0,null,true]},"pair":{"items":false,"minItems":2,"prefixItems":[{"type":"string"},{"type":"integer"}],"type":"array"},"user-id":{"type":"string"},"userId":{"type":"string"},"user_id":{"type":"string"},"version":{"const":2},"日本":{"type":"string"}},"required":["user-id","version"],"type":"object"}`)
@@ -666,7 +667,7 @@ func (c *Client) SearchEvents(ctx context.Context, p SearchEventsParams, opts ..
 	return c.core.Call(ctx, "search_events", p, opts)
 }
 
-// SearchEventsParams has no documentation.
+// SearchEventsParams are the arguments of [Client.SearchEvents].
 type SearchEventsParams struct {
 	OrganizationSlug string `json:"organizationSlug"`
 	// The server's default: "errors".
@@ -738,8 +739,9 @@ func (p SearchEventsDataset) Valid() bool { return slices.Contains(p.Values(), p
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p SearchEventsDataset) Validate() error { return codegen.Enum(p) }
 
-// SearchEventsEnvironment It holds a [SearchEventsEnvironmentString] or a
-// [SearchEventsEnvironmentArray]; [NewSearchEventsEnvironment] makes it.
+// SearchEventsEnvironment is a value that the tool search_events takes: a
+// [SearchEventsEnvironmentString] or a [SearchEventsEnvironmentArray]. [NewSearchEventsEnvironment]
+// makes one.
 type SearchEventsEnvironment struct {
 	codegen.OneOf[SearchEventsEnvironmentArm]
 }
@@ -781,10 +783,10 @@ func (p SearchEventsEnvironment) Validate() error {
 	return codegen.CheckArm[SearchEventsEnvironmentUnknown](p.Value())
 }
 
-// SearchEventsEnvironmentString has no documentation.
+// SearchEventsEnvironmentString is a string that the tool search_events takes.
 type SearchEventsEnvironmentString string
 
-// SearchEventsEnvironmentArray has no documentation.
+// SearchEventsEnvironmentArray is a list that the tool search_events takes.
 type SearchEventsEnvironmentArray []string
 
 // Tree calls the tool "tree".
@@ -792,7 +794,7 @@ func (c *Client) Tree(ctx context.Context, p TreeParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "tree", p, opts)
 }
 
-// TreeParams has no documentation.
+// TreeParams are the arguments of [Client.Tree].
 type TreeParams struct {
 	// Node.
 	Root TreeNode `json:"root"`
@@ -867,7 +869,8 @@ func (p TreeNodeParent) Validate() error {
 	)
 }
 
-// TreeNodeParentPet It holds a [TreeCat] or a [TreeDog]; [NewTreeNodeParentPet] makes it.
+// TreeNodeParentPet is a value that the tool tree takes: a [TreeCat] or a [TreeDog].
+// [NewTreeNodeParentPet] makes one.
 type TreeNodeParentPet struct {
 	codegen.OneOf[TreeNodeParentPetArm]
 }
@@ -947,7 +950,7 @@ func (c *Client) UpdateIssueLabels(ctx context.Context, p UpdateIssueLabelsParam
 	return c.core.Call(ctx, "update_issue_labels", p, opts)
 }
 
-// UpdateIssueLabelsParams has no documentation.
+// UpdateIssueLabelsParams are the arguments of [Client.UpdateIssueLabels].
 type UpdateIssueLabelsParams struct {
 	// At least 1.
 	IssueNumber float64                 `json:"issue_number"`
@@ -972,8 +975,9 @@ func (p UpdateIssueLabelsParams) Validate() error {
 	)
 }
 
-// UpdateIssueLabelsItem It holds a [UpdateIssueLabelsItemString] or a
-// [UpdateIssueLabelsItemObject]; [NewUpdateIssueLabelsItem] makes it.
+// UpdateIssueLabelsItem is a value that the tool update_issue_labels takes: a
+// [UpdateIssueLabelsItemString] or a [UpdateIssueLabelsItemObject]. [NewUpdateIssueLabelsItem]
+// makes one.
 type UpdateIssueLabelsItem struct {
 	codegen.OneOf[UpdateIssueLabelsItemArm]
 }
@@ -1014,7 +1018,7 @@ func (p UpdateIssueLabelsItem) Validate() error {
 	return codegen.CheckArm[UpdateIssueLabelsItemUnknown](p.Value())
 }
 
-// UpdateIssueLabelsItemString has no documentation.
+// UpdateIssueLabelsItemString is a string that the tool update_issue_labels takes.
 type UpdateIssueLabelsItemString string
 
 // UpdateIssueLabelsItemObject is an object that the tool update_issue_labels takes.

@@ -52,7 +52,7 @@ func (c *Client) Store(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "store", StoreParams{}, opts)
 }
 
-// StoreParams has no documentation.
+// StoreParams are the arguments of [Client.Store].
 type StoreParams struct {
 	Anything json.RawMessage            `json:"anything,omitzero"`
 	Const    *StoreConst                `json:"const,omitzero"`
@@ -101,7 +101,8 @@ func (p StoreConst) Valid() bool { return slices.Contains(p.Values(), p) }
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p StoreConst) Validate() error { return codegen.Enum(p) }
 
-// StoreEither It holds a [StoreEitherNumber] or a [StoreEitherObject]; [NewStoreEither] makes it.
+// StoreEither is a value that the tool store takes: a [StoreEitherNumber] or a [StoreEitherObject].
+// [NewStoreEither] makes one.
 type StoreEither struct {
 	codegen.OneOf[StoreEitherArm]
 }
@@ -139,10 +140,10 @@ func (p *StoreEither) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p StoreEither) Validate() error { return codegen.CheckArm[StoreEitherUnknown](p.Value()) }
 
-// StoreEitherNumber has no documentation.
+// StoreEitherNumber is a number that the tool store takes.
 type StoreEitherNumber int64
 
-// StoreEitherObject has no documentation.
+// StoreEitherObject is a map that the tool store takes.
 type StoreEitherObject map[string]json.RawMessage
 
 // StoreEnum is one of the values that the tool store knows.

@@ -48,7 +48,7 @@ func (c *Client) EditFile(ctx context.Context, p EditFileParams, opts ...runtime
 	return c.core.Call(ctx, "edit_file", p, opts)
 }
 
-// EditFileParams has no documentation.
+// EditFileParams are the arguments of [Client.EditFile].
 type EditFileParams struct {
 	Edits []EditFileEditsItem `json:"edits"`
 	Path  string              `json:"path"`

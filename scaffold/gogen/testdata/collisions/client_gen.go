@@ -58,7 +58,7 @@ func (c *Client) Client(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "client", ClientParams{}, opts)
 }
 
-// ClientParams has no documentation.
+// ClientParams are the arguments of [Client.Client].
 type ClientParams struct {
 	C    *string `json:"c,omitzero"`
 	Core *string `json:"core,omitzero"`
@@ -86,7 +86,7 @@ func (c *Client) GetUserKebab(ctx context.Context, opts ...runtime.CallOption) (
 	return c.core.Call(ctx, "get-user", GetUserKebabParams{}, opts)
 }
 
-// GetUserKebabParams has no documentation.
+// GetUserKebabParams are the arguments of [Client.GetUserKebab].
 type GetUserKebabParams struct {
 	ID *string `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -116,7 +116,7 @@ func (c *Client) GetUser(ctx context.Context, p GetUserParams, opts ...runtime.C
 	return &r, nil
 }
 
-// GetUserParams has no documentation.
+// GetUserParams are the arguments of [Client.GetUser].
 type GetUserParams struct {
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
@@ -132,7 +132,7 @@ func (p *GetUserParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (GetUserParams) Validate() error { return nil }
 
-// GetUserResult has no documentation.
+// GetUserResult is what [Client.GetUser] returns.
 type GetUserResult struct {
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
@@ -155,7 +155,7 @@ func (c *Client) GetUserSnake(ctx context.Context, p GetUserSnakeParams, opts ..
 	return c.core.Call(ctx, "get_user", p, opts)
 }
 
-// GetUserSnakeParams has no documentation.
+// GetUserSnakeParams are the arguments of [Client.GetUserSnake].
 type GetUserSnakeParams struct {
 	UserIDKebab     string              `json:"user-id"`
 	UserIDX9518a04e *float64            `json:"UserID,omitzero"`
@@ -196,7 +196,7 @@ func (c *Client) GetUserParams(ctx context.Context, opts ...runtime.CallOption) 
 	return c.core.Call(ctx, "get_user_params", GetUserParamsParams{}, opts)
 }
 
-// GetUserParamsParams has no documentation.
+// GetUserParamsParams are the arguments of [Client.GetUserParams].
 type GetUserParamsParams struct {
 	ApplyToMember     *string `json:"applyTo,omitzero"`
 	MarshalJSONMember *string `json:"marshalJSON,omitzero"`
@@ -237,7 +237,7 @@ func (c *Client) Levels(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "levels", LevelsParams{}, opts)
 }
 
-// LevelsParams has no documentation.
+// LevelsParams are the arguments of [Client.Levels].
 type LevelsParams struct {
 	Level       *LevelsLevel       `json:"level,omitzero"`
 	LevelValues *LevelsLevelValues `json:"level-values,omitzero"`
@@ -317,7 +317,7 @@ func (c *Client) New(ctx context.Context, opts ...runtime.CallOption) (*NewResul
 	return &r, nil
 }
 
-// NewParams has no documentation.
+// NewParams are the arguments of [Client.New].
 type NewParams struct {
 	Err    *string `json:"err,omitzero"`
 	String *string `json:"string,omitzero"`
@@ -337,7 +337,7 @@ func (NewParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p NewParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// NewResult has no documentation.
+// NewResult is what [Client.New] returns.
 type NewResult struct {
 	RawMemberX40d32bfc *int64  `json:"Raw,omitzero"`
 	RawMemberX30ca49fc *string `json:"raw,omitzero"`

@@ -56,7 +56,7 @@ func (c *Client) Draw(ctx context.Context, p DrawParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// DrawParams has no documentation.
+// DrawParams are the arguments of [Client.Draw].
 type DrawParams struct {
 	// The member "deep" is always {"a":[1,true],"b":null} and needs no field.
 	_ struct{} `const:"{\"a\":[1,true],\"b\":null}" name:"deep"`
@@ -89,7 +89,7 @@ func (p DrawParams) Validate() error {
 	)
 }
 
-// DrawResult has no documentation.
+// DrawResult is what [Client.Draw] returns.
 type DrawResult struct {
 	Area float64 `json:"area"`
 	// The member "kind" is always "shape" and needs no field.

@@ -50,7 +50,7 @@ func (c *Client) Render(ctx context.Context, p RenderParams, opts ...runtime.Cal
 	return c.core.Call(ctx, "render", p, opts)
 }
 
-// RenderParams has no documentation.
+// RenderParams are the arguments of [Client.Render].
 type RenderParams struct {
 	// The server's default: "r".
 	Required string `json:"required"`
@@ -80,7 +80,7 @@ type RenderParams struct {
 	// The server's default: "ten".
 	Unfit *int64 `json:"unfit,omitzero"`
 	// The server's default: "2024-01-01".
-	When *runtime.date `json:"when,omitzero"`
+	When *runtime.Date `json:"when,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -102,7 +102,7 @@ const (
 	DefaultRenderOn       bool         = true
 	DefaultRenderRatio    float64      = 0.5
 	DefaultRenderUnfit                 = "ten"
-	DefaultRenderWhen     runtime.date = "2024-01-01"
+	DefaultRenderWhen     runtime.Date = "2024-01-01"
 )
 
 // WithDefaults gives a copy in which members that are absent have the server's defaults.

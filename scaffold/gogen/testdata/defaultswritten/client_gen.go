@@ -52,10 +52,10 @@ func (c *Client) Compress(ctx context.Context, opts ...runtime.CallOption) (*run
 	return c.core.Call(ctx, "compress", CompressParams{}, opts)
 }
 
-// CompressParams has no documentation.
+// CompressParams are the arguments of [Client.Compress].
 type CompressParams struct {
 	// The server's default: "https://example.com/README.md".
-	Data *runtime.uri `json:"data,omitzero"`
+	Data *runtime.URI `json:"data,omitzero"`
 	// 1 to 9. The server's default: 6.
 	Level *int64 `json:"level,omitzero"`
 	// The server's default: "README.md.gz".
@@ -74,7 +74,7 @@ func (p *CompressParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 
 // The server's defaults for members of [CompressParams].
 const (
-	DefaultCompressData       runtime.uri        = "https://example.com/README.md"
+	DefaultCompressData       runtime.URI        = "https://example.com/README.md"
 	DefaultCompressLevel      int64              = 6
 	DefaultCompressName       string             = "README.md.gz"
 	DefaultCompressOutputType CompressOutputType = "resourceLink"

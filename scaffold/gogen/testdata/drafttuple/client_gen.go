@@ -52,7 +52,7 @@ func (c *Client) Trace(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "trace", TraceParams{}, opts)
 }
 
-// TraceParams has no documentation.
+// TraceParams are the arguments of [Client.Trace].
 type TraceParams struct {
 	// At least 0.
 	Def   *int64                     `json:"def,omitzero"`
@@ -69,7 +69,8 @@ func (p TraceParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *TraceParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its dependencies. The error is
+// a [*runtime.FieldError].
 func (p TraceParams) Validate() error { return codegen.CheckSchema(traceParamsSchema, &p) }
 
 var traceParamsSchema = schema.Lazy(`{"definitions":{"pos":{"minimum":0,"type":"integer"}},"properties":{"def":{"$ref":"#/definitions/pos"},"deps":{"dependencies":{"a":["b"],"c":{"required":["d"]}},"type":"object"},"span":{"items":[{"type":"string"},{"type":"integer"}],"type":"array"},"spans":{"items":{"additionalItems":false,"items":[{"type":"string"},{"type":"integer"}],"minItems":2,"type":"array"},"type":"array"}},"type":"object"}`)

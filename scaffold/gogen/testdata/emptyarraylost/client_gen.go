@@ -49,7 +49,7 @@ func (c *Client) Update(ctx context.Context, p UpdateParams, opts ...runtime.Cal
 	return c.core.Call(ctx, "update", p, opts)
 }
 
-// UpdateParams has no documentation.
+// UpdateParams are the arguments of [Client.Update].
 type UpdateParams struct {
 	IDs    []int64               `json:"ids"`
 	Clear  runtime.Opt[[]string] `json:"clear,omitzero"`

@@ -53,7 +53,7 @@ func (c *Client) Nested(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "nested", NestedParams{}, opts)
 }
 
-// NestedParams has no documentation.
+// NestedParams are the arguments of [Client.Nested].
 type NestedParams struct {
 	ExtraMember *string          `json:"extra,omitzero"`
 	List        []NestedListItem `json:"list,omitzero"`
@@ -111,7 +111,7 @@ func (c *Client) Open(ctx context.Context, p OpenParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// OpenParams has no documentation.
+// OpenParams are the arguments of [Client.Open].
 type OpenParams struct {
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
@@ -127,7 +127,7 @@ func (p *OpenParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (OpenParams) Validate() error { return nil }
 
-// OpenResult has no documentation.
+// OpenResult is what [Client.Open] returns.
 type OpenResult struct {
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
@@ -156,7 +156,7 @@ func (c *Client) Typed(ctx context.Context, p TypedParams, opts ...runtime.CallO
 	return &r, nil
 }
 
-// TypedParams has no documentation.
+// TypedParams are the arguments of [Client.Typed].
 type TypedParams struct {
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
@@ -172,7 +172,7 @@ func (p *TypedParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (TypedParams) Validate() error { return nil }
 
-// TypedResult has no documentation.
+// TypedResult is what [Client.Typed] returns.
 type TypedResult struct {
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.

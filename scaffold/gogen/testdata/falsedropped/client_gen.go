@@ -51,7 +51,7 @@ func (c *Client) Annotate(ctx context.Context, opts ...runtime.CallOption) (*run
 	return c.core.Call(ctx, "annotate", AnnotateParams{}, opts)
 }
 
-// AnnotateParams has no documentation.
+// AnnotateParams are the arguments of [Client.Annotate].
 type AnnotateParams struct {
 	// The server's default: 0.
 	Count *int64 `json:"count,omitzero"`

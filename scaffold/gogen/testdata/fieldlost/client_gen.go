@@ -49,7 +49,7 @@ func (c *Client) Register(ctx context.Context, p RegisterParams, opts ...runtime
 	return c.core.Call(ctx, "register", p, opts)
 }
 
-// RegisterParams has no documentation.
+// RegisterParams are the arguments of [Client.Register].
 type RegisterParams struct {
 	X日本       string  `json:"-" name:"日本"`
 	Empty     *string `json:"-,omitzero" name:""`

@@ -55,7 +55,7 @@ func (c *Client) GetIssue(ctx context.Context, p GetIssueParams, opts ...runtime
 	return &r, nil
 }
 
-// GetIssueParams has no documentation.
+// GetIssueParams are the arguments of [Client.GetIssue].
 type GetIssueParams struct {
 	IssueNumber float64   `json:"issue_number"`
 	ID          *int64    `json:"id,omitzero"`
@@ -74,7 +74,7 @@ func (p *GetIssueParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (GetIssueParams) Validate() error { return nil }
 
-// GetIssueResult has no documentation.
+// GetIssueResult is what [Client.GetIssue] returns.
 type GetIssueResult struct {
 	ID   *float64 `json:"id,omitzero"`
 	Node *int64   `json:"node,omitzero"`

@@ -56,7 +56,7 @@ func (c *Client) Page(ctx context.Context, p PageParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// PageParams has no documentation.
+// PageParams are the arguments of [Client.Page].
 type PageParams struct {
 	// At least 1.
 	Page   int64              `json:"page"`
@@ -84,7 +84,7 @@ func (p PageParams) Validate() error {
 	)
 }
 
-// PageResult has no documentation.
+// PageResult is what [Client.Page] returns.
 type PageResult struct {
 	Total int64 `json:"total"`
 	// Extra holds members the schema does not name; nil is none.
@@ -102,7 +102,8 @@ func (p *PageResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (PageResult) Validate() error { return nil }
 
-// PageEither It holds a [PageEitherString] or a [PageEitherNumber]; [NewPageEither] makes it.
+// PageEither is a value that the tool page takes: a [PageEitherString] or a [PageEitherNumber].
+// [NewPageEither] makes one.
 type PageEither struct {
 	codegen.OneOf[PageEitherArm]
 }
@@ -140,10 +141,10 @@ func (p *PageEither) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p PageEither) Validate() error { return codegen.CheckArm[PageEitherUnknown](p.Value()) }
 
-// PageEitherString has no documentation.
+// PageEitherString is a string that the tool page takes.
 type PageEitherString string
 
-// PageEitherNumber has no documentation.
+// PageEitherNumber is a number that the tool page takes.
 type PageEitherNumber int64
 
 // PageKind is one of the values that the tool page knows.

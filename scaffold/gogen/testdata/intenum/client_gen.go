@@ -56,7 +56,7 @@ func (c *Client) Pick(ctx context.Context, p PickParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// PickParams has no documentation.
+// PickParams are the arguments of [Client.Pick].
 type PickParams struct {
 	Port PickPort `json:"port"`
 	Dup  *PickDup `json:"dup,omitzero"`
@@ -92,7 +92,7 @@ func (p PickParams) Validate() error {
 	)
 }
 
-// PickResult has no documentation.
+// PickResult is what [Client.Pick] returns.
 type PickResult struct {
 	Port  PickResultPort   `json:"port"`
 	Mixed *PickResultMixed `json:"mixed,omitzero"`

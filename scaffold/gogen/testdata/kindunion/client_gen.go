@@ -56,7 +56,7 @@ func (c *Client) Label(ctx context.Context, p LabelParams, opts ...runtime.CallO
 	return &r, nil
 }
 
-// LabelParams has no documentation.
+// LabelParams are the arguments of [Client.Label].
 type LabelParams struct {
 	Label       Label                       `json:"label"`
 	Both        *LabelBoth                  `json:"both,omitzero"`
@@ -88,7 +88,7 @@ func (p LabelParams) Validate() error {
 	)
 }
 
-// LabelResult has no documentation.
+// LabelResult is what [Client.Label] returns.
 type LabelResult struct {
 	ID   LabelResultID       `json:"id"`
 	When runtime.Opt[string] `json:"when,omitzero"`
@@ -107,7 +107,8 @@ func (p *LabelResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LabelResult) Validate() error { return codegen.At(p.ID.Validate(), "id") }
 
-// Label It holds a [LabelString] or a [LabelObject]; [NewLabel] makes it.
+// Label is a value that the tool label takes: a [LabelString] or a [LabelObject]. [NewLabel] makes
+// one.
 type Label struct {
 	codegen.OneOf[LabelArm]
 }
@@ -144,7 +145,7 @@ func (p *Label) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p Label) Validate() error { return codegen.CheckArm[LabelUnknown](p.Value()) }
 
-// LabelString has no documentation.
+// LabelString is a string that the tool label takes.
 type LabelString string
 
 // LabelObject is an object that the tool label takes.
@@ -160,7 +161,8 @@ func (p LabelObject) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *LabelObject) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// LabelBoth It holds a [LabelBothString] or a [LabelBothNumber]; [NewLabelBoth] makes it.
+// LabelBoth is a value that the tool label takes: a [LabelBothString] or a [LabelBothNumber].
+// [NewLabelBoth] makes one.
 type LabelBoth struct {
 	codegen.OneOf[LabelBothArm]
 }
@@ -218,11 +220,11 @@ func (p LabelBothString) Valid() bool { return slices.Contains(p.Values(), p) }
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LabelBothString) Validate() error { return codegen.Enum(p) }
 
-// LabelBothNumber has no documentation.
+// LabelBothNumber is a number that the tool label takes.
 type LabelBothNumber int64
 
-// LabelByNameValue It holds a [LabelByNameValueString] or a [LabelByNameValueArray];
-// [NewLabelByNameValue] makes it.
+// LabelByNameValue is a value that the tool label takes: a [LabelByNameValueString] or a
+// [LabelByNameValueArray]. [NewLabelByNameValue] makes one.
 type LabelByNameValue struct {
 	codegen.OneOf[LabelByNameValueArm]
 }
@@ -263,14 +265,14 @@ func (p LabelByNameValue) Validate() error {
 	return codegen.CheckArm[LabelByNameValueUnknown](p.Value())
 }
 
-// LabelByNameValueString has no documentation.
+// LabelByNameValueString is a string that the tool label takes.
 type LabelByNameValueString string
 
-// LabelByNameValueArray has no documentation.
+// LabelByNameValueArray is a list that the tool label takes.
 type LabelByNameValueArray []int64
 
-// LabelEnvironment It holds a [LabelEnvironmentString] or a [LabelEnvironmentArray];
-// [NewLabelEnvironment] makes it.
+// LabelEnvironment is a value that the tool label takes: a [LabelEnvironmentString] or a
+// [LabelEnvironmentArray]. [NewLabelEnvironment] makes one.
 type LabelEnvironment struct {
 	codegen.OneOf[LabelEnvironmentArm]
 }
@@ -311,14 +313,14 @@ func (p LabelEnvironment) Validate() error {
 	return codegen.CheckArm[LabelEnvironmentUnknown](p.Value())
 }
 
-// LabelEnvironmentString has no documentation.
+// LabelEnvironmentString is a string that the tool label takes.
 type LabelEnvironmentString string
 
-// LabelEnvironmentArray has no documentation.
+// LabelEnvironmentArray is a list that the tool label takes.
 type LabelEnvironmentArray []string
 
-// LabelLabelsItem It holds a [LabelLabelsItemString] or a [LabelLabelsItemObject];
-// [NewLabelLabelsItem] makes it.
+// LabelLabelsItem is a value that the tool label takes: a [LabelLabelsItemString] or a
+// [LabelLabelsItemObject]. [NewLabelLabelsItem] makes one.
 type LabelLabelsItem struct {
 	codegen.OneOf[LabelLabelsItemArm]
 }
@@ -357,7 +359,7 @@ func (p *LabelLabelsItem) UnmarshalJSON(b []byte) error { return codegen.Unmarsh
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LabelLabelsItem) Validate() error { return codegen.CheckArm[LabelLabelsItemUnknown](p.Value()) }
 
-// LabelLabelsItemString has no documentation.
+// LabelLabelsItemString is a string that the tool label takes.
 type LabelLabelsItemString string
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
@@ -376,7 +378,8 @@ func (p LabelLabelsItemObject) MarshalJSON() ([]byte, error) { return codegen.Ma
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *LabelLabelsItemObject) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// LabelMaybe It holds a [LabelMaybeString] or a [LabelMaybeNumber]; [NewLabelMaybe] makes it.
+// LabelMaybe is a value that the tool label takes: a [LabelMaybeString] or a [LabelMaybeNumber].
+// [NewLabelMaybe] makes one.
 type LabelMaybe struct {
 	codegen.OneOf[LabelMaybeArm]
 }
@@ -414,14 +417,14 @@ func (p *LabelMaybe) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LabelMaybe) Validate() error { return codegen.CheckArm[LabelMaybeUnknown](p.Value()) }
 
-// LabelMaybeString has no documentation.
+// LabelMaybeString is a string that the tool label takes.
 type LabelMaybeString string
 
-// LabelMaybeNumber has no documentation.
+// LabelMaybeNumber is a number that the tool label takes.
 type LabelMaybeNumber float64
 
-// LabelTypes It holds a [LabelTypesString], a [LabelTypesNumber] or a [LabelTypesBoolean];
-// [NewLabelTypes] makes it.
+// LabelTypes is a value that the tool label takes: a [LabelTypesString], a [LabelTypesNumber] or a
+// [LabelTypesBoolean]. [NewLabelTypes] makes one.
 type LabelTypes struct {
 	codegen.OneOf[LabelTypesArm]
 }
@@ -461,17 +464,17 @@ func (p *LabelTypes) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LabelTypes) Validate() error { return codegen.CheckArm[LabelTypesUnknown](p.Value()) }
 
-// LabelTypesString has no documentation.
+// LabelTypesString is a string that the tool label takes.
 type LabelTypesString string
 
-// LabelTypesNumber has no documentation.
+// LabelTypesNumber is a number that the tool label takes.
 type LabelTypesNumber int64
 
-// LabelTypesBoolean has no documentation.
+// LabelTypesBoolean is true or false, that the tool label takes.
 type LabelTypesBoolean bool
 
-// LabelResultID It holds a [LabelResultIDString] or a [LabelResultIDNumber]; [NewLabelResultID]
-// makes it.
+// LabelResultID is a value that the tool label returns: a [LabelResultIDString] or a
+// [LabelResultIDNumber]. [NewLabelResultID] makes one.
 type LabelResultID struct {
 	codegen.OneOf[LabelResultIDArm]
 }
@@ -509,10 +512,10 @@ func (p *LabelResultID) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LabelResultID) Validate() error { return codegen.CheckArm[LabelResultIDUnknown](p.Value()) }
 
-// LabelResultIDString has no documentation.
+// LabelResultIDString is a string that the tool label returns.
 type LabelResultIDString string
 
-// LabelResultIDNumber has no documentation.
+// LabelResultIDNumber is a number that the tool label returns.
 type LabelResultIDNumber int64
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.

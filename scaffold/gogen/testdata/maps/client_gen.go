@@ -53,7 +53,7 @@ func (c *Client) Put(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 	return c.core.Call(ctx, "put", PutParams{}, opts)
 }
 
-// PutParams has no documentation.
+// PutParams are the arguments of [Client.Put].
 type PutParams struct {
 	Empty *PutEmpty                  `json:"empty,omitzero"`
 	Free  map[string]json.RawMessage `json:"free,omitzero"`
@@ -76,7 +76,8 @@ func (p PutParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *PutParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its propertyNames. The error is
+// a [*runtime.FieldError].
 func (p PutParams) Validate() error { return codegen.CheckSchema(putParamsSchema, &p) }
 
 var putParamsSchema = schema.Lazy(`{"properties":{"empty":{"additionalProperties":false,"type":"object"},"free":{"type":"object"},"lists":{"additionalProperties":{"items":{"type":"string"},"type":"array"},"type":"object"},"maps":{"additionalProperties":{"additionalProperties":{"type":"boolean"},"type":"object"},"type":"object"},"named":{"additionalProperties":{"type":"string"},"propertyNames":{"maxLength":3,"pattern":"^[a-z]+$"},"type":"object"},"nulls":{"additionalProperties":{"type":["string","null"]},"type":"object"},"sized":{"additionalProperties":{"type":"string"},"maxProperties":2,"minProperties":1,"type":"object"},"structs":{"additionalProperties":{"additionalProperties":false,"properties":{"x":{"type":"number"}},"required":["x"],"type":"object"},"type":"object"},"typed":{"additionalProperties":{"minimum":0,"type":"integer"},"type":"object"}},"type":"object"}`)
@@ -120,7 +121,7 @@ func (c *Client) Whole(ctx context.Context, opts ...runtime.CallOption) (*WholeR
 	return &r, nil
 }
 
-// WholeParams has no documentation.
+// WholeParams are the arguments of [Client.Whole].
 type WholeParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]int64 `json:"-" mcp:"rest"`
@@ -138,7 +139,7 @@ func (WholeParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p WholeParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// WholeResult has no documentation.
+// WholeResult is what [Client.Whole] returns.
 type WholeResult struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]int64 `json:"-" mcp:"rest,lenient"`

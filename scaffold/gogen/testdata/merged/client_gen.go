@@ -54,7 +54,7 @@ func (c *Client) Merge(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "merge", MergeParams{}, opts)
 }
 
-// MergeParams has no documentation.
+// MergeParams are the arguments of [Client.Merge].
 type MergeParams struct {
 	// Described anew.
 	Alias  *MergeBaseXdf5d0909 `json:"alias,omitzero"`
@@ -78,7 +78,8 @@ func (p MergeParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MergeParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its false, multipleOf. The
+// error is a [*runtime.FieldError].
 func (p MergeParams) Validate() error { return codegen.CheckSchema(mergeParamsSchema, &p) }
 
 var mergeParamsSchema = schema.Lazy(`{"$defs":{"Base":{"properties":{"id":{"type":"string"}},"required":["id"],"type":"object"}},"properties":{"alias":{"allOf":[{"$ref":"#/$defs/Base"}],"description":"Described anew."},"base":{"allOf":[{"$ref":"#/$defs/Base"},{"properties":{"more":{"type":"integer"}},"required":["more"],"type":"object"}]},"closed":{"allOf":[{"additionalProperties":false,"properties":{"a":{"type":"string"}},"type":"object"},{"properties":{"b":{"type":"string"}},"type":"object"}]},"enum":{"allOf":[{"enum":["a","b"]},{"enum":["b","c"]}]},"lengths":{"allOf":[{"minLength":2},{"maxLength":3},{"pattern":"^a"},{"pattern":"z$"}],"type":"string"},"narrow":{"allOf":[{"type":"number"},{"type":"integer"},{"minimum":1},{"minimum":3},{"multipleOf":2},{"multipleOf":3}]},"never":{"allOf":[{"type":"string"},{"type":"integer"}]},"sibling":{"$ref":"#/$defs/Base","properties":{"extra":{"type":"string"}}}},"type":"object"}`)
@@ -160,7 +161,7 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "root", p, opts)
 }
 
-// RootParams has no documentation.
+// RootParams are the arguments of [Client.Root].
 type RootParams struct {
 	A string  `json:"a"`
 	B *string `json:"b,omitzero"`

@@ -63,7 +63,7 @@ func (c *Client) Empty(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "", EmptyParams{}, opts)
 }
 
-// EmptyParams has no documentation.
+// EmptyParams are the arguments of [Client.Empty].
 type EmptyParams struct {
 	Empty       *string `json:"-,omitzero" name:""`
 	Dollar      *string `json:"$,omitzero"`
@@ -102,7 +102,7 @@ func (c *Client) A(ctx context.Context, opts ...runtime.CallOption) (*runtime.To
 	return c.core.Call(ctx, "a", AParams{}, opts)
 }
 
-// AParams has no documentation.
+// AParams are the arguments of [Client.A].
 type AParams struct {
 	BC *AInputBC `json:"bC,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -141,7 +141,7 @@ func (c *Client) AB(ctx context.Context, opts ...runtime.CallOption) (*runtime.T
 	return c.core.Call(ctx, "a_b", ABParams{}, opts)
 }
 
-// ABParams has no documentation.
+// ABParams are the arguments of [Client.AB].
 type ABParams struct {
 	C *ABInputC `json:"c,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -180,7 +180,7 @@ func (c *Client) Client(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "client", ClientParams{}, opts)
 }
 
-// ClientParams has no documentation.
+// ClientParams are the arguments of [Client.Client].
 type ClientParams struct {
 	Params *ClientInputParams `json:"params,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -219,7 +219,7 @@ func (c *Client) ClientParams(ctx context.Context, opts ...runtime.CallOption) (
 	return c.core.Call(ctx, "client_params", ClientParamsParams{}, opts)
 }
 
-// ClientParamsParams has no documentation.
+// ClientParamsParams are the arguments of [Client.ClientParams].
 type ClientParamsParams struct {
 	X *string `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -245,7 +245,7 @@ func (c *Client) Enums(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "enums", EnumsParams{}, opts)
 }
 
-// EnumsParams has no documentation.
+// EnumsParams are the arguments of [Client.Enums].
 type EnumsParams struct {
 	N  *EnumsN  `json:"n,omitzero"`
 	Op *EnumsOp `json:"op,omitzero"`
@@ -337,7 +337,7 @@ func (c *Client) GetUserKebab(ctx context.Context, opts ...runtime.CallOption) (
 	return c.core.Call(ctx, "get-user", GetUserKebabParams{}, opts)
 }
 
-// GetUserKebabParams has no documentation.
+// GetUserKebabParams are the arguments of [Client.GetUserKebab].
 type GetUserKebabParams struct {
 	ID *string `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -363,7 +363,7 @@ func (c *Client) GetHTTPSURL(ctx context.Context, opts ...runtime.CallOption) (*
 	return c.core.Call(ctx, "getHTTPSUrl", GetHTTPSURLParams{}, opts)
 }
 
-// GetHTTPSURLParams has no documentation.
+// GetHTTPSURLParams are the arguments of [Client.GetHTTPSURL].
 type GetHTTPSURLParams struct {
 	HTTPServer *string  `json:"HTTPServer,omitzero"`
 	MaxSize    *int64   `json:"MAX_SIZE,omitzero"`
@@ -392,7 +392,7 @@ func (c *Client) GetUserSnake(ctx context.Context, p GetUserSnakeParams, opts ..
 	return c.core.Call(ctx, "get_user", p, opts)
 }
 
-// GetUserSnakeParams has no documentation.
+// GetUserSnakeParams are the arguments of [Client.GetUserSnake].
 type GetUserSnakeParams struct {
 	UserIDKebab     string  `json:"user-id"`
 	UserIDX375a890f *string `json:"userID,omitzero"`
@@ -418,7 +418,7 @@ func (c *Client) New(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 	return c.core.Call(ctx, "new", NewParams{}, opts)
 }
 
-// NewParams has no documentation.
+// NewParams are the arguments of [Client.New].
 type NewParams struct {
 	ExtraMember       *string `json:"extra,omitzero"`
 	MarshalJSONMember *string `json:"marshalJSON,omitzero"`
@@ -448,7 +448,7 @@ func (c *Client) Type(ctx context.Context, opts ...runtime.CallOption) (*runtime
 	return c.core.Call(ctx, "type", TypeParams{}, opts)
 }
 
-// TypeParams has no documentation.
+// TypeParams are the arguments of [Client.Type].
 type TypeParams struct {
 	Error  *string `json:"error,omitzero"`
 	Func   *string `json:"func,omitzero"`
@@ -478,7 +478,7 @@ func (c *Client) X日本(ctx context.Context, p X日本Params, opts ...runtime.C
 	return c.core.Call(ctx, "日本", p, opts)
 }
 
-// X日本Params has no documentation.
+// X日本Params are the arguments of [Client.X日本].
 type X日本Params struct {
 	X日本 string  `json:"-" name:"日本"`
 	Xß  *string `json:"-,omitzero" name:"ß"`
@@ -497,7 +497,7 @@ func (p *X日本Params) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (X日本Params) Validate() error { return nil }
 
-// EmptyParams has no documentation.
+// EmptyParams are the arguments of [Client.Empty].
 type EmptyParams struct {
 	Empty       *string `json:"-,omitzero" name:""`
 	Dollar      *string `json:"$,omitzero"`

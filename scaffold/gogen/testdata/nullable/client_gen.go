@@ -51,7 +51,7 @@ func (c *Client) Kinds(ctx context.Context, p KindsParams, opts ...runtime.CallO
 	return c.core.Call(ctx, "kinds", p, opts)
 }
 
-// KindsParams has no documentation.
+// KindsParams are the arguments of [Client.Kinds].
 type KindsParams struct {
 	Child *KindsChild        `json:"child" mcp:"null"`
 	Count *int64             `json:"count" mcp:"null"`
@@ -91,7 +91,7 @@ func (c *Client) Spellings(ctx context.Context, p SpellingsParams, opts ...runti
 	return c.core.Call(ctx, "spellings", p, opts)
 }
 
-// SpellingsParams has no documentation.
+// SpellingsParams are the arguments of [Client.Spellings].
 type SpellingsParams struct {
 	AnyOf     *string        `json:"anyOf" mcp:"null"`
 	Deep      *string        `json:"deep" mcp:"null"`

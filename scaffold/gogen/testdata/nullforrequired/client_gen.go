@@ -55,7 +55,7 @@ func (c *Client) CreateEntities(ctx context.Context, p CreateEntitiesParams, opt
 	return &r, nil
 }
 
-// CreateEntitiesParams has no documentation.
+// CreateEntitiesParams are the arguments of [Client.CreateEntities].
 type CreateEntitiesParams struct {
 	Entities []CreateEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
@@ -71,7 +71,7 @@ func (p *CreateEntitiesParams) UnmarshalJSON(b []byte) error { return codegen.Un
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (CreateEntitiesParams) Validate() error { return nil }
 
-// CreateEntitiesResult has no documentation.
+// CreateEntitiesResult is what [Client.CreateEntities] returns.
 type CreateEntitiesResult struct {
 	Entities []CreateEntitiesResultEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.

@@ -49,7 +49,7 @@ func (c *Client) Search(ctx context.Context, p SearchParams, opts ...runtime.Cal
 	return c.core.Call(ctx, "search", p, opts)
 }
 
-// SearchParams has no documentation.
+// SearchParams are the arguments of [Client.Search].
 type SearchParams struct {
 	Fields []string               `json:"fields" mcp:"null"`
 	Any    runtime.Opt[SearchAny] `json:"any,omitzero"`
@@ -77,7 +77,8 @@ func (p SearchParams) Validate() error {
 	return codegen.At(codegen.IfOpt(p.Any, SearchAny.Validate), "any")
 }
 
-// SearchAny It holds a [SearchAnyString] or a [SearchAnyObject]; [NewSearchAny] makes it.
+// SearchAny is a value that the tool search takes: a [SearchAnyString] or a [SearchAnyObject].
+// [NewSearchAny] makes one.
 type SearchAny struct {
 	codegen.OneOf[SearchAnyArm]
 }
@@ -115,10 +116,10 @@ func (p *SearchAny) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p SearchAny) Validate() error { return codegen.CheckArm[SearchAnyUnknown](p.Value()) }
 
-// SearchAnyString has no documentation.
+// SearchAnyString is a string that the tool search takes.
 type SearchAnyString string
 
-// SearchAnyObject has no documentation.
+// SearchAnyObject is a map that the tool search takes.
 type SearchAnyObject map[string]json.RawMessage
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.

@@ -51,7 +51,7 @@ func (c *Client) IssueWrite(ctx context.Context, p IssueWriteParams, opts ...run
 	return c.core.Call(ctx, "issue_write", p, opts)
 }
 
-// IssueWriteParams has no documentation.
+// IssueWriteParams are the arguments of [Client.IssueWrite].
 type IssueWriteParams struct {
 	Method    IssueWriteMethod      `json:"method"`
 	Assignees runtime.Opt[[]string] `json:"assignees,omitzero"`

@@ -57,7 +57,7 @@ func (c *Client) Calc(ctx context.Context, opts ...runtime.CallOption) (*CalcRes
 	return &r, nil
 }
 
-// CalcParams has no documentation.
+// CalcParams are the arguments of [Client.Calc].
 type CalcParams struct {
 	// 0 to 18446744073709551615. A multiple of 1.
 	Big *json.Number `json:"big,omitzero"`
@@ -131,7 +131,7 @@ func (p CalcParams) Validate() error {
 // ApplyTo makes p the arguments of the call.
 func (p CalcParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// CalcResult has no documentation.
+// CalcResult is what [Client.Calc] returns.
 type CalcResult struct {
 	ID    *int64   `json:"id,omitzero"`
 	Ratio *float64 `json:"ratio,omitzero"`
@@ -150,7 +150,8 @@ func (p *CalcResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (CalcResult) Validate() error { return nil }
 
-// CalcEither It holds a [CalcEitherString] or a [CalcEitherNumber]; [NewCalcEither] makes it.
+// CalcEither is a value that the tool calc takes: a [CalcEitherString] or a [CalcEitherNumber].
+// [NewCalcEither] makes one.
 type CalcEither struct {
 	codegen.OneOf[CalcEitherArm]
 }
@@ -188,10 +189,10 @@ func (p *CalcEither) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p CalcEither) Validate() error { return codegen.CheckArm[CalcEitherUnknown](p.Value()) }
 
-// CalcEitherString has no documentation.
+// CalcEitherString is a string that the tool calc takes.
 type CalcEitherString string
 
-// CalcEitherNumber has no documentation.
+// CalcEitherNumber is a number that the tool calc takes.
 type CalcEitherNumber int64
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.

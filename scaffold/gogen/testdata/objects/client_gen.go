@@ -60,7 +60,7 @@ func (c *Client) Closed(ctx context.Context, opts ...runtime.CallOption) (*Close
 	return &r, nil
 }
 
-// ClosedParams has no documentation.
+// ClosedParams are the arguments of [Client.Closed].
 type ClosedParams struct {
 	A         *string          `json:"a,omitzero"`
 	Inner     *ClosedInner     `json:"inner,omitzero"`
@@ -80,7 +80,7 @@ func (ClosedParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p ClosedParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// ClosedResult has no documentation.
+// ClosedResult is what [Client.Closed] returns.
 type ClosedResult struct {
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
@@ -130,7 +130,7 @@ func (c *Client) Loose(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "loose", LooseParams{}, opts)
 }
 
-// LooseParams has no documentation.
+// LooseParams are the arguments of [Client.Loose].
 type LooseParams struct {
 	Loose runtime.Opt[Loose] `json:"loose,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -171,7 +171,7 @@ func (c *Client) Open(ctx context.Context, opts ...runtime.CallOption) (*runtime
 	return c.core.Call(ctx, "open", OpenParams{}, opts)
 }
 
-// OpenParams has no documentation.
+// OpenParams are the arguments of [Client.Open].
 type OpenParams struct {
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -197,7 +197,7 @@ func (c *Client) Unevaluated(ctx context.Context, opts ...runtime.CallOption) (*
 	return c.core.Call(ctx, "unevaluated", UnevaluatedParams{}, opts)
 }
 
-// UnevaluatedParams has no documentation.
+// UnevaluatedParams are the arguments of [Client.Unevaluated].
 type UnevaluatedParams struct {
 	A *string  `json:"a,omitzero"`
 	B *string  `json:"b,omitzero"`

@@ -60,7 +60,7 @@ func (c *Client) Discriminator(ctx context.Context, p DiscriminatorParams, opts 
 	return &r, nil
 }
 
-// DiscriminatorParams has no documentation.
+// DiscriminatorParams are the arguments of [Client.Discriminator].
 type DiscriminatorParams struct {
 	Shape DiscriminatorShape `json:"shape"`
 	// Extra holds members the schema does not name; nil is none.
@@ -76,7 +76,7 @@ func (p *DiscriminatorParams) UnmarshalJSON(b []byte) error { return codegen.Unm
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p DiscriminatorParams) Validate() error { return codegen.At(p.Shape.Validate(), "shape") }
 
-// DiscriminatorResult has no documentation.
+// DiscriminatorResult is what [Client.Discriminator] returns.
 type DiscriminatorResult struct {
 	Event DiscriminatorResultEvent `json:"event"`
 	// Extra holds members the schema does not name; nil is none.
@@ -94,8 +94,8 @@ func (p *DiscriminatorResult) UnmarshalJSON(b []byte) error { return codegen.Unm
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p DiscriminatorResult) Validate() error { return codegen.At(p.Event.Validate(), "event") }
 
-// DiscriminatorShape It holds a [DiscriminatorCircle] or a [DiscriminatorSquare];
-// [NewDiscriminatorShape] makes it.
+// DiscriminatorShape is a value that the tool discriminator takes: a [DiscriminatorCircle] or a
+// [DiscriminatorSquare]. [NewDiscriminatorShape] makes one.
 type DiscriminatorShape struct {
 	codegen.OneOf[DiscriminatorShapeArm]
 }
@@ -172,8 +172,9 @@ func (p DiscriminatorSquare) MarshalJSON() ([]byte, error) { return codegen.Mars
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *DiscriminatorSquare) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// DiscriminatorResultEvent It holds a [DiscriminatorResultEventStart] or a
-// [DiscriminatorResultEventStop]; [NewDiscriminatorResultEvent] makes it.
+// DiscriminatorResultEvent is a value that the tool discriminator returns: a
+// [DiscriminatorResultEventStart] or a [DiscriminatorResultEventStop].
+// [NewDiscriminatorResultEvent] makes one.
 type DiscriminatorResultEvent struct {
 	codegen.OneOf[DiscriminatorResultEventArm]
 }
@@ -252,7 +253,7 @@ func (c *Client) First(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "first", FirstParams{}, opts)
 }
 
-// FirstParams has no documentation.
+// FirstParams are the arguments of [Client.First].
 type FirstParams struct {
 	Exact  *FirstExact  `json:"exact,omitzero"`
 	List   []float64    `json:"list,omitzero"`
@@ -267,7 +268,8 @@ func (p FirstParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *FirstParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its anyOf, oneOf. The error is
+// a [*runtime.FieldError].
 func (p FirstParams) Validate() error { return codegen.CheckSchema(firstParamsSchema, &p) }
 
 var firstParamsSchema = schema.Lazy(`{"properties":{"exact":{"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"},{"properties":{"b":{"type":"integer"}},"required":["b"],"type":"object"}]},"list":{"items":{"anyOf":[{"type":"integer"},{"minimum":10,"type":"number"}]},"type":"array"},"target":{"anyOf":[{"properties":{"a":{"type":"string"}},"type":"object"},{"properties":{"b":{"type":"integer"}},"type":"object"}]}},"type":"object"}`)
@@ -275,7 +277,8 @@ var firstParamsSchema = schema.Lazy(`{"properties":{"exact":{"oneOf":[{"properti
 // ApplyTo makes p the arguments of the call.
 func (p FirstParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// FirstExact It holds a [FirstExactA] or a [FirstExactB]; [NewFirstExact] makes it.
+// FirstExact is a value that the tool first takes: a [FirstExactA] or a [FirstExactB].
+// [NewFirstExact] makes one.
 type FirstExact struct {
 	codegen.OneOf[FirstExactArm]
 }
@@ -336,7 +339,8 @@ func (p FirstExactB) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *FirstExactB) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// FirstTarget It holds a [FirstTargetOption1] or a [FirstTargetOption2]; [NewFirstTarget] makes it.
+// FirstTarget is a value that the tool first takes: a [FirstTargetOption1] or a
+// [FirstTargetOption2]. [NewFirstTarget] makes one.
 type FirstTarget struct {
 	codegen.OneOf[FirstTargetArm]
 }
@@ -402,7 +406,7 @@ func (c *Client) Keys(ctx context.Context, p KeysParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "keys", p, opts)
 }
 
-// KeysParams has no documentation.
+// KeysParams are the arguments of [Client.Keys].
 type KeysParams struct {
 	Parent KeysParent `json:"parent"`
 	// Extra holds members the schema does not name; nil is none.
@@ -418,7 +422,8 @@ func (p *KeysParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p KeysParams) Validate() error { return codegen.At(p.Parent.Validate(), "parent") }
 
-// KeysParent It holds a [KeysParentPageID] or a [KeysParentDatabaseID]; [NewKeysParent] makes it.
+// KeysParent is a value that the tool keys takes: a [KeysParentPageID] or a [KeysParentDatabaseID].
+// [NewKeysParent] makes one.
 type KeysParent struct {
 	codegen.OneOf[KeysParentArm]
 }
@@ -485,7 +490,7 @@ func (c *Client) SharedEnum(ctx context.Context, p SharedEnumParams, opts ...run
 	return c.core.Call(ctx, "shared_enum", p, opts)
 }
 
-// SharedEnumParams has no documentation.
+// SharedEnumParams are the arguments of [Client.SharedEnum].
 type SharedEnumParams struct {
 	Op SharedEnumOp `json:"op"`
 	// Extra holds members the schema does not name; nil is none.
@@ -501,7 +506,8 @@ func (p *SharedEnumParams) UnmarshalJSON(b []byte) error { return codegen.Unmars
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p SharedEnumParams) Validate() error { return codegen.At(p.Op.Validate(), "op") }
 
-// SharedEnumOp It holds a [SharedEnumOpAdd] or a [SharedEnumOpRemove]; [NewSharedEnumOp] makes it.
+// SharedEnumOp is a value that the tool shared_enum takes: a [SharedEnumOpAdd] or a
+// [SharedEnumOpRemove]. [NewSharedEnumOp] makes one.
 type SharedEnumOp struct {
 	codegen.OneOf[SharedEnumOpArm]
 }

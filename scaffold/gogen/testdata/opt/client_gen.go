@@ -59,7 +59,7 @@ func (c *Client) Edit(ctx context.Context, opts ...runtime.CallOption) (*EditRes
 	return &r, nil
 }
 
-// EditParams has no documentation.
+// EditParams are the arguments of [Client.Edit].
 type EditParams struct {
 	Child runtime.Opt[EditChild]          `json:"child,omitzero"`
 	Count runtime.Opt[int64]              `json:"count,omitzero"`
@@ -79,7 +79,8 @@ func (p EditParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *EditParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its null. The error is a
+// [*runtime.FieldError].
 func (p EditParams) Validate() error { return codegen.CheckSchema(editParamsSchema, &p) }
 
 var editParamsSchema = schema.Lazy(`{"$defs":{"child":{"additionalProperties":false,"properties":{"next":{"anyOf":[{"$ref":"#/$defs/child"},{"type":"null"}]}},"type":"object"}},"additionalProperties":false,"properties":{"child":{"anyOf":[{"$ref":"#/$defs/child"},{"type":"null"}]},"count":{"anyOf":[{"type":"integer"},{"type":"null"}]},"kind":{"enum":["bug","task",null]},"list":{"items":{"type":"string"},"type":["array","null"]},"map":{"additionalProperties":{"type":"number"},"type":["object","null"]},"on":{"type":["boolean","null"]},"only":{"type":"null"},"text":{"type":["string","null"]}},"type":"object"}`)
@@ -87,7 +88,7 @@ var editParamsSchema = schema.Lazy(`{"$defs":{"child":{"additionalProperties":fa
 // ApplyTo makes p the arguments of the call.
 func (p EditParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// EditResult has no documentation.
+// EditResult is what [Client.Edit] returns.
 type EditResult struct {
 	Count runtime.Opt[int64]  `json:"count,omitzero"`
 	Text  runtime.Opt[string] `json:"text,omitzero"`

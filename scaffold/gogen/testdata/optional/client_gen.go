@@ -53,7 +53,7 @@ func (c *Client) Find(ctx context.Context, opts ...runtime.CallOption) (*runtime
 	return c.core.Call(ctx, "find", FindParams{}, opts)
 }
 
-// FindParams has no documentation.
+// FindParams are the arguments of [Client.Find].
 type FindParams struct {
 	Any   json.RawMessage  `json:"any,omitzero"`
 	Child *FindChild       `json:"child,omitzero"`
@@ -99,7 +99,7 @@ func (c *Client) None(ctx context.Context, opts ...runtime.CallOption) (*runtime
 	return c.core.Call(ctx, "none", NoneParams{}, opts)
 }
 
-// NoneParams has no documentation.
+// NoneParams are the arguments of [Client.None].
 type NoneParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -122,7 +122,7 @@ func (c *Client) One(ctx context.Context, p OneParams, opts ...runtime.CallOptio
 	return c.core.Call(ctx, "one", p, opts)
 }
 
-// OneParams has no documentation.
+// OneParams are the arguments of [Client.One].
 type OneParams struct {
 	ID   string  `json:"id"`
 	Note *string `json:"note,omitzero"`

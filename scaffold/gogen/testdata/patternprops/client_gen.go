@@ -52,7 +52,7 @@ func (c *Client) Headers(ctx context.Context, opts ...runtime.CallOption) (*runt
 	return c.core.Call(ctx, "headers", HeadersParams{}, opts)
 }
 
-// HeadersParams has no documentation.
+// HeadersParams are the arguments of [Client.Headers].
 type HeadersParams struct {
 	Fixed *HeadersFixed `json:"fixed,omitzero"`
 	// Each: At least 1 character.
@@ -70,7 +70,8 @@ func (p HeadersParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *HeadersParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its patternProperties. The
+// error is a [*runtime.FieldError].
 func (p HeadersParams) Validate() error { return codegen.CheckSchema(headersParamsSchema, &p) }
 
 var headersParamsSchema = schema.Lazy(`{"properties":{"fixed":{"patternProperties":{"^i":{"minimum":5},"^s":{"type":"string"}},"properties":{"id":{"type":"integer"}},"required":["id"],"type":"object"},"headers":{"additionalProperties":false,"patternProperties":{"^x-":{"minLength":1,"type":"string"}},"type":"object"},"lookahead":{"patternProperties":{"^(?!x)":{"type":"boolean"}},"type":"object"},"open":{"patternProperties":{"^n":{"type":"integer"}},"type":"object"},"two":{"additionalProperties":{"type":"string"},"patternProperties":{"^a":{"type":"integer"},"z$":{"minimum":10}},"type":"object"}},"type":"object"}`)

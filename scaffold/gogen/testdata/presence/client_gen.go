@@ -55,7 +55,7 @@ func (c *Client) All(ctx context.Context, p AllParams, opts ...runtime.CallOptio
 	return c.core.Call(ctx, "all", p, opts)
 }
 
-// AllParams has no documentation.
+// AllParams are the arguments of [Client.All].
 type AllParams struct {
 	NullAny      *AllNullAny                   `json:"nullAny" mcp:"null"`
 	NullCount    *int64                        `json:"nullCount" mcp:"null"`
@@ -113,7 +113,8 @@ func (p AllParams) Validate() error {
 	)
 }
 
-// AllNullAny It holds a [AllNullAnyString] or a [AllNullAnyNumber]; [NewAllNullAny] makes it.
+// AllNullAny is a value that the tool all takes: a [AllNullAnyString] or a [AllNullAnyNumber].
+// [NewAllNullAny] makes one.
 type AllNullAny struct {
 	codegen.OneOf[AllNullAnyArm]
 }
@@ -151,10 +152,10 @@ func (p *AllNullAny) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p AllNullAny) Validate() error { return codegen.CheckArm[AllNullAnyUnknown](p.Value()) }
 
-// AllNullAnyString has no documentation.
+// AllNullAnyString is a string that the tool all takes.
 type AllNullAnyString string
 
-// AllNullAnyNumber has no documentation.
+// AllNullAnyNumber is a number that the tool all takes.
 type AllNullAnyNumber float64
 
 // AllNullLevel is one of the values that the tool all knows.
@@ -296,7 +297,7 @@ func (c *Client) Closed(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "closed", ClosedParams{}, opts)
 }
 
-// ClosedParams has no documentation.
+// ClosedParams are the arguments of [Client.Closed].
 type ClosedParams struct {
 	_ struct{} `mcp:"closed"`
 }
@@ -318,7 +319,7 @@ func (c *Client) Lists(ctx context.Context, p ListsParams, opts ...runtime.CallO
 	return c.core.Call(ctx, "lists", p, opts)
 }
 
-// ListsParams has no documentation.
+// ListsParams are the arguments of [Client.Lists].
 type ListsParams struct {
 	Nested    [][]string          `json:"nested"`
 	ByName    map[string][]string `json:"byName,omitzero"`
@@ -358,7 +359,7 @@ func (c *Client) Nothing(ctx context.Context, opts ...runtime.CallOption) (*runt
 	return c.core.Call(ctx, "nothing", NothingParams{}, opts)
 }
 
-// NothingParams has no documentation.
+// NothingParams are the arguments of [Client.Nothing].
 type NothingParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -381,7 +382,7 @@ func (c *Client) Open(ctx context.Context, p OpenParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "open", p, opts)
 }
 
-// OpenParams has no documentation.
+// OpenParams are the arguments of [Client.Open].
 type OpenParams struct {
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
@@ -402,7 +403,7 @@ func (c *Client) TypedRest(ctx context.Context, p TypedRestParams, opts ...runti
 	return c.core.Call(ctx, "typed_rest", p, opts)
 }
 
-// TypedRestParams has no documentation.
+// TypedRestParams are the arguments of [Client.TypedRest].
 type TypedRestParams struct {
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.

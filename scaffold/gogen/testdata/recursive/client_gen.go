@@ -59,7 +59,7 @@ func (c *Client) Draft7(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "draft7", Draft7Params{}, opts)
 }
 
-// Draft7Params has no documentation.
+// Draft7Params are the arguments of [Client.Draft7].
 type Draft7Params struct {
 	Item *Draft7ItemKind `json:"item,omitzero"`
 	// The same definition again.
@@ -133,7 +133,7 @@ func (c *Client) ID(ctx context.Context, opts ...runtime.CallOption) (*runtime.T
 	return c.core.Call(ctx, "id", IDParams{}, opts)
 }
 
-// IDParams has no documentation.
+// IDParams are the arguments of [Client.ID].
 type IDParams struct {
 	X *int64 `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -157,7 +157,7 @@ func (c *Client) Impossible(ctx context.Context, p ImpossibleParams, opts ...run
 	return c.core.Call(ctx, "impossible", p, opts)
 }
 
-// ImpossibleParams has no documentation.
+// ImpossibleParams are the arguments of [Client.Impossible].
 type ImpossibleParams struct {
 	A ImpossibleA `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
@@ -214,7 +214,7 @@ func (c *Client) Lists(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "lists", ListsParams{}, opts)
 }
 
-// ListsParams has no documentation.
+// ListsParams are the arguments of [Client.Lists].
 type ListsParams struct {
 	Deep  ListsDeep                   `json:"deep,omitzero"`
 	Table map[string]*ListsTableValue `json:"table,omitzero"`
@@ -234,10 +234,10 @@ func (ListsParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p ListsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// ListsDeep has no documentation.
+// ListsDeep is a list that the tool lists takes.
 type ListsDeep []ListsDeep
 
-// ListsTableValue has no documentation.
+// ListsTableValue is a map that the tool lists takes.
 type ListsTableValue map[string]*ListsTableValue
 
 // Loops calls the tool "loops".
@@ -247,7 +247,7 @@ func (c *Client) Loops(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "loops", LoopsParams{}, opts)
 }
 
-// LoopsParams has no documentation.
+// LoopsParams are the arguments of [Client.Loops].
 type LoopsParams struct {
 	All *string `json:"all,omitzero"`
 	// JSON: the reference #spot leads nowhere.
@@ -275,7 +275,8 @@ func (p LoopsParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *LoopsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its $dynamicRef, rules without
+// a type. The error is a [*runtime.FieldError].
 func (p LoopsParams) Validate() error { return codegen.CheckSchema(loopsParamsSchema, &p) }
 
 var loopsParamsSchema = schema.Lazy(`{"$defs":{"All":{"allOf":[{"$ref":"#/$defs/All"},{"type":"string"}]},"Ping":{"$ref":"#/$defs/Pong"},"Pong":{"$ref":"#/$defs/Ping"},"Self":{"$ref":"#/$defs/Self"},"a/b c":{"type":"string"}},"properties":{"all":{"$ref":"#/$defs/All"},"anchor":{"$ref":"#spot"},"dyn":{"$dynamicRef":"#x"},"escaped":{"$ref":"#/$defs/a~1b%20c"},"far":{"$ref":"https://example.com/schema.json"},"inline":{"$ref":"#/properties/shape"},"nowhere":{"$ref":"#/$defs/None"},"ping":{"$ref":"#/$defs/Ping"},"self":{"$ref":"#/$defs/Self"},"shape":{"properties":{"w":{"type":"number"}},"type":"object"}},"type":"object"}`)
@@ -307,7 +308,7 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// RootParams has no documentation.
+// RootParams are the arguments of [Client.Root].
 type RootParams struct {
 	Name string       `json:"name"`
 	Sub  []RootParams `json:"sub,omitzero"`
@@ -324,7 +325,7 @@ func (p *RootParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (RootParams) Validate() error { return nil }
 
-// RootResult has no documentation.
+// RootResult is what [Client.Root] returns.
 type RootResult struct {
 	Ok    bool        `json:"ok"`
 	Again *RootResult `json:"again,omitzero"`
@@ -348,7 +349,7 @@ func (c *Client) Tree(ctx context.Context, p TreeParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "tree", p, opts)
 }
 
-// TreeParams has no documentation.
+// TreeParams are the arguments of [Client.Tree].
 type TreeParams struct {
 	Root TreeNode `json:"root"`
 	// Extra holds members the schema does not name; nil is none.

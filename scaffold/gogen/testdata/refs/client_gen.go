@@ -57,7 +57,7 @@ func (c *Client) Anchors(ctx context.Context, opts ...runtime.CallOption) (*runt
 	return c.core.Call(ctx, "anchors", AnchorsParams{}, opts)
 }
 
-// AnchorsParams has no documentation.
+// AnchorsParams are the arguments of [Client.Anchors].
 type AnchorsParams struct {
 	Abs     *int64        `json:"abs,omitzero"`
 	Escaped *string       `json:"escaped,omitzero"`
@@ -122,7 +122,7 @@ func (c *Client) Draft07(ctx context.Context, opts ...runtime.CallOption) (*runt
 	return c.core.Call(ctx, "draft07", Draft07Params{}, opts)
 }
 
-// Draft07Params has no documentation.
+// Draft07Params are the arguments of [Client.Draft07].
 type Draft07Params struct {
 	Item    *Draft07ItemKind `json:"item,omitzero"`
 	Sibling *Draft07Colour   `json:"sibling,omitzero"`
@@ -192,7 +192,7 @@ func (c *Client) Lists(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "lists", ListsParams{}, opts)
 }
 
-// ListsParams has no documentation.
+// ListsParams are the arguments of [Client.Lists].
 type ListsParams struct {
 	Deep  ListsDeep                   `json:"deep,omitzero"`
 	Table map[string]*ListsTableValue `json:"table,omitzero"`
@@ -212,10 +212,10 @@ func (ListsParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p ListsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// ListsDeep has no documentation.
+// ListsDeep is a list that the tool lists takes.
 type ListsDeep []ListsDeep
 
-// ListsTableValue has no documentation.
+// ListsTableValue is a map that the tool lists takes.
 type ListsTableValue map[string]*ListsTableValue
 
 // Mutual calls the tool "mutual".
@@ -225,7 +225,7 @@ func (c *Client) Mutual(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "mutual", MutualParams{}, opts)
 }
 
-// MutualParams has no documentation.
+// MutualParams are the arguments of [Client.Mutual].
 type MutualParams struct {
 	A *MutualA `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -282,7 +282,7 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// RootParams has no documentation.
+// RootParams are the arguments of [Client.Root].
 type RootParams struct {
 	Name string       `json:"name"`
 	Sub  []RootParams `json:"sub,omitzero"`
@@ -299,7 +299,7 @@ func (p *RootParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (RootParams) Validate() error { return nil }
 
-// RootResult has no documentation.
+// RootResult is what [Client.Root] returns.
 type RootResult struct {
 	Ok    bool        `json:"ok"`
 	Again *RootResult `json:"again,omitzero"`
@@ -323,7 +323,7 @@ func (c *Client) Tree(ctx context.Context, p TreeParams, opts ...runtime.CallOpt
 	return c.core.Call(ctx, "tree", p, opts)
 }
 
-// TreeParams has no documentation.
+// TreeParams are the arguments of [Client.Tree].
 type TreeParams struct {
 	Root TreeNode `json:"root"`
 	// The same definition again.

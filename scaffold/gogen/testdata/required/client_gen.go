@@ -51,7 +51,7 @@ func (c *Client) Set(ctx context.Context, p SetParams, opts ...runtime.CallOptio
 	return c.core.Call(ctx, "set", p, opts)
 }
 
-// SetParams has no documentation.
+// SetParams are the arguments of [Client.Set].
 type SetParams struct {
 	Any   json.RawMessage  `json:"any"`
 	Child SetChild         `json:"child"`

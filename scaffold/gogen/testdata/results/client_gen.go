@@ -66,7 +66,7 @@ func (c *Client) Anything(ctx context.Context, opts ...runtime.CallOption) (*Any
 	return &r, nil
 }
 
-// AnythingParams has no documentation.
+// AnythingParams are the arguments of [Client.Anything].
 type AnythingParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -84,7 +84,7 @@ func (AnythingParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p AnythingParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// AnythingResult has no documentation.
+// AnythingResult is what [Client.Anything] returns.
 type AnythingResult struct {
 	// Value is the structured content.
 	Value json.RawMessage
@@ -114,7 +114,7 @@ func (c *Client) List(ctx context.Context, opts ...runtime.CallOption) (*ListRes
 	return &r, nil
 }
 
-// ListParams has no documentation.
+// ListParams are the arguments of [Client.List].
 type ListParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -132,7 +132,7 @@ func (ListParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p ListParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// ListResult has no documentation.
+// ListResult is what [Client.List] returns.
 type ListResult struct {
 	// Value is the structured content.
 	Value []int64
@@ -162,7 +162,7 @@ func (c *Client) Maybe(ctx context.Context, opts ...runtime.CallOption) (*MaybeR
 	return &r, nil
 }
 
-// MaybeParams has no documentation.
+// MaybeParams are the arguments of [Client.Maybe].
 type MaybeParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -180,7 +180,7 @@ func (MaybeParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p MaybeParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// MaybeResult has no documentation.
+// MaybeResult is what [Client.Maybe] returns.
 type MaybeResult struct {
 	// Value is the structured content.
 	Value *MaybeResultValue
@@ -217,7 +217,7 @@ func (c *Client) Plain(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "plain", PlainParams{}, opts)
 }
 
-// PlainParams has no documentation.
+// PlainParams are the arguments of [Client.Plain].
 type PlainParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -248,7 +248,7 @@ func (c *Client) Ref(ctx context.Context, opts ...runtime.CallOption) (*RefResul
 	return &r, nil
 }
 
-// RefParams has no documentation.
+// RefParams are the arguments of [Client.Ref].
 type RefParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -266,7 +266,7 @@ func (RefParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p RefParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// RefResult has no documentation.
+// RefResult is what [Client.Ref] returns.
 type RefResult struct {
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
@@ -301,7 +301,7 @@ func (c *Client) Struct(ctx context.Context, opts ...runtime.CallOption) (*Struc
 	return &r, nil
 }
 
-// StructParams has no documentation.
+// StructParams are the arguments of [Client.Struct].
 type StructParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -319,7 +319,7 @@ func (StructParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p StructParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// StructResult has no documentation.
+// StructResult is what [Client.Struct] returns.
 type StructResult struct {
 	Items     []StructResultItemsItem `json:"items"`
 	N         int64                   `json:"n"`
@@ -367,7 +367,7 @@ func (c *Client) Table(ctx context.Context, opts ...runtime.CallOption) (*TableR
 	return &r, nil
 }
 
-// TableParams has no documentation.
+// TableParams are the arguments of [Client.Table].
 type TableParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -385,7 +385,7 @@ func (TableParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p TableParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// TableResult has no documentation.
+// TableResult is what [Client.Table] returns.
 type TableResult struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]float64 `json:"-" mcp:"rest,lenient"`
@@ -415,7 +415,7 @@ func (c *Client) Typeless(ctx context.Context, opts ...runtime.CallOption) (*Typ
 	return &r, nil
 }
 
-// TypelessParams has no documentation.
+// TypelessParams are the arguments of [Client.Typeless].
 type TypelessParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -433,7 +433,7 @@ func (TypelessParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p TypelessParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// TypelessResult has no documentation.
+// TypelessResult is what [Client.Typeless] returns.
 type TypelessResult struct {
 	// JSON: rules without a type (items).
 	Bag   json.RawMessage                  `json:"bag,omitzero"`
@@ -450,7 +450,8 @@ func (p TypelessResult) MarshalJSON() ([]byte, error) { return codegen.Marshal(&
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *TypelessResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its rules without a type. The
+// error is a [*runtime.FieldError].
 func (p TypelessResult) Validate() error { return codegen.CheckSchema(typelessResultSchema, &p) }
 
 var typelessResultSchema = schema.Lazy(`{"properties":{"bag":{"items":{"type":"string"}},"loose":{"properties":{"a":{"type":"string"}}}},"type":"object"}`)
@@ -483,7 +484,7 @@ func (c *Client) Union(ctx context.Context, opts ...runtime.CallOption) (*UnionR
 	return &r, nil
 }
 
-// UnionParams has no documentation.
+// UnionParams are the arguments of [Client.Union].
 type UnionParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -501,7 +502,7 @@ func (UnionParams) Validate() error { return nil }
 // ApplyTo makes p the arguments of the call.
 func (p UnionParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// UnionResult has no documentation.
+// UnionResult is what [Client.Union] returns.
 type UnionResult struct {
 	// Value is the structured content.
 	Value UnionResultValue
@@ -518,8 +519,8 @@ func (p *UnionResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p UnionResult) Validate() error { return p.Value.Validate() }
 
-// UnionResultValue It holds a [UnionResultValueString] or a [UnionResultValueNumber];
-// [NewUnionResultValue] makes it.
+// UnionResultValue is a value that the tool union returns: a [UnionResultValueString] or a
+// [UnionResultValueNumber]. [NewUnionResultValue] makes one.
 type UnionResultValue struct {
 	codegen.OneOf[UnionResultValueArm]
 }
@@ -560,10 +561,10 @@ func (p UnionResultValue) Validate() error {
 	return codegen.CheckArm[UnionResultValueUnknown](p.Value())
 }
 
-// UnionResultValueString has no documentation.
+// UnionResultValueString is a string that the tool union returns.
 type UnionResultValueString string
 
-// UnionResultValueNumber has no documentation.
+// UnionResultValueNumber is a number that the tool union returns.
 type UnionResultValueNumber int64
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.

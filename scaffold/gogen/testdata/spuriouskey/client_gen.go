@@ -51,7 +51,7 @@ func (c *Client) Log(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 	return c.core.Call(ctx, "log", LogParams{}, opts)
 }
 
-// LogParams has no documentation.
+// LogParams are the arguments of [Client.Log].
 type LogParams struct {
 	AdditionalProperties *int64                     `json:"AdditionalProperties,omitzero"`
 	Labels               *LogLabels                 `json:"labels,omitzero"`

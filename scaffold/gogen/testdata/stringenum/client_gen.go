@@ -56,7 +56,7 @@ func (c *Client) Pick(ctx context.Context, p PickParams, opts ...runtime.CallOpt
 	return &r, nil
 }
 
-// PickParams has no documentation.
+// PickParams are the arguments of [Client.Pick].
 type PickParams struct {
 	Mode   PickMode                   `json:"mode"`
 	ByMode map[string]PickByModeValue `json:"byMode,omitzero"`
@@ -96,7 +96,7 @@ func (p PickParams) Validate() error {
 	)
 }
 
-// PickResult has no documentation.
+// PickResult is what [Client.Pick] returns.
 type PickResult struct {
 	State  PickResultState        `json:"state"`
 	States []PickResultStatesItem `json:"states,omitzero"`

@@ -56,14 +56,14 @@ func (c *Client) Compress(ctx context.Context, opts ...runtime.CallOption) (*run
 	return c.core.Call(ctx, "compress", CompressParams{}, opts)
 }
 
-// CompressParams has no documentation.
+// CompressParams are the arguments of [Client.Compress].
 type CompressParams struct {
 	// The server's default: "both".
 	Mode *CompressMode `json:"mode,omitzero"`
 	// The server's default: "out.gz".
 	Name *string `json:"name,omitzero"`
 	// The server's default: "data:,hello".
-	Source *runtime.uri `json:"source,omitzero"`
+	Source *runtime.URI `json:"source,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -78,7 +78,7 @@ func (p *CompressParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 const (
 	DefaultCompressMode   CompressMode = "both"
 	DefaultCompressName   string       = "out.gz"
-	DefaultCompressSource runtime.uri  = "data:,hello"
+	DefaultCompressSource runtime.URI  = "data:,hello"
 )
 
 // WithDefaults gives a copy in which members that are absent have the server's defaults.
@@ -123,9 +123,9 @@ func (c *Client) MovePage(ctx context.Context, p MovePageParams, opts ...runtime
 	return c.core.Call(ctx, "move_page", p, opts)
 }
 
-// MovePageParams has no documentation.
+// MovePageParams are the arguments of [Client.MovePage].
 type MovePageParams struct {
-	Page   runtime.uuid   `json:"page"`
+	Page   runtime.UUID   `json:"page"`
 	Parent MovePageParent `json:"parent"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -140,8 +140,8 @@ func (p *MovePageParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p MovePageParams) Validate() error { return codegen.At(p.Parent.Validate(), "parent") }
 
-// MovePageParent It holds a [MovePageParentPage] or a [MovePageParentWorkspace];
-// [NewMovePageParent] makes it.
+// MovePageParent is a value that the tool move_page takes: a [MovePageParentPage] or a
+// [MovePageParentWorkspace]. [NewMovePageParent] makes one.
 type MovePageParent struct {
 	codegen.OneOf[MovePageParentArm]
 }
@@ -215,7 +215,7 @@ func (c *Client) Render(ctx context.Context, p RenderParams, opts ...runtime.Cal
 	return c.core.Call(ctx, "render", p, opts)
 }
 
-// RenderParams has no documentation.
+// RenderParams are the arguments of [Client.Render].
 type RenderParams struct {
 	Tree RenderBox `json:"tree"`
 	// Extra holds members the schema does not name; nil is none.
@@ -252,8 +252,8 @@ func (p RenderBox) Validate() error {
 	return codegen.At(codegen.Each(p.Children, RenderBoxChildrenItem.Validate), "children")
 }
 
-// RenderBoxChildrenItem It holds a [RenderBox] or a [RenderText]; [NewRenderBoxChildrenItem] makes
-// it.
+// RenderBoxChildrenItem is a value that the tool render takes: a [RenderBox] or a [RenderText].
+// [NewRenderBoxChildrenItem] makes one.
 type RenderBoxChildrenItem struct {
 	codegen.OneOf[RenderBoxChildrenItemArm]
 }
@@ -314,7 +314,7 @@ func (c *Client) SearchEvents(ctx context.Context, p SearchEventsParams, opts ..
 	return c.core.Call(ctx, "search_events", p, opts)
 }
 
-// SearchEventsParams has no documentation.
+// SearchEventsParams are the arguments of [Client.SearchEvents].
 type SearchEventsParams struct {
 	Query       string                   `json:"query"`
 	Environment *SearchEventsEnvironment `json:"environment,omitzero"`
@@ -352,8 +352,9 @@ func (p SearchEventsParams) Validate() error {
 	)
 }
 
-// SearchEventsEnvironment It holds a [SearchEventsEnvironmentString] or a
-// [SearchEventsEnvironmentArray]; [NewSearchEventsEnvironment] makes it.
+// SearchEventsEnvironment is a value that the tool search_events takes: a
+// [SearchEventsEnvironmentString] or a [SearchEventsEnvironmentArray]. [NewSearchEventsEnvironment]
+// makes one.
 type SearchEventsEnvironment struct {
 	codegen.OneOf[SearchEventsEnvironmentArm]
 }
@@ -395,10 +396,10 @@ func (p SearchEventsEnvironment) Validate() error {
 	return codegen.CheckArm[SearchEventsEnvironmentUnknown](p.Value())
 }
 
-// SearchEventsEnvironmentString has no documentation.
+// SearchEventsEnvironmentString is a string that the tool search_events takes.
 type SearchEventsEnvironmentString string
 
-// SearchEventsEnvironmentArray has no documentation.
+// SearchEventsEnvironmentArray is a list that the tool search_events takes.
 type SearchEventsEnvironmentArray []string
 
 // SearchEventsSort is one of the values that the tool search_events knows.
@@ -428,7 +429,7 @@ func (c *Client) WriteTicket(ctx context.Context, p WriteTicketParams, opts ...r
 	return c.core.Call(ctx, "write_ticket", p, opts)
 }
 
-// WriteTicketParams has no documentation.
+// WriteTicketParams are the arguments of [Client.WriteTicket].
 type WriteTicketParams struct {
 	Number int64 `json:"number"`
 	// The server's default: false.

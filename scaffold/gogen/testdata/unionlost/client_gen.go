@@ -52,7 +52,7 @@ func (c *Client) Tag(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 	return c.core.Call(ctx, "tag", TagParams{}, opts)
 }
 
-// TagParams has no documentation.
+// TagParams are the arguments of [Client.Tag].
 type TagParams struct {
 	Environment *TagEnvironment `json:"environment,omitzero"`
 	Labels      []TagLabelsItem `json:"labels,omitzero"`
@@ -81,8 +81,8 @@ func (p TagParams) Validate() error {
 // ApplyTo makes p the arguments of the call.
 func (p TagParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// TagEnvironment It holds a [TagEnvironmentString] or a [TagEnvironmentArray]; [NewTagEnvironment]
-// makes it.
+// TagEnvironment is a value that the tool tag takes: a [TagEnvironmentString] or a
+// [TagEnvironmentArray]. [NewTagEnvironment] makes one.
 type TagEnvironment struct {
 	codegen.OneOf[TagEnvironmentArm]
 }
@@ -120,14 +120,14 @@ func (p *TagEnvironment) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p TagEnvironment) Validate() error { return codegen.CheckArm[TagEnvironmentUnknown](p.Value()) }
 
-// TagEnvironmentString has no documentation.
+// TagEnvironmentString is a string that the tool tag takes.
 type TagEnvironmentString string
 
-// TagEnvironmentArray has no documentation.
+// TagEnvironmentArray is a list that the tool tag takes.
 type TagEnvironmentArray []string
 
-// TagLabelsItem It holds a [TagLabelsItemString] or a [TagLabelsItemObject]; [NewTagLabelsItem]
-// makes it.
+// TagLabelsItem is a value that the tool tag takes: a [TagLabelsItemString] or a
+// [TagLabelsItemObject]. [NewTagLabelsItem] makes one.
 type TagLabelsItem struct {
 	codegen.OneOf[TagLabelsItemArm]
 }
@@ -165,7 +165,7 @@ func (p *TagLabelsItem) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p TagLabelsItem) Validate() error { return codegen.CheckArm[TagLabelsItemUnknown](p.Value()) }
 
-// TagLabelsItemString has no documentation.
+// TagLabelsItemString is a string that the tool tag takes.
 type TagLabelsItemString string
 
 // TagLabelsItemObject is an object that the tool tag takes.
@@ -206,7 +206,8 @@ func (p TagMode) Valid() bool { return slices.Contains(p.Values(), p) }
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p TagMode) Validate() error { return codegen.Enum(p) }
 
-// TagParent It holds a [TagParentPageID] or a [TagParentWorkspace]; [NewTagParent] makes it.
+// TagParent is a value that the tool tag takes: a [TagParentPageID] or a [TagParentWorkspace].
+// [NewTagParent] makes one.
 type TagParent struct {
 	codegen.OneOf[TagParentArm]
 }

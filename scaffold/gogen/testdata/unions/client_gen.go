@@ -59,7 +59,7 @@ func (c *Client) Conditional(ctx context.Context, opts ...runtime.CallOption) (*
 	return c.core.Call(ctx, "conditional", ConditionalParams{}, opts)
 }
 
-// ConditionalParams has no documentation.
+// ConditionalParams are the arguments of [Client.Conditional].
 type ConditionalParams struct {
 	Mode *ConditionalMode `json:"mode,omitzero"`
 	X    *string          `json:"x,omitzero"`
@@ -73,7 +73,8 @@ func (p ConditionalParams) MarshalJSON() ([]byte, error) { return codegen.Marsha
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *ConditionalParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its if, not. The error is a
+// [*runtime.FieldError].
 func (p ConditionalParams) Validate() error { return codegen.CheckSchema(conditionalParamsSchema, &p) }
 
 var conditionalParamsSchema = schema.Lazy(`{"if":{"properties":{"mode":{"const":"low"}}},"not":{"required":["y"]},"properties":{"mode":{"enum":["low","high"],"type":"string"},"x":{"type":"string"}},"then":{"required":["x"]},"type":"object"}`)
@@ -111,7 +112,7 @@ func (c *Client) Consts(ctx context.Context, opts ...runtime.CallOption) (*Const
 	return &r, nil
 }
 
-// ConstsParams has no documentation.
+// ConstsParams are the arguments of [Client.Consts].
 type ConstsParams struct {
 	// The member "deep" is always {"a":[1,true]} and needs no field.
 	_ struct{} `const:"{\"a\":[1,true]}" name:"deep"`
@@ -145,7 +146,7 @@ func (p ConstsParams) Validate() error {
 // ApplyTo makes p the arguments of the call.
 func (p ConstsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// ConstsResult has no documentation.
+// ConstsResult is what [Client.Consts] returns.
 type ConstsResult struct {
 	// The member "n" is always 1 and needs no field.
 	_ struct{} `const:"1" name:"n"`
@@ -211,7 +212,7 @@ func (c *Client) Either(ctx context.Context, opts ...runtime.CallOption) (*runti
 	return c.core.Call(ctx, "either", EitherParams{}, opts)
 }
 
-// EitherParams has no documentation.
+// EitherParams are the arguments of [Client.Either].
 type EitherParams struct {
 	ID   *string `json:"id,omitzero"`
 	Name *string `json:"name,omitzero"`
@@ -225,7 +226,8 @@ func (p EitherParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p)
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *EitherParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its anyOf. The error is a
+// [*runtime.FieldError].
 func (p EitherParams) Validate() error { return codegen.CheckSchema(eitherParamsSchema, &p) }
 
 var eitherParamsSchema = schema.Lazy(`{"anyOf":[{"required":["id"]},{"required":["name"]}],"properties":{"id":{"type":"string"},"name":{"type":"string"}},"type":"object"}`)
@@ -240,7 +242,7 @@ func (c *Client) Enums(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "enums", EnumsParams{}, opts)
 }
 
-// EnumsParams has no documentation.
+// EnumsParams are the arguments of [Client.Enums].
 type EnumsParams struct {
 	// One of true.
 	Bools  *bool                   `json:"bools,omitzero"`
@@ -264,7 +266,8 @@ func (p EnumsParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *EnumsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its false. The error is a
+// [*runtime.FieldError].
 func (p EnumsParams) Validate() error { return codegen.CheckSchema(enumsParamsSchema, &p) }
 
 var enumsParamsSchema = schema.Lazy(`{"properties":{"bools":{"enum":[true],"type":"boolean"},"ints":{"enum":[1,2,3],"type":"integer"},"joined":{"anyOf":[{"enum":["a","b"]},{"enum":["b","c"]}]},"mixed":{"enum":["a",1,true,null]},"none":{"enum":[]},"numbers":{"enum":[0.5,1]},"titled":{"oneOf":[{"const":"a","title":"Option A"},{"const":"b","description":"The second."}]},"wrong":{"enum":["a"],"type":"integer"}},"type":"object"}`)
@@ -352,7 +355,7 @@ func (c *Client) Mixed(ctx context.Context, p MixedParams, opts ...runtime.CallO
 	return c.core.Call(ctx, "mixed", p, opts)
 }
 
-// MixedParams has no documentation.
+// MixedParams are the arguments of [Client.Mixed].
 type MixedParams struct {
 	Label MixedLabel      `json:"label"`
 	Many  []MixedManyItem `json:"many,omitzero"`
@@ -372,12 +375,14 @@ func (p MixedParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its oneOf. The error is a
+// [*runtime.FieldError].
 func (p MixedParams) Validate() error { return codegen.CheckSchema(mixedParamsSchema, &p) }
 
 var mixedParamsSchema = schema.Lazy(`{"properties":{"label":{"oneOf":[{"type":"string"},{"properties":{"name":{"type":"string"}},"required":["name"],"type":"object"}]},"many":{"items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"type":"array"},"num":{"anyOf":[{"type":"integer"},{"type":"number"}]},"shape":{"description":"A shape.","discriminator":{"propertyName":"kind"},"oneOf":[{"properties":{"kind":{"const":"circle"},"r":{"type":"number"}},"required":["kind","r"],"type":"object"},{"properties":{"kind":{"const":"square"},"w":{"type":"number"}},"required":["kind","w"],"type":"object"}]},"strs":{"anyOf":[{"format":"uri","type":"string"},{"format":"email","type":"string"}]},"typed":{"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"},{"properties":{"b":{"type":"string"}},"required":["b"],"type":"object"}],"type":"object"},"types":{"type":["string","number","boolean"]}},"required":["label"],"type":"object"}`)
 
-// MixedLabel It holds a [MixedLabelString] or a [MixedLabelObject]; [NewMixedLabel] makes it.
+// MixedLabel is a value that the tool mixed takes: a [MixedLabelString] or a [MixedLabelObject].
+// [NewMixedLabel] makes one.
 type MixedLabel struct {
 	codegen.OneOf[MixedLabelArm]
 }
@@ -412,7 +417,7 @@ func (MixedLabel) Arms() []codegen.Arm { return mixedLabelArms }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedLabel) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MixedLabelString has no documentation.
+// MixedLabelString is a string that the tool mixed takes.
 type MixedLabelString string
 
 // MixedLabelObject is an object that the tool mixed takes.
@@ -428,8 +433,8 @@ func (p MixedLabelObject) MarshalJSON() ([]byte, error) { return codegen.Marshal
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedLabelObject) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MixedManyItem It holds a [MixedManyItemString] or a [MixedManyItemNumber]; [NewMixedManyItem]
-// makes it.
+// MixedManyItem is a value that the tool mixed takes: a [MixedManyItemString] or a
+// [MixedManyItemNumber]. [NewMixedManyItem] makes one.
 type MixedManyItem struct {
 	codegen.OneOf[MixedManyItemArm]
 }
@@ -464,15 +469,16 @@ func (MixedManyItem) Arms() []codegen.Arm { return mixedManyItemArms }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedManyItem) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MixedManyItemString has no documentation.
+// MixedManyItemString is a string that the tool mixed takes.
 type MixedManyItemString string
 
-// MixedManyItemNumber has no documentation.
+// MixedManyItemNumber is a number that the tool mixed takes.
 type MixedManyItemNumber int64
 
-// MixedShape A shape.
+// MixedShape is a value that the tool mixed takes: a [MixedShapeCircle] or a [MixedShapeSquare].
+// [NewMixedShape] makes one.
 //
-// It holds a [MixedShapeCircle] or a [MixedShapeSquare]; [NewMixedShape] makes it.
+// A shape.
 type MixedShape struct {
 	codegen.OneOf[MixedShapeArm]
 }
@@ -537,7 +543,8 @@ func (p MixedShapeSquare) MarshalJSON() ([]byte, error) { return codegen.Marshal
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedShapeSquare) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MixedTyped It holds a [MixedTypedA] or a [MixedTypedB]; [NewMixedTyped] makes it.
+// MixedTyped is a value that the tool mixed takes: a [MixedTypedA] or a [MixedTypedB].
+// [NewMixedTyped] makes one.
 type MixedTyped struct {
 	codegen.OneOf[MixedTypedArm]
 }
@@ -598,8 +605,8 @@ func (p MixedTypedB) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedTypedB) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MixedTypes It holds a [MixedTypesString], a [MixedTypesNumber] or a [MixedTypesBoolean];
-// [NewMixedTypes] makes it.
+// MixedTypes is a value that the tool mixed takes: a [MixedTypesString], a [MixedTypesNumber] or a
+// [MixedTypesBoolean]. [NewMixedTypes] makes one.
 type MixedTypes struct {
 	codegen.OneOf[MixedTypesArm]
 }
@@ -636,13 +643,13 @@ func (MixedTypes) Arms() []codegen.Arm { return mixedTypesArms }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MixedTypes) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MixedTypesString has no documentation.
+// MixedTypesString is a string that the tool mixed takes.
 type MixedTypesString string
 
-// MixedTypesNumber has no documentation.
+// MixedTypesNumber is a number that the tool mixed takes.
 type MixedTypesNumber float64
 
-// MixedTypesBoolean has no documentation.
+// MixedTypesBoolean is true or false, that the tool mixed takes.
 type MixedTypesBoolean bool
 
 // Nulls calls the tool "nulls".
@@ -650,7 +657,7 @@ func (c *Client) Nulls(ctx context.Context, p NullsParams, opts ...runtime.CallO
 	return c.core.Call(ctx, "nulls", p, opts)
 }
 
-// NullsParams has no documentation.
+// NullsParams are the arguments of [Client.Nulls].
 type NullsParams struct {
 	A *string             `json:"a" mcp:"null"`
 	H *NullsH             `json:"h" mcp:"null"`
@@ -675,7 +682,8 @@ func (p NullsParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *NullsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its null. The error is a
+// [*runtime.FieldError].
 func (p NullsParams) Validate() error { return codegen.CheckSchema(nullsParamsSchema, &p) }
 
 var nullsParamsSchema = schema.Lazy(`{"$defs":{"G":{"type":["integer","null"]},"H":{"properties":{"z":{"type":"string"}},"type":"object"}},"properties":{"a":{"anyOf":[{"type":"string"},{"type":"null"}]},"b":{"type":["string","null"]},"c":{"oneOf":[{"type":"null"},{"type":"integer"}]},"d":{"nullable":true,"type":"string"},"e":{"enum":["x",null]},"f":{"enum":["x",null],"type":"string"},"g":{"$ref":"#/$defs/G"},"h":{"anyOf":[{"$ref":"#/$defs/H"},{"type":"null"}]},"i":{"type":"null"},"j":{"anyOf":[{"$ref":"#/$defs/H"},{"const":null}]},"k":{"anyOf":[{"minLength":2},{"type":"null"}],"type":"string"}},"required":["a","h"],"type":"object"}`)
@@ -745,7 +753,7 @@ func (c *Client) VariantRoot(ctx context.Context, opts ...runtime.CallOption) (*
 	return c.core.Call(ctx, "variant_root", VariantRootParams{}, opts)
 }
 
-// VariantRootParams has no documentation.
+// VariantRootParams are the arguments of [Client.VariantRoot].
 type VariantRootParams struct {
 	// JSON: what it is depends on other arguments.
 	A json.RawMessage `json:"a,omitzero"`
@@ -761,7 +769,8 @@ func (p VariantRootParams) MarshalJSON() ([]byte, error) { return codegen.Marsha
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *VariantRootParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its oneOf. The error is a
+// [*runtime.FieldError].
 func (p VariantRootParams) Validate() error { return codegen.CheckSchema(variantRootParamsSchema, &p) }
 
 var variantRootParamsSchema = schema.Lazy(`{"oneOf":[{"properties":{"a":{"type":"string"}},"required":["a"],"type":"object"},{"properties":{"b":{"type":"integer"}},"required":["b"],"type":"object"}],"type":"object"}`)

@@ -56,7 +56,7 @@ func (c *Client) Annotate(ctx context.Context, p AnnotateParams, opts ...runtime
 	return &r, nil
 }
 
-// AnnotateParams has no documentation.
+// AnnotateParams are the arguments of [Client.Annotate].
 type AnnotateParams struct {
 	MessageType AnnotateMessageType `json:"messageType"`
 	Inner       *AnnotateInner      `json:"inner,omitzero"`
@@ -74,7 +74,7 @@ func (p *AnnotateParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p AnnotateParams) Validate() error { return codegen.At(p.MessageType.Validate(), "messageType") }
 
-// AnnotateResult has no documentation.
+// AnnotateResult is what [Client.Annotate] returns.
 type AnnotateResult struct {
 	Inner *AnnotateResultInner `json:"inner,omitzero"`
 	// Extra holds members the schema does not name; nil is none.

@@ -55,7 +55,7 @@ func (c *Client) Dynamic(ctx context.Context, opts ...runtime.CallOption) (*runt
 	return c.core.Call(ctx, "dynamic", DynamicParams{}, opts)
 }
 
-// DynamicParams has no documentation.
+// DynamicParams are the arguments of [Client.Dynamic].
 type DynamicParams struct {
 	Tree *DynamicTree `json:"tree,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -68,7 +68,8 @@ func (p DynamicParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *DynamicParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its $dynamicRef, rules without
+// a type. The error is a [*runtime.FieldError].
 func (p DynamicParams) Validate() error { return codegen.CheckSchema(dynamicParamsSchema, &p) }
 
 var dynamicParamsSchema = schema.Lazy(`{"$defs":{"tree":{"$dynamicAnchor":"node","properties":{"children":{"items":{"$dynamicRef":"#node"},"type":"array"},"data":true},"type":"object"}},"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"tree":{"$ref":"#/$defs/tree"}},"type":"object"}`)
@@ -98,7 +99,7 @@ func (c *Client) Exclusive(ctx context.Context, opts ...runtime.CallOption) (*ru
 	return c.core.Call(ctx, "exclusive", ExclusiveParams{}, opts)
 }
 
-// ExclusiveParams has no documentation.
+// ExclusiveParams are the arguments of [Client.Exclusive].
 type ExclusiveParams struct {
 	A *string `json:"a,omitzero"`
 	B *string `json:"b,omitzero"`
@@ -112,7 +113,8 @@ func (p ExclusiveParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *ExclusiveParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its not. The error is a
+// [*runtime.FieldError].
 func (p ExclusiveParams) Validate() error { return codegen.CheckSchema(exclusiveParamsSchema, &p) }
 
 var exclusiveParamsSchema = schema.Lazy(`{"not":{"required":["a","b"]},"properties":{"a":{"type":"string"},"b":{"type":"string"}},"type":"object"}`)
@@ -127,7 +129,7 @@ func (c *Client) Root(ctx context.Context, opts ...runtime.CallOption) (*runtime
 	return c.core.Call(ctx, "root", RootParams{}, opts)
 }
 
-// RootParams has no documentation.
+// RootParams are the arguments of [Client.Root].
 type RootParams struct {
 	A *string `json:"a,omitzero"`
 	B *string `json:"b,omitzero"`
@@ -141,7 +143,8 @@ func (p RootParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *RootParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its anyOf. The error is a
+// [*runtime.FieldError].
 func (p RootParams) Validate() error { return codegen.CheckSchema(rootParamsSchema, &p) }
 
 var rootParamsSchema = schema.Lazy(`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{"type":"string"},"b":{"type":"string"}},"type":"object"}`)
@@ -156,7 +159,7 @@ func (c *Client) Rules(ctx context.Context, opts ...runtime.CallOption) (*runtim
 	return c.core.Call(ctx, "rules", RulesParams{}, opts)
 }
 
-// RulesParams has no documentation.
+// RulesParams are the arguments of [Client.Rules].
 type RulesParams struct {
 	Any       json.RawMessage            `json:"any,omitzero"`
 	Cond      *RulesCond                 `json:"cond,omitzero"`
@@ -183,7 +186,9 @@ func (p RulesParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *RulesParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate checks p with the server's schema. The error is a [*runtime.FieldError].
+// Validate checks p with the server's schema, for types do not hold its contains,
+// dependentRequired, dependentSchemas, false, if, not, rules without a type, unevaluatedItems. The
+// error is a [*runtime.FieldError].
 func (p RulesParams) Validate() error { return codegen.CheckSchema(rulesParamsSchema, &p) }
 
 var rulesParamsSchema = schema.Lazy(`{"properties":{"any":{},"cond":{"if":{"required":["a"]},"properties":{"a":{"type":"integer"},"b":{"type":"integer"}},"then":{"required":["b"]},"type":"object"},"contains":{"contains":{"minimum":5},"items":{"type":"integer"},"maxContains":3,"minContains":2,"type":"array"},"dep":{"dependentRequired":{"card":["address"]},"properties":{"address":{"type":"string"},"card":{"type":"string"}},"type":"object"},"depSchema":{"dependentSchemas":{"x":{"required":["y"]}},"type":"object"},"len":{"minLength":2},"min":{"minimum":5},"no":false,"not":{"not":{"type":"string"}},"unevaluated":{"prefixItems":[{"type":"string"}],"type":"array","unevaluatedItems":false},"yes":true},"type":"object"}`)
