@@ -56,10 +56,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestSamples wants the committed sample clients to be what their tools.json
+// TestSamples wants the committed sample clients to be what their lock file
 // gives.
 func TestSamples(t *testing.T) {
-	paths, err := filepath.Glob("../../generated/*/tools.json")
+	paths, err := filepath.Glob("../../generated/*/mcpctl.lock.json")
 	if err != nil || len(paths) < 3 {
 		t.Fatalf("got %d samples, %v", len(paths), err)
 	}

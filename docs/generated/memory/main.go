@@ -36,14 +36,14 @@ func run(ctx context.Context, command []string, out io.Writer) error {
 	defer conn.Close()
 	client := memory.New(conn)
 
-	_, err = client.CreateEntities(ctx, memory.CreateEntitiesParams{Entities: []memory.CreateEntitiesEntitiesItem{
+	_, err = client.CreateEntities(ctx, memory.CreateEntitiesParams{Entities: []memory.CreateEntitiesItem{
 		{Name: "Ada", EntityType: "person", Observations: []string{"writes programs"}},
 		{Name: "Charles", EntityType: "person"}, // no observations: an empty list is sent, not null
 	}})
 	if err != nil {
 		return err
 	}
-	_, err = client.CreateRelations(ctx, memory.CreateRelationsParams{Relations: []memory.CreateRelationsRelationsItem{
+	_, err = client.CreateRelations(ctx, memory.CreateRelationsParams{Relations: []memory.CreateRelationsItem{
 		{From: "Ada", RelationType: "corresponds with", To: "Charles"},
 	}})
 	if err != nil {

@@ -89,11 +89,18 @@ type part struct {
 	decls map[string][]*model.Decl
 }
 
+// toolGroup is the key of a tool's declarations.
+func toolGroup(name string) string { return "tools/" + name }
+
 // split shares the package out among files, sorted by name.
 func (e *emitter) split() []part {
 	decls := map[string][]*model.Decl{}
 	for _, d := range e.pkg.Decls {
-		decls[d.Tool] = append(decls[d.Tool], d)
+		group := "" // of prompts and templates
+		if strings.HasPrefix(d.Key, "tools/") {
+			group = toolGroup(d.Tool) // a tool may have no name
+		}
+		decls[group] = append(decls[group], d)
 	}
 	head := part{name: SourceFile, head: true, decls: decls}
 	if len(e.pkg.Tools) <= OneFile {
@@ -122,7 +129,7 @@ func (e *emitter) source(p part) ([]byte, error) {
 	}
 	for _, t := range p.tools {
 		e.tool(f.Group, t)
-		e.decls(f.Group, p.decls[t.Name])
+		e.decls(f.Group, p.decls[toolGroup(t.Name)])
 	}
 	if p.head {
 		e.prompts(f.Group)

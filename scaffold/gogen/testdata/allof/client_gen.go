@@ -49,13 +49,12 @@ var surface = codegen.Surface{
 }
 
 // Conflict calls the tool "conflict".
-//
-// No argument is required; a [ConflictParams] among the options gives some.
 func (c *Client) Conflict(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "conflict", ConflictParams{}, opts)
 }
 
-// ConflictParams are the arguments of [Client.Conflict].
+// ConflictParams are the arguments of [Client.Conflict], none of them required: an option of the
+// call.
 type ConflictParams struct {
 	Closed *ConflictClosed `json:"closed,omitzero"`
 	// JSON: the schema allows no value.
@@ -97,13 +96,11 @@ func (p ConflictClosed) MarshalJSON() ([]byte, error) { return codegen.Marshal(&
 func (p *ConflictClosed) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Merge calls the tool "merge".
-//
-// No argument is required; a [MergeParams] among the options gives some.
 func (c *Client) Merge(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "merge", MergeParams{}, opts)
 }
 
-// MergeParams are the arguments of [Client.Merge].
+// MergeParams are the arguments of [Client.Merge], none of them required: an option of the call.
 type MergeParams struct {
 	// Only described anew.
 	Alias *MergeBaseXdf5d0909 `json:"alias,omitzero"`
@@ -128,7 +125,7 @@ func (p *MergeParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p MergeParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.Enum, MergeEnum.Validate), "enum"),
+		codegen.At(codegen.If(p.Enum, codegen.Enum), "enum"),
 		codegen.At(codegen.If(p.Narrow, func(v int64) error { return codegen.AtLeast(v, 3) }), "narrow"),
 		codegen.At(codegen.If(p.Same, MergeSame.Validate), "same"),
 	)
@@ -137,9 +134,7 @@ func (p MergeParams) Validate() error {
 // ApplyTo makes p the arguments of the call.
 func (p MergeParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
-// MergeBaseXdf5d0909 is an object that the tool merge takes.
-//
-// The base.
+// MergeBaseXdf5d0909 is an object that the tool merge takes. The base.
 type MergeBaseXdf5d0909 struct {
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
@@ -152,9 +147,7 @@ func (p MergeBaseXdf5d0909) MarshalJSON() ([]byte, error) { return codegen.Marsh
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *MergeBaseXdf5d0909) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// MergeBaseX1fa4bb9d is an object that the tool merge takes.
-//
-// The base.
+// MergeBaseX1fa4bb9d is an object that the tool merge takes. The base.
 type MergeBaseX1fa4bb9d struct {
 	ID   string `json:"id"`
 	More int64  `json:"more"`
@@ -184,9 +177,6 @@ func (MergeEnum) Values() []MergeEnum {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p MergeEnum) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p MergeEnum) Validate() error { return codegen.Enum(p) }
-
 // MergeSame is an object that the tool merge takes.
 type MergeSame struct {
 	// At least 1 character.
@@ -206,9 +196,7 @@ func (p MergeSame) Validate() error {
 	return codegen.At(codegen.If(p.P, func(v string) error { return codegen.Length(v, 1, -1) }), "p")
 }
 
-// MergeSibling is an object that the tool merge takes.
-//
-// The base.
+// MergeSibling is an object that the tool merge takes. The base.
 type MergeSibling struct {
 	ID          string  `json:"id"`
 	ExtraMember *string `json:"extra,omitzero"`

@@ -56,35 +56,10 @@ var surface = codegen.Surface{
 }
 
 // CreateEntities calls the tool "create_entities".
-//
-// No argument is required; a [CreateEntitiesParams] among the options gives some.
 func (c *Client) CreateEntities(ctx context.Context, opts ...runtime.CallOption) (*CreateEntitiesResult, error) {
 	var r CreateEntitiesResult
-	raw, err := c.core.CallInto(ctx, "create_entities", CreateEntitiesParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "create_entities", nil, opts, &r, &r.Raw))
 }
-
-// CreateEntitiesParams are the arguments of [Client.CreateEntities].
-type CreateEntitiesParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p CreateEntitiesParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *CreateEntitiesParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (CreateEntitiesParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p CreateEntitiesParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // CreateEntitiesResult is what [Client.CreateEntities] returns.
 type CreateEntitiesResult struct {
@@ -138,9 +113,7 @@ func (c *Client) EditFile(ctx context.Context, p EditFileParams, opts ...runtime
 type EditFileParams struct {
 	Edits []EditFileEditsItem `json:"edits"`
 	Path  string              `json:"path"`
-	// Preview changes using git-style diff format.
-	//
-	// The server's default: false.
+	// Preview changes using git-style diff format. The server's default: false.
 	DryRun *bool    `json:"dryRun,omitzero"`
 	_      struct{} `mcp:"closed"`
 }
@@ -189,9 +162,7 @@ func (c *Client) GetAnnotatedMessage(ctx context.Context, p GetAnnotatedMessageP
 type GetAnnotatedMessageParams struct {
 	// Type of message to demonstrate different annotation patterns.
 	MessageType GetAnnotatedMessageType `json:"messageType"`
-	// Whether to include an example image.
-	//
-	// The server's default: false.
+	// Whether to include an example image. The server's default: false.
 	IncludeImage *bool `json:"includeImage,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -215,12 +186,11 @@ func (p GetAnnotatedMessageParams) WithDefaults() GetAnnotatedMessageParams {
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p GetAnnotatedMessageParams) Validate() error {
-	return codegen.At(p.MessageType.Validate(), "messageType")
+	return codegen.At(codegen.Enum(p.MessageType), "messageType")
 }
 
-// GetAnnotatedMessageType is one of the values that the tool get-annotated-message knows.
-//
-// Type of message to demonstrate different annotation patterns.
+// GetAnnotatedMessageType is one of the values that the tool get-annotated-message knows. Type of
+// message to demonstrate different annotation patterns.
 type GetAnnotatedMessageType string
 
 // Values of [GetAnnotatedMessageType].
@@ -238,17 +208,13 @@ func (GetAnnotatedMessageType) Values() []GetAnnotatedMessageType {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p GetAnnotatedMessageType) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p GetAnnotatedMessageType) Validate() error { return codegen.Enum(p) }
-
 // GzipFileAsResource calls the tool "gzip-file-as-resource".
-//
-// No argument is required; a [GzipFileAsResourceParams] among the options gives some.
 func (c *Client) GzipFileAsResource(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "gzip-file-as-resource", GzipFileAsResourceParams{}, opts)
 }
 
-// GzipFileAsResourceParams are the arguments of [Client.GzipFileAsResource].
+// GzipFileAsResourceParams are the arguments of [Client.GzipFileAsResource], none of them required:
+// an option of the call.
 type GzipFileAsResourceParams struct {
 	// The server's default:
 	// "https://raw.githubusercontent.com/modelcontextprotocol/servers/refs/heads/main/README.md".
@@ -284,7 +250,7 @@ func (p GzipFileAsResourceParams) WithDefaults() GzipFileAsResourceParams {
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p GzipFileAsResourceParams) Validate() error {
-	return codegen.At(codegen.If(p.OutputType, GzipFileAsResourceOutputType.Validate), "outputType")
+	return codegen.At(codegen.If(p.OutputType, codegen.Enum), "outputType")
 }
 
 // ApplyTo makes p the arguments of the call.
@@ -306,9 +272,6 @@ func (GzipFileAsResourceOutputType) Values() []GzipFileAsResourceOutputType {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p GzipFileAsResourceOutputType) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p GzipFileAsResourceOutputType) Validate() error { return codegen.Enum(p) }
 
 // IssueWrite calls the tool "issue_write".
 func (c *Client) IssueWrite(ctx context.Context, p IssueWriteParams, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
@@ -341,7 +304,7 @@ func (p *IssueWriteParams) UnmarshalJSON(b []byte) error { return codegen.Unmars
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p IssueWriteParams) Validate() error {
 	return codegen.First(
-		codegen.At(p.Method.Validate(), "method"),
+		codegen.At(codegen.Enum(p.Method), "method"),
 		codegen.At(codegen.Each(p.Fields, IssueWriteFieldsItem.Validate), "fields"),
 		codegen.At(codegen.If(p.Milestone, IssueWriteMilestone.Validate), "milestone"),
 	)
@@ -363,9 +326,6 @@ func (IssueWriteMethod) Values() []IssueWriteMethod {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p IssueWriteMethod) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p IssueWriteMethod) Validate() error { return codegen.Enum(p) }
 
 // IssueWriteFieldsItem is an object that the tool issue_write takes.
 type IssueWriteFieldsItem struct {
@@ -712,7 +672,7 @@ func (p SearchEventsParams) WithDefaults() SearchEventsParams {
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p SearchEventsParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.Dataset, SearchEventsDataset.Validate), "dataset"),
+		codegen.At(codegen.If(p.Dataset, codegen.Enum), "dataset"),
 		codegen.At(codegen.IfOpt(p.Environment, SearchEventsEnvironment.Validate), "environment"),
 		codegen.At(codegen.If(p.Limit, func(v int64) error { return codegen.Between(v, 1, 100) }), "limit"),
 	)
@@ -735,9 +695,6 @@ func (SearchEventsDataset) Values() []SearchEventsDataset {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p SearchEventsDataset) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SearchEventsDataset) Validate() error { return codegen.Enum(p) }
 
 // SearchEventsEnvironment is a value that the tool search_events takes: a
 // [SearchEventsEnvironmentString] or a [SearchEventsEnvironmentArray]. [NewSearchEventsEnvironment]
@@ -811,9 +768,7 @@ func (p *TreeParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p TreeParams) Validate() error { return codegen.At(p.Root.Validate(), "root") }
 
-// TreeNode is an object that the tool tree takes.
-//
-// Node.
+// TreeNode is an object that the tool tree takes. Node.
 type TreeNode struct {
 	// Id.
 	ID       int64      `json:"id"`
@@ -840,9 +795,7 @@ func (p TreeNode) Validate() error {
 	)
 }
 
-// TreeNodeParent is an object that the tool tree takes.
-//
-// Node.
+// TreeNodeParent is an object that the tool tree takes. Node.
 type TreeNodeParent struct {
 	// Id.
 	ID       int64      `json:"id"`

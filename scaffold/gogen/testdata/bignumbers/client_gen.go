@@ -46,13 +46,11 @@ var surface = codegen.Surface{
 }
 
 // Store calls the tool "store".
-//
-// No argument is required; a [StoreParams] among the options gives some.
 func (c *Client) Store(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "store", StoreParams{}, opts)
 }
 
-// StoreParams are the arguments of [Client.Store].
+// StoreParams are the arguments of [Client.Store], none of them required: an option of the call.
 type StoreParams struct {
 	Anything json.RawMessage            `json:"anything,omitzero"`
 	Const    *StoreConst                `json:"const,omitzero"`
@@ -73,9 +71,9 @@ func (p *StoreParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p StoreParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.Const, StoreConst.Validate), "const"),
+		codegen.At(codegen.If(p.Const, codegen.Enum), "const"),
 		codegen.At(codegen.If(p.Either, StoreEither.Validate), "either"),
-		codegen.At(codegen.If(p.Enum, StoreEnum.Validate), "enum"),
+		codegen.At(codegen.If(p.Enum, codegen.Enum), "enum"),
 	)
 }
 
@@ -97,9 +95,6 @@ func (StoreConst) Values() []StoreConst {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p StoreConst) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p StoreConst) Validate() error { return codegen.Enum(p) }
 
 // StoreEither is a value that the tool store takes: a [StoreEitherNumber] or a [StoreEitherObject].
 // [NewStoreEither] makes one.
@@ -164,9 +159,6 @@ func (StoreEnum) Values() []StoreEnum {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p StoreEnum) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p StoreEnum) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

@@ -52,13 +52,11 @@ var surface = codegen.Surface{
 }
 
 // Client calls the tool "client".
-//
-// No argument is required; a [ClientParams] among the options gives some.
 func (c *Client) Client(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "client", ClientParams{}, opts)
 }
 
-// ClientParams are the arguments of [Client.Client].
+// ClientParams are the arguments of [Client.Client], none of them required: an option of the call.
 type ClientParams struct {
 	C    *string `json:"c,omitzero"`
 	Core *string `json:"core,omitzero"`
@@ -80,13 +78,12 @@ func (ClientParams) Validate() error { return nil }
 func (p ClientParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // GetUserKebab calls the tool "get-user".
-//
-// No argument is required; a [GetUserKebabParams] among the options gives some.
 func (c *Client) GetUserKebab(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "get-user", GetUserKebabParams{}, opts)
 }
 
-// GetUserKebabParams are the arguments of [Client.GetUserKebab].
+// GetUserKebabParams are the arguments of [Client.GetUserKebab], none of them required: an option
+// of the call.
 type GetUserKebabParams struct {
 	ID *string `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -108,12 +105,7 @@ func (p GetUserKebabParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 // GetUser calls the tool "getUser".
 func (c *Client) GetUser(ctx context.Context, p GetUserParams, opts ...runtime.CallOption) (*GetUserResult, error) {
 	var r GetUserResult
-	raw, err := c.core.CallInto(ctx, "getUser", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "getUser", p, opts, &r, &r.Raw))
 }
 
 // GetUserParams are the arguments of [Client.GetUser].
@@ -190,13 +182,12 @@ func (p GetUserSnakeUserID) MarshalJSON() ([]byte, error) { return codegen.Marsh
 func (p *GetUserSnakeUserID) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // GetUserParams calls the tool "get_user_params".
-//
-// No argument is required; a [GetUserParamsParams] among the options gives some.
 func (c *Client) GetUserParams(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "get_user_params", GetUserParamsParams{}, opts)
 }
 
-// GetUserParamsParams are the arguments of [Client.GetUserParams].
+// GetUserParamsParams are the arguments of [Client.GetUserParams], none of them required: an option
+// of the call.
 type GetUserParamsParams struct {
 	ApplyToMember     *string `json:"applyTo,omitzero"`
 	MarshalJSONMember *string `json:"marshalJSON,omitzero"`
@@ -231,13 +222,11 @@ func (GetUserParamsParams) Validate() error { return nil }
 func (p GetUserParamsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Levels calls the tool "levels".
-//
-// No argument is required; a [LevelsParams] among the options gives some.
 func (c *Client) Levels(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "levels", LevelsParams{}, opts)
 }
 
-// LevelsParams are the arguments of [Client.Levels].
+// LevelsParams are the arguments of [Client.Levels], none of them required: an option of the call.
 type LevelsParams struct {
 	Level       *LevelsLevel       `json:"level,omitzero"`
 	LevelValues *LevelsLevelValues `json:"level-values,omitzero"`
@@ -254,8 +243,8 @@ func (p *LevelsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p LevelsParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.Level, LevelsLevel.Validate), "level"),
-		codegen.At(codegen.If(p.LevelValues, LevelsLevelValues.Validate), "level-values"),
+		codegen.At(codegen.If(p.Level, codegen.Enum), "level"),
+		codegen.At(codegen.If(p.LevelValues, codegen.Enum), "level-values"),
 	)
 }
 
@@ -282,9 +271,6 @@ func (LevelsLevel) Values() []LevelsLevel {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p LevelsLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p LevelsLevel) Validate() error { return codegen.Enum(p) }
-
 // LevelsLevelValues is one of the values that the tool levels knows.
 type LevelsLevelValues string
 
@@ -301,23 +287,13 @@ func (LevelsLevelValues) Values() []LevelsLevelValues {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p LevelsLevelValues) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p LevelsLevelValues) Validate() error { return codegen.Enum(p) }
-
 // New calls the tool "new".
-//
-// No argument is required; a [NewParams] among the options gives some.
 func (c *Client) New(ctx context.Context, opts ...runtime.CallOption) (*NewResult, error) {
 	var r NewResult
-	raw, err := c.core.CallInto(ctx, "new", NewParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "new", NewParams{}, opts, &r, &r.Raw))
 }
 
-// NewParams are the arguments of [Client.New].
+// NewParams are the arguments of [Client.New], none of them required: an option of the call.
 type NewParams struct {
 	Err    *string `json:"err,omitzero"`
 	String *string `json:"string,omitzero"`

@@ -48,12 +48,7 @@ var surface = codegen.Surface{
 // Draw calls the tool "draw".
 func (c *Client) Draw(ctx context.Context, p DrawParams, opts ...runtime.CallOption) (*DrawResult, error) {
 	var r DrawResult
-	raw, err := c.core.CallInto(ctx, "draw", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "draw", p, opts, &r, &r.Raw))
 }
 
 // DrawParams are the arguments of [Client.Draw].
@@ -84,8 +79,8 @@ func (p *DrawParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p DrawParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.Optional, DrawOptional.Validate), "optional"),
-		codegen.At(codegen.If(p.Single, DrawSingle.Validate), "single"),
+		codegen.At(codegen.If(p.Optional, codegen.Enum), "optional"),
+		codegen.At(codegen.If(p.Single, codegen.Enum), "single"),
 	)
 }
 
@@ -125,9 +120,6 @@ func (DrawOptional) Values() []DrawOptional {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p DrawOptional) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p DrawOptional) Validate() error { return codegen.Enum(p) }
-
 // DrawSingle is one of the values that the tool draw knows.
 type DrawSingle string
 
@@ -143,9 +135,6 @@ func (DrawSingle) Values() []DrawSingle {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p DrawSingle) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p DrawSingle) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

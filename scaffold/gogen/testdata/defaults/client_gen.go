@@ -124,9 +124,7 @@ func (p RenderParams) WithDefaults() RenderParams {
 }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p RenderParams) Validate() error {
-	return codegen.At(codegen.If(p.Mode, RenderMode.Validate), "mode")
-}
+func (p RenderParams) Validate() error { return codegen.At(codegen.If(p.Mode, codegen.Enum), "mode") }
 
 // RenderInner is an object that the tool render takes.
 type RenderInner struct {
@@ -161,9 +159,6 @@ func (RenderMode) Values() []RenderMode {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p RenderMode) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p RenderMode) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

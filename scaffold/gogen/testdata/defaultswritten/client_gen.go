@@ -46,13 +46,12 @@ var surface = codegen.Surface{
 }
 
 // Compress calls the tool "compress".
-//
-// No argument is required; a [CompressParams] among the options gives some.
 func (c *Client) Compress(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "compress", CompressParams{}, opts)
 }
 
-// CompressParams are the arguments of [Client.Compress].
+// CompressParams are the arguments of [Client.Compress], none of them required: an option of the
+// call.
 type CompressParams struct {
 	// The server's default: "https://example.com/README.md".
 	Data *runtime.URI `json:"data,omitzero"`
@@ -93,7 +92,7 @@ func (p CompressParams) WithDefaults() CompressParams {
 func (p CompressParams) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.If(p.Level, func(v int64) error { return codegen.Between(v, 1, 9) }), "level"),
-		codegen.At(codegen.If(p.OutputType, CompressOutputType.Validate), "outputType"),
+		codegen.At(codegen.If(p.OutputType, codegen.Enum), "outputType"),
 	)
 }
 
@@ -116,9 +115,6 @@ func (CompressOutputType) Values() []CompressOutputType {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p CompressOutputType) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p CompressOutputType) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

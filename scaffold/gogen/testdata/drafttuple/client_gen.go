@@ -46,13 +46,11 @@ var surface = codegen.Surface{
 }
 
 // Trace calls the tool "trace".
-//
-// No argument is required; a [TraceParams] among the options gives some.
 func (c *Client) Trace(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "trace", TraceParams{}, opts)
 }
 
-// TraceParams are the arguments of [Client.Trace].
+// TraceParams are the arguments of [Client.Trace], none of them required: an option of the call.
 type TraceParams struct {
 	// At least 0.
 	Def   *int64                     `json:"def,omitzero"`

@@ -47,13 +47,11 @@ var surface = codegen.Surface{
 }
 
 // Nested calls the tool "nested".
-//
-// No argument is required; a [NestedParams] among the options gives some.
 func (c *Client) Nested(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "nested", NestedParams{}, opts)
 }
 
-// NestedParams are the arguments of [Client.Nested].
+// NestedParams are the arguments of [Client.Nested], none of them required: an option of the call.
 type NestedParams struct {
 	ExtraMember *string          `json:"extra,omitzero"`
 	List        []NestedListItem `json:"list,omitzero"`
@@ -103,12 +101,7 @@ func (p *NestedListItemValue) UnmarshalJSON(b []byte) error { return codegen.Unm
 // Open calls the tool "open".
 func (c *Client) Open(ctx context.Context, p OpenParams, opts ...runtime.CallOption) (*OpenResult, error) {
 	var r OpenResult
-	raw, err := c.core.CallInto(ctx, "open", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "open", p, opts, &r, &r.Raw))
 }
 
 // OpenParams are the arguments of [Client.Open].
@@ -148,12 +141,7 @@ func (OpenResult) Validate() error { return nil }
 // Typed calls the tool "typed".
 func (c *Client) Typed(ctx context.Context, p TypedParams, opts ...runtime.CallOption) (*TypedResult, error) {
 	var r TypedResult
-	raw, err := c.core.CallInto(ctx, "typed", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "typed", p, opts, &r, &r.Raw))
 }
 
 // TypedParams are the arguments of [Client.Typed].

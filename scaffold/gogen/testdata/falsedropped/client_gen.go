@@ -45,13 +45,12 @@ var surface = codegen.Surface{
 }
 
 // Annotate calls the tool "annotate".
-//
-// No argument is required; a [AnnotateParams] among the options gives some.
 func (c *Client) Annotate(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "annotate", AnnotateParams{}, opts)
 }
 
-// AnnotateParams are the arguments of [Client.Annotate].
+// AnnotateParams are the arguments of [Client.Annotate], none of them required: an option of the
+// call.
 type AnnotateParams struct {
 	// The server's default: 0.
 	Count *int64 `json:"count,omitzero"`

@@ -47,12 +47,7 @@ var surface = codegen.Surface{
 // Send calls the tool "send".
 func (c *Client) Send(ctx context.Context, p SendParams, opts ...runtime.CallOption) (*SendResult, error) {
 	var r SendResult
-	raw, err := c.core.CallInto(ctx, "send", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "send", p, opts, &r, &r.Raw))
 }
 
 // SendParams are the arguments of [Client.Send].

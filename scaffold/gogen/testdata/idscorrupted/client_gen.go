@@ -47,12 +47,7 @@ var surface = codegen.Surface{
 // GetIssue calls the tool "get_issue".
 func (c *Client) GetIssue(ctx context.Context, p GetIssueParams, opts ...runtime.CallOption) (*GetIssueResult, error) {
 	var r GetIssueResult
-	raw, err := c.core.CallInto(ctx, "get_issue", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "get_issue", p, opts, &r, &r.Raw))
 }
 
 // GetIssueParams are the arguments of [Client.GetIssue].

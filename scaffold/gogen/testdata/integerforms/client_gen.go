@@ -48,12 +48,7 @@ var surface = codegen.Surface{
 // Page calls the tool "page".
 func (c *Client) Page(ctx context.Context, p PageParams, opts ...runtime.CallOption) (*PageResult, error) {
 	var r PageResult
-	raw, err := c.core.CallInto(ctx, "page", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "page", p, opts, &r, &r.Raw))
 }
 
 // PageParams are the arguments of [Client.Page].
@@ -80,7 +75,7 @@ func (p PageParams) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.AtLeast(p.Page, 1), "page"),
 		codegen.At(codegen.If(p.Either, PageEither.Validate), "either"),
-		codegen.At(codegen.If(p.Kind, PageKind.Validate), "kind"),
+		codegen.At(codegen.If(p.Kind, codegen.Enum), "kind"),
 	)
 }
 
@@ -163,9 +158,6 @@ func (PageKind) Values() []PageKind {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PageKind) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PageKind) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

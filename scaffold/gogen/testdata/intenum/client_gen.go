@@ -48,12 +48,7 @@ var surface = codegen.Surface{
 // Pick calls the tool "pick".
 func (c *Client) Pick(ctx context.Context, p PickParams, opts ...runtime.CallOption) (*PickResult, error) {
 	var r PickResult
-	raw, err := c.core.CallInto(ctx, "pick", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "pick", p, opts, &r, &r.Raw))
 }
 
 // PickParams are the arguments of [Client.Pick].
@@ -81,13 +76,13 @@ func (p *PickParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p PickParams) Validate() error {
 	return codegen.First(
-		codegen.At(p.Port.Validate(), "port"),
-		codegen.At(codegen.If(p.Dup, PickDup.Validate), "dup"),
+		codegen.At(codegen.Enum(p.Port), "port"),
+		codegen.At(codegen.If(p.Dup, codegen.Enum), "dup"),
 		codegen.At(codegen.If(p.Float, func(v float64) error { return codegen.Among(v, 0.5, 1, 2.5) }), "float"),
-		codegen.At(codegen.Each(p.List, PickListItem.Validate), "list"),
-		codegen.At(codegen.If(p.Mixed, PickMixed.Validate), "mixed"),
-		codegen.At(codegen.IfOpt(p.MixedNull, PickMixedNull.Validate), "mixedNull"),
-		codegen.At(codegen.If(p.Untyped, PickUntyped.Validate), "untyped"),
+		codegen.At(codegen.Each(p.List, codegen.Enum), "list"),
+		codegen.At(codegen.If(p.Mixed, codegen.Enum), "mixed"),
+		codegen.At(codegen.IfOpt(p.MixedNull, codegen.Enum), "mixedNull"),
+		codegen.At(codegen.If(p.Untyped, codegen.Enum), "untyped"),
 		codegen.At(codegen.If(p.Yes, func(v bool) error { return codegen.Among(v, true) }), "yes"),
 	)
 }
@@ -111,8 +106,8 @@ func (p *PickResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p PickResult) Validate() error {
 	return codegen.First(
-		codegen.At(p.Port.Validate(), "port"),
-		codegen.At(codegen.If(p.Mixed, PickResultMixed.Validate), "mixed"),
+		codegen.At(codegen.Enum(p.Port), "port"),
+		codegen.At(codegen.If(p.Mixed, codegen.Enum), "mixed"),
 	)
 }
 
@@ -134,9 +129,6 @@ func (PickPort) Values() []PickPort {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickPort) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickPort) Validate() error { return codegen.Enum(p) }
-
 // PickDup is one of the values that the tool pick knows.
 type PickDup int64
 
@@ -153,9 +145,6 @@ func (PickDup) Values() []PickDup {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickDup) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickDup) Validate() error { return codegen.Enum(p) }
 
 // PickListItem is one of the values that the tool pick knows.
 type PickListItem struct {
@@ -175,9 +164,6 @@ func (PickListItem) Values() []PickListItem {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickListItem) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickListItem) Validate() error { return codegen.Enum(p) }
 
 // PickMixed is one of the values that the tool pick knows.
 type PickMixed struct {
@@ -202,9 +188,6 @@ func (PickMixed) Values() []PickMixed {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickMixed) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickMixed) Validate() error { return codegen.Enum(p) }
-
 // PickMixedNull is one of the values that the tool pick knows.
 type PickMixedNull struct {
 	codegen.Literal
@@ -224,9 +207,6 @@ func (PickMixedNull) Values() []PickMixedNull {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickMixedNull) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickMixedNull) Validate() error { return codegen.Enum(p) }
-
 // PickUntyped is one of the values that the tool pick knows.
 type PickUntyped int64
 
@@ -244,9 +224,6 @@ func (PickUntyped) Values() []PickUntyped {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickUntyped) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickUntyped) Validate() error { return codegen.Enum(p) }
-
 // PickResultPort is one of the values that the tool pick knows.
 type PickResultPort int64
 
@@ -263,9 +240,6 @@ func (PickResultPort) Values() []PickResultPort {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickResultPort) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickResultPort) Validate() error { return codegen.Enum(p) }
 
 // PickResultMixed is one of the values that the tool pick knows.
 type PickResultMixed struct {
@@ -285,9 +259,6 @@ func (PickResultMixed) Values() []PickResultMixed {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickResultMixed) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickResultMixed) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

@@ -48,12 +48,7 @@ var surface = codegen.Surface{
 // Label calls the tool "label".
 func (c *Client) Label(ctx context.Context, p LabelParams, opts ...runtime.CallOption) (*LabelResult, error) {
 	var r LabelResult
-	raw, err := c.core.CallInto(ctx, "label", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "label", p, opts, &r, &r.Raw))
 }
 
 // LabelParams are the arguments of [Client.Label].

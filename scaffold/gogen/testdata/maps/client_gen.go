@@ -47,13 +47,11 @@ var surface = codegen.Surface{
 }
 
 // Put calls the tool "put".
-//
-// No argument is required; a [PutParams] among the options gives some.
 func (c *Client) Put(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "put", PutParams{}, opts)
 }
 
-// PutParams are the arguments of [Client.Put].
+// PutParams are the arguments of [Client.Put], none of them required: an option of the call.
 type PutParams struct {
 	Empty *PutEmpty                  `json:"empty,omitzero"`
 	Free  map[string]json.RawMessage `json:"free,omitzero"`
@@ -109,19 +107,12 @@ func (p PutStructsValue) MarshalJSON() ([]byte, error) { return codegen.Marshal(
 func (p *PutStructsValue) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Whole calls the tool "whole".
-//
-// No argument is required; a [WholeParams] among the options gives some.
 func (c *Client) Whole(ctx context.Context, opts ...runtime.CallOption) (*WholeResult, error) {
 	var r WholeResult
-	raw, err := c.core.CallInto(ctx, "whole", WholeParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "whole", WholeParams{}, opts, &r, &r.Raw))
 }
 
-// WholeParams are the arguments of [Client.Whole].
+// WholeParams are the arguments of [Client.Whole], none of them required: an option of the call.
 type WholeParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]int64 `json:"-" mcp:"rest"`

@@ -48,13 +48,11 @@ var surface = codegen.Surface{
 }
 
 // Merge calls the tool "merge".
-//
-// No argument is required; a [MergeParams] among the options gives some.
 func (c *Client) Merge(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "merge", MergeParams{}, opts)
 }
 
-// MergeParams are the arguments of [Client.Merge].
+// MergeParams are the arguments of [Client.Merge], none of them required: an option of the call.
 type MergeParams struct {
 	// Described anew.
 	Alias  *MergeBaseXdf5d0909 `json:"alias,omitzero"`

@@ -57,13 +57,11 @@ var surface = codegen.Surface{
 }
 
 // Empty calls the tool "".
-//
-// No argument is required; a [EmptyParams] among the options gives some.
 func (c *Client) Empty(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "", EmptyParams{}, opts)
 }
 
-// EmptyParams are the arguments of [Client.Empty].
+// EmptyParams are the arguments of [Client.Empty], none of them required: an option of the call.
 type EmptyParams struct {
 	Empty       *string `json:"-,omitzero" name:""`
 	Dollar      *string `json:"$,omitzero"`
@@ -96,13 +94,11 @@ func (EmptyParams) Validate() error { return nil }
 func (p EmptyParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // A calls the tool "a".
-//
-// No argument is required; a [AParams] among the options gives some.
 func (c *Client) A(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "a", AParams{}, opts)
 }
 
-// AParams are the arguments of [Client.A].
+// AParams are the arguments of [Client.A], none of them required: an option of the call.
 type AParams struct {
 	BC *AInputBC `json:"bC,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -135,13 +131,11 @@ func (p AInputBC) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *AInputBC) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // AB calls the tool "a_b".
-//
-// No argument is required; a [ABParams] among the options gives some.
 func (c *Client) AB(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "a_b", ABParams{}, opts)
 }
 
-// ABParams are the arguments of [Client.AB].
+// ABParams are the arguments of [Client.AB], none of them required: an option of the call.
 type ABParams struct {
 	C *ABInputC `json:"c,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -174,13 +168,11 @@ func (p ABInputC) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *ABInputC) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Client calls the tool "client".
-//
-// No argument is required; a [ClientParams] among the options gives some.
 func (c *Client) Client(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "client", ClientParams{}, opts)
 }
 
-// ClientParams are the arguments of [Client.Client].
+// ClientParams are the arguments of [Client.Client], none of them required: an option of the call.
 type ClientParams struct {
 	Params *ClientInputParams `json:"params,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -213,13 +205,12 @@ func (p ClientInputParams) MarshalJSON() ([]byte, error) { return codegen.Marsha
 func (p *ClientInputParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // ClientParams calls the tool "client_params".
-//
-// No argument is required; a [ClientParamsParams] among the options gives some.
 func (c *Client) ClientParams(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "client_params", ClientParamsParams{}, opts)
 }
 
-// ClientParamsParams are the arguments of [Client.ClientParams].
+// ClientParamsParams are the arguments of [Client.ClientParams], none of them required: an option
+// of the call.
 type ClientParamsParams struct {
 	X *string `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -239,13 +230,11 @@ func (ClientParamsParams) Validate() error { return nil }
 func (p ClientParamsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Enums calls the tool "enums".
-//
-// No argument is required; a [EnumsParams] among the options gives some.
 func (c *Client) Enums(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "enums", EnumsParams{}, opts)
 }
 
-// EnumsParams are the arguments of [Client.Enums].
+// EnumsParams are the arguments of [Client.Enums], none of them required: an option of the call.
 type EnumsParams struct {
 	N  *EnumsN  `json:"n,omitzero"`
 	Op *EnumsOp `json:"op,omitzero"`
@@ -262,8 +251,8 @@ func (p *EnumsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p EnumsParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.N, EnumsN.Validate), "n"),
-		codegen.At(codegen.If(p.Op, EnumsOp.Validate), "op"),
+		codegen.At(codegen.If(p.N, codegen.Enum), "n"),
+		codegen.At(codegen.If(p.Op, codegen.Enum), "op"),
 	)
 }
 
@@ -288,9 +277,6 @@ func (EnumsN) Values() []EnumsN {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p EnumsN) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p EnumsN) Validate() error { return codegen.Enum(p) }
 
 // EnumsOp is one of the values that the tool enums knows.
 type EnumsOp string
@@ -327,17 +313,13 @@ func (EnumsOp) Values() []EnumsOp {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p EnumsOp) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p EnumsOp) Validate() error { return codegen.Enum(p) }
-
 // GetUserKebab calls the tool "get-user".
-//
-// No argument is required; a [GetUserKebabParams] among the options gives some.
 func (c *Client) GetUserKebab(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "get-user", GetUserKebabParams{}, opts)
 }
 
-// GetUserKebabParams are the arguments of [Client.GetUserKebab].
+// GetUserKebabParams are the arguments of [Client.GetUserKebab], none of them required: an option
+// of the call.
 type GetUserKebabParams struct {
 	ID *string `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -357,13 +339,12 @@ func (GetUserKebabParams) Validate() error { return nil }
 func (p GetUserKebabParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // GetHTTPSURL calls the tool "getHTTPSUrl".
-//
-// No argument is required; a [GetHTTPSURLParams] among the options gives some.
 func (c *Client) GetHTTPSURL(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "getHTTPSUrl", GetHTTPSURLParams{}, opts)
 }
 
-// GetHTTPSURLParams are the arguments of [Client.GetHTTPSURL].
+// GetHTTPSURLParams are the arguments of [Client.GetHTTPSURL], none of them required: an option of
+// the call.
 type GetHTTPSURLParams struct {
 	HTTPServer *string  `json:"HTTPServer,omitzero"`
 	MaxSize    *int64   `json:"MAX_SIZE,omitzero"`
@@ -412,13 +393,11 @@ func (p *GetUserSnakeParams) UnmarshalJSON(b []byte) error { return codegen.Unma
 func (GetUserSnakeParams) Validate() error { return nil }
 
 // New calls the tool "new".
-//
-// No argument is required; a [NewParams] among the options gives some.
 func (c *Client) New(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "new", NewParams{}, opts)
 }
 
-// NewParams are the arguments of [Client.New].
+// NewParams are the arguments of [Client.New], none of them required: an option of the call.
 type NewParams struct {
 	ExtraMember       *string `json:"extra,omitzero"`
 	MarshalJSONMember *string `json:"marshalJSON,omitzero"`
@@ -442,13 +421,11 @@ func (NewParams) Validate() error { return nil }
 func (p NewParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Type calls the tool "type".
-//
-// No argument is required; a [TypeParams] among the options gives some.
 func (c *Client) Type(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "type", TypeParams{}, opts)
 }
 
-// TypeParams are the arguments of [Client.Type].
+// TypeParams are the arguments of [Client.Type], none of them required: an option of the call.
 type TypeParams struct {
 	Error  *string `json:"error,omitzero"`
 	Func   *string `json:"func,omitzero"`
@@ -496,38 +473,6 @@ func (p *X日本Params) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 
 // Validate finds nothing wrong: there is no rule that the types do not hold.
 func (X日本Params) Validate() error { return nil }
-
-// EmptyParams are the arguments of [Client.Empty].
-type EmptyParams struct {
-	Empty       *string `json:"-,omitzero" name:""`
-	Dollar      *string `json:"$,omitzero"`
-	Ref         *string `json:"$ref,omitzero"`
-	Plus1       *int64  `json:"+1,omitzero"`
-	Minus       *string `json:"-,omitzero" name:"-"`
-	Minus1      *int64  `json:"-1,omitzero"`
-	X1st        *string `json:"1st,omitzero"`
-	ABX6eeb766d *string `json:"-,omitzero" name:"a\"b"`
-	ABX240ad173 *string `json:"-,omitzero" name:"a,b"`
-	ABX20e7fb3a *string `json:"-,omitzero" name:"a\\b"`
-	ABX3f098c13 *string "json:\"-,omitzero\" name:\"a`b\""
-	LineBreak   *string `json:"-,omitzero" name:"line\nbreak"`
-	TabBed      *string `json:"-,omitzero" name:"tab\tbed"`
-	U2013       *string `json:"-,omitzero" name:"–"`
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p EmptyParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *EmptyParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (EmptyParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p EmptyParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

@@ -116,7 +116,7 @@ func (p *SpellingsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarsh
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p SpellingsParams) Validate() error {
-	return codegen.At(codegen.If(p.Enum, SpellingsEnum.Validate), "enum")
+	return codegen.At(codegen.If(p.Enum, codegen.Enum), "enum")
 }
 
 // SpellingsEnum is one of the values that the tool spellings knows.
@@ -135,9 +135,6 @@ func (SpellingsEnum) Values() []SpellingsEnum {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p SpellingsEnum) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SpellingsEnum) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

@@ -47,12 +47,7 @@ var surface = codegen.Surface{
 // CreateEntities calls the tool "create_entities".
 func (c *Client) CreateEntities(ctx context.Context, p CreateEntitiesParams, opts ...runtime.CallOption) (*CreateEntitiesResult, error) {
 	var r CreateEntitiesResult
-	raw, err := c.core.CallInto(ctx, "create_entities", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "create_entities", p, opts, &r, &r.Raw))
 }
 
 // CreateEntitiesParams are the arguments of [Client.CreateEntities].

@@ -68,7 +68,7 @@ func (p IssueWriteParams) MarshalJSON() ([]byte, error) { return codegen.Marshal
 func (p *IssueWriteParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p IssueWriteParams) Validate() error { return codegen.At(p.Method.Validate(), "method") }
+func (p IssueWriteParams) Validate() error { return codegen.At(codegen.Enum(p.Method), "method") }
 
 // IssueWriteMethod is one of the values that the tool issue_write knows.
 type IssueWriteMethod string
@@ -86,9 +86,6 @@ func (IssueWriteMethod) Values() []IssueWriteMethod {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p IssueWriteMethod) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p IssueWriteMethod) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

@@ -45,19 +45,12 @@ var surface = codegen.Surface{
 }
 
 // Calc calls the tool "calc".
-//
-// No argument is required; a [CalcParams] among the options gives some.
 func (c *Client) Calc(ctx context.Context, opts ...runtime.CallOption) (*CalcResult, error) {
 	var r CalcResult
-	raw, err := c.core.CallInto(ctx, "calc", CalcParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "calc", CalcParams{}, opts, &r, &r.Raw))
 }
 
-// CalcParams are the arguments of [Client.Calc].
+// CalcParams are the arguments of [Client.Calc], none of them required: an option of the call.
 type CalcParams struct {
 	// 0 to 18446744073709551615. A multiple of 1.
 	Big *json.Number `json:"big,omitzero"`

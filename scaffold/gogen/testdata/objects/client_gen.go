@@ -48,19 +48,12 @@ var surface = codegen.Surface{
 }
 
 // Closed calls the tool "closed".
-//
-// No argument is required; a [ClosedParams] among the options gives some.
 func (c *Client) Closed(ctx context.Context, opts ...runtime.CallOption) (*ClosedResult, error) {
 	var r ClosedResult
-	raw, err := c.core.CallInto(ctx, "closed", ClosedParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "closed", ClosedParams{}, opts, &r, &r.Raw))
 }
 
-// ClosedParams are the arguments of [Client.Closed].
+// ClosedParams are the arguments of [Client.Closed], none of them required: an option of the call.
 type ClosedParams struct {
 	A         *string          `json:"a,omitzero"`
 	Inner     *ClosedInner     `json:"inner,omitzero"`
@@ -124,13 +117,11 @@ func (p ClosedOpenInner) MarshalJSON() ([]byte, error) { return codegen.Marshal(
 func (p *ClosedOpenInner) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Loose calls the tool "loose".
-//
-// No argument is required; a [LooseParams] among the options gives some.
 func (c *Client) Loose(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "loose", LooseParams{}, opts)
 }
 
-// LooseParams are the arguments of [Client.Loose].
+// LooseParams are the arguments of [Client.Loose], none of them required: an option of the call.
 type LooseParams struct {
 	Loose runtime.Opt[Loose] `json:"loose,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -165,13 +156,11 @@ func (p Loose) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *Loose) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Open calls the tool "open".
-//
-// No argument is required; a [OpenParams] among the options gives some.
 func (c *Client) Open(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "open", OpenParams{}, opts)
 }
 
-// OpenParams are the arguments of [Client.Open].
+// OpenParams are the arguments of [Client.Open], none of them required: an option of the call.
 type OpenParams struct {
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -191,13 +180,12 @@ func (OpenParams) Validate() error { return nil }
 func (p OpenParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Unevaluated calls the tool "unevaluated".
-//
-// No argument is required; a [UnevaluatedParams] among the options gives some.
 func (c *Client) Unevaluated(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "unevaluated", UnevaluatedParams{}, opts)
 }
 
-// UnevaluatedParams are the arguments of [Client.Unevaluated].
+// UnevaluatedParams are the arguments of [Client.Unevaluated], none of them required: an option of
+// the call.
 type UnevaluatedParams struct {
 	A *string  `json:"a,omitzero"`
 	B *string  `json:"b,omitzero"`

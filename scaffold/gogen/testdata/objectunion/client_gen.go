@@ -52,12 +52,7 @@ var surface = codegen.Surface{
 // Discriminator calls the tool "discriminator".
 func (c *Client) Discriminator(ctx context.Context, p DiscriminatorParams, opts ...runtime.CallOption) (*DiscriminatorResult, error) {
 	var r DiscriminatorResult
-	raw, err := c.core.CallInto(ctx, "discriminator", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "discriminator", p, opts, &r, &r.Raw))
 }
 
 // DiscriminatorParams are the arguments of [Client.Discriminator].
@@ -247,13 +242,11 @@ func (p DiscriminatorResultEventStop) MarshalJSON() ([]byte, error) { return cod
 func (p *DiscriminatorResultEventStop) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // First calls the tool "first".
-//
-// No argument is required; a [FirstParams] among the options gives some.
 func (c *Client) First(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "first", FirstParams{}, opts)
 }
 
-// FirstParams are the arguments of [Client.First].
+// FirstParams are the arguments of [Client.First], none of them required: an option of the call.
 type FirstParams struct {
 	Exact  *FirstExact  `json:"exact,omitzero"`
 	List   []float64    `json:"list,omitzero"`
@@ -559,7 +552,7 @@ func (p SharedEnumOpAdd) MarshalJSON() ([]byte, error) { return codegen.Marshal(
 func (p *SharedEnumOpAdd) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SharedEnumOpAdd) Validate() error { return codegen.At(p.Op.Validate(), "op") }
+func (p SharedEnumOpAdd) Validate() error { return codegen.At(codegen.Enum(p.Op), "op") }
 
 // SharedEnumOpAddOp is one of the values that the tool shared_enum knows.
 type SharedEnumOpAddOp string
@@ -578,9 +571,6 @@ func (SharedEnumOpAddOp) Values() []SharedEnumOpAddOp {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p SharedEnumOpAddOp) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SharedEnumOpAddOp) Validate() error { return codegen.Enum(p) }
-
 // SharedEnumOpRemove is an object that the tool shared_enum takes.
 type SharedEnumOpRemove struct {
 	Op   SharedEnumOpRemoveOp `json:"op"`
@@ -595,7 +585,7 @@ func (p SharedEnumOpRemove) MarshalJSON() ([]byte, error) { return codegen.Marsh
 func (p *SharedEnumOpRemove) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SharedEnumOpRemove) Validate() error { return codegen.At(p.Op.Validate(), "op") }
+func (p SharedEnumOpRemove) Validate() error { return codegen.At(codegen.Enum(p.Op), "op") }
 
 // SharedEnumOpRemoveOp is one of the values that the tool shared_enum knows.
 type SharedEnumOpRemoveOp string
@@ -612,9 +602,6 @@ func (SharedEnumOpRemoveOp) Values() []SharedEnumOpRemoveOp {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p SharedEnumOpRemoveOp) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SharedEnumOpRemoveOp) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

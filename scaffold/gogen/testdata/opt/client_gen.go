@@ -47,19 +47,12 @@ var surface = codegen.Surface{
 }
 
 // Edit calls the tool "edit".
-//
-// No argument is required; a [EditParams] among the options gives some.
 func (c *Client) Edit(ctx context.Context, opts ...runtime.CallOption) (*EditResult, error) {
 	var r EditResult
-	raw, err := c.core.CallInto(ctx, "edit", EditParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "edit", EditParams{}, opts, &r, &r.Raw))
 }
 
-// EditParams are the arguments of [Client.Edit].
+// EditParams are the arguments of [Client.Edit], none of them required: an option of the call.
 type EditParams struct {
 	Child runtime.Opt[EditChild]          `json:"child,omitzero"`
 	Count runtime.Opt[int64]              `json:"count,omitzero"`

@@ -47,13 +47,11 @@ var surface = codegen.Surface{
 }
 
 // Find calls the tool "find".
-//
-// No argument is required; a [FindParams] among the options gives some.
 func (c *Client) Find(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "find", FindParams{}, opts)
 }
 
-// FindParams are the arguments of [Client.Find].
+// FindParams are the arguments of [Client.Find], none of them required: an option of the call.
 type FindParams struct {
 	Any   json.RawMessage  `json:"any,omitzero"`
 	Child *FindChild       `json:"child,omitzero"`
@@ -93,29 +91,9 @@ func (p FindChild) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *FindChild) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // None calls the tool "none".
-//
-// No argument is required; a [NoneParams] among the options gives some.
 func (c *Client) None(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
-	return c.core.Call(ctx, "none", NoneParams{}, opts)
+	return c.core.Call(ctx, "none", nil, opts)
 }
-
-// NoneParams are the arguments of [Client.None].
-type NoneParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p NoneParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *NoneParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (NoneParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p NoneParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // One calls the tool "one".
 func (c *Client) One(ctx context.Context, p OneParams, opts ...runtime.CallOption) (*runtime.ToolResult, error) {

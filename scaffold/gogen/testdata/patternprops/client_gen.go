@@ -46,13 +46,12 @@ var surface = codegen.Surface{
 }
 
 // Headers calls the tool "headers".
-//
-// No argument is required; a [HeadersParams] among the options gives some.
 func (c *Client) Headers(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "headers", HeadersParams{}, opts)
 }
 
-// HeadersParams are the arguments of [Client.Headers].
+// HeadersParams are the arguments of [Client.Headers], none of them required: an option of the
+// call.
 type HeadersParams struct {
 	Fixed *HeadersFixed `json:"fixed,omitzero"`
 	// Each: At least 1 character.

@@ -106,10 +106,10 @@ func (p *AllParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, 
 func (p AllParams) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.If(p.NullAny, AllNullAny.Validate), "nullAny"),
-		codegen.At(codegen.If(p.NullLevel, AllNullLevel.Validate), "nullLevel"),
-		codegen.At(p.ReqLevel.Validate(), "reqLevel"),
-		codegen.At(codegen.If(p.OptLevel, AllOptLevel.Validate), "optLevel"),
-		codegen.At(codegen.IfOpt(p.OptNullLevel, AllOptNullLevel.Validate), "optNullLevel"),
+		codegen.At(codegen.If(p.NullLevel, codegen.Enum), "nullLevel"),
+		codegen.At(codegen.Enum(p.ReqLevel), "reqLevel"),
+		codegen.At(codegen.If(p.OptLevel, codegen.Enum), "optLevel"),
+		codegen.At(codegen.IfOpt(p.OptNullLevel, codegen.Enum), "optNullLevel"),
 	)
 }
 
@@ -175,9 +175,6 @@ func (AllNullLevel) Values() []AllNullLevel {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p AllNullLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p AllNullLevel) Validate() error { return codegen.Enum(p) }
-
 // AllNullPoint is an object that the tool all takes.
 type AllNullPoint struct {
 	X float64  `json:"x"`
@@ -207,9 +204,6 @@ func (AllReqLevel) Values() []AllReqLevel {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p AllReqLevel) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p AllReqLevel) Validate() error { return codegen.Enum(p) }
 
 // AllReqPoint is an object that the tool all takes.
 type AllReqPoint struct {
@@ -241,9 +235,6 @@ func (AllOptLevel) Values() []AllOptLevel {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p AllOptLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p AllOptLevel) Validate() error { return codegen.Enum(p) }
-
 // AllOptNullLevel is one of the values that the tool all knows.
 type AllOptNullLevel string
 
@@ -260,9 +251,6 @@ func (AllOptNullLevel) Values() []AllOptNullLevel {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p AllOptNullLevel) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p AllOptNullLevel) Validate() error { return codegen.Enum(p) }
 
 // AllOptNullPoint is an object that the tool all takes.
 type AllOptNullPoint struct {
@@ -291,28 +279,9 @@ func (p AllOptPoint) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 func (p *AllOptPoint) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Closed calls the tool "closed".
-//
-// No argument is required; a [ClosedParams] among the options gives some.
 func (c *Client) Closed(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
-	return c.core.Call(ctx, "closed", ClosedParams{}, opts)
+	return c.core.Call(ctx, "closed", nil, opts)
 }
-
-// ClosedParams are the arguments of [Client.Closed].
-type ClosedParams struct {
-	_ struct{} `mcp:"closed"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p ClosedParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *ClosedParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (ClosedParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p ClosedParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Lists calls the tool "lists".
 func (c *Client) Lists(ctx context.Context, p ListsParams, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
@@ -353,29 +322,9 @@ func (p ListsPointsItem) MarshalJSON() ([]byte, error) { return codegen.Marshal(
 func (p *ListsPointsItem) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Nothing calls the tool "nothing".
-//
-// No argument is required; a [NothingParams] among the options gives some.
 func (c *Client) Nothing(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
-	return c.core.Call(ctx, "nothing", NothingParams{}, opts)
+	return c.core.Call(ctx, "nothing", nil, opts)
 }
-
-// NothingParams are the arguments of [Client.Nothing].
-type NothingParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p NothingParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *NothingParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (NothingParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p NothingParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Open calls the tool "open".
 func (c *Client) Open(ctx context.Context, p OpenParams, opts ...runtime.CallOption) (*runtime.ToolResult, error) {

@@ -53,13 +53,11 @@ var surface = codegen.Surface{
 }
 
 // Draft7 calls the tool "draft7".
-//
-// No argument is required; a [Draft7Params] among the options gives some.
 func (c *Client) Draft7(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "draft7", Draft7Params{}, opts)
 }
 
-// Draft7Params are the arguments of [Client.Draft7].
+// Draft7Params are the arguments of [Client.Draft7], none of them required: an option of the call.
 type Draft7Params struct {
 	Item *Draft7ItemKind `json:"item,omitzero"`
 	// The same definition again.
@@ -101,12 +99,10 @@ func (p *Draft7ItemKind) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p Draft7ItemKind) Validate() error {
-	return codegen.At(codegen.If(p.Color, Draft7Colour.Validate), "color")
+	return codegen.At(codegen.If(p.Color, codegen.Enum), "color")
 }
 
-// Draft7Colour is one of the values that the tool draft7 knows.
-//
-// A colour.
+// Draft7Colour is one of the values that the tool draft7 knows. A colour.
 type Draft7Colour string
 
 // Values of [Draft7Colour].
@@ -123,17 +119,12 @@ func (Draft7Colour) Values() []Draft7Colour {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p Draft7Colour) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p Draft7Colour) Validate() error { return codegen.Enum(p) }
-
 // ID calls the tool "id".
-//
-// No argument is required; a [IDParams] among the options gives some.
 func (c *Client) ID(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "id", IDParams{}, opts)
 }
 
-// IDParams are the arguments of [Client.ID].
+// IDParams are the arguments of [Client.ID], none of them required: an option of the call.
 type IDParams struct {
 	X *int64 `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -208,13 +199,11 @@ func (p ImpossibleB) Validate() error {
 }
 
 // Lists calls the tool "lists".
-//
-// No argument is required; a [ListsParams] among the options gives some.
 func (c *Client) Lists(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "lists", ListsParams{}, opts)
 }
 
-// ListsParams are the arguments of [Client.Lists].
+// ListsParams are the arguments of [Client.Lists], none of them required: an option of the call.
 type ListsParams struct {
 	Deep  ListsDeep                   `json:"deep,omitzero"`
 	Table map[string]*ListsTableValue `json:"table,omitzero"`
@@ -241,13 +230,11 @@ type ListsDeep []ListsDeep
 type ListsTableValue map[string]*ListsTableValue
 
 // Loops calls the tool "loops".
-//
-// No argument is required; a [LoopsParams] among the options gives some.
 func (c *Client) Loops(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "loops", LoopsParams{}, opts)
 }
 
-// LoopsParams are the arguments of [Client.Loops].
+// LoopsParams are the arguments of [Client.Loops], none of them required: an option of the call.
 type LoopsParams struct {
 	All *string `json:"all,omitzero"`
 	// JSON: the reference #spot leads nowhere.
@@ -300,12 +287,7 @@ func (p *LoopsShape) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Root calls the tool "root".
 func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOption) (*RootResult, error) {
 	var r RootResult
-	raw, err := c.core.CallInto(ctx, "root", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "root", p, opts, &r, &r.Raw))
 }
 
 // RootParams are the arguments of [Client.Root].

@@ -51,13 +51,12 @@ var surface = codegen.Surface{
 }
 
 // Anchors calls the tool "anchors".
-//
-// No argument is required; a [AnchorsParams] among the options gives some.
 func (c *Client) Anchors(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "anchors", AnchorsParams{}, opts)
 }
 
-// AnchorsParams are the arguments of [Client.Anchors].
+// AnchorsParams are the arguments of [Client.Anchors], none of them required: an option of the
+// call.
 type AnchorsParams struct {
 	Abs     *int64        `json:"abs,omitzero"`
 	Escaped *string       `json:"escaped,omitzero"`
@@ -116,13 +115,12 @@ func (p AnchorsI) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *AnchorsI) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Draft07 calls the tool "draft07".
-//
-// No argument is required; a [Draft07Params] among the options gives some.
 func (c *Client) Draft07(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "draft07", Draft07Params{}, opts)
 }
 
-// Draft07Params are the arguments of [Client.Draft07].
+// Draft07Params are the arguments of [Client.Draft07], none of them required: an option of the
+// call.
 type Draft07Params struct {
 	Item    *Draft07ItemKind `json:"item,omitzero"`
 	Sibling *Draft07Colour   `json:"sibling,omitzero"`
@@ -140,7 +138,7 @@ func (p *Draft07Params) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 func (p Draft07Params) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.If(p.Item, Draft07ItemKind.Validate), "item"),
-		codegen.At(codegen.If(p.Sibling, Draft07Colour.Validate), "sibling"),
+		codegen.At(codegen.If(p.Sibling, codegen.Enum), "sibling"),
 	)
 }
 
@@ -162,7 +160,7 @@ func (p *Draft07ItemKind) UnmarshalJSON(b []byte) error { return codegen.Unmarsh
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p Draft07ItemKind) Validate() error {
-	return codegen.At(codegen.If(p.Color, Draft07Colour.Validate), "color")
+	return codegen.At(codegen.If(p.Color, codegen.Enum), "color")
 }
 
 // Draft07Colour is one of the values that the tool draft07 knows.
@@ -182,17 +180,12 @@ func (Draft07Colour) Values() []Draft07Colour {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p Draft07Colour) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p Draft07Colour) Validate() error { return codegen.Enum(p) }
-
 // Lists calls the tool "lists".
-//
-// No argument is required; a [ListsParams] among the options gives some.
 func (c *Client) Lists(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "lists", ListsParams{}, opts)
 }
 
-// ListsParams are the arguments of [Client.Lists].
+// ListsParams are the arguments of [Client.Lists], none of them required: an option of the call.
 type ListsParams struct {
 	Deep  ListsDeep                   `json:"deep,omitzero"`
 	Table map[string]*ListsTableValue `json:"table,omitzero"`
@@ -219,13 +212,11 @@ type ListsDeep []ListsDeep
 type ListsTableValue map[string]*ListsTableValue
 
 // Mutual calls the tool "mutual".
-//
-// No argument is required; a [MutualParams] among the options gives some.
 func (c *Client) Mutual(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "mutual", MutualParams{}, opts)
 }
 
-// MutualParams are the arguments of [Client.Mutual].
+// MutualParams are the arguments of [Client.Mutual], none of them required: an option of the call.
 type MutualParams struct {
 	A *MutualA `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -274,12 +265,7 @@ func (p *MutualB) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p)
 // Root calls the tool "root".
 func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOption) (*RootResult, error) {
 	var r RootResult
-	raw, err := c.core.CallInto(ctx, "root", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "root", p, opts, &r, &r.Raw))
 }
 
 // RootParams are the arguments of [Client.Root].

@@ -54,35 +54,10 @@ var surface = codegen.Surface{
 }
 
 // Anything calls the tool "anything".
-//
-// No argument is required; a [AnythingParams] among the options gives some.
 func (c *Client) Anything(ctx context.Context, opts ...runtime.CallOption) (*AnythingResult, error) {
 	var r AnythingResult
-	raw, err := c.core.CallInto(ctx, "anything", AnythingParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "anything", nil, opts, &r, &r.Raw))
 }
-
-// AnythingParams are the arguments of [Client.Anything].
-type AnythingParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p AnythingParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *AnythingParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (AnythingParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p AnythingParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // AnythingResult is what [Client.Anything] returns.
 type AnythingResult struct {
@@ -102,35 +77,10 @@ func (p *AnythingResult) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 func (AnythingResult) Validate() error { return nil }
 
 // List calls the tool "list".
-//
-// No argument is required; a [ListParams] among the options gives some.
 func (c *Client) List(ctx context.Context, opts ...runtime.CallOption) (*ListResult, error) {
 	var r ListResult
-	raw, err := c.core.CallInto(ctx, "list", ListParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "list", nil, opts, &r, &r.Raw))
 }
-
-// ListParams are the arguments of [Client.List].
-type ListParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p ListParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *ListParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (ListParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p ListParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ListResult is what [Client.List] returns.
 type ListResult struct {
@@ -150,35 +100,10 @@ func (p *ListResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 func (ListResult) Validate() error { return nil }
 
 // Maybe calls the tool "maybe".
-//
-// No argument is required; a [MaybeParams] among the options gives some.
 func (c *Client) Maybe(ctx context.Context, opts ...runtime.CallOption) (*MaybeResult, error) {
 	var r MaybeResult
-	raw, err := c.core.CallInto(ctx, "maybe", MaybeParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "maybe", nil, opts, &r, &r.Raw))
 }
-
-// MaybeParams are the arguments of [Client.Maybe].
-type MaybeParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p MaybeParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *MaybeParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (MaybeParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p MaybeParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // MaybeResult is what [Client.Maybe] returns.
 type MaybeResult struct {
@@ -211,60 +136,15 @@ func (p MaybeResultValue) MarshalJSON() ([]byte, error) { return codegen.Marshal
 func (p *MaybeResultValue) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Plain calls the tool "plain".
-//
-// No argument is required; a [PlainParams] among the options gives some.
 func (c *Client) Plain(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
-	return c.core.Call(ctx, "plain", PlainParams{}, opts)
+	return c.core.Call(ctx, "plain", nil, opts)
 }
-
-// PlainParams are the arguments of [Client.Plain].
-type PlainParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p PlainParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *PlainParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (PlainParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p PlainParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Ref calls the tool "ref".
-//
-// No argument is required; a [RefParams] among the options gives some.
 func (c *Client) Ref(ctx context.Context, opts ...runtime.CallOption) (*RefResult, error) {
 	var r RefResult
-	raw, err := c.core.CallInto(ctx, "ref", RefParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "ref", nil, opts, &r, &r.Raw))
 }
-
-// RefParams are the arguments of [Client.Ref].
-type RefParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p RefParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *RefParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (RefParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p RefParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // RefResult is what [Client.Ref] returns.
 type RefResult struct {
@@ -289,35 +169,10 @@ func (RefResult) Validate() error { return nil }
 // Typed.
 //
 // The server runs this tool as a task only (taskSupport: required) and refuses a plain call.
-//
-// No argument is required; a [StructParams] among the options gives some.
 func (c *Client) Struct(ctx context.Context, opts ...runtime.CallOption) (*StructResult, error) {
 	var r StructResult
-	raw, err := c.core.CallInto(ctx, "struct", StructParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "struct", nil, opts, &r, &r.Raw))
 }
-
-// StructParams are the arguments of [Client.Struct].
-type StructParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p StructParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *StructParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (StructParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p StructParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // StructResult is what [Client.Struct] returns.
 type StructResult struct {
@@ -355,35 +210,10 @@ func (p StructResultItemsItem) MarshalJSON() ([]byte, error) { return codegen.Ma
 func (p *StructResultItemsItem) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Table calls the tool "table".
-//
-// No argument is required; a [TableParams] among the options gives some.
 func (c *Client) Table(ctx context.Context, opts ...runtime.CallOption) (*TableResult, error) {
 	var r TableResult
-	raw, err := c.core.CallInto(ctx, "table", TableParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "table", nil, opts, &r, &r.Raw))
 }
-
-// TableParams are the arguments of [Client.Table].
-type TableParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p TableParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *TableParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (TableParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p TableParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // TableResult is what [Client.Table] returns.
 type TableResult struct {
@@ -403,35 +233,10 @@ func (p *TableResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 func (TableResult) Validate() error { return nil }
 
 // Typeless calls the tool "typeless".
-//
-// No argument is required; a [TypelessParams] among the options gives some.
 func (c *Client) Typeless(ctx context.Context, opts ...runtime.CallOption) (*TypelessResult, error) {
 	var r TypelessResult
-	raw, err := c.core.CallInto(ctx, "typeless", TypelessParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "typeless", nil, opts, &r, &r.Raw))
 }
-
-// TypelessParams are the arguments of [Client.Typeless].
-type TypelessParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p TypelessParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *TypelessParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (TypelessParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p TypelessParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // TypelessResult is what [Client.Typeless] returns.
 type TypelessResult struct {
@@ -472,35 +277,10 @@ func (p TypelessResultLoose) MarshalJSON() ([]byte, error) { return codegen.Mars
 func (p *TypelessResultLoose) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Union calls the tool "union".
-//
-// No argument is required; a [UnionParams] among the options gives some.
 func (c *Client) Union(ctx context.Context, opts ...runtime.CallOption) (*UnionResult, error) {
 	var r UnionResult
-	raw, err := c.core.CallInto(ctx, "union", UnionParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "union", nil, opts, &r, &r.Raw))
 }
-
-// UnionParams are the arguments of [Client.Union].
-type UnionParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p UnionParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *UnionParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (UnionParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p UnionParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // UnionResult is what [Client.Union] returns.
 type UnionResult struct {

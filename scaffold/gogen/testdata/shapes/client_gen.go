@@ -63,38 +63,17 @@ var (
 )
 
 // Boolean calls the tool "boolean".
-//
-// No argument is required; a [BooleanParams] among the options gives some.
 func (c *Client) Boolean(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
-	return c.core.Call(ctx, "boolean", BooleanParams{}, opts)
+	return c.core.Call(ctx, "boolean", nil, opts)
 }
-
-// BooleanParams are the arguments of [Client.Boolean].
-type BooleanParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p BooleanParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *BooleanParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (BooleanParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p BooleanParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Dialect calls the tool "dialect".
-//
-// No argument is required; a [DialectParams] among the options gives some.
 func (c *Client) Dialect(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "dialect", DialectParams{}, opts)
 }
 
-// DialectParams are the arguments of [Client.Dialect].
+// DialectParams are the arguments of [Client.Dialect], none of them required: an option of the
+// call.
 type DialectParams struct {
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -114,38 +93,16 @@ func (DialectParams) Validate() error { return nil }
 func (p DialectParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ExplicitlyOpen calls the tool "explicitly_open".
-//
-// No argument is required; a [ExplicitlyOpenParams] among the options gives some.
 func (c *Client) ExplicitlyOpen(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
-	return c.core.Call(ctx, "explicitly_open", ExplicitlyOpenParams{}, opts)
+	return c.core.Call(ctx, "explicitly_open", nil, opts)
 }
-
-// ExplicitlyOpenParams are the arguments of [Client.ExplicitlyOpen].
-type ExplicitlyOpenParams struct {
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p ExplicitlyOpenParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *ExplicitlyOpenParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (ExplicitlyOpenParams) Validate() error { return nil }
-
-// ApplyTo makes p the arguments of the call.
-func (p ExplicitlyOpenParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Maps calls the tool "maps".
-//
-// No argument is required; a [MapsParams] among the options gives some.
 func (c *Client) Maps(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "maps", MapsParams{}, opts)
 }
 
-// MapsParams are the arguments of [Client.Maps].
+// MapsParams are the arguments of [Client.Maps], none of them required: an option of the call.
 type MapsParams struct {
 	Closed   *MapsClosed                 `json:"closed,omitzero"`
 	Free     map[string]json.RawMessage  `json:"free,omitzero"`
@@ -203,13 +160,12 @@ func (c *Client) Nulled(ctx context.Context, args json.RawMessage, opts ...runti
 }
 
 // Numbers calls the tool "numbers".
-//
-// No argument is required; a [NumbersParams] among the options gives some.
 func (c *Client) Numbers(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "numbers", NumbersParams{}, opts)
 }
 
-// NumbersParams are the arguments of [Client.Numbers].
+// NumbersParams are the arguments of [Client.Numbers], none of them required: an option of the
+// call.
 type NumbersParams struct {
 	// At most 18446744073709551615. A multiple of 1.
 	Big *json.Number `json:"big,omitzero"`
@@ -299,13 +255,12 @@ func (p *RequiredOnlyParams) UnmarshalJSON(b []byte) error { return codegen.Unma
 func (RequiredOnlyParams) Validate() error { return nil }
 
 // RestOnly calls the tool "rest_only".
-//
-// No argument is required; a [RestOnlyParams] among the options gives some.
 func (c *Client) RestOnly(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "rest_only", RestOnlyParams{}, opts)
 }
 
-// RestOnlyParams are the arguments of [Client.RestOnly].
+// RestOnlyParams are the arguments of [Client.RestOnly], none of them required: an option of the
+// call.
 type RestOnlyParams struct {
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]string `json:"-" mcp:"rest"`
@@ -329,13 +284,11 @@ func (c *Client) Schemaless(ctx context.Context, args json.RawMessage, opts ...r
 }
 
 // Texts calls the tool "texts".
-//
-// No argument is required; a [TextsParams] among the options gives some.
 func (c *Client) Texts(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "texts", TextsParams{}, opts)
 }
 
-// TextsParams are the arguments of [Client.Texts].
+// TextsParams are the arguments of [Client.Texts], none of them required: an option of the call.
 type TextsParams struct {
 	// 2 to 8 characters. Pattern ^[a-z]+$.
 	Code *string         `json:"code,omitzero"`
@@ -378,13 +331,11 @@ func (p TextsParams) Validate() error {
 func (p TextsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Tuples calls the tool "tuples".
-//
-// No argument is required; a [TuplesParams] among the options gives some.
 func (c *Client) Tuples(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "tuples", TuplesParams{}, opts)
 }
 
-// TuplesParams are the arguments of [Client.Tuples].
+// TuplesParams are the arguments of [Client.Tuples], none of them required: an option of the call.
 type TuplesParams struct {
 	Bare   []json.RawMessage `json:"bare,omitzero"`
 	Draft7 *TuplesDraft7     `json:"draft7,omitzero"`
@@ -495,16 +446,15 @@ func (p TuplesSame) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *TuplesSame) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p TuplesSame) Validate() error { return codegen.NoGap(p.V0 != nil, p.V1 != nil, len(p.Rest) > 0) }
+func (p TuplesSame) Validate() error { return codegen.NoGap(p.V0 != nil, p.V1 != nil, false) }
 
 // Untyped calls the tool "untyped".
-//
-// No argument is required; a [UntypedParams] among the options gives some.
 func (c *Client) Untyped(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "untyped", UntypedParams{}, opts)
 }
 
-// UntypedParams are the arguments of [Client.Untyped].
+// UntypedParams are the arguments of [Client.Untyped], none of them required: an option of the
+// call.
 type UntypedParams struct {
 	// JSON: rules without a type (minimum).
 	Bound json.RawMessage `json:"bound,omitzero"`

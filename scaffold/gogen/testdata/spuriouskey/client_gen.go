@@ -45,13 +45,11 @@ var surface = codegen.Surface{
 }
 
 // Log calls the tool "log".
-//
-// No argument is required; a [LogParams] among the options gives some.
 func (c *Client) Log(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "log", LogParams{}, opts)
 }
 
-// LogParams are the arguments of [Client.Log].
+// LogParams are the arguments of [Client.Log], none of them required: an option of the call.
 type LogParams struct {
 	AdditionalProperties *int64                     `json:"AdditionalProperties,omitzero"`
 	Labels               *LogLabels                 `json:"labels,omitzero"`

@@ -48,12 +48,7 @@ var surface = codegen.Surface{
 // Pick calls the tool "pick".
 func (c *Client) Pick(ctx context.Context, p PickParams, opts ...runtime.CallOption) (*PickResult, error) {
 	var r PickResult
-	raw, err := c.core.CallInto(ctx, "pick", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "pick", p, opts, &r, &r.Raw))
 }
 
 // PickParams are the arguments of [Client.Pick].
@@ -87,12 +82,12 @@ func (p PickParams) WithDefaults() PickParams {
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p PickParams) Validate() error {
 	return codegen.First(
-		codegen.At(p.Mode.Validate(), "mode"),
-		codegen.At(codegen.EachValue(p.ByMode, PickByModeValue.Validate), "byMode"),
-		codegen.At(codegen.If(p.Level, PickLevel.Validate), "level"),
-		codegen.At(codegen.Each(p.Modes, PickModesItem.Validate), "modes"),
-		codegen.At(codegen.If(p.One, PickOne.Validate), "one"),
-		codegen.At(codegen.If(p.Op, PickOp.Validate), "op"),
+		codegen.At(codegen.Enum(p.Mode), "mode"),
+		codegen.At(codegen.EachValue(p.ByMode, codegen.Enum), "byMode"),
+		codegen.At(codegen.If(p.Level, codegen.Enum), "level"),
+		codegen.At(codegen.Each(p.Modes, codegen.Enum), "modes"),
+		codegen.At(codegen.If(p.One, codegen.Enum), "one"),
+		codegen.At(codegen.If(p.Op, codegen.Enum), "op"),
 	)
 }
 
@@ -115,8 +110,8 @@ func (p *PickResult) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p PickResult) Validate() error {
 	return codegen.First(
-		codegen.At(p.State.Validate(), "state"),
-		codegen.At(codegen.Each(p.States, PickResultStatesItem.Validate), "states"),
+		codegen.At(codegen.Enum(p.State), "state"),
+		codegen.At(codegen.Each(p.States, codegen.Enum), "states"),
 	)
 }
 
@@ -138,9 +133,6 @@ func (PickMode) Values() []PickMode {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickMode) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickMode) Validate() error { return codegen.Enum(p) }
-
 // PickByModeValue is one of the values that the tool pick knows.
 type PickByModeValue string
 
@@ -157,9 +149,6 @@ func (PickByModeValue) Values() []PickByModeValue {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickByModeValue) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickByModeValue) Validate() error { return codegen.Enum(p) }
 
 // PickLevel is one of the values that the tool pick knows.
 type PickLevel string
@@ -178,9 +167,6 @@ func (PickLevel) Values() []PickLevel {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickLevel) Validate() error { return codegen.Enum(p) }
-
 // PickModesItem is one of the values that the tool pick knows.
 type PickModesItem string
 
@@ -198,9 +184,6 @@ func (PickModesItem) Values() []PickModesItem {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickModesItem) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickModesItem) Validate() error { return codegen.Enum(p) }
-
 // PickOne is one of the values that the tool pick knows.
 type PickOne string
 
@@ -216,9 +199,6 @@ func (PickOne) Values() []PickOne {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickOne) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickOne) Validate() error { return codegen.Enum(p) }
 
 // PickOp is one of the values that the tool pick knows.
 type PickOp string
@@ -247,9 +227,6 @@ func (PickOp) Values() []PickOp {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickOp) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickOp) Validate() error { return codegen.Enum(p) }
-
 // PickResultState is one of the values that the tool pick knows.
 type PickResultState string
 
@@ -267,9 +244,6 @@ func (PickResultState) Values() []PickResultState {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickResultState) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickResultState) Validate() error { return codegen.Enum(p) }
-
 // PickResultStatesItem is one of the values that the tool pick knows.
 type PickResultStatesItem string
 
@@ -286,9 +260,6 @@ func (PickResultStatesItem) Values() []PickResultStatesItem {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p PickResultStatesItem) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p PickResultStatesItem) Validate() error { return codegen.Enum(p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

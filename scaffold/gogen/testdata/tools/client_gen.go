@@ -50,13 +50,12 @@ var surface = codegen.Surface{
 }
 
 // Compress calls the tool "compress".
-//
-// No argument is required; a [CompressParams] among the options gives some.
 func (c *Client) Compress(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "compress", CompressParams{}, opts)
 }
 
-// CompressParams are the arguments of [Client.Compress].
+// CompressParams are the arguments of [Client.Compress], none of them required: an option of the
+// call.
 type CompressParams struct {
 	// The server's default: "both".
 	Mode *CompressMode `json:"mode,omitzero"`
@@ -90,9 +89,7 @@ func (p CompressParams) WithDefaults() CompressParams {
 }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p CompressParams) Validate() error {
-	return codegen.At(codegen.If(p.Mode, CompressMode.Validate), "mode")
-}
+func (p CompressParams) Validate() error { return codegen.At(codegen.If(p.Mode, codegen.Enum), "mode") }
 
 // ApplyTo makes p the arguments of the call.
 func (p CompressParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
@@ -114,9 +111,6 @@ func (CompressMode) Values() []CompressMode {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p CompressMode) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p CompressMode) Validate() error { return codegen.Enum(p) }
 
 // MovePage calls the tool "move_page".
 func (c *Client) MovePage(ctx context.Context, p MovePageParams, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
@@ -348,7 +342,7 @@ func (p SearchEventsParams) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.If(p.Environment, SearchEventsEnvironment.Validate), "environment"),
 		codegen.At(codegen.If(p.Limit, func(v int64) error { return codegen.Between(v, 1, 100) }), "limit"),
-		codegen.At(codegen.IfOpt(p.Sort, SearchEventsSort.Validate), "sort"),
+		codegen.At(codegen.IfOpt(p.Sort, codegen.Enum), "sort"),
 	)
 }
 
@@ -419,9 +413,6 @@ func (SearchEventsSort) Values() []SearchEventsSort {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p SearchEventsSort) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SearchEventsSort) Validate() error { return codegen.Enum(p) }
-
 // WriteTicket calls the tool "write_ticket".
 //
 // Change one ticket.
@@ -434,9 +425,7 @@ type WriteTicketParams struct {
 	Number int64 `json:"number"`
 	// The server's default: false.
 	Draft *bool `json:"draft,omitzero"`
-	// What kind of ticket; null takes the kind away.
-	//
-	// At least 1 character.
+	// What kind of ticket; null takes the kind away. At least 1 character.
 	Kind      runtime.Opt[string] `json:"kind,omitzero"`
 	Labels    []string            `json:"labels,omitzero"`
 	Milestone runtime.Opt[int64]  `json:"milestone,omitzero"`

@@ -49,13 +49,12 @@ var surface = codegen.Surface{
 }
 
 // Draft07 calls the tool "draft07".
-//
-// No argument is required; a [Draft07Params] among the options gives some.
 func (c *Client) Draft07(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "draft07", Draft07Params{}, opts)
 }
 
-// Draft07Params are the arguments of [Client.Draft07].
+// Draft07Params are the arguments of [Client.Draft07], none of them required: an option of the
+// call.
 type Draft07Params struct {
 	Open       *Draft07Open `json:"open,omitzero"`
 	Pair       *Draft07Pair `json:"pair,omitzero"`
@@ -116,9 +115,7 @@ func (p Draft07Pair) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 func (p *Draft07Pair) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p Draft07Pair) Validate() error {
-	return codegen.NoGap(p.V0 != nil, p.V1 != nil, len(p.Rest) > 0)
-}
+func (p Draft07Pair) Validate() error { return codegen.NoGap(p.V0 != nil, p.V1 != nil, false) }
 
 // Draft07Rest is an array that the tool draft07 takes.
 type Draft07Rest struct {
@@ -139,13 +136,11 @@ func (p *Draft07Rest) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 func (p Draft07Rest) Validate() error { return codegen.NoGap(p.V0 != nil, len(p.Rest) > 0) }
 
 // Modern calls the tool "modern".
-//
-// No argument is required; a [ModernParams] among the options gives some.
 func (c *Client) Modern(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "modern", ModernParams{}, opts)
 }
 
-// ModernParams are the arguments of [Client.Modern].
+// ModernParams are the arguments of [Client.Modern], none of them required: an option of the call.
 type ModernParams struct {
 	Has        []json.RawMessage `json:"has,omitzero"`
 	Nulls      *ModernNulls      `json:"nulls,omitzero"`
@@ -273,12 +268,7 @@ func (p *ModernRow) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, 
 // Undeclared calls the tool "undeclared".
 func (c *Client) Undeclared(ctx context.Context, p UndeclaredParams, opts ...runtime.CallOption) (*UndeclaredResult, error) {
 	var r UndeclaredResult
-	raw, err := c.core.CallInto(ctx, "undeclared", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "undeclared", p, opts, &r, &r.Raw))
 }
 
 // UndeclaredParams are the arguments of [Client.Undeclared].

@@ -46,13 +46,11 @@ var surface = codegen.Surface{
 }
 
 // Tag calls the tool "tag".
-//
-// No argument is required; a [TagParams] among the options gives some.
 func (c *Client) Tag(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "tag", TagParams{}, opts)
 }
 
-// TagParams are the arguments of [Client.Tag].
+// TagParams are the arguments of [Client.Tag], none of them required: an option of the call.
 type TagParams struct {
 	Environment *TagEnvironment `json:"environment,omitzero"`
 	Labels      []TagLabelsItem `json:"labels,omitzero"`
@@ -73,7 +71,7 @@ func (p TagParams) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.If(p.Environment, TagEnvironment.Validate), "environment"),
 		codegen.At(codegen.Each(p.Labels, TagLabelsItem.Validate), "labels"),
-		codegen.At(codegen.If(p.Mode, TagMode.Validate), "mode"),
+		codegen.At(codegen.If(p.Mode, codegen.Enum), "mode"),
 		codegen.At(codegen.If(p.Parent, TagParent.Validate), "parent"),
 	)
 }
@@ -202,9 +200,6 @@ func (TagMode) Values() []TagMode {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p TagMode) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p TagMode) Validate() error { return codegen.Enum(p) }
 
 // TagParent is a value that the tool tag takes: a [TagParentPageID] or a [TagParentWorkspace].
 // [NewTagParent] makes one.

@@ -53,13 +53,12 @@ var surface = codegen.Surface{
 }
 
 // Conditional calls the tool "conditional".
-//
-// No argument is required; a [ConditionalParams] among the options gives some.
 func (c *Client) Conditional(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "conditional", ConditionalParams{}, opts)
 }
 
-// ConditionalParams are the arguments of [Client.Conditional].
+// ConditionalParams are the arguments of [Client.Conditional], none of them required: an option of
+// the call.
 type ConditionalParams struct {
 	Mode *ConditionalMode `json:"mode,omitzero"`
 	X    *string          `json:"x,omitzero"`
@@ -100,19 +99,12 @@ func (ConditionalMode) Values() []ConditionalMode {
 func (p ConditionalMode) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // Consts calls the tool "consts".
-//
-// No argument is required; a [ConstsParams] among the options gives some.
 func (c *Client) Consts(ctx context.Context, opts ...runtime.CallOption) (*ConstsResult, error) {
 	var r ConstsResult
-	raw, err := c.core.CallInto(ctx, "consts", ConstsParams{}, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "consts", ConstsParams{}, opts, &r, &r.Raw))
 }
 
-// ConstsParams are the arguments of [Client.Consts].
+// ConstsParams are the arguments of [Client.Consts], none of them required: an option of the call.
 type ConstsParams struct {
 	// The member "deep" is always {"a":[1,true]} and needs no field.
 	_ struct{} `const:"{\"a\":[1,true]}" name:"deep"`
@@ -137,9 +129,9 @@ func (p *ConstsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
 func (p ConstsParams) Validate() error {
 	return codegen.First(
-		codegen.At(codegen.If(p.Maybe, ConstsMaybe.Validate), "maybe"),
+		codegen.At(codegen.If(p.Maybe, codegen.Enum), "maybe"),
 		codegen.At(codegen.If(p.On, func(v bool) error { return codegen.Among(v, true) }), "on"),
-		codegen.At(codegen.If(p.Single, ConstsSingle.Validate), "single"),
+		codegen.At(codegen.If(p.Single, codegen.Enum), "single"),
 	)
 }
 
@@ -183,9 +175,6 @@ func (ConstsMaybe) Values() []ConstsMaybe {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p ConstsMaybe) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p ConstsMaybe) Validate() error { return codegen.Enum(p) }
-
 // ConstsSingle is one of the values that the tool consts knows.
 type ConstsSingle string
 
@@ -202,17 +191,12 @@ func (ConstsSingle) Values() []ConstsSingle {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p ConstsSingle) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p ConstsSingle) Validate() error { return codegen.Enum(p) }
-
 // Either calls the tool "either".
-//
-// No argument is required; a [EitherParams] among the options gives some.
 func (c *Client) Either(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "either", EitherParams{}, opts)
 }
 
-// EitherParams are the arguments of [Client.Either].
+// EitherParams are the arguments of [Client.Either], none of them required: an option of the call.
 type EitherParams struct {
 	ID   *string `json:"id,omitzero"`
 	Name *string `json:"name,omitzero"`
@@ -236,13 +220,11 @@ var eitherParamsSchema = schema.Lazy(`{"anyOf":[{"required":["id"]},{"required":
 func (p EitherParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Enums calls the tool "enums".
-//
-// No argument is required; a [EnumsParams] among the options gives some.
 func (c *Client) Enums(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "enums", EnumsParams{}, opts)
 }
 
-// EnumsParams are the arguments of [Client.Enums].
+// EnumsParams are the arguments of [Client.Enums], none of them required: an option of the call.
 type EnumsParams struct {
 	// One of true.
 	Bools  *bool                   `json:"bools,omitzero"`
@@ -476,9 +458,7 @@ type MixedManyItemString string
 type MixedManyItemNumber int64
 
 // MixedShape is a value that the tool mixed takes: a [MixedShapeCircle] or a [MixedShapeSquare].
-// [NewMixedShape] makes one.
-//
-// A shape.
+// [NewMixedShape] makes one. A shape.
 type MixedShape struct {
 	codegen.OneOf[MixedShapeArm]
 }
@@ -747,13 +727,12 @@ func (p NullsJ) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 func (p *NullsJ) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // VariantRoot calls the tool "variant_root".
-//
-// No argument is required; a [VariantRootParams] among the options gives some.
 func (c *Client) VariantRoot(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "variant_root", VariantRootParams{}, opts)
 }
 
-// VariantRootParams are the arguments of [Client.VariantRoot].
+// VariantRootParams are the arguments of [Client.VariantRoot], none of them required: an option of
+// the call.
 type VariantRootParams struct {
 	// JSON: what it is depends on other arguments.
 	A json.RawMessage `json:"a,omitzero"`

@@ -48,12 +48,7 @@ var surface = codegen.Surface{
 // Annotate calls the tool "annotate".
 func (c *Client) Annotate(ctx context.Context, p AnnotateParams, opts ...runtime.CallOption) (*AnnotateResult, error) {
 	var r AnnotateResult
-	raw, err := c.core.CallInto(ctx, "annotate", p, opts, &r)
-	if err != nil {
-		return nil, err
-	}
-	r.Raw = raw
-	return &r, nil
+	return codegen.Typed(&r, c.core.CallTyped(ctx, "annotate", p, opts, &r, &r.Raw))
 }
 
 // AnnotateParams are the arguments of [Client.Annotate].
@@ -72,7 +67,9 @@ func (p AnnotateParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&
 func (p *AnnotateParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p AnnotateParams) Validate() error { return codegen.At(p.MessageType.Validate(), "messageType") }
+func (p AnnotateParams) Validate() error {
+	return codegen.At(codegen.Enum(p.MessageType), "messageType")
+}
 
 // AnnotateResult is what [Client.Annotate] returns.
 type AnnotateResult struct {
@@ -111,9 +108,6 @@ func (AnnotateMessageType) Values() []AnnotateMessageType {
 
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p AnnotateMessageType) Valid() bool { return slices.Contains(p.Values(), p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p AnnotateMessageType) Validate() error { return codegen.Enum(p) }
 
 // AnnotateInner is an object that the tool annotate takes.
 type AnnotateInner struct {

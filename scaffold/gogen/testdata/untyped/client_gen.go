@@ -49,13 +49,12 @@ var surface = codegen.Surface{
 }
 
 // Dynamic calls the tool "dynamic".
-//
-// No argument is required; a [DynamicParams] among the options gives some.
 func (c *Client) Dynamic(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "dynamic", DynamicParams{}, opts)
 }
 
-// DynamicParams are the arguments of [Client.Dynamic].
+// DynamicParams are the arguments of [Client.Dynamic], none of them required: an option of the
+// call.
 type DynamicParams struct {
 	Tree *DynamicTree `json:"tree,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -93,13 +92,12 @@ func (p DynamicTree) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 func (p *DynamicTree) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Exclusive calls the tool "exclusive".
-//
-// No argument is required; a [ExclusiveParams] among the options gives some.
 func (c *Client) Exclusive(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "exclusive", ExclusiveParams{}, opts)
 }
 
-// ExclusiveParams are the arguments of [Client.Exclusive].
+// ExclusiveParams are the arguments of [Client.Exclusive], none of them required: an option of the
+// call.
 type ExclusiveParams struct {
 	A *string `json:"a,omitzero"`
 	B *string `json:"b,omitzero"`
@@ -123,13 +121,11 @@ var exclusiveParamsSchema = schema.Lazy(`{"not":{"required":["a","b"]},"properti
 func (p ExclusiveParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Root calls the tool "root".
-//
-// No argument is required; a [RootParams] among the options gives some.
 func (c *Client) Root(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "root", RootParams{}, opts)
 }
 
-// RootParams are the arguments of [Client.Root].
+// RootParams are the arguments of [Client.Root], none of them required: an option of the call.
 type RootParams struct {
 	A *string `json:"a,omitzero"`
 	B *string `json:"b,omitzero"`
@@ -153,13 +149,11 @@ var rootParamsSchema = schema.Lazy(`{"anyOf":[{"required":["a"]},{"required":["b
 func (p RootParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Rules calls the tool "rules".
-//
-// No argument is required; a [RulesParams] among the options gives some.
 func (c *Client) Rules(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "rules", RulesParams{}, opts)
 }
 
-// RulesParams are the arguments of [Client.Rules].
+// RulesParams are the arguments of [Client.Rules], none of them required: an option of the call.
 type RulesParams struct {
 	Any       json.RawMessage            `json:"any,omitzero"`
 	Cond      *RulesCond                 `json:"cond,omitzero"`
