@@ -50,8 +50,8 @@ type Input struct {
 // Output is a generated package.
 type Output struct {
 	Package string
-	// Files by name: client_gen.go, more of them for large servers, and the lock
-	// file.
+	// Files by name: client_gen.go, more of them for large servers, the test
+	// double. The lock file is the last.
 	Files []File
 	// Warnings tell what could not be typed, in the order of the source.
 	Warnings []Warning
@@ -165,8 +165,8 @@ func Generate(in Input) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Files = append(out.Files, File{LockFile, file})
 	slices.SortFunc(out.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	out.Files = append(out.Files, File{LockFile, file})
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, Warning(w))
 	}

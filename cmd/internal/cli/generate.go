@@ -40,7 +40,7 @@ own. The package imports packages below mcpctl's runtime and the standard
 library only. A second run writes the same bytes; files that would not change
 are not touched.
 
-Beside the code it writes tools.json, what the code was made from. With --from,
+Beside the code it writes mcpctl.lock.json, what the code was made from. With --from,
 a file like that (or any tools/list result) takes the server's place, and SERVER
 only names the package; it need not be configured.
 
@@ -49,7 +49,7 @@ no arguments, and resources and prompts are read; what comes back becomes
 fixtures for tests. Nothing else is ever called.`,
 		Example: `  mcpctl generate everything
   mcpctl generate fs --out ./internal/fs --package fs
-  mcpctl generate fs --from ./generated/fs/tools.json --check
+  mcpctl generate fs --from ./generated/fs/mcpctl.lock.json --check
   mcpctl generate memory --record ./testdata/memory`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.validate(a, args); err != nil {

@@ -182,7 +182,7 @@ func (p *filePlan) check() []generatedFile {
 	return out
 }
 
-// write brings the folder up to date, tools.json last, so that after a crash
+// write brings the folder up to date, the lock file last, so that after a crash
 // in between --check still finds a difference.
 func (p *filePlan) write() ([]generatedFile, error) {
 	out := make([]generatedFile, 0, len(p.files))
