@@ -85,8 +85,8 @@ func (p ConflictParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ConflictClosed is an object that the tool conflict takes.
 type ConflictClosed struct {
-	A *string  `json:"a,omitzero"`
-	_ struct{} `mcp:"closed"`
+	A *string   `json:"a,omitzero"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

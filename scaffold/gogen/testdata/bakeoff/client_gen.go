@@ -114,8 +114,8 @@ type EditFileParams struct {
 	Edits []EditFileEditsItem `json:"edits"`
 	Path  string              `json:"path"`
 	// Preview changes using git-style diff format. The server's default: false.
-	DryRun *bool    `json:"dryRun,omitzero"`
-	_      struct{} `mcp:"closed"`
+	DryRun *bool     `json:"dryRun,omitzero"`
+	_      [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -141,8 +141,8 @@ type EditFileEditsItem struct {
 	// Text to replace with.
 	NewText string `json:"newText"`
 	// Text to search for - must match exactly.
-	OldText string   `json:"oldText"`
-	_       struct{} `mcp:"closed"`
+	OldText string    `json:"oldText"`
+	_       [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -459,7 +459,7 @@ type MovePageParams struct {
 	PageID   string          `json:"page_id"`
 	Parent   MovePageParent  `json:"parent"`
 	Anything json.RawMessage `json:"anything,omitzero"`
-	_        struct{}        `mcp:"closed"`
+	_        [0]func()       `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -516,8 +516,8 @@ func (p MovePageParent) Validate() error { return codegen.CheckArm[MovePageParen
 type MovePageParentPageID struct {
 	PageID string `json:"page_id"`
 	// The member "type" is always "page_id" and needs no field.
-	_ struct{} `const:"\"page_id\"" name:"type"`
-	_ struct{} `mcp:"closed"`
+	_ struct{}  `const:"\"page_id\"" name:"type"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -530,8 +530,8 @@ func (p *MovePageParentPageID) UnmarshalJSON(b []byte) error { return codegen.Un
 type MovePageParentDatabaseID struct {
 	DatabaseID string `json:"database_id"`
 	// The member "type" is always "database_id" and needs no field.
-	_ struct{} `const:"\"database_id\"" name:"type"`
-	_ struct{} `mcp:"closed"`
+	_ struct{}  `const:"\"database_id\"" name:"type"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -545,8 +545,8 @@ type MovePageParentWorkspace struct {
 	// The member "type" is always "workspace" and needs no field.
 	_ struct{} `const:"\"workspace\"" name:"type"`
 	// The member "workspace" is always true and needs no field.
-	_ struct{} `const:"true" name:"workspace"`
-	_ struct{} `mcp:"closed"`
+	_ struct{}  `const:"true" name:"workspace"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -609,7 +609,7 @@ func (p OddsMode) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // OddsPair is an array that the tool odds takes.
 type OddsPair struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 string `mcp:"item"`
 	// V1 is the item 1.

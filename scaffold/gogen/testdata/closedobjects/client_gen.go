@@ -53,8 +53,8 @@ type EditFileParams struct {
 	Edits []EditFileEditsItem `json:"edits"`
 	Path  string              `json:"path"`
 	// The server's default: false.
-	DryRun *bool    `json:"dryRun,omitzero"`
-	_      struct{} `mcp:"closed"`
+	DryRun *bool     `json:"dryRun,omitzero"`
+	_      [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -77,9 +77,9 @@ func (EditFileParams) Validate() error { return nil }
 
 // EditFileEditsItem is an object that the tool edit_file takes.
 type EditFileEditsItem struct {
-	NewText string   `json:"newText"`
-	OldText string   `json:"oldText"`
-	_       struct{} `mcp:"closed"`
+	NewText string    `json:"newText"`
+	OldText string    `json:"oldText"`
+	_       [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

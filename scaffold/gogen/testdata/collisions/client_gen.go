@@ -155,7 +155,7 @@ type GetUserSnakeParams struct {
 	UserIDX375a890f []string            `json:"userID,omitzero"`
 	UserIDX84af6748 *bool               `json:"userId,omitzero"`
 	UserIDSnake     *int64              `json:"user_id,omitzero"`
-	_               struct{}            `mcp:"closed"`
+	_               [0]func()           `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

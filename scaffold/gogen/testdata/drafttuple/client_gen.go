@@ -78,7 +78,7 @@ func (p TraceParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // TraceSpan is an array that the tool trace takes.
 type TraceSpan struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// V1 is the item 1.
@@ -95,7 +95,7 @@ func (p *TraceSpan) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, 
 
 // TraceSpansItem is an array that the tool trace takes.
 type TraceSpansItem struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 string `mcp:"item"`
 	// V1 is the item 1.

@@ -145,9 +145,9 @@ type LabelString string
 
 // LabelObject is an object that the tool label takes.
 type LabelObject struct {
-	Name  string   `json:"name"`
-	Color *string  `json:"color,omitzero"`
-	_     struct{} `mcp:"closed"`
+	Name  string    `json:"name"`
+	Color *string   `json:"color,omitzero"`
+	_     [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -85,7 +85,7 @@ func (p PutParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // PutEmpty is an object that the tool put takes.
 type PutEmpty struct {
-	_ struct{} `mcp:"closed"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -96,8 +96,8 @@ func (p *PutEmpty) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p
 
 // PutStructsValue is an object that the tool put takes.
 type PutStructsValue struct {
-	X float64  `json:"x"`
-	_ struct{} `mcp:"closed"`
+	X float64   `json:"x"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -114,8 +114,8 @@ func (p *MergeBaseX1fa4bb9d) UnmarshalJSON(b []byte) error { return codegen.Unma
 
 // MergeClosed is an object that the tool merge takes.
 type MergeClosed struct {
-	A *string  `json:"a,omitzero"`
-	_ struct{} `mcp:"closed"`
+	A *string   `json:"a,omitzero"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -58,7 +58,7 @@ type IssueWriteParams struct {
 	Milestone runtime.Opt[float64]  `json:"milestone,omitzero"`
 	Title     *string               `json:"title,omitzero"`
 	Type      runtime.Opt[string]   `json:"type,omitzero"`
-	_         struct{}              `mcp:"closed"`
+	_         [0]func()             `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -58,7 +58,7 @@ type ClosedParams struct {
 	A         *string          `json:"a,omitzero"`
 	Inner     *ClosedInner     `json:"inner,omitzero"`
 	OpenInner *ClosedOpenInner `json:"openInner,omitzero"`
-	_         struct{}         `mcp:"closed"`
+	_         [0]func()        `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -93,8 +93,8 @@ func (p ClosedResult) Validate() error { return codegen.NoExtra(p.Extra) }
 
 // ClosedInner is an object that the tool closed takes.
 type ClosedInner struct {
-	B *string  `json:"b,omitzero"`
-	_ struct{} `mcp:"closed"`
+	B *string   `json:"b,omitzero"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -187,9 +187,9 @@ func (c *Client) Unevaluated(ctx context.Context, opts ...runtime.CallOption) (*
 // UnevaluatedParams are the arguments of [Client.Unevaluated], none of them required: an option of
 // the call.
 type UnevaluatedParams struct {
-	A *string  `json:"a,omitzero"`
-	B *string  `json:"b,omitzero"`
-	_ struct{} `mcp:"closed"`
+	A *string   `json:"a,omitzero"`
+	B *string   `json:"b,omitzero"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -456,8 +456,8 @@ func (p KeysParent) Validate() error { return codegen.CheckArm[KeysParentUnknown
 
 // KeysParentPageID is an object that the tool keys takes.
 type KeysParentPageID struct {
-	PageID string   `json:"page_id"`
-	_      struct{} `mcp:"closed"`
+	PageID string    `json:"page_id"`
+	_      [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -468,8 +468,8 @@ func (p *KeysParentPageID) UnmarshalJSON(b []byte) error { return codegen.Unmars
 
 // KeysParentDatabaseID is an object that the tool keys takes.
 type KeysParentDatabaseID struct {
-	DatabaseID string   `json:"database_id"`
-	_          struct{} `mcp:"closed"`
+	DatabaseID string    `json:"database_id"`
+	_          [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -542,7 +542,7 @@ func (p SharedEnumOp) Validate() error { return codegen.CheckArm[SharedEnumOpUnk
 type SharedEnumOpAdd struct {
 	Op    SharedEnumOpAddOp `json:"op"`
 	Value string            `json:"value"`
-	_     struct{}          `mcp:"closed"`
+	_     [0]func()         `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -575,7 +575,7 @@ func (p SharedEnumOpAddOp) Valid() bool { return slices.Contains(p.Values(), p) 
 type SharedEnumOpRemove struct {
 	Op   SharedEnumOpRemoveOp `json:"op"`
 	Path string               `json:"path"`
-	_    struct{}             `mcp:"closed"`
+	_    [0]func()            `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

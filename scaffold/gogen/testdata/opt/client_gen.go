@@ -63,7 +63,7 @@ type EditParams struct {
 	// JSON: null is the only value.
 	Only json.RawMessage     `json:"only,omitzero"`
 	Text runtime.Opt[string] `json:"text,omitzero"`
-	_    struct{}            `mcp:"closed"`
+	_    [0]func()           `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -103,7 +103,7 @@ func (EditResult) Validate() error { return nil }
 // EditChild is an object that the tool edit takes.
 type EditChild struct {
 	Next runtime.Opt[EditChildNext] `json:"next,omitzero"`
-	_    struct{}                   `mcp:"closed"`
+	_    [0]func()                  `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -115,7 +115,7 @@ func (p *EditChild) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, 
 // EditChildNext is an object that the tool edit takes.
 type EditChildNext struct {
 	Next runtime.Opt[EditChildNext] `json:"next,omitzero"`
-	_    struct{}                   `mcp:"closed"`
+	_    [0]func()                  `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

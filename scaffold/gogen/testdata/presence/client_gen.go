@@ -93,7 +93,7 @@ type AllParams struct {
 	OptPoint     *AllOptPoint                  `json:"optPoint,omitzero"`
 	OptRatio     *float64                      `json:"optRatio,omitzero"`
 	OptText      *string                       `json:"optText,omitzero"`
-	_            struct{}                      `mcp:"closed"`
+	_            [0]func()                     `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -177,9 +177,9 @@ func (p AllNullLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // AllNullPoint is an object that the tool all takes.
 type AllNullPoint struct {
-	X float64  `json:"x"`
-	Y float64  `json:"y"`
-	_ struct{} `mcp:"closed"`
+	X float64   `json:"x"`
+	Y float64   `json:"y"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -207,9 +207,9 @@ func (p AllReqLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // AllReqPoint is an object that the tool all takes.
 type AllReqPoint struct {
-	X float64  `json:"x"`
-	Y float64  `json:"y"`
-	_ struct{} `mcp:"closed"`
+	X float64   `json:"x"`
+	Y float64   `json:"y"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -254,9 +254,9 @@ func (p AllOptNullLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // AllOptNullPoint is an object that the tool all takes.
 type AllOptNullPoint struct {
-	X float64  `json:"x"`
-	Y float64  `json:"y"`
-	_ struct{} `mcp:"closed"`
+	X float64   `json:"x"`
+	Y float64   `json:"y"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -267,9 +267,9 @@ func (p *AllOptNullPoint) UnmarshalJSON(b []byte) error { return codegen.Unmarsh
 
 // AllOptPoint is an object that the tool all takes.
 type AllOptPoint struct {
-	X float64  `json:"x"`
-	Y float64  `json:"y"`
-	_ struct{} `mcp:"closed"`
+	X float64   `json:"x"`
+	Y float64   `json:"y"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -310,9 +310,9 @@ func (ListsParams) Validate() error { return nil }
 
 // ListsPointsItem is an object that the tool lists takes.
 type ListsPointsItem struct {
-	X float64  `json:"x"`
-	Y float64  `json:"y"`
-	_ struct{} `mcp:"closed"`
+	X float64   `json:"x"`
+	Y float64   `json:"y"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

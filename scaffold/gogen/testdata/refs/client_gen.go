@@ -340,7 +340,7 @@ type TreeNode struct {
 	Children []TreeNode                  `json:"children,omitzero"`
 	Next     *TreeNode                   `json:"next,omitzero"`
 	Parent   runtime.Opt[TreeNodeParent] `json:"parent,omitzero"`
-	_        struct{}                    `mcp:"closed"`
+	_        [0]func()                   `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -368,7 +368,7 @@ type TreeNodeParent struct {
 	Children []TreeNode                  `json:"children,omitzero"`
 	Next     *TreeNode                   `json:"next,omitzero"`
 	Parent   runtime.Opt[TreeNodeParent] `json:"parent,omitzero"`
-	_        struct{}                    `mcp:"closed"`
+	_        [0]func()                   `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -54,7 +54,7 @@ type LogParams struct {
 	AdditionalProperties *int64                     `json:"AdditionalProperties,omitzero"`
 	Labels               *LogLabels                 `json:"labels,omitzero"`
 	Meta                 map[string]json.RawMessage `json:"meta,omitzero"`
-	_                    struct{}                   `mcp:"closed"`
+	_                    [0]func()                  `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

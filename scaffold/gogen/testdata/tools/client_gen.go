@@ -430,7 +430,7 @@ type WriteTicketParams struct {
 	Labels    []string            `json:"labels,omitzero"`
 	Milestone runtime.Opt[int64]  `json:"milestone,omitzero"`
 	Title     *string             `json:"title,omitzero"`
-	_         struct{}            `mcp:"closed"`
+	_         [0]func()           `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

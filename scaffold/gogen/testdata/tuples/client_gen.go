@@ -83,7 +83,7 @@ func (p Draft07Params) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Draft07Open is an array that the tool draft07 takes.
 type Draft07Open struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// Rest holds the items behind those; nil is none.
@@ -101,7 +101,7 @@ func (p Draft07Open) Validate() error { return codegen.NoGap(p.V0 != nil, len(p.
 
 // Draft07Pair is an array that the tool draft07 takes.
 type Draft07Pair struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// V1 is the item 1.
@@ -119,7 +119,7 @@ func (p Draft07Pair) Validate() error { return codegen.NoGap(p.V0 != nil, p.V1 !
 
 // Draft07Rest is an array that the tool draft07 takes.
 type Draft07Rest struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// Rest holds the items behind those; nil is none.
@@ -171,7 +171,7 @@ func (p ModernParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ModernNulls is an array that the tool modern takes.
 type ModernNulls struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,null"`
 	// V1 is the item 1.
@@ -188,7 +188,7 @@ func (p *ModernNulls) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 
 // ModernPathItem is an array that the tool modern takes.
 type ModernPathItem struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 ModernPathItemV0 `mcp:"item"`
 	// V1 is the item 1.
@@ -220,7 +220,7 @@ func (p ModernPathItemV0) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // ModernPoint is an array that the tool modern takes.
 type ModernPoint struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 float64 `mcp:"item"`
 	// V1 is the item 1.
@@ -235,7 +235,7 @@ func (p *ModernPoint) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 
 // ModernRest is an array that the tool modern takes.
 type ModernRest struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// Rest holds the items behind those; nil is none.
@@ -250,7 +250,7 @@ func (p *ModernRest) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 
 // ModernRow is an array that the tool modern takes.
 type ModernRow struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// At least 0.
@@ -309,7 +309,7 @@ func (p UndeclaredResult) Validate() error {
 
 // UndeclaredPair is an array that the tool undeclared takes.
 type UndeclaredPair struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 string `mcp:"item"`
 	// V1 is the item 1.
@@ -324,7 +324,7 @@ func (p *UndeclaredPair) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 
 // UndeclaredResultPair is an array that the tool undeclared returns.
 type UndeclaredResultPair struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// V1 is the item 1.

@@ -244,8 +244,8 @@ func (p TagParent) Validate() error { return codegen.CheckArm[TagParentUnknown](
 type TagParentPageID struct {
 	PageID string `json:"page_id"`
 	// The member "type" is always "page_id" and needs no field.
-	_ struct{} `const:"\"page_id\"" name:"type"`
-	_ struct{} `mcp:"closed"`
+	_ struct{}  `const:"\"page_id\"" name:"type"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -259,8 +259,8 @@ type TagParentWorkspace struct {
 	// The member "type" is always "workspace" and needs no field.
 	_ struct{} `const:"\"workspace\"" name:"type"`
 	// The member "workspace" is always true and needs no field.
-	_ struct{} `const:"true" name:"workspace"`
-	_ struct{} `mcp:"closed"`
+	_ struct{}  `const:"true" name:"workspace"`
+	_ [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

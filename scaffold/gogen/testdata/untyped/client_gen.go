@@ -220,7 +220,7 @@ func (p *RulesDep) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p
 
 // RulesUnevaluated is an array that the tool rules takes.
 type RulesUnevaluated struct {
-	_ struct{} `mcp:"tuple"`
+	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
 	// Rest holds the items behind those; nil is none.
