@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -95,6 +97,7 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 		if err != nil {
 			return nil, fmt.Errorf("generate %s: %w", s.Name, err)
 		}
+		documented := map[string]bool{}
 		for _, f := range out.Files {
 			name := path.Join(s.Name, f.Name)
 			if err := b.write(name, f.Data); err != nil {
@@ -110,12 +113,18 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 			}
 			c.Files++
 			c.Lines += strings.Count(string(f.Data), "\n")
+			documented[path.Dir(name)] = documented[path.Dir(name)] || read.Package
 			c.Exported += read.Exported
 			c.Fields += read.Fields
 			c.Untyped = append(c.Untyped, read.Untyped...)
 			c.Undocumented = append(c.Undocumented, read.Undocumented...)
 			if read.Unformatted {
 				c.Unformatted = append(c.Unformatted, name)
+			}
+		}
+		for _, dir := range slices.Sorted(maps.Keys(documented)) {
+			if !documented[dir] {
+				c.Undocumented = append(c.Undocumented, "package "+dir)
 			}
 		}
 		all = append(all, c)

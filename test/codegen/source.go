@@ -15,6 +15,8 @@ import (
 type source struct {
 	// Unformatted is set where gofmt would change the file.
 	Unformatted bool
+	// Package is set where the file documents its package: one of them has to.
+	Package bool
 	// Undocumented are the exported symbols without a comment: types, functions,
 	// methods, constants and variables (a comment on their group counts),
 	// fields, and methods of interfaces.
@@ -38,9 +40,7 @@ func readSource(name string, data []byte) (source, error) {
 		return s, err
 	}
 	s.Unformatted = !bytes.Equal(formatted, data)
-	if file.Doc == nil {
-		s.Undocumented = append(s.Undocumented, "package "+file.Name.Name)
-	}
+	s.Package = file.Doc != nil
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:

@@ -48,6 +48,7 @@ func F() {}
 	}
 	want := source{
 		Unformatted:  true,
+		Package:      true,
 		Undocumented: []string{"T.C", "T.D", "T.Extra", "M", "T.Z", "I.Do", "F"},
 		Exported:     13,
 		Fields:       4,
