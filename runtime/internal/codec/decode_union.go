@@ -31,7 +31,7 @@ func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
 		return failed(p.typ.String() + " has no arms to read")
 	}
 	if d.depth++; d.depth > maxDepth {
-		return failed(reasonDeep)
+		return fatal(reasonDeep)
 	}
 	defer func() { d.depth-- }()
 	into := exported(holderField(p, v))
@@ -54,7 +54,7 @@ func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
 		to := reflect.New(a.Type)
 		depth := d.depth
 		f = d.value(a.plan, to.Elem())
-		if !a.Try {
+		if !a.Try || f != nil && f.fatal {
 			if f == nil {
 				into.Set(to.Elem())
 			}
@@ -66,7 +66,7 @@ func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
 			return nil
 		}
 		if enough {
-			return failed(reasonDeep + ": unions in unions")
+			return fatal(reasonDeep + ": unions in unions")
 		}
 		if f == nil && !second.IsValid() {
 			second, secondEnd = to, d.pos
@@ -148,7 +148,7 @@ func (d *decoder) outline(o *outline) *failure {
 		return f
 	}
 	if !d.charge(d.pos - start) {
-		return failed(reasonDeep + ": unions in unions")
+		return fatal(reasonDeep + ": unions in unions")
 	}
 	d.pos, d.depth = start, depth
 	return nil

@@ -27,7 +27,12 @@ type failure struct {
 	steps  []any
 	inner  string // a pointer that stands behind the steps
 	reason string
+	// fatal failures are not of one type only: the text is not JSON, or nested
+	// too deeply.
+	fatal bool
 }
+
+func fatal(reason string) *failure { return &failure{reason: reason, fatal: true} }
 
 func failed(reason string) *failure { return &failure{reason: reason} }
 

@@ -2,10 +2,13 @@ package codec_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
@@ -55,11 +58,114 @@ func TestUnionsInUnions(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "unions in unions") {
 		t.Errorf("got %.300v", err)
 	}
-	// A discriminator at the end is looked for past all that is inside.
-	in = strings.Repeat(`{"sub":`, 4000) + `1` + strings.Repeat(`,"kind":"x"}`, 4000)
-	var s shape
-	if err := codec.Decode([]byte(in), &s); err != nil && !strings.Contains(err.Error(), "unions in unions") {
+	// What is not JSON is not tried again with the next arm.
+	if err := codec.Decode([]byte(in[:len(in)/2]), &v); err == nil || !strings.Contains(err.Error(), "breaks off") {
 		t.Errorf("got %.300v", err)
+	}
+	// A discriminator at the end is looked for past all that is inside.
+	nested := func(depth int) []byte {
+		return []byte(strings.Repeat(`{"sub":`, depth) + `1` + strings.Repeat(`,"kind":"node"}`, depth))
+	}
+	var c late
+	if err := codec.Decode(nested(30), &c); err != nil {
+		t.Error(err)
+	}
+	if err := codec.Decode(nested(4000), &c); err == nil || !strings.Contains(err.Error(), "unions in unions") {
+		t.Errorf("got %.300v", err)
+	}
+}
+
+// late has its discriminator wherever the server puts it.
+type late struct{ codegen.OneOf[lateArm] }
+
+type (
+	lateArm  interface{ isLate() }
+	lateNode struct {
+		Sub  late     `json:"sub"`
+		Kind string   `json:"kind"`
+		_    struct{} `mcp:"closed"`
+	}
+	lateUnknown json.RawMessage
+)
+
+func (lateNode) isLate()    {}
+func (lateUnknown) isLate() {}
+
+func (late) Arms() []codegen.Arm {
+	return []codegen.Arm{codegen.ArmOfMember[lateNode]("kind", `"node"`), codegen.ArmUnknown[lateUnknown]()}
+}
+
+// TestOwnBytes: nothing that was read shares memory with the text, or with what
+// the value held before.
+func TestOwnBytes(t *testing.T) {
+	text := []byte(`{"text":"abc","null":"def","nulls":[1,2],"free":["ghi"],"kind":{"a":1},"x":"jkl"}`)
+	var v all
+	if err := codec.Decode(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	before, err := codec.Encode(&v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nulls := v.Nulls
+	clear(text)
+	if after, err := codec.Encode(&v); err != nil || string(after) != string(before) {
+		t.Errorf("got %s, %v, want %s", after, err, before)
+	}
+	if err := codec.Decode([]byte(`{"text":"","null":null,"nulls":[3],"kind":{"a":1}}`), &v); err != nil || nulls[0] != 1 {
+		t.Errorf("got %v, %v", nulls, err)
+	}
+}
+
+// TestIntoUsed: what a value held before is gone.
+func TestIntoUsed(t *testing.T) {
+	for _, tt := range []struct {
+		of         any
+		full, want string
+	}{
+		{new(all), `{"text":"a","count":1,"tags":["x"],"null":"","nulls":[1],"opt":1,"free":1,"kind":{"a":1},"x":1}`, `{"text":"","null":null,"nulls":null,"kind":{"a":1}}`},
+		{new(all), `{"text":"a","null":"","nulls":[1],"opt":null,"kind":{"a":1}}`, `{"text":"","null":null,"nulls":null,"opt":2,"kind":{"a":1}}`},
+		{new(all), `{"text":"a","null":"","nulls":[1],"opt":2,"kind":{"a":1}}`, `{"text":"","null":null,"nulls":null,"opt":null,"kind":{"a":1}}`},
+		{new(loose), `"x"`, `{"b":1}`},
+		{new(loose), `{"a":1,"b":1}`, `"x"`},
+		{new(point), `[1,"a","b",2,3,4]`, `[1,null]`},
+		{new(holdsUnions), `{"l":"a","s":{"kind":"star"},"ls":["a"],"by":{"a":1},"o":"x","m":1}`, `{"l":["b"]}`},
+		{new(map[string]int64), `{"a":1}`, `{"b":2}`},
+		{new([]*string), `["a","b"]`, `[null]`},
+	} {
+		for _, s := range []string{tt.full, tt.want} {
+			if err := codec.Decode([]byte(s), tt.of); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := codec.Encode(tt.of); err != nil || string(got) != tt.want {
+			t.Errorf("got %s, %v, want %s", got, err, tt.want)
+		}
+	}
+}
+
+// TestManyFields: more than fit the array of those met.
+func TestManyFields(t *testing.T) {
+	const n = 300
+	fields := []reflect.StructField{{Name: "Closed", Type: reflect.TypeFor[string](), Tag: `mcp:"closed"`}}
+	text := "{"
+	for i := range n {
+		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: reflect.TypeFor[int64](), Tag: reflect.StructTag(fmt.Sprintf(`json:"f%d"`, i))})
+		text += fmt.Sprintf(`"f%d":%d,`, i, i)
+	}
+	text = text[:len(text)-1] + "}"
+	v := reflect.New(reflect.StructOf(fields)).Interface()
+	if err := codec.Decode([]byte(text), v); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := codec.Encode(v); err != nil || string(got) != text {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if err := codec.Decode([]byte(strings.Replace(text, `"f299":299`, `"f1":1`, 1)), v); err == nil || err.Error() != "at /f1: there is more than one member of this name" {
+		t.Errorf("got %v", err)
+	}
+	if err := codec.Decode([]byte(strings.Replace(text, `,"f299":299`, ``, 1)), v); err == nil || err.Error() != "at /f299: required and missing" {
+		t.Errorf("got %v", err)
 	}
 }
 

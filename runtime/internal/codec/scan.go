@@ -40,10 +40,10 @@ func (d *decoder) next() byte {
 // unexpected is what is wrong with a text that is not JSON here.
 func (d *decoder) unexpected() *failure {
 	if d.pos >= len(d.data) {
-		return failed("not JSON: the text breaks off")
+		return fatal("not JSON: the text breaks off")
 	}
 	r, _ := utf8.DecodeRune(d.data[d.pos:])
-	return failed("not JSON: unexpected " + strconv.QuoteRune(r) + " at byte " + strconv.Itoa(d.pos+1))
+	return fatal("not JSON: unexpected " + strconv.QuoteRune(r) + " at byte " + strconv.Itoa(d.pos+1))
 }
 
 // kind is the JSON kind that a value which begins with c has, "" if none does.
@@ -234,7 +234,7 @@ func (d *decoder) more(end byte) (bool, *failure) {
 // anything in it. The caller counts depth down again.
 func (d *decoder) begin(end byte) (bool, *failure) {
 	if d.depth++; d.depth > maxDepth {
-		return false, failed(reasonDeep)
+		return false, fatal(reasonDeep)
 	}
 	d.pos++
 	d.space()
