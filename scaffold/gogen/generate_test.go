@@ -99,7 +99,7 @@ func TestErrors(t *testing.T) {
 		{"keyword", gogen.Input{Server: "s", Package: "func"}, `generate: "func" is no package name`},
 		{"not a name", gogen.Input{Server: "s", Package: "a-b"}, `generate: "a-b" is no package name`},
 		{"main", gogen.Input{Server: "s", Package: "main"}, "generate: a package main cannot be imported"},
-		{"broken tool", gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "x", Raw: json.RawMessage(`{`)}}}, `generate tool "x": unexpected EOF`},
+		{"broken tool", gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "x", Raw: json.RawMessage(`{`)}}}, `generate tool "x": not JSON: the text breaks off`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
