@@ -2,25 +2,10 @@ package main
 
 import (
 	"flag"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 )
 
 var corpusDir = flag.String("corpus", "../../../shared/schema-corpus", "`directory` with the tools of real servers that are not committed")
-
-// staticcheckPath is where make tools puts it, "" where nobody has.
-func staticcheckPath(root string) string {
-	at, err := filepath.Abs(filepath.Join(root, ".bin", "staticcheck"))
-	if err != nil {
-		return ""
-	}
-	if _, err := os.Stat(at); err != nil {
-		at, _ = exec.LookPath("staticcheck")
-	}
-	return at
-}
 
 // TestCorpus wants the packages of real servers to be what a reviewer lets
 // pass: they compile, go vet, staticcheck and gofmt have nothing to say, every

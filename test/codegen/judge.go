@@ -23,6 +23,7 @@ type judged struct {
 	Draft    suite.Draft
 	Place    string
 	Tally    tally
+	Plain    tally // of the groups without references alone
 	Failures []failure
 }
 
@@ -48,7 +49,7 @@ func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, erro
 		}
 		tallies[draft] = map[string]*judged{}
 		for _, place := range places() {
-			tallies[draft][place] = &judged{Draft: draft, Place: place, Tally: tally{Groups: len(groups)}}
+			tallies[draft][place] = newJudged(draft, place, groups)
 		}
 		pkg := "suite7"
 		if draft == suite.Draft2020 {
@@ -74,7 +75,7 @@ func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, erro
 			both, optional := out.types[fmt.Sprintf("group_%03d", i)], out.types[fmt.Sprintf("optional_%03d", i)]
 			for place, name := range map[string]string{inArguments: both.params, inResult: both.result, inOptional: optional.params} {
 				if name == "" {
-					tallies[draft][place].Tally.NoCode++
+					tallies[draft][place].note(g, func(t *tally) { t.NoCode++ })
 					continue
 				}
 				p.subject(key(g, place), goType{pkg, name})
@@ -108,11 +109,9 @@ func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, erro
 		for i, c := range s.group.Cases {
 			r := replies[n]
 			if i == 0 && isRaw(r.Raw) {
-				j.Tally.Raw++
+				j.note(s.group, func(t *tally) { t.Raw++ })
 			}
-			if why := j.Tally.count(c, questions[n].Data, r, isException(s.group)); why != "" {
-				j.Failures = append(j.Failures, failure{s.group, s.place, c, why, r})
-			}
+			j.count(s.group, c, questions[n].Data, r)
 			n++
 		}
 	}
@@ -123,6 +122,31 @@ func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, erro
 		}
 	}
 	return all, nil
+}
+
+func newJudged(d suite.Draft, place string, groups []suite.Group) *judged {
+	j := &judged{Draft: d, Place: place}
+	for _, g := range groups {
+		j.note(g, func(t *tally) { t.Groups++ })
+	}
+	return j
+}
+
+// note changes the tallies that a group belongs to.
+func (j *judged) note(g suite.Group, change func(*tally)) {
+	change(&j.Tally)
+	if !g.Refers() {
+		change(&j.Plain)
+	}
+}
+
+// count takes a reply into account.
+func (j *judged) count(g suite.Group, c suite.Case, data []byte, r reply) {
+	why := ""
+	j.note(g, func(t *tally) { why = t.count(c, data, r, isException(g)) })
+	if why != "" {
+		j.Failures = append(j.Failures, failure{g, j.Place, c, why, r})
+	}
 }
 
 func key(g suite.Group, place string) string {

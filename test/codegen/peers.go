@@ -234,7 +234,7 @@ func judgePeer(ctx context.Context, g peer, s *suite.Suite, root string) ([]judg
 		if err != nil {
 			return nil, err
 		}
-		j := judged{Draft: draft, Place: inArguments, Tally: tally{Groups: len(groups)}}
+		j := newJudged(draft, inArguments, groups)
 		var questions []question
 		for i, g := range groups {
 			for _, c := range g.Cases {
@@ -251,20 +251,18 @@ func judgePeer(ctx context.Context, g peer, s *suite.Suite, root string) ([]judg
 			_, bad := broken[name(g, i)]
 			switch {
 			case no:
-				j.Tally.NoCode++
+				j.note(g, func(t *tally) { t.NoCode++ })
 			case bad:
-				j.Tally.NoCompile++
+				j.note(g, func(t *tally) { t.NoCompile++ })
 			case isRaw(replies[n].Raw):
-				j.Tally.Raw++
+				j.note(g, func(t *tally) { t.Raw++ })
 			}
 			for _, c := range g.Cases {
-				if why := j.Tally.count(c, questions[n].Data, replies[n], isException(g)); why != "" {
-					j.Failures = append(j.Failures, failure{g, inArguments, c, why, replies[n]})
-				}
+				j.count(g, c, questions[n].Data, replies[n])
 				n++
 			}
 		}
-		all = append(all, j)
+		all = append(all, *j)
 	}
 	return all, nil
 }
@@ -291,4 +289,52 @@ func ask(ctx context.Context, p *program, exe string, questions []question) ([]r
 		replies[i], answers = answers[0], answers[1:]
 	}
 	return replies, nil
+}
+
+// peerFields counts the fields of what a peer makes of the arguments and
+// results of servers.
+func peerFields(ctx context.Context, g peer, root string, servers []server) (fields, error) {
+	var f fields
+	work, err := os.MkdirTemp("", "mcpctl-codegen-")
+	if err != nil {
+		return f, err
+	}
+	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	var names []string
+	for _, s := range servers {
+		for _, t := range s.List.Tools {
+			for _, raw := range []json.RawMessage{t.InputSchema, t.OutputSchema} {
+				if len(raw) == 0 {
+					continue
+				}
+				name := fmt.Sprintf("s%03d", len(names))
+				names = append(names, name)
+				if err := os.MkdirAll(filepath.Join(work, name), 0o700); err != nil {
+					return f, err
+				}
+				if err := os.WriteFile(filepath.Join(work, name, "root.json"), raw, 0o600); err != nil {
+					return f, err
+				}
+			}
+		}
+	}
+	if err := g.generate(ctx, work, names); err != nil {
+		return f, err
+	}
+	for _, name := range names {
+		f.Schemas++
+		data, err := os.ReadFile(filepath.Join(work, name, "root.go")) //nolint:gosec // written above
+		if err != nil {
+			f.Failed++
+			continue
+		}
+		read, err := readSource(name, data)
+		if err != nil {
+			f.Failed++
+			continue
+		}
+		f.Fields += read.Fields
+		f.Untyped += len(read.Untyped)
+	}
+	return f, nil
 }

@@ -113,3 +113,12 @@ func (r relocator) resource(o map[string]any) bool {
 	_, ref := o["$ref"]
 	return !ref || r.draft != Draft7
 }
+
+// Refers tells whether a group's schema has a reference, or a name that one
+// could lead to.
+func (g Group) Refers() bool {
+	text := string(g.Schema)
+	return slices.ContainsFunc([]string{`"$ref"`, `"$id"`, `"$anchor"`, `"$dynamicRef"`, `"$dynamicAnchor"`}, func(k string) bool {
+		return strings.Contains(text, k)
+	})
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/codegen/suite"
+)
+
+// report is all that was found out.
+type report struct {
+	Machine      string
+	SuiteVersion string
+	Staticcheck  string
+	Suite        []judged
+	Bakeoff      []outcome
+	Corpus       []corpusServer
+	Peers        []peerReport
+	Scale        []scaled
+}
+
+// peerReport is the same of another generator.
+type peerReport struct {
+	Name, Version string
+	Suite         []judged
+	Bakeoff       []outcome
+	Corpus        fields
+}
+
+// fields counts those that stand for members, over all servers. Failed are the
+// schemas for which there is no code, or none that Go parses.
+type fields struct {
+	Schemas, Failed, Fields, Untyped int
+}
+
+// thisMachine is what the times were measured on.
+func thisMachine() string {
+	cpu := goruntime.GOARCH
+	if f, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer f.Close() //nolint:errcheck // only read
+		for lines := bufio.NewScanner(f); lines.Scan(); {
+			if k, v, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(k) == "model name" {
+				cpu = strings.TrimSpace(v)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d cores of %s, %s/%s, %s", goruntime.NumCPU(), cpu, goruntime.GOOS, goruntime.GOARCH, goruntime.Version())
+}
+
+// missed are the bounds that were not held.
+func (r *report) missed() []string {
+	var out []string
+	say := func(bad bool, format string, a ...any) {
+		if bad {
+			out = append(out, fmt.Sprintf(format, a...))
+		}
+	}
+	for _, j := range r.Suite {
+		say(j.Tally.NoCode > 0, "%s, %s: %d groups have no type", j.Draft, j.Place, j.Tally.NoCode)
+		for _, f := range j.Failures {
+			say(true, "%s", f)
+		}
+	}
+	for _, o := range r.Bakeoff {
+		for _, f := range o.Failures {
+			say(true, "%s", f)
+		}
+	}
+	total := r.ours()
+	for _, c := range r.Corpus {
+		say(c.Compile != "", "%s does not compile: %s", c.Name, c.Compile)
+		say(c.Vet != "", "go vet %s: %s", c.Name, c.Vet)
+		say(c.Staticcheck != "", "staticcheck %s: %s", c.Name, c.Staticcheck)
+		say(len(c.Unformatted) > 0, "gofmt %s: %q", c.Name, c.Unformatted)
+		say(len(c.Undocumented) > 0, "%s: not documented: %q", c.Name, c.Undocumented)
+	}
+	say(total.Untyped*100 > total.Fields, "%d of %d fields are untyped", total.Untyped, total.Fields)
+	for _, m := range r.Scale {
+		say(m.Generate > scaleTime, "%d tools: generated in %s", m.Tools, m.Generate)
+		say(m.Memory > scaleMemory, "%d tools: %d MB", m.Tools, m.Memory>>20)
+	}
+	if n := len(r.Scale); n > 1 {
+		first, last := r.Scale[0], r.Scale[n-1]
+		growth := last.Compile.Seconds() / float64(last.Tools) / (first.Compile.Seconds() / float64(first.Tools))
+		say(growth > linear, "%d tools take %.2f times as long to compile a tool as %d do", last.Tools, growth, first.Tools)
+	}
+	return out
+}
+
+// linear is how many times as long a tool may take to compile among the most
+// tools as among the fewest.
+const linear = 1.3
+
+// ours sums the fields of the corpus.
+func (r *report) ours() fields {
+	var f fields
+	for _, c := range r.Corpus {
+		f.Schemas += c.Schemas
+		f.Fields += c.Fields
+		f.Untyped += len(c.Untyped)
+	}
+	return f
+}
+
+// page writes docs/generate-report.md.
+func (r *report) page() string {
+	var b strings.Builder
+	p := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
+	p("# How generated clients are judged\n")
+	p("Written by `make codegen-report`, which takes a few minutes; what of it needs no other generator is part of `make test`.")
+	p("What [mcpctl generate](generate.md) writes is held to the verdicts of others: the JSON Schema test suite, schemas of real")
+	p("servers with values for them, and the tools that reviewers use. Two other generators, [go-jsonschema](https://github.com/atombender/go-jsonschema)")
+	p("and [quicktype](https://quicktype.io), are given the same. They make types only, and neither promises validation: their")
+	p("figures show what a choice of generator decides, not that they are bad at what they are for.\n")
+	p("Times were measured on %s.\n", r.Machine)
+	r.suitePage(p)
+	r.bakeoffPage(p)
+	r.corpusPage(p)
+	r.scalePage(p)
+	r.exceptionsPage(p)
+	return b.String()
+}
+
+type printer func(format string, a ...any)
+
+func (r *report) suitePage(p printer) {
+	p("## The JSON Schema test suite\n")
+	cases := map[suite.Draft]tally{}
+	for _, j := range r.Suite {
+		cases[j.Draft] = j.Tally
+	}
+	for _, d := range suite.Drafts() {
+		t := cases[d]
+		p("- %s: %d groups, %d cases (%d valid, %d invalid)", d, t.Groups, t.Valid+t.Invalid+t.Excepted, t.Valid, t.Invalid+t.Excepted)
+	}
+	p("\nAll required tests of both drafts, `$ref` groups included, as they come with the Go module `%s` %s.", suite.Module, r.SuiteVersion)
+	p("Each group's schema becomes that of a member `v` of an object, `{\"type\":\"object\",\"properties\":{\"v\":…}}`, with the dialect")
+	p("declared by the object; `$defs` and `definitions` move to the object, other references into the document are made to lead")
+	p("to where their target is now, and schemas with a `$id` of their own stay as they are. runtime/schema gives each")
+	p("wrapped case the suite's verdict (`TestWrap`). The object is the input schema of one tool with `v` required, of another")
+	p("with `v` optional, and an output schema; all are generated, compiled into one program, and given every case.\n")
+	p("*Accepted*: decodes, and `Validate` agrees. *Round-tripped*: encodes to an equal value, numbers compared exactly. *Rejected*:")
+	p("by decoding or by `Validate`. *Raw*: groups whose member is typed as any JSON (many schemas of the suite have no type).\n")
+	r.suiteTable(p, "", func(j judged) tally { return j.Tally })
+	p("\nWithout the groups that use `$ref`, `$id`, `$anchor` or `$dynamicRef`:\n")
+	r.suiteTable(p, "", func(j judged) tally { return j.Plain })
+	p("")
+}
+
+func (r *report) suiteTable(p printer, _ string, of func(judged) tally) {
+	p("| draft | generator | groups without code | that do not compile | valid accepted | round-tripped | invalid rejected | raw |")
+	p("|---|---|---|---|---|---|---|---|")
+	for _, d := range suite.Drafts() {
+		row := func(name string, t tally) {
+			p("| %s | %s | %d | %d | %s | %s | %s | %s |", d, name, t.NoCode, t.NoCompile, share(t.Accepted, t.Valid), share(t.RoundTripped, t.Valid),
+				share(t.Rejected, t.Invalid), share(t.Raw, t.Groups))
+		}
+		for _, j := range r.Suite {
+			if j.Draft == d {
+				row("**mcpctl**, "+j.Place, of(j))
+			}
+		}
+		for _, g := range r.Peers {
+			for _, j := range g.Suite {
+				if j.Draft == d {
+					row(g.Name+" "+g.Version, of(j))
+				}
+			}
+		}
+	}
+}
+
+func (r *report) bakeoffPage(p printer) {
+	p("## Ten schemas of real servers\n")
+	p("In the forms that servers have, with 31 valid and 32 invalid values ([bakeoff.json](../test/codegen/testdata/bakeoff.json)); the")
+	p("verdicts are those of two independent validators. Cells are valid values accepted and round-tripped, and invalid ones rejected.\n")
+	head, line := "| schema | mcpctl |", "|---|---|"
+	for _, g := range r.Peers {
+		head += " " + g.Name + " |"
+		line += "---|"
+	}
+	p("%s", head)
+	p("%s", line)
+	cell := func(t tally) string {
+		if t.NoCode > 0 {
+			return "no code"
+		}
+		return fmt.Sprintf("%d, %d of %d; %d of %d", t.Accepted, t.RoundTripped, t.Valid, t.Rejected, t.Invalid)
+	}
+	for i, o := range r.Bakeoff {
+		text := "| " + o.Contest.What + " | " + cell(o.Tally) + " |"
+		for _, g := range r.Peers {
+			text += " " + cell(g.Bakeoff[i].Tally) + " |"
+		}
+		p("%s", text)
+	}
+	total := func(all []outcome) string {
+		t := sum(all)
+		return fmt.Sprintf("**%d, %d of %d; %d of %d**", t.Accepted, t.RoundTripped, t.Valid, t.Rejected, t.Invalid)
+	}
+	text := "| **all** | " + total(r.Bakeoff) + " |"
+	for _, g := range r.Peers {
+		text += " " + total(g.Bakeoff) + " |"
+	}
+	p("%s\n", text)
+}
+
+func (r *report) corpusPage(p printer) {
+	p("## Packages of real servers\n")
+	p("Generated with their test doubles, compiled, and looked at by `go vet`, %s and gofmt. Exported are types,", r.Staticcheck)
+	p("functions, methods, constants, variables and fields; each has to have a comment. Fields are those that stand for members or")
+	p("items of JSON; untyped ones hold any JSON, as a whole or as elements.\n")
+	p("| server | tools | schemas | lines | compiles | vet | staticcheck | gofmt | documented | fields | untyped |")
+	p("|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, c := range r.Corpus {
+		p("| %s | %d | %d | %d | %s | %s | %s | %s | %d of %d | %d | %d |", c.What, c.Tools, c.Schemas, c.Lines, clean(c.Compile == ""), clean(c.Vet == ""),
+			clean(c.Staticcheck == ""), clean(len(c.Unformatted) == 0), c.Exported-len(c.Undocumented), c.Exported, c.Fields, len(c.Untyped))
+	}
+	var left []string
+	for _, c := range r.Corpus {
+		for _, f := range c.Untyped {
+			left = append(left, "`"+c.Name+"."+f+"`")
+		}
+	}
+	total := r.ours()
+	p("\nUntyped in all: **%s**, at most 1 %% is wanted.", share(total.Untyped, total.Fields))
+	if len(left) > 0 {
+		p("They are %s.", strings.Join(left, ", "))
+	}
+	for _, g := range r.Peers {
+		f := g.Corpus
+		p("%s, counted in the same way over the same %d schemas: %s, and no code for %d schemas.", g.Name, f.Schemas, share(f.Untyped, f.Fields), f.Failed)
+	}
+	if !slices.ContainsFunc(r.Corpus, func(c corpusServer) bool { return c.Name == "github" }) {
+		p("\nThe tools of github-mcp-server were not at hand in this run.")
+	}
+	p("")
+}
+
+func (r *report) scalePage(p printer) {
+	p("## A server of 1,000 tools\n")
+	p("A server made up by a program, in the forms that real ones have. `mcpctl generate --from tools.json` as a whole, and `go build` of")
+	p("the package alone; the best of three rounds. Required are at most %s and %d MB for the largest, and a compiler's time that", seconds(scaleTime), scaleMemory>>20)
+	p("grows no faster than the number of tools.\n")
+	p("| tools | schemas | generate | memory | files | Go source | compile | compile, a tool |")
+	p("|---|---|---|---|---|---|---|---|")
+	for _, m := range r.Scale {
+		p("| %d | %.1f MB | %s | %d MB | %d | %.1f MB | %s | %.1f ms |", m.Tools, mega(m.Schemas), seconds(m.Generate), m.Memory>>20, m.Files, mega(m.Source),
+			seconds(m.Compile), m.Compile.Seconds()*1000/float64(m.Tools))
+	}
+	p("")
+}
+
+func (r *report) exceptionsPage(p printer) {
+	p("## Exceptions\n")
+	p("Groups whose invalid values are not rejected. Their valid values are accepted and round-tripped, and counted above. There is")
+	p("none for `format`: the required tests want it to be an annotation, and it is one.\n")
+	reason := ""
+	for _, e := range suite.Exceptions() {
+		if e.Reason != reason {
+			reason = e.Reason
+			p("%s%s:\n", strings.ToUpper(reason[:1]), reason[1:])
+		}
+		p("- %s, %s", e.Draft, e.Group)
+	}
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "–"
+	}
+	percent := fmt.Sprintf("%.1f", 100*float64(n)/float64(of))
+	if n != of && percent == "100.0" {
+		percent = "99.9"
+	}
+	return fmt.Sprintf("%s %% (%d of %d)", cmp.Or(strings.TrimSuffix(percent, ".0"), "0"), n, of)
+}
+
+func clean(ok bool) string {
+	if ok {
+		return "yes"
+	}
+	return "**no**"
+}
+
+func mega(n int) float64 { return float64(n) / 1e6 }
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
