@@ -206,7 +206,7 @@ func (c *Client) GetResourceReference(ctx context.Context, opts ...runtime.CallO
 type GetResourceReferenceParams struct {
 	// ID of the text resource to fetch. The server's default: 1.
 	ResourceID *float64 `json:"resourceId,omitzero"`
-	// The server's default: "Text".
+	// ResourceType is the member "resourceType". The server's default: "Text".
 	ResourceType *GetResourceReferenceResourceType `json:"resourceType,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -73,6 +73,7 @@ func (c *Client) CreateDirectory(ctx context.Context, p CreateDirectoryParams, o
 
 // CreateDirectoryParams are the arguments of [Client.CreateDirectory].
 type CreateDirectoryParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -89,6 +90,7 @@ func (CreateDirectoryParams) Validate() error { return nil }
 
 // CreateDirectoryResult is what [Client.CreateDirectory] returns.
 type CreateDirectoryResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -120,8 +122,9 @@ func (c *Client) DirectoryTree(ctx context.Context, p DirectoryTreeParams, opts 
 
 // DirectoryTreeParams are the arguments of [Client.DirectoryTree].
 type DirectoryTreeParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
-	// The server's default: [].
+	// ExcludePatterns is the member "excludePatterns". The server's default: [].
 	ExcludePatterns []string `json:"excludePatterns,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -144,6 +147,7 @@ func (DirectoryTreeParams) Validate() error { return nil }
 
 // DirectoryTreeResult is what [Client.DirectoryTree] returns.
 type DirectoryTreeResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -173,8 +177,10 @@ func (c *Client) EditFile(ctx context.Context, p EditFileParams, opts ...runtime
 
 // EditFileParams are the arguments of [Client.EditFile].
 type EditFileParams struct {
+	// Edits is the member "edits".
 	Edits []EditFileEditsItem `json:"edits"`
-	Path  string              `json:"path"`
+	// Path is the member "path".
+	Path string `json:"path"`
 	// Preview changes using git-style diff format. The server's default: false.
 	DryRun *bool `json:"dryRun,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -201,6 +207,7 @@ func (EditFileParams) Validate() error { return nil }
 
 // EditFileResult is what [Client.EditFile] returns.
 type EditFileResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -248,6 +255,7 @@ func (c *Client) GetFileInfo(ctx context.Context, p GetFileInfoParams, opts ...r
 
 // GetFileInfoParams are the arguments of [Client.GetFileInfo].
 type GetFileInfoParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -264,6 +272,7 @@ func (GetFileInfoParams) Validate() error { return nil }
 
 // GetFileInfoResult is what [Client.GetFileInfo] returns.
 type GetFileInfoResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -294,6 +303,7 @@ func (c *Client) ListAllowedDirectories(ctx context.Context, opts ...runtime.Cal
 
 // ListAllowedDirectoriesResult is what [Client.ListAllowedDirectories] returns.
 type ListAllowedDirectoriesResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -325,6 +335,7 @@ func (c *Client) ListDirectory(ctx context.Context, p ListDirectoryParams, opts 
 
 // ListDirectoryParams are the arguments of [Client.ListDirectory].
 type ListDirectoryParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -341,6 +352,7 @@ func (ListDirectoryParams) Validate() error { return nil }
 
 // ListDirectoryResult is what [Client.ListDirectory] returns.
 type ListDirectoryResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -372,6 +384,7 @@ func (c *Client) ListDirectoryWithSizes(ctx context.Context, p ListDirectoryWith
 
 // ListDirectoryWithSizesParams are the arguments of [Client.ListDirectoryWithSizes].
 type ListDirectoryWithSizesParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// Sort entries by name or size. The server's default: "name".
 	SortBy *ListDirectoryWithSizesSortBy `json:"sortBy,omitzero"`
@@ -402,6 +415,7 @@ func (p ListDirectoryWithSizesParams) Validate() error {
 
 // ListDirectoryWithSizesResult is what [Client.ListDirectoryWithSizes] returns.
 type ListDirectoryWithSizesResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -451,8 +465,10 @@ func (c *Client) MoveFile(ctx context.Context, p MoveFileParams, opts ...runtime
 
 // MoveFileParams are the arguments of [Client.MoveFile].
 type MoveFileParams struct {
+	// Destination is the member "destination".
 	Destination string `json:"destination"`
-	Source      string `json:"source"`
+	// Source is the member "source".
+	Source string `json:"source"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -468,6 +484,7 @@ func (MoveFileParams) Validate() error { return nil }
 
 // MoveFileResult is what [Client.MoveFile] returns.
 type MoveFileResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -496,6 +513,7 @@ func (c *Client) ReadFile(ctx context.Context, p ReadFileParams, opts ...runtime
 
 // ReadFileParams are the arguments of [Client.ReadFile].
 type ReadFileParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// If provided, returns only the first N lines of the file.
 	Head *float64 `json:"head,omitzero"`
@@ -516,6 +534,7 @@ func (ReadFileParams) Validate() error { return nil }
 
 // ReadFileResult is what [Client.ReadFile] returns.
 type ReadFileResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -546,6 +565,7 @@ func (c *Client) ReadMediaFile(ctx context.Context, p ReadMediaFileParams, opts 
 
 // ReadMediaFileParams are the arguments of [Client.ReadMediaFile].
 type ReadMediaFileParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -562,6 +582,7 @@ func (ReadMediaFileParams) Validate() error { return nil }
 
 // ReadMediaFileResult is what [Client.ReadMediaFile] returns.
 type ReadMediaFileResult struct {
+	// Content is the member "content".
 	Content []ReadMediaFileResultContentItem `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -632,9 +653,12 @@ func (p ReadMediaFileResultContentItem) Validate() error {
 
 // ReadMediaFileResultContentItemImage is an object that the tool read_media_file returns.
 type ReadMediaFileResultContentItemImage struct {
-	Data     string                                  `json:"data"`
-	MIMEType string                                  `json:"mimeType"`
-	Type     ReadMediaFileResultContentItemImageType `json:"type"`
+	// Data is the member "data".
+	Data string `json:"data"`
+	// MIMEType is the member "mimeType".
+	MIMEType string `json:"mimeType"`
+	// Type is the member "type".
+	Type ReadMediaFileResultContentItemImageType `json:"type"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 }
@@ -677,6 +701,7 @@ func (p ReadMediaFileResultContentItemImageType) Valid() bool { return slices.Co
 // ReadMediaFileResultContentItemResourceXc36382ee is an object that the tool read_media_file
 // returns.
 type ReadMediaFileResultContentItemResourceXc36382ee struct {
+	// Resource is the member "resource".
 	Resource ReadMediaFileResultContentItemResourceX2b7a19b0 `json:"resource"`
 	// The member "type" is always "resource" and needs no field.
 	_ struct{} `const:"\"resource\"" name:"type"`
@@ -705,8 +730,11 @@ func (p ReadMediaFileResultContentItemResourceXc36382ee) Validate() error {
 // ReadMediaFileResultContentItemResourceX2b7a19b0 is an object that the tool read_media_file
 // returns.
 type ReadMediaFileResultContentItemResourceX2b7a19b0 struct {
-	Blob     string  `json:"blob"`
-	URI      string  `json:"uri"`
+	// Blob is the member "blob".
+	Blob string `json:"blob"`
+	// URI is the member "uri".
+	URI string `json:"uri"`
+	// MIMEType is the member "mimeType".
 	MIMEType *string `json:"mimeType,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -762,6 +790,7 @@ func (p ReadMultipleFilesParams) Validate() error {
 
 // ReadMultipleFilesResult is what [Client.ReadMultipleFiles] returns.
 type ReadMultipleFilesResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -794,6 +823,7 @@ func (c *Client) ReadTextFile(ctx context.Context, p ReadTextFileParams, opts ..
 
 // ReadTextFileParams are the arguments of [Client.ReadTextFile].
 type ReadTextFileParams struct {
+	// Path is the member "path".
 	Path string `json:"path"`
 	// If provided, returns only the first N lines of the file.
 	Head *float64 `json:"head,omitzero"`
@@ -814,6 +844,7 @@ func (ReadTextFileParams) Validate() error { return nil }
 
 // ReadTextFileResult is what [Client.ReadTextFile] returns.
 type ReadTextFileResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -846,9 +877,11 @@ func (c *Client) SearchFiles(ctx context.Context, p SearchFilesParams, opts ...r
 
 // SearchFilesParams are the arguments of [Client.SearchFiles].
 type SearchFilesParams struct {
-	Path    string `json:"path"`
+	// Path is the member "path".
+	Path string `json:"path"`
+	// Pattern is the member "pattern".
 	Pattern string `json:"pattern"`
-	// The server's default: [].
+	// ExcludePatterns is the member "excludePatterns". The server's default: [].
 	ExcludePatterns []string `json:"excludePatterns,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -871,6 +904,7 @@ func (SearchFilesParams) Validate() error { return nil }
 
 // SearchFilesResult is what [Client.SearchFiles] returns.
 type SearchFilesResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -901,8 +935,10 @@ func (c *Client) WriteFile(ctx context.Context, p WriteFileParams, opts ...runti
 
 // WriteFileParams are the arguments of [Client.WriteFile].
 type WriteFileParams struct {
+	// Content is the member "content".
 	Content string `json:"content"`
-	Path    string `json:"path"`
+	// Path is the member "path".
+	Path string `json:"path"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -918,6 +954,7 @@ func (WriteFileParams) Validate() error { return nil }
 
 // WriteFileResult is what [Client.WriteFile] returns.
 type WriteFileResult struct {
+	// Content is the member "content".
 	Content string `json:"content"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -64,6 +64,7 @@ func (c *Client) AddObservations(ctx context.Context, p AddObservationsParams, o
 
 // AddObservationsParams are the arguments of [Client.AddObservations].
 type AddObservationsParams struct {
+	// Observations is the member "observations".
 	Observations []AddObservationsItem `json:"observations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -80,6 +81,7 @@ func (AddObservationsParams) Validate() error { return nil }
 
 // AddObservationsResult is what [Client.AddObservations] returns.
 type AddObservationsResult struct {
+	// Results is the member "results".
 	Results []AddObservationsResultResultsItem `json:"results"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -119,8 +121,10 @@ func (p *AddObservationsItem) UnmarshalJSON(b []byte) error { return codegen.Unm
 
 // AddObservationsResultResultsItem is an object that the tool add_observations returns.
 type AddObservationsResultResultsItem struct {
+	// AddedObservations is the member "addedObservations".
 	AddedObservations []string `json:"addedObservations"`
-	EntityName        string   `json:"entityName"`
+	// EntityName is the member "entityName".
+	EntityName string `json:"entityName"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 }
@@ -148,6 +152,7 @@ func (c *Client) CreateEntities(ctx context.Context, p CreateEntitiesParams, opt
 
 // CreateEntitiesParams are the arguments of [Client.CreateEntities].
 type CreateEntitiesParams struct {
+	// Entities is the member "entities".
 	Entities []CreateEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -164,6 +169,7 @@ func (CreateEntitiesParams) Validate() error { return nil }
 
 // CreateEntitiesResult is what [Client.CreateEntities] returns.
 type CreateEntitiesResult struct {
+	// Entities is the member "entities".
 	Entities []CreateEntitiesResultEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -239,6 +245,7 @@ func (c *Client) CreateRelations(ctx context.Context, p CreateRelationsParams, o
 
 // CreateRelationsParams are the arguments of [Client.CreateRelations].
 type CreateRelationsParams struct {
+	// Relations is the member "relations".
 	Relations []CreateRelationsItem `json:"relations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -255,6 +262,7 @@ func (CreateRelationsParams) Validate() error { return nil }
 
 // CreateRelationsResult is what [Client.CreateRelations] returns.
 type CreateRelationsResult struct {
+	// Relations is the member "relations".
 	Relations []CreateRelationsResultRelationsItem `json:"relations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -346,8 +354,10 @@ func (DeleteEntitiesParams) Validate() error { return nil }
 
 // DeleteEntitiesResult is what [Client.DeleteEntities] returns.
 type DeleteEntitiesResult struct {
+	// Message is the member "message".
 	Message string `json:"message"`
-	Success bool   `json:"success"`
+	// Success is the member "success".
+	Success bool `json:"success"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.
@@ -375,6 +385,7 @@ func (c *Client) DeleteObservations(ctx context.Context, p DeleteObservationsPar
 
 // DeleteObservationsParams are the arguments of [Client.DeleteObservations].
 type DeleteObservationsParams struct {
+	// Deletions is the member "deletions".
 	Deletions []DeleteObservationsDeletionsItem `json:"deletions"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -391,8 +402,10 @@ func (DeleteObservationsParams) Validate() error { return nil }
 
 // DeleteObservationsResult is what [Client.DeleteObservations] returns.
 type DeleteObservationsResult struct {
+	// Message is the member "message".
 	Message string `json:"message"`
-	Success bool   `json:"success"`
+	// Success is the member "success".
+	Success bool `json:"success"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.
@@ -455,8 +468,10 @@ func (DeleteRelationsParams) Validate() error { return nil }
 
 // DeleteRelationsResult is what [Client.DeleteRelations] returns.
 type DeleteRelationsResult struct {
+	// Message is the member "message".
 	Message string `json:"message"`
-	Success bool   `json:"success"`
+	// Success is the member "success".
+	Success bool `json:"success"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.
@@ -519,7 +534,9 @@ func (OpenNodesParams) Validate() error { return nil }
 
 // OpenNodesResult is what [Client.OpenNodes] returns.
 type OpenNodesResult struct {
-	Entities  []OpenNodesResultEntitiesItem  `json:"entities"`
+	// Entities is the member "entities".
+	Entities []OpenNodesResultEntitiesItem `json:"entities"`
+	// Relations is the member "relations".
 	Relations []OpenNodesResultRelationsItem `json:"relations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -596,7 +613,9 @@ func (c *Client) ReadGraph(ctx context.Context, opts ...runtime.CallOption) (*Re
 
 // ReadGraphResult is what [Client.ReadGraph] returns.
 type ReadGraphResult struct {
-	Entities  []ReadGraphResultEntitiesItem  `json:"entities"`
+	// Entities is the member "entities".
+	Entities []ReadGraphResultEntitiesItem `json:"entities"`
+	// Relations is the member "relations".
 	Relations []ReadGraphResultRelationsItem `json:"relations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -690,7 +709,9 @@ func (SearchNodesParams) Validate() error { return nil }
 
 // SearchNodesResult is what [Client.SearchNodes] returns.
 type SearchNodesResult struct {
-	Entities  []SearchNodesResultEntitiesItem  `json:"entities"`
+	// Entities is the member "entities".
+	Entities []SearchNodesResultEntitiesItem `json:"entities"`
+	// Relations is the member "relations".
 	Relations []SearchNodesResultRelationsItem `json:"relations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

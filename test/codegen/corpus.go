@@ -146,7 +146,8 @@ func judgeCorpus(ctx context.Context, root, staticcheck string, servers []server
 // input is all that is known of a server, test double included.
 func input(s server) gogen.Input {
 	return gogen.Input{
-		Server: s.Name, Package: s.Name, Implementation: s.List.Implementation, Tools: s.List.Tools,
+		Server: s.Name, Package: s.Name, Implementation: s.List.Implementation, Protocol: s.List.Protocol,
+		Tools: s.List.Tools, Prompts: s.List.Prompts, Resources: s.List.Resources, Templates: s.List.Templates,
 		ImportPath: benchModule + "/" + s.Name,
 	}
 }

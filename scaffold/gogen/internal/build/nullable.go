@@ -60,3 +60,34 @@ func (d *document) doubtfulNull(u union) bool {
 	}
 	return u.exclusive && n > 1
 }
+
+// besidesNull gives what a schema refers to that says no more than "this, or
+// null", so that it has the type it has elsewhere; other schemas as they are.
+func (d *document) besidesNull(s *schema) *schema {
+	bare := *s
+	bare.unions = nil
+	if len(s.unions) != 1 || !bare.free() || s.orNull {
+		return s
+	}
+	var one *schema
+	nulls := 0
+	for _, arm := range s.unions[0].arms {
+		if d.admitsNull(arm) {
+			nulls++
+		}
+		if d.kinds(arm) == noKind {
+			continue
+		}
+		if one != nil {
+			return s
+		}
+		one = arm
+	}
+	if one == nil || nulls > 1 {
+		return s
+	}
+	if target := d.follow(one); target != one {
+		return target
+	}
+	return s
+}

@@ -15,7 +15,7 @@ func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
 		return &model.Type{}, false
 	}
 	null = b.doc.admitsNull(s)
-	target := b.doc.follow(s)
+	target := b.doc.besidesNull(b.doc.follow(s))
 	if e := b.made[target]; e != nil {
 		e.met = e.met || !e.done
 		return e.t, null

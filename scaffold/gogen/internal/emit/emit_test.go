@@ -1,134 +1,249 @@
 package emit_test
 
 import (
+	"bytes"
+	"fmt"
 	"go/ast"
-	"go/importer"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-func ptr(n int64) *int64 { return &n }
-
-func str() *model.Type { return &model.Type{Kind: model.String} }
-
-func named(d *model.Decl) *model.Type { return &model.Type{Kind: model.Named, Decl: d} }
-
-// sample is a package that has one of everything.
-func sample() *model.Package {
-	p := &model.Package{
-		Name: "sample", Server: "everything", Implementation: "mcp-servers/everything 2.0.0", Protocol: "2025-11-25", Digest: "sha256:00",
-	}
-	decl := func(d *model.Decl) *model.Decl {
-		p.Decls = append(p.Decls, d)
-		if d.Tool == "" && !d.Top {
-			d.Tool = "echo"
-		}
-		if d.Doc == nil {
-			d.Doc = []string{"is a type of the tool."}
-		}
-		return d
-	}
-	kind := decl(&model.Decl{Form: model.StringEnum, Name: "EchoKind", Values: []*model.Value{
-		{Text: "error", Name: "EchoKindError"}, {Text: "de\"bug", Name: "EchoKindDebug", Doc: "Much."},
-	}})
-	level := decl(&model.Decl{Form: model.IntEnum, Name: "EchoLevel", Values: []*model.Value{{Text: "1", Name: "EchoLevel1"}, {Text: "-2", Name: "EchoLevelMinus2"}}})
-	mode := decl(&model.Decl{Form: model.MixedEnum, Name: "EchoMode", Values: []*model.Value{{Text: `"auto"`, Name: "EchoModeAuto"}, {Text: "3", Name: "EchoMode3"}}})
-	point := decl(&model.Decl{Form: model.Tuple, Name: "EchoPoint", Fields: []*model.Field{
-		{JSON: "0", Name: "V0", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Minimum: "0"}}},
-		{JSON: "1", Name: "V1", Type: str(), Presence: model.OrAbsent},
-	}, Rest: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(1)}}})
-	labelName := decl(&model.Decl{Form: model.Defined, Name: "EchoLabelName", Under: &model.Type{Kind: model.String, Rules: &model.Rules{MaxLength: ptr(5)}}})
-	labelObject := decl(&model.Decl{Form: model.Struct, Name: "EchoLabelObject", Fields: []*model.Field{
-		{JSON: "type", Literal: `"label"`, Presence: model.Constant, Type: str()}, {JSON: "name", Name: "Name", Type: str()},
-	}})
-	label := decl(&model.Decl{Form: model.Union, Name: "EchoLabel", Arms: []*model.Arm{
-		{Decl: labelName, Kinds: []string{"string"}}, {Decl: labelObject, Kinds: []string{"object"}},
-	}})
-	tree := decl(&model.Decl{Form: model.Struct, Name: "EchoTree"})
-	tree.Fields = []*model.Field{
-		{JSON: "left", Name: "Left", Type: named(tree), Presence: model.OrAbsent},
-		{JSON: "next", Name: "Next", Type: named(tree), Indirect: true},
-		{JSON: "weird`\nname", Name: "WeirdName", Type: named(level), Presence: model.OrAbsentOrNull},
-	}
-	list := decl(&model.Decl{Form: model.Defined, Name: "EchoForest", Under: &model.Type{Kind: model.List, Elem: named(tree), Rules: &model.Rules{MinItems: ptr(1)}}})
-	loose := decl(&model.Decl{Form: model.Struct, Name: "EchoLoose", Loose: true, Rest: &model.Type{}, Rules: &model.Rules{MinProperties: ptr(1), MaxProperties: ptr(3)}, Fields: []*model.Field{
-		{JSON: "a", Name: "A", Type: str(), Presence: model.OrAbsent}, {JSON: "b", Name: "B", Type: &model.Type{Kind: model.Int}, Presence: model.OrAbsentOrNull},
-	}})
-	params := decl(&model.Decl{Form: model.Struct, Name: "EchoParams", Top: true, Tool: "echo", Rest: &model.Type{Kind: model.Raw}, Fields: []*model.Field{
-		{JSON: "message", Name: "Message", Doc: []string{"What to say. /* */ \u202e [x]: http://example.com"}, Type: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(1), MaxLength: ptr(10), Patterns: []string{"^`\"a", `\d+`}}}},
-		{JSON: "count", Name: "Count", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Minimum: "1", Maximum: "10", MultipleOf: "0.5"}}, Presence: model.OrAbsent, Default: "3.5", DefaultName: "DefaultEchoCount"},
-		{JSON: "big", Name: "Big", Type: &model.Type{Kind: model.Int, Rules: &model.Rules{Maximum: "1e30", ExclusiveMinimum: "1.5"}}, Presence: model.OrAbsentOrNull, Default: "3", DefaultName: "DefaultEchoBig"},
-		{JSON: "huge", Name: "Huge", Type: &model.Type{Kind: model.Decimal, Rules: &model.Rules{MultipleOf: "3"}}, Presence: model.OrNull},
-		{JSON: "kind", Name: "Kind", Type: named(kind), Presence: model.OrAbsent, Default: `"error"`, DefaultName: "DefaultEchoKind"},
-		{JSON: "level", Name: "Level", Type: named(level)},
-		{JSON: "mode", Name: "Mode", Type: named(mode), Presence: model.OrAbsent, Default: `"auto"`, DefaultName: "DefaultEchoMode"},
-		{JSON: "points", Name: "Points", Type: &model.Type{Kind: model.List, Elem: named(point), Rules: &model.Rules{UniqueItems: true, MaxItems: ptr(2)}}, Presence: model.OrAbsent, Default: "[]"},
-		{JSON: "labels", Name: "Labels", Type: &model.Type{Kind: model.Map, Elem: named(label), ElemNull: true, Rules: &model.Rules{MinProperties: ptr(1)}}, Presence: model.OrAbsent},
-		{JSON: "forest", Name: "Forest", Type: named(list), Presence: model.OrAbsent},
-		{JSON: "loose", Name: "Loose", Type: named(loose), Presence: model.OrNull},
-		{JSON: "when", Name: "When", Type: &model.Type{Kind: model.Format, Format: "DateTime"}, Presence: model.OrAbsent},
-		{JSON: "flag", Name: "Flag", Type: &model.Type{Kind: model.Bool, Rules: &model.Rules{Values: []string{"true"}}}, Presence: model.OrAbsent, Default: "true", DefaultName: "DefaultEchoFlag"},
-		{JSON: "ratio", Name: "Ratio", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Values: []string{"0.5", "1"}}}, Presence: model.OrAbsent},
-		{JSON: "grid", Name: "Grid", Type: &model.Type{Kind: model.List, Elem: &model.Type{Kind: model.List, ElemNull: true, Elem: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(2)}}}}, Presence: model.OrAbsent},
-	}})
-	result := decl(&model.Decl{Form: model.Struct, Name: "EchoResult", Top: true, Tool: "echo", Side: model.Output, Result: true, Fields: []*model.Field{
-		{JSON: "kind", Name: "Kind", Type: named(kind)},
-	}})
-	p.Tools = append(p.Tools, &model.Tool{Name: "echo", GoName: "Echo", Doc: []string{`calls the tool "echo".`, "It echoes."}, Digest: "sha256:01", Params: params, Result: result})
-	optional := decl(&model.Decl{Form: model.Struct, Name: "GetEnvParams", Top: true, Tool: "get-env", Schema: `{"type":"object","not":{"required":["x` + "`" + `"]}}`, Fields: []*model.Field{
-		{JSON: "n", Name: "N", Type: str(), Presence: model.OrAbsent},
-	}})
-	wrapper := decl(&model.Decl{Form: model.Wrapper, Name: "GetEnvResult", Top: true, Tool: "get-env", Side: model.Output, Result: true, UnderNull: true, Under: &model.Type{Kind: model.List, Elem: named(kind)}})
-	p.Tools = append(p.Tools, &model.Tool{Name: "get-env", GoName: "GetEnv", Doc: []string{`calls the tool "get-env".`}, Digest: "sha256:02", Params: optional, Optional: true, Result: wrapper},
-		&model.Tool{Name: "raw", GoName: "Raw", Doc: []string{`calls the tool "raw".`}, Digest: "sha256:03"})
-	args := decl(&model.Decl{Form: model.Struct, Name: "ComplexPromptParams", Top: true, Fields: []*model.Field{{JSON: "style", Name: "Style", Type: str(), Presence: model.OrAbsent}}})
-	p.Prompts = []*model.Prompt{{Name: "complex", GoName: "ComplexPrompt", Doc: []string{"gets the prompt."}, Params: args, Optional: true}, {Name: "simple", GoName: "SimplePrompt", Doc: []string{"gets the prompt."}}}
-	p.Resources = []*model.Resource{{URI: "demo://a", GoName: "ReadA", Doc: []string{"reads it."}}}
-	uri := decl(&model.Decl{Form: model.Struct, Name: "DynamicTextURI", Top: true, Fields: []*model.Field{{JSON: "id", Name: "ID", Type: str()}}})
-	p.Templates = []*model.Template{{URITemplate: "demo://{id}", GoName: "ReadDynamicText", Doc: []string{"reads it."}, Params: uri}}
-	return p
-}
-
-// sources type-checks packages from source, once for all tests.
-var sources = importer.ForCompiler(token.NewFileSet(), "source", nil) //nolint:gochecknoglobals // a cache
-
-// check parses and type-checks what was emitted.
-func check(t *testing.T, files []emit.File) *types.Package {
+func emitted(t *testing.T, p *model.Package, o emit.Options) []emit.File {
 	t.Helper()
-	fset := token.NewFileSet()
-	var parsed []*ast.File
-	for _, f := range files {
-		a, err := parser.ParseFile(fset, f.Name, f.Data, parser.ParseComments)
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", f.Name, err, f.Data)
-		}
-		parsed = append(parsed, a)
-	}
-	conf := types.Config{Importer: sources}
-	pkg, err := conf.Check("example.com/sample", fset, parsed, nil)
+	files, err := emit.Package(p, o)
 	if err != nil {
-		for _, f := range files {
-			_ = os.WriteFile(t.TempDir()+"/"+f.Name, f.Data, 0o600)
-			t.Logf("%s", f.Data)
-		}
 		t.Fatal(err)
 	}
-	return pkg
+	return files
 }
 
 func TestEverything(t *testing.T) {
-	files, err := emit.Package(sample(), emit.Options{GoGenerate: "mcpctl generate everything"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := emitted(t, sample(), emit.Options{GoGenerate: "mcpctl generate everything"})
 	check(t, files)
 	if testing.Verbose() {
 		t.Logf("%s", files[0].Data)
+	}
+	if !bytes.HasPrefix(files[0].Data, []byte(emit.Header+"\n")) {
+		t.Errorf("the first line is not the header")
+	}
+	if !bytes.Contains(files[0].Data, []byte("\n//go:generate mcpctl generate everything\n")) {
+		t.Errorf("no go:generate line")
+	}
+	for range 3 {
+		if again := emitted(t, sample(), emit.Options{GoGenerate: "mcpctl generate everything"}); !bytes.Equal(again[0].Data, files[0].Data) {
+			t.Fatal("two runs differ")
+		}
+	}
+}
+
+// Everything exported is documented, and links lead somewhere.
+func TestDocumented(t *testing.T) {
+	data := emitted(t, sample(), emit.Options{})[0].Data
+	file, err := parser.ParseFile(token.NewFileSet(), "x.go", data, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg := check(t, []emit.File{{Name: "x.go", Data: data}})
+	want := func(name string, docs ...*ast.CommentGroup) {
+		if !ast.IsExported(name[strings.LastIndexByte(name, '.')+1:]) {
+			return
+		}
+		for _, d := range docs {
+			if strings.TrimSpace(d.Text()) != "" {
+				return
+			}
+		}
+		t.Errorf("%s has no documentation", name)
+	}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			want(f.Name.Name, f.Doc)
+			continue
+		}
+		g := d.(*ast.GenDecl)
+		for _, s := range g.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				want(s.Name.Name, g.Doc, s.Doc)
+				if st, ok := s.Type.(*ast.StructType); ok {
+					for _, f := range st.Fields.List {
+						for _, id := range f.Names {
+							want(s.Name.Name+"."+id.Name, f.Doc)
+						}
+					}
+				}
+			case *ast.ValueSpec:
+				want(s.Names[0].Name, g.Doc, s.Doc)
+			}
+		}
+	}
+	imported := map[string]*types.Package{}
+	for _, p := range pkg.Imports() {
+		imported[p.Name()] = p
+	}
+	for _, m := range regexp.MustCompile(`\[\*?(?:([a-z]+)\.)?([A-Z]\w*)(?:\.(\w+))?\]`).FindAllSubmatch(data, -1) {
+		scope := pkg
+		if len(m[1]) > 0 {
+			scope = imported[string(m[1])]
+		}
+		if scope == nil || scope.Scope().Lookup(string(m[2])) == nil {
+			t.Errorf("the link %s leads nowhere", m[0])
+		} else if obj, _, _ := types.LookupFieldOrMethod(scope.Scope().Lookup(string(m[2])).Type(), true, scope, string(m[3])); len(m[3]) > 0 && obj == nil {
+			t.Errorf("the link %s leads nowhere", m[0])
+		}
+	}
+}
+
+// Whatever a member is called, its tag gives the name back.
+func TestMemberNames(t *testing.T) {
+	names := []string{
+		"plain", "with space", "-", "", "a,b", "a,omitzero", "quote\"", "back`tick", "back\\slash", "new\nline", "tab\t", "nul\x00", "日本", "é", "\u2028", "\ufeff", "\U0001f44d",
+		"json:\"x\"", "mcp", "_", ".", "$ref", "@type", "a:b", "#", "%s", "{}", "'", "//", "/*", "*/", "\xff",
+	}
+	d := &model.Decl{Form: model.Struct, Name: "TParams", Top: true, Tool: "t", Doc: []string{"is it."}, Rules: &model.Rules{MinProperties: ptr(1)}}
+	for i, name := range names {
+		d.Fields = append(d.Fields, &model.Field{JSON: name, Name: fmt.Sprintf("F%d", i), Presence: model.OrAbsent, Type: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(1)}}})
+	}
+	p := &model.Package{Name: "sample", Server: "s", Decls: []*model.Decl{d}, Tools: []*model.Tool{{Name: "t", GoName: "T", Doc: []string{"calls."}, Params: d}}}
+	files := emitted(t, p, emit.Options{})
+	s := check(t, files).Scope().Lookup("TParams").Type().Underlying().(*types.Struct)
+	for i, name := range names {
+		tag := reflect.StructTag(s.Tag(i))
+		json, option, _ := strings.Cut(tag.Get("json"), ",")
+		if other, ok := tag.Lookup("name"); ok {
+			if json != "-" {
+				t.Errorf("%q: json %q besides a name", name, json)
+			}
+			json = other
+		} else if json == "-" {
+			t.Errorf("%q: no name", name)
+		}
+		if json != name || option != "omitzero" {
+			t.Errorf("the tag of %q says %q, %q", name, json, option)
+		}
+		if !bytes.Contains(files[0].Data, []byte("), "+strconv.Quote(name)+")")) && name != "\ufeff" && name != "\u2028" && name != "\U0001f44d" && name != "\x00" {
+			t.Errorf("%q: no check names it", name)
+		}
+	}
+}
+
+// many is a package of tools with these names.
+func many(tools ...string) *model.Package {
+	p := &model.Package{Name: "many", Server: "s"}
+	for i, name := range tools {
+		goName := fmt.Sprintf("Tool%d", i)
+		d := &model.Decl{Form: model.Struct, Name: goName + "Params", Top: true, Tool: name, Doc: []string{"is it."}, Fields: []*model.Field{
+			{JSON: "a", Name: "A", Type: &model.Type{Kind: model.String, Rules: &model.Rules{Patterns: []string{"^a"}}}},
+		}}
+		p.Decls = append(p.Decls, d)
+		p.Tools = append(p.Tools, &model.Tool{Name: name, GoName: goName, Doc: []string{"calls."}, Params: d})
+	}
+	return p
+}
+
+func TestFiles(t *testing.T) {
+	var tools []string
+	for i := range emit.OneFile - 15 {
+		tools = append(tools, fmt.Sprintf("tool_%02d", i))
+	}
+	tools = append(tools, "client", "foo_test", "foo_linux", "foo_windows_amd64", "con", "NUL", "aux", "Get", "get", "a b", "a-b", "a/b", "../../etc", "日本", ".hidden")
+	if files := emitted(t, many(tools...), emit.Options{}); len(files) != 1 || files[0].Name != emit.SourceFile {
+		t.Errorf("%d tools make %d files", len(tools), len(files))
+	}
+	tools = append(tools, "日本語", "_under", strings.Repeat("long", 100), "a.go", "x_gen", "", "😀")
+	files := emitted(t, many(tools...), emit.Options{})
+	if len(files) != len(tools)+1 {
+		t.Errorf("%d tools make %d files, want one each and %s", len(tools), len(files), emit.SourceFile)
+	}
+	check(t, files)
+	safe := regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,110}_gen\.go$`)
+	seen := map[string]bool{}
+	for _, f := range files {
+		if !safe.MatchString(f.Name) {
+			t.Errorf("the file name %q is not safe", f.Name)
+		}
+		if folded := strings.ToLower(f.Name); seen[folded] {
+			t.Errorf("two files are called %s", f.Name)
+		} else {
+			seen[folded] = true
+		}
+		if !bytes.HasPrefix(f.Data, []byte(emit.Header+"\n")) {
+			t.Errorf("%s: the first line is not the header", f.Name)
+		}
+		if !constraintFree(f) {
+			t.Errorf("%s has a build constraint", f.Name)
+		}
+	}
+	if !slices.IsSortedFunc(files, func(a, b emit.File) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the files are not sorted")
+	}
+	// A tool more does not rename the files of others, but those it collides with.
+	more := emitted(t, many(append(tools, "one_more")...), emit.Options{})
+	for _, f := range files {
+		if !slices.ContainsFunc(more, func(g emit.File) bool { return g.Name == f.Name }) {
+			t.Errorf("%s is gone with a tool more", f.Name)
+		}
+	}
+}
+
+func constraintFree(f emit.File) bool {
+	for line := range strings.Lines(string(f.Data)) {
+		if constraint.IsGoBuild(line) || constraint.IsPlusBuild(line) {
+			return false
+		}
+	}
+	return true
+}
+
+// A package that has the support code in itself imports the standard library
+// alone, and refers to nothing by a package's name.
+func TestLocal(t *testing.T) {
+	used := map[string]bool{}
+	local := func(path, name string) string {
+		used[path[strings.LastIndexByte(path, '/')+1:]+"."+name] = true
+		return "local" + name
+	}
+	data := emitted(t, sample(), emit.Options{Local: local})[0].Data
+	file, err := parser.ParseFile(token.NewFileSet(), "x.go", data, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range file.Imports {
+		if strings.Contains(i.Path.Value, ".") {
+			t.Errorf("imports %s", i.Path.Value)
+		}
+	}
+	if m := regexp.MustCompile(`.*\b(runtime|codegen|schema)\.[A-Z].*`).Find(data); m != nil {
+		t.Errorf("refers to another package: %s", m)
+	}
+	for _, name := range []string{"runtime.Caller", "runtime.Opt", "runtime.DateTime", "codegen.Client", "codegen.Marshal", "codegen.First", "schema.Lazy"} {
+		if !used[name] {
+			t.Errorf("%s was not asked for", name)
+		}
+	}
+}
+
+// A schema validator is linked where a schema needs it, and only there.
+func TestImports(t *testing.T) {
+	p := sample()
+	if data := emitted(t, p, emit.Options{})[0].Data; !bytes.Contains(data, []byte(`runtime/schema"`)) {
+		t.Error("a schema is checked without the validator")
+	}
+	for _, d := range p.Decls {
+		d.Schema = ""
+	}
+	if data := emitted(t, p, emit.Options{})[0].Data; bytes.Contains(data, []byte(`runtime/schema"`)) {
+		t.Error("the validator is linked for nothing")
 	}
 }

@@ -64,7 +64,11 @@ func kindOf(t *model.Type) string {
 
 // fieldDoc says of a member what the server does, and what its Go type does
 // not.
-func fieldDoc(f *model.Field) []string {
+func fieldDoc(f *model.Field, what string) []string {
+	if len(commentLines(f.Doc, fieldWidth)) == 0 {
+		what = f.Name + " is the " + what + "."
+		return joined(append([]string{what}, facts(f.Type, f.Default)...))
+	}
 	return joined(append(f.Doc[:len(f.Doc):len(f.Doc)], facts(f.Type, f.Default)...))
 }
 

@@ -268,7 +268,7 @@ func (e *emitter) strukt(g *jen.Group, d *model.Decl) {
 				g.Id("_").Struct().Tag(map[string]string{"name": f.JSON, "const": f.Literal})
 				continue
 			}
-			comment(g, fieldDoc(f), fieldWidth)
+			comment(g, fieldDoc(f, "member "+strconv.Quote(shorten(oneLine(f.JSON), 100))), fieldWidth)
 			g.Id(f.Name).Add(e.field(f)).Tag(tag(f))
 		}
 		if rest := e.rest(d); rest != nil {
@@ -317,11 +317,7 @@ func (e *emitter) tuple(g *jen.Group, d *model.Decl) {
 				g.Id("_").Struct().Tag(map[string]string{"mcp": "item", "const": f.Literal})
 				continue
 			}
-			doc := fieldDoc(f)
-			if len(doc) == 0 {
-				doc = []string{f.Name + " is the item " + f.JSON + "."}
-			}
-			comment(g, doc, fieldWidth)
+			comment(g, fieldDoc(f, "item "+f.JSON), fieldWidth)
 			g.Id(f.Name).Add(e.field(f)).Tag(map[string]string{"mcp": mcp})
 		}
 		if rest := e.rest(d); rest != nil {

@@ -56,14 +56,16 @@ func (c *Client) Conflict(ctx context.Context, opts ...runtime.CallOption) (*run
 // ConflictParams are the arguments of [Client.Conflict], none of them required: an option of the
 // call.
 type ConflictParams struct {
+	// Closed is the member "closed".
 	Closed *ConflictClosed `json:"closed,omitzero"`
-	// JSON: the schema allows no value.
+	// Enums is the member "enums". JSON: the schema allows no value.
 	Enums json.RawMessage `json:"enums,omitzero"`
-	// JSON: the schema allows no value.
+	// Never is the member "never". JSON: the schema allows no value.
 	Never json.RawMessage `json:"never,omitzero"`
-	// JSON: the schema allows no value.
-	Types  json.RawMessage `json:"types,omitzero"`
-	Unions *int64          `json:"unions,omitzero"`
+	// Types is the member "types". JSON: the schema allows no value.
+	Types json.RawMessage `json:"types,omitzero"`
+	// Unions is the member "unions".
+	Unions *int64 `json:"unions,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -85,6 +87,7 @@ func (p ConflictParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ConflictClosed is an object that the tool conflict takes.
 type ConflictClosed struct {
+	// A is the member "a".
 	A *string   `json:"a,omitzero"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -106,10 +109,12 @@ type MergeParams struct {
 	Alias *MergeBaseXdf5d0909 `json:"alias,omitzero"`
 	// The base.
 	Base *MergeBaseX1fa4bb9d `json:"base,omitzero"`
-	Enum *MergeEnum          `json:"enum,omitzero"`
-	// At least 3.
-	Narrow *int64     `json:"narrow,omitzero"`
-	Same   *MergeSame `json:"same,omitzero"`
+	// Enum is the member "enum".
+	Enum *MergeEnum `json:"enum,omitzero"`
+	// Narrow is the member "narrow". At least 3.
+	Narrow *int64 `json:"narrow,omitzero"`
+	// Same is the member "same".
+	Same *MergeSame `json:"same,omitzero"`
 	// The base.
 	Sibling *MergeSibling `json:"sibling,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -136,6 +141,7 @@ func (p MergeParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // MergeBaseXdf5d0909 is an object that the tool merge takes. The base.
 type MergeBaseXdf5d0909 struct {
+	// ID is the member "id".
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -149,8 +155,10 @@ func (p *MergeBaseXdf5d0909) UnmarshalJSON(b []byte) error { return codegen.Unma
 
 // MergeBaseX1fa4bb9d is an object that the tool merge takes. The base.
 type MergeBaseX1fa4bb9d struct {
-	ID   string `json:"id"`
-	More int64  `json:"more"`
+	// ID is the member "id".
+	ID string `json:"id"`
+	// More is the member "more".
+	More int64 `json:"more"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -179,7 +187,7 @@ func (p MergeEnum) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // MergeSame is an object that the tool merge takes.
 type MergeSame struct {
-	// At least 1 character.
+	// P is the member "p". At least 1 character.
 	P *string `json:"p,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -198,7 +206,9 @@ func (p MergeSame) Validate() error {
 
 // MergeSibling is an object that the tool merge takes. The base.
 type MergeSibling struct {
-	ID          string  `json:"id"`
+	// ID is the member "id".
+	ID string `json:"id"`
+	// ExtraMember is the member "extra".
 	ExtraMember *string `json:"extra,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -217,7 +227,9 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 
 // RootParams are the arguments of [Client.Root].
 type RootParams struct {
-	A string  `json:"a"`
+	// A is the member "a".
+	A string `json:"a"`
+	// B is the member "b".
 	B *string `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

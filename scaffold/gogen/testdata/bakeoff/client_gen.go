@@ -63,6 +63,7 @@ func (c *Client) CreateEntities(ctx context.Context, opts ...runtime.CallOption)
 
 // CreateEntitiesResult is what [Client.CreateEntities] returns.
 type CreateEntitiesResult struct {
+	// Entities is the member "entities".
 	Entities []CreateEntitiesResultEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -86,8 +87,11 @@ func (p CreateEntitiesResult) Validate() error {
 
 // CreateEntitiesResultEntitiesItem is an object that the tool create_entities returns.
 type CreateEntitiesResultEntitiesItem struct {
-	EntityType   string   `json:"entityType"`
-	Name         string   `json:"name"`
+	// EntityType is the member "entityType".
+	EntityType string `json:"entityType"`
+	// Name is the member "name".
+	Name string `json:"name"`
+	// Observations is the member "observations".
 	Observations []string `json:"observations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -111,8 +115,10 @@ func (c *Client) EditFile(ctx context.Context, p EditFileParams, opts ...runtime
 
 // EditFileParams are the arguments of [Client.EditFile].
 type EditFileParams struct {
+	// Edits is the member "edits".
 	Edits []EditFileEditsItem `json:"edits"`
-	Path  string              `json:"path"`
+	// Path is the member "path".
+	Path string `json:"path"`
 	// Preview changes using git-style diff format. The server's default: false.
 	DryRun *bool     `json:"dryRun,omitzero"`
 	_      [0]func() `mcp:"closed"`
@@ -216,12 +222,12 @@ func (c *Client) GzipFileAsResource(ctx context.Context, opts ...runtime.CallOpt
 // GzipFileAsResourceParams are the arguments of [Client.GzipFileAsResource], none of them required:
 // an option of the call.
 type GzipFileAsResourceParams struct {
-	// The server's default:
+	// Data is the member "data". The server's default:
 	// "https://raw.githubusercontent.com/modelcontextprotocol/servers/refs/heads/main/README.md".
 	Data *runtime.URI `json:"data,omitzero"`
-	// The server's default: "README.md.gz".
+	// Name is the member "name". The server's default: "README.md.gz".
 	Name *string `json:"name,omitzero"`
-	// The server's default: "resourceLink".
+	// OutputType is the member "outputType". The server's default: "resourceLink".
 	OutputType *GzipFileAsResourceOutputType `json:"outputType,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -280,15 +286,24 @@ func (c *Client) IssueWrite(ctx context.Context, p IssueWriteParams, opts ...run
 
 // IssueWriteParams are the arguments of [Client.IssueWrite].
 type IssueWriteParams struct {
-	Method      IssueWriteMethod       `json:"method"`
-	Owner       string                 `json:"owner"`
-	Repo        string                 `json:"repo"`
-	Assignees   []string               `json:"assignees,omitzero"`
-	Fields      []IssueWriteFieldsItem `json:"fields,omitzero"`
-	IssueNumber *float64               `json:"issue_number,omitzero"`
-	Labels      []string               `json:"labels,omitzero"`
-	Milestone   *IssueWriteMilestone   `json:"milestone,omitzero"`
-	Title       *string                `json:"title,omitzero"`
+	// Method is the member "method".
+	Method IssueWriteMethod `json:"method"`
+	// Owner is the member "owner".
+	Owner string `json:"owner"`
+	// Repo is the member "repo".
+	Repo string `json:"repo"`
+	// Assignees is the member "assignees".
+	Assignees []string `json:"assignees,omitzero"`
+	// Fields is the member "fields".
+	Fields []IssueWriteFieldsItem `json:"fields,omitzero"`
+	// IssueNumber is the member "issue_number".
+	IssueNumber *float64 `json:"issue_number,omitzero"`
+	// Labels is the member "labels".
+	Labels []string `json:"labels,omitzero"`
+	// Milestone is the member "milestone".
+	Milestone *IssueWriteMilestone `json:"milestone,omitzero"`
+	// Title is the member "title".
+	Title *string `json:"title,omitzero"`
 	// null removes it.
 	Type runtime.Opt[string] `json:"type,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -329,7 +344,9 @@ func (p IssueWriteMethod) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // IssueWriteFieldsItem is an object that the tool issue_write takes.
 type IssueWriteFieldsItem struct {
-	ID    float64                    `json:"id"`
+	// ID is the member "id".
+	ID float64 `json:"id"`
+	// Value is the member "value".
 	Value *IssueWriteFieldsItemValue `json:"value" mcp:"null"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -456,8 +473,11 @@ func (c *Client) MovePage(ctx context.Context, p MovePageParams, opts ...runtime
 
 // MovePageParams are the arguments of [Client.MovePage].
 type MovePageParams struct {
-	PageID   string          `json:"page_id"`
-	Parent   MovePageParent  `json:"parent"`
+	// PageID is the member "page_id".
+	PageID string `json:"page_id"`
+	// Parent is the member "parent".
+	Parent MovePageParent `json:"parent"`
+	// Anything is the member "anything".
 	Anything json.RawMessage `json:"anything,omitzero"`
 	_        [0]func()       `mcp:"closed"`
 }
@@ -514,6 +534,7 @@ func (p MovePageParent) Validate() error { return codegen.CheckArm[MovePageParen
 
 // MovePageParentPageID is an object that the tool move-page takes.
 type MovePageParentPageID struct {
+	// PageID is the member "page_id".
 	PageID string `json:"page_id"`
 	// The member "type" is always "page_id" and needs no field.
 	_ struct{}  `const:"\"page_id\"" name:"type"`
@@ -528,6 +549,7 @@ func (p *MovePageParentPageID) UnmarshalJSON(b []byte) error { return codegen.Un
 
 // MovePageParentDatabaseID is an object that the tool move-page takes.
 type MovePageParentDatabaseID struct {
+	// DatabaseID is the member "database_id".
 	DatabaseID string `json:"database_id"`
 	// The member "type" is always "database_id" and needs no field.
 	_ struct{}  `const:"\"database_id\"" name:"type"`
@@ -562,15 +584,22 @@ func (c *Client) Odds(ctx context.Context, p OddsParams, opts ...runtime.CallOpt
 
 // OddsParams are the arguments of [Client.Odds].
 type OddsParams struct {
+	// UserIDKebab is the member "user-id".
 	UserIDKebab string `json:"user-id"`
 	// The member "version" is always 2 and needs no field.
-	_           struct{}              `const:"2" name:"version"`
-	Headers     map[string]string     `json:"headers,omitzero"`
-	Mode        runtime.Opt[OddsMode] `json:"mode,omitzero"`
-	Pair        *OddsPair             `json:"pair,omitzero"`
-	UserID      *string               `json:"userId,omitzero"`
-	UserIDSnake *string               `json:"user_id,omitzero"`
-	X日本         *string               `json:"-,omitzero" name:"日本"`
+	_ struct{} `const:"2" name:"version"`
+	// Headers is the member "headers".
+	Headers map[string]string `json:"headers,omitzero"`
+	// Mode is the member "mode".
+	Mode runtime.Opt[OddsMode] `json:"mode,omitzero"`
+	// Pair is the member "pair".
+	Pair *OddsPair `json:"pair,omitzero"`
+	// UserID is the member "userId".
+	UserID *string `json:"userId,omitzero"`
+	// UserIDSnake is the member "user_id".
+	UserIDSnake *string `json:"user_id,omitzero"`
+	// X日本 is the member "日本".
+	X日本 *string `json:"-,omitzero" name:"日本"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -629,18 +658,19 @@ func (c *Client) SearchEvents(ctx context.Context, p SearchEventsParams, opts ..
 
 // SearchEventsParams are the arguments of [Client.SearchEvents].
 type SearchEventsParams struct {
+	// OrganizationSlug is the member "organizationSlug".
 	OrganizationSlug string `json:"organizationSlug"`
-	// The server's default: "errors".
+	// Dataset is the member "dataset". The server's default: "errors".
 	Dataset *SearchEventsDataset `json:"dataset,omitzero"`
-	// The server's default: null.
+	// Environment is the member "environment". The server's default: null.
 	Environment runtime.Opt[SearchEventsEnvironment] `json:"environment,omitzero"`
-	// The server's default: null.
+	// Fields is the member "fields". The server's default: null.
 	Fields runtime.Opt[[]string] `json:"fields,omitzero"`
-	// 1 to 100. The server's default: 10.
+	// Limit is the member "limit". 1 to 100. The server's default: 10.
 	Limit *int64 `json:"limit,omitzero"`
-	// The server's default: null.
+	// Next is the member "next". The server's default: null.
 	Next runtime.Opt[string] `json:"next,omitzero"`
-	// The server's default: null.
+	// Query is the member "query". The server's default: null.
 	Query runtime.Opt[string] `json:"query,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -771,11 +801,13 @@ func (p TreeParams) Validate() error { return codegen.At(p.Root.Validate(), "roo
 // TreeNode is an object that the tool tree takes. Node.
 type TreeNode struct {
 	// Id.
-	ID       int64      `json:"id"`
+	ID int64 `json:"id"`
+	// Children is the member "children".
 	Children []TreeNode `json:"children,omitzero"`
-	// The server's default: null.
-	Parent runtime.Opt[TreeNodeParent]    `json:"parent,omitzero"`
-	Pet    runtime.Opt[TreeNodeParentPet] `json:"pet,omitzero"`
+	// Parent is the member "parent". The server's default: null.
+	Parent runtime.Opt[TreeNode] `json:"parent,omitzero"`
+	// Pet is the member "pet".
+	Pet runtime.Opt[TreeNodePet] `json:"pet,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -790,85 +822,55 @@ func (p *TreeNode) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p
 func (p TreeNode) Validate() error {
 	return codegen.First(
 		codegen.At(codegen.Each(p.Children, TreeNode.Validate), "children"),
-		codegen.At(codegen.IfOpt(p.Parent, TreeNodeParent.Validate), "parent"),
-		codegen.At(codegen.IfOpt(p.Pet, TreeNodeParentPet.Validate), "pet"),
+		codegen.At(codegen.IfOpt(p.Parent, TreeNode.Validate), "parent"),
+		codegen.At(codegen.IfOpt(p.Pet, TreeNodePet.Validate), "pet"),
 	)
 }
 
-// TreeNodeParent is an object that the tool tree takes. Node.
-type TreeNodeParent struct {
-	// Id.
-	ID       int64      `json:"id"`
-	Children []TreeNode `json:"children,omitzero"`
-	// The server's default: null.
-	Parent runtime.Opt[TreeNodeParent]    `json:"parent,omitzero"`
-	Pet    runtime.Opt[TreeNodeParentPet] `json:"pet,omitzero"`
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
+// TreeNodePet is a value that the tool tree takes: a [TreeCat] or a [TreeDog]. [NewTreeNodePet]
+// makes one.
+type TreeNodePet struct {
+	codegen.OneOf[TreeNodePetArm]
 }
 
-// MarshalJSON encodes the members that are there.
-func (p TreeNodeParent) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *TreeNodeParent) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p TreeNodeParent) Validate() error {
-	return codegen.First(
-		codegen.At(codegen.Each(p.Children, TreeNode.Validate), "children"),
-		codegen.At(codegen.IfOpt(p.Parent, TreeNodeParent.Validate), "parent"),
-		codegen.At(codegen.IfOpt(p.Pet, TreeNodeParentPet.Validate), "pet"),
-	)
+// TreeNodePetArm is what a [TreeNodePet] holds: a [TreeCat] or a [TreeDog], or a
+// [TreeNodePetUnknown].
+type TreeNodePetArm interface {
+	isTreeNodePet()
 }
 
-// TreeNodeParentPet is a value that the tool tree takes: a [TreeCat] or a [TreeDog].
-// [NewTreeNodeParentPet] makes one.
-type TreeNodeParentPet struct {
-	codegen.OneOf[TreeNodeParentPetArm]
+// TreeNodePetUnknown is a value that fits none of the types, as JSON. It is kept, and not valid.
+type TreeNodePetUnknown json.RawMessage
+
+func (TreeCat) isTreeNodePet()            {}
+func (TreeDog) isTreeNodePet()            {}
+func (TreeNodePetUnknown) isTreeNodePet() {}
+
+// NewTreeNodePet makes a [TreeNodePet] of a value of one of its types.
+func NewTreeNodePet[T TreeCat | TreeDog](v T) TreeNodePet {
+	return TreeNodePet{codegen.NewOneOf(any(v).(TreeNodePetArm))}
 }
 
-// TreeNodeParentPetArm is what a [TreeNodeParentPet] holds: a [TreeCat] or a [TreeDog], or a
-// [TreeNodeParentPetUnknown].
-type TreeNodeParentPetArm interface {
-	isTreeNodeParentPet()
-}
-
-// TreeNodeParentPetUnknown is a value that fits none of the types, as JSON. It is kept, and not
-// valid.
-type TreeNodeParentPetUnknown json.RawMessage
-
-func (TreeCat) isTreeNodeParentPet()                  {}
-func (TreeDog) isTreeNodeParentPet()                  {}
-func (TreeNodeParentPetUnknown) isTreeNodeParentPet() {}
-
-// NewTreeNodeParentPet makes a [TreeNodeParentPet] of a value of one of its types.
-func NewTreeNodeParentPet[T TreeCat | TreeDog](v T) TreeNodeParentPet {
-	return TreeNodeParentPet{codegen.NewOneOf(any(v).(TreeNodeParentPetArm))}
-}
-
-var treeNodeParentPetArms = []codegen.Arm{
+var treeNodePetArms = []codegen.Arm{
 	codegen.ArmOfMember[TreeCat]("kind", `"cat"`),
 	codegen.ArmOfMember[TreeDog]("kind", `"dog"`),
-	codegen.ArmUnknown[TreeNodeParentPetUnknown](),
+	codegen.ArmUnknown[TreeNodePetUnknown](),
 }
 
 // Arms tells how the type of a value is found.
-func (TreeNodeParentPet) Arms() []codegen.Arm { return treeNodeParentPetArms }
+func (TreeNodePet) Arms() []codegen.Arm { return treeNodePetArms }
 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *TreeNodeParentPet) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
+func (p *TreeNodePet) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p TreeNodeParentPet) Validate() error {
-	return codegen.CheckArm[TreeNodeParentPetUnknown](p.Value())
-}
+func (p TreeNodePet) Validate() error { return codegen.CheckArm[TreeNodePetUnknown](p.Value()) }
 
 // TreeCat is an object that the tool tree takes.
 type TreeCat struct {
 	// The member "kind" is always "cat" and needs no field.
 	_ struct{} `const:"\"cat\"" name:"kind"`
-	// At most 9.
+	// Lives is the member "lives". At most 9.
 	Lives int64 `json:"lives"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -886,8 +888,9 @@ func (p TreeCat) Validate() error { return codegen.At(codegen.AtMost(p.Lives, 9)
 // TreeDog is an object that the tool tree takes.
 type TreeDog struct {
 	// The member "kind" is always "dog" and needs no field.
-	_    struct{} `const:"\"dog\"" name:"kind"`
-	Name string   `json:"name"`
+	_ struct{} `const:"\"dog\"" name:"kind"`
+	// Name is the member "name".
+	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -905,11 +908,14 @@ func (c *Client) UpdateIssueLabels(ctx context.Context, p UpdateIssueLabelsParam
 
 // UpdateIssueLabelsParams are the arguments of [Client.UpdateIssueLabels].
 type UpdateIssueLabelsParams struct {
-	// At least 1.
-	IssueNumber float64                 `json:"issue_number"`
-	Labels      []UpdateIssueLabelsItem `json:"labels"`
-	Owner       string                  `json:"owner"`
-	Repo        string                  `json:"repo"`
+	// IssueNumber is the member "issue_number". At least 1.
+	IssueNumber float64 `json:"issue_number"`
+	// Labels is the member "labels".
+	Labels []UpdateIssueLabelsItem `json:"labels"`
+	// Owner is the member "owner".
+	Owner string `json:"owner"`
+	// Repo is the member "repo".
+	Repo string `json:"repo"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -976,8 +982,9 @@ type UpdateIssueLabelsItemString string
 
 // UpdateIssueLabelsItemObject is an object that the tool update_issue_labels takes.
 type UpdateIssueLabelsItemObject struct {
+	// Name is the member "name".
 	Name string `json:"name"`
-	// At most 280 characters.
+	// Rationale is the member "rationale". At most 280 characters.
 	Rationale *string `json:"rationale,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

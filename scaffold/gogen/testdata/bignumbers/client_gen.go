@@ -52,12 +52,18 @@ func (c *Client) Store(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // StoreParams are the arguments of [Client.Store], none of them required: an option of the call.
 type StoreParams struct {
-	Anything json.RawMessage            `json:"anything,omitzero"`
-	Const    *StoreConst                `json:"const,omitzero"`
-	Either   *StoreEither               `json:"either,omitzero"`
-	Enum     *StoreEnum                 `json:"enum,omitzero"`
-	Free     map[string]json.RawMessage `json:"free,omitzero"`
-	List     []json.RawMessage          `json:"list,omitzero"`
+	// Anything is the member "anything".
+	Anything json.RawMessage `json:"anything,omitzero"`
+	// Const is the member "const".
+	Const *StoreConst `json:"const,omitzero"`
+	// Either is the member "either".
+	Either *StoreEither `json:"either,omitzero"`
+	// Enum is the member "enum".
+	Enum *StoreEnum `json:"enum,omitzero"`
+	// Free is the member "free".
+	Free map[string]json.RawMessage `json:"free,omitzero"`
+	// List is the member "list".
+	List []json.RawMessage `json:"list,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

@@ -50,9 +50,11 @@ func (c *Client) EditFile(ctx context.Context, p EditFileParams, opts ...runtime
 
 // EditFileParams are the arguments of [Client.EditFile].
 type EditFileParams struct {
+	// Edits is the member "edits".
 	Edits []EditFileEditsItem `json:"edits"`
-	Path  string              `json:"path"`
-	// The server's default: false.
+	// Path is the member "path".
+	Path string `json:"path"`
+	// DryRun is the member "dryRun". The server's default: false.
 	DryRun *bool     `json:"dryRun,omitzero"`
 	_      [0]func() `mcp:"closed"`
 }
@@ -77,7 +79,9 @@ func (EditFileParams) Validate() error { return nil }
 
 // EditFileEditsItem is an object that the tool edit_file takes.
 type EditFileEditsItem struct {
-	NewText string    `json:"newText"`
+	// NewText is the member "newText".
+	NewText string `json:"newText"`
+	// OldText is the member "oldText".
 	OldText string    `json:"oldText"`
 	_       [0]func() `mcp:"closed"`
 }

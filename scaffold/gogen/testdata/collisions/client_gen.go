@@ -58,9 +58,12 @@ func (c *Client) Client(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // ClientParams are the arguments of [Client.Client], none of them required: an option of the call.
 type ClientParams struct {
-	C    *string `json:"c,omitzero"`
+	// C is the member "c".
+	C *string `json:"c,omitzero"`
+	// Core is the member "core".
 	Core *string `json:"core,omitzero"`
-	P    *string `json:"p,omitzero"`
+	// P is the member "p".
+	P *string `json:"p,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -85,6 +88,7 @@ func (c *Client) GetUserKebab(ctx context.Context, opts ...runtime.CallOption) (
 // GetUserKebabParams are the arguments of [Client.GetUserKebab], none of them required: an option
 // of the call.
 type GetUserKebabParams struct {
+	// ID is the member "id".
 	ID *string `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -110,6 +114,7 @@ func (c *Client) GetUser(ctx context.Context, p GetUserParams, opts ...runtime.C
 
 // GetUserParams are the arguments of [Client.GetUser].
 type GetUserParams struct {
+	// ID is the member "id".
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -126,6 +131,7 @@ func (GetUserParams) Validate() error { return nil }
 
 // GetUserResult is what [Client.GetUser] returns.
 type GetUserResult struct {
+	// ID is the member "id".
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -149,13 +155,19 @@ func (c *Client) GetUserSnake(ctx context.Context, p GetUserSnakeParams, opts ..
 
 // GetUserSnakeParams are the arguments of [Client.GetUserSnake].
 type GetUserSnakeParams struct {
-	UserIDKebab     string              `json:"user-id"`
-	UserIDX9518a04e *float64            `json:"UserID,omitzero"`
-	UserIDDotted    *GetUserSnakeUserID `json:"user.id,omitzero"`
-	UserIDX375a890f []string            `json:"userID,omitzero"`
-	UserIDX84af6748 *bool               `json:"userId,omitzero"`
-	UserIDSnake     *int64              `json:"user_id,omitzero"`
-	_               [0]func()           `mcp:"closed"`
+	// UserIDKebab is the member "user-id".
+	UserIDKebab string `json:"user-id"`
+	// UserIDX9518a04e is the member "UserID".
+	UserIDX9518a04e *float64 `json:"UserID,omitzero"`
+	// UserIDDotted is the member "user.id".
+	UserIDDotted *GetUserSnakeUserID `json:"user.id,omitzero"`
+	// UserIDX375a890f is the member "userID".
+	UserIDX375a890f []string `json:"userID,omitzero"`
+	// UserIDX84af6748 is the member "userId".
+	UserIDX84af6748 *bool `json:"userId,omitzero"`
+	// UserIDSnake is the member "user_id".
+	UserIDSnake *int64    `json:"user_id,omitzero"`
+	_           [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -169,7 +181,9 @@ func (GetUserSnakeParams) Validate() error { return nil }
 
 // GetUserSnakeUserID is an object that the tool get_user takes.
 type GetUserSnakeUserID struct {
+	// ABKebab is the member "a-b".
 	ABKebab *string `json:"a-b,omitzero"`
+	// ABSnake is the member "a_b".
 	ABSnake *string `json:"a_b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -189,11 +203,15 @@ func (c *Client) GetUserParams(ctx context.Context, opts ...runtime.CallOption) 
 // GetUserParamsParams are the arguments of [Client.GetUserParams], none of them required: an option
 // of the call.
 type GetUserParamsParams struct {
-	ApplyToMember     *string `json:"applyTo,omitzero"`
+	// ApplyToMember is the member "applyTo".
+	ApplyToMember *string `json:"applyTo,omitzero"`
+	// MarshalJSONMember is the member "marshalJSON".
 	MarshalJSONMember *string `json:"marshalJSON,omitzero"`
-	RawMember         *string `json:"raw,omitzero"`
-	ValidateMember    *string `json:"validate,omitzero"`
-	// The server's default: "x".
+	// RawMember is the member "raw".
+	RawMember *string `json:"raw,omitzero"`
+	// ValidateMember is the member "validate".
+	ValidateMember *string `json:"validate,omitzero"`
+	// WithDefaultsMember is the member "withDefaults". The server's default: "x".
 	WithDefaultsMember *string `json:"withDefaults,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -228,7 +246,9 @@ func (c *Client) Levels(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // LevelsParams are the arguments of [Client.Levels], none of them required: an option of the call.
 type LevelsParams struct {
-	Level       *LevelsLevel       `json:"level,omitzero"`
+	// Level is the member "level".
+	Level *LevelsLevel `json:"level,omitzero"`
+	// LevelValues is the member "level-values".
 	LevelValues *LevelsLevelValues `json:"level-values,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -295,7 +315,9 @@ func (c *Client) New(ctx context.Context, opts ...runtime.CallOption) (*NewResul
 
 // NewParams are the arguments of [Client.New], none of them required: an option of the call.
 type NewParams struct {
-	Err    *string `json:"err,omitzero"`
+	// Err is the member "err".
+	Err *string `json:"err,omitzero"`
+	// String is the member "string".
 	String *string `json:"string,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -315,9 +337,12 @@ func (p NewParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // NewResult is what [Client.New] returns.
 type NewResult struct {
-	RawMemberX40d32bfc *int64  `json:"Raw,omitzero"`
+	// RawMemberX40d32bfc is the member "Raw".
+	RawMemberX40d32bfc *int64 `json:"Raw,omitzero"`
+	// RawMemberX30ca49fc is the member "raw".
 	RawMemberX30ca49fc *string `json:"raw,omitzero"`
-	Value              *string `json:"value,omitzero"`
+	// Value is the member "value".
+	Value *string `json:"value,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.

@@ -60,12 +60,15 @@ type DrawParams struct {
 	// The member "nothing" is always null and needs no field.
 	_ struct{} `const:"null" name:"nothing"`
 	// The member "on" is always true and needs no field.
-	_      struct{} `const:"true" name:"on"`
-	Radius float64  `json:"radius"`
+	_ struct{} `const:"true" name:"on"`
+	// Radius is the member "radius".
+	Radius float64 `json:"radius"`
 	// The member "version" is always 2 and needs no field.
-	_        struct{}      `const:"2" name:"version"`
+	_ struct{} `const:"2" name:"version"`
+	// Optional is the member "optional".
 	Optional *DrawOptional `json:"optional,omitzero"`
-	Single   *DrawSingle   `json:"single,omitzero"`
+	// Single is the member "single".
+	Single *DrawSingle `json:"single,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -86,6 +89,7 @@ func (p DrawParams) Validate() error {
 
 // DrawResult is what [Client.Draw] returns.
 type DrawResult struct {
+	// Area is the member "area".
 	Area float64 `json:"area"`
 	// The member "kind" is always "shape" and needs no field.
 	_ struct{} `const:"\"shape\"" name:"kind"`

@@ -52,34 +52,35 @@ func (c *Client) Render(ctx context.Context, p RenderParams, opts ...runtime.Cal
 
 // RenderParams are the arguments of [Client.Render].
 type RenderParams struct {
-	// The server's default: "r".
+	// Required is the member "required". The server's default: "r".
 	Required string `json:"required"`
-	// The server's default: 10.
+	// Count is the member "count". The server's default: 10.
 	Count *int64 `json:"count,omitzero"`
-	// The server's default: "".
-	Empty *string      `json:"empty,omitzero"`
+	// Empty is the member "empty". The server's default: "".
+	Empty *string `json:"empty,omitzero"`
+	// Inner is the member "inner".
 	Inner *RenderInner `json:"inner,omitzero"`
-	// The server's default: [].
+	// List is the member "list". The server's default: [].
 	List []string `json:"list,omitzero"`
-	// The server's default: null.
+	// Maybe is the member "maybe". The server's default: null.
 	Maybe runtime.Opt[string] `json:"maybe,omitzero"`
-	// The server's default: "fast".
+	// Mode is the member "mode". The server's default: "fast".
 	Mode *RenderMode `json:"mode,omitzero"`
-	// The server's default: "none".
+	// Name is the member "name". The server's default: "none".
 	Name *string `json:"name,omitzero"`
-	// The server's default: false.
+	// Off is the member "off". The server's default: false.
 	Off *bool `json:"off,omitzero"`
-	// The server's default: true.
+	// On is the member "on". The server's default: true.
 	On *bool `json:"on,omitzero"`
-	// The server's default: {}.
+	// Opts is the member "opts". The server's default: {}.
 	Opts map[string]json.RawMessage `json:"opts,omitzero"`
-	// The server's default: 0.5.
+	// Ratio is the member "ratio". The server's default: 0.5.
 	Ratio *float64 `json:"ratio,omitzero"`
-	// The server's default: ["a"].
+	// Tags is the member "tags". The server's default: ["a"].
 	Tags []string `json:"tags,omitzero"`
-	// The server's default: "ten".
+	// Unfit is the member "unfit". The server's default: "ten".
 	Unfit *int64 `json:"unfit,omitzero"`
-	// The server's default: "2024-01-01".
+	// When is the member "when". The server's default: "2024-01-01".
 	When *runtime.Date `json:"when,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -128,7 +129,7 @@ func (p RenderParams) Validate() error { return codegen.At(codegen.If(p.Mode, co
 
 // RenderInner is an object that the tool render takes.
 type RenderInner struct {
-	// The server's default: 3.
+	// Size is the member "size". The server's default: 3.
 	Size *int64 `json:"size,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -53,13 +53,13 @@ func (c *Client) Compress(ctx context.Context, opts ...runtime.CallOption) (*run
 // CompressParams are the arguments of [Client.Compress], none of them required: an option of the
 // call.
 type CompressParams struct {
-	// The server's default: "https://example.com/README.md".
+	// Data is the member "data". The server's default: "https://example.com/README.md".
 	Data *runtime.URI `json:"data,omitzero"`
-	// 1 to 9. The server's default: 6.
+	// Level is the member "level". 1 to 9. The server's default: 6.
 	Level *int64 `json:"level,omitzero"`
-	// The server's default: "README.md.gz".
+	// Name is the member "name". The server's default: "README.md.gz".
 	Name *string `json:"name,omitzero"`
-	// The server's default: "resourceLink".
+	// OutputType is the member "outputType". The server's default: "resourceLink".
 	OutputType *CompressOutputType `json:"outputType,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -52,11 +52,14 @@ func (c *Client) Trace(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // TraceParams are the arguments of [Client.Trace], none of them required: an option of the call.
 type TraceParams struct {
-	// At least 0.
-	Def   *int64                     `json:"def,omitzero"`
-	Deps  map[string]json.RawMessage `json:"deps,omitzero"`
-	Span  *TraceSpan                 `json:"span,omitzero"`
-	Spans []TraceSpansItem           `json:"spans,omitzero"`
+	// Def is the member "def". At least 0.
+	Def *int64 `json:"def,omitzero"`
+	// Deps is the member "deps".
+	Deps map[string]json.RawMessage `json:"deps,omitzero"`
+	// Span is the member "span".
+	Span *TraceSpan `json:"span,omitzero"`
+	// Spans is the member "spans".
+	Spans []TraceSpansItem `json:"spans,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

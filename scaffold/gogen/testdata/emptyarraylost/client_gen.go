@@ -51,11 +51,16 @@ func (c *Client) Update(ctx context.Context, p UpdateParams, opts ...runtime.Cal
 
 // UpdateParams are the arguments of [Client.Update].
 type UpdateParams struct {
-	IDs    []int64               `json:"ids"`
-	Clear  runtime.Opt[[]string] `json:"clear,omitzero"`
-	Inner  *UpdateInner          `json:"inner,omitzero"`
-	Labels []string              `json:"labels,omitzero"`
-	Map    map[string]string     `json:"map,omitzero"`
+	// IDs is the member "ids".
+	IDs []int64 `json:"ids"`
+	// Clear is the member "clear".
+	Clear runtime.Opt[[]string] `json:"clear,omitzero"`
+	// Inner is the member "inner".
+	Inner *UpdateInner `json:"inner,omitzero"`
+	// Labels is the member "labels".
+	Labels []string `json:"labels,omitzero"`
+	// Map is the member "map".
+	Map map[string]string `json:"map,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -71,6 +76,7 @@ func (UpdateParams) Validate() error { return nil }
 
 // UpdateInner is an object that the tool update takes.
 type UpdateInner struct {
+	// List is the member "list".
 	List []json.RawMessage `json:"list,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -53,9 +53,12 @@ func (c *Client) Nested(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // NestedParams are the arguments of [Client.Nested], none of them required: an option of the call.
 type NestedParams struct {
-	ExtraMember *string          `json:"extra,omitzero"`
-	List        []NestedListItem `json:"list,omitzero"`
-	RawMember   *string          `json:"raw,omitzero"`
+	// ExtraMember is the member "extra".
+	ExtraMember *string `json:"extra,omitzero"`
+	// List is the member "list".
+	List []NestedListItem `json:"list,omitzero"`
+	// RawMember is the member "raw".
+	RawMember *string `json:"raw,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -74,6 +77,7 @@ func (p NestedParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // NestedListItem is an object that the tool nested takes.
 type NestedListItem struct {
+	// ID is the member "id".
 	ID *int64 `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]NestedListItemValue `json:"-" mcp:"rest"`
@@ -87,6 +91,7 @@ func (p *NestedListItem) UnmarshalJSON(b []byte) error { return codegen.Unmarsha
 
 // NestedListItemValue is an object that the tool nested takes.
 type NestedListItemValue struct {
+	// V is the member "v".
 	V string `json:"v"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -106,6 +111,7 @@ func (c *Client) Open(ctx context.Context, p OpenParams, opts ...runtime.CallOpt
 
 // OpenParams are the arguments of [Client.Open].
 type OpenParams struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -122,6 +128,7 @@ func (OpenParams) Validate() error { return nil }
 
 // OpenResult is what [Client.Open] returns.
 type OpenResult struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -146,6 +153,7 @@ func (c *Client) Typed(ctx context.Context, p TypedParams, opts ...runtime.CallO
 
 // TypedParams are the arguments of [Client.Typed].
 type TypedParams struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]int64 `json:"-" mcp:"rest"`
@@ -162,6 +170,7 @@ func (TypedParams) Validate() error { return nil }
 
 // TypedResult is what [Client.Typed] returns.
 type TypedResult struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]*int64 `json:"-" mcp:"rest,lenient"`

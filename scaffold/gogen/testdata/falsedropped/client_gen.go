@@ -52,15 +52,17 @@ func (c *Client) Annotate(ctx context.Context, opts ...runtime.CallOption) (*run
 // AnnotateParams are the arguments of [Client.Annotate], none of them required: an option of the
 // call.
 type AnnotateParams struct {
-	// The server's default: 0.
+	// Count is the member "count". The server's default: 0.
 	Count *int64 `json:"count,omitzero"`
-	// The server's default: false.
-	IncludeImage *bool          `json:"includeImage,omitzero"`
-	Inner        *AnnotateInner `json:"inner,omitzero"`
-	// The server's default: [].
+	// IncludeImage is the member "includeImage". The server's default: false.
+	IncludeImage *bool `json:"includeImage,omitzero"`
+	// Inner is the member "inner".
+	Inner *AnnotateInner `json:"inner,omitzero"`
+	// List is the member "list". The server's default: [].
 	List []string `json:"list,omitzero"`
-	// The server's default: "".
-	Note *string  `json:"note,omitzero"`
+	// Note is the member "note". The server's default: "".
+	Note *string `json:"note,omitzero"`
+	// Zero is the member "zero".
 	Zero *float64 `json:"zero,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -96,7 +98,7 @@ func (p AnnotateParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // AnnotateInner is an object that the tool annotate takes.
 type AnnotateInner struct {
-	// The server's default: true.
+	// On is the member "on". The server's default: true.
 	On *bool `json:"on,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

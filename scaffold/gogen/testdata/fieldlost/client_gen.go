@@ -51,20 +51,34 @@ func (c *Client) Register(ctx context.Context, p RegisterParams, opts ...runtime
 
 // RegisterParams are the arguments of [Client.Register].
 type RegisterParams struct {
-	X日本       string  `json:"-" name:"日本"`
-	Empty     *string `json:"-,omitzero" name:""`
-	Ref       *string `json:"$ref,omitzero"`
-	Minus     *string `json:"-,omitzero" name:"-"`
-	X1st      *string `json:"1st,omitzero"`
-	Private   *string `json:"_private,omitzero"`
-	AB        *string `json:"-,omitzero" name:"a,b"`
+	// X日本 is the member "日本".
+	X日本 string `json:"-" name:"日本"`
+	// Empty is the member "".
+	Empty *string `json:"-,omitzero" name:""`
+	// Ref is the member "$ref".
+	Ref *string `json:"$ref,omitzero"`
+	// Minus is the member "-".
+	Minus *string `json:"-,omitzero" name:"-"`
+	// X1st is the member "1st".
+	X1st *string `json:"1st,omitzero"`
+	// Private is the member "_private".
+	Private *string `json:"_private,omitzero"`
+	// AB is the member "a,b".
+	AB *string `json:"-,omitzero" name:"a,b"`
+	// BackSlash is the member "back\\slash".
 	BackSlash *string `json:"-,omitzero" name:"back\\slash"`
+	// LineBreak is the member "line break".
 	LineBreak *string `json:"-,omitzero" name:"line\nbreak"`
-	QuoteD    *string `json:"-,omitzero" name:"quote\"d"`
-	Tick      *string "json:\"-,omitzero\" name:\"tick`\""
-	Xß        *string `json:"-,omitzero" name:"ß"`
-	Été       *int64  `json:"-,omitzero" name:"été"`
-	X名前       *string `json:"-,omitzero" name:"名前"`
+	// QuoteD is the member "quote\"d".
+	QuoteD *string `json:"-,omitzero" name:"quote\"d"`
+	// Tick is the member "tick`".
+	Tick *string "json:\"-,omitzero\" name:\"tick`\""
+	// Xß is the member "ß".
+	Xß *string `json:"-,omitzero" name:"ß"`
+	// Été is the member "été".
+	Été *int64 `json:"-,omitzero" name:"été"`
+	// X名前 is the member "名前".
+	X名前 *string `json:"-,omitzero" name:"名前"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

@@ -52,26 +52,45 @@ func (c *Client) Send(ctx context.Context, p SendParams, opts ...runtime.CallOpt
 
 // SendParams are the arguments of [Client.Send].
 type SendParams struct {
-	When    runtime.DateTime          `json:"when"`
-	At      *runtime.TimeOfDay        `json:"at,omitzero"`
-	Count   *int64                    `json:"count,omitzero"`
-	Data    *runtime.Base64           `json:"data,omitzero"`
-	Day     *runtime.Date             `json:"day,omitzero"`
-	Encoded *runtime.Base64           `json:"encoded,omitzero"`
-	Host    *string                   `json:"host,omitzero"`
-	ID      *runtime.UUID             `json:"id,omitzero"`
-	Ip4     *runtime.IPv4             `json:"ip4,omitzero"`
-	Ip6     *runtime.IPv6             `json:"ip6,omitzero"`
-	Link    *runtime.URI              `json:"link,omitzero"`
-	Loose   json.RawMessage           `json:"loose,omitzero"`
-	Mail    *runtime.Email            `json:"mail,omitzero"`
-	Maybe   runtime.Opt[runtime.Date] `json:"maybe,omitzero"`
-	Odd     *string                   `json:"odd,omitzero"`
-	Ref     *runtime.URIReference     `json:"ref,omitzero"`
-	// At most 20 characters.
-	Short *runtime.URI       `json:"short,omitzero"`
-	Size  *float64           `json:"size,omitzero"`
-	Wait  *runtime.Duration  `json:"wait,omitzero"`
+	// When is the member "when".
+	When runtime.DateTime `json:"when"`
+	// At is the member "at".
+	At *runtime.TimeOfDay `json:"at,omitzero"`
+	// Count is the member "count".
+	Count *int64 `json:"count,omitzero"`
+	// Data is the member "data".
+	Data *runtime.Base64 `json:"data,omitzero"`
+	// Day is the member "day".
+	Day *runtime.Date `json:"day,omitzero"`
+	// Encoded is the member "encoded".
+	Encoded *runtime.Base64 `json:"encoded,omitzero"`
+	// Host is the member "host".
+	Host *string `json:"host,omitzero"`
+	// ID is the member "id".
+	ID *runtime.UUID `json:"id,omitzero"`
+	// Ip4 is the member "ip4".
+	Ip4 *runtime.IPv4 `json:"ip4,omitzero"`
+	// Ip6 is the member "ip6".
+	Ip6 *runtime.IPv6 `json:"ip6,omitzero"`
+	// Link is the member "link".
+	Link *runtime.URI `json:"link,omitzero"`
+	// Loose is the member "loose".
+	Loose json.RawMessage `json:"loose,omitzero"`
+	// Mail is the member "mail".
+	Mail *runtime.Email `json:"mail,omitzero"`
+	// Maybe is the member "maybe".
+	Maybe runtime.Opt[runtime.Date] `json:"maybe,omitzero"`
+	// Odd is the member "odd".
+	Odd *string `json:"odd,omitzero"`
+	// Ref is the member "ref".
+	Ref *runtime.URIReference `json:"ref,omitzero"`
+	// Short is the member "short". At most 20 characters.
+	Short *runtime.URI `json:"short,omitzero"`
+	// Size is the member "size".
+	Size *float64 `json:"size,omitzero"`
+	// Wait is the member "wait".
+	Wait *runtime.Duration `json:"wait,omitzero"`
+	// Whens is the member "whens".
 	Whens []runtime.DateTime `json:"whens,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -90,6 +109,7 @@ func (p SendParams) Validate() error {
 
 // SendResult is what [Client.Send] returns.
 type SendResult struct {
+	// When is the member "when".
 	When *runtime.DateTime `json:"when,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

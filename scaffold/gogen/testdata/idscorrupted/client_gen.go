@@ -52,10 +52,14 @@ func (c *Client) GetIssue(ctx context.Context, p GetIssueParams, opts ...runtime
 
 // GetIssueParams are the arguments of [Client.GetIssue].
 type GetIssueParams struct {
-	IssueNumber float64   `json:"issue_number"`
-	ID          *int64    `json:"id,omitzero"`
-	IDs         []float64 `json:"ids,omitzero"`
-	Snowflake   *string   `json:"snowflake,omitzero"`
+	// IssueNumber is the member "issue_number".
+	IssueNumber float64 `json:"issue_number"`
+	// ID is the member "id".
+	ID *int64 `json:"id,omitzero"`
+	// IDs is the member "ids".
+	IDs []float64 `json:"ids,omitzero"`
+	// Snowflake is the member "snowflake".
+	Snowflake *string `json:"snowflake,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -71,8 +75,10 @@ func (GetIssueParams) Validate() error { return nil }
 
 // GetIssueResult is what [Client.GetIssue] returns.
 type GetIssueResult struct {
-	ID   *float64 `json:"id,omitzero"`
-	Node *int64   `json:"node,omitzero"`
+	// ID is the member "id".
+	ID *float64 `json:"id,omitzero"`
+	// Node is the member "node".
+	Node *int64 `json:"node,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.

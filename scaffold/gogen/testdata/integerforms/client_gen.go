@@ -53,13 +53,18 @@ func (c *Client) Page(ctx context.Context, p PageParams, opts ...runtime.CallOpt
 
 // PageParams are the arguments of [Client.Page].
 type PageParams struct {
-	// At least 1.
-	Page   int64              `json:"page"`
-	ByName map[string]int64   `json:"byName,omitzero"`
-	Either *PageEither        `json:"either,omitzero"`
-	Kind   *PageKind          `json:"kind,omitzero"`
-	Maybe  runtime.Opt[int64] `json:"maybe,omitzero"`
-	Sizes  []int64            `json:"sizes,omitzero"`
+	// Page is the member "page". At least 1.
+	Page int64 `json:"page"`
+	// ByName is the member "byName".
+	ByName map[string]int64 `json:"byName,omitzero"`
+	// Either is the member "either".
+	Either *PageEither `json:"either,omitzero"`
+	// Kind is the member "kind".
+	Kind *PageKind `json:"kind,omitzero"`
+	// Maybe is the member "maybe".
+	Maybe runtime.Opt[int64] `json:"maybe,omitzero"`
+	// Sizes is the member "sizes".
+	Sizes []int64 `json:"sizes,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -81,6 +86,7 @@ func (p PageParams) Validate() error {
 
 // PageResult is what [Client.Page] returns.
 type PageResult struct {
+	// Total is the member "total".
 	Total int64 `json:"total"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -53,15 +53,21 @@ func (c *Client) Pick(ctx context.Context, p PickParams, opts ...runtime.CallOpt
 
 // PickParams are the arguments of [Client.Pick].
 type PickParams struct {
+	// Port is the member "port".
 	Port PickPort `json:"port"`
-	Dup  *PickDup `json:"dup,omitzero"`
-	// One of 0.5, 1, 2.5.
-	Float     *float64                   `json:"float,omitzero"`
-	List      []PickListItem             `json:"list,omitzero"`
-	Mixed     *PickMixed                 `json:"mixed,omitzero"`
+	// Dup is the member "dup".
+	Dup *PickDup `json:"dup,omitzero"`
+	// Float is the member "float". One of 0.5, 1, 2.5.
+	Float *float64 `json:"float,omitzero"`
+	// List is the member "list".
+	List []PickListItem `json:"list,omitzero"`
+	// Mixed is the member "mixed".
+	Mixed *PickMixed `json:"mixed,omitzero"`
+	// MixedNull is the member "mixedNull".
 	MixedNull runtime.Opt[PickMixedNull] `json:"mixedNull,omitzero"`
-	Untyped   *PickUntyped               `json:"untyped,omitzero"`
-	// One of true.
+	// Untyped is the member "untyped".
+	Untyped *PickUntyped `json:"untyped,omitzero"`
+	// Yes is the member "yes". One of true.
 	Yes *bool `json:"yes,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -89,7 +95,9 @@ func (p PickParams) Validate() error {
 
 // PickResult is what [Client.Pick] returns.
 type PickResult struct {
-	Port  PickResultPort   `json:"port"`
+	// Port is the member "port".
+	Port PickResultPort `json:"port"`
+	// Mixed is the member "mixed".
 	Mixed *PickResultMixed `json:"mixed,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -53,13 +53,20 @@ func (c *Client) Label(ctx context.Context, p LabelParams, opts ...runtime.CallO
 
 // LabelParams are the arguments of [Client.Label].
 type LabelParams struct {
-	Label       Label                       `json:"label"`
-	Both        *LabelBoth                  `json:"both,omitzero"`
-	ByName      map[string]LabelByNameValue `json:"byName,omitzero"`
-	Environment *LabelEnvironment           `json:"environment,omitzero"`
-	Labels      []LabelLabelsItem           `json:"labels,omitzero"`
-	Maybe       runtime.Opt[LabelMaybe]     `json:"maybe,omitzero"`
-	Types       *LabelTypes                 `json:"types,omitzero"`
+	// Label is the member "label".
+	Label Label `json:"label"`
+	// Both is the member "both".
+	Both *LabelBoth `json:"both,omitzero"`
+	// ByName is the member "byName".
+	ByName map[string]LabelByNameValue `json:"byName,omitzero"`
+	// Environment is the member "environment".
+	Environment *LabelEnvironment `json:"environment,omitzero"`
+	// Labels is the member "labels".
+	Labels []LabelLabelsItem `json:"labels,omitzero"`
+	// Maybe is the member "maybe".
+	Maybe runtime.Opt[LabelMaybe] `json:"maybe,omitzero"`
+	// Types is the member "types".
+	Types *LabelTypes `json:"types,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -85,7 +92,9 @@ func (p LabelParams) Validate() error {
 
 // LabelResult is what [Client.Label] returns.
 type LabelResult struct {
-	ID   LabelResultID       `json:"id"`
+	// ID is the member "id".
+	ID LabelResultID `json:"id"`
+	// When is the member "when".
 	When runtime.Opt[string] `json:"when,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -145,7 +154,9 @@ type LabelString string
 
 // LabelObject is an object that the tool label takes.
 type LabelObject struct {
-	Name  string    `json:"name"`
+	// Name is the member "name".
+	Name string `json:"name"`
+	// Color is the member "color".
 	Color *string   `json:"color,omitzero"`
 	_     [0]func() `mcp:"closed"`
 }
@@ -362,6 +373,7 @@ func (p LabelLabelsItemString) Validate() error { return codegen.Length(p, 1, -1
 
 // LabelLabelsItemObject is an object that the tool label takes.
 type LabelLabelsItemObject struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

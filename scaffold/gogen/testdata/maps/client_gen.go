@@ -53,16 +53,23 @@ func (c *Client) Put(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 
 // PutParams are the arguments of [Client.Put], none of them required: an option of the call.
 type PutParams struct {
-	Empty *PutEmpty                  `json:"empty,omitzero"`
-	Free  map[string]json.RawMessage `json:"free,omitzero"`
-	Lists map[string][]string        `json:"lists,omitzero"`
-	Maps  map[string]map[string]bool `json:"maps,omitzero"`
-	Named map[string]string          `json:"named,omitzero"`
-	Nulls map[string]*string         `json:"nulls,omitzero"`
-	// 1 to 2 members.
-	Sized   map[string]string          `json:"sized,omitzero"`
+	// Empty is the member "empty".
+	Empty *PutEmpty `json:"empty,omitzero"`
+	// Free is the member "free".
+	Free map[string]json.RawMessage `json:"free,omitzero"`
+	// Lists is the member "lists".
+	Lists map[string][]string `json:"lists,omitzero"`
+	// Maps is the member "maps".
+	Maps map[string]map[string]bool `json:"maps,omitzero"`
+	// Named is the member "named".
+	Named map[string]string `json:"named,omitzero"`
+	// Nulls is the member "nulls".
+	Nulls map[string]*string `json:"nulls,omitzero"`
+	// Sized is the member "sized". 1 to 2 members.
+	Sized map[string]string `json:"sized,omitzero"`
+	// Structs is the member "structs".
 	Structs map[string]PutStructsValue `json:"structs,omitzero"`
-	// Each: At least 0.
+	// Typed is the member "typed". Each: At least 0.
 	Typed map[string]int64 `json:"typed,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -96,6 +103,7 @@ func (p *PutEmpty) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p
 
 // PutStructsValue is an object that the tool put takes.
 type PutStructsValue struct {
+	// X is the member "x".
 	X float64   `json:"x"`
 	_ [0]func() `mcp:"closed"`
 }

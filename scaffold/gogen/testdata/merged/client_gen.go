@@ -55,17 +55,21 @@ func (c *Client) Merge(ctx context.Context, opts ...runtime.CallOption) (*runtim
 // MergeParams are the arguments of [Client.Merge], none of them required: an option of the call.
 type MergeParams struct {
 	// Described anew.
-	Alias  *MergeBaseXdf5d0909 `json:"alias,omitzero"`
-	Base   *MergeBaseX1fa4bb9d `json:"base,omitzero"`
-	Closed *MergeClosed        `json:"closed,omitzero"`
-	Enum   *MergeEnum          `json:"enum,omitzero"`
-	// 2 to 3 characters. Pattern ^a. Pattern z$.
+	Alias *MergeBaseXdf5d0909 `json:"alias,omitzero"`
+	// Base is the member "base".
+	Base *MergeBaseX1fa4bb9d `json:"base,omitzero"`
+	// Closed is the member "closed".
+	Closed *MergeClosed `json:"closed,omitzero"`
+	// Enum is the member "enum".
+	Enum *MergeEnum `json:"enum,omitzero"`
+	// Lengths is the member "lengths". 2 to 3 characters. Pattern ^a. Pattern z$.
 	Lengths *string `json:"lengths,omitzero"`
-	// At least 3. A multiple of 2.
+	// Narrow is the member "narrow". At least 3. A multiple of 2.
 	Narrow *int64 `json:"narrow,omitzero"`
-	// JSON: the schema allows no value.
-	Never   json.RawMessage `json:"never,omitzero"`
-	Sibling *MergeSibling   `json:"sibling,omitzero"`
+	// Never is the member "never". JSON: the schema allows no value.
+	Never json.RawMessage `json:"never,omitzero"`
+	// Sibling is the member "sibling".
+	Sibling *MergeSibling `json:"sibling,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -87,6 +91,7 @@ func (p MergeParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // MergeBaseXdf5d0909 is an object that the tool merge takes.
 type MergeBaseXdf5d0909 struct {
+	// ID is the member "id".
 	ID string `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -100,8 +105,10 @@ func (p *MergeBaseXdf5d0909) UnmarshalJSON(b []byte) error { return codegen.Unma
 
 // MergeBaseX1fa4bb9d is an object that the tool merge takes.
 type MergeBaseX1fa4bb9d struct {
-	ID   string `json:"id"`
-	More int64  `json:"more"`
+	// ID is the member "id".
+	ID string `json:"id"`
+	// More is the member "more".
+	More int64 `json:"more"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -114,6 +121,7 @@ func (p *MergeBaseX1fa4bb9d) UnmarshalJSON(b []byte) error { return codegen.Unma
 
 // MergeClosed is an object that the tool merge takes.
 type MergeClosed struct {
+	// A is the member "a".
 	A *string   `json:"a,omitzero"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -142,7 +150,9 @@ func (p MergeEnum) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // MergeSibling is an object that the tool merge takes.
 type MergeSibling struct {
-	ID          string  `json:"id"`
+	// ID is the member "id".
+	ID string `json:"id"`
+	// ExtraMember is the member "extra".
 	ExtraMember *string `json:"extra,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -161,7 +171,9 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 
 // RootParams are the arguments of [Client.Root].
 type RootParams struct {
-	A string  `json:"a"`
+	// A is the member "a".
+	A string `json:"a"`
+	// B is the member "b".
 	B *string `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

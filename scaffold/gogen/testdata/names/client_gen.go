@@ -63,20 +63,34 @@ func (c *Client) Empty(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // EmptyParams are the arguments of [Client.Empty], none of them required: an option of the call.
 type EmptyParams struct {
-	Empty       *string `json:"-,omitzero" name:""`
-	Dollar      *string `json:"$,omitzero"`
-	Ref         *string `json:"$ref,omitzero"`
-	Plus1       *int64  `json:"+1,omitzero"`
-	Minus       *string `json:"-,omitzero" name:"-"`
-	Minus1      *int64  `json:"-1,omitzero"`
-	X1st        *string `json:"1st,omitzero"`
+	// Empty is the member "".
+	Empty *string `json:"-,omitzero" name:""`
+	// Dollar is the member "$".
+	Dollar *string `json:"$,omitzero"`
+	// Ref is the member "$ref".
+	Ref *string `json:"$ref,omitzero"`
+	// Plus1 is the member "+1".
+	Plus1 *int64 `json:"+1,omitzero"`
+	// Minus is the member "-".
+	Minus *string `json:"-,omitzero" name:"-"`
+	// Minus1 is the member "-1".
+	Minus1 *int64 `json:"-1,omitzero"`
+	// X1st is the member "1st".
+	X1st *string `json:"1st,omitzero"`
+	// ABX6eeb766d is the member "a\"b".
 	ABX6eeb766d *string `json:"-,omitzero" name:"a\"b"`
+	// ABX240ad173 is the member "a,b".
 	ABX240ad173 *string `json:"-,omitzero" name:"a,b"`
+	// ABX20e7fb3a is the member "a\\b".
 	ABX20e7fb3a *string `json:"-,omitzero" name:"a\\b"`
+	// ABX3f098c13 is the member "a`b".
 	ABX3f098c13 *string "json:\"-,omitzero\" name:\"a`b\""
-	LineBreak   *string `json:"-,omitzero" name:"line\nbreak"`
-	TabBed      *string `json:"-,omitzero" name:"tab\tbed"`
-	U2013       *string `json:"-,omitzero" name:"–"`
+	// LineBreak is the member "line break".
+	LineBreak *string `json:"-,omitzero" name:"line\nbreak"`
+	// TabBed is the member "tab bed".
+	TabBed *string `json:"-,omitzero" name:"tab\tbed"`
+	// U2013 is the member "–".
+	U2013 *string `json:"-,omitzero" name:"–"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -100,6 +114,7 @@ func (c *Client) A(ctx context.Context, opts ...runtime.CallOption) (*runtime.To
 
 // AParams are the arguments of [Client.A], none of them required: an option of the call.
 type AParams struct {
+	// BC is the member "bC".
 	BC *AInputBC `json:"bC,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -119,6 +134,7 @@ func (p AParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // AInputBC is an object that the tool a takes.
 type AInputBC struct {
+	// D is the member "d".
 	D *string `json:"d,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -137,6 +153,7 @@ func (c *Client) AB(ctx context.Context, opts ...runtime.CallOption) (*runtime.T
 
 // ABParams are the arguments of [Client.AB], none of them required: an option of the call.
 type ABParams struct {
+	// C is the member "c".
 	C *ABInputC `json:"c,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -156,6 +173,7 @@ func (p ABParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ABInputC is an object that the tool a_b takes.
 type ABInputC struct {
+	// D is the member "d".
 	D *string `json:"d,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -174,6 +192,7 @@ func (c *Client) Client(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // ClientParams are the arguments of [Client.Client], none of them required: an option of the call.
 type ClientParams struct {
+	// Params is the member "params".
 	Params *ClientInputParams `json:"params,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -193,6 +212,7 @@ func (p ClientParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ClientInputParams is an object that the tool client takes.
 type ClientInputParams struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -212,6 +232,7 @@ func (c *Client) ClientParams(ctx context.Context, opts ...runtime.CallOption) (
 // ClientParamsParams are the arguments of [Client.ClientParams], none of them required: an option
 // of the call.
 type ClientParamsParams struct {
+	// X is the member "x".
 	X *string `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -236,7 +257,9 @@ func (c *Client) Enums(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // EnumsParams are the arguments of [Client.Enums], none of them required: an option of the call.
 type EnumsParams struct {
-	N  *EnumsN  `json:"n,omitzero"`
+	// N is the member "n".
+	N *EnumsN `json:"n,omitzero"`
+	// Op is the member "op".
 	Op *EnumsOp `json:"op,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -321,6 +344,7 @@ func (c *Client) GetUserKebab(ctx context.Context, opts ...runtime.CallOption) (
 // GetUserKebabParams are the arguments of [Client.GetUserKebab], none of them required: an option
 // of the call.
 type GetUserKebabParams struct {
+	// ID is the member "id".
 	ID *string `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -346,12 +370,18 @@ func (c *Client) GetHTTPSURL(ctx context.Context, opts ...runtime.CallOption) (*
 // GetHTTPSURLParams are the arguments of [Client.GetHTTPSURL], none of them required: an option of
 // the call.
 type GetHTTPSURLParams struct {
-	HTTPServer *string  `json:"HTTPServer,omitzero"`
-	MaxSize    *int64   `json:"MAX_SIZE,omitzero"`
-	URLs       []string `json:"URLs,omitzero"`
-	APIKey     *string  `json:"apiKey,omitzero"`
-	IDs        []string `json:"ids,omitzero"`
-	UTF8       *string  `json:"utf8,omitzero"`
+	// HTTPServer is the member "HTTPServer".
+	HTTPServer *string `json:"HTTPServer,omitzero"`
+	// MaxSize is the member "MAX_SIZE".
+	MaxSize *int64 `json:"MAX_SIZE,omitzero"`
+	// URLs is the member "URLs".
+	URLs []string `json:"URLs,omitzero"`
+	// APIKey is the member "apiKey".
+	APIKey *string `json:"apiKey,omitzero"`
+	// IDs is the member "ids".
+	IDs []string `json:"ids,omitzero"`
+	// UTF8 is the member "utf8".
+	UTF8 *string `json:"utf8,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -375,10 +405,14 @@ func (c *Client) GetUserSnake(ctx context.Context, p GetUserSnakeParams, opts ..
 
 // GetUserSnakeParams are the arguments of [Client.GetUserSnake].
 type GetUserSnakeParams struct {
-	UserIDKebab     string  `json:"user-id"`
+	// UserIDKebab is the member "user-id".
+	UserIDKebab string `json:"user-id"`
+	// UserIDX375a890f is the member "userID".
 	UserIDX375a890f *string `json:"userID,omitzero"`
+	// UserIDX84af6748 is the member "userId".
 	UserIDX84af6748 *string `json:"userId,omitzero"`
-	UserIDSnake     *string `json:"user_id,omitzero"`
+	// UserIDSnake is the member "user_id".
+	UserIDSnake *string `json:"user_id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -399,11 +433,16 @@ func (c *Client) New(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 
 // NewParams are the arguments of [Client.New], none of them required: an option of the call.
 type NewParams struct {
-	ExtraMember       *string `json:"extra,omitzero"`
+	// ExtraMember is the member "extra".
+	ExtraMember *string `json:"extra,omitzero"`
+	// MarshalJSONMember is the member "marshalJSON".
 	MarshalJSONMember *string `json:"marshalJSON,omitzero"`
-	Object            *string `json:"object,omitzero"`
-	RawMember         *string `json:"raw,omitzero"`
-	ValidateMember    *string `json:"validate,omitzero"`
+	// Object is the member "object".
+	Object *string `json:"object,omitzero"`
+	// RawMember is the member "raw".
+	RawMember *string `json:"raw,omitzero"`
+	// ValidateMember is the member "validate".
+	ValidateMember *string `json:"validate,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -427,13 +466,20 @@ func (c *Client) Type(ctx context.Context, opts ...runtime.CallOption) (*runtime
 
 // TypeParams are the arguments of [Client.Type], none of them required: an option of the call.
 type TypeParams struct {
-	Error  *string `json:"error,omitzero"`
-	Func   *string `json:"func,omitzero"`
-	Nil    *string `json:"nil,omitzero"`
-	Range  *string `json:"range,omitzero"`
-	Select *bool   `json:"select,omitzero"`
+	// Error is the member "error".
+	Error *string `json:"error,omitzero"`
+	// Func is the member "func".
+	Func *string `json:"func,omitzero"`
+	// Nil is the member "nil".
+	Nil *string `json:"nil,omitzero"`
+	// Range is the member "range".
+	Range *string `json:"range,omitzero"`
+	// Select is the member "select".
+	Select *bool `json:"select,omitzero"`
+	// String is the member "string".
 	String *string `json:"string,omitzero"`
-	Type   *string `json:"type,omitzero"`
+	// Type is the member "type".
+	Type *string `json:"type,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -457,9 +503,13 @@ func (c *Client) X日本(ctx context.Context, p X日本Params, opts ...runtime.C
 
 // X日本Params are the arguments of [Client.X日本].
 type X日本Params struct {
-	X日本 string  `json:"-" name:"日本"`
-	Xß  *string `json:"-,omitzero" name:"ß"`
+	// X日本 is the member "日本".
+	X日本 string `json:"-" name:"日本"`
+	// Xß is the member "ß".
+	Xß *string `json:"-,omitzero" name:"ß"`
+	// Été is the member "été".
 	Été *string `json:"-,omitzero" name:"été"`
+	// X名前 is the member "名前".
 	X名前 *string `json:"-,omitzero" name:"名前"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

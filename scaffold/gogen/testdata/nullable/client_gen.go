@@ -53,11 +53,16 @@ func (c *Client) Kinds(ctx context.Context, p KindsParams, opts ...runtime.CallO
 
 // KindsParams are the arguments of [Client.Kinds].
 type KindsParams struct {
-	Child *KindsChild        `json:"child" mcp:"null"`
-	Count *int64             `json:"count" mcp:"null"`
-	List  []*int64           `json:"list" mcp:"null"`
-	Map   map[string]*string `json:"map" mcp:"null"`
-	On    *bool              `json:"on" mcp:"null"`
+	// Child is the member "child".
+	Child *KindsChild `json:"child" mcp:"null"`
+	// Count is the member "count".
+	Count *int64 `json:"count" mcp:"null"`
+	// List is the member "list".
+	List []*int64 `json:"list" mcp:"null"`
+	// Map is the member "map".
+	Map map[string]*string `json:"map" mcp:"null"`
+	// On is the member "on".
+	On *bool `json:"on" mcp:"null"`
 	// The member "only" is always null and needs no field.
 	_ struct{} `const:"null" name:"only"`
 	// Extra holds members the schema does not name; nil is none.
@@ -75,6 +80,7 @@ func (KindsParams) Validate() error { return nil }
 
 // KindsChild is an object that the tool kinds takes.
 type KindsChild struct {
+	// ID is the member "id".
 	ID int64 `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -93,17 +99,28 @@ func (c *Client) Spellings(ctx context.Context, p SpellingsParams, opts ...runti
 
 // SpellingsParams are the arguments of [Client.Spellings].
 type SpellingsParams struct {
-	AnyOf     *string        `json:"anyOf" mcp:"null"`
-	Deep      *string        `json:"deep" mcp:"null"`
-	Enum      *SpellingsEnum `json:"enum" mcp:"null"`
-	Flag      *string        `json:"flag" mcp:"null"`
-	InDef     *string        `json:"inDef" mcp:"null"`
-	List      *string        `json:"list" mcp:"null"`
-	NullFirst *string        `json:"nullFirst" mcp:"null"`
-	OneOf     *string        `json:"oneOf" mcp:"null"`
-	Ref       *string        `json:"ref" mcp:"null"`
-	RefConst  *string        `json:"refConst" mcp:"null"`
-	RefEnum   *string        `json:"refEnum" mcp:"null"`
+	// AnyOf is the member "anyOf".
+	AnyOf *string `json:"anyOf" mcp:"null"`
+	// Deep is the member "deep".
+	Deep *string `json:"deep" mcp:"null"`
+	// Enum is the member "enum".
+	Enum *SpellingsEnum `json:"enum" mcp:"null"`
+	// Flag is the member "flag".
+	Flag *string `json:"flag" mcp:"null"`
+	// InDef is the member "inDef".
+	InDef *string `json:"inDef" mcp:"null"`
+	// List is the member "list".
+	List *string `json:"list" mcp:"null"`
+	// NullFirst is the member "nullFirst".
+	NullFirst *string `json:"nullFirst" mcp:"null"`
+	// OneOf is the member "oneOf".
+	OneOf *string `json:"oneOf" mcp:"null"`
+	// Ref is the member "ref".
+	Ref *string `json:"ref" mcp:"null"`
+	// RefConst is the member "refConst".
+	RefConst *string `json:"refConst" mcp:"null"`
+	// RefEnum is the member "refEnum".
+	RefEnum *string `json:"refEnum" mcp:"null"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

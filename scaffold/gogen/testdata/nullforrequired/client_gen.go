@@ -52,6 +52,7 @@ func (c *Client) CreateEntities(ctx context.Context, p CreateEntitiesParams, opt
 
 // CreateEntitiesParams are the arguments of [Client.CreateEntities].
 type CreateEntitiesParams struct {
+	// Entities is the member "entities".
 	Entities []CreateEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -68,6 +69,7 @@ func (CreateEntitiesParams) Validate() error { return nil }
 
 // CreateEntitiesResult is what [Client.CreateEntities] returns.
 type CreateEntitiesResult struct {
+	// Entities is the member "entities".
 	Entities []CreateEntitiesResultEntitiesItem `json:"entities"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -91,7 +93,9 @@ func (p CreateEntitiesResult) Validate() error {
 
 // CreateEntitiesItem is an object that the tool create_entities takes.
 type CreateEntitiesItem struct {
-	Name         string   `json:"name"`
+	// Name is the member "name".
+	Name string `json:"name"`
+	// Observations is the member "observations".
 	Observations []string `json:"observations"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -105,6 +109,7 @@ func (p *CreateEntitiesItem) UnmarshalJSON(b []byte) error { return codegen.Unma
 
 // CreateEntitiesResultEntitiesItem is an object that the tool create_entities returns.
 type CreateEntitiesResultEntitiesItem struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

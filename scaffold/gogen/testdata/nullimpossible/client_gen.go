@@ -51,10 +51,13 @@ func (c *Client) Search(ctx context.Context, p SearchParams, opts ...runtime.Cal
 
 // SearchParams are the arguments of [Client.Search].
 type SearchParams struct {
-	Fields []string               `json:"fields" mcp:"null"`
-	Any    runtime.Opt[SearchAny] `json:"any,omitzero"`
-	Limit  runtime.Opt[int64]     `json:"limit,omitzero"`
-	// The server's default: null.
+	// Fields is the member "fields".
+	Fields []string `json:"fields" mcp:"null"`
+	// Any is the member "any".
+	Any runtime.Opt[SearchAny] `json:"any,omitzero"`
+	// Limit is the member "limit".
+	Limit runtime.Opt[int64] `json:"limit,omitzero"`
+	// Next is the member "next". The server's default: null.
 	Next runtime.Opt[string] `json:"next,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -53,12 +53,17 @@ func (c *Client) IssueWrite(ctx context.Context, p IssueWriteParams, opts ...run
 
 // IssueWriteParams are the arguments of [Client.IssueWrite].
 type IssueWriteParams struct {
-	Method    IssueWriteMethod      `json:"method"`
+	// Method is the member "method".
+	Method IssueWriteMethod `json:"method"`
+	// Assignees is the member "assignees".
 	Assignees runtime.Opt[[]string] `json:"assignees,omitzero"`
-	Milestone runtime.Opt[float64]  `json:"milestone,omitzero"`
-	Title     *string               `json:"title,omitzero"`
-	Type      runtime.Opt[string]   `json:"type,omitzero"`
-	_         [0]func()             `mcp:"closed"`
+	// Milestone is the member "milestone".
+	Milestone runtime.Opt[float64] `json:"milestone,omitzero"`
+	// Title is the member "title".
+	Title *string `json:"title,omitzero"`
+	// Type is the member "type".
+	Type runtime.Opt[string] `json:"type,omitzero"`
+	_    [0]func()           `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -52,27 +52,29 @@ func (c *Client) Calc(ctx context.Context, opts ...runtime.CallOption) (*CalcRes
 
 // CalcParams are the arguments of [Client.Calc], none of them required: an option of the call.
 type CalcParams struct {
-	// 0 to 18446744073709551615. A multiple of 1.
+	// Big is the member "big". 0 to 18446744073709551615. A multiple of 1.
 	Big *json.Number `json:"big,omitzero"`
-	// 1 to 100. The server's default: 10.
+	// Bounded is the member "bounded". 1 to 100. The server's default: 10.
 	Bounded *int64 `json:"bounded,omitzero"`
-	// A multiple of 0.01.
-	Cents  *float64    `json:"cents,omitzero"`
+	// Cents is the member "cents". A multiple of 0.01.
+	Cents *float64 `json:"cents,omitzero"`
+	// Either is the member "either".
 	Either *CalcEither `json:"either,omitzero"`
-	// 1 to 9.
+	// Exclusive is the member "exclusive". 1 to 9.
 	Exclusive *int64 `json:"exclusive,omitzero"`
-	ID        *int64 `json:"id,omitzero"`
-	// Each: At least 0.
+	// ID is the member "id".
+	ID *int64 `json:"id,omitzero"`
+	// List is the member "list". Each: At least 0.
 	List []float64 `json:"list,omitzero"`
-	// More than 0.
+	// Old is the member "old". More than 0.
 	Old *float64 `json:"old,omitzero"`
-	// More than 0. Less than 1.
+	// Open is the member "open". More than 0. Less than 1.
 	Open *float64 `json:"open,omitzero"`
-	// 0 to 1.
+	// Ratio is the member "ratio". 0 to 1.
 	Ratio *float64 `json:"ratio,omitzero"`
-	// At most 9007199254740991.
+	// Safe is the member "safe". At most 9007199254740991.
 	Safe *int64 `json:"safe,omitzero"`
-	// A multiple of 5.
+	// Step is the member "step". A multiple of 5.
 	Step *int64 `json:"step,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -126,7 +128,9 @@ func (p CalcParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // CalcResult is what [Client.Calc] returns.
 type CalcResult struct {
-	ID    *int64   `json:"id,omitzero"`
+	// ID is the member "id".
+	ID *int64 `json:"id,omitzero"`
+	// Ratio is the member "ratio".
 	Ratio *float64 `json:"ratio,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -55,8 +55,11 @@ func (c *Client) Closed(ctx context.Context, opts ...runtime.CallOption) (*Close
 
 // ClosedParams are the arguments of [Client.Closed], none of them required: an option of the call.
 type ClosedParams struct {
-	A         *string          `json:"a,omitzero"`
-	Inner     *ClosedInner     `json:"inner,omitzero"`
+	// A is the member "a".
+	A *string `json:"a,omitzero"`
+	// Inner is the member "inner".
+	Inner *ClosedInner `json:"inner,omitzero"`
+	// OpenInner is the member "openInner".
 	OpenInner *ClosedOpenInner `json:"openInner,omitzero"`
 	_         [0]func()        `mcp:"closed"`
 }
@@ -75,6 +78,7 @@ func (p ClosedParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // ClosedResult is what [Client.Closed] returns.
 type ClosedResult struct {
+	// A is the member "a".
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -93,6 +97,7 @@ func (p ClosedResult) Validate() error { return codegen.NoExtra(p.Extra) }
 
 // ClosedInner is an object that the tool closed takes.
 type ClosedInner struct {
+	// B is the member "b".
 	B *string   `json:"b,omitzero"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -105,6 +110,7 @@ func (p *ClosedInner) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 
 // ClosedOpenInner is an object that the tool closed takes.
 type ClosedOpenInner struct {
+	// B is the member "b".
 	B *string `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -123,6 +129,7 @@ func (c *Client) Loose(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // LooseParams are the arguments of [Client.Loose], none of them required: an option of the call.
 type LooseParams struct {
+	// Loose is the member "loose".
 	Loose runtime.Opt[Loose] `json:"loose,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -142,6 +149,7 @@ func (p LooseParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Loose is an object that the tool loose takes.
 type Loose struct {
+	// A is the member "a".
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -162,6 +170,7 @@ func (c *Client) Open(ctx context.Context, opts ...runtime.CallOption) (*runtime
 
 // OpenParams are the arguments of [Client.Open], none of them required: an option of the call.
 type OpenParams struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -187,7 +196,9 @@ func (c *Client) Unevaluated(ctx context.Context, opts ...runtime.CallOption) (*
 // UnevaluatedParams are the arguments of [Client.Unevaluated], none of them required: an option of
 // the call.
 type UnevaluatedParams struct {
-	A *string   `json:"a,omitzero"`
+	// A is the member "a".
+	A *string `json:"a,omitzero"`
+	// B is the member "b".
 	B *string   `json:"b,omitzero"`
 	_ [0]func() `mcp:"closed"`
 }

@@ -57,6 +57,7 @@ func (c *Client) Discriminator(ctx context.Context, p DiscriminatorParams, opts 
 
 // DiscriminatorParams are the arguments of [Client.Discriminator].
 type DiscriminatorParams struct {
+	// Shape is the member "shape".
 	Shape DiscriminatorShape `json:"shape"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -73,6 +74,7 @@ func (p DiscriminatorParams) Validate() error { return codegen.At(p.Shape.Valida
 
 // DiscriminatorResult is what [Client.Discriminator] returns.
 type DiscriminatorResult struct {
+	// Event is the member "event".
 	Event DiscriminatorResultEvent `json:"event"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -135,7 +137,7 @@ func (p DiscriminatorShape) Validate() error {
 type DiscriminatorCircle struct {
 	// The member "kind" is always "circle" and needs no field.
 	_ struct{} `const:"\"circle\"" name:"kind"`
-	// More than 0.
+	// Radius is the member "radius". More than 0.
 	Radius float64 `json:"radius"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -155,8 +157,9 @@ func (p DiscriminatorCircle) Validate() error {
 // DiscriminatorSquare is an object that the tool discriminator takes.
 type DiscriminatorSquare struct {
 	// The member "kind" is always "square" and needs no field.
-	_    struct{} `const:"\"square\"" name:"kind"`
-	Side float64  `json:"side"`
+	_ struct{} `const:"\"square\"" name:"kind"`
+	// Side is the member "side".
+	Side float64 `json:"side"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -213,6 +216,7 @@ func (p DiscriminatorResultEvent) Validate() error {
 
 // DiscriminatorResultEventStart is an object that the tool discriminator returns.
 type DiscriminatorResultEventStart struct {
+	// At is the member "at".
 	At int64 `json:"at"`
 	// The member "type" is always "start" and needs no field.
 	_ struct{} `const:"\"start\"" name:"type"`
@@ -228,6 +232,7 @@ func (p *DiscriminatorResultEventStart) UnmarshalJSON(b []byte) error { return c
 
 // DiscriminatorResultEventStop is an object that the tool discriminator returns.
 type DiscriminatorResultEventStop struct {
+	// Code is the member "code".
 	Code int64 `json:"code"`
 	// The member "type" is always "stop" and needs no field.
 	_ struct{} `const:"\"stop\"" name:"type"`
@@ -248,8 +253,11 @@ func (c *Client) First(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // FirstParams are the arguments of [Client.First], none of them required: an option of the call.
 type FirstParams struct {
-	Exact  *FirstExact  `json:"exact,omitzero"`
-	List   []float64    `json:"list,omitzero"`
+	// Exact is the member "exact".
+	Exact *FirstExact `json:"exact,omitzero"`
+	// List is the member "list".
+	List []float64 `json:"list,omitzero"`
+	// Target is the member "target".
 	Target *FirstTarget `json:"target,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -308,6 +316,7 @@ func (p *FirstExact) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 
 // FirstExactA is an object that the tool first takes.
 type FirstExactA struct {
+	// A is the member "a".
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -321,6 +330,7 @@ func (p *FirstExactA) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 
 // FirstExactB is an object that the tool first takes.
 type FirstExactB struct {
+	// B is the member "b".
 	B int64 `json:"b"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -370,6 +380,7 @@ func (p *FirstTarget) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 
 // FirstTargetOption1 is an object that the tool first takes.
 type FirstTargetOption1 struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -383,6 +394,7 @@ func (p *FirstTargetOption1) UnmarshalJSON(b []byte) error { return codegen.Unma
 
 // FirstTargetOption2 is an object that the tool first takes.
 type FirstTargetOption2 struct {
+	// B is the member "b".
 	B *int64 `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -401,6 +413,7 @@ func (c *Client) Keys(ctx context.Context, p KeysParams, opts ...runtime.CallOpt
 
 // KeysParams are the arguments of [Client.Keys].
 type KeysParams struct {
+	// Parent is the member "parent".
 	Parent KeysParent `json:"parent"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -456,6 +469,7 @@ func (p KeysParent) Validate() error { return codegen.CheckArm[KeysParentUnknown
 
 // KeysParentPageID is an object that the tool keys takes.
 type KeysParentPageID struct {
+	// PageID is the member "page_id".
 	PageID string    `json:"page_id"`
 	_      [0]func() `mcp:"closed"`
 }
@@ -468,6 +482,7 @@ func (p *KeysParentPageID) UnmarshalJSON(b []byte) error { return codegen.Unmars
 
 // KeysParentDatabaseID is an object that the tool keys takes.
 type KeysParentDatabaseID struct {
+	// DatabaseID is the member "database_id".
 	DatabaseID string    `json:"database_id"`
 	_          [0]func() `mcp:"closed"`
 }
@@ -485,6 +500,7 @@ func (c *Client) SharedEnum(ctx context.Context, p SharedEnumParams, opts ...run
 
 // SharedEnumParams are the arguments of [Client.SharedEnum].
 type SharedEnumParams struct {
+	// Op is the member "op".
 	Op SharedEnumOp `json:"op"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -540,9 +556,11 @@ func (p SharedEnumOp) Validate() error { return codegen.CheckArm[SharedEnumOpUnk
 
 // SharedEnumOpAdd is an object that the tool shared_enum takes.
 type SharedEnumOpAdd struct {
-	Op    SharedEnumOpAddOp `json:"op"`
-	Value string            `json:"value"`
-	_     [0]func()         `mcp:"closed"`
+	// Op is the member "op".
+	Op SharedEnumOpAddOp `json:"op"`
+	// Value is the member "value".
+	Value string    `json:"value"`
+	_     [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -573,9 +591,11 @@ func (p SharedEnumOpAddOp) Valid() bool { return slices.Contains(p.Values(), p) 
 
 // SharedEnumOpRemove is an object that the tool shared_enum takes.
 type SharedEnumOpRemove struct {
-	Op   SharedEnumOpRemoveOp `json:"op"`
-	Path string               `json:"path"`
-	_    [0]func()            `mcp:"closed"`
+	// Op is the member "op".
+	Op SharedEnumOpRemoveOp `json:"op"`
+	// Path is the member "path".
+	Path string    `json:"path"`
+	_    [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

@@ -54,14 +54,21 @@ func (c *Client) Edit(ctx context.Context, opts ...runtime.CallOption) (*EditRes
 
 // EditParams are the arguments of [Client.Edit], none of them required: an option of the call.
 type EditParams struct {
-	Child runtime.Opt[EditChild]          `json:"child,omitzero"`
-	Count runtime.Opt[int64]              `json:"count,omitzero"`
-	Kind  runtime.Opt[EditKind]           `json:"kind,omitzero"`
-	List  runtime.Opt[[]string]           `json:"list,omitzero"`
-	Map   runtime.Opt[map[string]float64] `json:"map,omitzero"`
-	On    runtime.Opt[bool]               `json:"on,omitzero"`
-	// JSON: null is the only value.
-	Only json.RawMessage     `json:"only,omitzero"`
+	// Child is the member "child".
+	Child runtime.Opt[EditChild] `json:"child,omitzero"`
+	// Count is the member "count".
+	Count runtime.Opt[int64] `json:"count,omitzero"`
+	// Kind is the member "kind".
+	Kind runtime.Opt[EditKind] `json:"kind,omitzero"`
+	// List is the member "list".
+	List runtime.Opt[[]string] `json:"list,omitzero"`
+	// Map is the member "map".
+	Map runtime.Opt[map[string]float64] `json:"map,omitzero"`
+	// On is the member "on".
+	On runtime.Opt[bool] `json:"on,omitzero"`
+	// Only is the member "only". JSON: null is the only value.
+	Only json.RawMessage `json:"only,omitzero"`
+	// Text is the member "text".
 	Text runtime.Opt[string] `json:"text,omitzero"`
 	_    [0]func()           `mcp:"closed"`
 }
@@ -83,8 +90,10 @@ func (p EditParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // EditResult is what [Client.Edit] returns.
 type EditResult struct {
-	Count runtime.Opt[int64]  `json:"count,omitzero"`
-	Text  runtime.Opt[string] `json:"text,omitzero"`
+	// Count is the member "count".
+	Count runtime.Opt[int64] `json:"count,omitzero"`
+	// Text is the member "text".
+	Text runtime.Opt[string] `json:"text,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.
@@ -102,8 +111,9 @@ func (EditResult) Validate() error { return nil }
 
 // EditChild is an object that the tool edit takes.
 type EditChild struct {
-	Next runtime.Opt[EditChildNext] `json:"next,omitzero"`
-	_    [0]func()                  `mcp:"closed"`
+	// Next is the member "next".
+	Next runtime.Opt[EditChild] `json:"next,omitzero"`
+	_    [0]func()              `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -111,18 +121,6 @@ func (p EditChild) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *EditChild) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// EditChildNext is an object that the tool edit takes.
-type EditChildNext struct {
-	Next runtime.Opt[EditChildNext] `json:"next,omitzero"`
-	_    [0]func()                  `mcp:"closed"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p EditChildNext) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *EditChildNext) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // EditKind is one of the values that the tool edit knows.
 type EditKind string

@@ -53,14 +53,22 @@ func (c *Client) Find(ctx context.Context, opts ...runtime.CallOption) (*runtime
 
 // FindParams are the arguments of [Client.Find], none of them required: an option of the call.
 type FindParams struct {
-	Any   json.RawMessage  `json:"any,omitzero"`
-	Child *FindChild       `json:"child,omitzero"`
-	Count *int64           `json:"count,omitzero"`
-	List  []string         `json:"list,omitzero"`
-	Map   map[string]int64 `json:"map,omitzero"`
-	On    *bool            `json:"on,omitzero"`
-	Ratio *float64         `json:"ratio,omitzero"`
-	Text  *string          `json:"text,omitzero"`
+	// Any is the member "any".
+	Any json.RawMessage `json:"any,omitzero"`
+	// Child is the member "child".
+	Child *FindChild `json:"child,omitzero"`
+	// Count is the member "count".
+	Count *int64 `json:"count,omitzero"`
+	// List is the member "list".
+	List []string `json:"list,omitzero"`
+	// Map is the member "map".
+	Map map[string]int64 `json:"map,omitzero"`
+	// On is the member "on".
+	On *bool `json:"on,omitzero"`
+	// Ratio is the member "ratio".
+	Ratio *float64 `json:"ratio,omitzero"`
+	// Text is the member "text".
+	Text *string `json:"text,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -79,6 +87,7 @@ func (p FindParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // FindChild is an object that the tool find takes.
 type FindChild struct {
+	// ID is the member "id".
 	ID *int64 `json:"id,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -102,7 +111,9 @@ func (c *Client) One(ctx context.Context, p OneParams, opts ...runtime.CallOptio
 
 // OneParams are the arguments of [Client.One].
 type OneParams struct {
-	ID   string  `json:"id"`
+	// ID is the member "id".
+	ID string `json:"id"`
+	// Note is the member "note".
 	Note *string `json:"note,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -53,12 +53,16 @@ func (c *Client) Headers(ctx context.Context, opts ...runtime.CallOption) (*runt
 // HeadersParams are the arguments of [Client.Headers], none of them required: an option of the
 // call.
 type HeadersParams struct {
+	// Fixed is the member "fixed".
 	Fixed *HeadersFixed `json:"fixed,omitzero"`
-	// Each: At least 1 character.
-	Headers   map[string]string          `json:"headers,omitzero"`
+	// Headers is the member "headers". Each: At least 1 character.
+	Headers map[string]string `json:"headers,omitzero"`
+	// Lookahead is the member "lookahead".
 	Lookahead map[string]json.RawMessage `json:"lookahead,omitzero"`
-	Open      map[string]json.RawMessage `json:"open,omitzero"`
-	Two       map[string]json.RawMessage `json:"two,omitzero"`
+	// Open is the member "open".
+	Open map[string]json.RawMessage `json:"open,omitzero"`
+	// Two is the member "two".
+	Two map[string]json.RawMessage `json:"two,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -80,7 +84,7 @@ func (p HeadersParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // HeadersFixed is an object that the tool headers takes.
 type HeadersFixed struct {
-	// At least 5.
+	// ID is the member "id". At least 5.
 	ID int64 `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -57,43 +57,79 @@ func (c *Client) All(ctx context.Context, p AllParams, opts ...runtime.CallOptio
 
 // AllParams are the arguments of [Client.All].
 type AllParams struct {
-	NullAny      *AllNullAny                   `json:"nullAny" mcp:"null"`
-	NullCount    *int64                        `json:"nullCount" mcp:"null"`
-	NullFlag     *bool                         `json:"nullFlag" mcp:"null"`
-	NullLevel    *AllNullLevel                 `json:"nullLevel" mcp:"null"`
-	NullList     []string                      `json:"nullList" mcp:"null"`
-	NullMap      map[string]int64              `json:"nullMap" mcp:"null"`
-	NullPoint    *AllNullPoint                 `json:"nullPoint" mcp:"null"`
-	NullRatio    *float64                      `json:"nullRatio" mcp:"null"`
-	NullText     *string                       `json:"nullText" mcp:"null"`
-	ReqAny       json.RawMessage               `json:"reqAny"`
-	ReqCount     int64                         `json:"reqCount"`
-	ReqFlag      bool                          `json:"reqFlag"`
-	ReqLevel     AllReqLevel                   `json:"reqLevel"`
-	ReqList      []string                      `json:"reqList"`
-	ReqMap       map[string]int64              `json:"reqMap"`
-	ReqPoint     AllReqPoint                   `json:"reqPoint"`
-	ReqRatio     float64                       `json:"reqRatio"`
-	ReqText      string                        `json:"reqText"`
-	OptAny       json.RawMessage               `json:"optAny,omitzero"`
-	OptCount     *int64                        `json:"optCount,omitzero"`
-	OptFlag      *bool                         `json:"optFlag,omitzero"`
-	OptLevel     *AllOptLevel                  `json:"optLevel,omitzero"`
-	OptList      []string                      `json:"optList,omitzero"`
-	OptMap       map[string]int64              `json:"optMap,omitzero"`
-	OptNullAny   json.RawMessage               `json:"optNullAny,omitzero"`
-	OptNullCount runtime.Opt[int64]            `json:"optNullCount,omitzero"`
-	OptNullFlag  runtime.Opt[bool]             `json:"optNullFlag,omitzero"`
-	OptNullLevel runtime.Opt[AllOptNullLevel]  `json:"optNullLevel,omitzero"`
-	OptNullList  runtime.Opt[[]string]         `json:"optNullList,omitzero"`
-	OptNullMap   runtime.Opt[map[string]int64] `json:"optNullMap,omitzero"`
-	OptNullPoint runtime.Opt[AllOptNullPoint]  `json:"optNullPoint,omitzero"`
-	OptNullRatio runtime.Opt[float64]          `json:"optNullRatio,omitzero"`
-	OptNullText  runtime.Opt[string]           `json:"optNullText,omitzero"`
-	OptPoint     *AllOptPoint                  `json:"optPoint,omitzero"`
-	OptRatio     *float64                      `json:"optRatio,omitzero"`
-	OptText      *string                       `json:"optText,omitzero"`
-	_            [0]func()                     `mcp:"closed"`
+	// NullAny is the member "nullAny".
+	NullAny *AllNullAny `json:"nullAny" mcp:"null"`
+	// NullCount is the member "nullCount".
+	NullCount *int64 `json:"nullCount" mcp:"null"`
+	// NullFlag is the member "nullFlag".
+	NullFlag *bool `json:"nullFlag" mcp:"null"`
+	// NullLevel is the member "nullLevel".
+	NullLevel *AllNullLevel `json:"nullLevel" mcp:"null"`
+	// NullList is the member "nullList".
+	NullList []string `json:"nullList" mcp:"null"`
+	// NullMap is the member "nullMap".
+	NullMap map[string]int64 `json:"nullMap" mcp:"null"`
+	// NullPoint is the member "nullPoint".
+	NullPoint *AllNullPoint `json:"nullPoint" mcp:"null"`
+	// NullRatio is the member "nullRatio".
+	NullRatio *float64 `json:"nullRatio" mcp:"null"`
+	// NullText is the member "nullText".
+	NullText *string `json:"nullText" mcp:"null"`
+	// ReqAny is the member "reqAny".
+	ReqAny json.RawMessage `json:"reqAny"`
+	// ReqCount is the member "reqCount".
+	ReqCount int64 `json:"reqCount"`
+	// ReqFlag is the member "reqFlag".
+	ReqFlag bool `json:"reqFlag"`
+	// ReqLevel is the member "reqLevel".
+	ReqLevel AllReqLevel `json:"reqLevel"`
+	// ReqList is the member "reqList".
+	ReqList []string `json:"reqList"`
+	// ReqMap is the member "reqMap".
+	ReqMap map[string]int64 `json:"reqMap"`
+	// ReqPoint is the member "reqPoint".
+	ReqPoint AllReqPoint `json:"reqPoint"`
+	// ReqRatio is the member "reqRatio".
+	ReqRatio float64 `json:"reqRatio"`
+	// ReqText is the member "reqText".
+	ReqText string `json:"reqText"`
+	// OptAny is the member "optAny".
+	OptAny json.RawMessage `json:"optAny,omitzero"`
+	// OptCount is the member "optCount".
+	OptCount *int64 `json:"optCount,omitzero"`
+	// OptFlag is the member "optFlag".
+	OptFlag *bool `json:"optFlag,omitzero"`
+	// OptLevel is the member "optLevel".
+	OptLevel *AllOptLevel `json:"optLevel,omitzero"`
+	// OptList is the member "optList".
+	OptList []string `json:"optList,omitzero"`
+	// OptMap is the member "optMap".
+	OptMap map[string]int64 `json:"optMap,omitzero"`
+	// OptNullAny is the member "optNullAny".
+	OptNullAny json.RawMessage `json:"optNullAny,omitzero"`
+	// OptNullCount is the member "optNullCount".
+	OptNullCount runtime.Opt[int64] `json:"optNullCount,omitzero"`
+	// OptNullFlag is the member "optNullFlag".
+	OptNullFlag runtime.Opt[bool] `json:"optNullFlag,omitzero"`
+	// OptNullLevel is the member "optNullLevel".
+	OptNullLevel runtime.Opt[AllOptNullLevel] `json:"optNullLevel,omitzero"`
+	// OptNullList is the member "optNullList".
+	OptNullList runtime.Opt[[]string] `json:"optNullList,omitzero"`
+	// OptNullMap is the member "optNullMap".
+	OptNullMap runtime.Opt[map[string]int64] `json:"optNullMap,omitzero"`
+	// OptNullPoint is the member "optNullPoint".
+	OptNullPoint runtime.Opt[AllOptNullPoint] `json:"optNullPoint,omitzero"`
+	// OptNullRatio is the member "optNullRatio".
+	OptNullRatio runtime.Opt[float64] `json:"optNullRatio,omitzero"`
+	// OptNullText is the member "optNullText".
+	OptNullText runtime.Opt[string] `json:"optNullText,omitzero"`
+	// OptPoint is the member "optPoint".
+	OptPoint *AllOptPoint `json:"optPoint,omitzero"`
+	// OptRatio is the member "optRatio".
+	OptRatio *float64 `json:"optRatio,omitzero"`
+	// OptText is the member "optText".
+	OptText *string   `json:"optText,omitzero"`
+	_       [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -177,7 +213,9 @@ func (p AllNullLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // AllNullPoint is an object that the tool all takes.
 type AllNullPoint struct {
-	X float64   `json:"x"`
+	// X is the member "x".
+	X float64 `json:"x"`
+	// Y is the member "y".
 	Y float64   `json:"y"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -207,7 +245,9 @@ func (p AllReqLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // AllReqPoint is an object that the tool all takes.
 type AllReqPoint struct {
-	X float64   `json:"x"`
+	// X is the member "x".
+	X float64 `json:"x"`
+	// Y is the member "y".
 	Y float64   `json:"y"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -254,7 +294,9 @@ func (p AllOptNullLevel) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // AllOptNullPoint is an object that the tool all takes.
 type AllOptNullPoint struct {
-	X float64   `json:"x"`
+	// X is the member "x".
+	X float64 `json:"x"`
+	// Y is the member "y".
 	Y float64   `json:"y"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -267,7 +309,9 @@ func (p *AllOptNullPoint) UnmarshalJSON(b []byte) error { return codegen.Unmarsh
 
 // AllOptPoint is an object that the tool all takes.
 type AllOptPoint struct {
-	X float64   `json:"x"`
+	// X is the member "x".
+	X float64 `json:"x"`
+	// Y is the member "y".
 	Y float64   `json:"y"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -290,11 +334,16 @@ func (c *Client) Lists(ctx context.Context, p ListsParams, opts ...runtime.CallO
 
 // ListsParams are the arguments of [Client.Lists].
 type ListsParams struct {
-	Nested    [][]string          `json:"nested"`
-	ByName    map[string][]string `json:"byName,omitzero"`
-	Ints      []int64             `json:"ints,omitzero"`
-	NullItems []*string           `json:"nullItems,omitzero"`
-	Points    []ListsPointsItem   `json:"points,omitzero"`
+	// Nested is the member "nested".
+	Nested [][]string `json:"nested"`
+	// ByName is the member "byName".
+	ByName map[string][]string `json:"byName,omitzero"`
+	// Ints is the member "ints".
+	Ints []int64 `json:"ints,omitzero"`
+	// NullItems is the member "nullItems".
+	NullItems []*string `json:"nullItems,omitzero"`
+	// Points is the member "points".
+	Points []ListsPointsItem `json:"points,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -310,7 +359,9 @@ func (ListsParams) Validate() error { return nil }
 
 // ListsPointsItem is an object that the tool lists takes.
 type ListsPointsItem struct {
-	X float64   `json:"x"`
+	// X is the member "x".
+	X float64 `json:"x"`
+	// Y is the member "y".
 	Y float64   `json:"y"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -333,6 +384,7 @@ func (c *Client) Open(ctx context.Context, p OpenParams, opts ...runtime.CallOpt
 
 // OpenParams are the arguments of [Client.Open].
 type OpenParams struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -354,6 +406,7 @@ func (c *Client) TypedRest(ctx context.Context, p TypedRestParams, opts ...runti
 
 // TypedRestParams are the arguments of [Client.TypedRest].
 type TypedRestParams struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]int64 `json:"-" mcp:"rest"`

@@ -58,6 +58,7 @@ func (c *Client) Draft7(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // Draft7Params are the arguments of [Client.Draft7], none of them required: an option of the call.
 type Draft7Params struct {
+	// Item is the member "item".
 	Item *Draft7ItemKind `json:"item,omitzero"`
 	// The same definition again.
 	OtherMember *Draft7ItemKind `json:"other,omitzero"`
@@ -125,6 +126,7 @@ func (c *Client) ID(ctx context.Context, opts ...runtime.CallOption) (*runtime.T
 
 // IDParams are the arguments of [Client.ID], none of them required: an option of the call.
 type IDParams struct {
+	// X is the member "x".
 	X *int64 `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -149,6 +151,7 @@ func (c *Client) Impossible(ctx context.Context, p ImpossibleParams, opts ...run
 
 // ImpossibleParams are the arguments of [Client.Impossible].
 type ImpossibleParams struct {
+	// A is the member "a".
 	A ImpossibleA `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -165,6 +168,7 @@ func (p ImpossibleParams) Validate() error { return codegen.At(p.A.Validate(), "
 
 // ImpossibleA is an object that the tool impossible takes.
 type ImpossibleA struct {
+	// B is the member "b".
 	B ImpossibleB `json:"b"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -181,6 +185,7 @@ func (p ImpossibleA) Validate() error { return codegen.At(p.B.Validate(), "b") }
 
 // ImpossibleB is an object that the tool impossible takes.
 type ImpossibleB struct {
+	// A is the member "a".
 	A *ImpossibleA `json:"a" mcp:"indirect"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -204,8 +209,10 @@ func (c *Client) Lists(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // ListsParams are the arguments of [Client.Lists], none of them required: an option of the call.
 type ListsParams struct {
-	Deep  ListsDeep                   `json:"deep,omitzero"`
-	Table map[string]*ListsTableValue `json:"table,omitzero"`
+	// Deep is the member "deep".
+	Deep ListsDeep `json:"deep,omitzero"`
+	// Table is the member "table".
+	Table ListsTable `json:"table,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -225,8 +232,8 @@ func (p ListsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 // ListsDeep is a list that the tool lists takes.
 type ListsDeep []ListsDeep
 
-// ListsTableValue is a map that the tool lists takes.
-type ListsTableValue map[string]*ListsTableValue
+// ListsTable is a map that the tool lists takes.
+type ListsTable map[string]*ListsTable
 
 // Loops calls the tool "loops".
 func (c *Client) Loops(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
@@ -235,22 +242,27 @@ func (c *Client) Loops(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // LoopsParams are the arguments of [Client.Loops], none of them required: an option of the call.
 type LoopsParams struct {
+	// All is the member "all".
 	All *string `json:"all,omitzero"`
-	// JSON: the reference #spot leads nowhere.
+	// Anchor is the member "anchor". JSON: the reference #spot leads nowhere.
 	Anchor json.RawMessage `json:"anchor,omitzero"`
-	// JSON: rules without a type ($dynamicRef).
-	Dyn     json.RawMessage `json:"dyn,omitzero"`
-	Escaped *string         `json:"escaped,omitzero"`
-	// JSON: the reference https://example.com/schema.json leads to another document.
-	Far    json.RawMessage `json:"far,omitzero"`
-	Inline *LoopsShape     `json:"inline,omitzero"`
-	// JSON: the reference #/$defs/None leads nowhere.
+	// Dyn is the member "dyn". JSON: rules without a type ($dynamicRef).
+	Dyn json.RawMessage `json:"dyn,omitzero"`
+	// Escaped is the member "escaped".
+	Escaped *string `json:"escaped,omitzero"`
+	// Far is the member "far". JSON: the reference https://example.com/schema.json leads to another
+	// document.
+	Far json.RawMessage `json:"far,omitzero"`
+	// Inline is the member "inline".
+	Inline *LoopsShape `json:"inline,omitzero"`
+	// Nowhere is the member "nowhere". JSON: the reference #/$defs/None leads nowhere.
 	Nowhere json.RawMessage `json:"nowhere,omitzero"`
-	// JSON: the reference leads back to itself.
+	// Ping is the member "ping". JSON: the reference leads back to itself.
 	Ping json.RawMessage `json:"ping,omitzero"`
-	// JSON: the reference leads back to itself.
-	Self  json.RawMessage `json:"self,omitzero"`
-	Shape *LoopsShape     `json:"shape,omitzero"`
+	// Self is the member "self". JSON: the reference leads back to itself.
+	Self json.RawMessage `json:"self,omitzero"`
+	// Shape is the member "shape".
+	Shape *LoopsShape `json:"shape,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -269,6 +281,7 @@ func (p LoopsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // LoopsShape is an object that the tool loops takes.
 type LoopsShape struct {
+	// W is the member "w".
 	W *float64 `json:"w,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -288,8 +301,10 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 
 // RootParams are the arguments of [Client.Root].
 type RootParams struct {
-	Name string       `json:"name"`
-	Sub  []RootParams `json:"sub,omitzero"`
+	// Name is the member "name".
+	Name string `json:"name"`
+	// Sub is the member "sub".
+	Sub []RootParams `json:"sub,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -305,7 +320,9 @@ func (RootParams) Validate() error { return nil }
 
 // RootResult is what [Client.Root] returns.
 type RootResult struct {
-	Ok    bool        `json:"ok"`
+	// Ok is the member "ok".
+	Ok bool `json:"ok"`
+	// Again is the member "again".
 	Again *RootResult `json:"again,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -329,6 +346,7 @@ func (c *Client) Tree(ctx context.Context, p TreeParams, opts ...runtime.CallOpt
 
 // TreeParams are the arguments of [Client.Tree].
 type TreeParams struct {
+	// Root is the member "root".
 	Root TreeNode `json:"root"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -345,10 +363,14 @@ func (TreeParams) Validate() error { return nil }
 
 // TreeNode is an object that the tool tree takes.
 type TreeNode struct {
-	Value    string                      `json:"value"`
-	Children []TreeNode                  `json:"children,omitzero"`
-	Next     *TreeNode                   `json:"next,omitzero"`
-	Parent   runtime.Opt[TreeNodeParent] `json:"parent,omitzero"`
+	// Value is the member "value".
+	Value string `json:"value"`
+	// Children is the member "children".
+	Children []TreeNode `json:"children,omitzero"`
+	// Next is the member "next".
+	Next *TreeNode `json:"next,omitzero"`
+	// Parent is the member "parent".
+	Parent runtime.Opt[TreeNode] `json:"parent,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -358,22 +380,6 @@ func (p TreeNode) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *TreeNode) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// TreeNodeParent is an object that the tool tree takes.
-type TreeNodeParent struct {
-	Value    string                      `json:"value"`
-	Children []TreeNode                  `json:"children,omitzero"`
-	Next     *TreeNode                   `json:"next,omitzero"`
-	Parent   runtime.Opt[TreeNodeParent] `json:"parent,omitzero"`
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p TreeNodeParent) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *TreeNodeParent) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {

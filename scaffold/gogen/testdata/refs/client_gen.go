@@ -58,14 +58,19 @@ func (c *Client) Anchors(ctx context.Context, opts ...runtime.CallOption) (*runt
 // AnchorsParams are the arguments of [Client.Anchors], none of them required: an option of the
 // call.
 type AnchorsParams struct {
-	Abs     *int64        `json:"abs,omitzero"`
-	Escaped *string       `json:"escaped,omitzero"`
-	Inline  *AnchorsShape `json:"inline,omitzero"`
-	Inner   *AnchorsI     `json:"inner,omitzero"`
-	// At most 3 characters.
-	Rel   *string       `json:"rel,omitzero"`
+	// Abs is the member "abs".
+	Abs *int64 `json:"abs,omitzero"`
+	// Escaped is the member "escaped".
+	Escaped *string `json:"escaped,omitzero"`
+	// Inline is the member "inline".
+	Inline *AnchorsShape `json:"inline,omitzero"`
+	// Inner is the member "inner".
+	Inner *AnchorsI `json:"inner,omitzero"`
+	// Rel is the member "rel". At most 3 characters.
+	Rel *string `json:"rel,omitzero"`
+	// Shape is the member "shape".
 	Shape *AnchorsShape `json:"shape,omitzero"`
-	// At most 3 characters.
+	// Spot is the member "spot". At most 3 characters.
 	Spot *string `json:"spot,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -90,6 +95,7 @@ func (p AnchorsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // AnchorsShape is an object that the tool anchors takes.
 type AnchorsShape struct {
+	// W is the member "w".
 	W *float64 `json:"w,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -103,6 +109,7 @@ func (p *AnchorsShape) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(
 
 // AnchorsI is an object that the tool anchors takes.
 type AnchorsI struct {
+	// Y is the member "y".
 	Y *bool `json:"y,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -122,8 +129,10 @@ func (c *Client) Draft07(ctx context.Context, opts ...runtime.CallOption) (*runt
 // Draft07Params are the arguments of [Client.Draft07], none of them required: an option of the
 // call.
 type Draft07Params struct {
-	Item    *Draft07ItemKind `json:"item,omitzero"`
-	Sibling *Draft07Colour   `json:"sibling,omitzero"`
+	// Item is the member "item".
+	Item *Draft07ItemKind `json:"item,omitzero"`
+	// Sibling is the member "sibling".
+	Sibling *Draft07Colour `json:"sibling,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -147,6 +156,7 @@ func (p Draft07Params) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // Draft07ItemKind is an object that the tool draft07 takes.
 type Draft07ItemKind struct {
+	// Color is the member "color".
 	Color *Draft07Colour `json:"color,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -187,8 +197,10 @@ func (c *Client) Lists(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // ListsParams are the arguments of [Client.Lists], none of them required: an option of the call.
 type ListsParams struct {
-	Deep  ListsDeep                   `json:"deep,omitzero"`
-	Table map[string]*ListsTableValue `json:"table,omitzero"`
+	// Deep is the member "deep".
+	Deep ListsDeep `json:"deep,omitzero"`
+	// Table is the member "table".
+	Table ListsTable `json:"table,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -208,8 +220,8 @@ func (p ListsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 // ListsDeep is a list that the tool lists takes.
 type ListsDeep []ListsDeep
 
-// ListsTableValue is a map that the tool lists takes.
-type ListsTableValue map[string]*ListsTableValue
+// ListsTable is a map that the tool lists takes.
+type ListsTable map[string]*ListsTable
 
 // Mutual calls the tool "mutual".
 func (c *Client) Mutual(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
@@ -218,6 +230,7 @@ func (c *Client) Mutual(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // MutualParams are the arguments of [Client.Mutual], none of them required: an option of the call.
 type MutualParams struct {
+	// A is the member "a".
 	A *MutualA `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -237,8 +250,10 @@ func (p MutualParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // MutualA is an object that the tool mutual takes.
 type MutualA struct {
+	// B is the member "b".
 	B *MutualB `json:"b,omitzero"`
-	N *int64   `json:"n,omitzero"`
+	// N is the member "n".
+	N *int64 `json:"n,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -251,6 +266,7 @@ func (p *MutualA) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p)
 
 // MutualB is an object that the tool mutual takes.
 type MutualB struct {
+	// A is the member "a".
 	A MutualA `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -270,8 +286,10 @@ func (c *Client) Root(ctx context.Context, p RootParams, opts ...runtime.CallOpt
 
 // RootParams are the arguments of [Client.Root].
 type RootParams struct {
-	Name string       `json:"name"`
-	Sub  []RootParams `json:"sub,omitzero"`
+	// Name is the member "name".
+	Name string `json:"name"`
+	// Sub is the member "sub".
+	Sub []RootParams `json:"sub,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -287,7 +305,9 @@ func (RootParams) Validate() error { return nil }
 
 // RootResult is what [Client.Root] returns.
 type RootResult struct {
-	Ok    bool        `json:"ok"`
+	// Ok is the member "ok".
+	Ok bool `json:"ok"`
+	// Again is the member "again".
 	Again *RootResult `json:"again,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -311,6 +331,7 @@ func (c *Client) Tree(ctx context.Context, p TreeParams, opts ...runtime.CallOpt
 
 // TreeParams are the arguments of [Client.Tree].
 type TreeParams struct {
+	// Root is the member "root".
 	Root TreeNode `json:"root"`
 	// The same definition again.
 	OtherMember *TreeNode `json:"other,omitzero"`
@@ -334,13 +355,17 @@ func (p TreeParams) Validate() error {
 
 // TreeNode is an object that the tool tree takes.
 type TreeNode struct {
-	// At least 1 character.
-	Value    string                      `json:"value"`
-	ByName   map[string]TreeNode         `json:"byName,omitzero"`
-	Children []TreeNode                  `json:"children,omitzero"`
-	Next     *TreeNode                   `json:"next,omitzero"`
-	Parent   runtime.Opt[TreeNodeParent] `json:"parent,omitzero"`
-	_        [0]func()                   `mcp:"closed"`
+	// Value is the member "value". At least 1 character.
+	Value string `json:"value"`
+	// ByName is the member "byName".
+	ByName map[string]TreeNode `json:"byName,omitzero"`
+	// Children is the member "children".
+	Children []TreeNode `json:"children,omitzero"`
+	// Next is the member "next".
+	Next *TreeNode `json:"next,omitzero"`
+	// Parent is the member "parent".
+	Parent runtime.Opt[TreeNode] `json:"parent,omitzero"`
+	_      [0]func()             `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -356,35 +381,7 @@ func (p TreeNode) Validate() error {
 		codegen.At(codegen.EachValue(p.ByName, TreeNode.Validate), "byName"),
 		codegen.At(codegen.Each(p.Children, TreeNode.Validate), "children"),
 		codegen.At(codegen.If(p.Next, TreeNode.Validate), "next"),
-		codegen.At(codegen.IfOpt(p.Parent, TreeNodeParent.Validate), "parent"),
-	)
-}
-
-// TreeNodeParent is an object that the tool tree takes.
-type TreeNodeParent struct {
-	// At least 1 character.
-	Value    string                      `json:"value"`
-	ByName   map[string]TreeNode         `json:"byName,omitzero"`
-	Children []TreeNode                  `json:"children,omitzero"`
-	Next     *TreeNode                   `json:"next,omitzero"`
-	Parent   runtime.Opt[TreeNodeParent] `json:"parent,omitzero"`
-	_        [0]func()                   `mcp:"closed"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p TreeNodeParent) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *TreeNodeParent) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p TreeNodeParent) Validate() error {
-	return codegen.First(
-		codegen.At(codegen.Length(p.Value, 1, -1), "value"),
-		codegen.At(codegen.EachValue(p.ByName, TreeNode.Validate), "byName"),
-		codegen.At(codegen.Each(p.Children, TreeNode.Validate), "children"),
-		codegen.At(codegen.If(p.Next, TreeNode.Validate), "next"),
-		codegen.At(codegen.IfOpt(p.Parent, TreeNodeParent.Validate), "parent"),
+		codegen.At(codegen.IfOpt(p.Parent, TreeNode.Validate), "parent"),
 	)
 }
 

@@ -53,14 +53,22 @@ func (c *Client) Set(ctx context.Context, p SetParams, opts ...runtime.CallOptio
 
 // SetParams are the arguments of [Client.Set].
 type SetParams struct {
-	Any   json.RawMessage  `json:"any"`
-	Child SetChild         `json:"child"`
-	Count int64            `json:"count"`
-	List  []string         `json:"list"`
-	Map   map[string]int64 `json:"map"`
-	On    bool             `json:"on"`
-	Ratio float64          `json:"ratio"`
-	Text  string           `json:"text"`
+	// Any is the member "any".
+	Any json.RawMessage `json:"any"`
+	// Child is the member "child".
+	Child SetChild `json:"child"`
+	// Count is the member "count".
+	Count int64 `json:"count"`
+	// List is the member "list".
+	List []string `json:"list"`
+	// Map is the member "map".
+	Map map[string]int64 `json:"map"`
+	// On is the member "on".
+	On bool `json:"on"`
+	// Ratio is the member "ratio".
+	Ratio float64 `json:"ratio"`
+	// Text is the member "text".
+	Text string `json:"text"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -76,6 +84,7 @@ func (SetParams) Validate() error { return nil }
 
 // SetChild is an object that the tool set takes.
 type SetChild struct {
+	// ID is the member "id".
 	ID int64 `json:"id"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

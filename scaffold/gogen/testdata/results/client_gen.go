@@ -124,6 +124,7 @@ func (MaybeResult) Validate() error { return nil }
 
 // MaybeResultValue is an object that the tool maybe returns.
 type MaybeResultValue struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -148,6 +149,7 @@ func (c *Client) Ref(ctx context.Context, opts ...runtime.CallOption) (*RefResul
 
 // RefResult is what [Client.Ref] returns.
 type RefResult struct {
+	// A is the member "a".
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -176,10 +178,14 @@ func (c *Client) Struct(ctx context.Context, opts ...runtime.CallOption) (*Struc
 
 // StructResult is what [Client.Struct] returns.
 type StructResult struct {
-	Items     []StructResultItemsItem `json:"items"`
-	N         int64                   `json:"n"`
-	When      *string                 `json:"when" mcp:"null"`
-	RawMember *string                 `json:"raw,omitzero"`
+	// Items is the member "items".
+	Items []StructResultItemsItem `json:"items"`
+	// N is the member "n".
+	N int64 `json:"n"`
+	// When is the member "when".
+	When *string `json:"when" mcp:"null"`
+	// RawMember is the member "raw".
+	RawMember *string `json:"raw,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
 	// Raw is the whole result as the server sent it.
@@ -197,7 +203,9 @@ func (StructResult) Validate() error { return nil }
 
 // StructResultItemsItem is an object that the tool struct returns.
 type StructResultItemsItem struct {
-	ID   int64    `json:"id"`
+	// ID is the member "id".
+	ID int64 `json:"id"`
+	// Tags is the member "tags".
 	Tags []string `json:"tags,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -240,8 +248,9 @@ func (c *Client) Typeless(ctx context.Context, opts ...runtime.CallOption) (*Typ
 
 // TypelessResult is what [Client.Typeless] returns.
 type TypelessResult struct {
-	// JSON: rules without a type (items).
-	Bag   json.RawMessage                  `json:"bag,omitzero"`
+	// Bag is the member "bag". JSON: rules without a type (items).
+	Bag json.RawMessage `json:"bag,omitzero"`
+	// Loose is the member "loose".
 	Loose runtime.Opt[TypelessResultLoose] `json:"loose,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -263,6 +272,7 @@ var typelessResultSchema = schema.Lazy(`{"properties":{"bag":{"items":{"type":"s
 
 // TypelessResultLoose is an object that the tool typeless returns.
 type TypelessResultLoose struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -75,6 +75,7 @@ func (c *Client) Dialect(ctx context.Context, opts ...runtime.CallOption) (*runt
 // DialectParams are the arguments of [Client.Dialect], none of them required: an option of the
 // call.
 type DialectParams struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -104,13 +105,20 @@ func (c *Client) Maps(ctx context.Context, opts ...runtime.CallOption) (*runtime
 
 // MapsParams are the arguments of [Client.Maps], none of them required: an option of the call.
 type MapsParams struct {
-	Closed   *MapsClosed                 `json:"closed,omitzero"`
-	Free     map[string]json.RawMessage  `json:"free,omitzero"`
-	Nulls    map[string]*int64           `json:"nulls,omitzero"`
-	Pattern  map[string]string           `json:"pattern,omitzero"`
-	Patterns map[string]json.RawMessage  `json:"patterns,omitzero"`
-	Structs  map[string]MapsStructsValue `json:"structs,omitzero"`
-	Typed    map[string]int64            `json:"typed,omitzero"`
+	// Closed is the member "closed".
+	Closed *MapsClosed `json:"closed,omitzero"`
+	// Free is the member "free".
+	Free map[string]json.RawMessage `json:"free,omitzero"`
+	// Nulls is the member "nulls".
+	Nulls map[string]*int64 `json:"nulls,omitzero"`
+	// Pattern is the member "pattern".
+	Pattern map[string]string `json:"pattern,omitzero"`
+	// Patterns is the member "patterns".
+	Patterns map[string]json.RawMessage `json:"patterns,omitzero"`
+	// Structs is the member "structs".
+	Structs map[string]MapsStructsValue `json:"structs,omitzero"`
+	// Typed is the member "typed".
+	Typed map[string]int64 `json:"typed,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -143,7 +151,9 @@ func (p *MapsClosed) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 
 // MapsStructsValue is an object that the tool maps takes.
 type MapsStructsValue struct {
-	X float64   `json:"x"`
+	// X is the member "x".
+	X float64 `json:"x"`
+	// Y is the member "y".
 	Y float64   `json:"y"`
 	_ [0]func() `mcp:"closed"`
 }
@@ -167,13 +177,14 @@ func (c *Client) Numbers(ctx context.Context, opts ...runtime.CallOption) (*runt
 // NumbersParams are the arguments of [Client.Numbers], none of them required: an option of the
 // call.
 type NumbersParams struct {
-	// At most 18446744073709551615. A multiple of 1.
+	// Big is the member "big". At most 18446744073709551615. A multiple of 1.
 	Big *json.Number `json:"big,omitzero"`
-	// At most 1e400. A multiple of 1.
+	// Huge is the member "huge". At most 1e400. A multiple of 1.
 	Huge *json.Number `json:"huge,omitzero"`
-	// 0 to 9007199254740991. The server's default: 1.
+	// ID is the member "id". 0 to 9007199254740991. The server's default: 1.
 	ID *int64 `json:"id,omitzero"`
-	// At most 1. More than 0. A multiple of 0.25. The server's default: 0.5.
+	// Ratio is the member "ratio". At most 1. More than 0. A multiple of 0.25. The server's
+	// default: 0.5.
 	Ratio *float64 `json:"ratio,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -239,7 +250,9 @@ func (c *Client) RequiredOnly(ctx context.Context, p RequiredOnlyParams, opts ..
 
 // RequiredOnlyParams are the arguments of [Client.RequiredOnly].
 type RequiredOnlyParams struct {
-	A string          `json:"a"`
+	// A is the member "a".
+	A string `json:"a"`
+	// B is the member "b".
 	B json.RawMessage `json:"b"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -290,13 +303,15 @@ func (c *Client) Texts(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // TextsParams are the arguments of [Client.Texts], none of them required: an option of the call.
 type TextsParams struct {
-	// 2 to 8 characters. Pattern ^[a-z]+$.
-	Code *string         `json:"code,omitzero"`
+	// Code is the member "code". 2 to 8 characters. Pattern ^[a-z]+$.
+	Code *string `json:"code,omitzero"`
+	// Data is the member "data".
 	Data *runtime.Base64 `json:"data,omitzero"`
 	// Where to look.
 	Link *runtime.URI `json:"link,omitzero"`
-	// 1 to 3 items. The server's default: [].
-	Many []string          `json:"many,omitzero"`
+	// Many is the member "many". 1 to 3 items. The server's default: [].
+	Many []string `json:"many,omitzero"`
+	// When is the member "when".
 	When *runtime.DateTime `json:"when,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -337,13 +352,18 @@ func (c *Client) Tuples(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // TuplesParams are the arguments of [Client.Tuples], none of them required: an option of the call.
 type TuplesParams struct {
-	Bare   []json.RawMessage `json:"bare,omitzero"`
-	Draft7 *TuplesDraft7     `json:"draft7,omitzero"`
-	Mixed  *TuplesMixed      `json:"mixed,omitzero"`
-	// At most 0 items.
+	// Bare is the member "bare".
+	Bare []json.RawMessage `json:"bare,omitzero"`
+	// Draft7 is the member "draft7".
+	Draft7 *TuplesDraft7 `json:"draft7,omitzero"`
+	// Mixed is the member "mixed".
+	Mixed *TuplesMixed `json:"mixed,omitzero"`
+	// Never is the member "never". At most 0 items.
 	Never []json.RawMessage `json:"never,omitzero"`
-	Open  *TuplesOpen       `json:"open,omitzero"`
-	Same  *TuplesSame       `json:"same,omitzero"`
+	// Open is the member "open".
+	Open *TuplesOpen `json:"open,omitzero"`
+	// Same is the member "same".
+	Same *TuplesSame `json:"same,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -456,20 +476,22 @@ func (c *Client) Untyped(ctx context.Context, opts ...runtime.CallOption) (*runt
 // UntypedParams are the arguments of [Client.Untyped], none of them required: an option of the
 // call.
 type UntypedParams struct {
-	// JSON: rules without a type (minimum).
+	// Bound is the member "bound". JSON: rules without a type (minimum).
 	Bound json.RawMessage `json:"bound,omitzero"`
 	// Anything at all.
 	Described json.RawMessage `json:"described,omitzero"`
-	// JSON: rules without a type (items).
+	// Items is the member "items". JSON: rules without a type (items).
 	Items json.RawMessage `json:"items,omitzero"`
-	// JSON: the schema allows no value.
+	// No is the member "no". JSON: the schema allows no value.
 	No json.RawMessage `json:"no,omitzero"`
-	// JSON: unknown type "file".
-	Odd   json.RawMessage           `json:"odd,omitzero"`
+	// Odd is the member "odd". JSON: unknown type "file".
+	Odd json.RawMessage `json:"odd,omitzero"`
+	// Props is the member "props".
 	Props runtime.Opt[UntypedProps] `json:"props,omitzero"`
-	// JSON: the schema is not an object.
+	// Text is the member "text". JSON: the schema is not an object.
 	Text json.RawMessage `json:"text,omitzero"`
-	Yes  json.RawMessage `json:"yes,omitzero"`
+	// Yes is the member "yes".
+	Yes json.RawMessage `json:"yes,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -488,6 +510,7 @@ func (p UntypedParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // UntypedProps is an object that the tool untyped takes.
 type UntypedProps struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

@@ -51,10 +51,13 @@ func (c *Client) Log(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 
 // LogParams are the arguments of [Client.Log], none of them required: an option of the call.
 type LogParams struct {
-	AdditionalProperties *int64                     `json:"AdditionalProperties,omitzero"`
-	Labels               *LogLabels                 `json:"labels,omitzero"`
-	Meta                 map[string]json.RawMessage `json:"meta,omitzero"`
-	_                    [0]func()                  `mcp:"closed"`
+	// AdditionalProperties is the member "AdditionalProperties".
+	AdditionalProperties *int64 `json:"AdditionalProperties,omitzero"`
+	// Labels is the member "labels".
+	Labels *LogLabels `json:"labels,omitzero"`
+	// Meta is the member "meta".
+	Meta map[string]json.RawMessage `json:"meta,omitzero"`
+	_    [0]func()                  `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.
@@ -71,6 +74,7 @@ func (p LogParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // LogLabels is an object that the tool log takes.
 type LogLabels struct {
+	// App is the member "app".
 	App *string `json:"app,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]string `json:"-" mcp:"rest"`

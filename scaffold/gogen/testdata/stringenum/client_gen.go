@@ -53,13 +53,18 @@ func (c *Client) Pick(ctx context.Context, p PickParams, opts ...runtime.CallOpt
 
 // PickParams are the arguments of [Client.Pick].
 type PickParams struct {
-	Mode   PickMode                   `json:"mode"`
+	// Mode is the member "mode".
+	Mode PickMode `json:"mode"`
+	// ByMode is the member "byMode".
 	ByMode map[string]PickByModeValue `json:"byMode,omitzero"`
-	// The server's default: "low".
-	Level *PickLevel      `json:"level,omitzero"`
+	// Level is the member "level". The server's default: "low".
+	Level *PickLevel `json:"level,omitzero"`
+	// Modes is the member "modes".
 	Modes []PickModesItem `json:"modes,omitzero"`
-	One   *PickOne        `json:"one,omitzero"`
-	Op    *PickOp         `json:"op,omitzero"`
+	// One is the member "one".
+	One *PickOne `json:"one,omitzero"`
+	// Op is the member "op".
+	Op *PickOp `json:"op,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -93,7 +98,9 @@ func (p PickParams) Validate() error {
 
 // PickResult is what [Client.Pick] returns.
 type PickResult struct {
-	State  PickResultState        `json:"state"`
+	// State is the member "state".
+	State PickResultState `json:"state"`
+	// States is the member "states".
 	States []PickResultStatesItem `json:"states,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -57,11 +57,11 @@ func (c *Client) Compress(ctx context.Context, opts ...runtime.CallOption) (*run
 // CompressParams are the arguments of [Client.Compress], none of them required: an option of the
 // call.
 type CompressParams struct {
-	// The server's default: "both".
+	// Mode is the member "mode". The server's default: "both".
 	Mode *CompressMode `json:"mode,omitzero"`
-	// The server's default: "out.gz".
+	// Name is the member "name". The server's default: "out.gz".
 	Name *string `json:"name,omitzero"`
-	// The server's default: "data:,hello".
+	// Source is the member "source". The server's default: "data:,hello".
 	Source *runtime.URI `json:"source,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -119,7 +119,9 @@ func (c *Client) MovePage(ctx context.Context, p MovePageParams, opts ...runtime
 
 // MovePageParams are the arguments of [Client.MovePage].
 type MovePageParams struct {
-	Page   runtime.UUID   `json:"page"`
+	// Page is the member "page".
+	Page runtime.UUID `json:"page"`
+	// Parent is the member "parent".
 	Parent MovePageParent `json:"parent"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -175,6 +177,7 @@ func (p MovePageParent) Validate() error { return codegen.CheckArm[MovePageParen
 
 // MovePageParentPage is an object that the tool move_page takes.
 type MovePageParentPage struct {
+	// PageID is the member "page_id".
 	PageID string `json:"page_id"`
 	// The member "type" is always "page" and needs no field.
 	_ struct{} `const:"\"page\"" name:"type"`
@@ -211,6 +214,7 @@ func (c *Client) Render(ctx context.Context, p RenderParams, opts ...runtime.Cal
 
 // RenderParams are the arguments of [Client.Render].
 type RenderParams struct {
+	// Tree is the member "tree".
 	Tree RenderBox `json:"tree"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -228,9 +232,11 @@ func (p RenderParams) Validate() error { return codegen.At(p.Tree.Validate(), "t
 // RenderBox is an object that the tool render takes.
 type RenderBox struct {
 	// The member "kind" is always "box" and needs no field.
-	_        struct{}                `const:"\"box\"" name:"kind"`
+	_ struct{} `const:"\"box\"" name:"kind"`
+	// Children is the member "children".
 	Children []RenderBoxChildrenItem `json:"children,omitzero"`
-	Title    runtime.Opt[string]     `json:"title,omitzero"`
+	// Title is the member "title".
+	Title runtime.Opt[string] `json:"title,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -291,8 +297,9 @@ func (p RenderBoxChildrenItem) Validate() error {
 // RenderText is an object that the tool render takes.
 type RenderText struct {
 	// The member "kind" is always "text" and needs no field.
-	_    struct{} `const:"\"text\"" name:"kind"`
-	Text string   `json:"text"`
+	_ struct{} `const:"\"text\"" name:"kind"`
+	// Text is the member "text".
+	Text string `json:"text"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -310,12 +317,15 @@ func (c *Client) SearchEvents(ctx context.Context, p SearchEventsParams, opts ..
 
 // SearchEventsParams are the arguments of [Client.SearchEvents].
 type SearchEventsParams struct {
-	Query       string                   `json:"query"`
+	// Query is the member "query".
+	Query string `json:"query"`
+	// Environment is the member "environment".
 	Environment *SearchEventsEnvironment `json:"environment,omitzero"`
-	Fields      runtime.Opt[[]string]    `json:"fields,omitzero"`
-	// 1 to 100. The server's default: 10.
+	// Fields is the member "fields".
+	Fields runtime.Opt[[]string] `json:"fields,omitzero"`
+	// Limit is the member "limit". 1 to 100. The server's default: 10.
 	Limit *int64 `json:"limit,omitzero"`
-	// The server's default: null.
+	// Sort is the member "sort". The server's default: null.
 	Sort runtime.Opt[SearchEventsSort] `json:"sort,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -422,15 +432,19 @@ func (c *Client) WriteTicket(ctx context.Context, p WriteTicketParams, opts ...r
 
 // WriteTicketParams are the arguments of [Client.WriteTicket].
 type WriteTicketParams struct {
+	// Number is the member "number".
 	Number int64 `json:"number"`
-	// The server's default: false.
+	// Draft is the member "draft". The server's default: false.
 	Draft *bool `json:"draft,omitzero"`
 	// What kind of ticket; null takes the kind away. At least 1 character.
-	Kind      runtime.Opt[string] `json:"kind,omitzero"`
-	Labels    []string            `json:"labels,omitzero"`
-	Milestone runtime.Opt[int64]  `json:"milestone,omitzero"`
-	Title     *string             `json:"title,omitzero"`
-	_         [0]func()           `mcp:"closed"`
+	Kind runtime.Opt[string] `json:"kind,omitzero"`
+	// Labels is the member "labels".
+	Labels []string `json:"labels,omitzero"`
+	// Milestone is the member "milestone".
+	Milestone runtime.Opt[int64] `json:"milestone,omitzero"`
+	// Title is the member "title".
+	Title *string   `json:"title,omitzero"`
+	_     [0]func() `mcp:"closed"`
 }
 
 // MarshalJSON encodes the members that are there.

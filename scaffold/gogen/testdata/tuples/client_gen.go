@@ -56,8 +56,11 @@ func (c *Client) Draft07(ctx context.Context, opts ...runtime.CallOption) (*runt
 // Draft07Params are the arguments of [Client.Draft07], none of them required: an option of the
 // call.
 type Draft07Params struct {
-	Open       *Draft07Open `json:"open,omitzero"`
-	Pair       *Draft07Pair `json:"pair,omitzero"`
+	// Open is the member "open".
+	Open *Draft07Open `json:"open,omitzero"`
+	// Pair is the member "pair".
+	Pair *Draft07Pair `json:"pair,omitzero"`
+	// RestMember is the member "rest".
 	RestMember *Draft07Rest `json:"rest,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -142,13 +145,19 @@ func (c *Client) Modern(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // ModernParams are the arguments of [Client.Modern], none of them required: an option of the call.
 type ModernParams struct {
-	Has        []json.RawMessage `json:"has,omitzero"`
-	Nulls      *ModernNulls      `json:"nulls,omitzero"`
-	Path       []ModernPathItem  `json:"path,omitzero"`
-	Point      *ModernPoint      `json:"point,omitzero"`
-	RestMember *ModernRest       `json:"rest,omitzero"`
-	Row        *ModernRow        `json:"row,omitzero"`
-	// 1 to 2 items. No two items are equal.
+	// Has is the member "has".
+	Has []json.RawMessage `json:"has,omitzero"`
+	// Nulls is the member "nulls".
+	Nulls *ModernNulls `json:"nulls,omitzero"`
+	// Path is the member "path".
+	Path []ModernPathItem `json:"path,omitzero"`
+	// Point is the member "point".
+	Point *ModernPoint `json:"point,omitzero"`
+	// RestMember is the member "rest".
+	RestMember *ModernRest `json:"rest,omitzero"`
+	// Row is the member "row".
+	Row *ModernRow `json:"row,omitzero"`
+	// Sized is the member "sized". 1 to 2 items. No two items are equal.
 	Sized []string `json:"sized,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -253,7 +262,7 @@ type ModernRow struct {
 	_ [0]func() `mcp:"tuple"`
 	// V0 is the item 0.
 	V0 *string `mcp:"item,optional"`
-	// At least 0.
+	// V1 is the item 1. At least 0.
 	V1 *int64 `mcp:"item,optional"`
 	// Rest holds the items behind those; nil is none.
 	Rest []json.RawMessage `mcp:"rest"`
@@ -273,6 +282,7 @@ func (c *Client) Undeclared(ctx context.Context, p UndeclaredParams, opts ...run
 
 // UndeclaredParams are the arguments of [Client.Undeclared].
 type UndeclaredParams struct {
+	// Pair is the member "pair".
 	Pair UndeclaredPair `json:"pair"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -289,6 +299,7 @@ func (UndeclaredParams) Validate() error { return nil }
 
 // UndeclaredResult is what [Client.Undeclared] returns.
 type UndeclaredResult struct {
+	// Pair is the member "pair".
 	Pair *UndeclaredResultPair `json:"pair,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

@@ -52,10 +52,14 @@ func (c *Client) Tag(ctx context.Context, opts ...runtime.CallOption) (*runtime.
 
 // TagParams are the arguments of [Client.Tag], none of them required: an option of the call.
 type TagParams struct {
+	// Environment is the member "environment".
 	Environment *TagEnvironment `json:"environment,omitzero"`
-	Labels      []TagLabelsItem `json:"labels,omitzero"`
-	Mode        *TagMode        `json:"mode,omitzero"`
-	Parent      *TagParent      `json:"parent,omitzero"`
+	// Labels is the member "labels".
+	Labels []TagLabelsItem `json:"labels,omitzero"`
+	// Mode is the member "mode".
+	Mode *TagMode `json:"mode,omitzero"`
+	// Parent is the member "parent".
+	Parent *TagParent `json:"parent,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -168,7 +172,9 @@ type TagLabelsItemString string
 
 // TagLabelsItemObject is an object that the tool tag takes.
 type TagLabelsItemObject struct {
-	Name  string  `json:"name"`
+	// Name is the member "name".
+	Name string `json:"name"`
+	// Color is the member "color".
 	Color *string `json:"color,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -242,6 +248,7 @@ func (p TagParent) Validate() error { return codegen.CheckArm[TagParentUnknown](
 
 // TagParentPageID is an object that the tool tag takes.
 type TagParentPageID struct {
+	// PageID is the member "page_id".
 	PageID string `json:"page_id"`
 	// The member "type" is always "page_id" and needs no field.
 	_ struct{}  `const:"\"page_id\"" name:"type"`

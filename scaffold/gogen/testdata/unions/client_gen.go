@@ -60,8 +60,10 @@ func (c *Client) Conditional(ctx context.Context, opts ...runtime.CallOption) (*
 // ConditionalParams are the arguments of [Client.Conditional], none of them required: an option of
 // the call.
 type ConditionalParams struct {
+	// Mode is the member "mode".
 	Mode *ConditionalMode `json:"mode,omitzero"`
-	X    *string          `json:"x,omitzero"`
+	// X is the member "x".
+	X *string `json:"x,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -111,10 +113,12 @@ type ConstsParams struct {
 	// The member "kind" is always "circle" and needs no field.
 	_ struct{} `const:"\"circle\"" name:"kind"`
 	// The member "version" is always 2 and needs no field.
-	_     struct{}     `const:"2" name:"version"`
+	_ struct{} `const:"2" name:"version"`
+	// Maybe is the member "maybe".
 	Maybe *ConstsMaybe `json:"maybe,omitzero"`
-	// One of true.
-	On     *bool         `json:"on,omitzero"`
+	// On is the member "on". One of true.
+	On *bool `json:"on,omitzero"`
+	// Single is the member "single".
 	Single *ConstsSingle `json:"single,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -198,7 +202,9 @@ func (c *Client) Either(ctx context.Context, opts ...runtime.CallOption) (*runti
 
 // EitherParams are the arguments of [Client.Either], none of them required: an option of the call.
 type EitherParams struct {
-	ID   *string `json:"id,omitzero"`
+	// ID is the member "id".
+	ID *string `json:"id,omitzero"`
+	// Name is the member "name".
 	Name *string `json:"name,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -226,17 +232,21 @@ func (c *Client) Enums(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // EnumsParams are the arguments of [Client.Enums], none of them required: an option of the call.
 type EnumsParams struct {
-	// One of true.
-	Bools  *bool                   `json:"bools,omitzero"`
-	Ints   *EnumsInts              `json:"ints,omitzero"`
-	Joined *EnumsJoined            `json:"joined,omitzero"`
-	Mixed  runtime.Opt[EnumsMixed] `json:"mixed,omitzero"`
-	// JSON: the schema allows no value.
+	// Bools is the member "bools". One of true.
+	Bools *bool `json:"bools,omitzero"`
+	// Ints is the member "ints".
+	Ints *EnumsInts `json:"ints,omitzero"`
+	// Joined is the member "joined".
+	Joined *EnumsJoined `json:"joined,omitzero"`
+	// Mixed is the member "mixed".
+	Mixed runtime.Opt[EnumsMixed] `json:"mixed,omitzero"`
+	// None is the member "none". JSON: the schema allows no value.
 	None json.RawMessage `json:"none,omitzero"`
-	// One of 0.5, 1.
-	Numbers *float64     `json:"numbers,omitzero"`
-	Titled  *EnumsTitled `json:"titled,omitzero"`
-	// JSON: the schema allows no value.
+	// Numbers is the member "numbers". One of 0.5, 1.
+	Numbers *float64 `json:"numbers,omitzero"`
+	// Titled is the member "titled".
+	Titled *EnumsTitled `json:"titled,omitzero"`
+	// Wrong is the member "wrong". JSON: the schema allows no value.
 	Wrong json.RawMessage `json:"wrong,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -339,13 +349,19 @@ func (c *Client) Mixed(ctx context.Context, p MixedParams, opts ...runtime.CallO
 
 // MixedParams are the arguments of [Client.Mixed].
 type MixedParams struct {
-	Label MixedLabel      `json:"label"`
-	Many  []MixedManyItem `json:"many,omitzero"`
-	Num   *float64        `json:"num,omitzero"`
+	// Label is the member "label".
+	Label MixedLabel `json:"label"`
+	// Many is the member "many".
+	Many []MixedManyItem `json:"many,omitzero"`
+	// Num is the member "num".
+	Num *float64 `json:"num,omitzero"`
 	// A shape.
 	Shape *MixedShape `json:"shape,omitzero"`
-	Strs  *string     `json:"strs,omitzero"`
+	// Strs is the member "strs".
+	Strs *string `json:"strs,omitzero"`
+	// Typed is the member "typed".
 	Typed *MixedTyped `json:"typed,omitzero"`
+	// Types is the member "types".
 	Types *MixedTypes `json:"types,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -404,6 +420,7 @@ type MixedLabelString string
 
 // MixedLabelObject is an object that the tool mixed takes.
 type MixedLabelObject struct {
+	// Name is the member "name".
 	Name string `json:"name"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -497,7 +514,8 @@ func (p *MixedShape) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 type MixedShapeCircle struct {
 	// The member "kind" is always "circle" and needs no field.
 	_ struct{} `const:"\"circle\"" name:"kind"`
-	R float64  `json:"r"`
+	// R is the member "r".
+	R float64 `json:"r"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -512,7 +530,8 @@ func (p *MixedShapeCircle) UnmarshalJSON(b []byte) error { return codegen.Unmars
 type MixedShapeSquare struct {
 	// The member "kind" is always "square" and needs no field.
 	_ struct{} `const:"\"square\"" name:"kind"`
-	W float64  `json:"w"`
+	// W is the member "w".
+	W float64 `json:"w"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -561,6 +580,7 @@ func (p *MixedTyped) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b,
 
 // MixedTypedA is an object that the tool mixed takes.
 type MixedTypedA struct {
+	// A is the member "a".
 	A string `json:"a"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -574,6 +594,7 @@ func (p *MixedTypedA) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b
 
 // MixedTypedB is an object that the tool mixed takes.
 type MixedTypedB struct {
+	// B is the member "b".
 	B string `json:"b"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -639,18 +660,27 @@ func (c *Client) Nulls(ctx context.Context, p NullsParams, opts ...runtime.CallO
 
 // NullsParams are the arguments of [Client.Nulls].
 type NullsParams struct {
-	A *string             `json:"a" mcp:"null"`
-	H *NullsH             `json:"h" mcp:"null"`
+	// A is the member "a".
+	A *string `json:"a" mcp:"null"`
+	// H is the member "h".
+	H *NullsH `json:"h" mcp:"null"`
+	// B is the member "b".
 	B runtime.Opt[string] `json:"b,omitzero"`
-	C runtime.Opt[int64]  `json:"c,omitzero"`
+	// C is the member "c".
+	C runtime.Opt[int64] `json:"c,omitzero"`
+	// D is the member "d".
 	D runtime.Opt[string] `json:"d,omitzero"`
+	// E is the member "e".
 	E runtime.Opt[NullsE] `json:"e,omitzero"`
-	F *NullsF             `json:"f,omitzero"`
-	G runtime.Opt[int64]  `json:"g,omitzero"`
-	// JSON: null is the only value.
-	I json.RawMessage     `json:"i,omitzero"`
-	J runtime.Opt[NullsJ] `json:"j,omitzero"`
-	// At least 2 characters.
+	// F is the member "f".
+	F *NullsF `json:"f,omitzero"`
+	// G is the member "g".
+	G runtime.Opt[int64] `json:"g,omitzero"`
+	// I is the member "i". JSON: null is the only value.
+	I json.RawMessage `json:"i,omitzero"`
+	// J is the member "j".
+	J runtime.Opt[NullsH] `json:"j,omitzero"`
+	// K is the member "k". At least 2 characters.
 	K *string `json:"k,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -670,6 +700,7 @@ var nullsParamsSchema = schema.Lazy(`{"$defs":{"G":{"type":["integer","null"]},"
 
 // NullsH is an object that the tool nulls takes.
 type NullsH struct {
+	// Z is the member "z".
 	Z *string `json:"z,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -713,19 +744,6 @@ func (NullsF) Values() []NullsF {
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p NullsF) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// NullsJ is an object that the tool nulls takes.
-type NullsJ struct {
-	Z *string `json:"z,omitzero"`
-	// Extra holds members the schema does not name; nil is none.
-	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
-}
-
-// MarshalJSON encodes the members that are there.
-func (p NullsJ) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) }
-
-// UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *NullsJ) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
 // VariantRoot calls the tool "variant_root".
 func (c *Client) VariantRoot(ctx context.Context, opts ...runtime.CallOption) (*runtime.ToolResult, error) {
 	return c.core.Call(ctx, "variant_root", VariantRootParams{}, opts)
@@ -734,9 +752,9 @@ func (c *Client) VariantRoot(ctx context.Context, opts ...runtime.CallOption) (*
 // VariantRootParams are the arguments of [Client.VariantRoot], none of them required: an option of
 // the call.
 type VariantRootParams struct {
-	// JSON: what it is depends on other arguments.
+	// A is the member "a". JSON: what it is depends on other arguments.
 	A json.RawMessage `json:"a,omitzero"`
-	// JSON: what it is depends on other arguments.
+	// B is the member "b". JSON: what it is depends on other arguments.
 	B json.RawMessage `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`

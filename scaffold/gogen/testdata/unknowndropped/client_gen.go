@@ -53,9 +53,12 @@ func (c *Client) Annotate(ctx context.Context, p AnnotateParams, opts ...runtime
 
 // AnnotateParams are the arguments of [Client.Annotate].
 type AnnotateParams struct {
+	// MessageType is the member "messageType".
 	MessageType AnnotateMessageType `json:"messageType"`
-	Inner       *AnnotateInner      `json:"inner,omitzero"`
-	List        []AnnotateListItem  `json:"list,omitzero"`
+	// Inner is the member "inner".
+	Inner *AnnotateInner `json:"inner,omitzero"`
+	// List is the member "list".
+	List []AnnotateListItem `json:"list,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -73,6 +76,7 @@ func (p AnnotateParams) Validate() error {
 
 // AnnotateResult is what [Client.Annotate] returns.
 type AnnotateResult struct {
+	// Inner is the member "inner".
 	Inner *AnnotateResultInner `json:"inner,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`
@@ -111,6 +115,7 @@ func (p AnnotateMessageType) Valid() bool { return slices.Contains(p.Values(), p
 
 // AnnotateInner is an object that the tool annotate takes.
 type AnnotateInner struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -124,6 +129,7 @@ func (p *AnnotateInner) UnmarshalJSON(b []byte) error { return codegen.Unmarshal
 
 // AnnotateListItem is an object that the tool annotate takes.
 type AnnotateListItem struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -137,6 +143,7 @@ func (p *AnnotateListItem) UnmarshalJSON(b []byte) error { return codegen.Unmars
 
 // AnnotateResultInner is an object that the tool annotate returns.
 type AnnotateResultInner struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest,lenient"`

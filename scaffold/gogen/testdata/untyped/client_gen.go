@@ -56,6 +56,7 @@ func (c *Client) Dynamic(ctx context.Context, opts ...runtime.CallOption) (*runt
 // DynamicParams are the arguments of [Client.Dynamic], none of them required: an option of the
 // call.
 type DynamicParams struct {
+	// Tree is the member "tree".
 	Tree *DynamicTree `json:"tree,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -78,9 +79,10 @@ func (p DynamicParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // DynamicTree is an object that the tool dynamic takes.
 type DynamicTree struct {
-	// Each: JSON: rules without a type ($dynamicRef).
+	// Children is the member "children". Each: JSON: rules without a type ($dynamicRef).
 	Children []json.RawMessage `json:"children,omitzero"`
-	Data     json.RawMessage   `json:"data,omitzero"`
+	// Data is the member "data".
+	Data json.RawMessage `json:"data,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -99,7 +101,9 @@ func (c *Client) Exclusive(ctx context.Context, opts ...runtime.CallOption) (*ru
 // ExclusiveParams are the arguments of [Client.Exclusive], none of them required: an option of the
 // call.
 type ExclusiveParams struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
+	// B is the member "b".
 	B *string `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -127,7 +131,9 @@ func (c *Client) Root(ctx context.Context, opts ...runtime.CallOption) (*runtime
 
 // RootParams are the arguments of [Client.Root], none of them required: an option of the call.
 type RootParams struct {
+	// A is the member "a".
 	A *string `json:"a,omitzero"`
+	// B is the member "b".
 	B *string `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -155,21 +161,28 @@ func (c *Client) Rules(ctx context.Context, opts ...runtime.CallOption) (*runtim
 
 // RulesParams are the arguments of [Client.Rules], none of them required: an option of the call.
 type RulesParams struct {
-	Any       json.RawMessage            `json:"any,omitzero"`
-	Cond      *RulesCond                 `json:"cond,omitzero"`
-	Contains  []int64                    `json:"contains,omitzero"`
-	Dep       *RulesDep                  `json:"dep,omitzero"`
+	// Any is the member "any".
+	Any json.RawMessage `json:"any,omitzero"`
+	// Cond is the member "cond".
+	Cond *RulesCond `json:"cond,omitzero"`
+	// Contains is the member "contains".
+	Contains []int64 `json:"contains,omitzero"`
+	// Dep is the member "dep".
+	Dep *RulesDep `json:"dep,omitzero"`
+	// DepSchema is the member "depSchema".
 	DepSchema map[string]json.RawMessage `json:"depSchema,omitzero"`
-	// JSON: rules without a type (minLength).
+	// Len is the member "len". JSON: rules without a type (minLength).
 	Len json.RawMessage `json:"len,omitzero"`
-	// JSON: rules without a type (minimum).
+	// Min is the member "min". JSON: rules without a type (minimum).
 	Min json.RawMessage `json:"min,omitzero"`
-	// JSON: the schema allows no value.
+	// No is the member "no". JSON: the schema allows no value.
 	No json.RawMessage `json:"no,omitzero"`
-	// JSON: rules without a type (not).
-	Not         json.RawMessage   `json:"not,omitzero"`
+	// Not is the member "not". JSON: rules without a type (not).
+	Not json.RawMessage `json:"not,omitzero"`
+	// Unevaluated is the member "unevaluated".
 	Unevaluated *RulesUnevaluated `json:"unevaluated,omitzero"`
-	Yes         json.RawMessage   `json:"yes,omitzero"`
+	// Yes is the member "yes".
+	Yes json.RawMessage `json:"yes,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -192,7 +205,9 @@ func (p RulesParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // RulesCond is an object that the tool rules takes.
 type RulesCond struct {
+	// A is the member "a".
 	A *int64 `json:"a,omitzero"`
+	// B is the member "b".
 	B *int64 `json:"b,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -206,8 +221,10 @@ func (p *RulesCond) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, 
 
 // RulesDep is an object that the tool rules takes.
 type RulesDep struct {
+	// Address is the member "address".
 	Address *string `json:"address,omitzero"`
-	Card    *string `json:"card,omitzero"`
+	// Card is the member "card".
+	Card *string `json:"card,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

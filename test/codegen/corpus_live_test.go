@@ -1,0 +1,10 @@
+//go:build integration
+
+package main
+
+import "context"
+
+// referenceServers are asked, in tests that have them.
+func referenceServers(ctx context.Context, root string) ([]server, error) {
+	return liveServers(ctx, root)
+}
