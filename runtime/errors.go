@@ -82,6 +82,25 @@ func (e *ToolError) Error() string {
 	return "tool " + e.Tool + ": " + text
 }
 
+// ResultError says that a tool's result is not what its output schema
+// promises. The result itself is kept.
+type ResultError struct {
+	Tool   string
+	Result *ToolResult
+	Err    error
+}
+
+// Error names the tool and what is wrong with its result.
+func (e *ResultError) Error() string {
+	return "tool " + e.Tool + ": the result does not match the output schema: " + e.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *ResultError) Unwrap() error { return e.Err }
+
+// ExitKind says that the server broke the protocol.
+func (e *ResultError) ExitKind() string { return "protocol" }
+
 // ConnectError says that a server could not be started or reached.
 type ConnectError struct {
 	// Target names what was tried: a command or a URL without query.
