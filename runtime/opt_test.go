@@ -44,6 +44,9 @@ func TestOptForeign(t *testing.T) {
 	if c, _ := back.C.Get(); !back.A.IsZero() || !back.B.IsNull() || c != 10 {
 		t.Errorf("got %+v", back)
 	}
+	if err := json.Unmarshal([]byte(`{"b":1,"c":null}`), &back); err != nil || back.B.IsNull() || !back.C.IsNull() {
+		t.Errorf("read again: got %+v, %v", back, err)
+	}
 	err = json.Unmarshal([]byte(`{"d":["x",1]}`), &back)
 	if field, ok := errors.AsType[*runtime.FieldError](err); !ok || field.Pointer != "/1" || field.Reason != "got 1, want a string" {
 		t.Errorf("got %v", err)

@@ -104,15 +104,20 @@ type outline struct {
 	names map[string][]byte // to the members' JSON texts
 }
 
-// fits tells whether the members of the object here choose an arm.
+// fits tells whether the members of the object here choose an arm, or let it be
+// tried.
 func (d *decoder) fits(o *outline, a *armPlan) (bool, *failure) {
-	if a.Member == "" && len(a.Keys) == 0 {
+	tried := a.Try && a.plan.kind == planStruct && d.next() == '{'
+	if a.Member == "" && len(a.Keys) == 0 && !tried {
 		return true, nil
 	}
 	if !o.known {
 		if f := d.outline(o); f != nil {
 			return false, f
 		}
+	}
+	if tried {
+		return o.plausible(a.plan.object), nil
 	}
 	if a.Member != "" {
 		raw, there := o.names[a.Member]
@@ -152,4 +157,24 @@ func (d *decoder) outline(o *outline) *failure {
 	}
 	d.pos, d.depth = start, depth
 	return nil
+}
+
+// plausible tells whether an object has the members that a struct requires, and
+// no others if there is no room for them. It saves trying what cannot succeed.
+func (o *outline) plausible(sp *structPlan) bool {
+	known := 0
+	for i := range sp.fields {
+		fp := &sp.fields[i]
+		raw, there := o.names[fp.name]
+		switch {
+		case there:
+			known++
+			if fp.index < 0 && !sameJSON(raw, fp.canonical) {
+				return false
+			}
+		case !fp.optional:
+			return false
+		}
+	}
+	return sp.rest >= 0 || known == len(o.names)
 }

@@ -95,6 +95,69 @@ func (late) Arms() []codegen.Arm {
 	return []codegen.Arm{codegen.ArmOfMember[lateNode]("kind", `"node"`), codegen.ArmUnknown[lateUnknown]()}
 }
 
+// retried tries two arms at each level, of which the first fails at its end.
+type retried struct{ codegen.OneOf[retriedArm] }
+
+type (
+	retriedArm  interface{ isRetried() }
+	retriedText struct {
+		Sub retried  `json:"sub"`
+		X   string   `json:"x"`
+		_   struct{} `mcp:"closed"`
+	}
+	retriedInt struct {
+		Sub retried  `json:"sub"`
+		X   int64    `json:"x"`
+		_   struct{} `mcp:"closed"`
+	}
+	retriedUnknown json.RawMessage
+)
+
+func (retriedText) isRetried()    {}
+func (retriedInt) isRetried()     {}
+func (retriedUnknown) isRetried() {}
+
+func (retried) Arms() []codegen.Arm {
+	return []codegen.Arm{codegen.ArmOfFirst[retriedText]("object"), codegen.ArmOfFirst[retriedInt]("object"), codegen.ArmUnknown[retriedUnknown]()}
+}
+
+// TestRetried: what takes 2^n tries ends with an error, from the depth on where
+// that matters.
+func TestRetried(t *testing.T) {
+	nested := func(depth int) []byte {
+		return []byte(strings.Repeat(`{"sub":`, depth) + `0` + strings.Repeat(`,"x":1}`, depth))
+	}
+	var v retried
+	if err := codec.Decode(nested(8), &v); err != nil {
+		t.Error(err)
+	} else if _, ok := v.Value().(retriedInt); !ok {
+		t.Errorf("got %#v", v.Value())
+	}
+	if err := codec.Decode(nested(60), &v); err == nil || !strings.Contains(err.Error(), "unions in unions") {
+		t.Errorf("got %.300v", err)
+	}
+}
+
+// TestManyUnions: a long list is not a deep one.
+func TestManyUnions(t *testing.T) {
+	const one = `{"kind":"square","side":1}`
+	in := "[" + strings.Repeat(one+",", 11000) + one + "]"
+	var list []shape
+	if err := codec.Decode([]byte(in), &list); err != nil || len(list) != 11001 {
+		t.Errorf("got %d, %v", len(list), err)
+	}
+	in = `[{"sub":1}` + strings.Repeat(`,{"sub":1,"y":{}}`, 11000) + "]"
+	var amounts []amount
+	if err := codec.Decode([]byte(in), &amounts); err != nil {
+		t.Fatal(err)
+	}
+	for i := range amounts[1:] {
+		if _, ok := amounts[i+1].Value().(amountOther); !ok {
+			t.Fatalf("got %#v", amounts[i+1])
+		}
+	}
+}
+
 // TestOwnBytes: nothing that was read shares memory with the text, or with what
 // the value held before.
 func TestOwnBytes(t *testing.T) {
