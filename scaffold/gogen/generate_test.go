@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"go/parser"
-	"go/token"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -198,7 +196,7 @@ func TestBombs(t *testing.T) {
 		if i > 0 && len(out.Warnings) == 0 {
 			t.Error("a schema beyond the bounds gives no warning")
 		}
-		checkSource(t, string(file(t, out, gogen.SourceFile)))
+		checkFiles(t, out)
 	}
 	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("took %s", d)
@@ -215,168 +213,11 @@ func TestCorpus(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := generate(t, "github", data)
-	checkSource(t, string(file(t, out, gogen.SourceFile)))
+	checkFiles(t, out)
 	t.Logf("%d tools, %d fields, %d untyped (%.2f %%)", out.Tools, out.Fields, out.Untyped, 100*float64(out.Untyped)/float64(out.Fields))
 	if out.Untyped*100 > out.Fields {
 		t.Errorf("more than 1 %% of the fields are untyped")
 	}
-}
-
-// FuzzSchema wants any schema to give source that parses and compiles.
-func FuzzSchema(f *testing.F) {
-	paths, err := filepath.Glob("testdata/*/tools.json")
-	if err != nil {
-		f.Fatal(err)
-	}
-	for _, path := range paths {
-		list, err := gogen.ParseTools(readFile(f, path))
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, tool := range list.Tools {
-			f.Add(tool.Name, tool.Description, string(tool.InputSchema), string(tool.OutputSchema))
-		}
-	}
-	f.Fuzz(func(t *testing.T, name, description, in, out string) {
-		tool := runtime.Tool{Name: name, Description: description, InputSchema: json.RawMessage(in), OutputSchema: json.RawMessage(out)}
-		other := runtime.Tool{Name: name + "_", InputSchema: json.RawMessage(in)}
-		if !json.Valid(tool.InputSchema) || out != "" && !json.Valid(tool.OutputSchema) {
-			return
-		}
-		got, err := gogen.Generate(gogen.Input{Server: name, Package: "p", Tools: []runtime.Tool{tool, other}})
-		if _, refused := errors.AsType[*gogen.Error](err); refused {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		source := file(t, got, gogen.SourceFile)
-		if _, err := parser.ParseFile(token.NewFileSet(), "x.go", source, parser.ParseComments); err != nil {
-			t.Fatalf("%v\n%s", err, source)
-		}
-		checkSource(t, string(source))
-	})
-}
-
-// FuzzRandomSchema is FuzzSchema with schemas that are valid more often than
-// mutated text is: they are grown from a seed.
-func FuzzRandomSchema(f *testing.F) {
-	for seed := range uint64(60) {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		g := &grower{r: rand.New(rand.NewPCG(seed, 2))}
-		defs := map[string]any{}
-		for _, name := range []string{"A", "b", "c d"} {
-			defs[name] = g.schema(3)
-		}
-		root := func() json.RawMessage {
-			s := g.object(3)
-			s["$defs"] = defs
-			raw, err := json.Marshal(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return raw
-		}
-		in := gogen.Input{Server: "s", Tools: []runtime.Tool{
-			{Name: g.name(), InputSchema: root(), OutputSchema: root()}, {Name: "second", InputSchema: root()},
-		}}
-		out, err := gogen.Generate(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkSource(t, string(file(t, out, gogen.SourceFile)))
-		if t.Failed() {
-			t.Logf("%s", file(t, out, gogen.LockFile))
-		}
-	})
-}
-
-// grower makes schemas of the keywords that types are read from, in odd
-// combinations too.
-type grower struct{ r *rand.Rand }
-
-func pick[T any](g *grower, of ...T) T { return of[g.r.IntN(len(of))] }
-
-func (g *grower) name() string {
-	return pick(g, "a", "b", "user_id", "user-id", "userId", "type", "", "日本", "x\"y", "Extra", "raw", "1", "a.b", "value", "item")
-}
-
-func (g *grower) value() any {
-	return pick[any](g, "a", "b", "", "a-b", 1, 1.5, -3, true, nil, []any{}, map[string]any{"k": 1})
-}
-
-func (g *grower) list(n int, make func() any) []any {
-	out := []any{}
-	for range g.r.IntN(n + 1) {
-		out = append(out, make())
-	}
-	return out
-}
-
-func (g *grower) object(depth int) map[string]any {
-	props := map[string]any{}
-	for range g.r.IntN(5) {
-		props[g.name()] = g.schema(depth - 1)
-	}
-	s := map[string]any{"type": "object", "properties": props}
-	if g.r.IntN(2) == 0 {
-		s["required"] = g.list(3, func() any { return g.name() })
-	}
-	if g.r.IntN(3) == 0 {
-		s["additionalProperties"] = g.schema(depth - 1)
-	}
-	return s
-}
-
-func (g *grower) schema(depth int) any {
-	if depth <= 0 {
-		return pick[any](g, true, false, map[string]any{}, map[string]any{"type": "string"}, map[string]any{"$ref": "#/$defs/A"}, map[string]any{"type": "null"})
-	}
-	next := func() any { return g.schema(depth - 1) }
-	s := map[string]any{}
-	switch g.r.IntN(12) {
-	case 0, 1:
-		s = g.object(depth)
-	case 2:
-		s["type"] = pick(g, "string", "integer", "number", "boolean", "null", "array", "object")
-	case 3:
-		s["type"] = g.list(3, func() any { return pick(g, "string", "integer", "number", "null", "object") })
-	case 4:
-		s["enum"] = g.list(4, g.value)
-	case 5:
-		s["const"] = g.value()
-	case 6:
-		s[pick(g, "anyOf", "oneOf")] = g.list(3, next)
-	case 7:
-		s["allOf"] = g.list(3, next)
-	case 8:
-		s["type"], s["items"] = "array", next()
-	case 9:
-		s["prefixItems"], s["items"] = g.list(3, next), next()
-	case 10:
-		s["$ref"] = pick(g, "#", "#/$defs/A", "#/$defs/b", "#/$defs/c%20d", "#/$defs/none", "x.json")
-	case 11:
-		s["type"], s["additionalProperties"] = "object", next()
-	}
-	for range g.r.IntN(2) {
-		switch g.r.IntN(6) {
-		case 0:
-			s["nullable"] = true
-		case 1:
-			s["default"] = g.value()
-		case 2:
-			s["description"] = pick(g, "Some text", "*/ x", "line\nline", "- a\n- b", "    code\n\n# head")
-		case 3:
-			s["anyOf"] = g.list(3, next)
-		case 4:
-			s["type"] = pick(g, "string", "object", "integer")
-		case 5:
-			s["properties"] = map[string]any{g.name(): next()}
-		}
-	}
-	return s
 }
 
 // members decodes with numbers as they are written.

@@ -1,0 +1,87 @@
+package gogen_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/scaffold/gogen"
+	"github.com/mcpctl/mcpctl/test/codegen/trial"
+)
+
+// FuzzGenerate wants any schemas, names and texts to be refused by an error of
+// this package, or to give source that is formatted and compiles, and the same
+// when it is made again.
+func FuzzGenerate(f *testing.F) {
+	cases, err := trial.Load("testdata")
+	if err != nil || len(cases) == 0 {
+		f.Fatal(len(cases), err)
+	}
+	for _, c := range cases {
+		for _, name := range c.Order {
+			tool := c.Tools[name]
+			f.Add(tool.Name, "Text.", []byte(tool.InputSchema), []byte(tool.OutputSchema))
+		}
+	}
+	f.Add("evil\n//go:build ignore", "*/ package x\r\u2028//line a:1\x00", []byte(`{"type":"object","properties":{"\u202e":{"default":"*/"}}}`), []byte(`{"title":"\n//go:embed x"}`))
+	f.Fuzz(func(t *testing.T, name, description string, in, out []byte) {
+		tool := runtime.Tool{Name: name, Description: description, InputSchema: in, OutputSchema: out}
+		if len(out) == 0 {
+			tool.OutputSchema = nil
+		}
+		// Another of nearly the same name, for collisions.
+		try(t, tool, runtime.Tool{Name: name + "_", InputSchema: in})
+	})
+}
+
+// FuzzSchemas is FuzzGenerate with schemas that mean something more often than
+// bytes do: the bytes steer what they are grown of.
+func FuzzSchemas(f *testing.F) {
+	for seed := range uint64(40) {
+		src := trial.Seeded(seed)
+		steer := make([]byte, 400)
+		for i := range steer {
+			steer[i] = byte(src.IntN(256))
+		}
+		f.Add(steer)
+	}
+	f.Fuzz(func(t *testing.T, steer []byte) {
+		src := trial.Bytes(steer)
+		names := trial.Names()
+		try(
+			t,
+			runtime.Tool{Name: names[src.IntN(len(names))], InputSchema: trial.Schema(src, true), OutputSchema: trial.Schema(src, true)},
+			runtime.Tool{Name: "second", InputSchema: trial.Schema(src, true)},
+		)
+	})
+}
+
+func try(t *testing.T, tools ...runtime.Tool) {
+	t.Helper()
+	in := gogen.Input{Server: "s", Package: "p", Tools: tools}
+	out, err := gogen.Generate(in)
+	if _, refused := errors.AsType[*gogen.Error](err); refused {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFiles(t, out)
+	for i, j := 0, len(tools)-1; i < j; i, j = i+1, j-1 {
+		tools[i], tools[j] = tools[j], tools[i]
+	}
+	again, err := gogen.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(out, again); diff != "" {
+		t.Errorf("made again in another order, it differs:\n%s", diff)
+	}
+	if t.Failed() {
+		list, _ := json.Marshal(tools) //nolint:errchkjson // for the reader
+		t.Logf("%s", list)
+	}
+}
