@@ -53,6 +53,8 @@ type Output struct {
 	// Files by name: client_gen.go, more of them for large servers, the test
 	// double. The lock file is the last.
 	Files []File
+	// Lock is what the lock file holds.
+	Lock *Lock
 	// Warnings tell what could not be typed, in the order of the source.
 	Warnings []Warning
 	// Tools and Fields count what was generated; Untyped is how many of the
@@ -137,14 +139,14 @@ func Generate(in Input) (*Output, error) {
 		Implementation: in.Implementation, Protocol: in.Protocol,
 		Tools: values(lists.tools), Prompts: values(lists.prompts), Resources: values(lists.resources), Templates: values(lists.templates),
 	}}
-	out := &Output{Package: in.Package, Tools: len(p.Tools)}
+	out := &Output{Package: in.Package, Lock: lock, Tools: len(p.Tools)}
 	var locked *Names
 	if in.Lock != nil {
 		locked = in.Lock.Names
 	}
 	resolved, err := names.Resolve(p, names.Options{Locked: locked})
 	if err != nil {
-		return nil, &Error{Reason: err.Error()}
+		return nil, &LockError{Reason: err.Error(), hint: "write another name into " + LockFile + ", or take the entry out of its names"}
 	}
 	lock.Names = resolved.Names
 	source, err := emit.Package(p, emit.Options{GoGenerate: in.GoGenerate})

@@ -9,10 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// metaServer is the member of _meta in which tools.json keeps what the server
-// calls itself. It goes when tools.json does.
-const metaServer = "mcpctl/server"
-
 // List is what a server offers: the whole lists, as it sent them.
 type List struct {
 	// Implementation and Protocol are known of a live server and from a lock
@@ -77,11 +73,6 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 	}
 	if list.Templates, err = entries("resource template", file.Templates, func(r *runtime.ResourceTemplate, raw json.RawMessage) { r.Raw = raw }); err != nil {
 		return nil, false, err
-	}
-	if raw := file.Meta[metaServer]; raw != nil {
-		if err := json.Unmarshal(raw, &list.Implementation); err != nil {
-			return nil, false, fmt.Errorf("read tools: _meta %s: %w", metaServer, err)
-		}
 	}
 	raw, locked := file.Meta[metaLock]
 	if !locked {

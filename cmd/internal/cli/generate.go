@@ -175,7 +175,7 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 		}
 		answers = append(answers, g.answer)
 	}
-	if err := a.printGenerated(answers); err != nil {
+	if err := a.printGenerated(answers, f.check); err != nil {
 		return err
 	}
 	if drift {
@@ -194,11 +194,16 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 	if err != nil {
 		return err
 	}
+	// A lock file of another folder gives its names on.
+	before := lock
+	if before == nil && g.list.Names != nil {
+		before = &gogen.Lock{List: *g.list}
+	}
 	g.out, err = gogen.Generate(gogen.Input{
 		Server: g.server, Package: f.packageName(g.server),
 		Implementation: g.list.Implementation, Protocol: g.list.Protocol,
 		Tools: g.list.Tools, Prompts: g.list.Prompts, Resources: g.list.Resources, Templates: g.list.Templates,
-		Lock: lock, Decimals: f.number == numberJSON, ImportPath: place.importPath, Standalone: f.standalone,
+		Lock: before, Decimals: f.number == numberJSON, ImportPath: place.importPath, Standalone: f.standalone,
 	})
 	if err != nil {
 		return err
@@ -208,5 +213,11 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 		return err
 	}
 	g.answer = generatedPackage{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}
+	if g.answer.Changes, err = compareLocks(lock, g.out, f.number == numberJSON); err != nil {
+		return err
+	}
+	if !f.check {
+		a.tellChanges(g, dir)
+	}
 	return nil
 }

@@ -16,6 +16,9 @@ type generatedPackage struct {
 	Dir     string          `json:"dir"`
 	Files   []generatedFile `json:"files"`
 	Tools   int             `json:"tools"`
+	// Changes are those since the lock file was written; nil is none, or no lock
+	// file.
+	Changes *changeReport `json:"changes,omitempty"`
 	// Recorded are the fixtures of --record.
 	Recorded []recordedFile `json:"recorded,omitempty"`
 }
@@ -47,13 +50,18 @@ func (a *app) warnGenerated(g *generation, m modulePlace) {
 	}
 }
 
-func (a *app) printGenerated(answers []generatedPackage) error {
+func (a *app) printGenerated(answers []generatedPackage, check bool) error {
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(map[string]any{"packages": answers})
 	}
 	for _, p := range answers {
 		for _, file := range p.Files {
 			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s\n", file.Status, file.Path); err != nil {
+				return err
+			}
+		}
+		if check && p.Changes != nil {
+			if err := p.printChanges(a.ui.Out, a.settings.Verbose > 0); err != nil {
 				return err
 			}
 		}

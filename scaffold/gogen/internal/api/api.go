@@ -74,12 +74,15 @@ func (r *reader) function(d *ast.FuncDecl) {
 	}
 	recv, text := d.Recv.List[0].Type, signature(d.Type)
 	if star, ok := recv.(*ast.StarExpr); ok {
-		recv, text = star.X, text+" of the pointer"
+		recv, text = star.X, text+ofPointer
 	}
 	if of := types.ExprString(recv); ast.IsExported(of) {
 		r.api[of+"."+name] = text
 	}
 }
+
+// ofPointer marks methods that only a pointer has.
+const ofPointer = " of the pointer"
 
 // signature is a function's type without the names of its parameters, which are
 // free to change.
@@ -241,5 +244,10 @@ func (b Break) String() string {
 	case "no longer comparable":
 		return b.Name + " can no longer be compared with =="
 	}
-	return b.Name + ": was " + b.Old + ", is " + b.New
+	was, old := strings.CutSuffix(b.Old, ofPointer)
+	is, now := strings.CutSuffix(b.New, ofPointer)
+	if old != now {
+		was, is = b.Old, b.New
+	}
+	return b.Name + ": was " + was + ", is " + is
 }

@@ -100,7 +100,7 @@ func TestBreaks(t *testing.T) {
 		got = append(got, b.String())
 	}
 	want := []string{
-		"Client.Echo: was func(int, EchoParams) (*EchoResult, error) of the pointer, is func(int, EchoParams) (*ToolResult, error) of the pointer",
+		"Client.Echo: was func(int, EchoParams) (*EchoResult, error), is func(int, EchoParams) (*ToolResult, error)",
 		"Client.Gone is gone",
 		"DefaultB: was const int, is const float",
 		"EchoParams can no longer be compared with ==",

@@ -70,8 +70,8 @@ func (c *Change) Title() string {
 // String gives place and text in one line.
 func (c *Change) String() string { return c.Title() + ": " + c.Text }
 
-// prose reports whether the change is one of texts alone.
-func (c *Change) prose() bool { return c.Rule == ruleProse }
+// Prose reports whether the change is one of texts alone.
+func (c *Change) Prose() bool { return c.Rule == ruleProse }
 
 // settle sets the class.
 func (c *Change) settle() {
@@ -88,16 +88,18 @@ func (c *Change) settle() {
 // severity orders changes: what breaks first.
 func (c *Change) severity() int {
 	switch {
-	case c.Wire:
+	case c.Wire && c.Source:
 		return 0
-	case c.Source:
+	case c.Wire:
 		return 1
-	case c.Notable:
+	case c.Source:
 		return 2
-	case c.prose():
-		return 4
+	case c.Notable:
+		return 3
+	case c.Prose():
+		return 5
 	}
-	return 3
+	return 4
 }
 
 func sortChanges(changes []Change) {
@@ -131,7 +133,7 @@ func Count(changes []Change) Counts {
 			n.Source++
 		default:
 			n.Compatible++
-			if c.prose() {
+			if c.Prose() {
 				n.Prose++
 			}
 		}

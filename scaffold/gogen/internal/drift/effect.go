@@ -38,7 +38,7 @@ func AddEffects(changes []Change, effects []Effect) []Change {
 		best, least := -1, 0
 		for i := range changes {
 			c := &changes[i]
-			if c.Kind != e.Place.Kind || c.Name != e.Place.Name || c.prose() || c.Rule == ruleHints {
+			if c.Kind != e.Place.Kind || c.Name != e.Place.Name || c.Prose() || c.Rule == ruleHints {
 				continue
 			}
 			if d, ok := distance(c.Pointer, e.Place.Pointer); ok && (best < 0 || d < least) {
