@@ -6,8 +6,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
 )
 
-// enforced is to be set when the generator is to hold all of it.
-const enforced = false
+// enforced is set: the generator holds all of it.
+const enforced = true
 
 // TestSuite wants of generated types, for every group of the JSON Schema test
 // suite as a member of arguments, of optional arguments and of a result: all
