@@ -1,5 +1,5 @@
 // Package generated holds sample clients of three reference servers. Each
-// folder has the tools as the server listed them (mcpctl.lock.json) and the client
+// folder has what the server listed (mcpctl.lock.json), and the client
 // made from that (client_gen.go); docs/generated has a program for each.
 //
 // go generate makes them anew from the lock file, without a network.

@@ -106,6 +106,75 @@ func (f *Fake) OnTriggerLongRunningOperation(h func(context.Context, everything.
 	double.Tool(f.core, "trigger-long-running-operation", h)
 }
 
+// OnArgsPrompt sets what the prompt "args-prompt" is filled in to.
+func (f *Fake) OnArgsPrompt(h func(context.Context, everything.ArgsPromptParams) (*runtime.PromptResult, error)) {
+	double.Prompt(f.core, "args-prompt", h)
+}
+
+// OnCompletablePrompt sets what the prompt "completable-prompt" is filled in to.
+func (f *Fake) OnCompletablePrompt(h func(context.Context, everything.CompletablePromptParams) (*runtime.PromptResult, error)) {
+	double.Prompt(f.core, "completable-prompt", h)
+}
+
+// OnResourcePrompt sets what the prompt "resource-prompt" is filled in to.
+func (f *Fake) OnResourcePrompt(h func(context.Context, everything.ResourcePromptParams) (*runtime.PromptResult, error)) {
+	double.Prompt(f.core, "resource-prompt", h)
+}
+
+// OnSimplePrompt sets what the prompt "simple-prompt" is filled in to.
+func (f *Fake) OnSimplePrompt(h func(context.Context) (*runtime.PromptResult, error)) {
+	double.PlainPrompt(f.core, "simple-prompt", h)
+}
+
+// OnReadArchitecture sets what the resource "demo://resource/static/document/architecture.md"
+// holds.
+func (f *Fake) OnReadArchitecture(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/architecture.md", h)
+}
+
+// OnReadExtension sets what the resource "demo://resource/static/document/extension.md" holds.
+func (f *Fake) OnReadExtension(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/extension.md", h)
+}
+
+// OnReadFeatures sets what the resource "demo://resource/static/document/features.md" holds.
+func (f *Fake) OnReadFeatures(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/features.md", h)
+}
+
+// OnReadHowItWorks sets what the resource "demo://resource/static/document/how-it-works.md" holds.
+func (f *Fake) OnReadHowItWorks(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/how-it-works.md", h)
+}
+
+// OnReadInstructions sets what the resource "demo://resource/static/document/instructions.md"
+// holds.
+func (f *Fake) OnReadInstructions(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/instructions.md", h)
+}
+
+// OnReadStartup sets what the resource "demo://resource/static/document/startup.md" holds.
+func (f *Fake) OnReadStartup(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/startup.md", h)
+}
+
+// OnReadStructure sets what the resource "demo://resource/static/document/structure.md" holds.
+func (f *Fake) OnReadStructure(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "demo://resource/static/document/structure.md", h)
+}
+
+// OnReadDynamicBlob sets what the resources hold that the template
+// "demo://resource/dynamic/blob/{resourceId}" leads to, by their URIs.
+func (f *Fake) OnReadDynamicBlob(h func(context.Context, string) (*runtime.ResourceResult, error)) {
+	double.Template(f.core, "demo://resource/dynamic/blob/{resourceId}", h)
+}
+
+// OnReadDynamicText sets what the resources hold that the template
+// "demo://resource/dynamic/text/{resourceId}" leads to, by their URIs.
+func (f *Fake) OnReadDynamicText(h func(context.Context, string) (*runtime.ResourceResult, error)) {
+	double.Template(f.core, "demo://resource/dynamic/text/{resourceId}", h)
+}
+
 // Calls are what has been asked of a [Fake]. The methods give the parameters of the calls that
 // reached an answer.
 type Calls []double.Call
@@ -154,4 +223,19 @@ func (c Calls) SimulateResearchQuery() []everything.SimulateResearchQueryParams 
 // "trigger-long-running-operation".
 func (c Calls) TriggerLongRunningOperation() []everything.TriggerLongRunningOperationParams {
 	return double.ParamsOf[everything.TriggerLongRunningOperationParams](c, double.MethodTool, "trigger-long-running-operation")
+}
+
+// ArgsPrompt gives the parameters of the calls of "args-prompt".
+func (c Calls) ArgsPrompt() []everything.ArgsPromptParams {
+	return double.ParamsOf[everything.ArgsPromptParams](c, double.MethodPrompt, "args-prompt")
+}
+
+// CompletablePrompt gives the parameters of the calls of "completable-prompt".
+func (c Calls) CompletablePrompt() []everything.CompletablePromptParams {
+	return double.ParamsOf[everything.CompletablePromptParams](c, double.MethodPrompt, "completable-prompt")
+}
+
+// ResourcePrompt gives the parameters of the calls of "resource-prompt".
+func (c Calls) ResourcePrompt() []everything.ResourcePromptParams {
+	return double.ParamsOf[everything.ResourcePromptParams](c, double.MethodPrompt, "resource-prompt")
 }

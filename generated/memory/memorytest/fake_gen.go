@@ -84,6 +84,11 @@ func (f *Fake) OnSearchNodes(h func(context.Context, memory.SearchNodesParams) (
 	double.TypedTool(f.core, "search_nodes", h)
 }
 
+// OnReadKnowledgeGraph sets what the resource "memory://knowledge-graph" holds.
+func (f *Fake) OnReadKnowledgeGraph(h func(context.Context) (*runtime.ResourceResult, error)) {
+	double.Resource(f.core, "memory://knowledge-graph", h)
+}
+
 // Calls are what has been asked of a [Fake]. The methods give the parameters of the calls that
 // reached an answer.
 type Calls []double.Call
