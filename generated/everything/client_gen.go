@@ -665,7 +665,8 @@ func (c *Client) ReadDynamicText(ctx context.Context, p DynamicTextURI, opts ...
 // ArgsPromptParams are the arguments of [Client.ArgsPrompt].
 type ArgsPromptParams struct {
 	// Name of the city.
-	City  string    `json:"city"`
+	City string `json:"city"`
+	// State is the member "state".
 	State *string   `json:"state,omitzero"`
 	_     [0]func() `mcp:"closed"`
 }
@@ -717,6 +718,7 @@ func (ResourcePromptParams) Validate() error { return nil }
 
 // DynamicBlobURI are the variables of the URI template of [Client.ReadDynamicBlob].
 type DynamicBlobURI struct {
+	// ResourceID is the member "resourceId".
 	ResourceID string    `json:"resourceId"`
 	_          [0]func() `mcp:"closed"`
 }
@@ -732,6 +734,7 @@ func (DynamicBlobURI) Validate() error { return nil }
 
 // DynamicTextURI are the variables of the URI template of [Client.ReadDynamicText].
 type DynamicTextURI struct {
+	// ResourceID is the member "resourceId".
 	ResourceID string    `json:"resourceId"`
 	_          [0]func() `mcp:"closed"`
 }
