@@ -17,27 +17,23 @@ func NewDuration(d time.Duration) Duration {
 	if d == 0 {
 		return "PT0S"
 	}
-	sign, n := "", uint64(d) //nolint:gosec // negative ones are negated next
+	out, n := []byte("PT"), uint64(d) //nolint:gosec // negative ones are negated next
 	if d < 0 {
-		sign, n = "-", -n
+		out, n = []byte("-PT"), -n
 	}
-	out := sign + "PT"
-	for _, u := range []struct {
-		size uint64
-		name string
-	}{{uint64(time.Hour), "H"}, {uint64(time.Minute), "M"}} {
-		if q := n / u.size; q > 0 {
-			out += strconv.FormatUint(q, 10) + u.name
-			n %= u.size
-		}
+	if h := n / uint64(time.Hour); h > 0 {
+		out = append(strconv.AppendUint(out, h, 10), 'H')
 	}
-	if n > 0 {
-		out += strconv.FormatUint(n/uint64(time.Second), 10)
+	if m := n / uint64(time.Minute) % 60; m > 0 {
+		out = append(strconv.AppendUint(out, m, 10), 'M')
+	}
+	if n %= uint64(time.Minute); n > 0 {
+		out = strconv.AppendUint(out, n/uint64(time.Second), 10)
 		if frac := n % uint64(time.Second); frac > 0 {
 			nine := strconv.FormatUint(uint64(time.Second)+frac, 10)[1:]
-			out += "." + strings.TrimRight(nine, "0")
+			out = append(append(out, '.'), strings.TrimRight(nine, "0")...)
 		}
-		out += "S"
+		out = append(out, 'S')
 	}
 	return Duration(out)
 }

@@ -33,7 +33,7 @@ func Marshal(v any) ([]byte, error) {
 //	A *T       `json:"a" mcp:"null"`         required, may be null
 //	A Opt[T]   `json:"a,omitzero"`           may be absent or null
 //	A *T       `json:"a" mcp:"indirect"`     required, not null; a pointer only to break a circle
-//	A T        `json:"-" name:"a,b"`         a name that the tag json cannot spell; where it may be absent: json:"-,omitzero"
+//	A T        `json:"-" name:"a,b"`         a name that the tag json cannot spell; json:",omitzero" where it may be absent
 //	_ struct{} `name:"a" const:"\"x\""`      a constant
 //	X map[string]T `json:"-" mcp:"rest"`     members without a field; mcp:"rest,lenient" in results
 //	_ [0]func() `mcp:"closed"`              no members without a field

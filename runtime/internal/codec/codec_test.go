@@ -71,6 +71,7 @@ func TestRoundTrip(t *testing.T) {
 
 		{"foreign", &outer{}, `{"u":"Ua","p":{"a":1,"unknown":2},"o":"Ub","n":{"a":1e0},"m":{"x":"Uc"}}`, `{"u":"Ua","p":{"a":1},"o":"Ub","n":{"a":1},"m":{"x":"Uc"}}`},
 
+		{"foreign, html", &outer{}, `{"u":"U<&>","p":{"a":1},"n":{"a":1}}`, ``},
 		{"list", &[]*int64{}, `[1,null,3]`, ``},
 		{"list of lists", &[][]string{}, `[[],["a"]]`, ``},
 		{"map of maps", &map[string]map[string]bool{}, `{"a":{},"b":{"c":true}}`, ``},

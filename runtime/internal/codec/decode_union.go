@@ -94,7 +94,7 @@ func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
 
 // isValid asks a value's own Validate, if it has one.
 func isValid(pointer reflect.Value) bool {
-	v, ok := pointer.Interface().(interface{ Validate() error })
+	v, ok := reflect.TypeAssert[interface{ Validate() error }](pointer)
 	return !ok || v.Validate() == nil
 }
 

@@ -18,7 +18,7 @@
 //	A *T       `json:"a" mcp:"null"`         required, may be null: nil
 //	A Opt[T]   `json:"a,omitzero"`           may be absent or null
 //	A *T       `json:"a" mcp:"indirect"`     required, not null; nil is an error
-//	A T        `json:"-" name:"a,b"`         a name that the tag json cannot spell; omitzero goes to json:"-,omitzero"
+//	A T        `json:"-" name:"a,b"`         a name that the tag json cannot spell; json:",omitzero" where it may be absent
 //	_ struct{} `name:"a" const:"\"x\""`      a member with one value, JSON text; there is no field for it
 //	X map[string]T `json:"-" mcp:"rest"`     members without a field
 //	X map[string]T `json:"-" mcp:"rest,lenient"`  besides, null counts as absent where it is not allowed

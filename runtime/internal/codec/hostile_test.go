@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -298,4 +299,19 @@ func TestConcurrently(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestExponents: a short text does not become a long number.
+func TestExponents(t *testing.T) {
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	for _, s := range []string{"1e999999999", "-1e-999999999", "1e9999999999999999999", "123e4000000000", "0e999999999", "0.00e99999999999999999999"} {
+		for _, of := range []any{new(int64), new(uint64), new(float64), new(mode)} {
+			_ = codec.Decode([]byte(s), of)
+		}
+	}
+	goruntime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("got %d bytes", n)
+	}
 }

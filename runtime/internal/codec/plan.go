@@ -49,7 +49,7 @@ var plans, selfPlans sync.Map
 
 func planFor(t reflect.Type) *typePlan {
 	if p, ok := plans.Load(t); ok {
-		return p.(*typePlan) //nolint:errcheck,forcetypeassert // nothing else is stored
+		return p.(*typePlan)
 	}
 	b := planner{made: map[reflect.Type]*typePlan{}}
 	p := b.plan(t)
@@ -59,7 +59,7 @@ func planFor(t reflect.Type) *typePlan {
 
 func selfPlan(t reflect.Type) *typePlan {
 	if p, ok := selfPlans.Load(t); ok {
-		return p.(*typePlan) //nolint:errcheck,forcetypeassert // nothing else is stored
+		return p.(*typePlan)
 	}
 	b := planner{made: map[reflect.Type]*typePlan{}}
 	p := &typePlan{typ: t}
@@ -83,7 +83,7 @@ func (b *planner) plan(t reflect.Type) *typePlan {
 		return p
 	}
 	if p, ok := plans.Load(t); ok {
-		return p.(*typePlan) //nolint:errcheck,forcetypeassert // nothing else is stored
+		return p.(*typePlan)
 	}
 	p := &typePlan{typ: t}
 	b.made[t] = p
@@ -108,8 +108,7 @@ func isNative(t reflect.Type) bool {
 
 // isTagged tells whether a struct, or the one it wraps, has a tag mcp.
 func isTagged(t reflect.Type) bool {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		if _, ok := f.Tag.Lookup("mcp"); ok {
 			return true
 		}

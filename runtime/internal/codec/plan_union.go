@@ -31,7 +31,7 @@ func (b *planner) unionOf(p *typePlan) {
 	if wrapped(p.typ) != nil {
 		up.path = []int{0, 0}
 	}
-	u, ok := reflect.Zero(p.typ).Interface().(interface{ Arms() []UnionArm })
+	u, ok := reflect.TypeAssert[interface{ Arms() []UnionArm }](reflect.Zero(p.typ))
 	if !ok {
 		return
 	}

@@ -18,7 +18,7 @@ type all struct {
 	Nulls  []int64                    `json:"nulls" mcp:"null"`
 	Opt    runtime.Opt[int64]         `json:"opt,omitzero"`
 	Free   json.RawMessage            `json:"free,omitzero"`
-	Weird  *bool                      `json:"-,omitzero" name:"a,\"b\"\n<"`
+	Weird  *bool                      `json:",omitzero" name:"a,\"b\"\n<"`
 	_      struct{}                   `name:"kind" const:"{\"a\":1}"`
 	Hidden string                     `json:"-"`
 	Extra  map[string]json.RawMessage `json:"-" mcp:"rest"`
