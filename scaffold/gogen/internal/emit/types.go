@@ -142,6 +142,9 @@ func tag(f *model.Field) map[string]string {
 	var mcp string
 	switch {
 	case f.Presence == model.OrAbsent, f.Presence == model.OrAbsentOrNull:
+		if tag["name"] != "" || f.JSON == "" {
+			tag["json"] = "" // linters take "-,omitzero" for a mistake
+		}
 		tag["json"] += ",omitzero"
 	case f.Presence == model.OrNull && under(f.Type).Kind != model.Raw:
 		mcp = "null"

@@ -599,7 +599,7 @@ type OddsParams struct {
 	// UserIDSnake is the member "user_id".
 	UserIDSnake *string `json:"user_id,omitzero"`
 	// X日本 is the member "日本".
-	X日本 *string `json:"-,omitzero" name:"日本"`
+	X日本 *string `json:",omitzero" name:"日本"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

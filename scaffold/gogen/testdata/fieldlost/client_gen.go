@@ -54,31 +54,31 @@ type RegisterParams struct {
 	// X日本 is the member "日本".
 	X日本 string `json:"-" name:"日本"`
 	// Empty is the member "".
-	Empty *string `json:"-,omitzero" name:""`
+	Empty *string `json:",omitzero" name:""`
 	// Ref is the member "$ref".
 	Ref *string `json:"$ref,omitzero"`
 	// Minus is the member "-".
-	Minus *string `json:"-,omitzero" name:"-"`
+	Minus *string `json:",omitzero" name:"-"`
 	// X1st is the member "1st".
 	X1st *string `json:"1st,omitzero"`
 	// Private is the member "_private".
 	Private *string `json:"_private,omitzero"`
 	// AB is the member "a,b".
-	AB *string `json:"-,omitzero" name:"a,b"`
+	AB *string `json:",omitzero" name:"a,b"`
 	// BackSlash is the member "back\\slash".
-	BackSlash *string `json:"-,omitzero" name:"back\\slash"`
+	BackSlash *string `json:",omitzero" name:"back\\slash"`
 	// LineBreak is the member "line break".
-	LineBreak *string `json:"-,omitzero" name:"line\nbreak"`
+	LineBreak *string `json:",omitzero" name:"line\nbreak"`
 	// QuoteD is the member "quote\"d".
-	QuoteD *string `json:"-,omitzero" name:"quote\"d"`
+	QuoteD *string `json:",omitzero" name:"quote\"d"`
 	// Tick is the member "tick`".
-	Tick *string "json:\"-,omitzero\" name:\"tick`\""
+	Tick *string "json:\",omitzero\" name:\"tick`\""
 	// Xß is the member "ß".
-	Xß *string `json:"-,omitzero" name:"ß"`
+	Xß *string `json:",omitzero" name:"ß"`
 	// Été is the member "été".
-	Été *int64 `json:"-,omitzero" name:"été"`
+	Été *int64 `json:",omitzero" name:"été"`
 	// X名前 is the member "名前".
-	X名前 *string `json:"-,omitzero" name:"名前"`
+	X名前 *string `json:",omitzero" name:"名前"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }

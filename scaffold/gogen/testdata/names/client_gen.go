@@ -64,7 +64,7 @@ func (c *Client) Empty(ctx context.Context, opts ...runtime.CallOption) (*runtim
 // EmptyParams are the arguments of [Client.Empty], none of them required: an option of the call.
 type EmptyParams struct {
 	// Empty is the member "".
-	Empty *string `json:"-,omitzero" name:""`
+	Empty *string `json:",omitzero" name:""`
 	// Dollar is the member "$".
 	Dollar *string `json:"$,omitzero"`
 	// Ref is the member "$ref".
@@ -72,25 +72,25 @@ type EmptyParams struct {
 	// Plus1 is the member "+1".
 	Plus1 *int64 `json:"+1,omitzero"`
 	// Minus is the member "-".
-	Minus *string `json:"-,omitzero" name:"-"`
+	Minus *string `json:",omitzero" name:"-"`
 	// Minus1 is the member "-1".
 	Minus1 *int64 `json:"-1,omitzero"`
 	// X1st is the member "1st".
 	X1st *string `json:"1st,omitzero"`
 	// ABX6eeb766d is the member "a\"b".
-	ABX6eeb766d *string `json:"-,omitzero" name:"a\"b"`
+	ABX6eeb766d *string `json:",omitzero" name:"a\"b"`
 	// ABX240ad173 is the member "a,b".
-	ABX240ad173 *string `json:"-,omitzero" name:"a,b"`
+	ABX240ad173 *string `json:",omitzero" name:"a,b"`
 	// ABX20e7fb3a is the member "a\\b".
-	ABX20e7fb3a *string `json:"-,omitzero" name:"a\\b"`
+	ABX20e7fb3a *string `json:",omitzero" name:"a\\b"`
 	// ABX3f098c13 is the member "a`b".
-	ABX3f098c13 *string "json:\"-,omitzero\" name:\"a`b\""
+	ABX3f098c13 *string "json:\",omitzero\" name:\"a`b\""
 	// LineBreak is the member "line break".
-	LineBreak *string `json:"-,omitzero" name:"line\nbreak"`
+	LineBreak *string `json:",omitzero" name:"line\nbreak"`
 	// TabBed is the member "tab bed".
-	TabBed *string `json:"-,omitzero" name:"tab\tbed"`
+	TabBed *string `json:",omitzero" name:"tab\tbed"`
 	// U2013 is the member "–".
-	U2013 *string `json:"-,omitzero" name:"–"`
+	U2013 *string `json:",omitzero" name:"–"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
@@ -506,11 +506,11 @@ type X日本Params struct {
 	// X日本 is the member "日本".
 	X日本 string `json:"-" name:"日本"`
 	// Xß is the member "ß".
-	Xß *string `json:"-,omitzero" name:"ß"`
+	Xß *string `json:",omitzero" name:"ß"`
 	// Été is the member "été".
-	Été *string `json:"-,omitzero" name:"été"`
+	Été *string `json:",omitzero" name:"été"`
 	// X名前 is the member "名前".
-	X名前 *string `json:"-,omitzero" name:"名前"`
+	X名前 *string `json:",omitzero" name:"名前"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
 }
