@@ -21,7 +21,10 @@ func FuzzGenerate(f *testing.F) {
 		f.Fatal(len(cases), err)
 	}
 	for _, c := range cases {
-		for _, name := range c.Order {
+		for i, name := range c.Order {
+			if i%3 > 0 {
+				continue // seeds are tried by every go test, too
+			}
 			tool := c.Tools[name]
 			f.Add(tool.Name, "Text.", []byte(tool.InputSchema), []byte(tool.OutputSchema))
 		}
@@ -40,7 +43,7 @@ func FuzzGenerate(f *testing.F) {
 // FuzzSchemas is FuzzGenerate with schemas that mean something more often than
 // bytes do: the bytes steer what they are grown of.
 func FuzzSchemas(f *testing.F) {
-	for seed := range uint64(40) {
+	for seed := range uint64(12) {
 		src := trial.Seeded(seed)
 		steer := make([]byte, 400)
 		for i := range steer {

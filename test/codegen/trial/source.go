@@ -14,7 +14,7 @@ type Source interface {
 // Seeded is a source that gives the same numbers for the same seed, on every
 // machine.
 func Seeded(seed uint64) Source {
-	return rand.New(rand.NewPCG(seed, 0x6d6370)) //nolint:gosec // it is to repeat
+	return rand.New(rand.NewPCG(seed, 0x6d6370))
 }
 
 // Bytes is a source that a fuzzer steers: each choice takes a byte, and 0 is

@@ -3,7 +3,6 @@
 package roundtrip_test
 
 import (
-	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/allof"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/bakeoff"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/bignumbers"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/closedobjects"
@@ -32,18 +31,16 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/numbers"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/objects"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/objectunion"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/odd"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/opt"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/optional"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/patternprops"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/presence"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/recursive"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/refs"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/required"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/results"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/shapes"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/spuriouskey"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/stringenum"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/tools"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/tuples"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/unionlost"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/unions"
@@ -55,9 +52,6 @@ import (
 // tool and the side.
 func makers() map[[3]string]func() any {
 	return map[[3]string]func() any{
-		{"allof", "merge", "in"}:                      func() any { return new(allof.MergeParams) },
-		{"allof", "conflict", "in"}:                   func() any { return new(allof.ConflictParams) },
-		{"allof", "root", "in"}:                       func() any { return new(allof.RootParams) },
 		{"bakeoff", "get-annotated-message", "in"}:    func() any { return new(bakeoff.GetAnnotatedMessageParams) },
 		{"bakeoff", "gzip-file-as-resource", "in"}:    func() any { return new(bakeoff.GzipFileAsResourceParams) },
 		{"bakeoff", "edit_file", "in"}:                func() any { return new(bakeoff.EditFileParams) },
@@ -139,15 +133,15 @@ func makers() map[[3]string]func() any {
 		{"objectunion", "shared_enum", "in"}:          func() any { return new(objectunion.SharedEnumParams) },
 		{"objectunion", "keys", "in"}:                 func() any { return new(objectunion.KeysParams) },
 		{"objectunion", "first", "in"}:                func() any { return new(objectunion.FirstParams) },
+		{"odd", "required_only", "in"}:                func() any { return new(odd.RequiredOnlyParams) },
+		{"odd", "untyped", "in"}:                      func() any { return new(odd.UntypedParams) },
+		{"odd", "rest_only", "in"}:                    func() any { return new(odd.RestOnlyParams) },
+		{"odd", "dialect", "in"}:                      func() any { return new(odd.DialectParams) },
 		{"opt", "edit", "in"}:                         func() any { return new(opt.EditParams) },
 		{"opt", "edit", "out"}:                        func() any { return new(opt.EditResult) },
 		{"optional", "find", "in"}:                    func() any { return new(optional.FindParams) },
 		{"optional", "one", "in"}:                     func() any { return new(optional.OneParams) },
 		{"patternprops", "headers", "in"}:             func() any { return new(patternprops.HeadersParams) },
-		{"presence", "all", "in"}:                     func() any { return new(presence.AllParams) },
-		{"presence", "lists", "in"}:                   func() any { return new(presence.ListsParams) },
-		{"presence", "open", "in"}:                    func() any { return new(presence.OpenParams) },
-		{"presence", "typed_rest", "in"}:              func() any { return new(presence.TypedRestParams) },
 		{"recursive", "tree", "in"}:                   func() any { return new(recursive.TreeParams) },
 		{"recursive", "draft7", "in"}:                 func() any { return new(recursive.Draft7Params) },
 		{"recursive", "root", "in"}:                   func() any { return new(recursive.RootParams) },
@@ -172,30 +166,14 @@ func makers() map[[3]string]func() any {
 		{"results", "union", "out"}:                   func() any { return new(results.UnionResult) },
 		{"results", "anything", "out"}:                func() any { return new(results.AnythingResult) },
 		{"results", "typeless", "out"}:                func() any { return new(results.TypelessResult) },
-		{"shapes", "maps", "in"}:                      func() any { return new(shapes.MapsParams) },
-		{"shapes", "required_only", "in"}:             func() any { return new(shapes.RequiredOnlyParams) },
-		{"shapes", "tuples", "in"}:                    func() any { return new(shapes.TuplesParams) },
-		{"shapes", "numbers", "in"}:                   func() any { return new(shapes.NumbersParams) },
-		{"shapes", "texts", "in"}:                     func() any { return new(shapes.TextsParams) },
-		{"shapes", "untyped", "in"}:                   func() any { return new(shapes.UntypedParams) },
-		{"shapes", "rest_only", "in"}:                 func() any { return new(shapes.RestOnlyParams) },
-		{"shapes", "dialect", "in"}:                   func() any { return new(shapes.DialectParams) },
 		{"spuriouskey", "log", "in"}:                  func() any { return new(spuriouskey.LogParams) },
 		{"stringenum", "pick", "in"}:                  func() any { return new(stringenum.PickParams) },
 		{"stringenum", "pick", "out"}:                 func() any { return new(stringenum.PickResult) },
-		{"tools", "write_ticket", "in"}:               func() any { return new(tools.WriteTicketParams) },
-		{"tools", "move_page", "in"}:                  func() any { return new(tools.MovePageParams) },
-		{"tools", "search_events", "in"}:              func() any { return new(tools.SearchEventsParams) },
-		{"tools", "render", "in"}:                     func() any { return new(tools.RenderParams) },
-		{"tools", "compress", "in"}:                   func() any { return new(tools.CompressParams) },
 		{"tuples", "modern", "in"}:                    func() any { return new(tuples.ModernParams) },
 		{"tuples", "draft07", "in"}:                   func() any { return new(tuples.Draft07Params) },
 		{"tuples", "undeclared", "in"}:                func() any { return new(tuples.UndeclaredParams) },
 		{"tuples", "undeclared", "out"}:               func() any { return new(tuples.UndeclaredResult) },
 		{"unionlost", "tag", "in"}:                    func() any { return new(unionlost.TagParams) },
-		{"unions", "nulls", "in"}:                     func() any { return new(unions.NullsParams) },
-		{"unions", "consts", "in"}:                    func() any { return new(unions.ConstsParams) },
-		{"unions", "consts", "out"}:                   func() any { return new(unions.ConstsResult) },
 		{"unions", "enums", "in"}:                     func() any { return new(unions.EnumsParams) },
 		{"unions", "mixed", "in"}:                     func() any { return new(unions.MixedParams) },
 		{"unions", "either", "in"}:                    func() any { return new(unions.EitherParams) },
