@@ -139,7 +139,6 @@ func (l *Lock) Marshal() ([]byte, error) {
 	if l.Implementation.Name != "" || l.Implementation.Version != "" {
 		meta.Server = &lockServer{l.Implementation.Name, l.Implementation.Version}
 	}
-	doc := map[string]any{"_meta": map[string]any{metaLock: &meta}}
 	tools := rawEntries(l.Tools, func(t runtime.Tool) (string, json.RawMessage, any) { return t.Name, t.Raw, t })
 	for _, t := range tools {
 		d, err := codegen.DigestTool(t.raw)
@@ -148,30 +147,66 @@ func (l *Lock) Marshal() ([]byte, error) {
 		}
 		meta.Digests[t.key] = lockDigest(d)
 	}
-	for member, list := range map[string][]rawEntry{
-		"tools":             tools,
-		"prompts":           rawEntries(l.Prompts, func(p runtime.Prompt) (string, json.RawMessage, any) { return p.Name, p.Raw, p }),
-		"resources":         rawEntries(l.Resources, func(r runtime.Resource) (string, json.RawMessage, any) { return r.URI, r.Raw, r }),
-		"resourceTemplates": rawEntries(l.Templates, func(r runtime.ResourceTemplate) (string, json.RawMessage, any) { return r.URITemplate, r.Raw, r }),
-	} {
-		if len(list) == 0 && member != "tools" {
-			continue
-		}
-		values := make([]any, 0, len(list))
-		for _, e := range list {
-			v, err := parseJSON(e.raw)
-			if err != nil {
-				return nil, fmt.Errorf("lock file: %s %q: %w", strings.TrimSuffix(member, "s"), e.key, err)
-			}
-			values = append(values, v)
-		}
-		doc[member] = values
-	}
 	var b bytes.Buffer
-	if err := writeJSON(&b, doc, "  "); err != nil {
+	b.WriteString("{\n  \"_meta\": ")
+	if err := writeIndented(&b, map[string]any{metaLock: &meta}, "  "); err != nil {
 		return nil, fmt.Errorf("lock file: %w", err)
 	}
+	for _, list := range []struct {
+		member  string
+		entries []rawEntry
+	}{
+		{"prompts", rawEntries(l.Prompts, func(p runtime.Prompt) (string, json.RawMessage, any) { return p.Name, p.Raw, p })},
+		{"resourceTemplates", rawEntries(l.Templates, func(r runtime.ResourceTemplate) (string, json.RawMessage, any) { return r.URITemplate, r.Raw, r })},
+		{"resources", rawEntries(l.Resources, func(r runtime.Resource) (string, json.RawMessage, any) { return r.URI, r.Raw, r })},
+		{"tools", tools},
+	} {
+		if err := writeEntries(&b, list.member, list.entries); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteString("\n}\n")
 	return b.Bytes(), nil
+}
+
+// writeEntries writes one list, an entry at a time: of a large server's, the
+// decoded whole would be many times the text.
+func writeEntries(b *bytes.Buffer, member string, entries []rawEntry) error {
+	if len(entries) == 0 {
+		if member == "tools" {
+			b.WriteString(",\n  \"tools\": []")
+		}
+		return nil
+	}
+	b.WriteString(",\n  \"" + member + "\": [")
+	for i, e := range entries {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n    ")
+		v, err := parseJSON(e.raw)
+		if err == nil {
+			err = writeIndented(b, v, "    ")
+		}
+		if err != nil {
+			return fmt.Errorf("lock file: %s %q: %w", strings.TrimSuffix(member, "s"), e.key, err)
+		}
+	}
+	b.WriteString("\n  ]")
+	return nil
+}
+
+// writeIndented writes a value that stands prefix deep, without a newline at
+// its end.
+func writeIndented(b *bytes.Buffer, v any, prefix string) error {
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	e.SetIndent(prefix, "  ")
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1)
+	return nil
 }
 
 // rawEntry is one entry of a list and what it is known by.

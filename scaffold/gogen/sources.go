@@ -5,7 +5,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	goruntime "runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
@@ -110,12 +113,20 @@ func (s *sources) model(in *Input) (*model.Package, error) {
 		Tools: values(s.tools), Prompts: values(s.prompts), Resources: values(s.resources), Templates: values(s.templates),
 		Decimals: in.Decimals,
 	})
+	var g errgroup.Group
+	g.SetLimit(goruntime.GOMAXPROCS(0))
 	for i, t := range p.Tools {
-		d, err := codegen.DigestTool(s.tools[i].canonical)
-		if err != nil {
-			return nil, entryError("tool", t.Name, err.Error())
-		}
-		t.Digest = d.Structure
+		g.Go(func() error {
+			d, err := codegen.DigestTool(s.tools[i].canonical)
+			if err != nil {
+				return entryError("tool", t.Name, err.Error())
+			}
+			t.Digest = d.Structure
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
 	}
 	p.Digest = s.digest()
 	return p, nil

@@ -37,12 +37,3 @@ func parseJSON(data []byte) (any, error) {
 	}
 	return v, nil
 }
-
-// writeJSON encodes what parseJSON gives: members sorted by encoding/json,
-// no HTML escapes, a newline at the end.
-func writeJSON(w io.Writer, v any, indent string) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	return e.Encode(v)
-}

@@ -2,7 +2,10 @@ package build
 
 import (
 	"maps"
+	goruntime "runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
@@ -24,16 +27,10 @@ type Input struct {
 // what cannot be typed is raw JSON, and Warnings tell.
 func Build(in Input) *model.Package {
 	p := &model.Package{Name: in.Package, Server: in.Server, Implementation: in.Implementation, Protocol: in.Protocol}
-	for i := range in.Tools {
-		t := &in.Tools[i]
-		m := &model.Tool{Name: t.Name, Doc: toolDoc(t)}
-		if a := t.Annotations; a != nil {
-			m.ReadOnly = a.ReadOnlyHint != nil && *a.ReadOnlyHint
-			m.Destructive = !m.ReadOnly && a.DestructiveHint != nil && *a.DestructiveHint
-		}
-		buildParams(p, m, t.InputSchema, in.Decimals)
-		buildResult(p, m, t.OutputSchema, in.Decimals)
-		p.Tools = append(p.Tools, m)
+	for _, part := range buildTools(in) {
+		p.Tools = append(p.Tools, part.Tools...)
+		p.Decls = append(p.Decls, part.Decls...)
+		p.Warnings = append(p.Warnings, part.Warnings...)
 	}
 	buildPrompts(p, in.Prompts)
 	buildResources(p, in.Resources)
@@ -41,6 +38,32 @@ func Build(in Input) *model.Package {
 	settleRaw(p)
 	breakCycles(p.Decls)
 	return p
+}
+
+// buildTools builds the tools, which have nothing to do with one another, each
+// to a package of its own.
+func buildTools(in Input) []*model.Package {
+	parts := make([]*model.Package, len(in.Tools))
+	var g errgroup.Group
+	g.SetLimit(goruntime.GOMAXPROCS(0))
+	for i := range in.Tools {
+		g.Go(func() error {
+			t := &in.Tools[i]
+			p := &model.Package{}
+			m := &model.Tool{Name: t.Name, Doc: toolDoc(t)}
+			if a := t.Annotations; a != nil {
+				m.ReadOnly = a.ReadOnlyHint != nil && *a.ReadOnlyHint
+				m.Destructive = !m.ReadOnly && a.DestructiveHint != nil && *a.DestructiveHint
+			}
+			buildParams(p, m, t.InputSchema, in.Decimals)
+			buildResult(p, m, t.OutputSchema, in.Decimals)
+			p.Tools = []*model.Tool{m}
+			parts[i] = p
+			return nil
+		})
+	}
+	_ = g.Wait() // no part fails
+	return parts
 }
 
 // builder makes the types of one schema.

@@ -64,6 +64,18 @@ func equalJSON(a, b any) bool { return canonical(a) == canonical(b) }
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-func escapeStep(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+// escapeStep and unescapeStep write and read one step of a JSON pointer
+// (RFC 6901).
+func escapeStep(s string) string {
+	if !strings.ContainsAny(s, "~/") {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
+}
 
-func unescapeStep(s string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(s) }
+func unescapeStep(s string) string {
+	if !strings.Contains(s, "~") {
+		return s
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~")
+}
