@@ -53,14 +53,15 @@ type Output struct {
 	// Files by name: client_gen.go, more of them for large servers, the test
 	// double. The lock file is the last.
 	Files []File
-	// Lock is what the lock file holds.
-	Lock *Lock
 	// Warnings tell what could not be typed, in the order of the source.
 	Warnings []Warning
 	// Tools and Fields count what was generated; Untyped is how many of the
 	// fields are raw JSON although their schema says more than "any value".
 	Tools, Fields, Untyped int
 }
+
+// Lock reads the lock file among the files.
+func (o *Output) Lock() (*Lock, error) { return ParseLock(o.Files[len(o.Files)-1].Data) }
 
 // File is one generated file. Its name is relative to the package's folder,
 // with slashes: the test double has a folder in it.
@@ -139,7 +140,7 @@ func Generate(in Input) (*Output, error) {
 		Implementation: in.Implementation, Protocol: in.Protocol,
 		Tools: values(lists.tools), Prompts: values(lists.prompts), Resources: values(lists.resources), Templates: values(lists.templates),
 	}}
-	out := &Output{Package: in.Package, Lock: lock, Tools: len(p.Tools)}
+	out := &Output{Package: in.Package, Tools: len(p.Tools)}
 	var locked *Names
 	if in.Lock != nil {
 		locked = in.Lock.Names

@@ -22,7 +22,11 @@ func compareLocks(old *gogen.Lock, out *gogen.Output, decimals bool) (*changeRep
 	if old == nil {
 		return nil, nil
 	}
-	changes, err := gogen.Changes(old, out.Lock, decimals)
+	now, err := out.Lock()
+	if err != nil {
+		return nil, err
+	}
+	changes, err := gogen.Changes(old, now, decimals)
 	if err != nil || len(changes) == 0 {
 		return nil, err
 	}
