@@ -42,3 +42,26 @@ func ExampleToolResult() {
 	// {"id":9007199254740993}
 	// {"content":[{"type":"text","text":"done"}],"structuredContent":{"id":9007199254740993},"x":1.0}
 }
+
+// A tool without an output schema has answered in JSON all the same.
+func ExampleJSON() {
+	r := &runtime.ToolResult{Content: []runtime.Content{{Type: "text", Text: `{"place":"Oslo","celsius":-3.5}`}}}
+	weather, err := runtime.JSON[struct {
+		Place   string
+		Celsius float64
+	}](r)
+	fmt.Println(weather.Place, weather.Celsius, err)
+	// Output:
+	// Oslo -3.5 <nil>
+}
+
+// The text is kept as it came, whatever it is.
+func ExampleDateTime() {
+	for _, d := range []runtime.DateTime{"2024-05-06T07:08:09.1234567891+02:00", "yesterday"} {
+		t, err := d.Time()
+		fmt.Println(d, d.Valid(), t.UTC().Year(), err)
+	}
+	// Output:
+	// 2024-05-06T07:08:09.1234567891+02:00 true 2024 <nil>
+	// yesterday false 1 "yesterday" is not a date-time (RFC 3339)
+}

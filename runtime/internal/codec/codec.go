@@ -33,7 +33,7 @@ func encodeRoot(v any, plan func(reflect.Type) *typePlan) ([]byte, error) {
 	if !rv.IsValid() {
 		return []byte("null"), nil
 	}
-	e := encoderPool.Get().(*encoder) 
+	e := encoderPool.Get().(*encoder)
 	if f := e.value(plan(rv.Type()), rv); f != nil {
 		e.release()
 		return nil, f.fault()

@@ -36,7 +36,7 @@ func TestRoundTrip(t *testing.T) {
 		{"control characters", &all{}, `{"text":"\u0000\b\f\n\r\t\"\\\u001f\u007f","null":null,"nulls":null,"kind":{"a":1}}`, "{\"text\":\"\\u0000\\b\\f\\n\\r\\t\\\"\\\\\\u001f\u007f\",\"null\":null,\"nulls\":null,\"kind\":{\"a\":1}}"},
 
 		{"closed", &closed{}, `{"a":1}`, ``},
-		{"lenient: null counts as absent", &lenient{}, `{"a":null,"b":null,"c":null,"d":null}`, `{"b":null,"c":null}`},
+		{"lenient: null counts as absent", &lenient{}, `{"a":null,"b":null,"c":null,"d":null,"e":null}`, `{"b":null,"c":null}`},
 		{"elements and members that may be null", &lenient{}, `{"c":1,"d":["",null],"x":null,"y":2}`, ``},
 
 		{"tree", &tree{}, `{"name":"a","children":[{"name":"b","children":[]}],"by":{"x":{"name":"c"},"y":{"name":"d"}},"next":{"name":"e"},"opt":{"name":"f","opt":null}}`, ``},
@@ -178,6 +178,7 @@ func TestDecodeFailures(t *testing.T) {
 		{&scalars{}, `{"m":{"x":null}}`, `at /m/x: null is not allowed`},
 		{&scalars{}, `{"m":[]}`, `at /m: got an array, want an object`},
 		{&scalars{}, `{"l":{}}`, `at /l: got an object, want an array`},
+		{&holdsUnions{}, `{"l":"","m":null}`, `at /m: null is not allowed`},
 		{&holdsUnions{}, `{"l":null}`, `at /l: null is not allowed`},
 		{&holdsUnions{}, `{"l":{"name":1}}`, `at /l/name: got 1, want a string`},
 		{&holdsUnions{}, `{"l":{}}`, `at /l/name: required and missing`},

@@ -32,12 +32,14 @@ type fieldPlan struct {
 }
 
 // takesNull tells whether null is a value of the field's type, or of the one
-// that it points to.
+// that it points to. A literal could hold it, but a field of one that may be
+// null says so.
 func (f *fieldPlan) takesNull() bool {
-	if f.plan.kind == planPointer {
-		return f.plan.elem.null
+	p := f.plan
+	if p.kind == planPointer {
+		p = p.elem
 	}
-	return f.plan.null
+	return p.null && p.kind != planLiteral
 }
 
 // tagOptions are the words of a field's tag mcp.

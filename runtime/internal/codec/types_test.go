@@ -37,6 +37,7 @@ type lenient struct {
 	B json.RawMessage `json:"b,omitzero"`
 	C *int64          `json:"c" mcp:"null"`
 	D []*string       `json:"d,omitzero"`
+	E *mode           `json:"e,omitzero"`
 	// Members of one type.
 	Extra map[string]*int64 `json:"-" mcp:"rest,lenient"`
 }
