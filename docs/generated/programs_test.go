@@ -7,6 +7,7 @@ package generated_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/dial"
-	"github.com/mcpctl/mcpctl/scaffold/gogen"
 	"github.com/mcpctl/mcpctl/test/npmtest"
 )
 
@@ -74,33 +72,40 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestLive generates from the servers themselves and wants the committed
-// samples.
+// TestLive asks the servers themselves, and wants the committed samples to be
+// what comes of that: tools, prompts, resources and templates.
 func TestLive(t *testing.T) {
 	t.Parallel()
+	work := t.TempDir()
+	exe := filepath.Join(work, "mcpctl.exe")
+	root := filepath.Join("..", "..")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", exe, "./cmd/mcpctl")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for _, name := range []string{"everything", "filesystem", "memory"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			words, env := server(t, name, t.TempDir())
-			c, err := dial.Dial(t.Context(), config.Entry{Name: name, Command: words[0], Args: words[1:], Env: env}, dial.Options{})
+			entry := map[string]any{"command": words[0], "args": words[1:]}
+			if env != nil {
+				entry["env"] = env
+			}
+			servers, err := json.Marshal(map[string]any{"mcpServers": map[string]any{name: entry}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Close()
-			tools, err := c.ListTools(t.Context())
-			if err != nil {
+			path := filepath.Join(t.TempDir(), "servers.json")
+			if err := os.WriteFile(path, servers, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			out, err := gogen.Generate(gogen.Input{Server: name, Implementation: c.Info().Implementation, Tools: tools})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range out.Files {
-				path := filepath.Join("..", "..", "generated", name, f.Name)
-				want, err := os.ReadFile(path)
-				if err != nil || !bytes.Equal(want, f.Data) {
-					t.Errorf("%s is not what the server gives now (%v)", path, err)
-				}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, exe, "--config", path, "generate", name, "--out", filepath.Join("generated", name), "--check")
+			cmd.Dir = root
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
 			}
 		})
 	}
