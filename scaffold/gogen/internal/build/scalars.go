@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
@@ -218,7 +219,7 @@ func (b *builder) values(values []any, kinds kindSet, f *schema, at place) *mode
 		d.Form = model.IntEnum
 	case kinds == kindNumber:
 		kind := model.Float
-		if b.decimals {
+		if b.decimals || slices.ContainsFunc(values, func(v any) bool { return !floats(v.(json.Number)) }) {
 			kind = model.Decimal
 		}
 		return &model.Type{Kind: kind, Rules: &model.Rules{Values: texts}}
@@ -246,6 +247,17 @@ func ofType(v any, types []string) bool {
 		}
 		return true
 	})
+}
+
+// floats reports whether a float64 holds a number, so that it is written again
+// as it was.
+func floats(n json.Number) bool {
+	f, err := n.Float64()
+	if err != nil {
+		return false
+	}
+	exact, again := ratOf(string(n)), ratOf(strconv.FormatFloat(f, 'g', -1, 64))
+	return exact != nil && again != nil && exact.Cmp(again) == 0
 }
 
 // integerText gives the plain digits of an integer of 64 bits.
