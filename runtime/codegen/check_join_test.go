@@ -164,6 +164,10 @@ func TestDefaults(t *testing.T) {
 	if codegen.DefaultJSON(&empty, `["a"]`); len(empty) != 0 {
 		t.Errorf("a default took the place of an empty list: %q", empty)
 	}
+	var numbers []int64
+	if codegen.DefaultJSON(&numbers, `[1,"two"]`); numbers != nil {
+		t.Errorf("got %v of a default that is no list of integers", numbers)
+	}
 	var text *string
 	if codegen.DefaultJSON(&text, `7`); text != nil {
 		t.Errorf("got %q of a default that is no string", *text)

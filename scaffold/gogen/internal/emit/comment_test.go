@@ -48,6 +48,7 @@ var hostile = []string{ //nolint:gochecknoglobals // a constant table
 	"nolint:all\nlint:file-ignore U1000 x",
 	"a\\\nb\\",
 	"#\n#\n",
+	"\n\nWordWord''- `日\n\ngo:build x", // a heading after gofmt, not before
 	"# [x]: y",
 	"    code\n    more\n\nText",
 }
@@ -150,6 +151,27 @@ func firstDiff(a, b []byte) string {
 func TestHostileText(t *testing.T) {
 	for _, text := range hostile {
 		t.Run("", func(t *testing.T) { checkHostile(t, text) })
+	}
+}
+
+// A line of its own is a sentence, and no heading that its writer did not mean.
+func TestNoHeadings(t *testing.T) {
+	for _, text := range []string{"Title\n\nText", "Text\n\nTitle\n\nText", "Title"} {
+		files, err := emit.Package(documented(text), emit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), "x.go", files[0].Data, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range file.Comments {
+			for _, block := range new(comment.Parser).Parse(g.Text()).Content {
+				if h, ok := block.(*comment.Heading); ok {
+					t.Fatalf("%q becomes the heading %v", text, h.Text)
+				}
+			}
+		}
 	}
 }
 
