@@ -135,10 +135,7 @@ func (e *emitter) source(p part) ([]byte, error) {
 		e.prompts(f.Group)
 		e.resources(f.Group)
 		e.templates(f.Group)
-		// A tool without a name has already taken those of no tool along.
-		if !slices.ContainsFunc(e.pkg.Tools, func(t *model.Tool) bool { return t.Name == "" }) {
-			e.decls(f.Group, p.decls[""])
-		}
+		e.decls(f.Group, p.decls[""])
 		e.lists(f.Group)
 	}
 	var buf bytes.Buffer

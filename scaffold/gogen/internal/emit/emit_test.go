@@ -47,6 +47,14 @@ func TestEverything(t *testing.T) {
 	}
 }
 
+// A tool may have no name, which is not the same as belonging to no tool.
+func TestNamelessTool(t *testing.T) {
+	p, nameless := sample(), many("")
+	p.Tools = append(p.Tools, nameless.Tools...)
+	p.Decls = append(p.Decls, nameless.Decls...)
+	check(t, emitted(t, p, emit.Options{}))
+}
+
 // Everything exported is documented, and links lead somewhere.
 func TestDocumented(t *testing.T) {
 	data := emitted(t, sample(), emit.Options{})[0].Data
@@ -122,7 +130,7 @@ func TestMemberNames(t *testing.T) {
 		tag := reflect.StructTag(s.Tag(i))
 		json, option, _ := strings.Cut(tag.Get("json"), ",")
 		if other, ok := tag.Lookup("name"); ok {
-			if json != "-" {
+			if json != "-" && json != "" {
 				t.Errorf("%q: json %q besides a name", name, json)
 			}
 			json = other
@@ -143,7 +151,7 @@ func many(tools ...string) *model.Package {
 	p := &model.Package{Name: "many", Server: "s"}
 	for i, name := range tools {
 		goName := fmt.Sprintf("Tool%d", i)
-		d := &model.Decl{Form: model.Struct, Name: goName + "Params", Top: true, Tool: name, Doc: []string{"is it."}, Fields: []*model.Field{
+		d := &model.Decl{Form: model.Struct, Name: goName + "Params", Top: true, Key: "tools/" + name, Tool: name, Doc: []string{"is it."}, Fields: []*model.Field{
 			{JSON: "a", Name: "A", Type: &model.Type{Kind: model.String, Rules: &model.Rules{Patterns: []string{"^a"}}}},
 		}}
 		p.Decls = append(p.Decls, d)

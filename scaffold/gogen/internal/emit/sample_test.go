@@ -18,6 +18,9 @@ func sample() *model.Package {
 		if d.Tool == "" && !d.Top {
 			d.Tool = "echo"
 		}
+		if d.Tool != "" {
+			d.Key = "tools/" + d.Tool + "#" + d.Name
+		}
 		if d.Doc == nil {
 			d.Doc = []string{"is a type of the tool."}
 		}
