@@ -12,7 +12,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench microbench eras eras-random eras-breaks faults faults-short soak clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench microbench eras eras-random eras-breaks codegen-random faults faults-short soak clean ci
 
 all: build
 
@@ -68,6 +68,17 @@ vet:
 
 fuzz:
 	test/tools/fuzz.sh $(FUZZTIME)
+
+# Generated types on random schemas and values, more than go test tries, from a
+# seed of one's own, and the validator that judges them held to Python's
+# jsonschema where there is one.
+CODEGEN_SEED    ?= $(shell date +%s)
+CODEGEN_SCHEMAS ?= 1000
+codegen-random:
+	@echo "seed $(CODEGEN_SEED)"
+	go test ./test/codegen -run '^TestRandom$$' -timeout 30m -random-seed $(CODEGEN_SEED) -random-schemas $(CODEGEN_SCHEMAS)
+	@if python3 -c 'import jsonschema' 2>/dev/null; then go test ./test/codegen/trial -run '^TestVerdicts$$' -python python3; \
+		else echo "no python3 with jsonschema: the validator is not held to it"; fi
 
 # One call's time against the bare Go SDK doing the same.
 coldstart: npm build
