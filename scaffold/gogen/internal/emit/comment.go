@@ -75,7 +75,7 @@ func commentLines(paragraphs []string, width int) []string {
 // fullStop ends a sentence. Gofmt takes a bare line between paragraphs for a
 // heading.
 func fullStop(s string) string {
-	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) {
+	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(")]\"'`%”’", r) {
 		return s + "."
 	}
 	return s
