@@ -163,7 +163,7 @@ func (c *Client) GetResourceLinks(ctx context.Context, opts ...runtime.CallOptio
 // GetResourceLinksParams are the arguments of [Client.GetResourceLinks], none of them required: an
 // option of the call.
 type GetResourceLinksParams struct {
-	// Number of resource links to return (1-10) 1 to 10. The server's default: 3.
+	// Number of resource links to return (1-10). 1 to 10. The server's default: 3.
 	Count *float64 `json:"count,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
 	Extra map[string]json.RawMessage `json:"-" mcp:"rest"`
@@ -460,7 +460,7 @@ func (c *Client) SimulateResearchQuery(ctx context.Context, p SimulateResearchQu
 type SimulateResearchQueryParams struct {
 	// The research topic to investigate.
 	Topic string `json:"topic"`
-	// Simulate an ambiguous query that requires clarification (triggers input_required status) The
+	// Simulate an ambiguous query that requires clarification (triggers input_required status). The
 	// server's default: false.
 	Ambiguous *bool `json:"ambiguous,omitzero"`
 	// Extra holds members the schema does not name; nil is none.
@@ -584,7 +584,7 @@ func (c *Client) SimplePrompt(ctx context.Context, opts ...runtime.CallOption) (
 //
 // Static document file exposed from /docs: architecture.md.
 //
-// URI: demo://resource/static/document/architecture.md (text/markdown)
+// URI: demo://resource/static/document/architecture.md (text/markdown).
 func (c *Client) ReadArchitecture(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/architecture.md", opts)
 }
@@ -593,7 +593,7 @@ func (c *Client) ReadArchitecture(ctx context.Context, opts ...runtime.CallOptio
 //
 // Static document file exposed from /docs: extension.md.
 //
-// URI: demo://resource/static/document/extension.md (text/markdown)
+// URI: demo://resource/static/document/extension.md (text/markdown).
 func (c *Client) ReadExtension(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/extension.md", opts)
 }
@@ -602,7 +602,7 @@ func (c *Client) ReadExtension(ctx context.Context, opts ...runtime.CallOption) 
 //
 // Static document file exposed from /docs: features.md.
 //
-// URI: demo://resource/static/document/features.md (text/markdown)
+// URI: demo://resource/static/document/features.md (text/markdown).
 func (c *Client) ReadFeatures(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/features.md", opts)
 }
@@ -611,7 +611,7 @@ func (c *Client) ReadFeatures(ctx context.Context, opts ...runtime.CallOption) (
 //
 // Static document file exposed from /docs: how-it-works.md.
 //
-// URI: demo://resource/static/document/how-it-works.md (text/markdown)
+// URI: demo://resource/static/document/how-it-works.md (text/markdown).
 func (c *Client) ReadHowItWorks(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/how-it-works.md", opts)
 }
@@ -620,7 +620,7 @@ func (c *Client) ReadHowItWorks(ctx context.Context, opts ...runtime.CallOption)
 //
 // Static document file exposed from /docs: instructions.md.
 //
-// URI: demo://resource/static/document/instructions.md (text/markdown)
+// URI: demo://resource/static/document/instructions.md (text/markdown).
 func (c *Client) ReadInstructions(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/instructions.md", opts)
 }
@@ -629,7 +629,7 @@ func (c *Client) ReadInstructions(ctx context.Context, opts ...runtime.CallOptio
 //
 // Static document file exposed from /docs: startup.md.
 //
-// URI: demo://resource/static/document/startup.md (text/markdown)
+// URI: demo://resource/static/document/startup.md (text/markdown).
 func (c *Client) ReadStartup(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/startup.md", opts)
 }
@@ -638,7 +638,7 @@ func (c *Client) ReadStartup(ctx context.Context, opts ...runtime.CallOption) (*
 //
 // Static document file exposed from /docs: structure.md.
 //
-// URI: demo://resource/static/document/structure.md (text/markdown)
+// URI: demo://resource/static/document/structure.md (text/markdown).
 func (c *Client) ReadStructure(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "demo://resource/static/document/structure.md", opts)
 }
@@ -648,7 +648,7 @@ func (c *Client) ReadStructure(ctx context.Context, opts ...runtime.CallOption) 
 // Binary (base64) dynamic resource fabricated from the {resourceId} variable, which must be an
 // integer.
 //
-// URI: demo://resource/dynamic/blob/{resourceId} (application/octet-stream)
+// URI: demo://resource/dynamic/blob/{resourceId} (application/octet-stream).
 func (c *Client) ReadDynamicBlob(ctx context.Context, p DynamicBlobURI, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadTemplate(ctx, "demo://resource/dynamic/blob/{resourceId}", p, opts)
 }
@@ -657,7 +657,7 @@ func (c *Client) ReadDynamicBlob(ctx context.Context, p DynamicBlobURI, opts ...
 //
 // Plaintext dynamic resource fabricated from the {resourceId} variable, which must be an integer.
 //
-// URI: demo://resource/dynamic/text/{resourceId} (text/plain)
+// URI: demo://resource/dynamic/text/{resourceId} (text/plain).
 func (c *Client) ReadDynamicText(ctx context.Context, p DynamicTextURI, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadTemplate(ctx, "demo://resource/dynamic/text/{resourceId}", p, opts)
 }

@@ -782,7 +782,7 @@ func (p SearchNodesResultRelationsItem) Validate() error { return codegen.NoExtr
 //
 // The full knowledge graph with all entities and relations.
 //
-// URI: memory://knowledge-graph (application/json)
+// URI: memory://knowledge-graph (application/json).
 func (c *Client) ReadKnowledgeGraph(ctx context.Context, opts ...runtime.CallOption) (*runtime.ResourceResult, error) {
 	return c.core.ReadResource(ctx, "memory://knowledge-graph", opts)
 }
