@@ -174,7 +174,12 @@ func Generate(in Input) (*Output, error) {
 		out.Warnings = append(out.Warnings, Warning(w))
 	}
 	for _, c := range resolved.Collisions {
-		out.Warnings = append(out.Warnings, Warning{Reason: c.What + " is called " + c.Name + ", not " + c.Wanted + ": that is the name of " + c.Other})
+		// What types and constants are called is seen where they are used; a method
+		// or field is looked for under the server's name.
+		switch c.Kind {
+		case names.KindTool, names.KindPrompt, names.KindField:
+			out.Warnings = append(out.Warnings, Warning{Reason: c.What + " is called " + c.Name + ", not " + c.Wanted + ", because of " + c.Other})
+		}
 	}
 	out.Fields, out.Untyped = count(p)
 	return out, nil

@@ -71,13 +71,13 @@ func (b *builder) definition(target *schema, at place) place {
 		default:
 			name = names.Exported(step)
 		}
-		want, _ = names.Join(want, name)
+		want = names.Nest(want, name)
 	}
 	return place{b.member + target.pointer, want}
 }
 
 func (at place) step(pointer, want string) place {
-	name, _ := names.Join(at.want, want)
+	name := names.Nest(at.want, want)
 	return place{at.key + pointer, name}
 }
 

@@ -11,14 +11,14 @@ import (
 
 // The kinds of things that have names, as in Retired.Kind.
 const (
-	kindTool     = "tool"
-	kindPrompt   = "prompt"
-	kindResource = "resource"
-	kindTemplate = "template"
-	kindType     = "type"
-	kindField    = "field"
-	kindValue    = "value"
-	kindDefault  = "default"
+	KindTool     = "tool"
+	KindPrompt   = "prompt"
+	KindResource = "resource"
+	KindTemplate = "template"
+	KindType     = "type"
+	KindField    = "field"
+	KindValue    = "value"
+	KindDefault  = "default"
 )
 
 // Ranks: tools before prompts before resources before templates, and parameters
@@ -50,7 +50,7 @@ func (r *resolver) methods() []*item {
 	var items []*item
 	for _, t := range r.p.Tools {
 		items = append(items, &item{
-			kind: kindTool, key: t.Name, rank: styledRank(rankFirst, t.Name),
+			kind: KindTool, key: t.Name, rank: styledRank(rankFirst, t.Name),
 			wanted: func() []string { return spelled(t.Name, reservedMethods, "Tool") },
 			set:    func(name string) { t.GoName = name },
 		})
@@ -62,16 +62,16 @@ func (r *resolver) methods() []*item {
 			rank += 2
 		}
 		items = append(items, &item{
-			kind: kindPrompt, key: p.Name, rank: rank,
+			kind: KindPrompt, key: p.Name, rank: rank,
 			wanted: func() []string { return []string{name, full, "Prompt" + Exported(p.Name), full + style(p.Name)} },
 			set:    func(name string) { p.GoName = name },
 		})
 	}
 	for _, x := range r.p.Resources {
-		items = append(items, reading(kindResource, x.URI, x.Name, rankThird, func(name string) { x.GoName = name }))
+		items = append(items, reading(KindResource, x.URI, x.Name, rankThird, func(name string) { x.GoName = name }))
 	}
 	for _, x := range r.p.Templates {
-		items = append(items, reading(kindTemplate, x.URITemplate, x.Name, rankFourth, func(name string) { x.GoName = name }))
+		items = append(items, reading(KindTemplate, x.URITemplate, x.Name, rankFourth, func(name string) { x.GoName = name }))
 	}
 	return items
 }
@@ -119,10 +119,11 @@ func notLetterOrDigit(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsD
 // Where the first is reserved, word tells it from what has it.
 func spelled(text string, reserved []string, word string) []string {
 	name := Exported(text)
+	all := spellOut(text)
 	if slices.Contains(reserved, name) {
-		name += word
+		name, all = name+word, all+word
 	}
-	return []string{name, name + style(text)}
+	return []string{name, all, name + style(text)}
 }
 
 // types are the declarations.
@@ -142,7 +143,7 @@ func (r *resolver) types() []*item {
 	}
 	items := make([]*item, 0, len(r.p.Decls))
 	for _, d := range r.p.Decls {
-		i := &item{kind: kindType, key: d.Key, rank: rankFirst, set: func(name string) { d.Name = name }}
+		i := &item{kind: KindType, key: d.Key, rank: rankFirst, set: func(name string) { d.Name = name }}
 		if name, ok := top[d]; ok {
 			i.wanted = func() []string { return []string{name()} }
 		} else {
@@ -189,7 +190,7 @@ func (r *resolver) nested(i *item, d *model.Decl, t *model.Tool) {
 func (r *resolver) fields(d *model.Decl) []*item {
 	items := make([]*item, 0, len(d.Fields))
 	for _, f := range d.Fields {
-		i := &item{kind: kindField, key: d.Key, member: f.JSON, rank: styledRank(rankFirst, f.JSON), set: func(name string) { f.Name = name }}
+		i := &item{kind: KindField, key: d.Key, member: f.JSON, rank: styledRank(rankFirst, f.JSON), set: func(name string) { f.Name = name }}
 		i.wanted = func() []string { return spelled(f.JSON, reservedFields, "Member") }
 		if d.Form == model.Tuple {
 			i.rank = rankFirst
@@ -206,10 +207,10 @@ func (r *resolver) values() []*item {
 	for _, d := range r.p.Decls {
 		for _, v := range d.Values {
 			items = append(items, &item{
-				kind: kindValue, key: d.Key, member: v.Text, rank: styledRank(rankFirst, v.Text),
+				kind: KindValue, key: d.Key, member: v.Text, rank: styledRank(rankFirst, v.Text),
 				wanted: func() []string {
 					name := behind(d.Name, v.Text)
-					return []string{name, name + style(v.Text)}
+					return []string{name, d.Name + spellOut(v.Text), name + style(v.Text)}
 				},
 				set: func(name string) { v.Name = name },
 			})
@@ -239,7 +240,7 @@ func (r *resolver) defaults() []*item {
 				continue
 			}
 			items = append(items, &item{
-				kind: kindDefault, key: d.Key, member: f.JSON, rank: rankFirst,
+				kind: KindDefault, key: d.Key, member: f.JSON, rank: rankFirst,
 				wanted: func() []string {
 					full := "Default" + d.Name + f.Name
 					if d.Top && d.Side == model.Input {

@@ -28,7 +28,7 @@ func index(n *Names) *locked {
 	l := &locked{Names: n, gone: map[[3]string]string{}, fields: map[string][]Retired{}}
 	for _, r := range n.Retired {
 		l.gone[[3]string{r.Kind, r.Key, r.Member}] = r.Name
-		if r.Kind == kindField {
+		if r.Kind == KindField {
 			l.fields[r.Key] = append(l.fields[r.Key], r)
 		} else {
 			l.retired = append(l.retired, r)
@@ -41,13 +41,13 @@ func index(n *Names) *locked {
 func (l *locked) name(kind, key, member string) (string, bool) {
 	name := ""
 	switch t := l.Types[key]; kind {
-	case kindTool:
+	case KindTool:
 		name = l.Tools[key]
-	case kindPrompt:
+	case KindPrompt:
 		name = l.Prompts[key]
-	case kindResource:
+	case KindResource:
 		name = l.Resources[key]
-	case kindTemplate:
+	case KindTemplate:
 		name = l.Templates[key]
 	default:
 		name = t.member(kind, member)
@@ -63,13 +63,13 @@ func (t *Type) member(kind, member string) string {
 		return ""
 	}
 	switch kind {
-	case kindType:
+	case KindType:
 		return t.Name
-	case kindField:
+	case KindField:
 		return t.Fields[member]
-	case kindValue:
+	case KindValue:
 		return t.Values[member]
-	case kindDefault:
+	case KindDefault:
 		return t.Defaults[member]
 	}
 	return ""
@@ -83,16 +83,16 @@ func (n *Names) all() []Retired {
 			out = append(out, Retired{Kind: kind, Key: key, Name: name})
 		}
 	}
-	add(kindTool, n.Tools)
-	add(kindPrompt, n.Prompts)
-	add(kindResource, n.Resources)
-	add(kindTemplate, n.Templates)
+	add(KindTool, n.Tools)
+	add(KindPrompt, n.Prompts)
+	add(KindResource, n.Resources)
+	add(KindTemplate, n.Templates)
 	for key, t := range n.Types {
 		if t == nil {
 			continue
 		}
-		out = append(out, Retired{Kind: kindType, Key: key, Name: t.Name})
-		for kind, names := range map[string]map[string]string{kindField: t.Fields, kindValue: t.Values, kindDefault: t.Defaults} {
+		out = append(out, Retired{Kind: KindType, Key: key, Name: t.Name})
+		for kind, names := range map[string]map[string]string{KindField: t.Fields, KindValue: t.Values, KindDefault: t.Defaults} {
 			for member, name := range names {
 				out = append(out, Retired{Kind: kind, Key: key, Member: member, Name: name})
 			}

@@ -27,6 +27,7 @@ type Result struct {
 
 // Collision says that something has another name than it should have.
 type Collision struct {
+	Kind   string // as in [Retired]
 	What   string // such as "tool get_user"
 	Wanted string // the name it should have
 	Name   string // the one it has
@@ -58,7 +59,7 @@ func Resolve(p *model.Package, o Options) (*Result, error) {
 	if err := methods.pin(items, r.locked); err != nil {
 		return nil, err
 	}
-	methods.retire(r.locked, kindTool, kindPrompt, kindResource, kindTemplate)
+	methods.retire(r.locked, KindTool, KindPrompt, KindResource, KindTemplate)
 	if err := methods.solve(items); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func Resolve(p *model.Package, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	pkg.retire(r.locked, kindType, kindValue, kindDefault)
+	pkg.retire(r.locked, KindType, KindValue, KindDefault)
 	if err := pkg.solve(phases[0]); err != nil {
 		return nil, err
 	}

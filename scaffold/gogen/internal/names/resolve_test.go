@@ -71,6 +71,17 @@ func TestResolve(t *testing.T) {
 			},
 		},
 		{
+			"texts that differ in symbols",
+			sketch{tools: []tool{{name: "a", in: []member{
+				{name: "language", values: []string{"C", "C++", "C#", "c"}}, {name: "$ref"}, {name: "ref"},
+			}}}},
+			names.Options{},
+			[]string{
+				`package value tools/a#/inputSchema/properties/language "C++" = ALanguageCPlusPlus`, `package value tools/a#/inputSchema/properties/language "C#" = ALanguageCHash`,
+				`in:"tools/a#/inputSchema" field $ref = DollarRef`, `in:"tools/a#/inputSchema" field ref = Ref`,
+			},
+		},
+		{
 			"members that structs have of their own",
 			sketch{tools: []tool{{name: "a", in: plain("extra", "raw", "validate", "marshalJSON", "with_defaults", "applyTo", "other", "rest")}}},
 			names.Options{},

@@ -217,7 +217,7 @@ func (s *scope) solve(items []*item) error {
 	for _, i := range items {
 		s.give(i, i.option())
 		if i.other != "" {
-			s.report(Collision{What: i.what(), Wanted: i.options[0], Name: i.name, Other: i.other})
+			s.report(Collision{Kind: i.kind, What: i.what(), Wanted: i.options[0], Name: i.name, Other: i.other})
 		}
 	}
 	return nil

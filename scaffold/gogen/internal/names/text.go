@@ -59,9 +59,6 @@ func pascal(s string) string {
 	if len(r) > maxText {
 		r, tail = r[:maxText], "X"+digest(s, 4)
 	}
-	if len(r) > 1 && (r[0] == '-' || r[0] == '+') && unicode.IsDigit(r[1]) {
-		b.WriteString(symbols[r[0]])
-	}
 	short := string(r)
 	words := splitWords(r)
 	shout := short == strings.ToUpper(short) && short != strings.ToLower(short)
@@ -117,6 +114,37 @@ func Join(outer, inner string) (name, full string) {
 	return full, full
 }
 
+// Nest is [Join] for what stands in something that has a name of its own, which
+// must not be the same: all is written where nothing else would be left.
+func Nest(outer, inner string) string {
+	name, full := Join(outer, inner)
+	if name == outer {
+		return full
+	}
+	return name
+}
+
+// spellOut writes the symbols of a text as words, save those that separate
+// words: C++ and C# are CPlusPlus and CHash.
+func spellOut(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		switch name, ok := symbols[c]; {
+		case !ok || strings.ContainsRune("_-./ ", c):
+			b.WriteRune(c)
+		default:
+			b.WriteString(" " + name + " ")
+		}
+	}
+	return Exported(b.String())
+}
+
+// signed spells a sign out that no letter or digit is in front of: -1, and
+// reactions-+1, but not a-1.
+func signed(r []rune, i int) bool {
+	return (r[i] == '-' || r[i] == '+') && i+1 < len(r) && unicode.IsDigit(r[i+1]) && (i == 0 || notLetterOrDigit(r[i-1]))
+}
+
 // splitWords splits at everything that is no letter or digit, and where lower
 // case turns to upper (userId) or capitals to a word (HTTPServer).
 func splitWords(r []rune) []string {
@@ -129,8 +157,11 @@ func splitWords(r []rune) []string {
 		}
 	}
 	for i, c := range r {
-		if !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+		if notLetterOrDigit(c) {
 			flush()
+			if signed(r, i) {
+				words = append(words, symbols[c])
+			}
 			continue
 		}
 		if i > 0 && len(word) > 0 && unicode.IsUpper(c) {
@@ -169,7 +200,7 @@ func style(s string) string {
 			return "Path"
 		case unicode.IsSpace(c):
 			return "Spaced"
-		case !unicode.IsLetter(c) && !unicode.IsDigit(c):
+		case notLetterOrDigit(c):
 			return "Marked"
 		}
 	}
