@@ -33,10 +33,13 @@ const (
 )
 
 func styledRank(rank int, s string) int {
-	if style(s) != "" {
+	switch style(s) {
+	case "":
+		return rank
+	case "Pascal", "Upper":
 		return rank + 1
 	}
-	return rank
+	return rank + 2
 }
 
 type resolver struct {
@@ -59,7 +62,7 @@ func (r *resolver) methods() []*item {
 		name, full := Join(Exported(p.Name), "Prompt")
 		rank := styledRank(rankSecond, p.Name)
 		if name != full {
-			rank += 2
+			rank += 3
 		}
 		items = append(items, &item{
 			kind: KindPrompt, key: p.Name, rank: rank,

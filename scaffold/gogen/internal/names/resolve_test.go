@@ -56,9 +56,9 @@ func TestResolve(t *testing.T) {
 		},
 		{
 			"tools that style does not tell apart",
-			sketch{tools: []tool{{name: "get_user"}, {name: "Get_user"}, {name: "getuser"}}},
+			sketch{tools: []tool{{name: "get_user"}, {name: "Get_user"}, {name: "getuser"}, {name: "find"}, {name: "FIND"}, {name: "Find"}}},
 			names.Options{},
-			[]string{"method tool get_user = GetUserXd33ed187", "method tool Get_user = GetUserXa3c4c9e6", "method tool getuser = Getuser"},
+			[]string{"method tool get_user = GetUserXd33ed187", "method tool Get_user = GetUserXa3c4c9e6", "method tool getuser = Getuser", "method tool find = Find", "method tool FIND = FindUpper", "method tool Find = FindPascal"},
 		},
 		{
 			"members that differ in style",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // maxText is how many characters of a text go into a name. Of longer ones, the
@@ -185,8 +186,8 @@ func plural(word, rest []rune) bool {
 		initialisms[strings.ToLower(string(word)+string(rest[0]))] != ""
 }
 
-// style names the way a text separates its words, to tell user_id from
-// user-id; "" is the way Go itself has.
+// style names the way a text is written, to tell user_id from user-id and ID
+// from id; "" is the way most JSON is: camelCase.
 func style(s string) string {
 	for _, c := range s {
 		switch {
@@ -204,7 +205,14 @@ func style(s string) string {
 			return "Marked"
 		}
 	}
-	return ""
+	first, _ := utf8.DecodeRuneInString(s)
+	switch {
+	case !unicode.IsUpper(first):
+		return ""
+	case s == strings.ToUpper(s):
+		return "Upper"
+	}
+	return "Pascal"
 }
 
 // digest is so many bytes of a text's SHA-256 in hex.

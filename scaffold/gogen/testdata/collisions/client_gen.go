@@ -157,8 +157,8 @@ func (c *Client) GetUserSnake(ctx context.Context, p GetUserSnakeParams, opts ..
 type GetUserSnakeParams struct {
 	// UserIDKebab is the member "user-id".
 	UserIDKebab string `json:"user-id"`
-	// UserIDX9518a04e is the member "UserID".
-	UserIDX9518a04e *float64 `json:"UserID,omitzero"`
+	// UserIDPascal is the member "UserID".
+	UserIDPascal *float64 `json:"UserID,omitzero"`
 	// UserIDDotted is the member "user.id".
 	UserIDDotted *GetUserSnakeUserID `json:"user.id,omitzero"`
 	// UserIDX375a890f is the member "userID".
@@ -337,10 +337,10 @@ func (p NewParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
 
 // NewResult is what [Client.New] returns.
 type NewResult struct {
-	// RawMemberX40d32bfc is the member "Raw".
-	RawMemberX40d32bfc *int64 `json:"Raw,omitzero"`
-	// RawMemberX30ca49fc is the member "raw".
-	RawMemberX30ca49fc *string `json:"raw,omitzero"`
+	// RawMemberPascal is the member "Raw".
+	RawMemberPascal *int64 `json:"Raw,omitzero"`
+	// RawMember is the member "raw".
+	RawMember *string `json:"raw,omitzero"`
 	// Value is the member "value".
 	Value *string `json:"value,omitzero"`
 	// Extra holds members the schema does not name; nil is none.

@@ -77,14 +77,14 @@ type EmptyParams struct {
 	Minus1 *int64 `json:"-1,omitzero"`
 	// X1st is the member "1st".
 	X1st *string `json:"1st,omitzero"`
-	// ABX6eeb766d is the member "a\"b".
-	ABX6eeb766d *string `json:",omitzero" name:"a\"b"`
-	// ABX240ad173 is the member "a,b".
-	ABX240ad173 *string `json:",omitzero" name:"a,b"`
-	// ABX20e7fb3a is the member "a\\b".
-	ABX20e7fb3a *string `json:",omitzero" name:"a\\b"`
-	// ABX3f098c13 is the member "a`b".
-	ABX3f098c13 *string "json:\",omitzero\" name:\"a`b\""
+	// ADoubleQuoteB is the member "a\"b".
+	ADoubleQuoteB *string `json:",omitzero" name:"a\"b"`
+	// ACommaB is the member "a,b".
+	ACommaB *string `json:",omitzero" name:"a,b"`
+	// ABackslashB is the member "a\\b".
+	ABackslashB *string `json:",omitzero" name:"a\\b"`
+	// ABackquoteB is the member "a`b".
+	ABackquoteB *string "json:\",omitzero\" name:\"a`b\""
 	// LineBreak is the member "line break".
 	LineBreak *string `json:",omitzero" name:"line\nbreak"`
 	// TabBed is the member "tab bed".
