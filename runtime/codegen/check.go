@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -180,10 +181,8 @@ func Enum[T interface {
 
 // Among checks that v is one of some values.
 func Among[T comparable](v T, allowed ...T) error {
-	for _, a := range allowed {
-		if v == a {
-			return nil
-		}
+	if slices.Contains(allowed, v) {
+		return nil
 	}
 	return oneOf(v, allowed)
 }

@@ -39,7 +39,7 @@ func agree(t *testing.T, name, rule string, value any, got error) {
 }
 
 // validators are compiled once.
-var validators = map[string]schema.Embedded{} //nolint:gochecknoglobals // a cache of tests that are not parallel
+var validators = map[string]schema.Embedded{}
 
 func validator(rule string) schema.Embedded {
 	if _, ok := validators[rule]; !ok {
@@ -49,22 +49,22 @@ func validator(rule string) schema.Embedded {
 }
 
 // limits are bounds that Go's numbers hold, round or lack.
-var limits = []string{ //nolint:gochecknoglobals // a constant table
+var limits = []string{
 	"0", "1", "-1", "2", "3", "7", "10", "1.0", "1e1", "1.5", "-2.5", "0.1", "0.2", "0.3", "0.01", "1e-7", "2.5e-7", "100", "1000", "1e21", "1e30", "-1e30", "4503599627370497",
 	"9007199254740992", "9007199254740993", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809",
 	"123456789012345678901234567890", "0.1000000000000000055511151231257827", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "3e-325",
 }
 
-var integers = []int64{ //nolint:gochecknoglobals // a constant table
+var integers = []int64{
 	0, 1, -1, 2, 3, 6, 7, -7, 10, 100, 1000, 1<<53 - 1, 1 << 53, 1<<53 + 1, math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, math.MinInt64 + 1,
 }
 
-var floats = []float64{ //nolint:gochecknoglobals // a constant table
+var floats = []float64{
 	0, math.Copysign(0, -1), 1, -1, 0.1, 0.2, 0.3, 0.30000000000000004, 0.01, 0.07, 1.5, -2.5, 3, 7.5, 1e-7, 7.5e-7, 1e21, 1e22, 1e30, 4503599627370497, 1 << 53, 1 << 60, 1 << 63, -1 << 63,
 	math.MaxFloat64, math.SmallestNonzeroFloat64, 123456789.125, 19.99, 4.35,
 }
 
-var numbers = []json.Number{ //nolint:gochecknoglobals // a constant table
+var numbers = []json.Number{
 	"0", "-0", "0.0", "1", "1.0", "1e0", "10e-1", "1.5", "0.1", "0.10", "0.3", "9007199254740993", "9223372036854775808", "-9223372036854775809",
 	"123456789012345678901234567890", "123456789012345678901234567891", "0.1000000000000000055511151231257827", "1e30", "1E+30", "3e-325", "12e-325",
 }

@@ -19,7 +19,7 @@ import (
 
 // sources imports what emitted code and its double do, as compiled, once for
 // all tests.
-var sources = &compiled{} //nolint:gochecknoglobals // a cache
+var sources = &compiled{}
 
 type compiled struct {
 	once sync.Once

@@ -15,7 +15,7 @@ import (
 )
 
 // hostile are texts that try to be more than text.
-var hostile = []string{ //nolint:gochecknoglobals // a constant table
+var hostile = []string{
 	"*/ func init() { panic(1) } /*",
 	"a\n//go:build ignore\nb",
 	"//go:embed secret\n//line x.go:1\n//export F",
@@ -176,7 +176,7 @@ func TestNoHeadings(t *testing.T) {
 }
 
 // pieces are what comments are laid out by, to be put together at random.
-var pieces = []string{ //nolint:gochecknoglobals // a constant table
+var pieces = []string{
 	"\n", "\n\n", "\n\n\n", " ", "  ", "\t", "\n\t", "\n    ", "\n  ", "- ", "* ", "+ ", "1. ", "2) ", "#", "# ", "[", "]", "]: ", "[a]: b", "[Client]",
 	"+build x", "//", "/*", "*/", "go:build x", "Word", "word", "word.", "Two Words", "`", "``", "''", "'\u202e'", "\u200b", "\"", ":", ".", "\u2028", "\r", "é", "日", "Deprecated: ", "http://x.y/z",
 }

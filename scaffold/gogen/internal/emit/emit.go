@@ -172,15 +172,17 @@ func (e *emitter) header() []string {
 	if p.Protocol != "" {
 		server += ", protocol " + shorten(oneLine(p.Protocol), 40)
 	}
-	sep := ": "
+	var counts []string
 	for _, n := range []struct {
 		count int
 		one   string
 	}{{len(p.Tools), "tool"}, {len(p.Prompts), "prompt"}, {len(p.Resources), "resource"}, {len(p.Templates), "template"}} {
 		if n.count > 0 {
-			server += sep + plural(n.count, n.one)
-			sep = ", "
+			counts = append(counts, plural(n.count, n.one))
 		}
+	}
+	if len(counts) > 0 {
+		server += ": " + strings.Join(counts, ", ")
 	}
 	return []string{server + ".", "// Surface " + oneLine(p.Digest)}
 }

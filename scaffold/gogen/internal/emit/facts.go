@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,7 +70,7 @@ func fieldDoc(f *model.Field, what string) []string {
 		what = f.Name + " is the " + what + "."
 		return joined(append([]string{what}, facts(f.Type, f.Default)...))
 	}
-	return joined(append(f.Doc[:len(f.Doc):len(f.Doc)], facts(f.Type, f.Default)...))
+	return joined(append(slices.Clip(f.Doc), facts(f.Type, f.Default)...))
 }
 
 // facts is a paragraph of what typed code checks at a place, what a raw value

@@ -2,8 +2,6 @@ package emit_test
 
 import "github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 
-func ptr(n int64) *int64 { return &n }
-
 func str() *model.Type { return &model.Type{Kind: model.String} }
 
 func named(d *model.Decl) *model.Type { return &model.Type{Kind: model.Named, Decl: d} }
@@ -34,8 +32,8 @@ func sample() *model.Package {
 	point := decl(&model.Decl{Form: model.Tuple, Name: "EchoPoint", Fields: []*model.Field{
 		{JSON: "0", Name: "V0", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Minimum: "0"}}},
 		{JSON: "1", Name: "V1", Type: str(), Presence: model.OrAbsent},
-	}, Rest: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(1)}}})
-	labelName := decl(&model.Decl{Form: model.Defined, Name: "EchoLabelName", Under: &model.Type{Kind: model.String, Rules: &model.Rules{MaxLength: ptr(5)}}})
+	}, Rest: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(1))}}})
+	labelName := decl(&model.Decl{Form: model.Defined, Name: "EchoLabelName", Under: &model.Type{Kind: model.String, Rules: &model.Rules{MaxLength: new(int64(5))}}})
 	labelObject := decl(&model.Decl{Form: model.Struct, Name: "EchoLabelObject", Fields: []*model.Field{
 		{JSON: "type", Literal: `"label"`, Presence: model.Constant, Type: str()}, {JSON: "name", Name: "Name", Type: str()},
 	}})
@@ -48,26 +46,26 @@ func sample() *model.Package {
 		{JSON: "next", Name: "Next", Type: named(tree), Indirect: true},
 		{JSON: "weird`\nname", Name: "WeirdName", Type: named(level), Presence: model.OrAbsentOrNull},
 	}
-	list := decl(&model.Decl{Form: model.Defined, Name: "EchoForest", Under: &model.Type{Kind: model.List, Elem: named(tree), Rules: &model.Rules{MinItems: ptr(1)}}})
-	loose := decl(&model.Decl{Form: model.Struct, Name: "EchoLoose", Loose: true, Rest: &model.Type{}, Rules: &model.Rules{MinProperties: ptr(1), MaxProperties: ptr(3)}, Fields: []*model.Field{
+	list := decl(&model.Decl{Form: model.Defined, Name: "EchoForest", Under: &model.Type{Kind: model.List, Elem: named(tree), Rules: &model.Rules{MinItems: new(int64(1))}}})
+	loose := decl(&model.Decl{Form: model.Struct, Name: "EchoLoose", Loose: true, Rest: &model.Type{}, Rules: &model.Rules{MinProperties: new(int64(1)), MaxProperties: new(int64(3))}, Fields: []*model.Field{
 		{JSON: "a", Name: "A", Type: str(), Presence: model.OrAbsent}, {JSON: "b", Name: "B", Type: &model.Type{Kind: model.Int}, Presence: model.OrAbsentOrNull},
 	}})
 	params := decl(&model.Decl{Form: model.Struct, Name: "EchoParams", Top: true, Tool: "echo", Rest: &model.Type{Kind: model.Raw}, Fields: []*model.Field{
-		{JSON: "message", Name: "Message", Doc: []string{"What to say. /* */ \u202e [x]: http://example.com"}, Type: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(1), MaxLength: ptr(10), Patterns: []string{"^`\"a", `\d+`}}}},
+		{JSON: "message", Name: "Message", Doc: []string{"What to say. /* */ \u202e [x]: http://example.com"}, Type: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(1)), MaxLength: new(int64(10)), Patterns: []string{"^`\"a", `\d+`}}}},
 		{JSON: "count", Name: "Count", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Minimum: "1", Maximum: "10", MultipleOf: "0.5"}}, Presence: model.OrAbsent, Default: "3.5", DefaultName: "DefaultEchoCount"},
 		{JSON: "big", Name: "Big", Type: &model.Type{Kind: model.Int, Rules: &model.Rules{Maximum: "1e30", ExclusiveMinimum: "1.5"}}, Presence: model.OrAbsentOrNull, Default: "3", DefaultName: "DefaultEchoBig"},
 		{JSON: "huge", Name: "Huge", Type: &model.Type{Kind: model.Decimal, Rules: &model.Rules{MultipleOf: "3"}}, Presence: model.OrNull},
 		{JSON: "kind", Name: "Kind", Type: named(kind), Presence: model.OrAbsent, Default: `"error"`, DefaultName: "DefaultEchoKind"},
 		{JSON: "level", Name: "Level", Type: named(level)},
 		{JSON: "mode", Name: "Mode", Type: named(mode), Presence: model.OrAbsent, Default: `"auto"`, DefaultName: "DefaultEchoMode"},
-		{JSON: "points", Name: "Points", Type: &model.Type{Kind: model.List, Elem: named(point), Rules: &model.Rules{UniqueItems: true, MaxItems: ptr(2)}}, Presence: model.OrAbsent, Default: "[]"},
-		{JSON: "labels", Name: "Labels", Type: &model.Type{Kind: model.Map, Elem: named(label), ElemNull: true, Rules: &model.Rules{MinProperties: ptr(1)}}, Presence: model.OrAbsent},
+		{JSON: "points", Name: "Points", Type: &model.Type{Kind: model.List, Elem: named(point), Rules: &model.Rules{UniqueItems: true, MaxItems: new(int64(2))}}, Presence: model.OrAbsent, Default: "[]"},
+		{JSON: "labels", Name: "Labels", Type: &model.Type{Kind: model.Map, Elem: named(label), ElemNull: true, Rules: &model.Rules{MinProperties: new(int64(1))}}, Presence: model.OrAbsent},
 		{JSON: "forest", Name: "Forest", Type: named(list), Presence: model.OrAbsent},
 		{JSON: "loose", Name: "Loose", Type: named(loose), Presence: model.OrNull},
 		{JSON: "when", Name: "When", Type: &model.Type{Kind: model.Format, Format: "date-time"}, Presence: model.OrAbsent},
 		{JSON: "flag", Name: "Flag", Type: &model.Type{Kind: model.Bool, Rules: &model.Rules{Values: []string{"true"}}}, Presence: model.OrAbsent, Default: "true", DefaultName: "DefaultEchoFlag"},
 		{JSON: "ratio", Name: "Ratio", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Values: []string{"0.5", "1"}}}, Presence: model.OrAbsent},
-		{JSON: "grid", Name: "Grid", Type: &model.Type{Kind: model.List, Elem: &model.Type{Kind: model.List, ElemNull: true, Elem: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: ptr(2)}}}}, Presence: model.OrAbsent},
+		{JSON: "grid", Name: "Grid", Type: &model.Type{Kind: model.List, Elem: &model.Type{Kind: model.List, ElemNull: true, Elem: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(2))}}}}, Presence: model.OrAbsent},
 	}})
 	result := decl(&model.Decl{Form: model.Struct, Name: "EchoResult", Top: true, Tool: "echo", Side: model.Output, Result: true, Fields: []*model.Field{
 		{JSON: "kind", Name: "Kind", Type: named(kind)},
