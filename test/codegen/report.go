@@ -7,6 +7,7 @@ import (
 	"os"
 	goruntime "runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,8 @@ import (
 // report is all that was found out.
 type report struct {
 	Machine      string
+	Load         float64 // of the machine when times were measured, its own work left out
+	Rounds       int
 	SuiteVersion string
 	Staticcheck  string
 	Suite        []judged
@@ -54,6 +57,20 @@ func thisMachine() string {
 	return fmt.Sprintf("%d cores of %s, %s/%s, %s", goruntime.NumCPU(), cpu, goruntime.GOOS, goruntime.GOARCH, goruntime.Version())
 }
 
+// loadAverage is the load of the last minute; 0 where the system does not tell.
+func loadAverage() float64 {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	first, _, _ := strings.Cut(string(data), " ")
+	load, err := strconv.ParseFloat(first, 64)
+	if err != nil {
+		return 0
+	}
+	return load
+}
+
 // missed are the bounds that were not held.
 func (r *report) missed() []string {
 	var out []string
@@ -88,7 +105,7 @@ func (r *report) missed() []string {
 	}
 	if n := len(r.Scale); n > 1 {
 		first, last := r.Scale[0], r.Scale[n-1]
-		growth := last.Compile.Seconds() / float64(last.Tools) / (first.Compile.Seconds() / float64(first.Tools))
+		growth := last.CompileCPU.Seconds() / float64(last.Tools) / (first.CompileCPU.Seconds() / float64(first.Tools))
 		say(growth > linear, "%d tools take %.2f times as long to compile a tool as %d do", last.Tools, growth, first.Tools)
 	}
 	return out
@@ -119,7 +136,6 @@ func (r *report) page() string {
 	p("servers with values for them, and the tools that reviewers use. Two other generators, [go-jsonschema](https://github.com/atombender/go-jsonschema)")
 	p("and [quicktype](https://quicktype.io), are given the same. They make types only, and neither promises validation: their")
 	p("figures show what a choice of generator decides, not that they are bad at what they are for.\n")
-	p("Times were measured on %s.\n", r.Machine)
 	r.suitePage(p)
 	r.bakeoffPage(p)
 	r.corpusPage(p)
@@ -247,13 +263,17 @@ func (r *report) corpusPage(p printer) {
 func (r *report) scalePage(p printer) {
 	p("## A server of 1,000 tools\n")
 	p("A server made up by a program, in the forms that real ones have. `mcpctl generate --from tools.json` as a whole, and `go build` of")
-	p("the package alone; the best of three rounds. Required are at most %s and %d MB for the largest, and a compiler's time that", seconds(scaleTime), scaleMemory>>20)
-	p("grows no faster than the number of tools.\n")
-	p("| tools | schemas | generate | memory | files | Go source | compile | compile, a tool |")
-	p("|---|---|---|---|---|---|---|---|")
+	p("the package alone; the best of %d. Required are at most %s and %d MB for the largest, and a compiler's time that grows no", r.Rounds, seconds(scaleTime), scaleMemory>>20)
+	p("faster than the number of tools. Measured on %s.", r.Machine)
+	if cores := float64(goruntime.NumCPU()); r.Load > cores*3/2 {
+		p("The machine was busy with other work (load %.0f), so that times on the clock are far above what they are on a quiet one; look at", r.Load)
+		p("those of the processor.")
+	}
+	p("\n| tools | schemas | generate | processor | memory | files | Go source | compile | processor | processor, a tool |")
+	p("|---|---|---|---|---|---|---|---|---|---|")
 	for _, m := range r.Scale {
-		p("| %d | %.1f MB | %s | %d MB | %d | %.1f MB | %s | %.1f ms |", m.Tools, mega(m.Schemas), seconds(m.Generate), m.Memory>>20, m.Files, mega(m.Source),
-			seconds(m.Compile), m.Compile.Seconds()*1000/float64(m.Tools))
+		p("| %d | %.1f MB | %s | %s | %d MB | %d | %.1f MB | %s | %s | %.1f ms |", m.Tools, mega(m.Schemas), seconds(m.Generate), seconds(m.GenerateCPU), m.Memory>>20,
+			m.Files, mega(m.Source), seconds(m.Compile), seconds(m.CompileCPU), m.CompileCPU.Seconds()*1000/float64(m.Tools))
 	}
 	p("")
 }

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
@@ -32,6 +31,9 @@ type scaled struct {
 	// Compile is the time of go build for the package alone, what it imports
 	// being compiled already.
 	Compile time.Duration
+	// The processor's time for both, which other work on the machine hardly
+	// changes.
+	GenerateCPU, CompileCPU time.Duration
 }
 
 // buildProduct compiles mcpctl into a directory.
@@ -73,16 +75,20 @@ func measureScale(ctx context.Context, root, product string, tools, rounds int, 
 			return m, fmt.Errorf("mcpctl generate, %d tools: %w\n%s", tools, err, head(string(out), 20))
 		}
 		m.Generate = better(m.Generate, time.Since(begin))
+		m.GenerateCPU = better(m.GenerateCPU, processor(cmd.ProcessState))
 		m.Memory = better(m.Memory, peakMemory(cmd.ProcessState))
 		m.Files, m.Source = sizes(filepath.Join(b.dir, name))
 		if !compile {
 			continue
 		}
+		cmd = exec.CommandContext(ctx, "go", "build", "./"+name) //nolint:gosec // the package above
+		cmd.Dir = b.dir
 		begin = time.Now()
-		if problem := b.complaints(ctx, "go", "build", "./"+name); problem != "" {
-			return m, fmt.Errorf("compile %d tools: %s", tools, problem)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return m, fmt.Errorf("compile %d tools: %w\n%s", tools, err, head(string(out), 20))
 		}
 		m.Compile = better(m.Compile, time.Since(begin))
+		m.CompileCPU = better(m.CompileCPU, processor(cmd.ProcessState))
 	}
 	return m, nil
 }
@@ -125,12 +131,5 @@ func shuffled(list *gogen.List) gogen.Input {
 	return in
 }
 
-// perTool is how a figure grows: that of each size by the number of tools, as
-// a share of the first.
-func perTool(all []scaled, figure func(scaled) float64) string {
-	var parts []string
-	for _, m := range all {
-		parts = append(parts, fmt.Sprintf("%.2f", figure(m)/float64(m.Tools)/(figure(all[0])/float64(all[0].Tools))))
-	}
-	return strings.Join(parts, ", ")
-}
+// processor is the processor's time of a process and those it waited for.
+func processor(p *os.ProcessState) time.Duration { return p.UserTime() + p.SystemTime() }
