@@ -1,18 +1,21 @@
 # Everything a contributor runs. Nothing has to be installed by hand but Go, a
 # C compiler (for -race), Node and npm; tools go to .bin at the versions below.
 
-GOLANGCI_VERSION := v2.15.0
-GOFUMPT_VERSION  := v0.12.0
+GOLANGCI_VERSION    := v2.15.0
+GOFUMPT_VERSION     := v0.12.0
+STATICCHECK_VERSION := v0.8.1
 BIN              := $(CURDIR)/.bin
 NPM_STAMP        := test/npm/node_modules/.stamp
 SUITE_STAMP      := test/conformance/node_modules/.stamp
+PEERS_STAMP      := test/codegen/peers/node_modules/.stamp
 CONFORMANCE      ?=
 BENCH            ?=
+CODEGEN          ?=
 FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench microbench eras eras-random eras-breaks codegen-random faults faults-short soak clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks codegen-random faults faults-short soak clean ci
 
 all: build
 
@@ -22,7 +25,7 @@ build:
 # Unit tests, test scripts, the layer test and the real npm servers, all under
 # the race detector, in one run; then what the race detector would disturb
 # (allocation counts), without it.
-test: npm
+test: npm staticcheck
 	CGO_ENABLED=1 go test -race -tags integration -timeout 8m ./...
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
 	test/tools/alloctests.sh
@@ -45,6 +48,10 @@ lint: tools
 tools:
 	@test/tools/install.sh $(BIN) golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_VERSION)
 	@test/tools/install.sh $(BIN) gofumpt mvdan.cc/gofumpt $(GOFUMPT_VERSION)
+
+# What generated packages are looked at with, by go test ./test/codegen.
+staticcheck:
+	@test/tools/install.sh $(BIN) staticcheck honnef.co/go/tools/cmd/staticcheck $(STATICCHECK_VERSION)
 
 fmt: tools
 	$(BIN)/gofumpt -w .
@@ -107,6 +114,16 @@ bench:
 	-@$(MAKE) --no-print-directory npm
 	go run ./test/load/bench $(BENCH)
 
+# Generated clients against the judgements of others, beside other generators:
+# docs/generate-report.md is written anew. What needs no other generator is part
+# of make test. One part again: CODEGEN='-only scale'.
+codegen-report: npm staticcheck $(PEERS_STAMP)
+	go run ./test/codegen $(CODEGEN)
+
+$(PEERS_STAMP): test/codegen/peers/package.json test/codegen/peers/package-lock.json test/codegen/peers/.npmrc
+	cd test/codegen/peers && npm ci --no-progress --loglevel=error
+	touch $@
+
 # Every Go benchmark, briefly.
 microbench:
 	go test -run '^$$' -bench . -benchtime 20ms ./...
@@ -142,4 +159,4 @@ ci:
 	.ci/run
 
 clean:
-	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules
+	rm -rf .bin mcpctl dist test/npm/node_modules test/conformance/node_modules test/codegen/peers/node_modules

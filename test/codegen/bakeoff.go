@@ -63,7 +63,7 @@ func bakeoffOurs(ctx context.Context, root string) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	defer os.RemoveAll(work)
 	p := newProgram(modulePath, root, work)
 	for _, c := range all {
 		// A package each, as the other generators have it: names do not meet.
@@ -88,7 +88,7 @@ func bakeoffPeer(ctx context.Context, g peer, root string) ([]outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	defer os.RemoveAll(work)
 	schemas := map[string]json.RawMessage{}
 	for _, c := range all {
 		schemas[c.Name] = c.Schema

@@ -39,34 +39,10 @@ type corpusServer struct {
 	Unformatted, Undocumented []string
 }
 
-// committedServers are the reference servers as generated/ has them.
-func committedServers(root string) ([]server, error) {
-	paths, err := filepath.Glob(filepath.Join(root, "generated", "*", "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	var all []server
-	for _, at := range paths {
-		if name := filepath.Base(at); name != "mcpctl.lock.json" && name != "tools.json" {
-			continue
-		}
-		data, err := os.ReadFile(at) //nolint:gosec // our own files
-		if err != nil {
-			return nil, err
-		}
-		list, err := gogen.ParseTools(data)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, server{filepath.Base(filepath.Dir(at)), "as generated/ has it", list})
-	}
-	return all, nil
-}
-
 // githubServer is the corpus that may lie beside the checkout, nil where it
 // does not.
 func githubServer(dir string) (*server, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "github-mcp-server.tools.json")) //nolint:gosec // named by the user
+	data, err := os.ReadFile(filepath.Join(dir, "github-mcp-server.tools.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

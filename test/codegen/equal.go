@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"math/big"
 	"strings"
@@ -23,7 +24,7 @@ func decodeJSON(raw []byte) (any, bool) {
 		return nil, false
 	}
 	_, err := d.Token()
-	return v, err == io.EOF //nolint:errorlint // io.EOF itself is promised
+	return v, errors.Is(err, io.EOF)
 }
 
 func equalValues(a, b any) bool {

@@ -34,7 +34,7 @@ func judgeOurs(ctx context.Context, s *suite.Suite, root string) ([]judged, erro
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	defer os.RemoveAll(work)
 	p := newProgram(modulePath, root, work)
 	type subject struct {
 		group suite.Group

@@ -38,7 +38,7 @@ func live(ctx context.Context, root, alias, module string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // temporary
+	defer os.RemoveAll(dir)
 	script, err := filepath.Abs(filepath.Join(root, "test", "npm", "node_modules", "@modelcontextprotocol", module, "dist", "index.js"))
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func live(ctx context.Context, root, alias, module string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close() //nolint:errcheck // the server is done with
+	defer client.Close()
 	info := client.Info()
 	list := &gogen.List{Implementation: info.Implementation, Protocol: info.Version}
 	if list.Tools, err = client.ListTools(ctx); err != nil {

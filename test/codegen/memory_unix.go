@@ -15,7 +15,7 @@ func peakMemory(p *os.ProcessState) int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return int64(usage.Maxrss)
+		return int64(usage.Maxrss) //nolint:unconvert // 32 bits wide on some systems
 	}
-	return int64(usage.Maxrss) << 10 // in KiB elsewhere
+	return int64(usage.Maxrss) << 10 //nolint:unconvert // the same; in KiB elsewhere
 }

@@ -45,7 +45,7 @@ func peers(ctx context.Context, root string) ([]peer, error) {
 		return nil, err
 	}
 	var pkg struct{ Dependencies map[string]string }
-	data, err := os.ReadFile(filepath.Join(at, "package.json")) //nolint:gosec // our own file
+	data, err := os.ReadFile(filepath.Join(at, "package.json"))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func goJSONSchema(at string) func(context.Context, string, []string) error {
 		for _, name := range names {
 			// A schema that leads to itself keeps it busy until memory ends.
 			limited, cancel := context.WithTimeout(ctx, 20*time.Second)
-			cmd := exec.CommandContext(limited, exe, "-p", name, "-o", filepath.Join(dir, name, "root.go"), filepath.Join(dir, name, "root.json")) //nolint:gosec // built above
+			cmd := exec.CommandContext(limited, exe, "-p", name, "-o", filepath.Join(dir, name, "root.go"), filepath.Join(dir, name, "root.json"))
 			cmd.Env = append(os.Environ(), "GOMEMLIMIT=512MiB")
 			out, err := cmd.CombinedOutput()
 			cancel()
@@ -126,9 +126,9 @@ func peerProgram(ctx context.Context, g peer, root, work string, schemas map[str
 	p = newProgram("github.com/mcpctl/mcpctl/"+peersDir, filepath.Join(root, filepath.FromSlash(peersDir)), work)
 	refused, broken = map[string]string{}, map[string]string{}
 	for _, name := range names {
-		source, err := os.ReadFile(filepath.Join(dir, name, "root.go")) //nolint:gosec // written above
+		source, err := os.ReadFile(filepath.Join(dir, name, "root.go"))
 		if err != nil || len(bytes.TrimSpace(source)) == 0 {
-			why, _ := os.ReadFile(filepath.Join(dir, name, "error.txt")) //nolint:gosec // written above
+			why, _ := os.ReadFile(filepath.Join(dir, name, "error.txt"))
 			refused[name] = strings.TrimSpace(string(why))
 			continue
 		}
@@ -145,7 +145,7 @@ func peerProgram(ctx context.Context, g peer, root, work string, schemas map[str
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		args := []string{"build", overlay}
+		args := []string{"build", overlay, "-gcflags=" + p.importPath("") + "/...=-N -l"}
 		for _, pkg := range p.packages() {
 			args = append(args, "./"+folder+"/"+pkg)
 		}
@@ -204,7 +204,7 @@ func judgePeer(ctx context.Context, g peer, s *suite.Suite, root string) ([]judg
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	defer os.RemoveAll(work)
 	schemas := map[string]json.RawMessage{}
 	name := func(g suite.Group, i int) string {
 		return fmt.Sprintf("%s%03d", strings.ReplaceAll(string(g.Draft), "-", "x"), i)
@@ -299,7 +299,7 @@ func peerFields(ctx context.Context, g peer, root string, servers []server) (fie
 	if err != nil {
 		return f, err
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // temporary
+	defer os.RemoveAll(work)
 	var names []string
 	for _, s := range servers {
 		for _, t := range s.List.Tools {
@@ -323,7 +323,7 @@ func peerFields(ctx context.Context, g peer, root string, servers []server) (fie
 	}
 	for _, name := range names {
 		f.Schemas++
-		data, err := os.ReadFile(filepath.Join(work, name, "root.go")) //nolint:gosec // written above
+		data, err := os.ReadFile(filepath.Join(work, name, "root.go"))
 		if err != nil {
 			f.Failed++
 			continue

@@ -113,7 +113,8 @@ func (p *program) build(ctx context.Context) (string, error) {
 		return "", err
 	}
 	exe := filepath.Join(p.work, "program.exe")
-	if out, err := p.gocmd(ctx, "build", overlay, "-o", exe, "./"+folder); err != nil {
+	// What runs once is not worth the optimizer's time.
+	if out, err := p.gocmd(ctx, "build", overlay, "-gcflags="+p.importPath("")+"/...=-N -l", "-o", exe, "./"+folder); err != nil {
 		return "", fmt.Errorf("compile what was generated: %w\n%s", err, head(out, 40))
 	}
 	return exe, nil

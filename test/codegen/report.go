@@ -46,7 +46,7 @@ type fields struct {
 func thisMachine() string {
 	cpu := goruntime.GOARCH
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer f.Close() //nolint:errcheck // only read
+		defer f.Close()
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			if k, v, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(k) == "model name" {
 				cpu = strings.TrimSpace(v)

@@ -66,7 +66,7 @@ func measureScale(ctx context.Context, root, product string, tools, rounds int, 
 	}
 	for round := range rounds {
 		name := fmt.Sprintf("scale%d", round)
-		cmd := exec.CommandContext(ctx, product, "generate", name, "--from", "tools.json", "--out", filepath.Join(b.dir, name)) //nolint:gosec // built above
+		cmd := exec.CommandContext(ctx, product, "generate", name, "--from", "tools.json", "--out", filepath.Join(b.dir, name))
 		cmd.Dir = b.dir
 		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home)
 		begin := time.Now()
@@ -81,7 +81,7 @@ func measureScale(ctx context.Context, root, product string, tools, rounds int, 
 		if !compile {
 			continue
 		}
-		cmd = exec.CommandContext(ctx, "go", "build", "./"+name) //nolint:gosec // the package above
+		cmd = exec.CommandContext(ctx, "go", "build", "./"+name)
 		cmd.Dir = b.dir
 		begin = time.Now()
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -94,7 +94,7 @@ func (s *Suite) Groups(d Draft) ([]Group, error) {
 	slices.Sort(paths)
 	var all []Group
 	for _, path := range paths {
-		data, err := os.ReadFile(path) //nolint:gosec // a file of the module cache
+		data, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func (s *Suite) Remotes() (map[string]json.RawMessage, error) {
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(path) //nolint:gosec // a file of the module cache
+		data, err := os.ReadFile(path)
 		address := "http://localhost:1234/" + filepath.ToSlash(rel)
 		docs[address] = data
 		if strings.HasPrefix(rel, string(Draft7)) {
