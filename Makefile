@@ -57,8 +57,10 @@ fmt: tools
 	$(BIN)/gofumpt -w .
 	$(BIN)/golangci-lint fmt
 
+# Generated packages call mcpctl by its name, as those of users do.
 generate:
-	go generate ./...
+	go build -o $(BIN)/mcpctl ./cmd/mcpctl
+	PATH="$(BIN):$$PATH" go generate ./...
 
 tidy:
 	go mod tidy

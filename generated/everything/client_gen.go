@@ -17,6 +17,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 )
 
+//go:generate mcpctl generate everything --out . --from mcpctl.lock.json
+
 // Fails to compile with a runtime older than this code needs: upgrade
 // github.com/mcpctl/mcpctl/runtime.
 const _ = codegen.Version2

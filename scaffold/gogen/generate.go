@@ -40,7 +40,9 @@ type Input struct {
 	// ImportPath is how other packages import this one. Its test double, which
 	// has to, is left out where it is "".
 	ImportPath string
-	// Standalone makes a package that imports the standard library alone.
+	// Standalone makes a package that imports the standard library alone: the
+	// support code becomes part of it. It has no test double, and what takes a
+	// validator of schemas is not checked; Warnings name such tools.
 	Standalone bool
 	// GoGenerate is the command of the package's go:generate line, without that
 	// word; "" leaves the line out. It should name no absolute path.
@@ -73,6 +75,9 @@ type File struct {
 // Names of the generated files.
 const (
 	SourceFile = emit.SourceFile
+	// SupportFile is the support code of a package that stands alone. No tool's
+	// file is called so.
+	SupportFile = "support.gen.go"
 	// DoubleFile is the test double's, in a folder of its own.
 	DoubleFile = emit.DoubleFile
 	// ToolsFile is what older versions kept in place of the lock file.
@@ -145,19 +150,30 @@ func Generate(in Input) (*Output, error) {
 	if in.Lock != nil {
 		locked = in.Lock.Names
 	}
-	resolved, err := names.Resolve(p, names.Options{Locked: locked})
+	nameOptions, emitOptions := names.Options{Locked: locked}, emit.Options{GoGenerate: in.GoGenerate}
+	if in.Standalone {
+		standAlone(p, &nameOptions, &emitOptions)
+	}
+	resolved, err := names.Resolve(p, nameOptions)
 	if err != nil {
 		return nil, &LockError{Reason: err.Error(), hint: "write another name into " + LockFile + ", or take the entry out of its names"}
 	}
 	lock.Names = resolved.Names
-	source, err := emit.Package(p, emit.Options{GoGenerate: in.GoGenerate})
+	source, err := emit.Package(p, emitOptions)
 	if err != nil {
 		return nil, &Error{Reason: err.Error()}
 	}
 	for _, f := range source {
 		out.Files = append(out.Files, File(f))
 	}
-	if in.ImportPath != "" {
+	if in.Standalone {
+		file, err := supportFile(in.Package, source)
+		if err != nil {
+			return nil, err
+		}
+		out.Files = append(out.Files, file)
+	}
+	if in.ImportPath != "" && !in.Standalone {
 		double, err := emit.Double(p, in.ImportPath)
 		if err != nil {
 			return nil, &Error{Reason: err.Error()}

@@ -211,6 +211,7 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 		Implementation: g.list.Implementation, Protocol: g.list.Protocol,
 		Tools: g.list.Tools, Prompts: g.list.Prompts, Resources: g.list.Resources, Templates: g.list.Templates,
 		Lock: before, Decimals: f.number == numberJSON, ImportPath: place.importPath, Standalone: f.standalone,
+		GoGenerate: f.goGenerate(g.server),
 	})
 	if err != nil {
 		return err
@@ -227,4 +228,20 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 		a.tellChanges(g, dir)
 	}
 	return nil
+}
+
+// goGenerate is the command that makes the package anew where it lies, without
+// the server: it is the same on every machine.
+func (f *generateFlags) goGenerate(server string) string {
+	words := []string{"mcpctl", "generate", server, "--out", ".", "--from", gogen.LockFile}
+	if name := f.packageName(server); name != gogen.PackageName(server) {
+		words = append(words, "--package", name)
+	}
+	if f.number != numberFloat {
+		words = append(words, "--number", f.number)
+	}
+	if f.standalone {
+		words = append(words, "--standalone")
+	}
+	return strings.Join(words, " ")
 }
