@@ -72,6 +72,7 @@ func TestRoundTrip(t *testing.T) {
 		{"foreign", &outer{}, `{"u":"Ua","p":{"a":1,"unknown":2},"o":"Ub","n":{"a":1e0},"m":{"x":"Uc"}}`, `{"u":"Ua","p":{"a":1},"o":"Ub","n":{"a":1},"m":{"x":"Uc"}}`},
 
 		{"foreign, html", &outer{}, `{"u":"U<&>","p":{"a":1},"n":{"a":1}}`, ``},
+		{"foreign number", &[]level{}, `["xxx",""]`, ``},
 		{"list", &[]*int64{}, `[1,null,3]`, ``},
 		{"list of lists", &[][]string{}, `[[],["a"]]`, ``},
 		{"map of maps", &map[string]map[string]bool{}, `{"a":{},"b":{"c":true}}`, ``},
@@ -307,6 +308,42 @@ func TestRoots(t *testing.T) {
 		again := reflect.New(reflect.TypeOf(of).Elem()).Interface()
 		if err := json.Unmarshal(b, again); err != nil {
 			t.Errorf("%s: %v", b, err)
+		}
+	}
+}
+
+// TestBytes: []byte is base64, a type made of json.RawMessage is raw.
+func TestBytes(t *testing.T) {
+	type raw json.RawMessage
+	var v struct {
+		A []byte   `json:"a"`
+		B raw      `json:"b"`
+		_ struct{} `mcp:"closed"`
+	}
+	const text = `{"a":"aGk=","b":"aGk="}`
+	if err := codec.Decode([]byte(text), &v); err != nil || string(v.A) != "hi" || string(v.B) != `"aGk="` {
+		t.Errorf("got %s, %s, %v", v.A, v.B, err)
+	}
+	if b, err := codec.Encode(&v); err != nil || string(b) != text {
+		t.Errorf("got %s, %v", b, err)
+	}
+}
+
+func TestCanonicalJSON(t *testing.T) {
+	for in, want := range map[string]string{
+		` { "b" : [ 1.0 , -0 ] , "a" : "\u0061\/" } `:                  `{"a":"a/","b":[1,0]}`,
+		`{"a":1,"b":2,"a":3}`:                                          `{"a":3,"b":2}`,
+		`{"a":1,"a":2,"a":{"c":1,"b":[{"z":1,"y":2}]}}`:                `{"a":{"b":[{"y":2,"z":1}],"c":1}}`,
+		`[1e2,0.00120,12e-1,1e-7,1e21,123456789012345678901234567890]`: `[100,0.0012,1.2,1e-7,1e21,1.2345678901234567890123456789e29]`,
+		`[true,null,""]`: `[true,null,""]`,
+	} {
+		if got, err := codec.CanonicalJSON([]byte(in)); err != nil || string(got) != want {
+			t.Errorf("%s:\ngot  %s, %v\nwant %s", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"", "{", "1 2", "{a:1}"} {
+		if got, err := codec.CanonicalJSON([]byte(in)); err == nil {
+			t.Errorf("%s: got %s", in, got)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
@@ -176,6 +177,9 @@ func FuzzStrings(f *testing.F) {
 		var got, want, back string
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatalf("%q was written %q: %v", s, out, err)
+		}
+		if !utf8.Valid(out) {
+			t.Fatalf("%q was written %q", s, out)
 		}
 		theirs, err := json.Marshal(s)
 		if err != nil {

@@ -139,6 +139,66 @@ func TestRetried(t *testing.T) {
 	}
 }
 
+// told are told apart by the members that are there, before any is tried.
+type told struct{ codegen.OneOf[toldArm] }
+
+type (
+	toldArm  interface{ isTold() }
+	toldNeed struct {
+		Sub told     `json:"sub"`
+		X   int64    `json:"x"`
+		_   struct{} `mcp:"closed"`
+	}
+	toldKind struct {
+		Sub told     `json:"sub"`
+		_   struct{} `name:"kind" const:"\"b\""`
+		_   struct{} `mcp:"closed"`
+	}
+	toldOpen struct {
+		Sub  told                       `json:"sub"`
+		Rest map[string]json.RawMessage `json:"-" mcp:"rest"`
+	}
+	toldUnknown json.RawMessage
+)
+
+func (toldNeed) isTold()    {}
+func (toldKind) isTold()    {}
+func (toldOpen) isTold()    {}
+func (toldUnknown) isTold() {}
+
+func (told) Arms() []codegen.Arm {
+	return []codegen.Arm{
+		codegen.ArmOfFirst[toldNeed]("object"), codegen.ArmOfFirst[toldKind]("object"), codegen.ArmOfFirst[toldOpen]("object"), codegen.ArmUnknown[toldUnknown](),
+	}
+}
+
+// TestTold: each of these would take 2^60 tries.
+func TestTold(t *testing.T) {
+	for _, end := range []string{``, `,"x":1,"y":2`, `,"kind":"c"`} {
+		var v told
+		in := strings.Repeat(`{"sub":`, 60) + `0` + strings.Repeat(end+`}`, 60)
+		if err := codec.Decode([]byte(in), &v); err != nil {
+			t.Errorf("%s: %.200v", end, err)
+		} else if _, ok := v.Value().(toldOpen); !ok {
+			t.Errorf("%s: got %#.200v", end, v.Value())
+		}
+	}
+}
+
+// TestAfterFailure: what a failure leaves behind is gone.
+func TestAfterFailure(t *testing.T) {
+	circle := &tree{}
+	circle.Next = circle
+	for range 20 {
+		if _, err := codec.Encode(circle); err == nil {
+			t.Fatal("a circle was written")
+		}
+		if b, err := codec.Encode([]tree{{Name: "a"}}); err != nil || string(b) != `[{"name":"a"}]` {
+			t.Fatalf("got %s, %v", b, err)
+		}
+	}
+}
+
 // TestManyUnions: a long list is not a deep one.
 func TestManyUnions(t *testing.T) {
 	const one = `{"kind":"square","side":1}`

@@ -3,6 +3,7 @@ package codec_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
@@ -266,6 +267,12 @@ func (u *upper) UnmarshalText(b []byte) error {
 	u.s = string(b[1:])
 	return nil
 }
+
+// level is a number in Go and a word in JSON.
+type level int
+
+func (l level) MarshalText() ([]byte, error)  { return []byte(strings.Repeat("x", int(l))), nil }
+func (l *level) UnmarshalText(b []byte) error { *l = level(len(b)); return nil }
 
 type plain struct {
 	A int `json:"a"`
