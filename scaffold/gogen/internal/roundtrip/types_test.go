@@ -39,6 +39,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/refs"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/required"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/results"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/rules"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/spuriouskey"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/stringenum"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/tuples"
@@ -166,6 +167,8 @@ func makers() map[[3]string]func() any {
 		{"results", "union", "out"}:                   func() any { return new(results.UnionResult) },
 		{"results", "anything", "out"}:                func() any { return new(results.AnythingResult) },
 		{"results", "typeless", "out"}:                func() any { return new(results.TypelessResult) },
+		{"rules", "apply", "in"}:                      func() any { return new(rules.ApplyParams) },
+		{"rules", "apply", "out"}:                     func() any { return new(rules.ApplyResult) },
 		{"spuriouskey", "log", "in"}:                  func() any { return new(spuriouskey.LogParams) },
 		{"stringenum", "pick", "in"}:                  func() any { return new(stringenum.PickParams) },
 		{"stringenum", "pick", "out"}:                 func() any { return new(stringenum.PickResult) },
