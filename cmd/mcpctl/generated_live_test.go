@@ -40,7 +40,6 @@ type liveClient struct {
 	ev   *everything.Client
 	fs   *filesystem.Client
 	mem  *memory.Client
-	dir  string
 }
 
 func (c liveClient) CallTool(ctx context.Context, name string, args json.RawMessage, opts *runtime.CallOptions) (*runtime.ToolResult, error) {
