@@ -24,18 +24,26 @@ const (
 	tourModule = "example.com/tour"
 )
 
-// compile builds a program with the generated client and runs it, where the
-// project's sources and Go are there.
-func (t *tour) compile(ctx context.Context) error {
+// module makes the folder a module that takes mcpctl from this checkout, where
+// the project's sources and Go are there, and gives what compiles a program in
+// it, or says why not.
+func (t *tour) module() (compile func(context.Context) error, err error) {
 	checkout := findCheckout(t.o.From)
 	if why := missing(checkout); why != "" {
-		t.line("")
-		t.line("(Compiling the client is left out: %s.)", why)
-		return nil
+		return func(context.Context) error {
+			t.line("")
+			t.line("(Compiling the client is left out: %s.)", why)
+			return nil
+		}, nil
 	}
 	if err := writeModule(t.dir, checkout); err != nil {
-		return fmt.Errorf("demo: write a module for the client: %w", err)
+		return nil, fmt.Errorf("demo: write a module for the client: %w", err)
 	}
+	return t.compile, nil
+}
+
+// compile builds a program with the generated client and runs it.
+func (t *tour) compile(ctx context.Context) error {
 	t.line("")
 	t.line("A program that uses it, main.go of a module that takes mcpctl from this checkout:")
 	t.line("")

@@ -137,10 +137,14 @@ func (t *tour) use(ctx context.Context) error {
 
 func (t *tour) generate(ctx context.Context) error {
 	t.heading("Generate a typed Go client")
+	compile, err := t.module()
+	if err != nil {
+		return err
+	}
 	if err := t.mcpctl(ctx, "generate", "workshop"); err != nil {
 		return err
 	}
-	return t.compile(ctx)
+	return compile(ctx)
 }
 
 func (t *tour) serve(ctx context.Context) error {

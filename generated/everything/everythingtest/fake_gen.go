@@ -5,7 +5,6 @@ package everythingtest
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"testing"
 
@@ -52,8 +51,8 @@ func (f *Fake) OnGetAnnotatedMessage(h func(context.Context, everything.GetAnnot
 }
 
 // OnGetEnv sets what the tool "get-env" answers.
-func (f *Fake) OnGetEnv(h func(context.Context, json.RawMessage) (*runtime.ToolResult, error)) {
-	double.Tool(f.core, "get-env", h)
+func (f *Fake) OnGetEnv(h func(context.Context) (*runtime.ToolResult, error)) {
+	double.PlainTool(f.core, "get-env", h)
 }
 
 // OnGetResourceLinks sets what the tool "get-resource-links" answers.
@@ -77,8 +76,8 @@ func (f *Fake) OnGetSum(h func(context.Context, everything.GetSumParams) (*runti
 }
 
 // OnGetTinyImage sets what the tool "get-tiny-image" answers.
-func (f *Fake) OnGetTinyImage(h func(context.Context, json.RawMessage) (*runtime.ToolResult, error)) {
-	double.Tool(f.core, "get-tiny-image", h)
+func (f *Fake) OnGetTinyImage(h func(context.Context) (*runtime.ToolResult, error)) {
+	double.PlainTool(f.core, "get-tiny-image", h)
 }
 
 // OnGzipFileAsResource sets what the tool "gzip-file-as-resource" answers.
@@ -92,13 +91,13 @@ func (f *Fake) OnSimulateResearchQuery(h func(context.Context, everything.Simula
 }
 
 // OnToggleSimulatedLogging sets what the tool "toggle-simulated-logging" answers.
-func (f *Fake) OnToggleSimulatedLogging(h func(context.Context, json.RawMessage) (*runtime.ToolResult, error)) {
-	double.Tool(f.core, "toggle-simulated-logging", h)
+func (f *Fake) OnToggleSimulatedLogging(h func(context.Context) (*runtime.ToolResult, error)) {
+	double.PlainTool(f.core, "toggle-simulated-logging", h)
 }
 
 // OnToggleSubscriberUpdates sets what the tool "toggle-subscriber-updates" answers.
-func (f *Fake) OnToggleSubscriberUpdates(h func(context.Context, json.RawMessage) (*runtime.ToolResult, error)) {
-	double.Tool(f.core, "toggle-subscriber-updates", h)
+func (f *Fake) OnToggleSubscriberUpdates(h func(context.Context) (*runtime.ToolResult, error)) {
+	double.PlainTool(f.core, "toggle-subscriber-updates", h)
 }
 
 // OnTriggerLongRunningOperation sets what the tool "trigger-long-running-operation" answers.

@@ -5,7 +5,6 @@ package filesystemtest
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"testing"
 
@@ -62,8 +61,8 @@ func (f *Fake) OnGetFileInfo(h func(context.Context, filesystem.GetFileInfoParam
 }
 
 // OnListAllowedDirectories sets what the tool "list_allowed_directories" answers.
-func (f *Fake) OnListAllowedDirectories(h func(context.Context, json.RawMessage) (*filesystem.ListAllowedDirectoriesResult, error)) {
-	double.TypedTool(f.core, "list_allowed_directories", h)
+func (f *Fake) OnListAllowedDirectories(h func(context.Context) (*filesystem.ListAllowedDirectoriesResult, error)) {
+	double.PlainTypedTool(f.core, "list_allowed_directories", h)
 }
 
 // OnListDirectory sets what the tool "list_directory" answers.

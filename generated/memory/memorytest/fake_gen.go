@@ -5,7 +5,6 @@ package memorytest
 
 import (
 	"context"
-	"encoding/json"
 	"io/fs"
 	"testing"
 
@@ -75,8 +74,8 @@ func (f *Fake) OnOpenNodes(h func(context.Context, memory.OpenNodesParams) (*mem
 }
 
 // OnReadGraph sets what the tool "read_graph" answers.
-func (f *Fake) OnReadGraph(h func(context.Context, json.RawMessage) (*memory.ReadGraphResult, error)) {
-	double.TypedTool(f.core, "read_graph", h)
+func (f *Fake) OnReadGraph(h func(context.Context) (*memory.ReadGraphResult, error)) {
+	double.PlainTypedTool(f.core, "read_graph", h)
 }
 
 // OnSearchNodes sets what the tool "search_nodes" answers.

@@ -51,6 +51,16 @@ func TypedTool[P, R any](s *Server, name string, h func(context.Context, P) (*R,
 	})
 }
 
+// PlainTool sets what a tool without arguments and output schema answers.
+func PlainTool(s *Server, name string, h func(context.Context) (*runtime.ToolResult, error)) {
+	Tool(s, name, func(ctx context.Context, _ json.RawMessage) (*runtime.ToolResult, error) { return h(ctx) })
+}
+
+// PlainTypedTool is to [PlainTool] as [TypedTool] is to [Tool].
+func PlainTypedTool[R any](s *Server, name string, h func(context.Context) (*R, error)) {
+	TypedTool(s, name, func(ctx context.Context, _ json.RawMessage) (*R, error) { return h(ctx) })
+}
+
 // Prompt sets what a prompt is filled in to.
 func Prompt[P any](s *Server, name string, h func(context.Context, P) (*runtime.PromptResult, error)) {
 	set(s, MethodPrompt, name, func(ctx context.Context, p P) (json.RawMessage, error) {

@@ -123,12 +123,18 @@ func (d *doubler) on(g *jen.Group, goName, doc string, params, result jen.Code, 
 }
 
 func (d *doubler) tool(g *jen.Group, t *model.Tool) {
-	params, result, set := raw(), d.runtime("ToolResult"), "Tool"
-	if t.Params != nil {
-		params = d.own(t.Params.Name)
-	}
+	var params jen.Code
+	result, set := d.runtime("ToolResult"), "Tool"
 	if t.Result != nil {
 		result, set = d.own(t.Result.Name), "TypedTool"
+	}
+	switch {
+	case t.Params != nil:
+		params = d.own(t.Params.Name)
+	case t.Optional: // there are none
+		set = "Plain" + set
+	default:
+		params = raw()
 	}
 	d.on(g, t.GoName, "sets what the tool "+quoteName(t.Name)+" answers.", params, result, func(h *jen.Statement) jen.Code {
 		return d.double(set).Call(jen.Id("f").Dot("core"), jen.Lit(t.Name), h)
