@@ -42,6 +42,8 @@ func TestInstances(t *testing.T) {
 				case i.Verdict == trial.Invalid:
 				case i.Verdict == trial.Valid && err != nil:
 					t.Errorf("line %d: refused: %v: %s", i.Line, err, i.Value)
+				case i.Verdict == trial.Lenient && decoded && err == nil && trial.Equal(i.Value, out):
+					t.Errorf("line %d: Validate finds nothing wrong: %s", i.Line, i.Value)
 				case !decoded:
 					t.Errorf("line %d: not decoded: %v: %s", i.Line, err, i.Value)
 				case !trial.Equal(i.Value, out):
