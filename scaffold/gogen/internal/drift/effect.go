@@ -63,8 +63,12 @@ func AddEffects(changes []Change, effects []Effect) []Change {
 	return changes
 }
 
-// sideless puts what is on neither side of a tool near to both.
-const sideless = 1
+// What is on neither side of a tool is near to both, and what is beside a place
+// is further away than all that it is in or that is in it.
+const (
+	sideless = 1
+	beside   = 1000
+)
 
 // distance is how many steps of a pointer are between two places; false where
 // one is in the arguments and the other in the result.
@@ -80,6 +84,8 @@ func distance(a, b string) (int, bool) {
 	d := len(x) + len(y) - 2*n
 	if len(x) == 0 || len(y) == 0 {
 		d += sideless
+	} else if n < len(x) && n < len(y) {
+		d += beside
 	}
 	return d, true
 }
