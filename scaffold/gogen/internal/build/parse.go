@@ -13,7 +13,7 @@ import (
 // Bounds on one document. A schema above them is left as it is, as raw JSON.
 const (
 	maxNesting = 500     // schemas inside one another in the text
-	maxDepth   = 100     // types inside one another
+	maxDepth   = 100     // types inside one another, and references one after the other
 	maxSteps   = 200_000 // merges: nested allOf and anyOf can multiply
 )
 

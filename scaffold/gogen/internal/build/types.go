@@ -23,7 +23,7 @@ func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
 	if target != s {
 		at = b.definition(target, at)
 	}
-	if b.depth++; b.depth > maxDepth {
+	if b.depth++; b.depth > 2*maxDepth {
 		b.depth--
 		b.force("depth")
 		return b.raw("nested too deeply", at), null
@@ -101,6 +101,13 @@ func (b *builder) unchecked(why, keyword string, at place) *model.Type {
 
 // make builds the type of a flat schema, null left out.
 func (b *builder) make(f *schema, at place, e *entry) *model.Type {
+	// A union that is an arm of itself, and combinations without end.
+	if b.depth++; b.depth > 2*maxDepth || b.doc.steps > maxSteps {
+		b.depth--
+		b.force("size")
+		return b.raw("the schema is too large", at)
+	}
+	defer func() { b.depth-- }()
 	kinds := b.doc.kinds(f)
 	if f.lost != "" && kinds == anyKind {
 		for keyword := range f.extra {

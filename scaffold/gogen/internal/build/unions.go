@@ -21,7 +21,7 @@ func (b *builder) union(f *schema, at place, e *entry) *model.Type {
 	if b.doc.doubtfulNull(u) && b.doc.admitsNull(p) {
 		b.force(u.keyword())
 	}
-	arms := b.arms(u, p)
+	arms := b.arms(u, p, e)
 	switch {
 	case len(arms) == 0:
 		return b.unchecked("the schema allows no value", "false", at)
@@ -46,13 +46,18 @@ func (b *builder) union(f *schema, at place, e *entry) *model.Type {
 	return b.variants(f, u, arms, at, e)
 }
 
-// arms are those of a union that allow anything but null, and each once.
-func (b *builder) arms(u union, parent *schema) []*schema {
+// arms are those of a union that allow anything but null, and each once. The
+// union itself as its own arm adds nothing.
+func (b *builder) arms(u union, parent *schema, e *entry) []*schema {
 	kinds := b.doc.kinds(parent)
 	var out []*schema
 	seen := map[*schema]bool{}
 	for _, arm := range u.arms {
 		if b.doc.kinds(arm)&kinds == noKind {
+			continue
+		}
+		if made := b.made[b.doc.follow(arm)]; made != nil && made == e {
+			b.force(u.keyword())
 			continue
 		}
 		if target := b.doc.follow(arm); seen[target] {
@@ -322,6 +327,7 @@ func (b *builder) objectUnion(f *schema, u union, arms []*schema, at place, e *e
 			b.force(u.keyword())
 		}
 		for i, arm := range arms {
+			arm = b.tagged(arm, flats[i], member, values[i])
 			b.addArm(d, arm, b.armPlace(at, arm, values[i][0]), &model.Arm{Kinds: []string{"object"}, Values: values[i]})
 		}
 	case keys != nil && b.allClosed(flats):
@@ -345,6 +351,22 @@ func (b *builder) objectUnion(f *schema, u union, arms []*schema, at place, e *e
 		}
 	}
 	return t
+}
+
+// tagged gives an arm as it is once the value of its discriminator has chosen
+// it: the member is there and, where it has one value only, is no field that
+// could be forgotten. Models with a default for it do not require it, and many
+// schemas spell a constant as an enum.
+func (b *builder) tagged(arm, flat *schema, member string, values []string) *schema {
+	p := b.doc.flatten(flat.properties[member])
+	if flat.required[member] && (p.isConst || len(values) > 1) {
+		return arm
+	}
+	tag := &schema{pointer: "tag(" + jsonText(member) + "," + strings.Join(values, ",") + ")", required: map[string]bool{member: true}}
+	if len(values) == 1 {
+		tag.properties = map[string]*schema{member: {pointer: tag.pointer + "/const", enum: p.enum, hasEnum: true, isConst: true}}
+	}
+	return b.merge(tag, arm)
 }
 
 // armPlace is where an arm of a union of objects stands.
