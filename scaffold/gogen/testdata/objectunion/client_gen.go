@@ -591,8 +591,8 @@ func (p SharedEnumOpAddOp) Valid() bool { return slices.Contains(p.Values(), p) 
 
 // SharedEnumOpRemove is an object that the tool shared_enum takes.
 type SharedEnumOpRemove struct {
-	// Op is the member "op".
-	Op SharedEnumOpRemoveOp `json:"op"`
+	// The member "op" is always "remove" and needs no field.
+	_ struct{} `const:"\"remove\"" name:"op"`
 	// Path is the member "path".
 	Path string    `json:"path"`
 	_    [0]func() `mcp:"closed"`
@@ -603,25 +603,6 @@ func (p SharedEnumOpRemove) MarshalJSON() ([]byte, error) { return codegen.Marsh
 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *SharedEnumOpRemove) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
-
-// Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p SharedEnumOpRemove) Validate() error { return codegen.At(codegen.Enum(p.Op), "op") }
-
-// SharedEnumOpRemoveOp is one of the values that the tool shared_enum knows.
-type SharedEnumOpRemoveOp string
-
-// Values of [SharedEnumOpRemoveOp].
-const (
-	SharedEnumOpRemoveOpRemove SharedEnumOpRemoveOp = "remove"
-)
-
-// Values gives all values in the schema's order.
-func (SharedEnumOpRemoveOp) Values() []SharedEnumOpRemoveOp {
-	return []SharedEnumOpRemoveOp{SharedEnumOpRemoveOpRemove}
-}
-
-// Valid reports whether p is one of the values. Results of a newer server may hold others.
-func (p SharedEnumOpRemoveOp) Valid() bool { return slices.Contains(p.Values(), p) }
 
 // Tools gives the tools that the server has now, page by page. An error is the last there is.
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {
