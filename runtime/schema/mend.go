@@ -15,6 +15,9 @@ import (
 //     number beside them;
 //   - "nullable": true (OpenAPI 3.0) becomes a "null" among the types, or
 //     beside the schema where it has no type;
+//   - members of "patternProperties" whose pattern Go cannot express are dropped,
+//     and with them what counts on all members being known: a value is rather
+//     let through than refused wrongly;
 //   - "required": true or false inside a property (draft-03), and keywords
 //     whose value is null, are dropped.
 //
@@ -53,11 +56,15 @@ func (m mender) schema(v any) any {
 	}
 	items, tuple := o.get("items").([]any)
 	tuple = tuple && m.tuples
+	named, vague := expressible(o.get("patternProperties"))
 	for _, k := range o.keys {
 		v := o.m[k]
 		switch {
 		case v == nil && k != "const" && k != "default":
 		case k == "required" && isBool(v):
+		case vague && (k == "additionalProperties" || k == "unevaluatedProperties"):
+		case vague && k == "patternProperties":
+			set(k, m.members(named))
 		case (k == "exclusiveMinimum" || k == "exclusiveMaximum") && isBool(v):
 			bound := o.get(map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}[k])
 			if v == true && bound != nil {
@@ -125,6 +132,27 @@ func nullable(o *object) any {
 	out.keys = append(out.keys, "anyOf")
 	out.m["anyOf"] = []any{bare, null}
 	return out
+}
+
+// expressible gives the members whose names are patterns that Go can express,
+// and whether there are others.
+func expressible(v any) (members *object, others bool) {
+	o, ok := v.(*object)
+	if !ok {
+		return nil, false
+	}
+	members = &object{m: map[string]any{}}
+	for _, k := range o.keys {
+		if re, err := compileRegexp(k); err == nil {
+			if _, vague := re.(anything); vague {
+				others = true
+				continue
+			}
+		}
+		members.keys = append(members.keys, k)
+		members.m[k] = o.m[k]
+	}
+	return members, others
 }
 
 func (m mender) list(list []any) any {

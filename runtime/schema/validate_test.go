@@ -90,6 +90,8 @@ func TestValidate(t *testing.T) {
 			`{"properties":{"y":{"properties":{"m":{"propertyNames":{"pattern":"^[a-z]$"}}}},"z":{"properties":{"v":{"type":"string"}}}}}`,
 			`{"y":{"m":{"A":1}},"z":{"v":1}}`, "at /y/m/A: the name: does not match the pattern ^[a-z]$\nat /z/v: want string, got number",
 		},
+		{"names that a lookahead tells", `{"patternProperties":{"^(?!x)":{"type":"boolean"},"^a":{"maximum":3}},"additionalProperties":false}`, `{"xa":1,"b":true,"a":2}`, ""},
+		{"and those of other patterns", `{"patternProperties":{"^(?!x)":true,"^a":{"maximum":3}},"additionalProperties":false}`, `{"a":4}`, "at /a: 4 is above the maximum 3"},
 		{"null keywords", `{"type":"object","properties":{"a":{"type":"string","enum":null}},"required":null}`, `{"a":"x"}`, ""},
 		{"required in a property", `{"properties":{"a":{"type":"string","required":true}}}`, `{}`, ""},
 		{"foreign pattern", `{"type":"string","pattern":"^(?!x)"}`, `"x"`, ""},
