@@ -26,6 +26,12 @@ func (b *builder) union(f *schema, at place, e *entry) *model.Type {
 	case len(arms) == 0:
 		return b.unchecked("the schema allows no value", "false", at)
 	case len(arms) == 1:
+		// The arm may be the union itself, which then says nothing.
+		if b.depth++; b.depth > maxDepth {
+			b.depth--
+			return b.unchecked("the reference leads back to itself", u.keyword(), at)
+		}
+		defer func() { b.depth-- }()
 		return b.make(b.doc.flatten(b.merge(p, arms[0])), at, e)
 	}
 	if t := b.narrowed(p, u, arms, at, e); t != nil {
