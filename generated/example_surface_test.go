@@ -59,8 +59,7 @@ func Example_validation() {
 	client := everything.New(fake(echo))
 
 	_, err := client.GetAnnotatedMessage(ctx, everything.GetAnnotatedMessageParams{MessageType: "loud"})
-	var field *runtime.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*runtime.FieldError](err); ok {
 		fmt.Println(field.Pointer, field.Reason)
 	}
 
