@@ -85,6 +85,7 @@ func TestLimits(t *testing.T) {
 		}
 		for _, v := range numbers {
 			textLimits(t, v, limit)
+			agree(t, "AmongJSON", `"enum":["x",`+limit+`]`, v, codegen.AmongJSON(v, `"x"`, limit))
 		}
 	}
 }

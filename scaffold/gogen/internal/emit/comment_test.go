@@ -2,6 +2,7 @@ package emit_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"go/doc/comment"
 	"go/format"
 	"go/parser"
@@ -48,6 +49,7 @@ var hostile = []string{
 	"nolint:all\nlint:file-ignore U1000 x",
 	"a\\\nb\\",
 	"#\n#\n",
+	"bidi \u202e \"\u200f\" \u2066x\u2069 alone",
 	"\n\nWordWord''- `日\n\ngo:build x", // a heading after gofmt, not before
 	"# [x]: y",
 	"    code\n    more\n\nText",
@@ -69,13 +71,31 @@ func documented(text string) *model.Package {
 	for _, r := range p.Templates {
 		r.URITemplate, r.Doc = text, []string{"reads it.", text}
 	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
 	for _, d := range p.Decls {
 		d.Doc = []string{"is it.", text, text}
 		for _, v := range d.Values {
 			v.Doc = text
+			switch d.Form {
+			case model.StringEnum:
+				v.Text = text
+			case model.MixedEnum:
+				v.Text = string(quoted)
+			}
+		}
+		if d.Schema != "" {
+			d.Schema = `{"description":` + string(quoted) + `}`
 		}
 		for _, f := range d.Fields {
 			f.Doc = []string{text, text}
+			if f.Presence == model.Constant {
+				f.Literal = string(quoted)
+			} else if strings.HasPrefix(f.Default, `"`) {
+				f.Default = string(quoted)
+			}
 			f.Type = &model.Type{Kind: f.Type.Kind, Decl: f.Type.Decl, Elem: f.Type.Elem, ElemNull: f.Type.ElemNull, Format: f.Type.Format, Rules: f.Type.Rules, Why: text}
 		}
 	}

@@ -3,6 +3,7 @@ package emit
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dave/jennifer/jen"
 
@@ -45,9 +46,11 @@ func (e *emitter) mixed(g *jen.Group, d *model.Decl) {
 	e.values(g, d)
 }
 
-// quoted is a string literal, in backquotes where that is easier to read.
+// quoted is a string literal, in backquotes where that is easier to read and
+// every character shows.
 func quoted(s string) *jen.Statement {
-	if strings.ContainsAny(s, `"\`) && strconv.CanBackquote(s) {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if strings.ContainsAny(s, `"\`) && strconv.CanBackquote(s) && !strings.ContainsFunc(s, hidden) {
 		return jen.Op("`" + s + "`")
 	}
 	return jen.Lit(s)
