@@ -112,6 +112,7 @@ func TestSamples(t *testing.T) {
 		name := filepath.Base(dir)
 		in := input(t, name, readFile(t, path))
 		in.ImportPath = "github.com/mcpctl/mcpctl/generated/" + name
+		in.GoGenerate = "mcpctl generate " + name + " --out . --from " + gogen.LockFile
 		out, err := gogen.Generate(in)
 		if err != nil {
 			t.Fatal(err)
