@@ -221,8 +221,10 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 		return err
 	}
 	g.answer = generatedPackage{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}
-	if g.answer.Changes, err = compareLocks(lock, g.out, f.number == numberJSON); err != nil {
-		return err
+	if lock != nil && !g.plan.unchanged(filepath.Join(dir, gogen.LockFile)) {
+		if g.answer.Changes, err = compareLocks(lock, g.out, f.number == numberJSON); err != nil {
+			return err
+		}
 	}
 	if !f.check {
 		a.tellChanges(g, dir)

@@ -17,11 +17,8 @@ type changeReport struct {
 }
 
 // compareLocks finds what changed from the lock file in the folder to what is
-// generated now; nil where nothing did, or there is no lock file.
+// generated now; nil where nothing did.
 func compareLocks(old *gogen.Lock, out *gogen.Output, decimals bool) (*changeReport, error) {
-	if old == nil {
-		return nil, nil
-	}
 	now, err := out.Lock()
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/store"
@@ -171,6 +172,11 @@ func (p *filePlan) differs() bool {
 		}
 	}
 	return false
+}
+
+// unchanged reports whether a file is there and would stay as it is.
+func (p *filePlan) unchanged(path string) bool {
+	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.path == path && f.status == statusUnchanged })
 }
 
 // check gives the state of each file.

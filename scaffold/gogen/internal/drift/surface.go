@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -102,6 +103,7 @@ func templateEntries(list []runtime.ResourceTemplate) (out []entry) {
 }
 
 func compareLists(kind string, old, now []entry, compare func(c *comparer, old, now map[string]any)) ([]Change, error) {
+	old, now = unlike(old, now), unlike(now, old)
 	was, err := byKey(kind, old)
 	if err != nil {
 		return nil, err
@@ -126,6 +128,19 @@ func compareLists(kind string, old, now []entry, compare func(c *comparer, old, 
 		changes = append(changes, c.changes...)
 	}
 	return changes, nil
+}
+
+// unlike leaves out the entries that the other list has in the same bytes, which
+// need not be read.
+func unlike(list, other []entry) []entry {
+	have := make(map[string]json.RawMessage, len(other))
+	for _, e := range other {
+		have[e.key] = e.raw
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(e entry) bool {
+		raw, ok := have[e.key]
+		return ok && bytes.Equal(raw, e.raw)
+	})
 }
 
 func byKey(kind string, list []entry) (map[string]any, error) {
