@@ -79,10 +79,9 @@ func documented(text string) *model.Package {
 		d.Doc = []string{"is it.", text, text}
 		for _, v := range d.Values {
 			v.Doc = text
-			switch d.Form {
-			case model.StringEnum:
+			if d.Form == model.StringEnum {
 				v.Text = text
-			case model.MixedEnum:
+			} else if d.Form == model.MixedEnum {
 				v.Text = string(quoted)
 			}
 		}
