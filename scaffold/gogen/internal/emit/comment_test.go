@@ -79,10 +79,12 @@ func documented(text string) *model.Package {
 		d.Doc = []string{"is it.", text, text}
 		for _, v := range d.Values {
 			v.Doc = text
-			if d.Form == model.StringEnum {
+			switch d.Form {
+			case model.StringEnum:
 				v.Text = text
-			} else if d.Form == model.MixedEnum {
+			case model.MixedEnum:
 				v.Text = string(quoted)
+			default: // digits
 			}
 		}
 		if d.Schema != "" {
