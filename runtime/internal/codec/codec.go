@@ -49,11 +49,14 @@ func encodeRoot(v any, plan func(reflect.Type) *typePlan) ([]byte, error) {
 var encoderPool = sync.Pool{New: func() any { return new(encoder) }}
 
 func (e *encoder) release() {
-	const keep = 1 << 20 // a larger buffer goes to the garbage collector
+	const keep, keepKeys = 1 << 20, 1 << 12 // what is larger goes to the garbage collector
 	if cap(e.buf) > keep {
 		e.buf = nil
 	}
-	clear(e.keys[:cap(e.keys)])
+	if cap(e.keys) > keepKeys {
+		e.keys = nil
+	}
+	clear(e.keys)
 	e.buf, e.keys, e.depth = e.buf[:0], e.keys[:0], 0
 	encoderPool.Put(e)
 }

@@ -203,7 +203,7 @@ func (e *encoder) members(p *typePlan, v reflect.Value, taken func(name string) 
 			return f.under(k.name)
 		}
 	}
-	clear(keys)
+	clear(e.keys[base:])
 	e.keys = e.keys[:base]
 	return nil
 }
