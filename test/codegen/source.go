@@ -24,7 +24,8 @@ type source struct {
 	// Exported is how many there are.
 	Exported int
 	// Fields are the struct fields that stand for members of JSON, Untyped those
-	// among them that hold any JSON, as a whole or as elements.
+	// among them that hold any JSON, as a whole or as elements, be it by the
+	// name of a type of the same file.
 	Fields  int
 	Untyped []string
 }
@@ -41,6 +42,7 @@ func readSource(name string, data []byte) (source, error) {
 	}
 	s.Unformatted = !bytes.Equal(formatted, data)
 	s.Package = file.Doc != nil
+	free := freeTypes(file)
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -53,7 +55,7 @@ func readSource(name string, data []byte) (source, error) {
 			s.symbol(d.Name.Name, d.Name, d.Doc)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
-				s.spec(d, spec)
+				s.spec(d, spec, free)
 			}
 		}
 	}
@@ -73,7 +75,7 @@ func (s *source) symbol(name string, id *ast.Ident, docs ...*ast.CommentGroup) {
 	s.Undocumented = append(s.Undocumented, name)
 }
 
-func (s *source) spec(d *ast.GenDecl, spec ast.Spec) {
+func (s *source) spec(d *ast.GenDecl, spec ast.Spec, free map[string]bool) {
 	switch spec := spec.(type) {
 	case *ast.ValueSpec:
 		for _, id := range spec.Names {
@@ -84,7 +86,7 @@ func (s *source) spec(d *ast.GenDecl, spec ast.Spec) {
 		switch t := spec.Type.(type) {
 		case *ast.StructType:
 			for _, f := range t.Fields.List {
-				s.field(spec.Name, f)
+				s.field(spec.Name, f, free)
 			}
 		case *ast.InterfaceType:
 			for _, f := range t.Methods.List {
@@ -96,7 +98,7 @@ func (s *source) spec(d *ast.GenDecl, spec ast.Spec) {
 	}
 }
 
-func (s *source) field(owner *ast.Ident, f *ast.Field) {
+func (s *source) field(owner *ast.Ident, f *ast.Field, free map[string]bool) {
 	member := isMember(f)
 	for _, id := range f.Names {
 		if owner.IsExported() {
@@ -104,7 +106,7 @@ func (s *source) field(owner *ast.Ident, f *ast.Field) {
 		}
 		if member && id.Name != "_" {
 			s.Fields++
-			if holdsAny(f.Type) {
+			if holdsAny(f.Type, free) {
 				s.Untyped = append(s.Untyped, owner.Name+"."+id.Name)
 			}
 		}
@@ -127,17 +129,40 @@ func isMember(f *ast.Field) bool {
 	return name != "" && name != "-" || tag.Get("name") != "" || how == "item"
 }
 
-// holdsAny tells whether a type is any JSON, or made of any JSON.
-func holdsAny(e ast.Expr) bool {
+// freeTypes are the types of a file that are any JSON by another name.
+func freeTypes(file *ast.File) map[string]bool {
+	free := map[string]bool{}
+	for grown := true; grown; {
+		grown = false
+		ast.Inspect(file, func(n ast.Node) bool {
+			t, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if _, ok := t.Type.(*ast.StructType); !ok && !free[t.Name.Name] && holdsAny(t.Type, free) {
+				free[t.Name.Name], grown = true, true
+			}
+			return false
+		})
+	}
+	return free
+}
+
+// holdsAny tells whether a type is any JSON, or made of any JSON. Interfaces
+// with methods are not: their values are of types that have them.
+func holdsAny(e ast.Expr, free map[string]bool) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
 			found = found || n.Sel.Name == "RawMessage"
+			return false
 		case *ast.InterfaceType:
-			found = true
+			found = found || n.Methods.NumFields() == 0
+		case *ast.StructType:
+			return false
 		case *ast.Ident:
-			found = found || n.Name == "any"
+			found = found || n.Name == "any" || free[n.Name]
 		}
 		return true
 	})

@@ -21,7 +21,11 @@ type T struct {
 	Extra map[string]json.RawMessage ` + "`json:\"-\" mcp:\"rest\"`" + `
 	_ struct{} ` + "`name:\"k\" const:\"1\"`" + `
 	e int
+	F []Elem ` + "`json:\"f\"`" + ` // F too.
 }
+
+// Elem is any JSON.
+type Elem interface{}
 
 // Of a group.
 const (
@@ -50,9 +54,9 @@ func F() {}
 		Unformatted:  true,
 		Package:      true,
 		Undocumented: []string{"T.C", "T.D", "T.Extra", "M", "T.Z", "I.Do", "F"},
-		Exported:     13,
-		Fields:       4,
-		Untyped:      []string{"T.B", "T.C", "T.D"},
+		Exported:     15,
+		Fields:       5,
+		Untyped:      []string{"T.B", "T.C", "T.D", "T.F"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
