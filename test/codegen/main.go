@@ -89,7 +89,7 @@ func (o options) run(ctx context.Context) error {
 	}
 	page := r.page()
 	if o.out == "-" {
-		if _, err := fmt.Fprint(os.Stdout, page); err != nil { //nolint:forbidigo // it was asked for
+		if _, err := fmt.Fprint(os.Stdout, page); err != nil {
 			return err
 		}
 	} else if err := os.WriteFile(filepath.Join(o.root, filepath.FromSlash(o.out)), []byte(page), 0o644); err != nil {

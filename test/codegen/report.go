@@ -211,21 +211,21 @@ func (r *report) bakeoffPage(p printer) {
 		return fmt.Sprintf("%d, %d of %d; %d of %d", t.Accepted, t.RoundTripped, t.Valid, t.Rejected, t.Invalid)
 	}
 	for i, o := range r.Bakeoff {
-		text := "| " + o.Contest.What + " | " + cell(o.Tally) + " |"
+		cells := []string{o.Contest.What, cell(o.Tally)}
 		for _, g := range r.Peers {
-			text += " " + cell(g.Bakeoff[i].Tally) + " |"
+			cells = append(cells, cell(g.Bakeoff[i].Tally))
 		}
-		p("%s", text)
+		p("| %s |", strings.Join(cells, " | "))
 	}
 	total := func(all []outcome) string {
 		t := sum(all)
 		return fmt.Sprintf("**%d, %d of %d; %d of %d**", t.Accepted, t.RoundTripped, t.Valid, t.Rejected, t.Invalid)
 	}
-	text := "| **all** | " + total(r.Bakeoff) + " |"
+	cells := []string{"**all**", total(r.Bakeoff)}
 	for _, g := range r.Peers {
-		text += " " + total(g.Bakeoff) + " |"
+		cells = append(cells, total(g.Bakeoff))
 	}
-	p("%s\n", text)
+	p("| %s |\n", strings.Join(cells, " | "))
 }
 
 func (r *report) corpusPage(p printer) {

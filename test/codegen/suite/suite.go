@@ -88,8 +88,11 @@ func Open() (*Suite, error) {
 // Groups reads a draft, file by file in the order of their names.
 func (s *Suite) Groups(d Draft) ([]Group, error) {
 	paths, err := filepath.Glob(filepath.Join(s.root, string(d), "*.json"))
-	if err != nil || len(paths) == 0 {
-		return nil, fmt.Errorf("read the test suite: no files of %s, %v", d, err)
+	if err != nil {
+		return nil, fmt.Errorf("read the test suite: %w", err)
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("read the test suite: no files of %s", d)
 	}
 	slices.Sort(paths)
 	var all []Group
