@@ -17,6 +17,9 @@ const (
 	maxSteps   = 200_000 // merges: nested allOf and anyOf can multiply
 )
 
+// lostObject is why what stands in a schema's place is none.
+const lostObject = "the schema is not an object"
+
 // defaultBase is the URI of a document without an $id.
 const defaultBase = "schema:///"
 
@@ -81,7 +84,7 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 		s.never = true
 		return s
 	case !ok:
-		s.lost = "the schema is not an object"
+		s.lost = lostObject
 		return s
 	case nesting > maxNesting:
 		s.lost = "nested too deeply"
@@ -373,6 +376,7 @@ func (p parser) others() {
 			members, _ := v.(object)
 			idle = len(members) == 0
 		case "$dynamicRef", "$recursiveRef":
+			p.s.dynamic, _ = v.(string)
 		case "contentSchema":
 			p.child(v, keyword)
 			idle = true

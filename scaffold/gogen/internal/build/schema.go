@@ -21,9 +21,11 @@ type schema struct {
 	// orNull allows null whatever the rest says (OpenAPI's "nullable").
 	orNull bool
 
-	ref    string
-	allOf  []*schema
-	unions []union
+	ref string
+	// dynamic is a reference that is found while a value is checked.
+	dynamic string
+	allOf   []*schema
+	unions  []union
 
 	types      []string // sorted; nil allows all
 	enum       []any    // with hasEnum; null among them

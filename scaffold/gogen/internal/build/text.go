@@ -1,16 +1,30 @@
 package build
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
-// text is the schema as it is embedded and checked: canonical, without what
-// would keep a validator from compiling it. A reference that leads nowhere, to
-// another document or back to itself says nothing that anybody could check; a
-// dialect that is unknown is read as 2020-12.
+// text is the schema as it is embedded and checked: without what would keep a
+// validator from compiling it. A reference that leads nowhere, to another
+// document or back to itself says nothing that anybody could check, nor does a
+// type that does not exist; a dialect that is unknown is read as 2020-12.
 func (d *document) text() string {
-	drop := map[string]bool{}
+	drop := map[string][]string{}
 	for pointer, s := range d.schemas {
-		if s.ref != "" && !isMetaschema(s.ref) && !d.leads(s) {
-			drop[pointer] = true
+		switch {
+		case s.ref != "" && !isMetaschema(s.ref) && !d.leads(s):
+			drop[pointer] = append(drop[pointer], "$ref")
+		case s.lost == lostObject:
+			drop[pointer] = []string{""}
+		case s.lost != "":
+			drop[pointer] = append(drop[pointer], "type")
+		}
+		if s.dynamic != "" {
+			probe := &schema{base: s.base, ref: s.dynamic}
+			if _, err := d.resolve(probe); err != nil {
+				drop[pointer] = append(drop[pointer], "$dynamicRef", "$recursiveRef")
+			}
 		}
 	}
 	if len(drop) == 0 && d.dialect == "" {
@@ -43,14 +57,20 @@ func (d *document) leads(s *schema) bool {
 	return true
 }
 
-// without copies a value without the references at some pointers. In draft-07 a
-// reference hides what stands beside it, which must not come to light.
-func (d *document) without(v any, pointer string, drop map[string]bool) any {
+// without copies a value without some members of the schemas at some pointers;
+// "" stands for all of a schema. In draft-07 a reference hides what stands
+// beside it, which must not come to light.
+func (d *document) without(v any, pointer string, drop map[string][]string) any {
+	gone := drop[pointer]
+	if slices.Contains(gone, "") {
+		return true
+	}
 	switch v := v.(type) {
 	case object:
+		hidden := d.legacy && slices.Contains(gone, "$ref")
 		out := make(object, len(v))
 		for k, inner := range v {
-			if drop[pointer] && (k == "$ref" || d.legacy && k != "definitions" && k != "$defs") {
+			if slices.Contains(gone, k) || hidden && k != "definitions" && k != "$defs" {
 				continue
 			}
 			out[k] = d.without(inner, pointer+"/"+escapeStep(k), drop)
