@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // Fails to compile with a runtime older than this code needs: upgrade
@@ -185,8 +186,11 @@ func (p UntypedParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *UntypedParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (UntypedParams) Validate() error { return nil }
+// Validate checks p with the server's schema, for types do not hold its false, rules without a
+// type. The error is a [*runtime.FieldError].
+func (p UntypedParams) Validate() error { return codegen.CheckSchema(untypedParamsSchema, &p) }
+
+var untypedParamsSchema = schema.Lazy(`{"properties":{"bound":{"minimum":1},"described":{"description":"Anything at all"},"items":{"items":{"type":"string"}},"no":false,"odd":{},"props":{"properties":{"a":{"type":"string"}}},"text":true,"yes":true},"type":"object"}`)
 
 // ApplyTo makes p the arguments of the call.
 func (p UntypedParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
