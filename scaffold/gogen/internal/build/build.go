@@ -100,8 +100,7 @@ func (b *builder) reasonList() []string { return slices.Sorted(maps.Keys(b.reaso
 func settleRaw(p *model.Package) {
 	raw := func(t *model.Type) bool { return t != nil && t.Kind == model.Raw }
 	seen := map[*model.Type]bool{}
-	var settle func(t *model.Type)
-	settle = func(t *model.Type) {
+	settle := func(t *model.Type) {
 		for ; t != nil && !seen[t]; t = t.Elem {
 			seen[t] = true
 			t.ElemNull = t.ElemNull && !raw(t.Elem)

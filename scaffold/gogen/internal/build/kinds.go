@@ -75,6 +75,7 @@ func (d *document) kinds(s *schema) kindSet {
 		return s.kindsOf
 	case working:
 		return anyKind // a union that is an arm of itself
+	case unknown:
 	}
 	s.kindsState = working
 	f := d.flatten(s)

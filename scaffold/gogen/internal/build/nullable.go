@@ -13,6 +13,7 @@ func (d *document) admitsNull(s *schema) bool {
 		return s.null.yes
 	case working:
 		return true // a union that is an arm of itself; kinds leaves it untyped
+	case unknown:
 	}
 	s.null.state = working
 	s.null.yes = d.workOutNull(s)

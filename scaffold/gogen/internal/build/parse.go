@@ -135,10 +135,11 @@ type parser struct {
 	nesting int
 }
 
+// child reads the schema behind one keyword, or one of several there.
 func (p parser) child(v any, steps ...string) *schema {
-	pointer := p.s.pointer
-	for _, step := range steps {
-		pointer += "/" + escapeStep(step)
+	pointer := p.s.pointer + "/" + escapeStep(steps[0])
+	if len(steps) > 1 {
+		pointer += "/" + escapeStep(steps[1])
 	}
 	return p.d.parse(v, pointer, p.s.base, p.nesting+1)
 }

@@ -173,15 +173,11 @@ func (b *builder) enum(f *schema, at place) *model.Type {
 // says reports whether a flat schema has keywords about values of a kind,
 // besides its type and enum.
 func says(f *schema, k kindSet) bool {
-	switch k {
-	case kindArray:
-		if len(f.prefix) > 0 || f.items != nil {
-			return true
-		}
-	case kindObject:
-		if len(f.properties) > 0 || len(f.patterns) > 0 || f.additional != nil || len(f.required) > 0 {
-			return true
-		}
+	if k == kindArray && (len(f.prefix) > 0 || f.items != nil) {
+		return true
+	}
+	if k == kindObject && (len(f.properties) > 0 || len(f.patterns) > 0 || f.additional != nil || len(f.required) > 0) {
+		return true
 	}
 	return len(relevant(&f.rules, k)) > 0
 }

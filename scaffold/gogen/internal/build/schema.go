@@ -122,6 +122,7 @@ func relevant(r *model.Rules, k kindSet) []string {
 	case kindObject:
 		say(r.MinProperties != nil, "minProperties")
 		say(r.MaxProperties != nil, "maxProperties")
+	default: // no rule is about booleans
 	}
 	return out
 }

@@ -200,6 +200,7 @@ func (b *builder) kind(f *schema, k kindSet, at place, e *entry) *model.Type {
 		return &model.Type{Kind: model.Bool}
 	case kindArray:
 		return b.array(f, at, e)
+	default:
 	}
 	return b.object(f, at, e, false)
 }

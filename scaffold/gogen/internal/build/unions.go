@@ -184,10 +184,10 @@ func (b *builder) variants(f *schema, u union, arms []*schema, at place, e *entr
 	if !kinds.single() {
 		return b.sumOfKinds(f, u, arms, kinds, at, e)
 	}
-	switch kinds {
-	case kindObject:
+	if kinds == kindObject {
 		return b.objectUnion(f, u, arms, at, e)
-	case kindArray:
+	}
+	if kinds == kindArray {
 		return b.listUnion(f, u, arms, at, e)
 	}
 	return b.scalarUnion(u, arms, kinds, at)
