@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // Fails to compile with a runtime older than this code needs: upgrade
@@ -277,8 +278,11 @@ func (p LoopsParams) MarshalJSON() ([]byte, error) { return codegen.Marshal(&p) 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
 func (p *LoopsParams) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, p) }
 
-// Validate finds nothing wrong: there is no rule that the types do not hold.
-func (LoopsParams) Validate() error { return nil }
+// Validate checks p with the server's schema, for types do not hold its $dynamicRef, anyOf, false,
+// oneOf, rules without a type. The error is a [*runtime.FieldError].
+func (p LoopsParams) Validate() error { return codegen.CheckSchema(loopsParamsSchema, &p) }
+
+var loopsParamsSchema = schema.Lazy(`{"$defs":{"All":{"allOf":[{"$ref":"#/$defs/All"},{"type":"string"}]},"OrNull":{"oneOf":[{"$ref":"#/$defs/OrNull"},{"type":"null"}]},"OrString":{"anyOf":[{"$ref":"#/$defs/OrString"},{"type":"string"}]},"Ping":{},"Pong":{},"Self":{},"a/b c":{"type":"string"}},"properties":{"all":{"$ref":"#/$defs/All"},"anchor":{},"dyn":{},"escaped":{"$ref":"#/$defs/a~1b%20c"},"far":{},"inline":{"$ref":"#/properties/shape"},"nowhere":{},"orNull":{"$ref":"#/$defs/OrNull"},"orString":{"$ref":"#/$defs/OrString"},"ping":{},"self":{},"shape":{"properties":{"w":{"type":"number"}},"type":"object"}},"type":"object"}`)
 
 // ApplyTo makes p the arguments of the call.
 func (p LoopsParams) ApplyTo(s *runtime.CallSettings) { s.Arguments = p }
