@@ -17,7 +17,8 @@
 //   - anyOf and oneOf of types that a value alone does not choose between;
 //   - patternProperties, save one that every name matches;
 //   - patterns that Go's syntax has no equal for;
-//   - rules without a type they apply to, and schemas that allow nothing;
+//   - rules without a type they apply to, enums beside other rules, and schemas
+//     that allow nothing, or null alone;
 //   - allOf where the merge of its arms is wider than they are.
 //
 // What would be wrong is never guessed: a place that cannot be typed is raw
