@@ -262,6 +262,10 @@ func (r *report) corpusPage(p printer) {
 
 func (r *report) scalePage(p printer) {
 	p("## A server of 1,000 tools\n")
+	if len(r.Scale) == 0 {
+		p("Not measured in this run.\n")
+		return
+	}
 	p("A server made up by a program, in the forms that real ones have. `mcpctl generate --from tools.json` as a whole, and `go build` of")
 	p("the package alone; the best of %d. Required are at most %s and %d MB for the largest, and a compiler's time that grows no", r.Rounds, seconds(scaleTime), scaleMemory>>20)
 	p("faster than the number of tools. Measured on %s.", r.Machine)
