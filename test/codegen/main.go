@@ -37,7 +37,7 @@ func main() {
 	flag.StringVar(&o.corpus, "corpus", filepath.Join("..", "shared", "schema-corpus"), "`directory` with the tools of github-mcp-server, which are not committed; without it they have no row")
 	flag.StringVar(&o.state, "state", ".bin/codegen-report.json", "the `file` that keeps what was found out, for -only")
 	flag.StringVar(&o.only, "only", "", "judge these `parts` alone, separated by commas, and take the rest from the last run; page judges nothing and writes the page")
-	flag.IntVar(&o.rounds, "rounds", 3, "how often each size is generated and compiled; the best counts")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each size is generated; the best counts")
 	flag.Parse()
 	if err := o.run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "codegen:", err)

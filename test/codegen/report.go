@@ -266,8 +266,8 @@ func (r *report) scalePage(p printer) {
 		p("Not measured in this run.\n")
 		return
 	}
-	p("A server made up by a program, in the forms that real ones have. `mcpctl generate --from tools.json` as a whole, and `go build` of")
-	p("the package alone; the best of %d. Required are at most %s and %d MB for the largest, and a compiler's time that grows no", r.Rounds, seconds(scaleTime), scaleMemory>>20)
+	p("A server made up by a program, in the forms that real ones have. `mcpctl generate --from tools.json` as a whole, the best of")
+	p("%d, and `go build` of the package alone. Required are at most %s and %d MB for the largest, and a compiler's time that grows no", r.Rounds, seconds(scaleTime), scaleMemory>>20)
 	p("faster than the number of tools. Measured on %s.", r.Machine)
 	if cores := float64(goruntime.NumCPU()); r.Load > cores*3/2 {
 		p("The machine was busy with other work (load %.0f), so that times on the clock are far above what they are on a quiet one; look at", r.Load)

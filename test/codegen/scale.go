@@ -44,8 +44,8 @@ func buildProduct(ctx context.Context, root, dir string) (string, error) {
 }
 
 // measureScale generates with the product itself and compiles the outcome.
-// The best of some rounds counts, because others use the machine, too. Without
-// compile the compiler is not run.
+// The best of some rounds counts, because others use the machine, too. The
+// compiler is run in the first round, or not at all.
 func measureScale(ctx context.Context, root, product string, tools, rounds int, compile bool) (scaled, error) {
 	b, err := newBench(root)
 	if err != nil {
@@ -78,7 +78,7 @@ func measureScale(ctx context.Context, root, product string, tools, rounds int, 
 		m.GenerateCPU = better(m.GenerateCPU, processor(cmd.ProcessState))
 		m.Memory = better(m.Memory, peakMemory(cmd.ProcessState))
 		m.Files, m.Source = sizes(filepath.Join(b.dir, name))
-		if !compile {
+		if !compile || round > 0 {
 			continue
 		}
 		cmd = exec.CommandContext(ctx, "go", "build", "./"+name)
@@ -87,8 +87,7 @@ func measureScale(ctx context.Context, root, product string, tools, rounds int, 
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return m, fmt.Errorf("compile %d tools: %w\n%s", tools, err, head(string(out), 20))
 		}
-		m.Compile = better(m.Compile, time.Since(begin))
-		m.CompileCPU = better(m.CompileCPU, processor(cmd.ProcessState))
+		m.Compile, m.CompileCPU = time.Since(begin), processor(cmd.ProcessState)
 	}
 	return m, nil
 }
