@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -201,6 +202,22 @@ func TestBombs(t *testing.T) {
 	}
 	if d := time.Since(start); d > 20*time.Second {
 		t.Errorf("took %s", d)
+	}
+}
+
+// TestWideUnion wants unions of more types than a constraint takes to compile.
+func TestWideUnion(t *testing.T) {
+	for _, n := range []int{100, 101} {
+		var arms []string
+		for i := range n {
+			arms = append(arms, fmt.Sprintf(`{"type":"object","properties":{"t":{"const":"k%d"},"x":{}},"required":["t"]}`, i))
+		}
+		schema := `{"type":"object","properties":{"u":{"oneOf":[` + strings.Join(arms, ",") + `]}}}`
+		out, err := gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "t", InputSchema: json.RawMessage(schema)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkFiles(t, out)
 	}
 }
 

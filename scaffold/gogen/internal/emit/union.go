@@ -25,9 +25,7 @@ func (e *emitter) union(g *jen.Group, d *model.Decl) {
 	}
 	g.Line()
 	comment(g, []string{"New" + d.Name + " makes a [" + d.Name + "] of a value of one of its types."}, docWidth)
-	g.Func().Id("New" + d.Name).Types(jen.Id("T").Add(jen.Union(ids(armNames(d))...))).Params(jen.Id("v").Id("T")).Id(d.Name).Block(
-		jen.Return(jen.Id(d.Name).Values(e.codegen("NewOneOf").Call(jen.Any().Call(jen.Id("v")).Assert(jen.Id(arm))))),
-	)
+	g.Add(e.maker(d, arm))
 	g.Line()
 	g.Var().Id(arms).Op("=").Index().Add(e.codegen("Arm")).CustomFunc(
 		jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true},
@@ -59,6 +57,22 @@ func (e *emitter) arm(d *model.Decl, a *model.Arm) jen.Code {
 		lits[i] = quoted(s)
 	}
 	return e.codegen(fn).Types(jen.Id(a.Decl.Name)).Call(lits...)
+}
+
+// maxTerms is how many types Go's compiler takes in one constraint.
+const maxTerms = 100
+
+// maker makes a union of a value: by a type parameter that keeps the unknown
+// arm out, as far as that can be written.
+func (e *emitter) maker(d *model.Decl, arm string) jen.Code {
+	f, v := jen.Func().Id("New"+d.Name), jen.Id("v")
+	if len(d.Arms) > maxTerms {
+		f.Params(jen.Id("v").Id(arm))
+	} else {
+		f.Types(jen.Id("T").Add(jen.Union(ids(armNames(d))...))).Params(jen.Id("v").Id("T"))
+		v = jen.Any().Call(v).Assert(jen.Id(arm))
+	}
+	return f.Id(d.Name).Block(jen.Return(jen.Id(d.Name).Values(e.codegen("NewOneOf").Call(v))))
 }
 
 func armNames(d *model.Decl) []string {
