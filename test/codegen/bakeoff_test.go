@@ -34,6 +34,7 @@ func TestBakeoffVerdicts(t *testing.T) {
 // TestBakeoff wants generated types to take and give back every valid value of
 // the bake-off and to refuse every invalid one.
 func TestBakeoff(t *testing.T) {
+	t.Parallel()
 	all, err := bakeoffOurs(t.Context(), "../..")
 	if err != nil {
 		t.Fatal(err)

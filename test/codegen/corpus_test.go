@@ -11,6 +11,7 @@ var corpusDir = flag.String("corpus", "../../../shared/schema-corpus", "`directo
 // pass: they compile, go vet, staticcheck and gofmt have nothing to say, every
 // exported symbol is documented, and at most one field in a hundred is untyped.
 func TestCorpus(t *testing.T) {
+	t.Parallel()
 	servers, err := referenceServers(t.Context(), "../..")
 	if err != nil || len(servers) < 3 {
 		t.Fatalf("got %d servers, %v", len(servers), err)

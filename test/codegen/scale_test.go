@@ -16,6 +16,7 @@ var withScale = flag.Bool("scale", false, "measure with all sizes")
 // grow with the number of tools and no faster, and the order of the tools to
 // make no difference.
 func TestScale(t *testing.T) {
+	t.Parallel()
 	list := synthetic(scaleTools)
 	if len(list) < 5_000_000 || !bytes.Equal(list, synthetic(scaleTools)) {
 		t.Fatalf("got %d bytes, want 5 MB and the same ones each time", len(list))

@@ -14,6 +14,7 @@ const enforced = true
 // valid values accepted, all of them equal when they are written again, and
 // all invalid values rejected, but for the exceptions of package suite.
 func TestSuite(t *testing.T) {
+	t.Parallel()
 	s, err := suite.Open()
 	if err != nil {
 		t.Fatal(err)
