@@ -2,12 +2,12 @@
 // true, and writes docs/generate-report.md.
 //
 //	make codegen-report                       all of it, a few minutes on two cores
-//	make codegen-report CODEGEN='-only scale' one part again: suite, bakeoff, corpus, peers, scale
+//	make codegen-report CODEGEN='-only scale' one part again: suite, bakeoff, corpus, peers, scale, calls
 //
-// Four judges: the JSON Schema test suite, every group of two drafts put where
+// Five judges: the JSON Schema test suite, every group of two drafts put where
 // a tool has its arguments and results; ten schemas of real servers with values
 // for them; the packages of real servers, as a reviewer and his tools look at
-// them; and a server of 1,000 tools. Other generators are tried with the same.
+// them; a server of 1,000 tools; and what a call costs. Other generators are tried with the same.
 // It fails where a bound is missed.
 //
 // What needs no npm is in this command's tests.
@@ -55,7 +55,7 @@ type options struct {
 var errMissed = errors.New("not every bound was held")
 
 // parts are what -only can name, in their order.
-func parts() []string { return []string{"suite", "bakeoff", "corpus", "peers", "scale"} }
+func parts() []string { return []string{"suite", "bakeoff", "corpus", "peers", "scale", "calls"} }
 
 func (o options) run(ctx context.Context) error {
 	r := &report{}
@@ -142,6 +142,9 @@ func (j *judging) part(ctx context.Context, part string) (err error) {
 		return j.corpusPart(ctx)
 	case "peers":
 		return j.peersPart(ctx)
+	case "calls":
+		j.Calls, err = measureCalls(ctx, j.root)
+		return err
 	}
 	return j.scalePart(ctx)
 }

@@ -26,6 +26,7 @@ type report struct {
 	Corpus       []corpusServer
 	Peers        []peerReport
 	Scale        []scaled
+	Calls        []callCost
 }
 
 // peerReport is the same of another generator.
@@ -103,6 +104,10 @@ func (r *report) missed() []string {
 		say(m.Generate > scaleTime, "%d tools: generated in %s", m.Tools, m.Generate)
 		say(m.Memory > scaleMemory, "%d tools: %d MB", m.Tools, m.Memory>>20)
 	}
+	for _, c := range r.Calls {
+		say(c.Allocs > c.Hand+callAllocs, "a call of %s makes %d allocations, %d by hand", c.Tool, c.Allocs, c.Hand)
+		say(c.Ratio > callRatio, "a call of %s takes %.2f times as long as by hand", c.Tool, c.Ratio)
+	}
 	if n := len(r.Scale); n > 1 {
 		first, last := r.Scale[0], r.Scale[n-1]
 		growth := last.CompileCPU.Seconds() / float64(last.Tools) / (first.CompileCPU.Seconds() / float64(first.Tools))
@@ -140,6 +145,7 @@ func (r *report) page() string {
 	r.bakeoffPage(p)
 	r.corpusPage(p)
 	r.scalePage(p)
+	r.callPage(p)
 	r.exceptionsPage(p)
 	return b.String()
 }

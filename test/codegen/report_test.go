@@ -28,6 +28,7 @@ func sampleReport() *report {
 	for _, n := range []int{250, 500, 1000} {
 		r.Scale = append(r.Scale, scaled{Tools: n, Generate: 2 * time.Second, Memory: 200 << 20, CompileCPU: time.Duration(n) * 20 * time.Millisecond})
 	}
+	r.Calls = readCalls([]byte("    x_test.go:1: echo: 34 allocations, 31 by hand; 1.30 times as long\n"))
 	return r
 }
 
@@ -48,7 +49,9 @@ func TestMissed(t *testing.T) {
 		"are untyped":       func(r *report) { r.Corpus[0].Untyped = make([]string, 5) },
 		"generated in 3.1s": func(r *report) { r.Scale[2].Generate = 3100 * time.Millisecond },
 		"251 MB":            func(r *report) { r.Scale[2].Memory = 251 << 20 },
-		"times as long":     func(r *report) { r.Scale[2].CompileCPU *= 2 },
+		"34 allocations":    func(r *report) { r.Calls[0].Hand = 30 },
+		"long as by hand":   func(r *report) { r.Calls[0].Ratio = 1.31 },
+		"times as long to":  func(r *report) { r.Scale[2].CompileCPU *= 2 },
 	}
 	for want, spoil := range spoils {
 		r := sampleReport()
@@ -68,6 +71,7 @@ func TestPage(t *testing.T) {
 		"| **all** | **20, 20 of 20; 20 of 20** | **20, 20 of 20; 20 of 20** |",
 		"Untyped in all: **0.2 % (1 of 400)**",
 		"| 1000 | 0.0 MB | 2.0 s | 0.0 s | 200 MB |",
+		"| echo | 34 | 31 | 1.30 |",
 		"- draft7, refRemote: remote ref\n",
 	} {
 		if !strings.Contains(page, want) {
