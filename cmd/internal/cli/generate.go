@@ -72,7 +72,7 @@ fixtures for tests. Nothing else is ever called.`,
 	fl.StringArrayVar(&f.tools, "tools", nil, "only tools whose name matches this `GLOB` (repeatable)")
 	fl.BoolVar(&f.standalone, "standalone", false, "put the support code into the package, which then needs no mcpctl")
 	fl.StringVar(&f.record, "record", "", "call what is read-only and write fixtures into `DIR`; with several servers their parent")
-	fl.StringVar(&f.number, "number", numberFloat, "what numbers are in Go: float64, or json for json.Number, which keeps every digit (`TYPE`)")
+	fl.StringVar(&f.number, "number", numberFloat, "the `TYPE` of numbers in Go: float64, or json for json.Number, which keeps every digit")
 	if err := cmd.RegisterFlagCompletionFunc("number", cobra.FixedCompletions([]string{numberFloat, numberJSON}, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic("cli: completion of --number: " + err.Error())
 	}
@@ -104,6 +104,9 @@ func (f *generateFlags) validate(a *app, args []string) error {
 		}
 		name := f.packageName(server)
 		if err := gogen.CheckPackageName(name); err != nil {
+			if f.pkg != "" {
+				return usagef("--package: %w", err).withHint("such as %s", gogen.PackageName(server))
+			}
 			return usagef("%w", err).withHint("choose one with --package")
 		}
 		if other, ok := seen[strings.ToLower(server)]; ok {
@@ -156,11 +159,21 @@ type generation struct {
 func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) error {
 	// A server of 1,000 tools takes a tenth less memory for it, and hardly more time.
 	defer debug.SetGCPercent(debug.SetGCPercent(generateGCPercent))
+	several := len(servers) > 1
+	for _, server := range servers {
+		if err := checkFolder("--out", f.dir(server, several)); err != nil {
+			return err
+		}
+		if f.record != "" {
+			if err := checkFolder("--record", f.recordDir(server, several)); err != nil {
+				return err
+			}
+		}
+	}
 	all, err := a.ask(ctx, servers, f)
 	if err != nil {
 		return err
 	}
-	several := len(servers) > 1
 	for _, g := range all {
 		if err := a.prepare(g, f, f.dir(g.server, several)); err != nil {
 			return a.about(g.server, err)

@@ -19,9 +19,10 @@ type goFile struct {
 }
 
 // checkBeside refuses a folder in which the package could not be compiled: one
-// that holds another package, or declares what the generated code does. Files
-// that cannot be read as Go are their author's business.
-func checkBeside(dir, pkg string, files []gogen.File, beside []goFile) error {
+// that holds another package, or declares what the generated code does. A
+// double's name follows from the package's. Files that cannot be read as Go are
+// their author's business.
+func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFile) error {
 	if len(beside) == 0 {
 		return nil
 	}
@@ -41,12 +42,15 @@ func checkBeside(dir, pkg string, files []gogen.File, beside []goFile) error {
 		}
 		if name != pkg {
 			e := &Error{Err: fmt.Errorf("%s holds package %s (%s), and a folder can hold one: not %s", dir, name, file.path, pkg)}
+			if double {
+				return e.withHint("choose another folder with --out, or move the file away")
+			}
 			return e.withHint("choose another folder with --out, or --package %s", name)
 		}
 		if declared == nil {
 			declared = map[string]bool{}
 			for _, own := range files {
-				if strings.HasSuffix(own.Name, ".go") && !strings.Contains(own.Name, "/") {
+				if strings.HasSuffix(own.Name, ".go") {
 					names(own.Data, declared)
 				}
 			}

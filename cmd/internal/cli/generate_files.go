@@ -72,6 +72,11 @@ func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, file := range files {
+		if folder := path.Dir(file.Name); folder != "." && !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
 	for _, folder := range append([]string{""}, folders...) {
 		if err := p.scan(folder, pkg, files, wanted); err != nil {
 			return nil, err
@@ -80,8 +85,24 @@ func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	return p, nil
 }
 
-// doubles are the folders in dir in which a test double lies or will lie: those
-// named …test that hold the file of one.
+// checkFolder refuses a file where a folder is to be, before anything is asked
+// or written.
+func checkFolder(flag, dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && info.IsDir():
+			return nil
+		case err == nil:
+			return (&Error{Err: fmt.Errorf("%s is a file, not a folder", at)}).withHint("choose a folder with %s, or move the file away", flag)
+		case filepath.Dir(at) == at:
+			return nil // what is wrong shows when something is written
+		}
+	}
+}
+
+// doubles are the folders in dir in which a test double lies: those named
+// …test that hold the file of one.
 func doubles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +144,17 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 			beside = append(beside, goFile{file, old})
 		}
 	}
-	if folder == "" {
-		return checkBeside(dir, pkg, files, beside)
+	var own []gogen.File
+	for _, file := range files {
+		if strings.TrimPrefix(path.Dir(file.Name), ".") == folder {
+			own = append(own, file)
+		}
+	}
+	if folder != "" {
+		pkg = folder // a double's package has the name of its folder
+	}
+	if folder == "" || len(own) > 0 {
+		return checkBeside(dir, pkg, folder != "", own, beside)
 	}
 	return nil
 }
