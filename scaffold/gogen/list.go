@@ -2,6 +2,7 @@ package gogen
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type listFile struct {
 	Resources  []json.RawMessage          `json:"resources"`
 	Templates  []json.RawMessage          `json:"resourceTemplates"`
 	NextCursor *string                    `json:"nextCursor"`
+	Result     json.RawMessage            `json:"result"` // of a message that holds the list
 }
 
 // parseList tells besides the list whether the file is a lock file.
@@ -59,7 +61,10 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 		return nil, false, fmt.Errorf("read tools: %w", located(data, err))
 	}
 	if file.Tools == nil {
-		return nil, false, &Error{Reason: "the file is no tools/list result: it has no member tools"}
+		if _, ok := member(file.Result, "tools"); ok {
+			return nil, false, errors.New("it is a whole JSON-RPC message, of which only the member result is wanted")
+		}
+		return nil, false, errors.New("it is no tools/list result: it has no member tools")
 	}
 	list = &List{More: file.NextCursor != nil}
 	if list.Tools, err = entries("tool", *file.Tools, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw }); err != nil {
@@ -86,7 +91,7 @@ func entries[T any](what string, raws []json.RawMessage, keep func(*T, json.RawM
 	for i, raw := range raws {
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
-			return nil, fmt.Errorf("read %s %d: %w", what, i, err)
+			return nil, fmt.Errorf("read %s %d: %w", what, i, located(raw, err))
 		}
 		keep(&v, raw)
 		out = append(out, v)
@@ -94,11 +99,34 @@ func entries[T any](what string, raws []json.RawMessage, keep func(*T, json.RawM
 	return out, nil
 }
 
-// located adds the line of a syntax error.
+// member gives a member of an object, and whether there is one.
+func member(object json.RawMessage, name string) (json.RawMessage, bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return nil, false
+	}
+	raw, ok := members[name]
+	return raw, ok
+}
+
+// located says what is wrong with a file that is not what is expected, in
+// words of JSON, and with the line of a syntax error.
 func located(data []byte, err error) error {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s cannot be of type %s", cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {
 		return err
+	}
+	switch trimmed := bytes.TrimSpace(data); {
+	case len(trimmed) == 0:
+		return errors.New("line 1: it is empty")
+	case trimmed[0] == '<':
+		return errors.New("line 1: it is HTML or XML, not JSON")
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		return errors.New("line 1: it is UTF-16, and JSON is UTF-8")
 	}
 	at := min(max(int(syntax.Offset), 0), len(data))
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -54,7 +55,7 @@ func (a *app) askOne(ctx context.Context, g *generation, f *generateFlags) error
 			return err
 		}
 		if g.list, err = gogen.ParseTools(data); err != nil {
-			return fmt.Errorf("%s: %w", f.from, err)
+			return fromError(f.from, err)
 		}
 		return choose()
 	}
@@ -116,8 +117,25 @@ func (a *app) readFrom(name string) ([]byte, error) {
 		return io.ReadAll(a.ui.In)
 	}
 	data, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
+	var failed *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, usagef("--from %s: no such file", name)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("--from %s: %w", name, failed.Err)
 	}
 	return data, err
+}
+
+// fromError is about a file that holds no list. One that should be a lock file
+// has a remedy of its own.
+func fromError(name string, err error) error {
+	if name == "-" {
+		name = "standard input"
+	}
+	err = fmt.Errorf("%s: %w", name, err)
+	if own := (interface{ Hint() string })(nil); errors.As(err, &own) {
+		return err
+	}
+	return (&Error{Err: err}).withHint("mcpctl tools SERVER --json >FILE writes one that can be read")
 }

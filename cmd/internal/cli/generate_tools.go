@@ -8,6 +8,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
+// manyTools is how many are named where a pattern is far from all.
+const manyTools = 8
+
 // selectTools keeps the tools that match one of the patterns, in which * is
 // any text and ? any character. A pattern that matches nothing is a mistake.
 func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error) {
@@ -32,11 +35,16 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 			for i, t := range tools {
 				names[i] = t.Name
 			}
-			e := usagef("--tools %s matches no tool", pattern)
-			if near := schema.Nearest(pattern, names, nearestNames); len(near) > 0 {
+			e := usagef("--tools %q matches no tool", pattern)
+			switch near := schema.Nearest(pattern, names, nearestNames); {
+			case len(near) > 0:
 				return nil, e.withHint("there is %s", strings.Join(near, ", "))
+			case len(names) > manyTools:
+				return nil, e.withHint("there are %s and %d more", strings.Join(names[:manyTools], ", "), len(names)-manyTools)
+			case len(names) > 0:
+				return nil, e.withHint("there is %s", strings.Join(names, ", "))
 			}
-			return nil, e
+			return nil, e.withHint("there is no tool at all")
 		}
 	}
 	var out []runtime.Tool
