@@ -142,6 +142,24 @@ func TestPackageName(t *testing.T) {
 	}
 }
 
+// TestTwins wants one output for schemas in which two have the same anchor or
+// id, whichever of them is meant.
+func TestTwins(t *testing.T) {
+	const schema = `{"type":"object","properties":{
+		"a":{"$anchor":"x","type":"string"},"b":{"$anchor":"x","type":"integer"},"c":{"$ref":"#x"},
+		"d":{"$id":"http://e/x","type":"string"},"e":{"$id":"http://e/x","type":"integer"},"f":{"$ref":"http://e/x"}}}`
+	var first []byte
+	for range 20 {
+		source := file(t, generate(t, "s", []byte(`[{"name":"t","inputSchema":`+schema+`}]`)), gogen.SourceFile)
+		if first == nil {
+			first = source
+		}
+		if !bytes.Equal(first, source) {
+			t.Fatal(cmp.Diff(string(first), string(source)))
+		}
+	}
+}
+
 // TestStable adds tools and members that meet no name there is, and wants all
 // that was there to stay as it was.
 func TestStable(t *testing.T) {

@@ -122,10 +122,10 @@ func (d *document) mergeObjects(out, a, b *schema) {
 	}
 	if len(a.properties)+len(b.properties) > 0 {
 		out.properties = map[string]*schema{}
-		for name := range a.properties {
+		for _, name := range slices.Sorted(maps.Keys(a.properties)) { // the order counts where steps run out
 			out.properties[name] = d.all(a.properties[name], d.member(b, name, out))
 		}
-		for name := range b.properties {
+		for _, name := range slices.Sorted(maps.Keys(b.properties)) {
 			if _, both := a.properties[name]; !both {
 				out.properties[name] = d.all(d.member(a, name, out), b.properties[name])
 			}
@@ -139,11 +139,11 @@ func (d *document) mergeObjects(out, a, b *schema) {
 	if len(a.patterns)+len(b.patterns) > 0 {
 		out.patterns = map[string]*schema{}
 		maps.Copy(out.patterns, a.patterns)
-		for pattern, s := range b.patterns {
-			if merged := d.all(a.patterns[pattern], s); merged != nil {
-				s = merged
+		for _, pattern := range slices.Sorted(maps.Keys(b.patterns)) {
+			out.patterns[pattern] = d.all(a.patterns[pattern], b.patterns[pattern])
+			if out.patterns[pattern] == nil {
+				out.patterns[pattern] = b.patterns[pattern]
 			}
-			out.patterns[pattern] = s
 		}
 	}
 	out.additional = d.all(a.additional, b.additional)
@@ -168,7 +168,7 @@ func (d *document) member(s *schema, name string, out *schema) *schema {
 	if p, ok := s.properties[name]; ok {
 		return p
 	}
-	for pattern := range s.patterns {
+	for _, pattern := range slices.Sorted(maps.Keys(s.patterns)) {
 		yes, sure := matches(pattern, name)
 		if !sure {
 			out.addExtra("patternProperties")

@@ -159,8 +159,8 @@ func (p parser) members(keyword string) map[string]*schema {
 		return nil
 	}
 	out := make(map[string]*schema, len(members))
-	for name, v := range members {
-		out[name] = p.child(v, keyword, name)
+	for _, name := range slices.Sorted(maps.Keys(members)) { // of two with one anchor or id the last is found
+		out[name] = p.child(members[name], keyword, name)
 	}
 	return out
 }
@@ -367,9 +367,9 @@ func (p parser) others() {
 			}
 		case "dependentSchemas", "dependencies":
 			members, _ := v.(object)
-			for name, inner := range members {
-				if _, list := inner.([]any); !list {
-					p.child(inner, keyword, name)
+			for _, name := range slices.Sorted(maps.Keys(members)) {
+				if _, list := members[name].([]any); !list {
+					p.child(members[name], keyword, name)
 				}
 			}
 			idle = len(members) == 0

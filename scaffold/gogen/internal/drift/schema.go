@@ -81,8 +81,8 @@ func (d *document) index(v any, at string) {
 		if a, ok := v["$anchor"].(string); ok {
 			d.anchors[a] = at
 		}
-		for name, w := range v {
-			d.index(w, at+"/"+escape(name))
+		for _, name := range slices.Sorted(maps.Keys(v)) { // of two with one anchor the last is found
+			d.index(v[name], at+"/"+escape(name))
 		}
 	case []any:
 		for i, w := range v {
