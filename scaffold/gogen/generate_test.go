@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -173,20 +174,31 @@ func TestStable(t *testing.T) {
 	}
 }
 
-// declarations lists methods and fields.
+// declarations lists types, methods and fields.
 func declarations(t *testing.T, out *gogen.Output) []string {
 	t.Helper()
 	var list []string
-	for line := range strings.Lines(string(file(t, out, gogen.SourceFile))) {
-		words := strings.Fields(line)
-		if strings.HasPrefix(line, "func (c *Client)") {
-			list = append(list, words[3])
-		} else if strings.Contains(line, "(\"") && strings.Contains(line, "&v.") {
-			list = append(list, words[len(words)-1])
-		}
+	fields := 0
+	for _, f := range checkFiles(t, out) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				list = append(list, n.Name.Name+"()")
+			case *ast.TypeSpec:
+				list = append(list, n.Name.Name)
+				if s, ok := n.Type.(*ast.StructType); ok {
+					for _, f := range s.Fields.List {
+						for _, name := range f.Names {
+							list, fields = append(list, n.Name.Name+"."+name.Name), fields+1
+						}
+					}
+				}
+			}
+			return true
+		})
 	}
-	if len(list) == 0 {
-		t.Fatal("no declarations found")
+	if fields == 0 {
+		t.Fatal("no fields found")
 	}
 	return list
 }
