@@ -112,8 +112,7 @@ func member(object json.RawMessage, name string) (json.RawMessage, bool) {
 // located says what is wrong with a file that is not what is expected, in
 // words of JSON, and with the line of a syntax error.
 func located(data []byte, err error) error {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s cannot be of type %s", cmp.Or(wrong.Field, "it"), wrong.Value)
 	}
 	var syntax *json.SyntaxError
