@@ -207,6 +207,9 @@ func TestPattern(t *testing.T) {
 			agree(t, "Match", `"pattern":`+string(quoted), s, codegen.Match(s, p))
 		}
 	}
+	if err := codegen.Match("sk-secret", codegen.NewPattern("^pk-")); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a text that has no match: got %v, want an error without the text", err)
+	}
 	if err := codegen.Match("a", codegen.NewPattern("(?=a)")); err == nil {
 		t.Error("a pattern that does not compile finds nothing wrong")
 	}
