@@ -83,7 +83,11 @@ func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error)
 			return nil, err
 		}
 	}
-	return s.keep(rec.Exchanges()), nil
+	kept := s.keep(rec.Exchanges())
+	if len(kept.exchanges) == 0 {
+		s.a.ui.Note("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", s.server)
+	}
+	return kept, nil
 }
 
 // keep leaves out what is too large for a repository.

@@ -35,8 +35,12 @@ func (a *app) warnGenerated(g *generation, m modulePlace) {
 	if g.list.More {
 		say("the file is one page of several (it has a nextCursor); tools on the others are missing")
 	}
-	if g.out.Tools == 0 {
-		say("there are no tools; the client has no methods")
+	switch l := g.list; {
+	case g.out.Tools > 0:
+	case len(l.Prompts)+len(l.Resources)+len(l.Templates) > 0:
+		say("there are no tools, prompts and resources only")
+	default:
+		say("there are no tools; the client has no methods but lists")
 	}
 	if m.importPath == "" && !g.standalone {
 		a.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.why)
