@@ -2,6 +2,8 @@ package dial
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -13,8 +15,8 @@ import (
 // the user's configuration directory; Lookup is asked for the variables that
 // say so, too.
 //
-// A name that is not in the file is a *config.NotFoundError; else the errors
-// are those of [Dial].
+// A name that is not in the file is a *config.NotFoundError, and the message
+// says which file that is; else the errors are those of [Dial].
 func Server(ctx context.Context, name string, o Options) (*runtime.Client, error) {
 	lookup := o.Lookup
 	if lookup == nil {
@@ -35,6 +37,9 @@ func Server(ctx context.Context, name string, o Options) (*runtime.Client, error
 	}
 	entry, err := file.Use(name)
 	if err != nil {
+		if _, missing := errors.AsType[*config.NotFoundError](err); missing {
+			return nil, fmt.Errorf("%s: %w", path, err) // which file it is depends on the environment
+		}
 		return nil, err
 	}
 	return Dial(ctx, entry, o)

@@ -36,7 +36,7 @@ func TestServerErrors(t *testing.T) {
 		t.Errorf("no file: got %v", err)
 	}
 	write(`{"mcpServers":{"github":{"command":"x","env":{"A":"${NOT_SET}"}}}}`)
-	if err := serve("gihub"); !errors.As(err, &missing) || len(missing.Nearest) != 1 {
+	if err := serve("gihub"); !errors.As(err, &missing) || len(missing.Nearest) != 1 || !strings.Contains(err.Error(), "servers.json: unknown server") {
 		t.Errorf("another name: got %v", err)
 	}
 	if err := serve("github"); err == nil || !strings.Contains(err.Error(), "NOT_SET") {
