@@ -53,14 +53,21 @@ func (d *decoder) union(p *typePlan, v reflect.Value) *failure {
 		}
 		to := reflect.New(a.Type)
 		depth := d.depth
+		if a.Try {
+			d.trying++
+		}
 		f = d.value(a.plan, to.Elem())
+		if a.Try {
+			d.trying--
+		}
 		if !a.Try || f != nil && f.fatal {
 			if f == nil {
 				into.Set(to.Elem())
 			}
 			return f
 		}
-		enough := !d.charge(d.pos - start)
+		// The outermost union reads what it holds once for each arm, no more.
+		enough := d.trying > 0 && !d.charge(d.pos-start)
 		if f == nil && (enough || isValid(to)) {
 			into.Set(to.Elem())
 			return nil
@@ -102,6 +109,10 @@ func isValid(pointer reflect.Value) bool {
 type outline struct {
 	known bool
 	names map[string][]byte // to the members' JSON texts
+	// sought tells that the member which tells the arms apart has been looked
+	// for; nil where it is not there.
+	sought bool
+	member []byte
 }
 
 // fits tells whether the members of the object here choose an arm, or let it be
@@ -111,42 +122,54 @@ func (d *decoder) fits(o *outline, a *armPlan) (bool, *failure) {
 	if a.Member == "" && len(a.Keys) == 0 && !tried {
 		return true, nil
 	}
+	if a.Member != "" {
+		if !o.sought {
+			o.sought = true
+			if f := d.ahead(func(name, raw []byte) bool {
+				if string(name) == a.Member {
+					o.member = raw
+				}
+				return o.member == nil
+			}); f != nil {
+				return false, f
+			}
+		}
+		return o.member != nil && slices.ContainsFunc(a.values, func(value string) bool { return sameJSON(o.member, value) }), nil
+	}
 	if !o.known {
-		if f := d.outline(o); f != nil {
+		o.known, o.names = true, map[string][]byte{}
+		if f := d.ahead(func(name, raw []byte) bool {
+			o.names[string(name)] = raw
+			return true
+		}); f != nil {
 			return false, f
 		}
 	}
 	if tried {
 		return o.plausible(a.plan.object), nil
 	}
-	if a.Member != "" {
-		raw, there := o.names[a.Member]
-		if !there {
-			return false, nil
-		}
-		return slices.ContainsFunc(a.values, func(value string) bool { return sameJSON(raw, value) }), nil
-	}
 	return slices.ContainsFunc(a.Keys, func(key string) bool { _, there := o.names[key]; return there }), nil
 }
 
-// outline finds the members of the object here, and stays where it is.
-func (d *decoder) outline(o *outline) *failure {
-	start, depth := d.pos, d.depth
-	o.known, o.names = true, map[string][]byte{}
+// ahead gives the members of the object here, as long as they are wanted, and
+// stays where it is. A name holds until want returns.
+func (d *decoder) ahead(want func(name, raw []byte) bool) *failure {
 	if d.next() != '{' {
 		return nil
 	}
+	start, depth := d.pos, d.depth
 	more, f := d.begin('}')
 	for f == nil && more {
 		var name, raw []byte
 		if name, f = d.name(); f != nil {
 			return f
 		}
-		key := string(name)
 		if raw, f = d.skip(); f != nil {
 			return f
 		}
-		o.names[key] = raw
+		if !want(name, raw) {
+			break
+		}
 		more, f = d.more('}')
 	}
 	if f != nil {

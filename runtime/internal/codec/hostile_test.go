@@ -2,9 +2,11 @@ package codec_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	goruntime "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -73,6 +75,61 @@ func TestUnionsInUnions(t *testing.T) {
 	}
 	if err := codec.Decode(nested(4000), &c); err == nil || !strings.Contains(err.Error(), "unions in unions") {
 		t.Errorf("got %.300v", err)
+	}
+}
+
+// TestFirstMember: one that comes first, as it mostly does, is found without a
+// look at the rest, however deep it is.
+func TestFirstMember(t *testing.T) {
+	const depth = 3000
+	in := strings.Repeat(`{"kind":"node","sub":`, depth) + `1` + strings.Repeat(`}`, depth)
+	var v late
+	if err := codec.Decode([]byte(in), &v); err != nil {
+		t.Fatalf("got %.300v", err)
+	}
+}
+
+// many has arms that only trying tells apart.
+type many struct{ codegen.OneOf[manyArm] }
+
+type (
+	manyArm     interface{ isMany() }
+	manyInvalid struct {
+		X *string  `json:"x,omitzero"`
+		_ struct{} `mcp:"closed"`
+	}
+	manyRight struct {
+		X *string  `json:"x,omitzero"`
+		_ struct{} `mcp:"closed"`
+	}
+	manyUnknown json.RawMessage
+)
+
+func (manyInvalid) isMany() {}
+func (manyRight) isMany()   {}
+func (manyUnknown) isMany() {}
+
+// Validate passes none with an x, as a rule on it would.
+func (m manyInvalid) Validate() error {
+	if m.X != nil {
+		return errors.New("x")
+	}
+	return nil
+}
+
+func (many) Arms() []codegen.Arm {
+	return append(slices.Repeat([]codegen.Arm{codegen.ArmOfFirst[manyInvalid]("object")}, 60), codegen.ArmOfFirst[manyRight]("object"), codegen.ArmUnknown[manyUnknown]())
+}
+
+// TestManyArms: a union by itself reads what it holds for each arm, and may.
+func TestManyArms(t *testing.T) {
+	in := "[" + strings.Repeat(`{"x":"`+strings.Repeat("a", 1000)+`"},`, 200) + `{}]`
+	var v []many
+	if err := codec.Decode([]byte(in), &v); err != nil {
+		t.Fatalf("got %.300v", err)
+	}
+	if _, ok := v[0].Value().(manyRight); !ok {
+		t.Errorf("got %T", v[0].Value())
 	}
 }
 

@@ -13,6 +13,8 @@ type decoder struct {
 	// again is how many bytes have been read more than once, to find the arms of
 	// unions.
 	again int
+	// trying is how many unions are trying an arm around the place.
+	trying int
 	// scratch is for strings with escapes.
 	scratch []byte
 }
