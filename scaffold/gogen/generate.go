@@ -80,8 +80,6 @@ const (
 	SupportFile = "support.gen.go"
 	// DoubleFile is the test double's, in a folder of its own.
 	DoubleFile = emit.DoubleFile
-	// ToolsFile is what older versions kept in place of the lock file.
-	ToolsFile = "tools.json"
 )
 
 // Header is the first line of each generated Go file.

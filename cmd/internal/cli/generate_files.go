@@ -181,13 +181,9 @@ func readLock(dir string) (*gogen.Lock, error) {
 func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
 
 // ours reports whether mcpctl may replace a file: generated code says so in
-// its first line, and a tools file is one that holds a list of tools.
+// its first line, and a lock file is one that can be read.
 func ours(name string, data []byte) bool {
-	switch name {
-	case gogen.ToolsFile:
-		_, err := gogen.ParseTools(data)
-		return err == nil
-	case gogen.LockFile:
+	if name == gogen.LockFile {
 		_, err := gogen.ParseLock(data)
 		return err == nil
 	}
