@@ -186,11 +186,11 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 			g.answer.Files = g.plan.check()
 			drift = drift || g.plan.differs()
 		} else if g.answer.Files, err = g.plan.write(); err != nil {
-			return a.about(g.server, err)
+			return a.about(g.server, writeError("--out", err))
 		}
 		if g.recorded != nil {
 			if g.answer.Recorded, err = g.recorded.write(f.recordDir(g.server, several)); err != nil {
-				return a.about(g.server, err)
+				return a.about(g.server, writeError("--record", err))
 			}
 		}
 		answers = append(answers, g.answer)

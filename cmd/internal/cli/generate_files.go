@@ -101,6 +101,14 @@ func checkFolder(flag, dir string) error {
 	}
 }
 
+// writeError adds what mends a folder in which nothing may be written.
+func writeError(flag string, err error) error {
+	if errors.Is(err, fs.ErrPermission) {
+		return (&Error{Err: err}).withHint("choose another folder with %s, or allow writing to this one", flag)
+	}
+	return err
+}
+
 // doubles are the folders in dir in which a test double lies: those named
 // …test that hold the file of one.
 func doubles(dir string) ([]string, error) {
