@@ -1,6 +1,7 @@
 package build
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -214,7 +215,35 @@ func (b *builder) scalarUnion(u union, arms []*schema, k kindSet, at place) *mod
 	if integers {
 		plain.types = []string{"integer"}
 	}
-	return b.kind(plain, k, at, nil)
+	t := b.kind(plain, k, at, nil)
+	if slices.ContainsFunc(arms, func(arm *schema) bool { return beyond(b.doc.flatten(arm), t.Kind) }) {
+		t.Kind = model.Decimal
+		if integers {
+			t.Rules = &model.Rules{MultipleOf: "1"}
+		}
+	}
+	return t
+}
+
+// beyond reports whether a schema speaks of numbers that a kind of Go has no
+// room for.
+func beyond(f *schema, k model.Kind) bool {
+	switch k {
+	case model.Int:
+		_, ok := wholeBounds(f.rules)
+		return !ok || slices.ContainsFunc(f.enum, func(v any) bool {
+			n, isNumber := v.(json.Number)
+			_, fits := integerText(n)
+			return isNumber && !fits
+		})
+	case model.Float:
+		return slices.ContainsFunc(f.enum, func(v any) bool {
+			n, isNumber := v.(json.Number)
+			return isNumber && !floats(n)
+		})
+	default:
+		return false
+	}
 }
 
 // listUnion builds arms that are all arrays: a list whose items may be those of
