@@ -258,8 +258,8 @@ func CheckPackageName(name string) error {
 		return &Error{Reason: "the server's name has no letter for a package name"}
 	case !token.IsIdentifier(name), name == "_":
 		return &Error{Reason: fmt.Sprintf("%q is no package name", name)}
-	case name == "main":
-		return &Error{Reason: "a package main cannot be imported"}
+	case name == "main", name == "init":
+		return &Error{Reason: "a package " + name + " cannot be imported"}
 	}
 	return nil
 }

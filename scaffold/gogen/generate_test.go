@@ -143,6 +143,19 @@ func TestPackageName(t *testing.T) {
 	}
 }
 
+func TestCheckPackageName(t *testing.T) {
+	for _, name := range []string{"", "_", "a b", "../x", "func", "main", "init"} {
+		if gogen.CheckPackageName(name) == nil {
+			t.Errorf("%q passes", name)
+		}
+	}
+	for _, name := range []string{"everything", "string", "json", "x_test"} {
+		if err := gogen.CheckPackageName(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 // TestTwins wants one output for schemas in which two have the same anchor or
 // id, whichever of them is meant.
 func TestTwins(t *testing.T) {
