@@ -77,7 +77,9 @@ type builder struct {
 	made     map[*schema]*entry
 	keys     map[string]bool
 	reasons  map[string]bool // keywords that only a validator checks
-	depth    int
+	// passed says which patterns not even a validator checks.
+	passed []string
+	depth  int
 }
 
 // entry is the type of one schema; references to it may be met while it is in

@@ -127,6 +127,10 @@ func (b *builder) finish(d *model.Decl) {
 	if len(b.reasons) == 0 {
 		return
 	}
+	slices.Sort(b.passed)
+	for _, why := range b.passed {
+		b.warn(b.member, why)
+	}
 	text := b.doc.text()
 	if sound(text) != nil { // whose words depend on the order of what it found
 		b.warn(b.member, "the schema is not valid, so that some of its rules are left to the server")
