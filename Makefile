@@ -23,11 +23,12 @@ build:
 	CGO_ENABLED=0 go build -trimpath -o mcpctl ./cmd/mcpctl
 
 # Unit tests, test scripts, the layer test and the real npm servers, all under
-# the race detector, in one run; then what the race detector would disturb
-# (allocation counts), without it.
+# the race detector, in one run; then, without it, what it would only slow down
+# (the judges of generated code) or disturb (allocation counts).
 test: npm staticcheck
 	CGO_ENABLED=1 go test -race -tags integration -timeout 8m ./...
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
+	go test -tags integration -timeout 8m ./test/codegen
 	test/tools/alloctests.sh
 
 # Without npm, for quick rounds.

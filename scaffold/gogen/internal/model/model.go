@@ -85,6 +85,7 @@ type Template struct {
 // Kind is the closed set of what a value that is not null can be in Go.
 type Kind uint8
 
+// The kinds.
 const (
 	Raw     Kind = iota // json.RawMessage; null is a value like any other
 	String              // string
@@ -131,6 +132,7 @@ type Rules struct {
 // Form is the closed set of declarations.
 type Form uint8
 
+// The forms.
 const (
 	Struct     Form = iota // an object
 	StringEnum             // strings, some of which have constants
@@ -145,6 +147,7 @@ const (
 // Side tells what a declaration is for.
 type Side uint8
 
+// The sides.
 const (
 	Input  Side = iota // arguments: what mcpctl's users write
 	Output             // results: what servers write, and may have added to since
@@ -203,6 +206,7 @@ type Decl struct {
 // Presence tells what a member may be besides a value.
 type Presence uint8
 
+// What a member may be.
 const (
 	Always         Presence = iota // required, not null
 	OrNull                         // required, may be null
@@ -238,15 +242,16 @@ type Value struct {
 // Select is how the arm of a union is found in a JSON value.
 type Select uint8
 
+// The ways to find an arm.
 const (
-	// SelectKind: by the JSON kind; no two arms share one.
+	// SelectKind is by the JSON kind; no two arms share one.
 	SelectKind Select = iota
-	// SelectMember: by the value of one member that every arm has (objects).
+	// SelectMember is by the value of one member that every arm has (objects).
 	SelectMember
-	// SelectKeys: by the members that are there; each arm requires one that no
+	// SelectKeys is by the members that are there; each arm requires one that no
 	// other arm knows (objects).
 	SelectKeys
-	// SelectFirst: the first arm that takes the value.
+	// SelectFirst is the first arm that takes the value.
 	SelectFirst
 )
 
