@@ -33,10 +33,20 @@ type schemas struct {
 	root     string // the pointer of the schemas in the tool
 	old, now *document
 	seen     map[[2]string]bool // pairs of references compared
+	// trials is how many more comparisons takes may make; trying is set in them.
+	trials *int
+	trying bool
 }
 
+// maxTrials bounds the comparisons that only find out whether one schema takes
+// the values of another: each union inside would otherwise multiply them.
+const maxTrials = 10_000
+
 func (c *comparer) schemas(root string, input bool, old, now any) {
-	s := &schemas{comparer: c, input: input, root: root, old: newDocument(old), now: newDocument(now), seen: map[[2]string]bool{}}
+	trials := maxTrials
+	s := &schemas{
+		comparer: c, input: input, root: root, old: newDocument(old), now: newDocument(now), seen: map[[2]string]bool{}, trials: &trials,
+	}
 	s.compare(root, old, now, place{})
 }
 
@@ -51,6 +61,12 @@ func (s *schemas) say(rule, pointer, format string, a ...any) *Change {
 
 // compare tells what changed from one schema to another.
 func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
+	if s.trying {
+		if *s.trials--; *s.trials < 0 {
+			s.say(ruleTypeChanged, at, "what it takes is not known")
+			return
+		}
+	}
 	if canonical(oldSchema) == canonical(newSchema) && !hasRef(oldSchema) {
 		return
 	}
@@ -248,7 +264,7 @@ func (s *schemas) kinds(at string, old, now *node) bool {
 func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 	if len(now.arms) > 0 {
 		rule := ruleTypeChanged
-		if slices.ContainsFunc(now.arms, func(arm any) bool { return takes(s.old, oldSchema, s.now, arm) }) {
+		if slices.ContainsFunc(now.arms, func(arm any) bool { return s.takes(s.old, oldSchema, s.now, arm) }) {
 			rule = ruleTypeWidened
 		}
 		s.say(rule, at, "was %s, is one of %d alternatives: %s", old.all()&^null, len(now.arms), now.all()&^null)
@@ -256,7 +272,7 @@ func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 		return
 	}
 	rule := ruleTypeChanged
-	if slices.ContainsFunc(old.arms, func(arm any) bool { return takes(s.now, newSchema, s.old, arm) }) {
+	if slices.ContainsFunc(old.arms, func(arm any) bool { return s.takes(s.now, newSchema, s.old, arm) }) {
 		rule = ruleTypeNarrowed
 	}
 	s.say(rule, at, "was one of %d alternatives: %s, is %s", len(old.arms), old.all()&^null, now.all()&^null)
@@ -281,8 +297,10 @@ func (s *schemas) beside(at string, old, now, union *node) {
 
 // takes reports whether every value of one schema, null aside, is one of the
 // other's, as far as the comparison can tell.
-func takes(from *document, one any, to *document, other any) bool {
-	scratch := &schemas{comparer: &comparer{}, input: true, old: from, now: to, seen: map[[2]string]bool{}}
+func (s *schemas) takes(from *document, one any, to *document, other any) bool {
+	scratch := &schemas{
+		comparer: &comparer{}, input: true, old: from, now: to, seen: map[[2]string]bool{}, trials: s.trials, trying: true,
+	}
 	scratch.compare("", one, other, place{})
 	return !slices.ContainsFunc(scratch.changes, func(c Change) bool { return c.Wire && (c.Pointer != "" || c.Rule != ruleNullRefused) })
 }

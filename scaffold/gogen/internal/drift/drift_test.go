@@ -232,6 +232,23 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// TestUnionsOfUnions compares what would take 2^60 steps without a bound.
+func TestUnionsOfUnions(t *testing.T) {
+	var old, now strings.Builder
+	const depth = 60
+	for i := range depth {
+		next := fmt.Sprintf(`{"$ref":"#/$defs/d%d"}`, i+1)
+		fmt.Fprintf(&old, `"d%d":{"type":"object","properties":{"p":%s}},`, i, next)
+		fmt.Fprintf(&now, `"d%d":{"anyOf":[{"type":"object","properties":{"p":%[2]s},"required":["p"]},{"type":"object","properties":{"p":%[2]s,"q":{}}}]},`, i, next)
+	}
+	schema := func(defs *strings.Builder, end string) drift.Surface {
+		return input(fmt.Sprintf(`{"type":"object","properties":{"a":{"$ref":"#/$defs/d0"}},"$defs":{%s"d%d":{"type":%q}}}`, defs, depth, end))
+	}
+	if got := lines(t, schema(&old, "integer"), schema(&now, "string")); len(got) == 0 {
+		t.Error("no change found")
+	}
+}
+
 func TestSurface(t *testing.T) {
 	old := drift.Surface{
 		Implementation: runtime.Implementation{Name: "demo", Version: "1"}, Protocol: "2025-06-18",
