@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"go/ast"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -261,23 +260,6 @@ func TestWideUnion(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkFiles(t, out)
-	}
-}
-
-// TestCorpus takes the tools of a large real server, where they lie beside the
-// project, and reports how many fields stay untyped.
-func TestCorpus(t *testing.T) {
-	data, err := os.ReadFile("../../../shared/schema-corpus/github-mcp-server.tools.json")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no corpus on this machine")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	out := generate(t, "github", data)
-	checkFiles(t, out)
-	t.Logf("%d tools, %d fields, %d untyped (%.2f %%)", out.Tools, out.Fields, out.Untyped, 100*float64(out.Untyped)/float64(out.Fields))
-	if out.Untyped*100 > out.Fields {
-		t.Errorf("more than 1 %% of the fields are untyped")
 	}
 }
 
