@@ -178,7 +178,7 @@ func Generate(in Input) (*Output, error) {
 		}
 		out.Files = append(out.Files, File{emit.DoubleName(in.Package) + "/" + double.Name, double.Data})
 	}
-	file, err := lock.Marshal()
+	file, err := lock.marshal(lists.digests)
 	if err != nil {
 		return nil, err
 	}

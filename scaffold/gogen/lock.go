@@ -135,17 +135,26 @@ func (l *List) readMeta(raw json.RawMessage) error {
 
 // Marshal gives the file. It is the same for every order of the lists.
 func (l *Lock) Marshal() ([]byte, error) {
-	meta := lockMeta{Format: lockFormat, Protocol: l.Protocol, Names: l.Names, Digests: map[string]lockDigest{}}
-	if l.Implementation.Name != "" || l.Implementation.Version != "" {
-		meta.Server = &lockServer{l.Implementation.Name, l.Implementation.Version}
-	}
-	tools := rawEntries(l.Tools, func(t runtime.Tool) (string, json.RawMessage, any) { return t.Name, t.Raw, t })
-	for _, t := range tools {
+	digests := make(map[string]lockDigest, len(l.Tools))
+	for _, t := range rawTools(l.Tools) {
 		d, err := codegen.DigestTool(t.raw)
 		if err != nil {
 			return nil, &Error{Tool: t.key, Reason: err.Error()}
 		}
-		meta.Digests[t.key] = lockDigest(d)
+		digests[t.key] = lockDigest(d)
+	}
+	return l.marshal(digests)
+}
+
+func rawTools(tools []runtime.Tool) []rawEntry {
+	return rawEntries(tools, func(t runtime.Tool) (string, json.RawMessage, any) { return t.Name, t.Raw, t })
+}
+
+// marshal is Marshal with the tools' digests known.
+func (l *Lock) marshal(digests map[string]lockDigest) ([]byte, error) {
+	meta := lockMeta{Format: lockFormat, Protocol: l.Protocol, Names: l.Names, Digests: digests}
+	if l.Implementation.Name != "" || l.Implementation.Version != "" {
+		meta.Server = &lockServer{l.Implementation.Name, l.Implementation.Version}
 	}
 	var b bytes.Buffer
 	b.WriteString("{\n  \"_meta\": ")
@@ -159,7 +168,7 @@ func (l *Lock) Marshal() ([]byte, error) {
 		{"prompts", rawEntries(l.Prompts, func(p runtime.Prompt) (string, json.RawMessage, any) { return p.Name, p.Raw, p })},
 		{"resourceTemplates", rawEntries(l.Templates, func(r runtime.ResourceTemplate) (string, json.RawMessage, any) { return r.URITemplate, r.Raw, r })},
 		{"resources", rawEntries(l.Resources, func(r runtime.Resource) (string, json.RawMessage, any) { return r.URI, r.Raw, r })},
-		{"tools", tools},
+		{"tools", rawTools(l.Tools)},
 	} {
 		if err := writeEntries(&b, list.member, list.entries); err != nil {
 			return nil, err

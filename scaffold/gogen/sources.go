@@ -69,6 +69,7 @@ type sources struct {
 	prompts   []source[runtime.Prompt]
 	resources []source[runtime.Resource]
 	templates []source[runtime.ResourceTemplate]
+	digests   map[string]lockDigest // of the tools, by name; set by model
 }
 
 func sortSources(in *Input) (*sources, error) {
@@ -113,6 +114,7 @@ func (s *sources) model(in *Input) (*model.Package, error) {
 		Tools: values(s.tools), Prompts: values(s.prompts), Resources: values(s.resources), Templates: values(s.templates),
 		Decimals: in.Decimals,
 	})
+	digests := make([]codegen.ToolDigests, len(p.Tools))
 	var g errgroup.Group
 	g.SetLimit(goruntime.GOMAXPROCS(0))
 	for i, t := range p.Tools {
@@ -121,12 +123,16 @@ func (s *sources) model(in *Input) (*model.Package, error) {
 			if err != nil {
 				return entryError("tool", t.Name, err.Error())
 			}
-			t.Digest = d.Structure
+			t.Digest, digests[i] = d.Structure, d
 			return nil
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
+	}
+	s.digests = make(map[string]lockDigest, len(p.Tools))
+	for i, d := range digests {
+		s.digests[s.tools[i].key] = lockDigest(d)
 	}
 	p.Digest = s.digest()
 	return p, nil

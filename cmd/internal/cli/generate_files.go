@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
@@ -222,32 +224,54 @@ func (p *filePlan) check() []generatedFile {
 	return out
 }
 
+// filesAtOnce is how many files are written at a time: each waits for the disk.
+const filesAtOnce = 8
+
 // write brings the folder up to date, the lock file last, so that after a crash
 // in between --check still finds a difference.
 func (p *filePlan) write() ([]generatedFile, error) {
-	out := make([]generatedFile, 0, len(p.files))
-	for _, f := range p.files {
-		status := f.status
-		switch f.status {
-		case statusMissing, statusStale:
-			// Source is for sharing, so folders get the usual mode.
-			if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil { //nolint:gosec // see above
-				return nil, err
-			}
-			if err := store.WriteFile(f.path, f.data, 0o644); err != nil {
-				return nil, err
-			}
-			status = statusWritten
-		case statusExtra:
-			if err := os.Remove(f.path); err != nil {
-				return nil, err
-			}
-			if dir := filepath.Dir(f.path); dir != p.dir {
-				_ = os.Remove(dir) // a double's folder, if it is empty now
-			}
-			status = statusRemoved
+	out := make([]generatedFile, len(p.files))
+	put := func(i int) error {
+		status, err := p.put(p.files[i])
+		out[i] = generatedFile{p.files[i].path, status}
+		return err
+	}
+	var all errgroup.Group
+	all.SetLimit(filesAtOnce)
+	lock := filepath.Join(p.dir, gogen.LockFile)
+	for i, f := range p.files {
+		if f.path != lock {
+			all.Go(func() error { return put(i) })
 		}
-		out = append(out, generatedFile{f.path, status})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
+	}
+	for i, f := range p.files {
+		if f.path == lock {
+			return out, put(i)
+		}
 	}
 	return out, nil
+}
+
+// put brings one file up to date and tells what that was.
+func (p *filePlan) put(f plannedFile) (status string, err error) {
+	switch f.status {
+	case statusMissing, statusStale:
+		// Source is for sharing, so folders get the usual mode.
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil { //nolint:gosec // see above
+			return "", err
+		}
+		return statusWritten, store.WriteFile(f.path, f.data, 0o644)
+	case statusExtra:
+		if err := os.Remove(f.path); err != nil {
+			return "", err
+		}
+		if dir := filepath.Dir(f.path); dir != p.dir {
+			_ = os.Remove(dir) // a double's folder, if it is empty now
+		}
+		return statusRemoved, nil
+	}
+	return f.status, nil
 }
