@@ -184,6 +184,7 @@ func Generate(in Input) (*Output, error) {
 	}
 	slices.SortFunc(out.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	out.Files = append(out.Files, File{LockFile, file})
+	out.Warnings = append(out.Warnings, lists.warnings...)
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, Warning(w))
 	}

@@ -114,6 +114,30 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestListedTwice: what a server lists twice in different ways is warned of and
+// generated once; the same in any order.
+func TestListedTwice(t *testing.T) {
+	in := gogen.Input{Server: "twice", Resources: []runtime.Resource{
+		{URI: "demo://a", Name: "one"}, {URI: "demo://a", Name: "another"}, {URI: "demo://a", Name: "one"}, {URI: "demo://b", Name: "b"},
+	}}
+	first, err := gogen.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(in.Resources)
+	second, err := gogen.Generate(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("the order decides (-first +second):\n%s", diff)
+	}
+	want := []gogen.Warning{{Reason: "the server lists the resource demo://a in different ways; one is taken"}}
+	if diff := cmp.Diff(want, first.Warnings); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
+	}
+}
+
 func TestParseTools(t *testing.T) {
 	for name, data := range map[string]string{
 		"result": `{"tools":[{"name":"a","inputSchema":{}}],"nextCursor":""}`,

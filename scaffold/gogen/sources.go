@@ -25,8 +25,6 @@ type source[T any] struct {
 }
 
 // sorted gives the entries of a list in the order of their keys, each once.
-// Two different entries of one key are an error: the second could not be
-// reached.
 func sorted[T any](list []T, what string, key func(T) string, raw func(*T) *json.RawMessage) ([]source[T], error) {
 	out := make([]source[T], 0, len(list))
 	for _, v := range list {
@@ -48,12 +46,24 @@ func sorted[T any](list []T, what string, key func(T) string, raw func(*T) *json
 		return cmp.Or(cmp.Compare(a.key, b.key), bytes.Compare(a.canonical, b.canonical))
 	})
 	out = slices.CompactFunc(out, func(a, b source[T]) bool { return a.key == b.key && bytes.Equal(a.canonical, b.canonical) })
-	for i := 1; i < len(out); i++ {
-		if out[i].key == out[i-1].key {
-			return nil, entryError(what, out[i].key, "the server lists two different "+what+"s of this name")
+	return out, nil
+}
+
+// unique takes away all but one of different entries of one key: each leads to
+// the same. It gives a warning for each key.
+func unique[T any](list []source[T], what string) (out []source[T], warnings []Warning) {
+	for _, s := range list {
+		switch n := len(out); {
+		case n == 0 || out[n-1].key != s.key:
+			out = append(out, s)
+		default:
+			w := Warning{Reason: "the server lists " + what + " " + s.key + " in different ways; one is taken"}
+			if !slices.Contains(warnings, w) {
+				warnings = append(warnings, w)
+			}
 		}
 	}
-	return out, nil
+	return out, warnings
 }
 
 func entryError(what, key, reason string) error {
@@ -69,6 +79,7 @@ type sources struct {
 	prompts   []source[runtime.Prompt]
 	resources []source[runtime.Resource]
 	templates []source[runtime.ResourceTemplate]
+	warnings  []Warning
 	digests   map[string]lockDigest // of the tools, by name; set by model
 }
 
@@ -79,19 +90,31 @@ func sortSources(in *Input) (*sources, error) {
 		func(t *runtime.Tool) *json.RawMessage { return &t.Raw }); err != nil {
 		return nil, err
 	}
-	if s.prompts, err = sorted(in.Prompts, "prompt", func(p runtime.Prompt) string { return p.Name },
-		func(p *runtime.Prompt) *json.RawMessage { return &p.Raw }); err != nil {
+	for i := 1; i < len(s.tools); i++ {
+		if s.tools[i].key == s.tools[i-1].key {
+			return nil, entryError("tool", s.tools[i].key, "the server lists two different tools of this name")
+		}
+	}
+	prompts, err := sorted(in.Prompts, "prompt", func(p runtime.Prompt) string { return p.Name },
+		func(p *runtime.Prompt) *json.RawMessage { return &p.Raw })
+	if err != nil {
 		return nil, err
 	}
-	if s.resources, err = sorted(in.Resources, "resource", func(r runtime.Resource) string { return r.URI },
-		func(r *runtime.Resource) *json.RawMessage { return &r.Raw }); err != nil {
+	resources, err := sorted(in.Resources, "resource", func(r runtime.Resource) string { return r.URI },
+		func(r *runtime.Resource) *json.RawMessage { return &r.Raw })
+	if err != nil {
 		return nil, err
 	}
-	s.templates, err = sorted(in.Templates, "resource template", func(r runtime.ResourceTemplate) string { return r.URITemplate },
+	templates, err := sorted(in.Templates, "resource template", func(r runtime.ResourceTemplate) string { return r.URITemplate },
 		func(r *runtime.ResourceTemplate) *json.RawMessage { return &r.Raw })
 	if err != nil {
 		return nil, err
 	}
+	var warnings [3][]Warning
+	s.prompts, warnings[0] = unique(prompts, "the prompt")
+	s.resources, warnings[1] = unique(resources, "the resource")
+	s.templates, warnings[2] = unique(templates, "the resource template")
+	s.warnings = slices.Concat(warnings[:]...)
 	return &s, nil
 }
 
