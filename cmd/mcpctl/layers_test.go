@@ -45,7 +45,7 @@ func layerTable() []rule {
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
-		{pkg: "runtime/schema", layer: 2, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/text"}},
+		{pkg: "runtime/schema", layer: 2, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/dlclark/regexp2", "golang.org/x/text"}},
 		// What generated code links: nothing but the standard library besides.
 		{pkg: "runtime/codegen", layer: 2, own: []string{"runtime", "runtime/internal/..."}},
 		{pkg: "registry", layer: 2, third: []string{"github.com/hashicorp/go-retryablehttp", "golang.org/x/sync", "golang.org/x/time"}},

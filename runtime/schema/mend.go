@@ -15,7 +15,7 @@ import (
 //     number beside them;
 //   - "nullable": true (OpenAPI 3.0) becomes a "null" among the types, or
 //     beside the schema where it has no type;
-//   - members of "patternProperties" whose pattern Go cannot express are dropped,
+//   - members of "patternProperties" whose pattern no engine takes are dropped,
 //     and with them what counts on all members being known: a value is rather
 //     let through than refused wrongly;
 //   - "required": true or false inside a property (draft-03), and keywords
@@ -134,7 +134,7 @@ func nullable(o *object) any {
 	return out
 }
 
-// expressible gives the members whose names are patterns that Go can express,
+// expressible gives the members whose names are patterns that can be matched,
 // and whether there are others.
 func expressible(v any) (members *object, others bool) {
 	o, ok := v.(*object)

@@ -7,7 +7,9 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
+	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -120,20 +122,45 @@ func formats() []string {
 	}
 }
 
-// anything stands for a pattern that Go cannot express.
+// anything stands for a pattern that no engine here takes.
 type anything string
 
 func (anything) MatchString(string) bool { return true }
 func (a anything) String() string        { return string(a) }
 
-// compileRegexp compiles a pattern of ECMA-262 as far as Go's engine goes
-// (which runs in linear time, so that no pattern can hang us).
+// compileRegexp compiles a pattern of ECMA-262: with Go's engine as far as that
+// goes (it runs in linear time, so that no pattern can hang us), with a
+// backtracking one where there is look-around or the like.
 func compileRegexp(p string) (jsonschema.Regexp, error) {
-	re, err := regexp.Compile(unicodeEscape(p))
-	if err != nil {
-		return anything(p), nil //nolint:nilerr // lookaheads and the like are not checked
+	if re, err := regexp.Compile(unicodeEscape(p)); err == nil {
+		return pattern{re, p}, nil
 	}
-	return pattern{re, p}, nil
+	re, err := regexp2.Compile(p, regexp2.ECMAScript)
+	if err != nil {
+		return anything(p), nil //nolint:nilerr // the server may know what it means
+	}
+	re.MatchTimeout = patternTime
+	return backtracking{re}, nil
+}
+
+// Checkable reports whether a pattern is one that [Schema.Validate] holds texts
+// to; any text passes one that is not.
+func Checkable(p string) bool {
+	re, err := compileRegexp(p)
+	_, vague := re.(anything)
+	return err == nil && !vague
+}
+
+// patternTime is how long a backtracking match may take; a text that needs more
+// passes, as a server knows better than a client.
+const patternTime = 100 * time.Millisecond
+
+// backtracking is a pattern with look-around, back references and the like.
+type backtracking struct{ *regexp2.Regexp }
+
+func (b backtracking) MatchString(s string) bool {
+	ok, err := b.Regexp.MatchString(s)
+	return ok || err != nil
 }
 
 // pattern is a compiled pattern that goes by its text in the schema.

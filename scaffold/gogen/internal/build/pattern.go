@@ -63,16 +63,6 @@ func goPattern(pattern string) (string, bool) {
 	return text, true
 }
 
-// unicodeStep is a character of a pattern that package schema spells for Go.
-var unicodeStep = regexp.MustCompile(`\\u[0-9a-fA-F]{4}`)
-
-// validatable reports a pattern that the validator can hold values to: with
-// look-around, back references and the like it lets all of them pass.
-func validatable(pattern string) bool {
-	_, err := regexp.Compile(unicodeStep.ReplaceAllString(pattern, "x"))
-	return err == nil
-}
-
 // matches tells whether a pattern is found in a name, and whether that is sure.
 func matches(pattern, name string) (yes, sure bool) {
 	text, ok := goPattern(pattern)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -25,7 +26,7 @@ func (b *builder) text(f *schema) *model.Type {
 		text, ok := goPattern(p)
 		if !ok {
 			b.force("pattern")
-			if why := "the pattern " + p + " is left to the server: Go has none like it"; !validatable(p) && !slices.Contains(b.passed, why) {
+			if why := "the pattern " + p + " is left to the server: it is none of ECMA-262"; !jsonschema.Checkable(p) && !slices.Contains(b.passed, why) {
 				b.passed = append(b.passed, why)
 			}
 			continue
