@@ -607,15 +607,15 @@ func (p ReadMediaFileResult) Validate() error {
 }
 
 // ReadMediaFileResultContentItem is a value that the tool read_media_file returns: a
-// [ReadMediaFileResultContentItemImage] or a [ReadMediaFileResultContentItemResourceXc36382ee].
+// [ReadMediaFileResultContentItemImage] or a [ReadMediaFileResultContentItemResource].
 // [NewReadMediaFileResultContentItem] makes one.
 type ReadMediaFileResultContentItem struct {
 	codegen.OneOf[ReadMediaFileResultContentItemArm]
 }
 
 // ReadMediaFileResultContentItemArm is what a [ReadMediaFileResultContentItem] holds: a
-// [ReadMediaFileResultContentItemImage] or a [ReadMediaFileResultContentItemResourceXc36382ee], or
-// a [ReadMediaFileResultContentItemUnknown].
+// [ReadMediaFileResultContentItemImage] or a [ReadMediaFileResultContentItemResource], or a
+// [ReadMediaFileResultContentItemUnknown].
 type ReadMediaFileResultContentItemArm interface {
 	isReadMediaFileResultContentItem()
 }
@@ -624,19 +624,19 @@ type ReadMediaFileResultContentItemArm interface {
 // kept, and not valid.
 type ReadMediaFileResultContentItemUnknown json.RawMessage
 
-func (ReadMediaFileResultContentItemImage) isReadMediaFileResultContentItem()             {}
-func (ReadMediaFileResultContentItemResourceXc36382ee) isReadMediaFileResultContentItem() {}
-func (ReadMediaFileResultContentItemUnknown) isReadMediaFileResultContentItem()           {}
+func (ReadMediaFileResultContentItemImage) isReadMediaFileResultContentItem()    {}
+func (ReadMediaFileResultContentItemResource) isReadMediaFileResultContentItem() {}
+func (ReadMediaFileResultContentItemUnknown) isReadMediaFileResultContentItem()  {}
 
 // NewReadMediaFileResultContentItem makes a [ReadMediaFileResultContentItem] of a value of one of
 // its types.
-func NewReadMediaFileResultContentItem[T ReadMediaFileResultContentItemImage | ReadMediaFileResultContentItemResourceXc36382ee](v T) ReadMediaFileResultContentItem {
+func NewReadMediaFileResultContentItem[T ReadMediaFileResultContentItemImage | ReadMediaFileResultContentItemResource](v T) ReadMediaFileResultContentItem {
 	return ReadMediaFileResultContentItem{codegen.NewOneOf(any(v).(ReadMediaFileResultContentItemArm))}
 }
 
 var readMediaFileResultContentItemArms = []codegen.Arm{
 	codegen.ArmOfMember[ReadMediaFileResultContentItemImage]("type", `"image"`, `"audio"`),
-	codegen.ArmOfMember[ReadMediaFileResultContentItemResourceXc36382ee]("type", `"resource"`),
+	codegen.ArmOfMember[ReadMediaFileResultContentItemResource]("type", `"resource"`),
 	codegen.ArmUnknown[ReadMediaFileResultContentItemUnknown](),
 }
 
@@ -700,11 +700,10 @@ func (ReadMediaFileResultContentItemImageType) Values() []ReadMediaFileResultCon
 // Valid reports whether p is one of the values. Results of a newer server may hold others.
 func (p ReadMediaFileResultContentItemImageType) Valid() bool { return slices.Contains(p.Values(), p) }
 
-// ReadMediaFileResultContentItemResourceXc36382ee is an object that the tool read_media_file
-// returns.
-type ReadMediaFileResultContentItemResourceXc36382ee struct {
+// ReadMediaFileResultContentItemResource is an object that the tool read_media_file returns.
+type ReadMediaFileResultContentItemResource struct {
 	// Resource is the member "resource".
-	Resource ReadMediaFileResultContentItemResourceX2b7a19b0 `json:"resource"`
+	Resource ReadMediaFileResultContentItemResourceResource `json:"resource"`
 	// The member "type" is always "resource" and needs no field.
 	_ struct{} `const:"\"resource\"" name:"type"`
 	// Extra holds members the schema does not name; nil is none.
@@ -712,26 +711,26 @@ type ReadMediaFileResultContentItemResourceXc36382ee struct {
 }
 
 // MarshalJSON encodes the members that are there.
-func (p ReadMediaFileResultContentItemResourceXc36382ee) MarshalJSON() ([]byte, error) {
+func (p ReadMediaFileResultContentItemResource) MarshalJSON() ([]byte, error) {
 	return codegen.Marshal(&p)
 }
 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *ReadMediaFileResultContentItemResourceXc36382ee) UnmarshalJSON(b []byte) error {
+func (p *ReadMediaFileResultContentItemResource) UnmarshalJSON(b []byte) error {
 	return codegen.Unmarshal(b, p)
 }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p ReadMediaFileResultContentItemResourceXc36382ee) Validate() error {
+func (p ReadMediaFileResultContentItemResource) Validate() error {
 	return codegen.First(
 		codegen.At(p.Resource.Validate(), "resource"),
 		codegen.NoExtra(p.Extra),
 	)
 }
 
-// ReadMediaFileResultContentItemResourceX2b7a19b0 is an object that the tool read_media_file
+// ReadMediaFileResultContentItemResourceResource is an object that the tool read_media_file
 // returns.
-type ReadMediaFileResultContentItemResourceX2b7a19b0 struct {
+type ReadMediaFileResultContentItemResourceResource struct {
 	// Blob is the member "blob".
 	Blob string `json:"blob"`
 	// URI is the member "uri".
@@ -743,17 +742,17 @@ type ReadMediaFileResultContentItemResourceX2b7a19b0 struct {
 }
 
 // MarshalJSON encodes the members that are there.
-func (p ReadMediaFileResultContentItemResourceX2b7a19b0) MarshalJSON() ([]byte, error) {
+func (p ReadMediaFileResultContentItemResourceResource) MarshalJSON() ([]byte, error) {
 	return codegen.Marshal(&p)
 }
 
 // UnmarshalJSON decodes and tells absent, null and zero apart.
-func (p *ReadMediaFileResultContentItemResourceX2b7a19b0) UnmarshalJSON(b []byte) error {
+func (p *ReadMediaFileResultContentItemResourceResource) UnmarshalJSON(b []byte) error {
 	return codegen.Unmarshal(b, p)
 }
 
 // Validate checks p as the server's schema does. The error is a [*runtime.FieldError].
-func (p ReadMediaFileResultContentItemResourceX2b7a19b0) Validate() error {
+func (p ReadMediaFileResultContentItemResourceResource) Validate() error {
 	return codegen.NoExtra(p.Extra)
 }
 

@@ -114,6 +114,33 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestNestedRepeats: a property called as what it lies in has the word twice,
+// not a digest.
+func TestNestedRepeats(t *testing.T) {
+	schema := `{"type":"object","properties":{"resource":{"type":"object","properties":{"resource":{"type":"object","properties":{"uri":{"type":"string"}}}}}}}`
+	out, err := gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "read", InputSchema: json.RawMessage(schema)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\ntype ReadResource struct", "\ntype ReadResourceResource struct"} {
+		if !strings.Contains(string(out.Files[0].Data), want) {
+			t.Errorf("no %q in\n%s", want, out.Files[0].Data)
+		}
+	}
+	arms := `{"type":"object","properties":{"item":{"oneOf":[
+		{"type":"object","properties":{"type":{"const":"resource"},"resource":{"type":"object","properties":{"uri":{"type":"string"}}}},"required":["type"]},
+		{"type":"object","properties":{"type":{"const":"image"}},"required":["type"]}]}}}`
+	out, err = gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "read", InputSchema: json.RawMessage(arms)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\ntype ReadItemResource struct", "\ntype ReadItemResourceResource struct"} {
+		if !strings.Contains(string(out.Files[0].Data), want) {
+			t.Errorf("no %q in\n%s", want, out.Files[0].Data)
+		}
+	}
+}
+
 // TestListedTwice: what a server lists twice in different ways is warned of and
 // generated once; the same in any order.
 func TestListedTwice(t *testing.T) {
