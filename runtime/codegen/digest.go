@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
 // ToolDigests tell whether a tool is the one it was. Each is "sha256:" and
@@ -119,7 +121,7 @@ func (p prose) schema(v any, at string) any {
 		p.take(s, at, keyword)
 	}
 	for keyword, v := range s {
-		here := at + "/" + pointerStep(keyword)
+		here := at + codec.Pointer(keyword)
 		switch keyword {
 		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
 			members, _ := v.(map[string]any)
@@ -127,7 +129,7 @@ func (p prose) schema(v any, at string) any {
 				if list, ok := m.([]any); ok { // dependencies hold lists of names, too
 					sortSet(list)
 				}
-				members[name] = p.schema(m, here+"/"+pointerStep(name))
+				members[name] = p.schema(m, here+codec.Pointer(name))
 			}
 		case "items", "additionalItems", "unevaluatedItems", "contains", "additionalProperties", "unevaluatedProperties",
 			"propertyNames", "not", "if", "then", "else", "contentSchema", "prefixItems", "allOf", "anyOf", "oneOf":
@@ -161,8 +163,4 @@ func sortSet(list []any) {
 		y, _ := canonicalValue(b)
 		return strings.Compare(string(x), string(y))
 	})
-}
-
-func pointerStep(s string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
 }

@@ -59,7 +59,7 @@ func (e *ValidationError) ExitKind() string { return "usage" }
 
 // Pointer joins a pointer and the name of a member or an index.
 func Pointer(base, token string) string {
-	return base + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	return base + "/" + strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
 func pointer(tokens []string) string {

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"strconv"
+
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -41,9 +43,9 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 		need = *r.MinItems
 	}
 	for i, s := range prefix {
-		field := &model.Field{JSON: itoa(i)}
+		field := &model.Field{JSON: strconv.Itoa(i)}
 		var null bool
-		field.Type, null = b.build(s, at.step("/prefixItems/"+itoa(i), "V"+itoa(i)))
+		field.Type, null = b.build(s, at.step("/prefixItems/"+strconv.Itoa(i), "V"+strconv.Itoa(i)))
 		field.Presence = presence(int64(i) < need, null)
 		b.describe(field, s)
 		d.Fields = append(d.Fields, field)

@@ -62,17 +62,7 @@ func canonical(v any) string {
 
 func equalJSON(a, b any) bool { return canonical(a) == canonical(b) }
 
-func itoa(i int) string { return strconv.Itoa(i) }
-
-// escapeStep and unescapeStep write and read one step of a JSON pointer
-// (RFC 6901).
-func escapeStep(s string) string {
-	if !strings.ContainsAny(s, "~/") {
-		return s
-	}
-	return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1")
-}
-
+// unescapeStep reads one step of a JSON pointer (RFC 6901).
 func unescapeStep(s string) string {
 	if !strings.Contains(s, "~") {
 		return s

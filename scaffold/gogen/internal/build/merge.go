@@ -4,7 +4,9 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -132,7 +134,7 @@ func (d *document) mergeObjects(out, a, b *schema) {
 		}
 		for name, s := range out.properties {
 			if s == nil {
-				out.properties[name] = &schema{pointer: a.pointer + "/properties/" + escapeStep(name)}
+				out.properties[name] = &schema{pointer: jsonschema.Pointer(a.pointer+"/properties", name)}
 			}
 		}
 	}
@@ -187,7 +189,7 @@ func (d *document) mergeArrays(out, a, b *schema) {
 	for i := range n {
 		item := d.all(itemAt(a, i), itemAt(b, i))
 		if item == nil {
-			item = &schema{pointer: a.pointer + "/prefixItems/" + itoa(i)}
+			item = &schema{pointer: a.pointer + "/prefixItems/" + strconv.Itoa(i)}
 		}
 		out.prefix = append(out.prefix, item)
 	}

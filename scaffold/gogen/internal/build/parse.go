@@ -7,7 +7,10 @@ import (
 	"math/big"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // Bounds on one document. A schema above them is left as it is, as raw JSON.
@@ -137,9 +140,9 @@ type parser struct {
 
 // child reads the schema behind one keyword, or one of several there.
 func (p parser) child(v any, steps ...string) *schema {
-	pointer := p.s.pointer + "/" + escapeStep(steps[0])
+	pointer := jsonschema.Pointer(p.s.pointer, steps[0])
 	if len(steps) > 1 {
-		pointer += "/" + escapeStep(steps[1])
+		pointer = jsonschema.Pointer(pointer, steps[1])
 	}
 	return p.d.parse(v, pointer, p.s.base, p.nesting+1)
 }
@@ -148,7 +151,7 @@ func (p parser) list(keyword string) []*schema {
 	arms, _ := p.m[keyword].([]any)
 	out := make([]*schema, len(arms))
 	for i, arm := range arms {
-		out[i] = p.child(arm, keyword, itoa(i))
+		out[i] = p.child(arm, keyword, strconv.Itoa(i))
 	}
 	return out
 }

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // resolve finds what a reference leads to. Documents other than this one are
@@ -61,7 +63,7 @@ func (d *document) at(pointer string, from *schema) (*schema, error) {
 			if !ok {
 				return nil, fmt.Errorf("the reference %s leads nowhere", from.ref)
 			}
-			here += "/" + escapeStep(step)
+			here = jsonschema.Pointer(here, step)
 			if uri, ok := d.bases[here]; ok {
 				base = uri
 			}

@@ -214,7 +214,7 @@ func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
 		own := b.memberOf(parent, name)
 		switch {
 		case open && own == nil:
-			out.properties[name] = &schema{pointer: parent.pointer + "/properties/" + escapeStep(name), lost: "what it is depends on other arguments"}
+			out.properties[name] = &schema{pointer: jsonschema.Pointer(parent.pointer+"/properties", name), lost: "what it is depends on other arguments"}
 		case open:
 			out.properties[name] = own
 		default:

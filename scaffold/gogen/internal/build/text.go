@@ -3,6 +3,9 @@ package build
 import (
 	"maps"
 	"slices"
+	"strconv"
+
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // text is the schema as it is embedded and checked: without what would keep a
@@ -73,13 +76,13 @@ func (d *document) without(v any, pointer string, drop map[string][]string) any 
 			if slices.Contains(gone, k) || hidden && k != "definitions" && k != "$defs" {
 				continue
 			}
-			out[k] = d.without(inner, pointer+"/"+escapeStep(k), drop)
+			out[k] = d.without(inner, jsonschema.Pointer(pointer, k), drop)
 		}
 		return out
 	case []any:
 		out := make([]any, len(v))
 		for i, inner := range v {
-			out[i] = d.without(inner, pointer+"/"+itoa(i), drop)
+			out[i] = d.without(inner, pointer+"/"+strconv.Itoa(i), drop)
 		}
 		return out
 	}

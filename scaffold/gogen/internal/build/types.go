@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
@@ -82,7 +83,7 @@ func (at place) step(pointer, want string) place {
 }
 
 func (at place) property(name string) place {
-	return at.step("/properties/"+escapeStep(name), names.Exported(name))
+	return at.step(jsonschema.Pointer("/properties", name), names.Exported(name))
 }
 func (at place) item() place  { return at.step("/items", "Item") }
 func (at place) value() place { return at.step("/additionalProperties", "Value") }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
@@ -380,7 +382,7 @@ func (b *builder) objectUnion(f *schema, u union, arms []*schema, at place, e *e
 			case keys != nil:
 				name = keys[i][0]
 			default:
-				name = "option " + itoa(i+1)
+				name = "option " + strconv.Itoa(i+1)
 			}
 			b.addArm(d, arm, b.armPlace(at, arm, name), &model.Arm{Kinds: []string{"object"}})
 		}
@@ -415,7 +417,7 @@ func (b *builder) armPlace(at place, arm *schema, name string) place {
 	if text == "" {
 		text = name
 	}
-	return at.step("/"+escapeStep(text), names.Exported(text))
+	return at.step(jsonschema.Pointer("", text), names.Exported(text))
 }
 
 // discriminator finds the member whose value tells the arms apart: the one

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // comparer gathers the changes of one tool, prompt, resource or template.
@@ -371,7 +373,7 @@ func (s *schemas) members(at string, old, now *node) {
 	needed, needs := old.required(), now.required()
 	closed := now.keys["additionalProperties"] == false
 	for _, name := range slices.Sorted(maps.Keys(both(was, is, needed, needs))) {
-		pointer := at + "/properties/" + escape(name)
+		pointer := jsonschema.Pointer(at+"/properties", name)
 		a, had := was[name]
 		b, has := is[name]
 		had, has = had || needed[name], has || needs[name]
@@ -423,7 +425,7 @@ func (s *schemas) patterns(at string, a, b any) {
 	was, _ := a.(map[string]any)
 	is, _ := b.(map[string]any)
 	for _, p := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
-		pointer := at + "/patternProperties/" + escape(p)
+		pointer := jsonschema.Pointer(at+"/patternProperties", p)
 		x, had := was[p]
 		y, has := is[p]
 		switch {

@@ -20,9 +20,6 @@ type Place struct{ Kind, Name, Pointer string }
 // Where is the change's place.
 func (c *Change) Where() Place { return Place{c.Kind, c.Name, c.Pointer} }
 
-// EscapeStep makes a name a step of a JSON pointer.
-func EscapeStep(name string) string { return escape(name) }
-
 // Effect is something that no longer holds of the Go package: code that uses it
 // may not compile.
 type Effect struct {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // decode keeps numbers as they are written.
@@ -82,7 +83,7 @@ func (d *document) index(v any, at string) {
 			d.anchors[a] = at
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) { // of two with one anchor the last is found
-			d.index(v[name], at+"/"+escape(name))
+			d.index(v[name], jsonschema.Pointer(at, name))
 		}
 	case []any:
 		for i, w := range v {
@@ -91,7 +92,8 @@ func (d *document) index(v any, at string) {
 	}
 }
 
-func escape(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+// escape makes a text one step of a pointer.
+func escape(s string) string { return jsonschema.Pointer("", s)[1:] }
 
 // find resolves a reference inside the document.
 func (d *document) find(ref string) (schema any, pointer string, ok bool) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
 )
 
 // Surface is a state of a server. Entries without Raw are taken as their fields
@@ -254,7 +255,7 @@ func (c *comparer) prompt(old, now map[string]any) {
 	c.texts("", old, now, "title", "description")
 	was, is := arguments(old), arguments(now)
 	for _, name := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
-		pointer := "/arguments/" + escape(name)
+		pointer := jsonschema.Pointer("/arguments", name)
 		a, had := was[name].(map[string]any)
 		b, has := is[name].(map[string]any)
 		switch {
