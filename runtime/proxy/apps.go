@@ -41,13 +41,13 @@ func appOf(definition []byte) app {
 	return a
 }
 
-// original finds a tool by the name that its server gives it: apps have that
-// name in their pages. It is taken where one server alone has it; a tool for
-// apps alone only where no other server has apps, since nothing tells whose app
-// is calling.
+// original finds a tool of a server with apps by the name that its server gives
+// it: apps have that name in their pages. It is taken where one server alone has
+// it, or has ever had it; a tool for apps alone only where no other server has
+// apps, since nothing tells whose app is calling.
 func (s *snapshot) original(name string) *route {
 	r := s.originals()[name]
-	if r == nil || appOf(r.definition).only && len(s.apps) > 1 {
+	if r == nil || !s.apps[r.b] || s.names.separates(name) || appOf(r.definition).only && len(s.apps) > 1 {
 		return nil
 	}
 	return r

@@ -66,6 +66,9 @@ type backend struct {
 	untold  bool          // and did not tell inside which call
 	kept    store.Usage   // what is kept of its use for processes to come
 	stored  uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
+	// storedOffer is what the server was told that it can ask when it listed what
+	// is stored.
+	storedOffer string
 	// verified is when the server was last seen to offer what is known, by
 	// whatever process; zero for never.
 	verified time.Time

@@ -61,6 +61,9 @@ type catalog struct {
 	offered [kinds]bool
 	fresh   [kinds]freshness
 	modern  bool // its connection is of the stateless era
+	// offer is what the server was told that it can ask: some list more tools
+	// where they can.
+	offer string
 	// silent is a server whose lists change without a word.
 	silent [kinds]bool
 	// verified is when the server was last seen to offer this, zero where a list

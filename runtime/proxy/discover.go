@@ -42,15 +42,17 @@ func (p *Proxy) discover(ctx context.Context) {
 }
 
 // due tells whether a list should wait for the backend: it has offered nothing
-// yet, has not failed a moment ago, and is not late already.
+// yet, or what is stored was offered where it could ask other things; and it has
+// not failed a moment ago, and is not late already.
 func (b *backend) due(now time.Time) bool {
-	if b.known.Load() {
+	stored := b.known.Load()
+	if stored && b.met.Load() {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.primary
-	if b.closed {
+	if b.closed || stored && (b.modern || b.storedOffer == b.p.declares()) {
 		return false
 	}
 	if a := l.attempt; a != nil {

@@ -211,8 +211,11 @@ func (p *Proxy) template(ctx context.Context, key string) *route {
 		if r := s.routes[templates][key]; r != nil {
 			return r
 		}
-		if r, err := s.byBareURI(key); r != nil && err == nil || !again {
-			return r
+		if c := s.owners.exact[key]; c.sole() && s.named[c.server] != nil {
+			return lead(s.named[c.server], key, false)
+		}
+		if !again {
+			return nil
 		}
 		p.discover(ctx)
 	}

@@ -30,7 +30,7 @@ func TestHealthTakesNoLock(t *testing.T) {
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.mu, &p.fronts.mu, &b.mu, &front.sessions.mu, &old.mu, &p.hub.mu, &p.homes.mu, &p.notes.mu}
+	}{&p.mu, &p.fronts.mu, &b.mu, &front.sessions.mu, &old.mu, &p.hub.mu, &p.homes.mu, &p.handedOut.mu}
 	for _, l := range locks {
 		l.Lock()
 	}

@@ -69,7 +69,6 @@ func (b *backend) depart(successor *backend) {
 	}
 	p.hub.follow(b, successor)
 	p.homes.forget(b)
-	p.notes.hand(b, successor)
 	p.work.Go(func() { // bounded by what closing takes
 		var wg sync.WaitGroup
 		for _, c := range idle {
@@ -196,22 +195,6 @@ func (h *homes) forget(b *backend) {
 	for id, to := range h.all {
 		if to.link.b == b {
 			delete(h.all, id)
-		}
-	}
-}
-
-// hand has links of a backend lead to its successor; without one they lead
-// nowhere.
-func (n *notes) hand(b, successor *backend) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for uri, of := range n.of {
-		switch {
-		case of != b:
-		case successor != nil:
-			n.of[uri] = successor
-		default:
-			delete(n.of, uri)
 		}
 	}
 }

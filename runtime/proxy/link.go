@@ -260,12 +260,10 @@ func (l *link) dial(key Key) (*connection, error) {
 func (l *link) open() (*connection, *catalog, error) {
 	b := l.b
 	key := l.key
-	if who := b.p.solo.Load(); who != nil && key.Capabilities == sharedOffer {
-		if version, capabilities := who.settled(); version != "" {
-			key.Capabilities = string(b.p.withRoots(bridge.Offer(capabilities, version, bridge.Latest)))
-			// One connection in its own era is all that it needs.
-			key.Legacy = true
-		}
+	if offer := b.p.declares(); key.Capabilities == sharedOffer && offer != sharedOffer {
+		key.Capabilities = offer
+		// One connection in its own era is all that the only client needs.
+		key.Legacy = true
 	}
 	c, err := l.dial(key)
 	if err == nil && key != l.key && slices.ContainsFunc(c.client.Info().Versions, bridge.IsModern) && sessionless(c.client.Transport()) {
@@ -302,7 +300,19 @@ func (l *link) open() (*connection, *catalog, error) {
 	if err != nil {
 		return c, nil, fmt.Errorf("list what %s offers: %w", b.name, err)
 	}
+	cat.offer = c.offer
 	return c, cat, nil
+}
+
+// declares returns what servers are told over shared connections that they can
+// ask: what the only client has declared, or all that any may come to declare.
+func (p *Proxy) declares() string {
+	if who := p.solo.Load(); who != nil {
+		if version, capabilities := who.settled(); version != "" {
+			return string(p.withRoots(bridge.Offer(capabilities, version, bridge.Latest)))
+		}
+	}
+	return sharedOffer
 }
 
 // lost drops a connection that is gone. What the backend offered stays listed;

@@ -3,22 +3,37 @@ package proxy
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"maps"
+	"slices"
 	"strings"
 )
 
 // namer gives the names under which backends' tools and prompts are exposed.
 // A name depends on the configuration and on its own server's list alone, so
 // it is the same after a restart and on a replica, whichever backends are up.
+//
+// The beginning of a name tells whose it is: see owner. No other server is ever
+// given it, whatever that server calls its own tools.
 type namer struct {
 	separator string
 	limit     int
-	plain     bool
 	// unclear are servers whose name could run together with another's.
 	unclear map[string]bool
+	// prefixes are the beginnings of names with a hash, by server.
+	prefixes map[string]string
+	// owners are the servers by what their names begin with, those that were
+	// removed included; "" where names of several would. lengths are those of
+	// the beginnings, sorted.
+	owners  map[string]string
+	lengths []int
 }
 
-func namerOf(o Options, servers []Server) namer {
-	n := namer{separator: o.Separator, limit: o.NameLimit, plain: o.NoPrefix, unclear: map[string]bool{}}
+// namerOf returns the namer for a configuration. before is what names began with
+// in the configurations before it: what was a server's stays that server's, also
+// where it is not configured any more.
+func namerOf(o Options, servers []Server, before map[string]string) namer {
+	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}}
+	maps.Copy(n.owners, before)
 	folded := map[string]string{}
 	for _, server := range servers {
 		s := server.Name
@@ -32,8 +47,81 @@ func namerOf(o Options, servers []Server) namer {
 			n.unclear[s] = true
 		}
 	}
+	n.assign(servers)
 	return n
 }
+
+// assign finds the beginnings of each server's names: its own name with the
+// separator, and the shortened form of that. Where names of another server begin
+// so, they begin with a hash of the server's own name in it.
+func (n *namer) assign(servers []Server) {
+	full, short := map[string]int{}, map[string]int{}
+	for _, s := range servers {
+		full[n.full(s.Name)]++
+		short[n.shortened(s.Name, 0)]++
+	}
+	for _, s := range servers {
+		f := n.full(s.Name)
+		if full[f] > 1 || n.taken(f, s.Name) {
+			n.unclear[s.Name] = true
+		}
+		switch _, known := n.owners[f]; {
+		case known: // from before
+		case full[f] > 1:
+			n.owners[f] = ""
+		default:
+			n.owners[f] = s.Name
+		}
+	}
+	for _, s := range servers {
+		prefix := n.shortened(s.Name, 0)
+		for size := hashed / 2; short[prefix] > 1 || n.taken(prefix, s.Name); size++ {
+			prefix = n.shortened(s.Name, size)
+		}
+		n.prefixes[s.Name], n.owners[prefix] = prefix, s.Name
+	}
+	for beginning := range n.owners {
+		n.lengths = append(n.lengths, len(beginning))
+	}
+	slices.Sort(n.lengths)
+	n.lengths = slices.Compact(n.lengths)
+}
+
+// taken reports whether names that begin so are another server's, or nobody's.
+func (n *namer) taken(beginning, server string) bool {
+	by, ok := n.owners[beginning]
+	return ok && by != server
+}
+
+// owner returns the server whose names begin as a name does, now or before it
+// was removed; "" where no server's do, or those of several. The longest
+// beginning counts.
+func (n namer) owner(name string) string {
+	for _, length := range slices.Backward(n.lengths) {
+		if length > len(name) {
+			continue
+		}
+		if s, ok := n.owners[name[:length]]; ok {
+			return s
+		}
+	}
+	return ""
+}
+
+// forget drops what a server's names begin with: it is not configured, nor
+// remembered any more.
+func (n namer) forget(server string) {
+	maps.DeleteFunc(n.owners, func(_, by string) bool { return by == server })
+}
+
+// separates reports whether a name has the separator in it, as configured or as
+// exposed: only names with a server in front have it.
+func (n namer) separates(name string) bool {
+	return strings.Contains(name, n.separator) || strings.Contains(clean(name), clean(n.separator))
+}
+
+// full is how a server's names begin that have no hash.
+func (n namer) full(server string) string { return clean(server + n.separator) }
 
 // first is what a separator begins with, as exposed.
 func (n namer) first() string { return clean(n.separator)[:1] }
@@ -55,7 +143,7 @@ func (n namer) form(server string, names []string, unclear bool) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		full := clean(server + n.separator + name)
-		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit {
+		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit || n.owner(full) != server {
 			full = n.short(server, name)
 		}
 		out[i] = full
@@ -67,9 +155,8 @@ func (n namer) form(server string, names []string, unclear bool) []string {
 // beginning of the server's name and, above all, the end of the tool's: tools
 // of one server differ at the tail.
 func (n namer) short(server, name string) string {
-	sum := sha256.Sum256([]byte(server + "\x00" + name))
-	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:hashed]
-	prefix := n.shortened(server) + hash + "_"
+	hash := hashOf(server + "\x00" + name)[:hashed]
+	prefix := n.prefixes[server] + hash + "_"
 	tail := clean(name)
 	if over := len(prefix) + len(tail) - n.limit; over > 0 {
 		tail = tail[min(over, len(tail)):]
@@ -77,18 +164,24 @@ func (n namer) short(server, name string) string {
 	return prefix + tail
 }
 
-// shortened is how a server's names with a hash begin.
-func (n namer) shortened(server string) string {
+// shortened is how a server's names with a hash begin, with so many characters
+// of a hash of the server's own name in it, 0 for none.
+func (n namer) shortened(server string, size int) string {
 	prefix, separator := clean(server), clean(n.separator)
-	if over := len(prefix) + len(separator) - n.limit/3; over > 0 {
+	tag := ""
+	if size > 0 {
+		tag = "_" + hashOf(server)[:min(size, 52)]
+	}
+	if over := len(prefix) + len(tag) + len(separator) - n.limit/3; over > 0 {
 		prefix = prefix[:max(len(prefix)-over, 0)]
 	}
-	return prefix + separator
+	return prefix + tag + separator
 }
 
-// may tells whether an exposed name can be one of a server's, by its beginning.
-func (n namer) may(server, name string) bool {
-	return strings.HasPrefix(name, clean(server+n.separator)) || strings.HasPrefix(name, n.shortened(server))
+// hashOf returns 52 characters of lower-case base32 that stand for a text.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:]))[:52]
 }
 
 // clean replaces what several model APIs refuse in a tool's name: everything

@@ -9,7 +9,7 @@ import (
 )
 
 func namerFor(servers ...string) namer {
-	return namerOf(Options{Separator: "__", NameLimit: 44}, Named(servers...))
+	return namerOf(Options{Separator: "__", NameLimit: 44}, Named(servers...), nil)
 }
 
 func TestExposedNames(t *testing.T) {
@@ -56,7 +56,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			servers = append(servers, fmt.Sprintf("%s%s%d%s", words[r.IntN(7)], words[r.IntN(7)], i%3, words[r.IntN(len(words))]))
 		}
 		servers = unique(servers)
-		n := namerOf(Options{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, Named(servers...))
+		n := namerOf(Options{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, Named(servers...), nil)
 		seen := map[string]string{}
 		for _, s := range servers {
 			var names []string
@@ -101,7 +101,7 @@ func TestTemplateMatch(t *testing.T) {
 		{"demo://x{?q}", "demo://x?q=1", true},
 		{"demo://x.y/{id}", "demo://xzy/7", false},
 	} {
-		if got := matches(c.template, c.uri); got != c.want {
+		if got := matcher(c.template)(c.uri); got != c.want {
 			t.Errorf("%s %s: got %v", c.template, c.uri, got)
 		}
 	}

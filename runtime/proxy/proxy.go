@@ -87,7 +87,7 @@ type Proxy struct {
 	// roster is the backends in configured order; the slice is never edited.
 	roster       atomic.Pointer[[]*backend]
 	parking      *bridge.Parking
-	notes        notes
+	handedOut    handedOut
 	snap         atomic.Pointer[snapshot]
 	lastDeclared atomic.Pointer[json.RawMessage] // see declared
 	reaper       reaper
@@ -105,6 +105,7 @@ type Proxy struct {
 	shape     sync.Mutex // held while the backends become others, and while they are closed
 	mu        sync.Mutex // guards what follows, and is held while a snapshot is built
 	names     namer
+	past      past
 	leaving   []*backend // that are in no configuration any more, and have calls; replaced whole
 	held      held
 	listeners map[listener]changeKinds
@@ -157,9 +158,10 @@ func New(o Options) (*Proxy, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Proxy{
-		o: o, log: o.Logger, info: describe(o.Info), names: namerOf(o, o.Servers),
+		o: o, log: o.Logger, info: describe(o.Info), names: namerOf(o, o.Servers, nil),
 		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
 	}
+	p.past = past{of: memories{}, shown: memories{}}
 	p.random = rand.Float64
 	p.lifetime, p.cancel = context.WithCancel(context.Background())
 	var backends []*backend

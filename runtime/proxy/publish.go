@@ -61,6 +61,7 @@ func (p *Proxy) publishAll(us ...*update) {
 		}
 		if u.cat != nil {
 			p.redefined(u.b, u.b.catalog, u.cat)
+			p.past.note(u.b.name, u.b.catalog, u.cat)
 			u.b.catalog, u.b.inherited = u.cat, false
 		}
 		said = said.with(u.said)

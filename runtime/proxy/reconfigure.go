@@ -159,8 +159,9 @@ func (s Server) way() string {
 func (p *Proxy) enroll(r reshaping, servers []Server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := namerOf(p.o, servers)
+	names := namerOf(p.o, servers, p.names.owners)
 	for _, b := range r.made {
+		p.past.back(b.name)
 		for _, old := range p.leaving { // removed a moment ago, and back
 			if old.name == b.name {
 				b.primary.ending = old.gone // the latest
@@ -171,6 +172,11 @@ func (p *Proxy) enroll(r reshaping, servers []Server) {
 		old.out = true
 		p.leaving = append(p.leaving, old)
 		if successor == nil {
+			p.past.note(old.name, old.catalog, nil)
+			for _, server := range p.past.remove(old.name) {
+				names.forget(server)
+				p.handedOut.forget(server)
+			}
 			continue
 		}
 		successor.renamed = old.renamed
@@ -178,6 +184,7 @@ func (p *Proxy) enroll(r reshaping, servers []Server) {
 		if successor.catalog == nil && old.catalog != nil {
 			successor.catalog, successor.inherited = old.catalog, true
 		}
+		p.past.note(old.name, old.catalog, successor.catalog)
 	}
 	for b, set := range r.adjust {
 		b.mu.Lock()

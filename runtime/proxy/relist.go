@@ -159,7 +159,7 @@ func (b *backend) reload(said changeKinds) {
 		if err != nil {
 			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
 		} else {
-			whole = cat.whole()
+			cat.offer, whole = c.offer, cat.whole()
 			news = b.p.publish(b, cat, said)
 			b.save(cat)
 		}

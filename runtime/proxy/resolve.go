@@ -1,10 +1,8 @@
 package proxy
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -19,7 +17,7 @@ func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
 		return nil, err
 	}
 	p.seen[k].Store(true)
-	s := p.snap.Load()
+	s := p.show(k)
 	first, err := p.begins(s, k, r.params())
 	if err != nil {
 		return nil, err
@@ -29,6 +27,28 @@ func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
 		p.refresh()
 	}
 	return p.page(s, k, r.from.modern(), first), nil
+}
+
+// show returns the snapshot that a list is given out of. Where names have no
+// prefix, those on it stay with their servers from now on.
+func (p *Proxy) show(k kind) *snapshot {
+	s := p.snap.Load()
+	if !p.o.NoPrefix || k != tools && k != prompts {
+		return s
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s = p.snap.Load() // another is not built meanwhile
+	s.shown[k].Do(func() {
+		for _, sh := range s.shelves[k] {
+			for i := range sh.routes {
+				if !sh.routes[i].wrapped {
+					p.past.shown.add(sh.b.name, k, sh.routes[i].bare)
+				}
+			}
+		}
+	})
+	return s
 }
 
 // revalidate sees to it that lists are asked for again whose time is over and
@@ -50,147 +70,145 @@ func (p *Proxy) revalidate(k kind) {
 }
 
 // resolve finds where an exposed tool or prompt leads. For a name that is not
-// known yet, the backends are connected that it can be of by its beginning, and
-// no other is waited for; where its beginning does not tell, all are of which
-// nothing is known.
+// known yet, the server is connected that its beginning names, and no other is
+// waited for; where its beginning names none, all are of which nothing is known.
 func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error) {
-	if r := p.snap.Load().routes[k][name]; r != nil {
+	s := p.snap.Load()
+	if r := s.routes[k][name]; r != nil {
 		return r, nil
 	}
-	told, names := false, p.snap.Load().names
-	var failure error
-	for _, b := range p.all() {
-		// The beginning only tells whom to ask; the table decides.
-		if !names.may(b.name, name) {
-			continue
-		}
-		told = true
-		if b.met.Load() {
-			continue
-		}
+	owner := s.names.owner(name)
+	if b := s.named[owner]; b != nil && !b.met.Load() {
 		if _, err := b.primary.acquire(ctx); err != nil {
-			failure = cmp.Or[error](failure, &backendError{server: b.name, err: err})
-		}
-		if r := p.snap.Load().routes[k][name]; r != nil {
-			return r, nil
+			return nil, &backendError{server: owner, err: err}
 		}
 	}
-	if failure != nil {
-		return nil, failure
-	}
-	if !told || p.o.NoPrefix {
+	if owner == "" && !s.names.separates(name) || p.o.NoPrefix {
 		p.discover(ctx)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if r := p.snap.Load().routes[k][name]; r != nil {
-		return r, nil
-	}
-	if r := p.snap.Load().original(name); k == tools && r != nil {
+	s = p.snap.Load()
+	if r := s.routes[k][name]; r != nil {
 		return r, nil
 	}
 	for _, b := range p.all() {
-		if err := p.unlisted(b, k); err != nil && names.may(b.name, name) {
+		if err := p.unlisted(b, k); err != nil && (owner == "" || owner == b.name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above
 		}
 	}
+	if r := s.original(name); r != nil && k == tools && owner == "" && !p.o.NoPrefix {
+		return r, nil
+	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.listing().member, "s"), name)}
 }
 
-// resolveURI finds the backend that a resource URI belongs to: by the lists, by
-// its wrapped form, by the link that it was, by a template, by its scheme and
-// authority, by being the only one that could have it.
+// resolveURI finds the backend that a resource URI belongs to; see ownership.go.
+// Where what is known tells, no other server is waited for.
 func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
-	s := p.snap.Load()
-	if r := s.routes[resources][uri]; r != nil {
-		return r, nil
-	}
-	if server, bare, ok := unwrapURI(uri); ok && s.named[server] != nil && strings.HasPrefix(uri, wrapPrefix) && s.bare[uri] == nil {
-		return lead(s.named[server], bare, true), nil // whatever the others offer
-	}
-	server, bare, wrapped := unwrapURI(uri)
-	if wrapped = wrapped && s.named[server] != nil; !wrapped {
-		// Where what is known tells, no other server is waited for.
-		if r, err := p.located(s, uri); r != nil || err != nil {
-			return r, err
-		}
+	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
+		return r, err
 	}
 	p.discover(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s = p.snap.Load()
-	if r := s.routes[resources][uri]; r != nil {
-		return r, nil
-	}
-	if wrapped && s.bare[uri] == nil && s.named[server] != nil && (!s.plain || !strings.HasPrefix(uri, "ui:") || s.routes[resources][bare] != nil) {
-		return lead(s.named[server], bare, true), nil
-	}
-	if r, err := p.located(s, uri); r != nil || err != nil {
+	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
-	if b := s.claims.owner(uri); b != nil {
-		return lead(b, uri, false), nil
+	s := p.snap.Load()
+	for _, c := range []claim{s.owners.ofScheme(uri), s.owners.ofAnyScheme(uri)} {
+		if !c.nobody() {
+			return s.to(c, uri)
+		}
 	}
 	if len(s.readers) == 1 {
+		for _, b := range p.all() {
+			if err := b.failure(); err != nil && !b.known.Load() { // it may be its own
+				return nil, &backendError{server: b.name, err: fmt.Errorf("it may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
+			}
+		}
 		return lead(s.readers[0], uri, false), nil
 	}
 	return nil, notFound(uri, "no server lists "+uri)
 }
 
-// located finds the backend of a URI by the lists, the links that servers have
-// given and their templates; nil where none of them tells.
-func (p *Proxy) located(s *snapshot, uri string) (*route, error) {
-	if r, err := s.byBareURI(uri); r != nil || err != nil {
-		return r, err
+// claimed finds the backend of a URI by the server that it names, by the lists,
+// by the templates and by the links that servers have handed out; nil where none
+// of them tells.
+func (p *Proxy) claimed(ctx context.Context, uri string) (*route, error) {
+	s := p.snap.Load()
+	if server, bare, ok := s.owners.named(uri); ok {
+		b := s.named[server]
+		if b == nil {
+			return nil, notFound(uri, "there is no server "+server)
+		}
+		if !b.known.Load() {
+			b.meet(ctx)
+			s = p.snap.Load()
+		}
+		return s.unwrapped(b, uri, bare), ctx.Err()
 	}
-	if b := p.notes.get(uri); b != nil {
-		return lead(b, uri, false), nil
-	}
-	if b, err := s.byTemplate(uri); b != nil || err != nil {
-		return lead(b, uri, false), err
-	}
-	return nil, nil
-}
-
-// lead gives the way to what a backend calls by a URI.
-func lead(b *backend, bare string, wrapped bool) *route {
-	return &route{b: b, bare: bare, quoted: rawjson.Quote(nil, bare), wrapped: wrapped}
-}
-
-// byBareURI finds a listed URI in the form of its server, which stands in text
-// and in structured content, where it cannot be replaced.
-func (s *snapshot) byBareURI(uri string) (*route, error) {
-	forms := s.bare[uri]
-	switch len(forms) {
-	case 0:
+	c := s.owners.ofURI(uri).and(p.handedOut.claim(uri))
+	if c.nobody() {
 		return nil, nil
-	case 1:
-		return lead(forms[0].to.b, uri, false), nil
 	}
-	names := make([]string, len(forms))
-	for i, f := range forms {
-		names[i] = f.exposed
-	}
-	return nil, notFound(uri, "several servers have "+uri+": ask for one of "+strings.Join(names, ", "))
+	return s.to(c, uri)
 }
 
-// byTemplate finds the one backend with a template that a URI in the server's
-// own form can be an expansion of.
-func (s *snapshot) byTemplate(uri string) (*backend, error) {
-	var found *backend
-	for _, r := range s.routes[templates] {
-		switch {
-		case r.b == found || !matches(r.bare, uri):
-		case found != nil && s.claims.owner(uri) == nil:
-			return nil, notFound(uri, "templates of several servers match "+uri)
-		case found == nil || s.claims.owner(uri) == r.b:
-			found = r.b
+// unwrapped returns the way to what a URI in wrapped form names. A server may
+// list a URI that looks so, and where there is one server none is wrapped.
+func (s *snapshot) unwrapped(b *backend, uri, bare string) *route {
+	r := s.routes[resources][uri]
+	_, wrapped := cutFold(uri, wrapPrefix)
+	switch {
+	case r != nil && r.b == b:
+		return r
+	case s.owners.exact[uri].has(b.name), s.plain && !wrapped && !s.owners.exact[bare].has(b.name):
+		return lead(b, uri, false)
+	}
+	return lead(b, bare, true)
+}
+
+// to returns the way to a URI in the form of its server, given who has it.
+func (s *snapshot) to(c claim, uri string) (*route, error) {
+	if !c.sole() {
+		return nil, notFound(uri, "several servers have "+uri+s.alternatives(uri))
+	}
+	b := s.named[c.server]
+	if b == nil {
+		return nil, notFound(uri, "its server "+c.server+" is not configured any more")
+	}
+	if r := s.routes[resources][uri]; r != nil && r.b == b {
+		return r, nil
+	}
+	return lead(b, uri, false), nil
+}
+
+// alternatives names the forms of a URI that each lead to one of the servers
+// that list it, "" for none.
+func (s *snapshot) alternatives(uri string) string {
+	var forms []string
+	for _, k := range []kind{resources, templates} {
+		for _, sh := range s.shelves[k] {
+			for i := range sh.routes {
+				if r := &sh.routes[i]; r.bare == uri && r.wrapped {
+					forms = append(forms, sh.entries[i].exposed)
+				}
+			}
 		}
 	}
-	return found, nil
+	if forms == nil {
+		return ""
+	}
+	return ": ask for one of " + strings.Join(forms, ", ")
+}
+
+// lead returns the way to what a backend calls by a URI.
+func lead(b *backend, bare string, wrapped bool) *route {
+	return &route{b: b, bare: bare, quoted: rawjson.Quote(nil, bare), wrapped: wrapped}
 }
 
 // notFound says that a resource is not there (2025-11-25, Resources, Error
@@ -198,26 +216,6 @@ func (s *snapshot) byTemplate(uri string) (*backend, error) {
 func notFound(uri, message string) error {
 	data := append(rawjson.Quote([]byte(`{"uri":`), uri), '}')
 	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message, Data: data}
-}
-
-var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
-
-// matches tells whether a URI can be an expansion of a template (RFC 6570):
-// {+x} and {#x} stand for anything, the other expressions for what has no
-// slash but those that begin with one.
-func matches(template, uri string) bool {
-	if literal, _, _ := strings.Cut(template, "{"); !strings.HasPrefix(uri, literal) {
-		return false // which spares most templates the work below
-	}
-	pattern := expression.ReplaceAllStringFunc(regexp.QuoteMeta(template), func(e string) string {
-		switch e[2] {
-		case '+', '\\', '/', ';', '?', '&', '#':
-			return ".*"
-		}
-		return "[^/]*"
-	})
-	re, err := regexp.Compile("^" + pattern + "$")
-	return err == nil && re.MatchString(uri)
 }
 
 // backendError is a failure of a backend or of the way to it, as opposed to an

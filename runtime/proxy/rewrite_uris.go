@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -40,7 +39,7 @@ func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte 
 	if rawjson.Fields(result, at[:], member, "_meta") != nil {
 		return result
 	}
-	e := exposing{p: p, s: s, b: b, text: result}
+	e := exposing{p: p, s: s, b: b, text: result, handsOut: true}
 	blocks, _ := rawjson.ElementsAt(result, at[0]) // what is no array is for the client to judge
 	for _, block := range blocks {
 		if method == "prompts/get" {
@@ -69,7 +68,7 @@ func (p *Proxy) exposedContents(b *backend, result []byte, bare, asked string) [
 	if err != nil || len(spans) == 0 {
 		return result
 	}
-	e := exposing{p: p, s: s, b: b, text: result, bare: bare, asked: asked}
+	e := exposing{p: p, s: s, b: b, text: result, bare: bare, asked: asked, handsOut: true}
 	for _, span := range spans {
 		e.member(span, "uri")
 	}
@@ -90,6 +89,8 @@ type exposing struct {
 	edits []rawjson.Edit
 	// bare is a URI that is exposed as asked, "" for none.
 	bare, asked string
+	// handsOut tells that the text is a result: its links are remembered.
+	handsOut bool
 }
 
 // block exposes the URI of a resource_link or an embedded resource.
@@ -126,8 +127,8 @@ func (e *exposing) uri(at rawjson.Span) {
 	}
 	if name != uri {
 		e.edits = append(e.edits, rawjson.Edit{Span: at, New: rawjson.Quote(nil, name)})
-	} else if strings.HasPrefix(uri, "http") && e.s.routes[resources][uri] == nil {
-		e.p.notes.add(uri, e.b)
+	} else if e.handsOut && e.s.routes[resources][uri] == nil {
+		e.p.handedOut.add(uri, e.b.name)
 	}
 }
 

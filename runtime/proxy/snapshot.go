@@ -27,28 +27,20 @@ type snapshot struct {
 	partial [kinds][]byte
 	// readers are the backends with resources.
 	readers []*backend
-	// plain tells that all URIs are exposed as they are: there is one backend.
+	// plain tells that all URIs are exposed as they are: there is one backend,
+	// and there has been no other.
 	plain bool
-	// named are the backends by name, claims whose URIs are, twice those that
-	// several list.
+	// named are the backends by name, owners tell whose a URI is.
 	named  map[string]*backend
-	claims claims
-	twice  map[string]bool
-	// bare leads from the URI or template of a backend that is exposed in
-	// another form to where that leads; several where several have it.
-	bare map[string][]bareForm
+	owners *owners
 	// originals lead from a backend's own name of a tool to the tool, nil where
-	// several have it; apps are the backends with user interfaces.
+	// several have or had it; apps are the backends with user interfaces.
 	originals func() map[string]*route
 	apps      map[*backend]bool
-	// names are how names are exposed.
+	// names are how names are exposed and whose they are.
 	names namer
-}
-
-// bareForm is an item that clients see under another URI.
-type bareForm struct {
-	to      *route
-	exposed string
+	// shown tells whether a list has been given out; see Proxy.show.
+	shown [kinds]sync.Once
 }
 
 // route is where an exposed name leads.
@@ -76,10 +68,11 @@ type route struct {
 // and each one's items in its own. The caller holds Proxy.mu.
 func newSnapshot(p *Proxy) *snapshot {
 	s := &snapshot{
-		names: p.names, plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs, named: map[string]*backend{}, claims: newClaims(),
-		twice: map[string]bool{}, bare: map[string][]bareForm{}, apps: map[*backend]bool{},
+		names: p.names, plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs && len(p.past.removed) == 0,
+		named: map[string]*backend{}, owners: newOwners(), apps: map[*backend]bool{},
 	}
-	s.originals = sync.OnceValue(s.byOriginal)
+	formerTools := p.past.keys(tools)
+	s.originals = sync.OnceValue(func() map[string]*route { return s.byOriginal(formerTools) })
 	for _, b := range p.all() {
 		s.named[b.name] = b
 		if b.catalog != nil && b.catalog.resources {
@@ -118,8 +111,8 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 		var gone map[int]bool
 		for i := range sh.entries {
 			e := &sh.entries[i]
-			if _, taken := s.routes[k][e.exposed]; taken {
-				p.log.Warn("backend lists a name of another; the first counts", "server", b.name, "name", e.item.key)
+			if _, taken := s.routes[k][e.exposed]; taken || s.others(k, b, e.exposed) {
+				p.log.Warn("backend lists a name of another; it is left out", "server", b.name, "name", e.item.key)
 				if gone == nil {
 					gone = map[int]bool{}
 				}
@@ -127,7 +120,6 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 				continue
 			}
 			s.routes[k][e.exposed] = &sh.routes[i]
-			s.known(k, &sh.routes[i], e)
 		}
 		if gone != nil {
 			sh = sh.without(gone)
@@ -135,6 +127,15 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 		s.shelves[k] = append(s.shelves[k], sh)
 		s.count[k] += len(sh.entries)
 	}
+}
+
+// others reports whether a name of a tool or prompt is another backend's.
+func (s *snapshot) others(k kind, b *backend, exposed string) bool {
+	if k != tools && k != prompts {
+		return false
+	}
+	owner := s.names.owner(exposed)
+	return owner != "" && owner != b.name
 }
 
 // same tells whether a list is the same in two snapshots.
@@ -161,17 +162,17 @@ func (s *snapshot) formerNames(p *Proxy, k kind) {
 		now := p.names.exposed(b.name, keys)
 		for i, former := range p.names.form(b.name, keys, !p.names.unclear[b.name]) {
 			_, taken := s.routes[k][former]
-			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b {
+			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b && !s.others(k, b, former) {
 				s.routes[k][former] = r
 			}
 		}
 	}
 }
 
-// claim notes whose URIs are whose, by all that is listed.
+// claim notes whose URIs are whose, by all that is listed or was.
 func (s *snapshot) claim(p *Proxy) {
-	first := map[string]*backend{}
 	for _, b := range p.all() {
+		s.owners.addServer(b.name)
 		if b.catalog == nil {
 			continue
 		}
@@ -182,48 +183,46 @@ func (s *snapshot) claim(p *Proxy) {
 			}
 			a := appOf(it.raw)
 			for _, uri := range a.uris {
-				s.claims.add(b, uri)
+				s.owners.addURI(b.name, uri)
 			}
 			if len(a.uris) > 0 || a.only {
 				s.apps[b] = true
 			}
 		}
-		for _, k := range []kind{resources, templates} {
-			for _, it := range b.catalog.items[k] {
-				s.claims.add(b, it.key)
-				if strings.HasPrefix(it.key, "ui://") {
-					s.apps[b] = true
-				}
-				if other := first[it.key]; other != nil && other != b {
-					s.twice[it.key] = true
-				}
-				first[it.key] = b
+		for _, it := range b.catalog.items[resources] {
+			s.owners.addURI(b.name, it.key)
+			if strings.HasPrefix(it.key, "ui://") {
+				s.apps[b] = true
 			}
+		}
+		for _, it := range b.catalog.items[templates] {
+			s.owners.addTemplate(b.name, it.key)
+			if strings.HasPrefix(it.key, "ui://") {
+				s.apps[b] = true
+			}
+		}
+	}
+	for _, server := range p.past.removed {
+		s.owners.addServer(server)
+	}
+	for server, lists := range p.past.of {
+		for uri := range lists[resources] {
+			s.owners.addURI(server, uri)
+		}
+		for template := range lists[templates] {
+			s.owners.addTemplate(server, template)
 		}
 	}
 }
 
-// known notes what a backend's own name for an item leads to.
-func (s *snapshot) known(k kind, r *route, e *entry) {
-	switch {
-	case k == tools && e.item.facts&pictured != 0:
-		for _, uri := range appOf(r.definition).uris {
-			if exposed := s.exposeURI(r.b, uri); exposed != uri && !slices.ContainsFunc(s.bare[uri], func(f bareForm) bool { return f.exposed == exposed }) {
-				s.bare[uri] = append(s.bare[uri], bareForm{lead(r.b, uri, true), exposed})
-			}
-		}
-	case (k == resources || k == templates) && r.wrapped && !slices.ContainsFunc(s.bare[r.bare], func(f bareForm) bool { return f.exposed == e.exposed }):
-		s.bare[r.bare] = append(s.bare[r.bare], bareForm{r, e.exposed})
-	}
-}
-
-// byOriginal finds the tools by the names that their servers give them.
-func (s *snapshot) byOriginal() map[string]*route {
+// byOriginal finds the tools by the names that their servers give them. former
+// are those of tools that servers list no more.
+func (s *snapshot) byOriginal(former map[string]claim) map[string]*route {
 	originals := make(map[string]*route, s.count[tools])
 	for _, sh := range s.shelves[tools] {
 		for i := range sh.routes {
 			r := &sh.routes[i]
-			if _, taken := originals[r.bare]; taken {
+			if _, taken := originals[r.bare]; taken || !former[r.bare].with(r.b.name).sole() {
 				r = nil
 			}
 			originals[sh.routes[i].bare] = r
@@ -291,12 +290,28 @@ func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, before *shelf) []st
 		return prefixed
 	}
 	for i, key := range keys {
-		if r := s.routes[k][key]; r != nil && r.b != b {
-			p.log.Warn("two servers offer one name; the later keeps its prefix", "name", key, "servers", []string{r.b.name, b.name}, "exposed", prefixed[i])
+		if owner := s.reserved(p, k, b, key); owner != "" {
+			p.log.Warn("two servers offer one name; the later keeps its prefix", "name", key, "servers", []string{owner, b.name}, "exposed", prefixed[i])
 			keys[i] = prefixed[i]
 		}
 	}
 	return keys
+}
+
+// reserved returns the server whose a name without a prefix is, "" where a
+// backend may have it: one whose prefix it has, one that clients have been shown
+// it of, one before it in the configuration.
+func (s *snapshot) reserved(p *Proxy, k kind, b *backend, key string) string {
+	if s.others(k, b, key) {
+		return s.names.owner(key)
+	}
+	if other := p.past.shown.ofAnother(b.name, k, key); other != "" {
+		return other
+	}
+	if r := s.routes[k][key]; r != nil && r.b != b {
+		return r.b.name
+	}
+	return ""
 }
 
 // unsafeIcons gives the edits that take icons out whose source is neither https

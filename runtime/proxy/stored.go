@@ -189,7 +189,7 @@ func (b *backend) recallCatalog(kept store.Catalog) *catalog {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.met.Load() {
-		b.modern, b.dual, b.remote = head.Modern, head.Dual, head.Remote
+		b.modern, b.dual, b.remote, b.storedOffer = head.Modern, head.Dual, head.Remote, head.Offer
 	}
 	b.stored, b.verified, cat.verified = sumOf(kept.Data), kept.Verified, kept.Verified
 	return cat

@@ -21,7 +21,7 @@ import (
 
 // storedForm is the form's number. It is to be raised when the form changes, or
 // what parse finds in an item does: what was stored before is of no use then.
-const storedForm = 2
+const storedForm = 3
 
 // maxStored bounds a stored catalogue, in bytes; a larger one is not stored.
 const maxStored = 64 << 20
@@ -34,6 +34,8 @@ type storedHead struct {
 	Resources    bool            `json:"resources,omitempty"`
 	Offered      [kinds]bool     `json:"offered"`
 	Silent       [kinds]bool     `json:"silent"`
+	// Offer is what the server was told that it can ask.
+	Offer string `json:"offer,omitempty"`
 	// What is known of the era that the server prefers, and of its other one.
 	Modern bool `json:"modern,omitempty"`
 	Dual   bool `json:"dual,omitempty"`
@@ -48,7 +50,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // 
 func encodeCatalog(cat *catalog, head storedHead) []byte {
 	head.Form = storedForm
 	head.Capabilities, head.Instructions, head.Resources = cat.capabilities, cat.instructions, cat.resources
-	head.Offered, head.Silent = cat.offered, cat.silent
+	head.Offered, head.Silent, head.Offer = cat.offered, cat.silent, cat.offer
 	text, err := json.Marshal(head)
 	if err != nil {
 		return nil // the server's capabilities are no JSON: it is asked at the next start
@@ -96,7 +98,7 @@ func decodeCatalog(b *backend, data []byte) (*catalog, storedHead, error) {
 	}
 	cat := &catalog{
 		capabilities: head.Capabilities, instructions: head.Instructions, resources: head.Resources,
-		offered: head.Offered, silent: head.Silent, modern: head.Modern,
+		offered: head.Offered, silent: head.Silent, modern: head.Modern, offer: head.Offer,
 	}
 	for k := range kinds {
 		n := r.number()

@@ -3,7 +3,6 @@ package proxy
 import (
 	"net/url"
 	"strings"
-	"sync"
 )
 
 // Clients see a server's URI as it is where one server alone has its scheme and
@@ -27,7 +26,8 @@ func wrapURI(server, uri string) string {
 }
 
 // unwrapURI takes a wrapped URI apart; false for any other. A ui URI may look
-// wrapped and be none: only the server's name tells.
+// wrapped and be none: only the server's name tells. "Schemes are
+// case-insensitive" (RFC 3986, 3.1).
 func unwrapURI(uri string) (server, bare string, ok bool) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	server, rest, ok2 := strings.Cut(rest, "/")
@@ -35,11 +35,11 @@ func unwrapURI(uri string) (server, bare string, ok bool) {
 		return "", "", false
 	}
 	server, err := url.PathUnescape(server)
-	inner, wrapped := strings.CutPrefix(scheme, wrapPrefix)
+	inner, wrapped := cutFold(scheme, wrapPrefix)
 	switch {
 	case err != nil:
 		return "", "", false
-	case scheme == "ui":
+	case strings.EqualFold(scheme, "ui"):
 		return server, "ui://" + rest, true
 	case !wrapped:
 		return "", "", false
@@ -47,6 +47,14 @@ func unwrapURI(uri string) (server, bare string, ok bool) {
 		return server, rest, true
 	}
 	return server, inner + ":" + rest, true
+}
+
+// cutFold is strings.CutPrefix without regard to case.
+func cutFold(s, prefix string) (after string, found bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
 }
 
 // schemeOf gives the scheme of a URI as it is written (RFC 3986, 3.1).
@@ -76,68 +84,6 @@ func authorityOf(uri string, scheme string) string {
 	return rest
 }
 
-// claim is who has a scheme, or an authority of it: one server, or several.
-type claim struct {
-	b       *backend
-	several bool
-}
-
-func (c claim) with(b *backend) claim {
-	if c.b == nil {
-		return claim{b: b}
-	}
-	return claim{c.b, c.several || c.b != b}
-}
-
-// claims tell whose a URI is, by what the servers list.
-type claims struct {
-	schemes     map[string]claim // every server that lists a URI of the scheme
-	whole       map[string]claim // those whose templates stand for any authority of it
-	authorities map[string]claim // by scheme, "://" and authority
-}
-
-func newClaims() claims {
-	return claims{map[string]claim{}, map[string]claim{}, map[string]claim{}}
-}
-
-// add notes that a server lists a URI or template.
-func (c claims) add(b *backend, uri string) {
-	scheme, ok := schemeOf(uri)
-	if !ok {
-		return
-	}
-	name := strings.ToLower(scheme)
-	c.schemes[name] = c.schemes[name].with(b)
-	authority := authorityOf(uri, scheme)
-	if strings.ContainsRune(authority, '{') {
-		c.whole[name] = c.whole[name].with(b)
-		return
-	}
-	key := name + "://" + strings.ToLower(authority)
-	c.authorities[key] = c.authorities[key].with(b)
-}
-
-// owner gives the only server that has a URI's scheme and authority, or, where
-// nobody lists that authority, its scheme; nil for none.
-func (c claims) owner(uri string) *backend {
-	scheme, ok := schemeOf(uri)
-	if !ok {
-		return nil
-	}
-	name := strings.ToLower(scheme)
-	found := c.authorities[name+"://"+strings.ToLower(authorityOf(uri, scheme))]
-	if w := c.whole[name]; w.b != nil {
-		found = claim{w.b, w.several || found.several || found.b != nil && found.b != w.b}
-	}
-	if found.b == nil {
-		found = c.schemes[name]
-	}
-	if found.several {
-		return nil
-	}
-	return found.b
-}
-
 // exposeURI gives what clients call a server's URI or template.
 func (s *snapshot) exposeURI(b *backend, uri string) string {
 	if s.plain {
@@ -148,75 +94,13 @@ func (s *snapshot) exposeURI(b *backend, uri string) string {
 	case "data":
 		return uri
 	case "https", "http":
-		if !s.twice[uri] {
+		if !s.owners.contested(uri, b.name) {
 			return uri
 		}
 	default:
-		if !b.set().WrapURIs && !s.looksWrapped(uri) && s.owns(b, uri) {
+		if !b.set().WrapURIs && !s.owners.looksWrapped(uri) && s.owners.ofScheme(uri).is(b.name) && !s.owners.contested(uri, b.name) {
 			return uri
 		}
 	}
 	return wrapURI(b.name, uri)
-}
-
-// owns tells whether a URI is a server's alone, also where another backend of its
-// name has come in its place while a call was under way.
-func (s *snapshot) owns(b *backend, uri string) bool {
-	owner := s.claims.owner(uri)
-	return owner != nil && owner.name == b.name
-}
-
-// looksWrapped tells whether a server's own URI could be taken for the wrapped
-// form of another's.
-func (s *snapshot) looksWrapped(uri string) bool {
-	if strings.HasPrefix(uri, wrapPrefix) {
-		return true
-	}
-	server, _, ok := unwrapURI(uri)
-	return ok && s.named[server] != nil
-}
-
-// maxNotes bounds how many links are remembered; the oldest make room. One that
-// is longer than maxNoted bytes is not remembered.
-const (
-	maxNotes = 4096
-	maxNoted = 8 << 10
-)
-
-// notes remember which server has handed out a link that is exposed as it is
-// and in no list. The zero value is ready.
-type notes struct {
-	mu    sync.Mutex // guards what follows
-	of    map[string]*backend
-	order []string // the oldest at next once it is full
-	next  int
-}
-
-func (n *notes) add(uri string, b *backend) {
-	if len(uri) > maxNoted {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.of == nil {
-		n.of = map[string]*backend{}
-	}
-	if _, there := n.of[uri]; there {
-		n.of[uri] = b
-		return
-	}
-	if len(n.order) < maxNotes {
-		n.order = append(n.order, uri)
-	} else {
-		delete(n.of, n.order[n.next])
-		n.order[n.next] = uri
-		n.next = (n.next + 1) % maxNotes
-	}
-	n.of[uri] = b
-}
-
-func (n *notes) get(uri string) *backend {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.of[uri]
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"unicode/utf8"
 )
@@ -52,37 +53,43 @@ func FuzzWrap(f *testing.F) {
 	})
 }
 
-func TestWhoseURI(t *testing.T) {
-	a, b, c := newBackend(&Proxy{lifetime: t.Context()}, Server{Name: "a"}), newBackend(&Proxy{lifetime: t.Context()}, Server{Name: "b"}), newBackend(&Proxy{lifetime: t.Context()}, Server{Name: "c"})
-	of := newClaims()
-	of.add(a, "file:///a")
-	of.add(b, "file:///b")
-	of.add(a, "test://one/x")
-	of.add(b, "test://two/x")
-	of.add(a, "solo://h/x")
-	of.add(a, "db://{host}/x")
-	of.add(c, "db://c/x")
-	of.add(a, "urn:x")
-	of.add(a, "no scheme")
-	for uri, want := range map[string]*backend{
-		"file:///z": nil, "TEST://ONE/z": a, "test://two": b, "test://three/z": nil,
-		"solo://other/z": a, "db://elsewhere/z": a, "db://c/z": nil, "urn:y": a, "new:z": nil, "no scheme": nil,
+func TestOwnerByScheme(t *testing.T) {
+	of := newOwners()
+	of.addURI("a", "file:///a")
+	of.addURI("b", "file:///b")
+	of.addURI("a", "test://one/x")
+	of.addURI("b", "test://two/x")
+	of.addURI("a", "solo://h/x")
+	of.addTemplate("a", "db://{host}/x")
+	of.addURI("c", "db://c/x")
+	of.addURI("a", "urn:x")
+	of.addURI("a", "no scheme")
+	for uri, want := range map[string]claim{
+		"file:///z": {"a", []string{"b"}}, "TEST://ONE/z": {server: "a"}, "test://two": {server: "b"}, "test://three/z": {"a", []string{"b"}},
+		"solo://other/z": {server: "a"}, "db://elsewhere/z": {server: "a"}, "db://c/z": {"c", []string{"a"}}, "urn:y": {server: "a"}, "new:z": {}, "no scheme": {},
 	} {
-		if got := of.owner(uri); got != want {
+		if got := of.ofScheme(uri); got.server != want.server || !slices.Equal(got.others, want.others) {
 			t.Errorf("%s: got %v, want %v", uri, got, want)
 		}
 	}
 }
 
-func TestNotesAreBounded(t *testing.T) {
-	var n notes
-	a := newBackend(&Proxy{lifetime: t.Context()}, Server{})
-	for i := range maxNotes + 10 {
-		n.add(fmt.Sprint("https://", i), a)
-		n.add("https://0", a)
+func TestHandedOutIsBounded(t *testing.T) {
+	var h handedOut
+	h.add("https://other", "b")
+	for i := range maxHandedOut + 10 {
+		h.add(fmt.Sprint("https://", i), "a")
+		h.add("https://0", "a")
 	}
-	if len(n.of) != maxNotes || n.get(fmt.Sprint("https://", maxNotes+9)) != a || n.get("https://1") != nil {
-		t.Errorf("got %d notes", len(n.of))
+	if len(h.of) != maxHandedOut+1 || !h.claim(fmt.Sprint("https://", maxHandedOut+9)).is("a") || !h.claim("https://1").nobody() {
+		t.Errorf("got %d links", len(h.of))
+	}
+	if !h.claim("https://other").is("b") {
+		t.Error("a server's links make room for another's")
+	}
+	h.forget("a")
+	if len(h.of) != 1 {
+		t.Errorf("got %d links of a server that is forgotten", len(h.of)-1)
 	}
 }
 
