@@ -15,7 +15,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks codegen-random faults faults-short soak clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak clean ci
 
 all: build
 
@@ -29,6 +29,7 @@ test: npm staticcheck
 	CGO_ENABLED=1 go test -race -tags integration -timeout 8m ./...
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
 	go test -tags integration -timeout 8m ./test/codegen
+	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 10000
 	test/tools/alloctests.sh
 
 # Without npm, for quick rounds.
@@ -130,6 +131,11 @@ $(PEERS_STAMP): test/codegen/peers/package.json test/codegen/peers/package-lock.
 # Every Go benchmark, briefly.
 microbench:
 	go test -run '^$$' -bench . -benchtime 20ms ./...
+
+# Random worlds of servers that list names and URIs in each other's forms: nothing
+# of one ever reaches another.
+ownership-worlds:
+	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 1000000 -timeout 3h -v
 
 # What docs/eras.md shows, and that mistakes would show there.
 eras:

@@ -15,6 +15,9 @@ import (
 //   - Any other URI belongs to the server that has listed it, has a template for
 //     it, or has handed it out in a result; to nobody where several have.
 //   - A URI that nobody has said anything of goes by its scheme and authority.
+//   - A task belongs to the server that its id names, see taskOf.
+//   - Progress, questions and news of resources belong to the connection over
+//     which they come; each has its own tokens and subscriptions.
 //
 // What has belonged to a server belongs to it for as long as the proxy lives, also
 // when the server does not list it any more, cannot be reached or was removed:
@@ -200,11 +203,7 @@ func (o *owners) ofScheme(uri string) claim {
 // before, and what that server calls it.
 func (o *owners) named(uri string) (server, bare string, ok bool) {
 	server, bare, ok = unwrapURI(uri)
-	if !ok {
-		return "", "", false
-	}
-	_, wrapped := cutFold(uri, wrapPrefix)
-	return server, bare, wrapped || o.folds[strings.ToLower(server)]
+	return server, bare, ok && o.folds[strings.ToLower(server)]
 }
 
 // looksWrapped reports whether a server's own URI could be taken for the wrapped

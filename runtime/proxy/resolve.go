@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -124,15 +126,17 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 			return s.to(c, uri)
 		}
 	}
-	if len(s.readers) == 1 {
-		for _, b := range p.all() {
-			if err := b.failure(); err != nil && !b.known.Load() { // it may be its own
-				return nil, &backendError{server: b.name, err: fmt.Errorf("it may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
-			}
-		}
-		return lead(s.readers[0], uri, false), nil
+	if len(s.readers) != 1 {
+		return nil, notFound(uri, "no server lists "+uri)
 	}
-	return nil, notFound(uri, "no server lists "+uri)
+	for _, b := range p.all() {
+		if b.known.Load() {
+			continue
+		}
+		err := cmp.Or(b.failure(), errors.New("it has not told yet what it has"))
+		return nil, &backendError{server: b.name, err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
+	}
+	return lead(s.readers[0], uri, false), nil
 }
 
 // claimed finds the backend of a URI by the server that it names, by the lists,

@@ -28,7 +28,7 @@ func (p *Proxy) exposed(b *backend, r *request, result []byte) []byte {
 // them as the server wrote them.
 func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte {
 	s := p.snap.Load()
-	if s.plain || !bytes.Contains(result, []byte("resource")) {
+	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
 	member := "content"
@@ -61,9 +61,6 @@ func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte 
 // know; the one that was asked for is as it was asked.
 func (p *Proxy) exposedContents(b *backend, result []byte, bare, asked string) []byte {
 	s := p.snap.Load()
-	if s.plain && bare == asked {
-		return result
-	}
 	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
 	if err != nil || len(spans) == 0 {
 		return result

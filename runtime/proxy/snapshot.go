@@ -111,7 +111,7 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 		var gone map[int]bool
 		for i := range sh.entries {
 			e := &sh.entries[i]
-			if _, taken := s.routes[k][e.exposed]; taken || s.others(k, b, e.exposed) {
+			if _, taken := s.routes[k][e.exposed]; taken || s.others(p, k, b, e.exposed) {
 				p.log.Warn("backend lists a name of another; it is left out", "server", b.name, "name", e.item.key)
 				if gone == nil {
 					gone = map[int]bool{}
@@ -130,12 +130,12 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 }
 
 // others reports whether a name of a tool or prompt is another backend's.
-func (s *snapshot) others(k kind, b *backend, exposed string) bool {
+func (s *snapshot) others(p *Proxy, k kind, b *backend, exposed string) bool {
 	if k != tools && k != prompts {
 		return false
 	}
 	owner := s.names.owner(exposed)
-	return owner != "" && owner != b.name
+	return owner != "" && owner != b.name || p.past.shown.ofAnother(b.name, k, exposed) != ""
 }
 
 // same tells whether a list is the same in two snapshots.
@@ -162,7 +162,7 @@ func (s *snapshot) formerNames(p *Proxy, k kind) {
 		now := p.names.exposed(b.name, keys)
 		for i, former := range p.names.form(b.name, keys, !p.names.unclear[b.name]) {
 			_, taken := s.routes[k][former]
-			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b && !s.others(k, b, former) {
+			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b && !s.others(p, k, b, former) {
 				s.routes[k][former] = r
 			}
 		}
@@ -302,8 +302,8 @@ func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, before *shelf) []st
 // backend may have it: one whose prefix it has, one that clients have been shown
 // it of, one before it in the configuration.
 func (s *snapshot) reserved(p *Proxy, k kind, b *backend, key string) string {
-	if s.others(k, b, key) {
-		return s.names.owner(key)
+	if owner := s.names.owner(key); owner != "" && owner != b.name {
+		return owner
 	}
 	if other := p.past.shown.ofAnother(b.name, k, key); other != "" {
 		return other

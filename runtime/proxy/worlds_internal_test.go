@@ -1,0 +1,616 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+var (
+	worlds     = flag.Int("worlds", 1000, "how many random worlds TestOwnership builds; make test has 10,000 besides, make ownership-worlds 1,000,000")
+	worldsSeed = flag.Uint64("worlds-seed", 0, "of the random worlds; 0 takes one at random")
+)
+
+// TestOwnership builds random worlds of servers that list names and URIs in each
+// other's forms, come, go, fail, are renamed and replaced, and has a client ask
+// for all that it has been shown, and for what it makes up. What has been shown
+// as one server's, what names a server, and what one server alone has listed
+// never reaches another.
+func TestOwnership(t *testing.T) {
+	t.Parallel()
+	first := *worldsSeed
+	if first == 0 {
+		first = rand.Uint64()
+	}
+	n := *worlds
+	t.Logf("seeds from %d on, %d worlds", first, n)
+	const workers = 4
+	var (
+		wg   sync.WaitGroup
+		mu   sync.Mutex // guards sum
+		sum  worldTally
+		bad  = make(chan error, workers)
+		stop = make(chan struct{})
+		once sync.Once
+	)
+	for i := range workers {
+		wg.Go(func() {
+			var mine worldTally
+			for w := i; w < n; w += workers {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := liveWorld(first+uint64(w), &mine); err != nil { //nolint:gosec // not negative
+					bad <- fmt.Errorf("-worlds 1 -worlds-seed %d: %w", first+uint64(w), err) //nolint:gosec // not negative
+					once.Do(func() { close(stop) })
+					return
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			sum.add(mine)
+		})
+	}
+	wg.Wait()
+	close(bad)
+	for err := range bad {
+		t.Error(err)
+	}
+	t.Logf("%+v", sum)
+	if !t.Failed() && (sum.Reached*10 < sum.Asked || sum.Refused*10 < sum.Asked) {
+		t.Errorf("too much of one kind proves little: %+v", sum)
+	}
+}
+
+// worldTally counts the requests of a client and what became of them.
+type worldTally struct{ Asked, Reached, Refused int }
+
+func (w *worldTally) add(o worldTally) {
+	w.Asked += o.Asked
+	w.Reached += o.Reached
+	w.Refused += o.Refused
+}
+
+// worldServer is a server of a world. What it offers changes.
+type worldServer struct {
+	runtime.Transport
+	w    *testWorld
+	name string
+
+	mu    sync.Mutex // guards what follows
+	lists [kinds][]string
+	links []string // its results have
+	fails [kinds]bool
+	down  bool
+}
+
+func (s *worldServer) Notify(context.Context, *runtime.Request) error { return nil }
+func (s *worldServer) Close() error                                   { return nil }
+
+// Call notes that a server is asked.
+func (s *worldServer) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for k := range kinds {
+		if req.Method != k.listing().method {
+			continue
+		}
+		if s.fails[k] {
+			return nil, &runtime.Error{Code: runtime.CodeInternalError, Message: "broken"}
+		}
+		return s.page(k), nil
+	}
+	var p struct{ Name, URI string }
+	if err := json.Unmarshal(req.Params, &p); err != nil {
+		return nil, err
+	}
+	s.w.reached(s.name)
+	switch req.Method {
+	case "tools/call":
+		out := []byte(`{"content":[`)
+		for i, uri := range s.links {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(rawjson.Quote(append(out, `{"type":"resource_link","name":"n","uri":`...), uri), '}')
+		}
+		return append(out, `]}`...), nil
+	case "resources/read":
+		return append(rawjson.Quote([]byte(`{"contents":[{"text":"","uri":`), p.URI), `}]}`...), nil
+	}
+	return json.RawMessage(`{"messages":[]}`), nil
+}
+
+// page lists what the server offers; each item tells whose it is.
+func (s *worldServer) page(k kind) []byte {
+	l := k.listing()
+	out := []byte(`{"` + l.member + `":[`)
+	for i, key := range s.lists[k] {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = rawjson.Quote(append(out, `{"description":`...), s.name)
+		if l.key != "name" {
+			out = append(out, `,"name":"n"`...)
+		}
+		if k == tools && strings.Contains(key, "ui") {
+			out = append(rawjson.Quote(append(out, `,"_meta":{"ui":{"resourceUri":`...), "ui://page/"+key), `}}`...)
+		}
+		out = append(rawjson.Quote(append(out, `,"`+l.key+`":`...), key), '}')
+	}
+	return append(out, `]}`...)
+}
+
+// testWorld is a proxy over servers, a client and what it knows.
+type testWorld struct {
+	r       *rand.Rand
+	p       *Proxy
+	o       Options
+	servers map[string]*worldServer // all there ever were
+	present []string
+	digest  int
+
+	mu    sync.Mutex // guards what follows
+	story []string   // what has happened
+	got   []string   // the servers that a request has reached
+	ever  [kinds]map[string]map[string]bool
+	shown [kinds]map[string]string // exposed names and URIs, and whose they are
+}
+
+// tell notes what happens, for whoever has to find out what went wrong.
+func (w *testWorld) tell(format string, a ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.story = append(w.story, fmt.Sprintf(format, a...))
+}
+
+func (w *testWorld) reached(server string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.got = append(w.got, server)
+}
+
+// look notes who lists what, as the proxy has heard. The caller holds the lock.
+func (w *testWorld) look() {
+	w.p.mu.Lock()
+	defer w.p.mu.Unlock()
+	for _, b := range w.p.all() {
+		if b.catalog == nil {
+			continue
+		}
+		for k := range kinds {
+			for _, it := range b.catalog.items[k] {
+				w.claims(b.name, k, it.key)
+				if k == tools && strings.Contains(it.key, "ui") {
+					w.claims(b.name, resources, "ui://page/"+it.key)
+				}
+			}
+		}
+	}
+}
+
+func (w *testWorld) claims(server string, k kind, key string) {
+	if w.ever[k] == nil {
+		w.ever[k] = map[string]map[string]bool{}
+	}
+	if w.ever[k][key] == nil {
+		w.ever[k][key] = map[string]bool{}
+	}
+	w.ever[k][key][server] = true
+}
+
+// show notes what the client has been shown as a server's.
+func (w *testWorld) show(k kind, key, server string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if k == templates {
+		k = resources
+	}
+	if w.shown[k] == nil {
+		w.shown[k] = map[string]string{}
+	}
+	if named, _, ok := unwrapURI(key); k == resources && ok && w.servers[named] != nil {
+		if named != server {
+			return fmt.Errorf("%q is shown as %s's", key, server)
+		}
+		w.shown[k][key] = server // perhaps another's, before that server was configured
+	}
+	if was := w.shown[k][key]; was != "" && was != server {
+		return fmt.Errorf("%s %q was shown as %s's, and now as %s's", k.listing().member, key, was, server)
+	}
+	w.shown[k][key] = server
+	return nil
+}
+
+var (
+	worldNames = []string{"good", "evil", "go", "good_x", "GOOD", "a.b", "a_b", "tail_", "organisation", "organisation-wide-ticket-system", "organisation-wide-ticket-board"}    //nolint:gochecknoglobals // words
+	worldTools = []string{"x", "ui", "go_ui", "gone", "search_items", "_x", "é", "administration_of_projects_and_boards_create", "administration_of_projects_and_boards_delete"} //nolint:gochecknoglobals // words
+	worldURIs  = []string{"file:///a", "file:///b", "vault://x/1", "vault://x/2", "https://w/1", "https://w/2", "ui://page/1", "ui://page/ui", "new:1", "relative"}              //nolint:gochecknoglobals // words
+	templated  = []string{"file:///{+p}", "vault://x/{id}", "https://w/{id}", "{+any}", "mcpctl+{+rest}", "ui://{a}/{b}", "ui://page/{x}", "vault:{+x}"}                         //nolint:gochecknoglobals // words
+)
+
+func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
+
+// aName returns a name for a tool or prompt: a word, or what looks like another
+// server's.
+func (w *testWorld) aName(k kind) string {
+	switch w.r.IntN(6) {
+	case 0:
+		return one(w.r, worldNames) + w.o.Separator + one(w.r, worldTools)
+	case 1, 2:
+		if known := w.known(k); known != nil {
+			name := one(w.r, known)
+			if w.r.IntN(2) == 0 { // as a server would have to call it to get that name
+				name = strings.TrimPrefix(name, clean(one(w.r, worldNames)+w.o.Separator))
+			}
+			if name != "" {
+				return name
+			}
+		}
+	}
+	return one(w.r, worldTools)
+}
+
+// aURI returns a URI or a template: a word, or what looks like another server's.
+func (w *testWorld) aURI(words []string) string {
+	uri := one(w.r, words)
+	switch w.r.IntN(6) {
+	case 0:
+		uri = wrapURI(one(w.r, worldNames), uri)
+	case 1:
+		if known := w.known(resources); known != nil {
+			uri = one(w.r, known)
+		}
+	case 2:
+		uri = "ui://" + one(w.r, worldNames) + "/" + strings.TrimPrefix(uri, "ui://")
+	}
+	if w.r.IntN(12) == 0 {
+		uri = strings.Replace(strings.Replace(uri, "mcpctl+", "MCPCTL+", 1), "ui:", "UI:", 1)
+	}
+	return uri
+}
+
+// known are what the client has been shown, in a stable order.
+func (w *testWorld) known(k kind) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []string
+	for key := range w.shown[k] {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// offer gives a server other things to list.
+func (w *testWorld) offer(s *worldServer) {
+	var lists [kinds][]string
+	for range w.r.IntN(4) {
+		lists[tools] = append(lists[tools], w.aName(tools))
+		lists[resources] = append(lists[resources], w.aURI(worldURIs))
+	}
+	for range w.r.IntN(2) {
+		lists[prompts] = append(lists[prompts], w.aName(prompts))
+		lists[templates] = append(lists[templates], w.aURI(templated))
+	}
+	var links []string
+	for range w.r.IntN(3) {
+		links = append(links, w.aURI(worldURIs))
+	}
+	for k := range lists {
+		slices.Sort(lists[k])
+		lists[k] = slices.Compact(lists[k])
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.tell("%s offers %q, links %q", s.name, lists, links)
+	s.lists, s.links, s.fails = lists, links, [kinds]bool{}
+	if w.r.IntN(8) == 0 {
+		s.fails[w.r.IntN(int(kinds))] = true
+	}
+	s.down = w.r.IntN(10) == 0
+}
+
+func (w *testWorld) dial(_ context.Context, key Key, _ runtime.Handler) (*runtime.Client, error) {
+	w.mu.Lock()
+	s := w.servers[key.Server]
+	w.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.down {
+		return nil, errors.New("down")
+	}
+	return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{
+		Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{},"prompts":{},"resources":{}}`),
+	}}), nil
+}
+
+// configure returns the entries of those present.
+func (w *testWorld) configure() (out []Server) {
+	for _, name := range w.present {
+		w.mu.Lock()
+		if w.servers[name] == nil {
+			w.servers[name] = &worldServer{w: w, name: name}
+		}
+		w.mu.Unlock()
+		out = append(out, Server{Name: name})
+	}
+	return out
+}
+
+func liveWorld(seed uint64, sum *worldTally) (err error) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	w := &testWorld{r: r, servers: map[string]*worldServer{}}
+	w.o = Options{NoPrefix: r.IntN(5) == 0, Separator: one(r, []string{"__", "__", "__", "_", "-", "."}), Dial: w.dial}
+	for range 1 + r.IntN(3) {
+		if name := one(r, worldNames); !slices.Contains(w.present, name) {
+			w.present = append(w.present, name)
+		}
+	}
+	w.o.Servers = w.configure()
+	for _, name := range w.present {
+		w.offer(w.servers[name])
+	}
+	p, err := New(w.o)
+	if err != nil {
+		return err
+	}
+	w.p = p
+	defer func() { _ = p.Close() }()
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, strings.Join(w.story, "\n"))
+		}
+	}()
+	if err := w.list(); err != nil {
+		return err
+	}
+	for range 4 + r.IntN(5) {
+		if err := w.change(); err != nil {
+			return err
+		}
+		for range 1 + r.IntN(5) {
+			if err := w.ask(sum); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// change changes the world, and perhaps the client looks.
+func (w *testWorld) change() error {
+	switch n := w.r.IntN(8); n {
+	case 0, 1, 2, 3: // a server lists other things
+		b := one(w.r, w.p.all())
+		w.offer(w.servers[b.name])
+		if c := b.primary.ready.Load(); c != nil {
+			if n == 0 {
+				b.primary.lost(c, errKilled)
+			} else {
+				b.reload(changeKinds{})
+			}
+		}
+	case 4, 5, 6: // servers come and go
+		name := one(w.r, worldNames)
+		if i := slices.Index(w.present, name); i < 0 {
+			w.present = slices.Insert(slices.Clone(w.present), w.r.IntN(len(w.present)+1), name)
+		} else if len(w.present) > 1 {
+			w.present = slices.Delete(slices.Clone(w.present), i, i+1)
+		}
+		servers := w.configure()
+		w.offer(w.servers[name])
+		w.tell("configured: %v", w.present)
+		if _, err := w.p.Reconfigure(servers); err != nil {
+			return err
+		}
+	case 7: // one is reached otherwise
+		w.digest++
+		servers := w.configure()
+		changed := &servers[w.r.IntN(len(servers))]
+		changed.Connection = fmt.Sprint(w.digest)
+		w.tell("%s is reached otherwise", changed.Name)
+		if _, err := w.p.Reconfigure(servers); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	w.look()
+	w.mu.Unlock()
+	if w.r.IntN(3) > 0 {
+		return w.list()
+	}
+	return nil
+}
+
+// request serves a request of the client.
+func (w *testWorld) request(method, params string) ([]byte, error) {
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
+	r := request{line: line, msg: new(rawjson.Message), method: method, from: old()}
+	if err := rawjson.Scan(line, r.msg); err != nil {
+		return nil, err
+	}
+	return w.p.answer(context.Background(), r)
+}
+
+// list has the client see all lists.
+func (w *testWorld) list() error {
+	w.tell("the client lists")
+	for k := range kinds {
+		l := k.listing()
+		result, err := w.request(l.method, `{}`)
+		if err != nil {
+			return err
+		}
+		w.mu.Lock()
+		w.look()
+		w.mu.Unlock()
+		var page map[string]json.RawMessage
+		var items []map[string]any
+		if err := json.Unmarshal(result, &page); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(page[l.member], &items); err != nil {
+			return err
+		}
+		for _, it := range items {
+			key, _ := it[l.key].(string)
+			server, _ := it["description"].(string)
+			if err := w.show(k, key, server); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ask has the client ask for something, and judges whom it has reached.
+func (w *testWorld) ask(sum *worldTally) error {
+	k := one(w.r, []kind{tools, tools, prompts, resources, resources})
+	method, member, key := "tools/call", "name", ""
+	switch k {
+	case prompts:
+		method, key = "prompts/get", w.aName(k)
+	case resources:
+		method, member, key = "resources/read", "uri", w.aURI(worldURIs)
+	case tools, templates, kinds:
+		key = w.aName(k)
+	}
+	if known := w.known(k); known != nil && w.r.IntN(2) == 0 {
+		key = one(w.r, known)
+	}
+	w.tell("%s %q", method, key)
+	w.mu.Lock()
+	w.got = nil
+	w.look()
+	before := w.claimed(k, key)
+	w.mu.Unlock()
+	result, err := w.request(method, string(rawjson.Quote([]byte(`{"`+member+`":`), key))+"}")
+	w.mu.Lock()
+	got := w.got
+	may, why := w.allowed(k, key, before) // a server that cannot be reached just then has said nothing
+	w.mu.Unlock()
+	sum.Asked++
+	if len(got) == 0 {
+		sum.Refused++
+		return nil
+	}
+	sum.Reached++
+	for _, server := range got {
+		if !may(server) {
+			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.names.owners)
+		}
+	}
+	if err != nil || k != tools {
+		return nil //nolint:nilerr // what the server answers is its own
+	}
+	var answer struct{ Content []struct{ URI string } }
+	if err := json.Unmarshal(result, &answer); err != nil {
+		return err
+	}
+	for _, c := range answer.Content {
+		w.mu.Lock()
+		whose := w.shown[resources][c.URI]
+		if whose == "" || whose == got[0] {
+			w.claims(got[0], resources, c.URI)
+		}
+		w.mu.Unlock()
+	}
+	return nil
+}
+
+// claimed returns who has ever listed something or, of a URI, a template for it.
+// The caller holds the lock.
+func (w *testWorld) claimed(k kind, key string) map[string]bool {
+	out := map[string]bool{}
+	maps.Copy(out, w.ever[k][key])
+	if k != resources {
+		return out
+	}
+	for text, servers := range w.ever[templates] {
+		if text == key {
+			maps.Copy(out, servers)
+		}
+		if scheme, _, ok := strings.Cut(text, ":"); !ok || strings.Contains(scheme, "{") || !expands(text, key) {
+			continue
+		}
+		maps.Copy(out, servers)
+	}
+	return out
+}
+
+// expands reports whether a URI is what a template with expressions like {x} and
+// {+x} can become.
+func expands(template, uri string) bool {
+	literal, rest, ok := strings.Cut(template, "{")
+	if !ok {
+		return template == uri
+	}
+	if !strings.HasPrefix(uri, literal) {
+		return false
+	}
+	uri = uri[len(literal):]
+	name, after, _ := strings.Cut(rest, "}")
+	for i := 0; i <= len(uri); i++ {
+		if expands(after, uri[i:]) {
+			return true
+		}
+		if i < len(uri) && uri[i] == '/' && !strings.HasPrefix(name, "+") {
+			return false
+		}
+	}
+	return false
+}
+
+// allowed returns who may get a request, by what the client knows and by who has
+// claimed it. The caller holds the lock.
+func (w *testWorld) allowed(k kind, key string, claimed map[string]bool) (may func(server string) bool, why string) {
+	only := func(names ...string) func(string) bool {
+		return func(server string) bool { return slices.Contains(names, server) }
+	}
+	owner := w.shown[k][key]
+	if k == resources {
+		if server, _, ok := unwrapURI(key); ok && w.servers[server] != nil {
+			return only(server), "it names " + server
+		}
+		switch {
+		case len(claimed) > 1:
+			return only(), fmt.Sprintf("%d servers have listed it", len(claimed))
+		case len(claimed) == 1:
+			return func(server string) bool { return claimed[server] }, "another has listed it"
+		}
+		return func(string) bool { return true }, ""
+	}
+	if owner != "" {
+		return only(owner), "it was shown as " + owner + "'s"
+	}
+	named, length := "", 0
+	for server := range w.servers {
+		full := clean(server + w.o.Separator)
+		if strings.HasPrefix(key, full) && len(full) > length {
+			named, length = server, len(full)
+		}
+	}
+	switch {
+	case named != "":
+		return func(server string) bool {
+			return clean(server+w.o.Separator) == clean(named+w.o.Separator)
+		}, "it begins with " + named
+	case w.o.NoPrefix || len(claimed) == 0: // it has been shown as nobody's
+		return func(string) bool { return true }, ""
+	}
+	return func(server string) bool { return claimed[server] && len(claimed) == 1 }, fmt.Sprintf("%d servers have listed it", len(claimed))
+}
