@@ -47,7 +47,7 @@ func appOf(definition []byte) app {
 // apps, since nothing tells whose app is calling.
 func (s *snapshot) original(name string) *route {
 	r := s.originals()[name]
-	if r == nil || !s.apps[r.b] || s.names.separates(name) || appOf(r.definition).only && len(s.apps) > 1 {
+	if r == nil || !s.apps[r.b] || appOf(r.definition).only && len(s.apps) > 1 {
 		return nil
 	}
 	return r

@@ -26,13 +26,15 @@ type namer struct {
 	// the beginnings, sorted.
 	owners  map[string]string
 	lengths []int
+	// nested are the servers with a beginning that another's begins with.
+	nested map[string]bool
 }
 
 // namerOf returns the namer for a configuration. before is what names began with
 // in the configurations before it: what was a server's stays that server's, also
 // where it is not configured any more.
 func namerOf(o Options, servers []Server, before map[string]string) namer {
-	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}}
+	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}, nested: map[string]bool{}}
 	maps.Copy(n.owners, before)
 	folded := map[string]string{}
 	for _, server := range servers {
@@ -80,8 +82,17 @@ func (n *namer) assign(servers []Server) {
 		}
 		n.prefixes[s.Name], n.owners[prefix] = prefix, s.Name
 	}
-	for beginning := range n.owners {
+	beginnings := slices.Sorted(maps.Keys(n.owners))
+	for i, beginning := range beginnings {
 		n.lengths = append(n.lengths, len(beginning))
+		for _, longer := range beginnings[i+1:] {
+			if !strings.HasPrefix(longer, beginning) {
+				break
+			}
+			if by := n.owners[beginning]; n.owners[longer] != by {
+				n.nested[by] = true
+			}
+		}
 	}
 	slices.Sort(n.lengths)
 	n.lengths = slices.Compact(n.lengths)
@@ -106,6 +117,11 @@ func (n namer) owner(name string) string {
 		}
 	}
 	return ""
+}
+
+// others reports whether a name that begins as a server's do is another's.
+func (n namer) others(server, name string) bool {
+	return (n.nested[server] || n.unclear[server]) && n.owner(name) != server
 }
 
 // forget drops what a server's names begin with: it is not configured, nor
@@ -143,7 +159,7 @@ func (n namer) form(server string, names []string, unclear bool) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		full := clean(server + n.separator + name)
-		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit || n.owner(full) != server {
+		if unclear || clash[fold(name)] > 1 || strings.HasPrefix(clean(name), n.first()) || len(full) > n.limit || n.others(server, full) {
 			full = n.short(server, name)
 		}
 		out[i] = full

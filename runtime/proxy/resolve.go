@@ -85,7 +85,8 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 			return nil, &backendError{server: owner, err: err}
 		}
 	}
-	if owner == "" && !s.names.separates(name) || p.o.NoPrefix {
+	anybodys := owner == "" && (p.o.NoPrefix || !s.names.separates(name))
+	if anybodys || p.o.NoPrefix {
 		p.discover(ctx)
 	}
 	if err := ctx.Err(); err != nil {
@@ -96,12 +97,12 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 		return r, nil
 	}
 	for _, b := range p.all() {
-		if err := p.unlisted(b, k); err != nil && (owner == "" || owner == b.name) {
+		if err := p.unlisted(b, k); err != nil && (anybodys || owner == b.name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above
 		}
 	}
-	if r := s.original(name); r != nil && k == tools && owner == "" && !p.o.NoPrefix {
+	if r := s.original(name); r != nil && k == tools && anybodys && !p.o.NoPrefix {
 		return r, nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.listing().member, "s"), name)}

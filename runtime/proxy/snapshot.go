@@ -134,8 +134,11 @@ func (s *snapshot) others(p *Proxy, k kind, b *backend, exposed string) bool {
 	if k != tools && k != prompts {
 		return false
 	}
-	owner := s.names.owner(exposed)
-	return owner != "" && owner != b.name || p.past.shown.ofAnother(b.name, k, exposed) != ""
+	if p.o.NoPrefix {
+		owner := s.names.owner(exposed)
+		return owner != "" && owner != b.name || p.past.shown.ofAnother(b.name, k, exposed) != ""
+	}
+	return s.names.others(b.name, exposed)
 }
 
 // same tells whether a list is the same in two snapshots.
