@@ -11,6 +11,7 @@ import (
 type token struct {
 	text  string
 	plain string // "" where something expands in it
+	shape string // as of a value
 	user  bool   // the user's own text
 }
 
@@ -109,7 +110,7 @@ func (b *builder) argument(a registry.Argument, runtime, required bool) (tokens 
 	v, ok := b.resolve(in, required)
 	switch {
 	case !ok && a.Named && a.Value == nil && isFlag(a, runtime):
-		return []token{{text: literal(a.Name, fromValue).text, plain: a.Name}}, true
+		return []token{word(a.Name)}, true
 	case !ok:
 		return nil, false
 	case a.Named && a.Format == "boolean" && v.simple && v.plain == "false" && v.from != fromValue:
@@ -130,7 +131,7 @@ func isFlag(a registry.Argument, runtime bool) bool {
 
 // argTokens writes an argument with its value.
 func (b *builder) argTokens(a registry.Argument, v value) []token {
-	val := token{text: v.text, user: v.from == fromUser}
+	val := token{text: v.text, shape: v.shape, user: v.from == fromUser}
 	if v.simple {
 		val.plain = v.plain
 	}
@@ -138,10 +139,9 @@ func (b *builder) argTokens(a registry.Argument, v value) []token {
 		return []token{val}
 	}
 	name := literal(a.Name, fromValue).text
-	bare := strings.TrimRight(a.Name, "=")
-	alone := []token{{text: literal(bare, fromValue).text, plain: bare}}
+	alone := []token{word(strings.TrimRight(a.Name, "="))}
 	join := func(sep string) []token {
-		t := token{text: name + sep + v.text, user: val.user}
+		t := token{text: name + sep + v.text, shape: a.Name + sep + v.shape, user: val.user}
 		if v.simple {
 			t.plain = a.Name + sep + v.plain
 		}
@@ -157,7 +157,13 @@ func (b *builder) argTokens(a registry.Argument, v value) []token {
 	case a.Format == "boolean" && (!v.simple || v.plain == "false"):
 		return join("=")
 	}
-	return []token{{text: name, plain: a.Name}, val}
+	return []token{word(a.Name), val}
+}
+
+// word is a token of registry text.
+func word(s string) token {
+	v := literal(s, fromValue)
+	return token{text: v.text, plain: v.plain, shape: v.shape}
 }
 
 // noteArgument keeps a value for the URL of a package that serves HTTP, and

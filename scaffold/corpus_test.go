@@ -74,13 +74,14 @@ func TestPublishedDocuments(t *testing.T) {
 			noInput++
 		}
 		checkPlan(t, s, p)
+		checkCommandLine(t, s, p)
 	}
-	want := map[string]int{"npm": 351, "oci": 86, "pypi": 49, "remote": 55, "HTTP package": 26, "cargo": 5, "nuget": 5, "refused": 22}
+	want := map[string]int{"npm": 333, "oci": 84, "pypi": 46, "remote": 55, "HTTP package": 26, "cargo": 5, "nuget": 5, "refused": 45}
 	if diff := cmp.Diff(want, counts); diff != "" {
 		t.Error(diff)
 	}
-	if noInput != 366 {
-		t.Errorf("%d documents need no input at all, want 366", noInput)
+	if noInput != 343 {
+		t.Errorf("%d documents need no input at all, want 343", noInput)
 	}
 }
 

@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,8 +11,8 @@ import (
 
 // docker makes `run -i --rm RT -e NAME… IMAGE PA`. Values of environment
 // variables stand in the entry's env, never on the command line.
-func (b *builder) docker(p *registry.Package, runner string) {
-	b.command = runner
+func (b *builder) docker(p *registry.Package, r *runner) {
+	b.command = r.command[0]
 	split := b.splitDocker(p)
 	for _, e := range split.env {
 		b.containerVariable(e)
@@ -22,7 +21,7 @@ func (b *builder) docker(p *registry.Package, runner string) {
 		b.moreEnvironment()
 	}
 	rt := b.arguments(split.options, true)
-	b.checkDocker(rt)
+	b.checkOptions(r, rt)
 	rt = b.dropDoubleEnv(rt)
 	args := append([]string{"run", "-i", "--rm"}, texts(rt)...)
 	for _, e := range b.env {
@@ -98,7 +97,7 @@ func envSpec(list []registry.Argument) (spec string, consumed int, ok bool) {
 	a := list[0]
 	word := fixedWord(a)
 	if word != "-e" && word != "--env" {
-		for _, prefix := range []string{"--env=", "-e="} {
+		for _, prefix := range []string{"--env=", "-e=", "-e"} {
 			if s, found := strings.CutPrefix(word, prefix); found && !a.Named && s != "" {
 				return s, 1, true
 			}
@@ -243,58 +242,4 @@ func repository(ref string) string {
 		ref = strings.TrimPrefix(ref, prefix)
 	}
 	return strings.ToLower(ref)
-}
-
-// checkDocker refuses options that give a container the machine. What the
-// user typed is the user's.
-func (b *builder) checkDocker(rt []token) {
-	for i, t := range rt {
-		if t.user || t.plain == "" {
-			continue
-		}
-		name, val, joined := strings.Cut(t.plain, "=")
-		next := token{plain: val}
-		if !joined && i+1 < len(rt) {
-			next = rt[i+1]
-		}
-		switch name {
-		case "--privileged", "--pid", "--ipc", "--cap-add", "--device", "--security-opt":
-			b.danger("the container would run with " + name)
-		case "--network", "--net":
-			if next.plain == "host" {
-				b.warn("the container uses the host network")
-			}
-		case "-v", "--volume", "--mount":
-			if src := mountSource(next.plain); !next.user && isWholeMachine(src) {
-				b.danger("the container would see " + src + " of this machine")
-			}
-		}
-		if src, ok := strings.CutPrefix(t.plain, "-v"); ok && len(src) > 0 && src[0] == '/' && isWholeMachine(mountSource(src)) {
-			b.danger("the container would see " + mountSource(src) + " of this machine")
-		}
-	}
-}
-
-// mountSource is the host's side of -v SRC:DST or --mount src=SRC,….
-func mountSource(spec string) string {
-	for part := range strings.SplitSeq(spec, ",") {
-		if k, v, ok := strings.Cut(part, "="); ok && (k == "src" || k == "source") {
-			return path.Clean(v)
-		}
-	}
-	src, _, _ := strings.Cut(spec, ":")
-	if !strings.HasPrefix(src, "/") {
-		return ""
-	}
-	return path.Clean(src)
-}
-
-func isWholeMachine(src string) bool {
-	switch strings.TrimPrefix(src, "/") {
-	case "":
-		return src != ""
-	case "etc", "root", "var/run/docker.sock", "run/docker.sock":
-		return strings.HasPrefix(src, "/")
-	}
-	return false
 }

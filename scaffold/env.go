@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/mcpctl/mcpctl/registry"
 )
@@ -33,10 +34,6 @@ func (b *builder) environment(list []registry.KeyValueInput) {
 
 // environmentVariable renders one, and tells whether it is in the entry now.
 func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
-	if kv.Name == "" || strings.ContainsAny(kv.Name, "=\x00") {
-		b.warn(fmt.Sprintf("%q cannot be the name of an environment variable; left out", kv.Name))
-		return false
-	}
 	if b.hasEnv(kv.Name) {
 		return true
 	}
@@ -46,13 +43,14 @@ func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
 		b.option(in)
 		return false
 	}
-	if takesOver(kv.Name) && v.from != fromUser && v.from != fromPlaceholder {
-		b.warn(fmt.Sprintf("environment variable %s can change what runs; the registry's value is left out", kv.Name))
+	switch fault := family(kv.Name); {
+	case !isEnvironmentName(kv.Name):
+		b.refuse(fmt.Sprintf("%q cannot be the name of an environment variable", kv.Name))
 		return false
-	}
-	if strings.ContainsRune(v.text, 0) {
-		b.warn(fmt.Sprintf("environment variable %s: the value holds a NUL byte; left out", kv.Name))
-		return false
+	case !isVariableName(kv.Name):
+		b.danger(fmt.Sprintf("environment variable %q: not a name that a shell takes, and so not one that a server needs", kv.Name))
+	case fault != "" && v.shape != userPart:
+		b.danger("environment variable " + kv.Name + " " + fault)
 	}
 	b.env = append(b.env, pair{kv.Name, v.text})
 	return true
@@ -66,7 +64,7 @@ func (b *builder) moreEnvironment() {
 		}
 		b.take(KindEnv, i)
 		switch {
-		case g.Name == "" || strings.ContainsAny(g.Name, "=\x00"):
+		case !isEnvironmentName(g.Name):
 			b.usage = append(b.usage, fmt.Sprintf("--env %q: not the name of an environment variable", g.Name))
 		case b.hasEnv(g.Name):
 			b.usage = append(b.usage, fmt.Sprintf("--env %s: given twice", g.Name))
@@ -91,20 +89,10 @@ func (b *builder) hasEnv(name string) bool {
 	return slices.ContainsFunc(b.env, func(p pair) bool { return p.name == name })
 }
 
-// takesOver tells whether an environment variable makes a program load or run
-// something else, so that a stranger must not set it.
-func takesOver(name string) bool {
-	name = strings.ToUpper(name)
-	for _, prefix := range []string{"LD_", "DYLD_", "GIT_SSH"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	switch name {
-	case "PATH", "NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP", "BASH_ENV", "ENV", "RUBYOPT", "PERL5OPT", "JAVA_TOOL_OPTIONS", "DOTNET_STARTUP_HOOKS":
-		return true
-	}
-	return false
+// isEnvironmentName tells whether a text can be the name of a variable at all:
+// what has a NUL, an equals sign or a line break never arrives as it was meant.
+func isEnvironmentName(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r == '=' || unicode.IsControl(r) || unicode.IsSpace(r) })
 }
 
 // findHoles names the placeholders of variables that are the whole value of an

@@ -11,26 +11,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// runners are the programs that may run a type, by runtimeHint; "" is the
-// usual one. A hint that is not among them is ignored, never run.
-func runners(kind string) map[string][]string {
-	switch kind {
-	case "npm":
-		return map[string][]string{"": {"npx"}, "npx": {"npx"}, "bunx": {"bunx"}, "pnpm": {"pnpm", "dlx"}, "yarn": {"yarn", "dlx"}}
-	case "pypi":
-		return map[string][]string{"": {"uvx"}, "uvx": {"uvx"}}
-	case "oci":
-		return map[string][]string{"": {"docker"}, "docker": {"docker"}, "podman": {"podman"}, "nerdctl": {"nerdctl"}}
-	case "nuget":
-		return map[string][]string{"": {"dnx"}, "dnx": {"dnx"}}
-	}
-	return map[string][]string{"": nil}
-}
-
 // buildPackage makes the command line of a package, or for one that serves
 // HTTP the URL, with the command line for the report.
 func (b *builder) buildPackage(original *registry.Package) {
 	p := *original
+	b.pkg = &p
 	if fault := operandFault(p.Identifier); fault != "" {
 		b.refuse("the package identifier " + fault)
 		return
@@ -42,8 +27,8 @@ func (b *builder) buildPackage(original *registry.Package) {
 	if len(b.o.Headers) > 0 && !isHTTP(p.Transport.Type) {
 		return // checkGiven says that there are none
 	}
-	if word := variablePattern.FindString(p.Identifier + " " + p.Version); word != "" {
-		b.warn(fmt.Sprintf("%s in the package's name or version looks like a template that nobody filled in", word))
+	if fault := identifierFault(&p); fault != "" {
+		b.danger(fault)
 	}
 	runner, known := runners(p.RegistryType)[p.RuntimeHint]
 	if !known {
@@ -61,7 +46,7 @@ func (b *builder) buildPackage(original *registry.Package) {
 	b.environment(p.EnvironmentVariables)
 	switch p.RegistryType {
 	case "oci":
-		b.docker(&p, runner[0])
+		b.docker(&p, runner)
 	case "cargo":
 		b.cargo(&p)
 	default:
@@ -94,10 +79,11 @@ func (b *builder) gather(p *registry.Package) {
 }
 
 // fetched is npm, PyPI and NuGet: a runner that fetches the package.
-func (b *builder) fetched(p *registry.Package, runner []string) {
-	b.command = runner[0]
-	args := slices.Clone(runner[1:])
-	rt := b.runtimeArguments(p, runner)
+func (b *builder) fetched(p *registry.Package, r *runner) {
+	b.command = r.command[0]
+	args := slices.Clone(r.command[1:])
+	rt := b.runtimeArguments(p, r)
+	b.checkOptions(r, rt)
 	operand, pinned := operand(p)
 	if !pinned {
 		b.warn(fmt.Sprintf("%s is not pinned to a version", p.Identifier))
@@ -135,10 +121,13 @@ func (b *builder) fetched(p *registry.Package, runner []string) {
 
 // cargo runs a binary that was installed before.
 func (b *builder) cargo(p *registry.Package) {
-	if strings.Trim(p.Identifier, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != "" {
+	switch {
+	case !matches(`[A-Za-z0-9_-]+`, p.Identifier):
 		// It is the command, so it must be no path and no word of a shell.
 		b.refuse(fmt.Sprintf("%q is not the name of a crate", p.Identifier))
 		return
+	case !matches(`(?i:(.*[-_])?mcp([-_].*)?)`, p.Identifier):
+		b.danger(fmt.Sprintf("%q would be started by its name alone, which may be another program of this machine", p.Identifier))
 	}
 	b.command = p.Identifier
 	if len(p.RuntimeArguments) > 0 {
@@ -154,14 +143,14 @@ func (b *builder) cargo(p *registry.Package) {
 
 // runtimeArguments renders a runner's arguments without what is written here
 // anyway: publishers put the whole command line there.
-func (b *builder) runtimeArguments(p *registry.Package, runner []string) []token {
+func (b *builder) runtimeArguments(p *registry.Package, r *runner) []token {
 	var list []registry.Argument
 	for i, a := range p.RuntimeArguments {
 		word := fixedWord(a)
 		switch {
-		case (runner[0] == "npx" || runner[0] == "dnx") && (word == "-y" || word == "--yes"):
-		case i == 0 && len(runner) > 1 && !a.Named && word == runner[1]: // pnpm dlx, yarn dlx
-		case !a.Named && samePackage(p, word) && !follows(p.RuntimeArguments, i, "--from", "-p", "--package", "--with"):
+		case (b.command == "npx" || b.command == "dnx") && (word == "-y" || word == "--yes"):
+		case i == 0 && len(r.command) > 1 && !a.Named && word == r.command[1]: // pnpm dlx, yarn dlx
+		case !a.Named && samePackage(p, word) && !r.takes(p.RuntimeArguments, i):
 		default:
 			list = append(list, a)
 		}
@@ -169,14 +158,15 @@ func (b *builder) runtimeArguments(p *registry.Package, runner []string) []token
 	return b.arguments(list, true)
 }
 
-// follows tells whether the argument at i is the value of one of these flags.
-func follows(list []registry.Argument, i int, flags ...string) bool {
+// takes tells whether the argument at i is the value of the option before it.
+func (r *runner) takes(list []registry.Argument, i int) bool {
 	if i == 0 {
 		return false
 	}
 	before := list[i-1]
 	hasValue := before.Named && (before.Value != nil && *before.Value != "" || before.Default != nil)
-	return !hasValue && slices.Contains(flags, fixedWord(before))
+	o := r.option(fixedWord(before))
+	return !hasValue && o != nil && o.check != nil
 }
 
 // fixedWord is the word an argument is sure to begin with.
@@ -277,6 +267,7 @@ func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 		b.warn(fmt.Sprintf("registryBaseUrl %q is no URL; ignored", p.RegistryBaseURL))
 		return nil
 	}
+	b.checkAddress(u)
 	flag, path := "", ""
 	switch b.command {
 	case "npx", "pnpm":

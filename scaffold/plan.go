@@ -148,9 +148,11 @@ func New(server registry.Server, o Options) (*Plan, error) {
 		return nil, err
 	}
 	b.plan.Type = c.kind
-	if c.remote != nil {
+	switch {
+	case b.refuseNUL(c):
+	case c.remote != nil:
 		b.buildRemote(c.remote)
-	} else {
+	default:
 		b.buildPackage(c.pkg)
 	}
 	b.checkGiven()
@@ -177,6 +179,7 @@ type builder struct {
 	o     Options
 	alias string
 	plan  *Plan
+	pkg   *registry.Package // the chosen one, nil for a remote
 
 	vars    map[string]variable // variables of the chosen package or remote, merged by name
 	holes   map[string]string   // variable name to placeholder name, where it is not the usual one
@@ -204,6 +207,17 @@ func (b *builder) warn(s string) {
 	if !slices.Contains(b.plan.Warnings, s) {
 		b.plan.Warnings = append(b.plan.Warnings, s)
 	}
+}
+
+// refuseNUL refuses a record with a NUL character, which no argument, variable
+// or header can hold and which means something else here (see [userPart]).
+func (b *builder) refuseNUL(c *candidate) bool {
+	text, err := json.Marshal([]any{c.pkg, c.remote})
+	if err != nil || bytes.Contains(bytes.ReplaceAll(text, []byte(`\\`), nil), []byte(`\u0000`)) {
+		b.refuse("it holds a NUL character")
+		return true
+	}
+	return false
 }
 
 // refuse notes a reason that nothing overrides.

@@ -48,6 +48,8 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 			b.usage = append(b.usage, fmt.Sprintf("--header %q: not the name of a header", g.Name))
 		case b.hasHeader(g.Name):
 			b.usage = append(b.usage, fmt.Sprintf("--header %s: given twice", g.Name))
+		case config.OwnHeader(g.Name) != "" && !strings.EqualFold(g.Name, "Host"):
+			b.usage = append(b.usage, fmt.Sprintf("--header %s: it %s", g.Name, config.OwnHeader(g.Name)))
 		case g.Placeholder:
 			hole := b.hole(b.headerInput(registry.KeyValueInput{Name: g.Name}))
 			b.needs = append(b.needs, hole.needs...)
@@ -73,6 +75,15 @@ func (b *builder) headerInputs(list []registry.KeyValueInput) {
 			continue
 		case seen[lower]:
 			b.warn(fmt.Sprintf("header %s stands twice in the record; the first counts", kv.Name))
+			continue
+		case config.IsFraming(kv.Name):
+			b.refuse(fmt.Sprintf("header %s %s", kv.Name, config.OwnHeader(kv.Name)))
+			continue
+		case lower == "host":
+			b.danger(fmt.Sprintf("header %s %s", kv.Name, config.OwnHeader(kv.Name)))
+			seen[lower] = true
+		case config.OwnHeader(kv.Name) != "":
+			b.warn(fmt.Sprintf("header %s %s; left out", kv.Name, config.OwnHeader(kv.Name)))
 			continue
 		default:
 			seen[lower] = true
@@ -122,19 +133,33 @@ func (b *builder) checkURL(v value) {
 		probe = strings.ReplaceAll(probe, "${"+n+"}", "x")
 	}
 	probe = strings.ReplaceAll(probe, "$$", "$")
-	if strings.HasPrefix(v.text, "${") && !strings.HasPrefix(probe, "http") {
+	open := strings.HasPrefix(v.text, "${") && !strings.HasPrefix(probe, "http")
+	if open {
 		b.warn("the URL begins with a placeholder; give it one that begins with https://")
-		return
+		probe = "https://" + probe
 	}
 	u, err := url.Parse(probe)
 	switch {
+	case err == nil && open && u.Host != "x":
+		// What follows would turn the user's URL into one of another host.
+		b.danger(fmt.Sprintf("%q leads elsewhere than its placeholder", v.text))
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || operandFault(probe) != "":
 		b.refuse(fmt.Sprintf("%q is not the URL of a server", v.text))
+		return
 	case u.Scheme == "https":
 	case isLoopback(u.Hostname()):
 		b.warn("the URL is http, not https, on this machine")
 	default:
 		b.danger(fmt.Sprintf("%q is http, not https", v.text))
+	}
+	b.checkAddress(u)
+}
+
+// checkAddress refuses an address that leads elsewhere than it seems, or where
+// no server is.
+func (b *builder) checkAddress(u *url.URL) {
+	for _, fault := range config.AddressFaults(u) {
+		b.danger("the URL: " + fault)
 	}
 }
 

@@ -63,6 +63,9 @@ func given(pairs ...string) []scaffold.Given {
 
 type env = map[string]string
 
+// digest is one of an image.
+const digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
 // planCase is one record and what becomes of it.
 type planCase struct {
 	name    string // the server's, "a.b/thing" when empty
@@ -175,9 +178,12 @@ func TestCommandLines(t *testing.T) {
 			members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"https://npm.corp.example/a/"`),
 			o:       scaffold.Options{OfficialRegistry: true}, cmd: "npx -y fs@1.0.0",
 		},
-		"other index":      {members: pkg("pypi", "t", "1.0.0", `"registryBaseUrl":"https://pypi.corp.example"`), cmd: "uvx --index-url https://pypi.corp.example/simple/ t@1.0.0", warnings: "packages come from"},
-		"other source":     {members: pkg("nuget", "T", "1.0.0", `"registryBaseUrl":"https://nuget.corp.example/"`), cmd: "dnx --source https://nuget.corp.example/v3/index.json T@1.0.0 --yes", warnings: "packages come from"},
-		"registry in RT":   {members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"https://a.example","runtimeArguments":[{"type":"named","name":"--registry","value":"https://b.example"}]`), cmd: "npx -y --registry https://b.example fs@1.0.0"},
+		"other index":  {members: pkg("pypi", "t", "1.0.0", `"registryBaseUrl":"https://pypi.corp.example"`), cmd: "uvx --index-url https://pypi.corp.example/simple/ t@1.0.0", warnings: "packages come from"},
+		"other source": {members: pkg("nuget", "T", "1.0.0", `"registryBaseUrl":"https://nuget.corp.example/"`), cmd: "dnx --source https://nuget.corp.example/v3/index.json T@1.0.0 --yes", warnings: "packages come from"},
+		"registry in RT": {
+			members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"https://a.example","runtimeArguments":[{"type":"named","name":"--registry","value":"https://b.example"}]`),
+			o:       scaffold.Options{Force: true}, cmd: "npx -y --registry https://b.example fs@1.0.0", warnings: "npx --registry: packages would come from",
+		},
 		"registry of junk": {members: pkg("npm", "fs", "1.0.0", `"registryBaseUrl":"--prefix=/"`), cmd: "npx -y fs@1.0.0", warnings: "is no URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +255,7 @@ func TestDocker(t *testing.T) {
 		"hint of npm":        {members: pkg("oci", "docker.io/n/u", "dev", `"runtimeHint":"npx","runtimeArguments":[{"type":"named","name":"-y","value":""}]`), cmd: "docker run -i --rm docker.io/n/u:dev", warnings: `"npx" is no runner|dropped`},
 		"host from the base": {members: pkg("oci", "n/u", "1.0", `"registryBaseUrl":"https://docker.io"`), cmd: "docker run -i --rm docker.io/n/u:1.0"},
 		"a port is no tag":   {members: pkg("oci", "localhost:5000/u", "1.0", ""), cmd: "docker run -i --rm localhost:5000/u:1.0"},
-		"digest":             {members: pkg("oci", "a.io/u@sha256:abc", "1.0", ""), cmd: "docker run -i --rm a.io/u@sha256:abc"},
+		"digest":             {members: pkg("oci", "a.io/u@sha256:"+digest, "1.0", ""), cmd: "docker run -i --rm a.io/u@sha256:" + digest},
 		"no tag":             {members: pkg("oci", "a.io/u", "", ""), cmd: "docker run -i --rm a.io/u", warnings: "not pinned"},
 		"tag latest":         {members: pkg("oci", "a.io/u:latest", "", ""), cmd: "docker run -i --rm a.io/u:latest", warnings: "not pinned"},
 		"tag of another version": {
@@ -349,7 +355,7 @@ func TestHTTPPackages(t *testing.T) {
 func TestChoice(t *testing.T) {
 	all := `"packages":[{"registryType":"mcpb","identifier":"https://x/y.mcpb","transport":{"type":"stdio"}},
 	  {"registryType":"npm","identifier":"served","version":"1","transport":{"type":"sse","url":"http://localhost:1/sse"}},
-	  {"registryType":"cargo","identifier":"crate","version":"1","transport":{"type":"stdio"}},
+	  {"registryType":"cargo","identifier":"crate-mcp","version":"1","transport":{"type":"stdio"}},
 	  {"registryType":"oci","identifier":"a.io/i:1","transport":{"type":"stdio"}},
 	  {"registryType":"npm","identifier":"first","version":"1","transport":{"type":"stdio"}},
 	  {"registryType":"npm","identifier":"second","version":"1","transport":{"type":"stdio"}}],
@@ -362,7 +368,7 @@ func TestChoice(t *testing.T) {
 		"by type":                 {scaffold.Options{Package: "npm"}, "npx -y first@1"},
 		"by type, any case":       {scaffold.Options{Package: "NPM"}, "npx -y first@1"},
 		"by number":               {scaffold.Options{Package: "6"}, "npx -y second@1"},
-		"cargo":                   {scaffold.Options{Package: "cargo"}, "crate"},
+		"cargo":                   {scaffold.Options{Package: "cargo"}, "crate-mcp"},
 		"served":                  {scaffold.Options{Package: "2"}, "sse http://localhost:1/sse"},
 		"best remote":             {scaffold.Options{Remote: scaffold.AnyRemote}, "https://r.example/mcp"},
 		"first remote":            {scaffold.Options{Remote: 1}, "sse https://r.example/sse"},
@@ -415,7 +421,7 @@ func TestChoice(t *testing.T) {
 func TestTiers(t *testing.T) {
 	members := []string{
 		`{"registryType":"npm","identifier":"served","transport":{"type":"streamable-http","url":"http://localhost:1/mcp"}}`,
-		`{"registryType":"cargo","identifier":"crate","version":"1","transport":{"type":"stdio"}}`,
+		`{"registryType":"cargo","identifier":"crate-mcp","version":"1","transport":{"type":"stdio"}}`,
 		`{"registryType":"nuget","identifier":"A","version":"1"}`,
 	}
 	remotes := []string{`{"type":"sse","url":"https://r.example/sse"}`, `{"type":"streamable-http","url":"https://r.example/mcp"}`}

@@ -29,15 +29,22 @@ type value struct {
 	// plain is the text itself where nothing in it expands.
 	plain  string
 	simple bool // plain holds
+	// shape is the registry's part of the text, with [userPart] for what the
+	// user gives, now or through a placeholder.
+	shape  string
 	from   source
 	secret bool // a secret is in it, or will be
 	user   bool // something the user gave is in it
 	needs  []Requirement
 }
 
+// userPart stands in shapes for what the user gives. No text of a record has
+// one: see [builder.refuseNUL].
+const userPart = "\x00"
+
 // literal is a value of registry text.
 func literal(s string, from source) value {
-	return value{text: config.Escape(s), plain: s, simple: true, from: from}
+	return value{text: config.Escape(s), plain: s, shape: s, simple: true, from: from}
 }
 
 // input is one input with its place in the record.
@@ -140,7 +147,7 @@ func (b *builder) fromUser(in input, g Given) value {
 		b.needs = append(b.needs, v.needs...)
 		return v
 	}
-	v := value{text: userText(g.Value), from: fromUser}
+	v := value{text: userText(g.Value), shape: userPart, from: fromUser}
 	if names, _ := config.Variables(v.text); len(names) == 0 {
 		v.plain, v.simple = g.Value, true
 	}
@@ -178,6 +185,10 @@ func (b *builder) fromRegistry(in input, required bool) (value, bool) {
 	case len(in.Choices) == 1 && !in.Secret:
 		return b.template(in, in.Choices[0], required, fromChoice)
 	case required:
+		if isEveryday(in.hole) {
+			// It is set already, so that nobody would be asked.
+			in.hole = upper(b.alias) + "_" + in.hole
+		}
 		return b.hole(in), true
 	}
 	return value{}, false
@@ -185,7 +196,7 @@ func (b *builder) fromRegistry(in input, required bool) (value, bool) {
 
 // hole is the placeholder of an input.
 func (b *builder) hole(in input) value {
-	return value{text: "${" + in.hole + "}", secret: in.Secret, needs: []Requirement{requirement(in, in.hole)}}
+	return value{text: "${" + in.hole + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, in.hole)}}
 }
 
 func requirement(in input, name string) Requirement {
@@ -291,7 +302,7 @@ func declares(list []registry.KeyValueInput, name string) bool {
 // not required and hangs on an optional variable that nobody set.
 func (b *builder) template(in input, s string, required bool, from source) (out value, ok bool) {
 	out = value{from: from, simple: true, secret: false}
-	var text, plain strings.Builder
+	var text, plain, shape strings.Builder
 	last := 0
 	for _, m := range variablePattern.FindAllStringSubmatchIndex(s, -1) {
 		before, whole, name := s[last:m[0]], s[m[0]:m[1]], s[m[2]:m[3]]
@@ -299,17 +310,20 @@ func (b *builder) template(in input, s string, required bool, from source) (out 
 		b.noteDollar(in, before)
 		text.WriteString(config.Escape(before))
 		plain.WriteString(before)
+		shape.WriteString(before)
 		v, known, set := b.variable(in, name, required)
 		switch {
 		case !known:
 			b.unresolved(in, whole)
 			text.WriteString(config.Escape(whole))
 			plain.WriteString(whole)
+			shape.WriteString(whole)
 		case !set:
 			return value{}, false
 		default:
 			text.WriteString(v.text)
 			plain.WriteString(v.plain)
+			shape.WriteString(v.shape)
 			out.simple = out.simple && v.simple
 			out.secret = out.secret || v.secret
 			out.user = out.user || v.user
@@ -319,7 +333,8 @@ func (b *builder) template(in input, s string, required bool, from source) (out 
 	b.noteDollar(in, s[last:])
 	text.WriteString(config.Escape(s[last:]))
 	plain.WriteString(s[last:])
-	out.text, out.plain = text.String(), plain.String()
+	shape.WriteString(s[last:])
+	out.text, out.plain, out.shape = text.String(), plain.String(), shape.String()
 	if in.Secret {
 		out.secret = true
 	}

@@ -83,12 +83,15 @@ func TestEnvironment(t *testing.T) {
 		"beyond the record":     {members: npmEnv(`{"name":"A","default":"1"}`), o: scaffold.Options{Env: given("B=2")}, env: env{"A": "1", "B": "2"}, warnings: "knows no environment variable B"},
 		"template":              {members: npmEnv(`{"name":"A","value":"x={v}","variables":{"v":{"isRequired":true,"isSecret":true}}}`), env: env{"A": "x=${THING_V}"}, required: "THING_V"},
 		"template of one":       {members: npmEnv(`{"name":"A","value":"{v}","variables":{"v":{"isRequired":true}}}`), env: env{"A": "${A}"}, required: "A"},
-		"no name of a variable": {members: npmEnv(`{"name":"my.key","isRequired":true}`), env: env{"my.key": "${THING_MY_KEY}"}, required: "THING_MY_KEY"},
+		"no name of a variable": {members: npmEnv(`{"name":"my.key","isRequired":true}`), o: scaffold.Options{Force: true}, env: env{"my.key": "${THING_MY_KEY}"}, required: "THING_MY_KEY", warnings: "not a name that a shell takes"},
 		"twice":                 {members: npmEnv(`{"name":"A","default":"1"},{"name":"A","default":"2"}`), env: env{"A": "1"}, warnings: "stands twice"},
-		"takes over":            {members: npmEnv(`{"name":"PATH","default":"/evil"},{"name":"LD_PRELOAD","value":"x"},{"name":"Node_Options","default":"-r x"},{"name":"GIT_SSH_COMMAND","default":"x"}`), warnings: "PATH can|LD_PRELOAD can|Node_Options can|GIT_SSH_COMMAND can"},
+		"takes over, forced":    {members: npmEnv(`{"name":"LD_PRELOAD","value":"x"}`), o: scaffold.Options{Force: true}, env: env{"LD_PRELOAD": "x"}, warnings: "LD_PRELOAD makes every program load other code; allowed by --force"},
+		"an everyday variable":  {members: npmEnv(`{"name":"HOME","isRequired":true}`), env: env{"HOME": "${THING_HOME}"}, required: "THING_HOME"},
+		"harmless of a family":  {members: npmEnv(`{"name":"NODE_ENV","default":"production"},{"name":"PYTHONUNBUFFERED","value":"1"}`), env: env{"NODE_ENV": "production", "PYTHONUNBUFFERED": "1"}},
+		"an optional member":    {members: npmEnv(`{"name":"HTTPS_PROXY"}`), optional: "HTTPS_PROXY"},
+		"and asked for":         {members: npmEnv(`{"name":"HTTPS_PROXY"}`), o: scaffold.Options{Env: given("HTTPS_PROXY")}, env: env{"HTTPS_PROXY": "${HTTPS_PROXY}"}, required: "HTTPS_PROXY"},
+		"whole by the user":     {members: npmEnv(`{"name":"GIT_DIR","value":"{d}","variables":{"d":{"isRequired":true}}}`), env: env{"GIT_DIR": "${GIT_DIR}"}, required: "GIT_DIR"},
 		"but the user may":      {members: npmEnv(`{"name":"PATH","default":"/evil"}`), o: scaffold.Options{Env: given("PATH=${PATH}:/x")}, env: env{"PATH": "${PATH}:/x"}},
-		"names that are none":   {members: npmEnv(`{"name":"A=B","default":"1"},{"name":"","default":"1"}`), warnings: "cannot be the name|cannot be the name"},
-		"NUL in a value":        {members: npmEnv(`{"name":"A","default":"a\u0000b"}`), warnings: "NUL"},
 		"only choice":           {members: npmEnv(`{"name":"A","choices":["x"]}`), env: env{"A": "x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		"capability":               {docker(`{"type":"named","name":"--cap-add=","value":"ALL"}`), "--cap-add", true},
 		"the whole disk":           {docker(`{"type":"named","name":"-v","value":"/:/host"}`), "see / of", true},
 		"the whole disk, disguised": {
-			docker(`{"type":"named","name":"--volume","value":"/etc/../:/host"}`), "see / of", true,
+			docker(`{"type":"named","name":"--volume","value":"/etc/../:/host"}`), "see /etc/../ of", true,
 		},
 		"mount of the socket":  {docker(`{"type":"named","name":"--mount","value":"type=bind,source=/var/run/docker.sock,target=/s"}`), "docker.sock", true},
 		"split mount":          {docker(`{"type":"positional","value":"-v"},{"type":"positional","value":"/etc:/e"}`), "/etc", true},

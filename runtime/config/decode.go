@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,6 +140,9 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 		if reason := urlFault(e.URL); reason != "" {
 			d.fault(address.Value.StartOffset, "url: "+reason, "as in https://api.example.com/mcp")
 		}
+	}
+	if hasURL {
+		d.address(e.URL, address.Value.StartOffset)
 	}
 	if typ, ok := at["type"]; ok {
 		switch {
@@ -277,6 +281,9 @@ func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, strin
 			if reason := nameFault(at, name); reason != "" {
 				d.fault(m.Name.StartOffset, fmt.Sprintf("%s: %q %s", at, name, reason), "")
 			}
+			if at == "headers" {
+				d.header(m.Name.StartOffset, name, out)
+			}
 			if s, ok := d.text(at+"."+name, m.Value); ok {
 				out[name] = s
 				if at == "headers" && strings.ContainsAny(s, "\r\n") {
@@ -286,6 +293,52 @@ func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, strin
 		}
 		*field(e) = out
 	}
+}
+
+// header warns of a header that is not for an entry to set, and finds one that
+// is there before in other letter case: which of the two is sent would be up
+// to chance.
+func (d *decoder) header(offset int, name string, before map[string]string) {
+	for other := range before {
+		if other != name && strings.EqualFold(other, name) {
+			d.fault(offset, fmt.Sprintf("headers.%s is there twice, as %s", name, other), "remove one of the two: letter case does not count")
+		}
+	}
+	switch reason := OwnHeader(name); {
+	case reason == "":
+	case strings.EqualFold(name, "Host"):
+		d.warn(offset, "headers."+name+" "+reason, "put the host into url, unless that is what you want")
+	default:
+		d.warn(offset, "headers."+name+" "+reason+", so it is not sent", "remove it")
+	}
+}
+
+// address warns of what is odd about a URL; placeholders are taken for a part
+// of a name.
+func (d *decoder) address(text string, offset int) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if p, ok := parsePlaceholder(text[i:]); ok && text[i] == '$' {
+			b.WriteByte('x')
+			i += p.size - 1
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	u, err := url.Parse(b.String())
+	if err != nil || u.Host == "" {
+		return
+	}
+	for _, fault := range AddressFaults(u) {
+		d.warn(offset, "url: "+fault, addressRemedy(u))
+	}
+}
+
+func addressRemedy(u *url.URL) string {
+	if u.User != nil {
+		return `a password belongs in "headers", as a placeholder: "Authorization": "Basic ${CREDENTIALS}"`
+	}
+	return "write the host as it is, if it is the one you mean"
 }
 
 // nameFault says why a name cannot be that of a variable or header (RFC 9110,

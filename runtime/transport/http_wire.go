@@ -30,8 +30,8 @@ type HTTPOptions struct {
 	// client's: to the same origin only, by 307 and 308 only.
 	Client *http.Client
 	// Headers go with every request. They never replace a header that the
-	// protocol owns (Mcp-*, Content-Type, Accept, Last-Event-ID), and win over
-	// the Authorizer.
+	// protocol owns (Mcp-*, Content-Type, Accept, Last-Event-ID) or that frames
+	// a message or connection, and win over the Authorizer.
 	Headers map[string]string
 	// Handler gets what belongs to no call; nil is [runtime.NopHandler]. Its
 	// methods must not call Close.
@@ -130,12 +130,23 @@ func (w *wire) addStatic(name, value string) error {
 	switch {
 	case name == "Host":
 		w.host = value
-	case strings.HasPrefix(name, "Mcp-"), name == "Content-Type", name == "Accept", name == "Last-Event-Id", name == "Content-Length":
+	case strings.HasPrefix(name, "Mcp-"), name == "Content-Type", name == "Accept", name == "Last-Event-Id", isFraming(name):
 		w.log.Warn("configured header left out: the protocol owns it", "header", name)
 	default:
 		w.static[name] = []string{value}
 	}
 	return nil
+}
+
+// isFraming tells the headers that say where a message ends and what becomes of
+// its connection (RFC 9110, section 7.6.1; RFC 9112, section 6), by their
+// canonical names.
+func isFraming(name string) bool {
+	switch name {
+	case "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer", "Expect", "Http2-Settings":
+		return true
+	}
+	return strings.HasPrefix(name, "Proxy-")
 }
 
 // newRoundTripper makes a connection pool that lets many calls to one server
