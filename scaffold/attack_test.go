@@ -236,6 +236,9 @@ func fetchOptions() map[string]attack {
 		"--loglevel":                       "has no value, and would take the next word",
 		"--loglevel -q":                    "has no value, and would take the next word",
 		"--loglevel evil":                  "is not a value",
+		"--quiet=true":                     "takes no value",
+		"--prefer-offline=true":            "takes no value",
+		"--audit=false":                    "not among the options",
 		"--quiet=evil":                     "takes no value",
 		"-qy":                              "not among the options",
 	})

@@ -22,7 +22,7 @@ type grammar struct {
 func grammarOf(command string) grammar {
 	switch command {
 	case "npx":
-		return grammar{"-y -q --quiet -s --silent -d --verbose --prefer-offline --prefer-online --offline --ignore-scripts --audit --fund --update-notifier --progress", "--loglevel --cache -p --package --registry", false}
+		return grammar{"-y -q --quiet -s --silent -d --verbose --prefer-offline --prefer-online --offline --ignore-scripts", "--loglevel --cache -p --package --registry", false}
 	case "bunx":
 		return grammar{"--bun --silent --verbose --no-install", "-p --package", false}
 	case "pnpm":
@@ -54,7 +54,7 @@ func (g grammar) operandAt(args []string) (at int, bad string) {
 		}
 		name, _, joined := strings.Cut(w, "=")
 		switch {
-		case slices.Contains(flags, name):
+		case slices.Contains(flags, name) && (g.clusters || !joined):
 		case slices.Contains(values, name):
 			if !joined {
 				i++
@@ -146,7 +146,7 @@ func bareName(id string) string {
 func FuzzCommandLine(f *testing.F) {
 	for _, seed := range []string{
 		"-it\n--rm", "-iv\n/:/h", "--name\n-e\nA\nalpine", "-e\nA=1\n--privileged", "-p\n1:1\n--mount\nSRC=/,dst=/h", "--registry\nhttp://x",
-		"--from\nacme\nacme", "-eA=1", "--", "-", "-v=/:/h", "--network=name=host", "-qp3.12", "{v}", "-{v}", "--volume\n{v}:/x", "run\nghcr.io/acme/notes\nx",
+		"--from\nacme\nacme", "-eA=1", "--", "-", "-v=/:/h", "--network=name=host", "-qp3.12", "{v}", "-{v}", "-\xab0", "--quiet=true", "--volume\n{v}:/x", "run\nghcr.io/acme/notes\nx",
 	} {
 		for kind := range byte(8) {
 			f.Add(kind, kind%3, seed)

@@ -127,7 +127,8 @@ func (b *builder) checkOption(r *runner, tokens []token) (used int, name, reason
 			return 2, name, reason // probably its value; what it is matters no more
 		}
 		return 1, name, reason
-	case o.check == nil && joined && val != "true" && val != "false":
+	case o.check == nil && joined && !(r.clusters && matches("true|false", val)):
+		// npx makes --loglevel, warn and true of --quiet=true, and runs true.
 		return 1, name, fmt.Sprintf("takes no value such as %q", display(val))
 	case o.check == nil:
 		return 1, name, ""
@@ -151,9 +152,8 @@ func (r *runner) find(word string) (o *option, name, val string, joined bool) {
 	if o = r.option(name); o != nil || !r.clusters || strings.HasPrefix(word, "--") {
 		return o, name, val, joined
 	}
-	for i, letter := range word[1:] {
-		name = "-" + string(letter)
-		rest := word[1+i+len(string(letter)):]
+	for rest := word[1:]; rest != ""; {
+		name, rest = "-"+rest[:1], rest[1:]
 		if o = r.option(name); o == nil || o.check != nil || rest == "" {
 			return o, name, strings.TrimPrefix(rest, "="), rest != ""
 		}

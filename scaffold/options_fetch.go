@@ -13,7 +13,6 @@ func npx() *runner {
 		options: []option{
 			flag("-q", "--quiet"), flag("-s", "--silent"), flag("-d", "--verbose"),
 			flag("--prefer-offline"), flag("--prefer-online"), flag("--offline"), flag("--ignore-scripts"),
-			flag("--audit"), flag("--fund"), flag("--update-notifier"), flag("--progress"),
 			oneOf("silent|error|warn|notice|http|info|verbose|silly", "--loglevel"),
 			theUsers("--cache"),
 			ownPackage("-p", "--package"),
