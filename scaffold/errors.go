@@ -22,7 +22,7 @@ func (e *RefusedError) Error() string {
 func (e *RefusedError) Hint() string {
 	switch {
 	case e.Force:
-		return "--force adds it all the same"
+		return "add --force adds it all the same"
 	case e.Website != "":
 		return "its publisher explains at " + e.Website
 	}

@@ -95,7 +95,7 @@ func containerEnv(_ *builder, spec string) string {
 func volume(b *builder, spec string) string {
 	parts := strings.Split(spec, ":")
 	if len(parts) == 1 {
-		parts = []string{"", spec} // a volume of its own
+		parts = []string{userPart, spec} // a volume of its own, which shows nothing of this machine
 	}
 	const mode = `(ro|rw|z|Z|cached|delegated|consistent|nocopy)`
 	if len(parts) > 3 || len(parts) == 3 && parts[2] != userPart && !matches(mode+`(,`+mode+`)*`, parts[2]) {
@@ -104,7 +104,7 @@ func volume(b *builder, spec string) string {
 	if !matches(inside, target(parts[1])) {
 		return fmt.Sprintf("%q is no path in a container", display(parts[1]))
 	}
-	return seen(b, parts[0], parts[0] == "")
+	return seen(b, parts[0])
 }
 
 // target is a path in a container, whose whole may be the user's.
@@ -118,9 +118,9 @@ func target(s string) string {
 // seen checks what a container sees: a place that the user gave, or a named
 // volume. A part of the user's is not enough, since the rest decides where it
 // leads.
-func seen(b *builder, src string, none bool) string {
+func seen(b *builder, src string) string {
 	switch {
-	case none, src == userPart:
+	case src == userPart:
 		return ""
 	case matches(`[A-Za-z0-9][A-Za-z0-9_.-]+`, src):
 		b.warn(fmt.Sprintf("the container uses the volume %s, as every container may that names it", src))
@@ -164,7 +164,7 @@ func mount(b *builder, spec string) string {
 		if kind == "bind" && src != userPart {
 			return fmt.Sprintf("the container would see %s of this machine, which the user did not name", display(src))
 		}
-		if reason := seen(b, src, false); reason != "" {
+		if reason := seen(b, src); reason != "" {
 			return reason
 		}
 	}

@@ -175,7 +175,8 @@ func TestTheUsersOwn(t *testing.T) {
 		"an everyday place": {image(asked("-v", "{AUTH_SOCK}:/s", "AUTH_SOCK")), scaffold.Options{Alias: "ssh"}, "docker run -i --rm -v ${SSH_SSH_AUTH_SOCK}:/s ghcr.io/acme/notes:1.2.3"},
 		"an everyday name of a variable": {
 			pkg("oci", "ghcr.io/acme/notes:1.2.3", "", runArgs(`{"type":"named","name":"-v","value":"{HOME}:/h"}`)+`,"environmentVariables":[{"name":"HOME","isRequired":true}]`),
-			scaffold.Options{Alias: "a"}, "docker run -i --rm -v ${A_HOME}:/h -e HOME ghcr.io/acme/notes:1.2.3",
+			scaffold.Options{Alias: "a"},
+			"docker run -i --rm -v ${A_HOME}:/h -e HOME ghcr.io/acme/notes:1.2.3",
 		},
 	} {
 		p, err := scaffold.New(parse(t, "a.b/thing", c.members), c.o)

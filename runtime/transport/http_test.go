@@ -123,6 +123,9 @@ func TestHTTPHeaders(t *testing.T) {
 			})
 			cl := newHTTP(t, s.URL, transport.HTTPOptions{Headers: map[string]string{
 				"Authorization": "Bearer k", "x-other": "1", "mcp-session-id": "evil", "Accept": "evil", "content-type": "evil", "MCP-Protocol-Version": "evil", "mcp-name": "evil",
+				// What frames a message or its connection is the connection's.
+				"content-length": "3", "Transfer-Encoding": "chunked", "connection": "close", "Keep-Alive": "evil", "upgrade": "h2c", "TE": "trailers",
+				"Trailer": "X", "Expect": "100-continue", "Proxy-Authorization": "evil", "proxy-connection": "evil", "HTTP2-Settings": "evil",
 			}})
 			n := 1
 			if c.session {
@@ -146,6 +149,8 @@ func TestHTTPHeaders(t *testing.T) {
 			}
 			always := headers{
 				"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Authorization": "Bearer k", "X-Other": "1", "Accept-Encoding": "",
+				"Transfer-Encoding": "", "Connection": "", "Keep-Alive": "", "Upgrade": "", "Te": "", "Trailer": "", "Expect": "",
+				"Proxy-Authorization": "", "Proxy-Connection": "", "Http2-Settings": "",
 			}
 			for k, want := range always {
 				if got := strings.Join(h[k], "|"); got != want {

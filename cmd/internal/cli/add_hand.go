@@ -100,8 +100,18 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 		return nil, err
 	}
 	plan := &scaffold.Plan{Entry: entry, Type: "remote", Reference: target}
-	if u, err := url.Parse(target); err == nil && u.Scheme == "http" && !loopback(u.Hostname()) {
-		plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
+	if u, err := url.Parse(target); err == nil {
+		if u.Scheme == "http" && !loopback(u.Hostname()) {
+			plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
+		}
+		for _, fault := range config.AddressFaults(u) {
+			plan.Warnings = append(plan.Warnings, "the URL: "+fault)
+		}
+	}
+	for _, h := range c.o.headers.givenFlag {
+		if reason := config.OwnHeader(h.Name); reason != "" {
+			plan.Warnings = append(plan.Warnings, "header "+h.Name+" "+reason)
+		}
 	}
 	return &addition{plan: plan, title: target, byHand: true}, nil
 }

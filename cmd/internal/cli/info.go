@@ -51,7 +51,11 @@ func (a *app) info(ctx context.Context, arg string, pre bool) error {
 	}
 	plan, refused := rec.planFor(scaffold.Options{})
 	if refused != nil {
-		plan = &scaffold.Plan{Warnings: append([]string{refused.Error()}, rec.notes...)}
+		text := refused.Error()
+		if hint := hintOf(refused); hint != "" {
+			text += " (" + hint + ")"
+		}
+		plan = &scaffold.Plan{Warnings: append([]string{text}, rec.notes...)}
 	}
 	if a.ui.WantJSON() {
 		meta := rec.record.Meta.Raw
