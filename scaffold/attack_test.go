@@ -188,6 +188,8 @@ func containerOptions() map[string]attack {
 	out["docker, an option from a variable"] = attack{image(`{"type":"positional","value":"{x}","isRequired":true,"variables":{"x":{"default":"--privileged"}}}`), "all of this machine", false}
 	out["docker, a word from the environment"] = attack{image(`{"type":"positional","valueHint":"options","isRequired":true}`), `stands before the package`, false}
 	out["docker, an option by its default"] = attack{image(`{"type":"named","name":"--pid","default":"host"}`), "namespace of this machine", false}
+	out["docker, an option with a line break"] = attack{image(words("--x\ny\u202e")), `"--x\ny\u202e": not among the options`, false}
+	out["docker, a long option"] = attack{image(words("--" + strings.Repeat("x", 5000))), `xxx…: not among the options`, false}
 	out["docker, an empty word"] = attack{image(words("")), "stands before the package", false}
 	return out
 }
@@ -363,14 +365,14 @@ func badVariables() map[string]attack {
 		"PATH Path path":                                       "decides which programs run",
 		"MCPCTL_CONFIG MCPCTL_ALLOW_INSECURE_HTTP mcpctl_home": "is a setting of mcpctl",
 	} {
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			out["variable "+name] = attack{npmEnv(`{"name":"` + name + `","value":"x"}`), "environment variable " + name + " " + reason, false}
 		}
 	}
-	for _, name := range []string{"my.key", "1A", "A-B", "BASH_FUNC_x%%", "É", "A[0]", "A(x86)", "A;B"} {
-		out["variable "+name] = attack{npmEnv(`{"name":"` + name + `","value":"x"}`), "not a name that a shell takes", false}
+	for _, name := range []string{"my.key", "1A", "A-B"} {
+		out["variable "+name] = attack{npmEnv(`{"name":"` + name + `","value":"x"}`), "a name that no shell takes", false}
 	}
-	for _, name := range []string{"A B", `A\nB`, `A\tB`, "A=B", "", `\u001b[2J`, `A\u2028`, ` A`} {
+	for _, name := range []string{"A B", `A\nB`, `A\tB`, "A=B", "", "BASH_FUNC_x%%", "É", "A[0]", "A(x86)", "A;B", "$(id)", "-v", "NPM_\u202e", `\u001b[2J`, `A\u2028`, ` A`} {
 		out["variable "+name] = attack{npmEnv(`{"name":"` + name + `","value":"x"}`), "cannot be the name of an environment variable", true}
 	}
 	for name, list := range map[string]string{
@@ -459,7 +461,7 @@ func TestAttacks(t *testing.T) {
 					t.Fatal("it is added")
 				}
 				text := refused.Error()
-				if !strings.Contains(text, a.reason) || strings.ContainsAny(text, "\n\x00") {
+				if !strings.Contains(text, a.reason) || strings.ContainsAny(text, "\n\x00\u202e") || len(text) > 1000 {
 					t.Errorf("got %q, want one line with %q", text, a.reason)
 				}
 				if refused.Force == a.hard {

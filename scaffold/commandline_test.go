@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -43,53 +44,83 @@ func grammarOf(command string) grammar {
 	}
 }
 
-// operandAt reads a command line as its runner does and gives the first word
-// that is no option; bad is an option that is not allowed.
-func (g grammar) operandAt(args []string) (at int, bad string) {
+// setting is one option of a command line, with its value.
+type setting struct{ name, val string }
+
+// read reads a command line as its runner does and gives its options and the
+// first word that is none; bad is an option that is not allowed.
+func (g grammar) read(args []string) (options []setting, operand, bad string) {
 	flags, values := strings.Fields(g.flags), strings.Fields(g.values)
 	for i := 0; i < len(args); i++ {
 		w := args[i]
 		if !strings.HasPrefix(w, "-") {
-			return i, ""
+			return options, w, ""
 		}
-		name, _, joined := strings.Cut(w, "=")
+		name, val, joined := strings.Cut(w, "=")
 		switch {
 		case slices.Contains(flags, name) && (g.clusters || !joined):
+			continue
 		case slices.Contains(values, name):
-			if !joined {
-				i++
-			}
 		case g.clusters && !strings.HasPrefix(w, "--"):
-			for j := 1; j < len(w); j++ {
-				switch letter := "-" + w[j:j+1]; {
-				case slices.Contains(flags, letter):
-					continue
-				case !slices.Contains(values, letter):
-					return -1, w
-				case j == len(w)-1:
-					i++
-				}
-				break
+			j := 1
+			for j < len(w)-1 && slices.Contains(flags, "-"+w[j:j+1]) {
+				j++
 			}
+			if name = "-" + w[j:j+1]; slices.Contains(flags, name) {
+				continue
+			}
+			if !slices.Contains(values, name) {
+				return nil, "", w
+			}
+			val, joined = strings.TrimPrefix(w[j+1:], "="), j < len(w)-1
 		default:
-			return -1, w
+			return nil, "", w
 		}
+		if !joined {
+			if i++; i == len(args) {
+				return nil, "", w + " without a value"
+			}
+			val = args[i]
+		}
+		options = append(options, setting{name, val})
 	}
-	return -1, "no operand"
+	return nil, "", "no operand"
 }
 
-// hostMount finds a mount whose source is not one placeholder or a volume.
-var namedVolume = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]+$`)
+// hostPath tells a source that is neither one placeholder nor a volume's name.
+func hostPath(src string) bool {
+	names, _ := config.Variables(src)
+	whole := len(names) == 1 && src == "${"+names[0]+"}"
+	return !whole && !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]+$`).MatchString(src)
+}
+
+// showsTheMachine tells an option that shows a container what nobody named.
+func showsTheMachine(o setting) bool {
+	switch o.name {
+	case "-v", "--volume":
+		src, _, two := strings.Cut(o.val, ":")
+		return two && hostPath(src)
+	case "--mount":
+		for part := range strings.SplitSeq(strings.ReplaceAll(o.val, `"`, ""), ",") {
+			key, src, _ := strings.Cut(strings.ToLower(part), "=")
+			if key != "readonly" && strings.Contains(key, "opt") || (key == "src" || key == "source") && hostPath(src) {
+				return true
+			}
+		}
+	case "--network", "--net":
+		return strings.ContainsAny(o.val, ":=/")
+	}
+	return false
+}
 
 // checkCommandLine holds what is true of every command line that a record gave
-// without --force: no option but those of the list, and the first other word
-// is the record's own package.
+// without --force: no option but those of the list, nothing of the machine
+// that nobody named, and the first other word is the record's own package.
 func checkCommandLine(t *testing.T, s *registry.Server, p *scaffold.Plan) {
 	t.Helper()
 	var e struct {
 		Command string
 		Args    []string
-		Env     map[string]string
 	}
 	if err := json.Unmarshal(p.Entry, &e); err != nil {
 		t.Fatal(err)
@@ -100,36 +131,26 @@ func checkCommandLine(t *testing.T, s *registry.Server, p *scaffold.Plan) {
 	}
 	command, rest := argv[0], argv[1:]
 	switch command {
-	case "docker", "podman", "nerdctl":
-		if len(rest) == 0 || rest[0] != "run" {
+	case "docker", "podman", "nerdctl", "pnpm", "yarn":
+		if len(rest) == 0 || rest[0] != "run" && rest[0] != "dlx" {
 			t.Fatalf("%q does not run anything", argv)
 		}
-		rest = rest[1:]
-	case "pnpm", "yarn":
 		rest = rest[1:]
 	case "npx", "bunx", "uvx", "dnx":
 	default:
 		return // a remote or an installed program
 	}
-	at, bad := grammarOf(command).operandAt(rest)
+	options, operand, bad := grammarOf(command).read(rest)
 	if bad != "" {
 		t.Fatalf("%q holds %q", argv, bad)
 	}
-	operand := strings.ReplaceAll(rest[at], "$$", "$")
+	operand = strings.ReplaceAll(operand, "$$", "$")
 	if !slices.ContainsFunc(s.Packages, func(p registry.Package) bool { return strings.Contains(operand, bareName(p.Identifier)) }) {
 		t.Errorf("%q runs %q, which is no package of the record", argv, operand)
 	}
-	for i, w := range rest[:at] {
-		if spec, ok := strings.CutPrefix(w, "-v="); ok || i > 0 && (rest[i-1] == "-v" || rest[i-1] == "--volume") {
-			if !ok {
-				spec = w
-			}
-			src, _, two := strings.Cut(spec, ":")
-			names, _ := config.Variables(src)
-			whole := len(names) == 1 && src == "${"+names[0]+"}"
-			if two && !whole && !namedVolume.MatchString(src) {
-				t.Errorf("%q mounts %q", argv, src)
-			}
+	for _, o := range options {
+		if showsTheMachine(o) {
+			t.Errorf("%q: %s %s", argv, o.name, o.val)
 		}
 	}
 }
@@ -185,7 +206,7 @@ func FuzzCommandLine(f *testing.F) {
 		}
 		s := registry.Server{Name: "a.b/thing", Version: "1", Packages: []registry.Package{p}}
 		plan, err := scaffold.New(s, scaffold.Options{})
-		if err == nil {
+		if err == nil && utf8.ValidString(text) { // as every document is
 			checkPlan(t, &s, plan)
 			checkCommandLine(t, &s, plan)
 		}

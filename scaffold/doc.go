@@ -9,5 +9,8 @@
 // What a registry serves was written by strangers. Its text never expands: a
 // dollar is written so that reading the entry gives it back, and the only
 // placeholders in an entry are those this package made and those the user
-// typed. What could take over the machine is refused ([RefusedError]).
+// typed. What it may set is on lists: the options of each runner, with the
+// values they may have; names and versions by their registry's grammar; mounts
+// that the user names; variables that choose no program, code or address. The
+// rest is refused ([RefusedError]) unless the user forces it.
 package scaffold

@@ -44,11 +44,11 @@ func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
 		return false
 	}
 	switch fault := family(kv.Name); {
-	case !isEnvironmentName(kv.Name):
+	case !matches(`[A-Za-z0-9_][A-Za-z0-9_.-]*`, kv.Name):
 		b.refuse(fmt.Sprintf("%q cannot be the name of an environment variable", kv.Name))
 		return false
 	case !isVariableName(kv.Name):
-		b.danger(fmt.Sprintf("environment variable %q: not a name that a shell takes, and so not one that a server needs", kv.Name))
+		b.danger(fmt.Sprintf("environment variable %q has a name that no shell takes, so few servers mean it", kv.Name))
 	case fault != "" && v.shape != userPart:
 		b.danger("environment variable " + kv.Name + " " + fault)
 	}

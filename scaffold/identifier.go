@@ -40,8 +40,8 @@ const longestName = 255
 // identifierFault says why a package's identifier and version are not of
 // their registry, "" where they are.
 func identifierFault(p *registry.Package) string {
-	if len(p.Identifier) > longestName {
-		return "the identifier is longer than any of its registry"
+	if len(p.Identifier) > longestName || len(p.Version) > longestName {
+		return "the identifier or the version is longer than any of its registry"
 	}
 	if p.RegistryType == "oci" {
 		if ref, _ := image(p); !matches(ociName+ociTag, ref) || localImage(ref) {

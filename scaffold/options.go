@@ -75,8 +75,15 @@ func matches(pattern, s string) bool {
 	return regexp.MustCompile(`(?s)\A(?:` + pattern + `)\z`).MatchString(s)
 }
 
-// display is a text with an ellipsis for what the user gives.
-func display(s string) string { return strings.ReplaceAll(s, userPart, "…") }
+// display is a text with an ellipsis for what the user gives, cut where it is
+// long.
+func display(s string) string {
+	const longest = 200
+	if s = strings.ReplaceAll(s, userPart, "…"); len(s) > longest {
+		s = s[:longest] + "…"
+	}
+	return s
+}
 
 // runners are the programs that may run a type, by runtimeHint; "" is the
 // usual one. A hint that is not among them is ignored, never run.
@@ -101,10 +108,22 @@ func (b *builder) checkOptions(r *runner, tokens []token) {
 	for len(tokens) > 0 {
 		used, name, reason := b.checkOption(r, tokens)
 		if reason != "" {
-			b.danger(strings.TrimSpace(r.command[0]+" "+display(name)) + ": " + reason)
+			b.danger(strings.TrimSpace(r.command[0]+" "+shortName(name)) + ": " + reason)
 		}
 		tokens = tokens[used:]
 	}
+}
+
+// shortName is the name of an option for a message of one line.
+func shortName(s string) string {
+	const longest = 60
+	if s = display(s); len(s) > longest {
+		s = s[:longest] + "…"
+	}
+	if !matches(`[!-~…]*`, s) {
+		return fmt.Sprintf("%q", s)
+	}
+	return s
 }
 
 // checkOption checks the first option of a command line and gives the number

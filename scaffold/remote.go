@@ -124,7 +124,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// checkURL refuses what is no URL, and http to another machine.
+// checkURL refuses what is no URL, http to another machine, and an address that
+// is odd.
 func (b *builder) checkURL(v value) {
 	// Placeholders become a word that is as good as any in their places.
 	probe := v.text

@@ -15,7 +15,7 @@ func AddressFaults(u *url.URL) []string {
 	var out []string
 	host := u.Hostname()
 	if u.User != nil {
-		out = append(out, fmt.Sprintf("a user stands before the host, which is %s", host))
+		out = append(out, fmt.Sprintf("a user stands before the host, which is %s", asciiHost(host)))
 	}
 	if ascii := asciiHost(host); ascii != host {
 		out = append(out, fmt.Sprintf("the host is not ASCII and may look like another; it is %s", ascii))

@@ -30,12 +30,12 @@ func punycode(label []rune) string {
 		base, tMin, tMax, skew, damp = 36, 1, 26, 38, 700
 		digits                       = "abcdefghijklmnopqrstuvwxyz0123456789"
 	)
-	var out []byte
-	for _, r := range label {
+	out := []byte(strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf {
-			out = append(out, byte(r))
+			return r
 		}
-	}
+		return -1
+	}, string(label)))
 	done, basic := len(out), len(out)
 	if basic > 0 {
 		out = append(out, '-')
