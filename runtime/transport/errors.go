@@ -22,6 +22,18 @@ import (
 // again (2025-11-25, Streamable HTTP, Session Management).
 var ErrSessionExpired = errors.New("the session has expired")
 
+// errSessionForgotten is [ErrSessionExpired] for a request that was not sent,
+// because the server has forgotten the session and there is no new one yet.
+type errSessionForgotten struct{}
+
+func (errSessionForgotten) Error() string { return ErrSessionExpired.Error() }
+func (errSessionForgotten) Is(target error) bool {
+	return target == ErrSessionExpired || target == runtime.ErrNotSent
+}
+
+// SessionExpired reports true, for packages that look for it by this method.
+func (errSessionForgotten) SessionExpired() bool { return true }
+
 // StatusError is an HTTP answer with a status that is not a success.
 type StatusError struct {
 	Status int

@@ -47,6 +47,7 @@ type HTTP struct {
 
 	mu        sync.Mutex // guards the rest
 	session   string
+	forgotten bool            // by the server, and no handshake has succeeded since
 	version   string          // of the latest legacy message after initialize
 	listener  *listener       // the stream of Listen; nil for none
 	listening context.Context //nolint:containedctx // of the latest Listen: a new session has a stream again
@@ -134,7 +135,9 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 	header, session := t.usual(x.req)
 	whole := header != nil
 	if !whole {
-		header, session = t.headers(x.req)
+		if header, session, err = t.headers(x.req); err != nil {
+			return nil, nil, err
+		}
 	}
 	x.session = session
 	if modern {
@@ -172,29 +175,35 @@ func (t *HTTP) usual(req *runtime.Request) (_ http.Header, session string) {
 	return nil, ""
 }
 
-// headers are those of any message under the request's version, in a map of its
-// own, and the session among them, "" for none.
-func (t *HTTP) headers(req *runtime.Request) (_ http.Header, session string) {
-	h := make(http.Header, ownHeaders+len(req.Mirror))
-	if req.Method == methodInitialize {
-		return h, ""
-	}
-	modern := isModern(req.Version)
-	if modern || req.Version >= firstVersionHeader {
-		h[headerVersion] = []string{req.Version}
-	}
-	if modern {
-		return h, ""
+// headers returns those of a message of ours in the session in use, in a map of
+// its own, and the session among them, "" for none. Between ResetSession and the
+// end of the next handshake a message of the handshake era has no session: it
+// gets [errSessionForgotten], and must not be sent.
+func (t *HTTP) headers(req *runtime.Request) (_ http.Header, session string, err error) {
+	if req.Method == methodInitialize || isModern(req.Version) {
+		return sessionHeaders(req, ""), "", nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.forgotten && req.Method != methodInitialized {
+		return nil, "", errSessionForgotten{}
+	}
 	if req.Version != "" {
 		t.version = req.Version
 	}
-	if t.session != "" {
-		h[headerSession] = []string{t.session}
+	return sessionHeaders(req, t.session), t.session, nil
+}
+
+// sessionHeaders returns the headers of a message in a session, "" for none.
+func sessionHeaders(req *runtime.Request, session string) http.Header {
+	h := make(http.Header, ownHeaders+len(req.Mirror))
+	if req.Method != methodInitialize && req.Version >= firstVersionHeader {
+		h[headerVersion] = []string{req.Version}
 	}
-	return h, t.session
+	if session != "" {
+		h[headerSession] = []string{session}
+	}
+	return h
 }
 
 // noteSession keeps the session that initialize was answered with, and ends
@@ -231,7 +240,7 @@ func (t *HTTP) abandon(caller context.Context, x *exchange) {
 		ctx, cancel := context.WithTimeout(ctx, cancelTime)
 		defer cancel()
 		req := &runtime.Request{Method: methodCancelled, Params: params, Version: x.req.Version}
-		if err := t.post(ctx, req, notificationBody(req.Method, req.Params)); err != nil {
+		if err := t.notify(ctx, req); err != nil {
 			t.w.log.Debug("cancel notice not delivered", "err", err)
 		}
 	})
@@ -251,10 +260,13 @@ func (t *HTTP) Notify(ctx context.Context, req *runtime.Request) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(t.life.ctx, cancel)()
-	err := t.post(inner, req, notificationBody(req.Method, req.Params))
+	err := t.notify(inner, req)
 	switch {
 	case err == nil:
 		if req.Method == methodInitialized {
+			t.mu.Lock()
+			t.forgotten = false
+			t.mu.Unlock()
 			t.listenAgain()
 		}
 		return nil
@@ -266,13 +278,20 @@ func (t *HTTP) Notify(ctx context.Context, req *runtime.Request) error {
 	return err
 }
 
-// post sends what has no answer: a notification, or an answer of ours. Req
-// gives version and mirrored headers.
-func (t *HTTP) post(ctx context.Context, req *runtime.Request, body []byte) error {
-	header, session := t.headers(req)
+// notify posts a notification in the session in use.
+func (t *HTTP) notify(ctx context.Context, req *runtime.Request) error {
+	header, session, err := t.headers(req)
+	if err != nil {
+		return err
+	}
 	if isModern(req.Version) {
 		mirror(header, req.Mirror)
 	}
+	return t.post(ctx, header, session, notificationBody(req.Method, req.Params))
+}
+
+// post sends what has no answer: a notification, or an answer of ours.
+func (t *HTTP) post(ctx context.Context, header http.Header, session string, body []byte) error {
 	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, body: body})
 	if err != nil {
 		return err
@@ -312,12 +331,14 @@ func (t *HTTP) SessionID() string {
 }
 
 // ResetSession forgets the session, and ends the stream of [HTTP.Listen] with
-// it, before initialize is sent again. Once notifications/initialized is sent,
+// it, before initialize is sent again. Until notifications/initialized is sent,
+// other requests of the handshake era fail with [ErrSessionExpired] and
+// [runtime.ErrNotSent]: the server would refuse them for want of a session. Then
 // the stream is opened for the new session. The server is not told: it is the
 // one that forgot it first.
 func (t *HTTP) ResetSession() {
 	t.mu.Lock()
-	t.session, t.version = "", ""
+	t.session, t.version, t.forgotten = "", "", true
 	l := t.listener
 	t.listener = nil
 	t.mu.Unlock()

@@ -189,7 +189,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 		}
 		heard = true
 		for i := range messages {
-			t.takeFree(l.version, &messages[i])
+			t.takeFree(l.version, l.session, &messages[i])
 		}
 	}
 }

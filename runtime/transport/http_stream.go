@@ -126,19 +126,20 @@ func (t *HTTP) take(x *exchange, m *message) {
 	t.in.request(aborted, x.req, m, func(body []byte) {
 		undo()
 		stop()
-		t.reply(x.req, body)
+		t.reply(x.req, x.session, body)
 	})
 }
 
-// reply posts the answer to a request of the server.
-func (t *HTTP) reply(call *runtime.Request, body []byte) {
+// reply posts the answer to a request of the server, in the session that it was
+// asked in: in a later one its id may be another question's.
+func (t *HTTP) reply(call *runtime.Request, session string, body []byte) {
 	req := &runtime.Request{Method: call.Method, Version: call.Version}
 	if call.Method == methodInitialize {
-		req = &runtime.Request{} // in its session, though not under a version yet
+		req.Version = "" // in its session, though not under a version yet
 	}
 	ctx, cancel := context.WithTimeout(t.life.ctx, replyTime)
 	defer cancel()
-	if err := t.post(ctx, req, body); err != nil {
+	if err := t.post(ctx, sessionHeaders(req, session), session, body); err != nil {
 		t.w.log.Warn("answer to the server not delivered", "err", err)
 	}
 }
@@ -259,13 +260,13 @@ func (t *HTTP) rest(x *exchange, rd *sse.Reader, body io.ReadCloser) {
 			continue
 		}
 		for i := range messages {
-			t.takeFree(x.req.Version, &messages[i])
+			t.takeFree(x.req.Version, x.session, &messages[i])
 		}
 	}
 }
 
-// takeFree delivers a message that belongs to no call.
-func (t *HTTP) takeFree(version string, m *message) {
+// takeFree delivers a message of a session that belongs to no call.
+func (t *HTTP) takeFree(version, session string, m *message) {
 	switch {
 	case m.isAnswer():
 		t.w.log.Debug("late answer dropped")
@@ -274,7 +275,7 @@ func (t *HTTP) takeFree(version string, m *message) {
 	case isModern(version):
 		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
 	default:
-		t.in.request(t.life.ctx, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, body) })
+		t.in.request(t.life.ctx, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, session, body) })
 	}
 }
 
@@ -289,11 +290,9 @@ func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause erro
 		if err := deadline.Pause(x.ctx, wait); err != nil {
 			return nil, err
 		}
-		header, _ := t.headers(&runtime.Request{Version: x.req.Version})
+		// The call's own session: in a later one, the id is another stream's.
+		header := sessionHeaders(&runtime.Request{Version: x.req.Version}, x.session)
 		header[headerLastID] = []string{lastID}
-		if x.session != "" { // the call's own: in a later one, the id is another stream's
-			header[headerSession] = []string{x.session}
-		}
 		resp, _, err := t.w.do(x.ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
 		if err != nil {
 			if x.ctx.Err() != nil {

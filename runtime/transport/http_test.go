@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -270,27 +271,115 @@ func TestHTTPSession(t *testing.T) {
 	}
 }
 
+// TestHTTPResetSession: between a lost session and the end of the handshake for
+// the next one nothing goes out without a session.
 func TestHTTPResetSession(t *testing.T) {
+	var sessions atomic.Int64
 	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
 		if p.Method == "initialize" {
-			w.Header().Set("Mcp-Session-Id", "one")
+			w.Header().Set("Mcp-Session-Id", strconv.FormatInt(sessions.Add(1), 10))
+		}
+		if p.ID == "" {
+			w.WriteHeader(http.StatusAccepted)
+			return
 		}
 		writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
 	})
 	c := newHTTP(t, s.URL, transport.HTTPOptions{})
-	for _, method := range []string{"initialize", "a"} {
-		if _, err := c.Call(t.Context(), &runtime.Request{Method: method}); err != nil {
+	call := func(method, version string) error {
+		_, err := c.Call(t.Context(), &runtime.Request{Method: method, Version: version})
+		return err
+	}
+	tell := func(method string) error {
+		return c.Notify(t.Context(), &runtime.Request{Method: method, Version: legacy})
+	}
+	unsent := func(when string, err error) {
+		t.Helper()
+		lost, ok := errors.AsType[interface {
+			error
+			SessionExpired() bool
+		}](err)
+		if !ok || !lost.SessionExpired() || !errors.Is(err, transport.ErrSessionExpired) || !errors.Is(err, runtime.ErrNotSent) {
+			t.Errorf("%s: got %v, want an expired session and nothing sent", when, err)
+		}
+	}
+	sent := func(when string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+	}
+	sent("first handshake", call("initialize", ""))
+	sent("first handshake", tell("notifications/initialized"))
+	sent("first session", call("a", legacy))
+	c.ResetSession()
+	unsent("after the reset", call("b", legacy))
+	unsent("after the reset", tell("notifications/b"))
+	sent("of the stateless era", call("c", modern))
+	sent("second handshake", call("initialize", ""))
+	unsent("in the middle of the handshake", call("d", legacy))
+	sent("second handshake", tell("notifications/initialized"))
+	sent("second session", call("e", legacy))
+
+	var got []string
+	for _, p := range s.requests(t, 7) {
+		got = append(got, p.Method+" "+p.Header.Get("Mcp-Session-Id"))
+	}
+	want := []string{"initialize ", "notifications/initialized 1", "a 1", "c ", "initialize ", "notifications/initialized 2", "e 2"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
+}
+
+// TestHTTPAnswersInTheSessionOfTheQuestion: a server may use an id again in a
+// new session, so an answer never goes to a later one.
+func TestHTTPAnswersInTheSessionOfTheQuestion(t *testing.T) {
+	var sessions atomic.Int64
+	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
+		switch {
+		case p.Method == "initialize":
+			w.Header().Set("Mcp-Session-Id", strconv.FormatInt(sessions.Add(1), 10))
+			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
+		case p.Method == "a":
+			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})
+	asked, answer := make(chan struct{}), make(chan struct{})
+	c := newHTTP(t, s.URL, transport.HTTPOptions{Handler: slowRoots{asked: asked, answer: answer}})
+	handshake := func() {
+		t.Helper()
+		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c.ResetSession()
-	if _, err := c.Call(t.Context(), &runtime.Request{Method: "b"}); err != nil {
+	handshake()
+	if _, err := c.Call(t.Context(), &runtime.Request{Method: "a", Version: legacy}); err != nil {
 		t.Fatal(err)
 	}
-	seen := s.requests(t, 3)
-	if a, b := seen[1].Header.Get("Mcp-Session-Id"), seen[2].Header.Get("Mcp-Session-Id"); a != "one" || b != "" {
-		t.Errorf("got %q before and %q after", a, b)
+	<-asked
+	c.ResetSession()
+	handshake()
+	close(answer)
+	if last := s.requests(t, 6)[5]; last.ID != "7" || last.Header.Get("Mcp-Session-Id") != "1" {
+		t.Errorf("the answer %s went to session %q, want %q", last.Body, last.Header.Get("Mcp-Session-Id"), "1")
 	}
+}
+
+// slowRoots answers a question once it is told to.
+type slowRoots struct {
+	runtime.NopHandler
+	asked, answer chan struct{}
+}
+
+func (s slowRoots) Request(context.Context, *runtime.Request, string, json.RawMessage) (json.RawMessage, error) {
+	close(s.asked)
+	<-s.answer
+	return json.RawMessage(`{"roots":[]}`), nil
 }
 
 // TestHTTPClosePending: Close ends calls that wait, whatever they wait for.
