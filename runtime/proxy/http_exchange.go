@@ -60,6 +60,10 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		return
 	}
 	if method == "initialize" {
+		if s != nil {
+			write(w, http.StatusBadRequest, frame(nil, m.ID.Of(body), failed(method, errInitialized)))
+			return
+		}
 		h.initialize(w, r, x, body, m)
 		return
 	}
@@ -120,11 +124,9 @@ func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchan
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
 			return
 		}
-		s.peer.introduce(body, m)
-		s.peer.greeted(greeting(body, m))
+		_ = s.peer.meet(body, m) // the session is new
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}
-	x.session = nil // it is none of a session's: whoever names one begins anew
 	x.finish(frame(nil, m.ID.Of(body), a))
 	h.await(w, r, x)
 }

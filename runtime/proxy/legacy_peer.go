@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -53,10 +54,23 @@ func newPeer(push func(frame []byte) error) *peer {
 	return p
 }
 
-// greeted notes what initialize has settled.
-func (p *peer) greeted(version string, capabilities json.RawMessage) {
-	p.terms.Store(&terms{version, capabilities})
+// meet notes what an initialize request settles, and who the client says it is. A
+// session has one: another would replace what the client has declared, so it gets
+// an error, as in the official SDKs. A request that is refused for another reason
+// settles nothing.
+func (p *peer) meet(line []byte, m *rawjson.Message) error {
+	if claim, ok := rawjson.String(line, m.MetaVersion); ok && !slices.Contains(versions(), claim) {
+		return nil // Proxy.serve refuses it
+	}
+	version, capabilities := greeting(line, m)
+	if !p.terms.CompareAndSwap(nil, &terms{version, capabilities}) {
+		return errInitialized
+	}
+	p.introduce(line, m)
+	return nil
 }
+
+var errInitialized = &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "the session is initialized already: a new one begins without Mcp-Session-Id, or on a new connection"}
 
 // settled gives what initialize has settled; "" and nil before it.
 func (p *peer) settled() (version string, capabilities json.RawMessage) {

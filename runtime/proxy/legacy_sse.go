@@ -339,8 +339,10 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 		s.answer(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
 		return
 	case method == "initialize":
-		s.peer.introduce(body, m)
-		s.peer.greeted(greeting(body, m)) // before the next message is read
+		if err := s.peer.meet(body, m); err != nil { // before the next message is read
+			s.answer(frame(nil, id, failed(method, err)))
+			return
+		}
 	case method == "tools/call":
 		conn, taken, err := s.f.p.quick(body, m, s, time.Now())
 		if err != nil {

@@ -41,7 +41,7 @@ func TestOwnConnectionsAreBounded(t *testing.T) {
 		for range 3 * maxLinks {
 			who := newPeer(func([]byte) error { return nil })
 			t.Cleanup(who.belongings.end)
-			who.greeted("2025-11-25", json.RawMessage(capabilities))
+			who.terms.Store(&terms{"2025-11-25", json.RawMessage(capabilities)})
 			b.pick(&caller{version: "2025-11-25", capabilities: json.RawMessage(capabilities), peer: who})
 		}
 		b.mu.Lock()

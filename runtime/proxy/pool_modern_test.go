@@ -68,7 +68,7 @@ func alone(capabilities string) *caller {
 
 func settledPeer(capabilities string) *caller {
 	who := newPeer(func([]byte) error { return nil })
-	who.greeted("2025-11-25", json.RawMessage(capabilities))
+	who.terms.Store(&terms{"2025-11-25", json.RawMessage(capabilities)})
 	return &caller{version: "2025-11-25", capabilities: json.RawMessage(capabilities), peer: who}
 }
 

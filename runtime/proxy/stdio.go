@@ -298,8 +298,10 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		return
 	}
 	if method == "initialize" {
-		f.peer.introduce(line, &m)
-		f.peer.greeted(greeting(line, &m)) // before the next message is read
+		if err := f.peer.meet(line, &m); err != nil { // before the next message is read
+			f.respond(id, failed(method, err))
+			return
+		}
 		f.p.begin()
 	}
 	ctx, done := f.slow.begin(f.lifetime, id)

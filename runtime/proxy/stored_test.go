@@ -168,9 +168,11 @@ func TestStored(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			kept := &memory{}
 			o := proxy.Options{Servers: digested("a", "b"), Store: kept}
-			c, _, end := run(t, stubs{"a": lister(version), "b": lister(version)}.dial, o)
+			c, p, end := run(t, stubs{"a": lister(version), "b": lister(version)}.dial, o)
 			ask(c)
-			want := ask(c) // now that all is known
+			other := attach(t, p)
+			want := ask(other) // now that all is known
+			other.end()
 			end()
 			never := &dialled{to: stubs{}.dial}
 			c, _, end = run(t, never.dial, o)
