@@ -8,6 +8,7 @@ import "net/http"
 // unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is taken.
 // Of the options, AnyHost counts.
 func (p *Proxy) Health(o HTTPOptions) http.Handler {
+	o = o.withDefaults()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", o.probe(func() (int, string) { return http.StatusOK, "ok" }))
 	mux.HandleFunc("/readyz", o.probe(func() (int, string) {
@@ -27,8 +28,7 @@ func (o *HTTPOptions) probe(state func() (status int, word string)) http.Handler
 		head := w.Header()
 		head["Cache-Control"] = noStore
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			head.Set("Allow", "GET, HEAD")
-			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+			o.notAllowed(w, r, "GET, HEAD", "method not allowed")
 			return
 		}
 		status, word := state()

@@ -114,40 +114,56 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.o.admit(w, r) {
 		return
 	}
-	if v := r.Header.Get("Mcp-Protocol-Version"); r.Method != http.MethodPost && v != "" && !slices.Contains(versions(), v) {
-		// "MUST respond with 400 Bad Request" (2025-06-18, Protocol Version
-		// Header); what POST says of it is for where its message was read.
-		http.Error(w, "no revision with sessions: "+v, http.StatusBadRequest)
+	if r.Method == http.MethodPost {
+		if !h.post(w, r) {
+			h.o.drain(w, r)
+		}
 		return
 	}
-	switch r.Method {
-	case http.MethodPost:
-		h.post(w, r)
-	case http.MethodGet:
+	version := r.Header.Get("Mcp-Protocol-Version")
+	switch {
+	case version == bridge.Modern: // "405 Method Not Allowed" for all but POST (2026-07-28, Streamable HTTP)
+		h.o.notAllowed(w, r, "POST", "the only method of "+bridge.Modern+" is POST")
+	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		h.o.notAllowed(w, r, "GET, POST, DELETE", "method not allowed")
+	case version != "" && !slices.Contains(versions(), version):
+		// "MUST respond with 400 Bad Request" (2025-06-18, Protocol Version
+		// Header); what POST says of it is for where its message was read.
+		http.Error(w, "no revision with sessions: "+version, http.StatusBadRequest)
+	case r.Method == http.MethodGet:
 		h.listen(w, r)
-	case http.MethodDelete:
-		h.end(w, r)
 	default:
-		w.Header().Set("Allow", "GET, POST, DELETE")
-		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		h.end(w, r)
 	}
 }
 
-func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) {
+// notAllowed refuses a method; allow names those there are: "The origin server
+// MUST generate an Allow header field in a 405 response" (RFC 9110, 15.5.6).
+func (o *HTTPOptions) notAllowed(w http.ResponseWriter, r *http.Request, allow, why string) {
+	w.Header().Set("Allow", allow)
+	http.Error(w, why, http.StatusMethodNotAllowed)
+	o.drain(w, r)
+}
+
+// post serves a POST. It reports whether it has read the body.
+func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
 	defer h.serving.Add(-1)
 	if h.serving.Add(1) > maxServing {
 		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
-		return
+		return false
 	}
 	likes := tasteOf(r)
 	if likes == (taste{}) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
-		return
+		return false
 	}
-	if b, ok := h.p.receive(&h.o, w, r); ok {
-		h.message(w, r, likes, b.Bytes())
-		b.release()
+	b, ok := h.p.receive(&h.o, w, r)
+	if !ok {
+		return false
 	}
+	h.message(w, r, likes, b.Bytes())
+	b.release()
+	return true
 }
 
 // message handles one body, which is valid only while it runs.

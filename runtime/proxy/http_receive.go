@@ -3,11 +3,8 @@ package proxy
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"mime"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -49,52 +46,11 @@ func tasteOf(r *http.Request) taste {
 	return out
 }
 
-// local refuses requests that a web page could have sent through a name that
-// leads here: "Servers MUST validate the Origin header" (2025-11-25,
-// Transports, Security Warning).
-func local(r *http.Request) error {
-	if !loopback(r.Host) {
-		return fmt.Errorf("host %q is not this machine's loopback", r.Host)
-	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		u, err := url.Parse(origin)
-		if err != nil || !loopback(u.Host) {
-			return fmt.Errorf("origin %q is not allowed", origin)
-		}
-	}
-	return nil
-}
-
-func loopback(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = strings.Trim(hostport, "[]")
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
 func (o HTTPOptions) withDefaults() HTTPOptions {
 	if o.MaxBody == 0 {
 		o.MaxBody = 64 << 20
 	}
 	return o
-}
-
-// admit refuses what a web page may have sent; it tells whether the request
-// may go on.
-func (o *HTTPOptions) admit(w http.ResponseWriter, r *http.Request) bool {
-	if o.AnyHost {
-		return true
-	}
-	err := local(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusForbidden)
-	}
-	return err == nil
 }
 
 func isJSON(contentType string) bool {

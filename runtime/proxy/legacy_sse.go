@@ -107,8 +107,7 @@ func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method != http.MethodGet {
-		w.Header().Set("Allow", "GET")
-		http.Error(w, "GET opens the stream; messages are sent to where its first event says", http.StatusMethodNotAllowed)
+		f.o.notAllowed(w, r, "GET", "GET opens the stream; messages are sent to where its first event says")
 		return
 	}
 	if !tasteOf(r).events {
@@ -231,13 +230,13 @@ func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", "POST")
-		http.Error(w, "messages are sent with POST", http.StatusMethodNotAllowed)
+		f.o.notAllowed(w, r, "POST", "messages are sent with POST")
 		return
 	}
 	id := r.URL.Query().Get("sessionId")
 	if id == "" {
 		http.Error(w, "no sessionId: GET opens a session, and says where to POST to", http.StatusBadRequest)
+		f.o.drain(w, r)
 		return
 	}
 	f.mu.Lock()
@@ -245,13 +244,17 @@ func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
 	f.mu.Unlock()
 	if s == nil {
 		http.Error(w, "unknown session: its stream has ended", http.StatusNotFound)
+		f.o.drain(w, r)
 		return
 	}
-	if b, ok := f.p.receive(&f.o.HTTPOptions, w, r); ok {
-		s.seen.Store(time.Now().UnixNano())
-		s.message(w, r, b.Bytes())
-		b.release()
+	b, ok := f.p.receive(&f.o.HTTPOptions, w, r)
+	if !ok {
+		f.o.drain(w, r)
+		return
 	}
+	s.seen.Store(time.Now().UnixNano())
+	s.message(w, r, b.Bytes())
+	b.release()
 }
 
 // message handles one body, which is valid only while it runs.
