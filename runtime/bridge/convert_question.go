@@ -11,6 +11,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
+// IsQuestion reports whether a method is one of the requests that servers may
+// send to clients, besides ping, which each side of a connection answers itself
+// (2025-11-25, Schema, ServerRequest; 2026-07-28, InputRequest). The requests for
+// tasks are left out: no server is told of a client with tasks, see [Offer].
+func IsQuestion(method string) bool {
+	return method == "elicitation/create" || method == "sampling/createMessage" || method == "roots/list"
+}
+
 // Question is a request of a server to a client (elicitation/create,
 // sampling/createMessage or roots/list) on its way from a server of one
 // revision to a client of another. Like a [Conversion] it leaves alone what the
@@ -34,8 +42,11 @@ type Question struct {
 // roots/list) stay nil, and null is nil. A question that the client has not declared to answer
 // is refused with a *runtime.Error of code -32021 whose data names what is
 // missing (data.requiredCapabilities); one that its revision cannot express,
-// with code -32602.
+// with code -32602; and what is no question, with code -32601.
 func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
+	if !IsQuestion(q.Method) {
+		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + q.Method}
+	}
 	if string(params) == "null" {
 		params = nil
 	}

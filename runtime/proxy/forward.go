@@ -156,7 +156,7 @@ func (e *relay) Paused(retry time.Duration) {
 
 // Request implements [runtime.Handler].
 func (e *relay) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method == "ping" {
+	if !bridge.IsQuestion(method) { // ping, and what no client is to see
 		return e.NopHandler.Request(ctx, call, method, params)
 	}
 	if l := e.conn.link; l.owner == nil && !l.exclusive {

@@ -277,6 +277,9 @@ func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 		return rawjson.Edit{}, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
 	}
 	method, _ := rawjson.String(entry, at[0])
+	if !bridge.IsQuestion(method) {
+		return rawjson.Edit{}, &runtime.ProtocolError{Reason: fmt.Sprintf("the server asks the client for %q, which servers must not", method)}
+	}
 	q := bridge.Question{From: bridge.Modern, To: bridge.Modern, Method: method, Capabilities: r.from.capabilities, Name: p.asker(r)}
 	params, err := q.Params(at[1].Of(entry))
 	if err != nil || !at[1].Present() {
