@@ -1,0 +1,97 @@
+package secret
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// prefix is how many bytes of a secret have to be there to be recognised, where
+// the rest is cut off.
+const prefix = 4
+
+// needles are texts to look for, without line breaks, by their first bytes. One
+// pass over a text finds all of them: it may be 64 MiB of a server's.
+type needles struct {
+	by            map[string][]string // longest first
+	first, second [256]bool           // the bytes that any begins with
+	longest       int
+}
+
+func newNeedles(all []string) needles {
+	n := needles{by: map[string][]string{}}
+	for _, s := range all {
+		if s = withoutBreaks(s); len(s) < MinLength || slices.Contains(n.by[s[:prefix]], s) {
+			continue
+		}
+		n.by[s[:prefix]] = append(n.by[s[:prefix]], s)
+		n.first[s[0]], n.second[s[1]] = true, true
+		n.longest = max(n.longest, len(s))
+	}
+	for _, list := range n.by {
+		slices.SortFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	}
+	return n
+}
+
+// withoutBreaks gives a text without its line breaks.
+func withoutBreaks(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\n", "")
+}
+
+// span is a part of a text.
+type span struct{ start, end int }
+
+// spans finds the needles in a text, in order; what overlaps or touches is one.
+// With open, the beginning of a needle at the end counts, too.
+func (n *needles) spans(text string, open bool) []span {
+	compact, at := text, func(i int) int { return i }
+	if strings.ContainsAny(text, "\r\n") {
+		compact = withoutBreaks(text)
+		at = places(text, len(compact))
+	}
+	var out []span
+	for i := 0; i+prefix <= len(compact); i++ {
+		if !n.first[compact[i]] || !n.second[compact[i+1]] {
+			continue
+		}
+		end := n.endAt(compact, i, open)
+		switch last := len(out) - 1; {
+		case end == 0:
+		case last >= 0 && i <= out[last].end:
+			out[last].end = max(out[last].end, end)
+		default:
+			out = append(out, span{i, end})
+		}
+	}
+	for i, s := range out {
+		out[i] = span{at(s.start), at(s.end-1) + 1}
+	}
+	return out
+}
+
+// endAt is where the longest needle ends that begins at i, 0 for none.
+func (n *needles) endAt(text string, i int, open bool) int {
+	rest := text[i:]
+	for _, s := range n.by[rest[:prefix]] {
+		switch {
+		case strings.HasPrefix(rest, s):
+			return i + len(s)
+		case open && strings.HasPrefix(s, rest):
+			return len(text)
+		}
+	}
+	return 0
+}
+
+// places gives where the bytes of a text are that are no line breaks; n is how
+// many.
+func places(text string, n int) func(int) int {
+	list := make([]int, 0, n)
+	for i := range len(text) {
+		if text[i] != '\r' && text[i] != '\n' {
+			list = append(list, i)
+		}
+	}
+	return func(i int) int { return list[i] }
+}

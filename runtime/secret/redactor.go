@@ -1,0 +1,247 @@
+package secret
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"html"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// MinLength is how many bytes a secret has at least to be looked for: shorter
+// texts stand everywhere by chance.
+const MinLength = 8
+
+// Redactor replaces secrets in texts by [Redacted]: as they are, and encoded as
+// base64 (both alphabets, with and without padding, also inside of a longer
+// text), for URLs, JSON and HTML. Line breaks inside of a secret do not hide
+// it. Nil and the zero value replace nothing. Its methods may be called
+// concurrently.
+type Redactor struct {
+	secrets []string
+	longest int
+
+	once    sync.Once // the first text makes what follows: most redactors see none
+	needles needles
+}
+
+// NewRedactor makes the redactor of some secrets. Those that are shorter than
+// [MinLength] are left out.
+func NewRedactor(secrets ...Text) *Redactor {
+	r := &Redactor{}
+	for _, s := range secrets {
+		text := s.Reveal()
+		if len(text) < MinLength || slices.Contains(r.secrets, text) {
+			continue
+		}
+		r.secrets = append(r.secrets, text)
+		r.longest = max(r.longest, 6*len(text))
+	}
+	return r
+}
+
+// Empty reports whether there is nothing to replace.
+func (r *Redactor) Empty() bool { return r == nil || len(r.secrets) == 0 }
+
+// Longest bounds the bytes that a secret takes in a text, encoded; 0 where there
+// is none.
+func (r *Redactor) Longest() int {
+	if r == nil {
+		return 0
+	}
+	return r.longest
+}
+
+// String returns text without the secrets.
+func (r *Redactor) String(text string) string { return r.replace(text, false) }
+
+// Beginning returns the first bytes of text, at most n, without the secrets:
+// also without the beginning of one at the end. The text itself may be the
+// beginning of a longer one.
+func (r *Redactor) Beginning(text string, n int) string {
+	if r.Empty() {
+		return text[:min(n, len(text))]
+	}
+	text = r.replace(text[:min(n+r.longest, len(text))], true)
+	if len(text) <= n {
+		return text
+	}
+	if at := strings.LastIndex(text[:min(len(text), n+len(Redacted)-1)], Redacted); at >= 0 && at < n && at+len(Redacted) > n {
+		return text[:at] + Redacted // not cut in the middle
+	}
+	return text[:n]
+}
+
+// Bytes returns text without the secrets, and text itself where it has none.
+func (r *Redactor) Bytes(text []byte) []byte {
+	if r.Empty() {
+		return text
+	}
+	before := string(text)
+	if after := r.String(before); after != before {
+		return []byte(after)
+	}
+	return text
+}
+
+// JSON returns a JSON text without the secrets, which may be written with
+// escapes: it stays JSON. The text itself comes back where it has none. A number
+// that holds one becomes 0.
+func (r *Redactor) JSON(text []byte) []byte {
+	if r.Empty() {
+		return text
+	}
+	var out []byte
+	done := 0
+	put := func(from, to int, token string) {
+		out = append(append(out, text[done:from]...), token...)
+		done = to
+	}
+	for i := 0; i < len(text); {
+		end := i + 1
+		switch c := text[i]; {
+		case c == '"':
+			end = stringEnd(text, i)
+			var value string
+			if json.Unmarshal(text[i:end], &value) != nil {
+				value = strings.TrimSuffix(string(text[i+1:end]), `"`) // no JSON, and still to be looked at
+			}
+			if clean := r.String(value); clean != value {
+				quoted, err := json.Marshal(clean)
+				if err != nil {
+					quoted = []byte(`"` + Redacted + `"`)
+				}
+				put(i, end, string(quoted))
+			}
+		case c >= '0' && c <= '9':
+			for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+				end++
+			}
+			if number := string(text[i:end]); r.String(number) != number {
+				put(i, end, "0")
+			}
+		}
+		i = end
+	}
+	if out == nil {
+		return text
+	}
+	return append(out, text[done:]...)
+}
+
+// stringEnd is where the JSON string ends that begins at i.
+func stringEnd(text []byte, i int) int {
+	for i++; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// Error returns err where its text has no secret, and else an error with a text
+// that has none and wraps it.
+func (r *Redactor) Error(err error) error {
+	if err == nil || r.Empty() {
+		return err
+	}
+	before := err.Error()
+	after := r.String(before)
+	if after == before {
+		return err
+	}
+	return &redacted{after, err}
+}
+
+type redacted struct {
+	text string
+	err  error
+}
+
+func (e *redacted) Error() string { return e.text }
+func (e *redacted) Unwrap() error { return e.err }
+
+func (r *Redactor) replace(text string, open bool) string {
+	if r.Empty() {
+		return text
+	}
+	spans := r.all().spans(text, open)
+	if len(spans) == 0 {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for _, s := range spans {
+		b.WriteString(text[done:s.start])
+		b.WriteString(Redacted)
+		done = s.end
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+func (r *Redactor) all() *needles {
+	r.once.Do(func() {
+		var all []string
+		for _, s := range r.secrets {
+			all = append(all, forms(s)...)
+			if !strings.Contains(s, "\n") {
+				continue
+			}
+			for line := range strings.Lines(s) { // a key in PEM may be printed by the line
+				if line = strings.TrimSpace(line); len(line) >= randomLength && !strings.HasPrefix(line, "-----") {
+					all = append(all, forms(line)...)
+				}
+			}
+		}
+		r.needles = newNeedles(all)
+	})
+	return &r.needles
+}
+
+// forms gives a secret as it may stand in a text.
+func forms(s string) []string {
+	out := []string{s, html.EscapeString(s), strings.Trim(strconv.Quote(s), `"`)}
+	if raw, err := json.Marshal(s); err == nil {
+		plain := strings.Trim(string(raw), `"`)
+		out = append(out, plain, strings.ReplaceAll(plain, "/", `\/`))
+	}
+	query := url.QueryEscape(s)
+	// What encodeURIComponent of JavaScript leaves as it is.
+	script := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
+	for _, escaped := range []string{query, script, url.PathEscape(s), url.User(s).String()} {
+		out = append(out, escaped, lowerEscapes(escaped))
+	}
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+		out = append(out, encoding.EncodeToString([]byte(s)), encoding.WithPadding(base64.NoPadding).EncodeToString([]byte(s)))
+		for shift := range 3 {
+			out = append(out, aligned(encoding, s, shift))
+		}
+	}
+	return out
+}
+
+// aligned gives those characters of a base64 text that stand for s alone where
+// some bytes are before it, and others behind it.
+func aligned(encoding *base64.Encoding, s string, before int) string {
+	text := encoding.EncodeToString([]byte(strings.Repeat("x", before) + s))
+	return text[(8*before+5)/6 : 8*(before+len(s))/6]
+}
+
+// lowerEscapes writes %2F as %2f.
+func lowerEscapes(s string) string {
+	b := []byte(s)
+	for i := 0; i+2 < len(b); i++ {
+		if b[i] == '%' {
+			copy(b[i+1:i+3], strings.ToLower(string(b[i+1:i+3])))
+			i += 2
+		}
+	}
+	return string(b)
+}
