@@ -3,17 +3,22 @@ package config
 import "strings"
 
 // DisplayURL is a URL for messages and logs: without user, password, query and
-// fragment, which may be secret. The URL may hold placeholders.
+// fragment, which may be secret, and without parts of the path that look so. The
+// URL may hold placeholders. A text that is none is treated alike: it may have
+// been meant as one.
 func DisplayURL(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "?")
-	scheme, rest, found := strings.Cut(text, "://")
+	scheme, rest, found := strings.Cut(text, "//")
 	if !found {
-		return text
+		scheme, rest = "", text
+	} else {
+		scheme += "//"
 	}
-	authority, path := rest, ""
-	if i := strings.IndexByte(rest, '/'); i >= 0 {
-		authority, path = rest[:i], rest[i:]
+	authority, path, deeper := strings.Cut(rest, "/")
+	out := scheme + authority[strings.LastIndexByte(authority, '@')+1:]
+	if deeper {
+		out += "/" + maskPath(path)
 	}
-	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + path
+	return out
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // Entry is one object of servers.json. Values are as in the file, placeholders
-// unexpanded, unless the entry came from [Entry.Expand].
+// unexpanded; see [Entry.Expand].
 type Entry struct {
 	// Name is the alias.
 	Name string
@@ -114,6 +114,9 @@ func (e Entry) Transport() string {
 	}
 	return ""
 }
+
+// String names the entry: what is in it may be secret.
+func (e Entry) String() string { return "entry " + e.Name }
 
 // Err gives the fault as an error, nil for a sound entry.
 func (e Entry) Err() error {

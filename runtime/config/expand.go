@@ -6,11 +6,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
-// Expand gives a copy of the entry with the placeholders of command, args, env
-// values, cwd, url and header values replaced; lookup is os.LookupEnv or like
-// it. The entry itself and the file never change.
+// Expand replaces the placeholders of command, args, env values, cwd, url and
+// header values; lookup is os.LookupEnv or like it. The entry itself and the
+// file never change.
 //
 //	${VAR}            the variable; also $<VAR>
 //	${VAR:-text}      text when the variable is not set or empty
@@ -25,39 +27,43 @@ import (
 // A variable without a value is an error, a [*VariableError] that lists all of
 // them, unless [Entry.MissingEnv] says otherwise. An entry with a fault gives
 // that. So does one whose URL or headers, once expanded, could not be sent.
-func (e Entry) Expand(lookup func(string) (string, bool)) (Entry, error) {
+func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	if e.Fault != nil {
-		return Entry{}, e.Fault
+		return Expanded{}, e.Fault
 	}
 	x := &expander{lookup: lookup, missing: e.MissingEnv}
-	e.Command = x.field("command", e.Command)
-	e.Args = slices.Clone(e.Args)
+	out := Expanded{
+		Entry:   e,
+		Command: x.field("command", e.Command),
+		Args:    make([]secret.Text, len(e.Args)),
+		lookup:  lookup,
+	}
 	for i, arg := range e.Args {
-		e.Args[i] = x.field(fmt.Sprintf("args[%d]", i), arg)
+		out.Args[i] = secret.New(x.field(fmt.Sprintf("args[%d]", i), arg))
 	}
-	e.Env = x.fields("env", e.Env)
-	e.Cwd = x.field("cwd", e.Cwd)
-	e.URL = x.field("url", e.URL)
-	e.Headers = x.fields("headers", e.Headers)
-	e.CLIOnly = slices.Clone(e.CLIOnly)
-	e.Raw = slices.Clone(e.Raw)
+	out.Env = x.fields("env", e.Env)
+	out.Cwd = x.field("cwd", e.Cwd)
+	address := x.field("url", e.URL)
+	out.URL = secret.New(address)
+	out.Headers = x.fields("headers", e.Headers)
+	out.values = x.values
 	if len(x.errs) > 0 {
-		return Entry{}, &VariableError{Server: e.Name, Missing: x.errs}
+		return Expanded{}, &VariableError{Server: e.Name, Missing: x.errs}
 	}
-	if e.URL != "" {
-		if reason := urlFault(e.URL); reason != "" {
-			return Entry{}, &Problem{Server: e.Name, Message: "url, once expanded: " + reason}
+	if address != "" {
+		if reason := urlFault(address); reason != "" {
+			return Expanded{}, &Problem{Server: e.Name, Message: "url, once expanded: " + reason}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
-		if strings.ContainsAny(e.Headers[name], "\r\n\x00") {
-			return Entry{}, &Problem{
+		if strings.ContainsAny(out.Headers[name].Reveal(), "\r\n\x00") {
+			return Expanded{}, &Problem{
 				Server: e.Name, Message: "headers." + name + ", once expanded: it contains a line break",
 				Remedy: "a variable in it probably ends with a newline",
 			}
 		}
 	}
-	return e, nil
+	return out, nil
 }
 
 // Escape writes text so that it expands to itself: every dollar twice. What
@@ -82,15 +88,22 @@ type expander struct {
 	lookup  func(string) (string, bool)
 	missing string
 	errs    []MissingVariable
+	values  []variableValue
 }
 
-func (x *expander) fields(field string, m map[string]string) map[string]string {
+// variableValue is what one placeholder was replaced by.
+type variableValue struct {
+	field, name string
+	value       secret.Text
+}
+
+func (x *expander) fields(field string, m map[string]string) map[string]secret.Text {
 	if m == nil {
 		return nil
 	}
-	out := make(map[string]string, len(m))
+	out := make(map[string]secret.Text, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		out[name] = x.field(field+"."+name, m[name])
+		out[name] = secret.New(x.field(field+"."+name, m[name]))
 	}
 	return out
 }
@@ -131,8 +144,11 @@ func (x *expander) expand(b *strings.Builder, field, text string, depth int) {
 		switch {
 		case set && (value != "" || !p.orEmpty):
 			b.WriteString(value)
+			x.values = append(x.values, variableValue{field, p.name, secret.New(value)})
 		case p.hasDefault:
+			begin := b.Len()
 			x.expand(b, field, p.text, depth+1)
+			x.values = append(x.values, variableValue{field, p.name, secret.New(b.String()[begin:])})
 		case x.missing == MissingEmpty:
 		case x.missing == MissingLiteral:
 			b.WriteString(text[:p.size])

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
+	"net/textproto"
 	"os"
 	"strings"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
@@ -83,17 +84,20 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if err := entry.Err(); err != nil {
 		return nil, err
 	}
-	e, err := entry.Expand(o.Lookup)
+	entry.Headers = withHeaders(entry, o.Headers)
+	expanded, err := entry.Expand(o.Lookup)
 	if err != nil {
 		return nil, err
 	}
-	if e.Command != "" && e.URL != "" {
-		return nil, &runtime.ConnectError{Target: e.Name, Err: errors.New("the entry has both command and url")}
+	if entry.Command != "" && entry.URL != "" {
+		return nil, &runtime.ConnectError{Target: entry.Name, Err: errors.New("the entry has both command and url")}
 	}
-	d := &dialer{entry: e, written: entry, o: o}
+	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
+	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
+	e := entry
 	b := bridge.Options{
 		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*asked)(d),
-		ProbeTimeout: e.ProbeTimeout, Logger: o.Logger.With("server", e.Name),
+		ProbeTimeout: e.ProbeTimeout, Logger: d.o.Logger,
 		Key: d.key(), Verdicts: o.Verdicts,
 	}
 	switch e.Transport() {
@@ -179,11 +183,26 @@ func bare(t runtime.Transport) runtime.Transport {
 
 // dialer opens the bare transports of one entry.
 type dialer struct {
-	entry   config.Entry // expanded: holds secrets, not for messages
-	written config.Entry
-	o       Options
-	last    *transport.Stdio // the process started last, to explain a failure
-	guard   *guard           // of the transport opened last, which is the one kept
+	config.Expanded
+	o      Options
+	redact *secret.Redactor // of what the entry holds
+	last   *transport.Stdio // the process started last, to explain a failure
+	guard  *guard           // of the transport opened last, which is the one kept
+}
+
+// withHeaders gives the headers of an HTTP server's entry with others that win.
+func withHeaders(e config.Entry, more map[string]string) map[string]string {
+	if e.URL == "" || len(more) == 0 {
+		return e.Headers
+	}
+	out := map[string]string{}
+	for name, value := range e.Headers {
+		out[textproto.CanonicalMIMEHeaderKey(name)] = value
+	}
+	for name, value := range more {
+		out[textproto.CanonicalMIMEHeaderKey(name)] = config.Escape(value)
+	}
+	return out
 }
 
 // handler gives the handler for a transport that is about to be opened.
@@ -197,7 +216,7 @@ func (d *dialer) handler() runtime.Handler {
 func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connected, error) {
 	limit := d.o.ConnectTimeout
 	if limit == 0 {
-		limit = d.entry.ConnectTimeout
+		limit = d.Entry.ConnectTimeout
 	}
 	if limit == 0 {
 		limit = defaultConnectTimeout
@@ -222,36 +241,50 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 	}
 	if d.last != nil {
 		if sample, only := d.last.Rubbish(); only {
-			return &runtime.ProtocolError{Reason: d.entry.Name + " does not speak MCP: it wrote", Sample: sample}
+			return &runtime.ProtocolError{Reason: d.Entry.Name + " does not speak MCP: it wrote", Sample: sample}
 		}
 	}
 	var exit *transport.ExitError
 	switch {
 	case errors.As(err, &exit):
 		return &runtime.ConnectError{
-			Target: d.entry.Name, Err: exit,
-			Remedy: "run it by hand to see why: " + commandLine(d.written),
+			Target: d.Entry.Name, Err: exit,
+			Remedy: "run it by hand to see why: " + d.redact.String(commandLine(d.Entry)),
 		}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &runtime.TimeoutError{Op: "connect " + d.entry.Name, After: limit}
+		return &runtime.TimeoutError{Op: "connect " + d.Entry.Name, After: limit}
 	}
-	switch d.entry.Name {
-	case d.entry.Command, config.DisplayURL(d.entry.URL), config.DisplayURL(d.written.URL):
+	err = d.clean(err)
+	switch d.Entry.Name {
+	case d.Entry.Command, d.Command, config.DisplayURL(d.Entry.URL), config.DisplayURL(d.URL.Reveal()):
 		return err // it names the program or the address already
 	}
-	return fmt.Errorf("%s: %w", d.entry.Name, err)
+	return fmt.Errorf("%s: %w", d.Entry.Name, err)
+}
+
+// clean takes our credentials out of what the bridge says of a server's answers.
+// What the transports say has none.
+func (d *dialer) clean(err error) error {
+	if wrong, ok := errors.AsType[*runtime.ProtocolError](err); ok {
+		wrong.Reason = d.redact.String(wrong.Reason)
+		wrong.Sample = d.redact.Beginning(wrong.Sample, len(wrong.Sample))
+	}
+	return d.redact.Error(err)
 }
 
 func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
-	e := d.entry
 	shutdown := d.o.ShutdownTimeout
 	if shutdown == 0 {
-		shutdown = e.ShutdownTimeout
+		shutdown = d.Entry.ShutdownTimeout
+	}
+	args := make([]string, len(d.Args))
+	for i, arg := range d.Args {
+		args[i] = arg.Reveal()
 	}
 	s, err := transport.StartStdio(transport.StdioOptions{
-		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Cwd,
-		Handler: d.handler(), Logger: d.o.Logger.With("server", e.Name),
-		StringIDs: e.RequestIDFormat == "string", Strict: e.Strict,
+		Command: d.Command, Args: args, Env: config.Revealed(d.Env), Dir: d.Cwd,
+		Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
+		StringIDs: d.Entry.RequestIDFormat == "string", Strict: d.Entry.Strict,
 		Grace: d.o.Grace, ShutdownTimeout: shutdown, Hurry: d.o.Hurry,
 		Guard: d.o.Guard,
 	})
@@ -262,25 +295,19 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 	return s, nil
 }
 
-func (d *dialer) httpHeaders() map[string]string {
-	headers := maps.Clone(d.entry.Headers)
-	if headers == nil {
-		headers = map[string]string{}
-	}
-	maps.Copy(headers, d.o.Headers)
-	return headers
-}
-
 func (d *dialer) httpOptions() transport.HTTPOptions {
-	return transport.HTTPOptions{Headers: d.httpHeaders(), Handler: d.handler(), Logger: d.o.Logger.With("server", d.entry.Name), StringIDs: d.entry.RequestIDFormat == "string"}
+	return transport.HTTPOptions{
+		Headers: config.Revealed(d.Headers), Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
+		StringIDs: d.Entry.RequestIDFormat == "string",
+	}
 }
 
 func (d *dialer) http(context.Context) (runtime.Transport, error) {
-	return transport.NewHTTP(d.entry.URL, d.httpOptions())
+	return transport.NewHTTP(d.URL.Reveal(), d.httpOptions())
 }
 
 func (d *dialer) sse(ctx context.Context) (runtime.Transport, error) {
-	return transport.OpenSSE(ctx, d.entry.URL, d.httpOptions())
+	return transport.OpenSSE(ctx, d.URL.Reveal(), d.httpOptions())
 }
 
 // commandLine gives a command as one could type it.

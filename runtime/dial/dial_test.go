@@ -17,11 +17,15 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
 )
 
 func TestMain(m *testing.M) {
 	if runtimetest.IsFake() {
 		os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	if os.Getenv(hostile.Env) != "" {
+		os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.NewFile(1, "out"), os.Stderr))
 	}
 	if os.Getenv(sdkEnv) != "" {
 		os.Exit(runSDKServer())

@@ -39,7 +39,7 @@ func TestConnectTimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				d := &dialer{entry: config.Entry{Name: "mute", ConnectTimeout: c.entry}, o: Options{ConnectTimeout: c.option}}
+				d := &dialer{Expanded: config.Expanded{Entry: config.Entry{Name: "mute", ConnectTimeout: c.entry}}, o: Options{ConnectTimeout: c.option}}
 				begun := time.Now()
 				_, err := d.connect(ctx, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return mute{}, nil }})
 				if got := time.Since(begun); got != c.want {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -97,20 +98,21 @@ func (d *dialer) key() string {
 			_, _ = h.Write([]byte{0})
 		}
 	}
-	pairs := func(m map[string]string) {
+	pairs := func(m map[string]secret.Text) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			part(k, m[k])
+			part(k, m[k].Reveal())
 		}
 	}
-	e := d.entry
-	if e.Transport() == config.TransportStdio {
-		part("stdio", e.Command, e.Cwd)
-		part(e.Args...)
+	if d.Entry.Transport() == config.TransportStdio {
+		part("stdio", d.Command, d.Cwd)
+		for _, arg := range d.Args {
+			part(arg.Reveal())
+		}
 		part("")
-		pairs(e.Env)
+		pairs(d.Env)
 	} else {
-		part("http", e.URL)
-		pairs(d.httpHeaders())
+		part("http", d.URL.Reveal())
+		pairs(d.Headers)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -130,29 +130,31 @@ type notSent struct{ error }
 func (e notSent) Unwrap() error        { return e.error }
 func (e notSent) Is(target error) bool { return target == runtime.ErrNotSent }
 
-// redirectError is a redirect that is not followed.
+// redirectError is a redirect that is not followed, to a URL without what may be
+// secret in it.
 type redirectError struct {
-	status   int
-	from, to *url.URL
+	status int
+	// origin is the place's where it is another than that of the request.
+	origin, to string
 }
 
 func (e *redirectError) Error() string {
-	if origin(e.from) != origin(e.to) {
-		return fmt.Sprintf("the server redirects to another origin, %s; refused, since credentials would go there", origin(e.to))
+	if e.origin != "" {
+		return fmt.Sprintf("the server redirects to another origin, %s; refused, since credentials would go there", e.origin)
 	}
-	return fmt.Sprintf("the server redirects (HTTP %d) to %s in a way that would lose the request", e.status, display(e.to))
+	return fmt.Sprintf("the server redirects (HTTP %d) to %s in a way that would lose the request", e.status, e.to)
 }
 
 func (e *redirectError) Hint() string {
-	return "if that is the right place, use the URL " + display(e.to)
+	return "if that is the right place, use the URL " + e.to
 }
 
 // ExitKind says that there is no way to the server under this URL.
 func (e *redirectError) ExitKind() string { return "connect" }
 
-// sendError tells what a failed exchange with target means. sent says whether
-// a connection was there to write to.
-func sendError(ctx context.Context, target string, err error, sent bool) error {
+// sendError tells what a failed exchange means. sent says whether a connection
+// was there to write to.
+func (w *wire) sendError(ctx context.Context, err error, sent bool) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
 		err = ue.Err // its text repeats the URL, query included
 	}
@@ -166,7 +168,8 @@ func sendError(ctx context.Context, target string, err error, sent bool) error {
 	if errors.As(err, &op) && op.Op == "dial" {
 		sent = false
 	}
-	ce := &runtime.ConnectError{Target: target, Err: err, Remedy: remedy(err)}
+	// Some errors of net/http quote what the server has sent.
+	ce := &runtime.ConnectError{Target: w.target, Err: w.redact.Error(err), Remedy: remedy(err)}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		ce.Err = errConnectionLost
 	}
@@ -212,13 +215,12 @@ func remedy(err error) string {
 // bodySample bounds what errors quote of an answer, in bytes.
 const bodySample = 300
 
-// printable is the printable beginning of a body.
-func printable(body []byte) string {
+// printable is the printable beginning of a body, without our credentials.
+func (w *wire) printable(body []byte) string {
 	cut := len(body) > bodySample
-	if cut {
-		body = body[:bodySample]
-	}
-	s := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(body), ""), func(r rune) bool {
+	// As much as may be needed: a body can be large.
+	text := string(body[:min(len(body), bodySample+w.redact.Longest())])
+	s := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(w.redact.Beginning(text, bodySample), ""), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
 	if cut {
@@ -227,16 +229,31 @@ func printable(body []byte) string {
 	return s
 }
 
+// refusal reads an error object of the server, without our credentials.
+func (w *wire) refusal(object []byte) *runtime.Error {
+	return runtime.ParseError(w.redact.JSON(object))
+}
+
+// rubbish is the error of an answer that is not MCP. Reason may hold parts of it;
+// body is all of it, nil for nothing to show.
+func (w *wire) rubbish(reason string, body []byte) *runtime.ProtocolError {
+	e := &runtime.ProtocolError{Reason: w.redact.String(reason)}
+	if body != nil {
+		e.Sample = w.printable(body)
+	}
+	return e
+}
+
 // statusError makes the error of an answer that is not a success. inSession
 // says that the request named a session.
-func statusError(resp *http.Response, body []byte, rpc *runtime.Error, inSession bool) *StatusError {
-	e := &StatusError{Status: resp.StatusCode, Header: http.Header{}, Body: printable(body), RPC: rpc}
+func (w *wire) statusError(resp *http.Response, body []byte, rpc *runtime.Error, inSession bool) *StatusError {
+	e := &StatusError{Status: resp.StatusCode, Header: http.Header{}, Body: w.printable(body), RPC: rpc}
 	for _, name := range []string{"Allow", "Content-Type", "Retry-After", "Www-Authenticate"} {
-		if v := resp.Header.Values(name); len(v) > 0 {
-			e.Header[name] = v
+		for _, v := range resp.Header.Values(name) {
+			e.Header[name] = append(e.Header[name], w.redact.String(v))
 		}
 	}
-	challenge := resp.Header.Get("Www-Authenticate")
+	challenge := e.Header.Get("Www-Authenticate")
 	switch {
 	case e.Status == http.StatusUnauthorized,
 		e.Status == http.StatusForbidden && (rpc == nil || challenge != ""):

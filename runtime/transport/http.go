@@ -72,7 +72,7 @@ func NewHTTP(rawURL string, o HTTPOptions) (*HTTP, error) {
 		return nil, err
 	}
 	t := &HTTP{w: w, url: u, h: o.Handler, life: newLifetime()}
-	t.in = newInbox(t.life.ctx, o.Handler, w.log, t.life.spawn)
+	t.in = newInbox(t.life.ctx, o.Handler, w, t.life.spawn)
 	return t, nil
 }
 
@@ -306,18 +306,18 @@ func (t *HTTP) post(ctx context.Context, header http.Header, session string, bod
 	}
 	defer resp.Body.Close()
 	text, _, _ := t.w.readBody(resp) // what there is of it: the status is the news
-	return statusError(resp, text, errorIn(text), session != "")
+	return t.w.statusError(resp, text, t.w.errorIn(text), session != "")
 }
 
 // errorIn is the JSON-RPC error in a body, nil when there is none.
-func errorIn(body []byte) *runtime.Error {
+func (w *wire) errorIn(body []byte) *runtime.Error {
 	messages, err := readMessages(body)
 	if err != nil {
 		return nil //nolint:nilerr // a body that is no JSON-RPC holds no error of it
 	}
 	for i := range messages {
 		if m := &messages[i]; m.isAnswer() && m.object != nil {
-			return runtime.ParseError(m.object)
+			return w.refusal(m.object)
 		}
 	}
 	return nil

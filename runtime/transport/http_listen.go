@@ -153,7 +153,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests {
-		return false, 0, statusError(resp, nil, nil, false)
+		return false, 0, t.w.statusError(resp, nil, nil, false)
 	}
 	t.mu.Lock()
 	lost := t.onLost
@@ -166,7 +166,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 		lost()
 	}
 	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaStream {
-		return false, 0, fmt.Errorf("%w: %w", errNoStream, statusError(resp, nil, nil, false))
+		return false, 0, fmt.Errorf("%w: %w", errNoStream, t.w.statusError(resp, nil, nil, false))
 	}
 	began := time.Now()
 	rd := sse.NewReader(resp.Body, t.w.max)
@@ -184,7 +184,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 		}
 		messages, err := readMessages(ev.Data)
 		if err != nil {
-			t.w.log.Warn("server sent an event that is no message", "sample", printable(ev.Data), "err", err)
+			t.w.log.Warn("server sent an event that is no message", "sample", t.w.printable(ev.Data), "err", err)
 			continue
 		}
 		heard = true

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 const (
@@ -20,6 +21,7 @@ const (
 	methodDiscover    = "server/discover"
 	methodCancelled   = "notifications/cancelled"
 	methodProgress    = "notifications/progress"
+	methodMessage     = "notifications/message" // of a server's log: often what went wrong
 )
 
 // firstModern is the first revision without handshake and session; revisions
@@ -175,13 +177,14 @@ type inbox struct {
 	spawn   func(func()) bool
 	tokens  tokens
 	slots   chan struct{} // bounds server requests being answered
+	redact  *secret.Redactor
 
 	mu      sync.Mutex // guards running
 	running map[string]context.CancelFunc
 }
 
-func newInbox(life context.Context, h runtime.Handler, log *slog.Logger, spawn func(func()) bool) *inbox {
-	return &inbox{handler: h, log: log, life: life, spawn: spawn, slots: make(chan struct{}, maxServerRequests), running: map[string]context.CancelFunc{}}
+func newInbox(life context.Context, h runtime.Handler, w *wire, spawn func(func()) bool) *inbox {
+	return &inbox{handler: h, log: w.log, redact: w.redact, life: life, spawn: spawn, slots: make(chan struct{}, maxServerRequests), running: map[string]context.CancelFunc{}}
 }
 
 // to is the call a message belongs to, nil for none, and its handler.
@@ -206,7 +209,11 @@ func (b *inbox) notification(ctx context.Context, call *runtime.Request, m *mess
 		}
 	}
 	call, h := b.to(call, m)
-	h.Notification(ctx, call, m.method, m.params)
+	params := m.params
+	if m.method == methodMessage {
+		params = b.redact.JSON(params)
+	}
+	h.Notification(ctx, call, m.method, params)
 }
 
 // request has a request of the server answered in the background. The end of

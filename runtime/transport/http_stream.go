@@ -53,11 +53,11 @@ func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func()
 		}
 		// An error without a usable id can only be about this request.
 		if m.object != nil {
-			rpc := runtime.ParseError(m.object)
+			rpc := t.w.refusal(m.object)
 			if resp.StatusCode < 300 {
 				return nil, nil, rpc
 			}
-			return nil, nil, statusError(resp, body, rpc, x.session != "")
+			return nil, nil, t.w.statusError(resp, body, rpc, x.session != "")
 		}
 		if sameAnswer(m.id, x.id) {
 			return m.result, nil, nil
@@ -65,9 +65,9 @@ func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func()
 		malformed = errors.New("it answers a different request")
 	}
 	if resp.StatusCode >= 300 {
-		return nil, nil, statusError(resp, body, nil, x.session != "")
+		return nil, nil, t.w.statusError(resp, body, nil, x.session != "")
 	}
-	return nil, nil, &runtime.ProtocolError{Reason: whyNot(x, resp, body, malformed), Sample: printable(body)}
+	return nil, nil, t.w.rubbish(whyNot(x, resp, body, malformed), body)
 }
 
 // sameAnswer compares the id of the one answer in a body with the request's,
@@ -102,7 +102,7 @@ func (t *HTTP) lost(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errConnectionLost
 	}
-	return &runtime.ConnectError{Target: t.w.target, Err: err}
+	return &runtime.ConnectError{Target: t.w.target, Err: t.w.redact.Error(err)}
 }
 
 // take delivers a message that is not an answer.
@@ -158,9 +158,9 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 			if m.object == nil {
 				return m.result, rest, nil
 			}
-			rpc := runtime.ParseError(m.object)
+			rpc := t.w.refusal(m.object)
 			if first.StatusCode >= 300 {
-				return nil, rest, statusError(first, nil, rpc, x.session != "")
+				return nil, rest, t.w.statusError(first, nil, rpc, x.session != "")
 			}
 			return nil, rest, rpc
 		}
@@ -169,7 +169,7 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		case errors.Is(err, sse.ErrTooLarge):
 			return nil, nil, t.tooLarge(x)
 		case first.StatusCode >= 300:
-			return nil, nil, statusError(first, nil, nil, x.session != "")
+			return nil, nil, t.w.statusError(first, nil, nil, x.session != "")
 		}
 		if id := rd.LastID(); id != "" {
 			heard = heard || id != lastID
@@ -221,7 +221,7 @@ func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, heard 
 		}
 		messages, err := readMessages(ev.Data)
 		if err != nil {
-			t.w.log.Warn("server sent an event that is no message", "method", x.req.Method, "sample", printable(ev.Data), "err", err)
+			t.w.log.Warn("server sent an event that is no message", "method", x.req.Method, "sample", t.w.printable(ev.Data), "err", err)
 			continue
 		}
 		heard = true

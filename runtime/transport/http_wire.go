@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // HTTPOptions are settings of [NewHTTP] and [OpenSSE]. The zero value is
@@ -46,6 +47,9 @@ type HTTPOptions struct {
 	MaxMessage int64
 	// StringIDs sends request ids as strings.
 	StringIDs bool
+	// Redactor replaces credentials in errors: a server may repeat what it was
+	// sent. Results are not looked at. Nil replaces nothing.
+	Redactor *secret.Redactor
 }
 
 // defaultMaxMessage lets an image of 20 MB through, which takes 27 MB in base64,
@@ -65,6 +69,7 @@ type wire struct {
 	max    int64
 	ids    ids
 	target string // the URL without query and user, for messages
+	redact *secret.Redactor
 }
 
 // newWire checks a URL and the options; the URL comes back without fragment.
@@ -76,9 +81,12 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 	}
 	u.Fragment = ""
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, nil, fmt.Errorf("URL %s: want http:// or https:// and a host", display(u))
+		return nil, nil, fmt.Errorf("URL %s: want http:// or https:// and a host", o.Redactor.String(display(u)))
 	}
-	w := &wire{auth: o.Authorizer, log: o.Logger, max: o.MaxMessage, ids: ids{strings: o.StringIDs}, target: display(u), static: http.Header{}}
+	w := &wire{
+		auth: o.Authorizer, log: o.Logger, max: o.MaxMessage, ids: ids{strings: o.StringIDs}, static: http.Header{},
+		target: o.Redactor.String(display(u)), redact: o.Redactor,
+	}
 	if w.log == nil {
 		w.log = slog.New(slog.DiscardHandler)
 	}
@@ -100,7 +108,7 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 		w.own = newRoundTripper()
 		w.client.Transport = w.own
 	}
-	w.client.CheckRedirect = redirectRule(w.client.CheckRedirect)
+	w.client.CheckRedirect = w.redirectRule(w.client.CheckRedirect)
 	return w, u, nil
 }
 
@@ -169,14 +177,18 @@ func newRoundTripper() *http.Transport {
 
 // redirectRule follows redirects that neither change the request nor send its
 // credentials elsewhere.
-func redirectRule(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
+func (w *wire) redirectRule(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		from, status := via[len(via)-1].URL, 0
 		if req.Response != nil {
 			status = req.Response.StatusCode
 		}
 		if origin(from) != origin(req.URL) || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
-			return &redirectError{status: status, from: from, to: req.URL}
+			e := &redirectError{status: status, to: w.redact.String(display(req.URL))}
+			if origin(from) != origin(req.URL) {
+				e.origin = w.redact.String(origin(req.URL))
+			}
+			return e
 		}
 		if len(via) >= 10 {
 			return errors.New("more than 10 redirects")
@@ -224,7 +236,7 @@ func (w *wire) do(ctx context.Context, o outgoing) (resp *http.Response, sent bo
 		resp, err := w.send(req)
 		sent = watch.connected.Load()
 		if err != nil {
-			return nil, sent, sendError(ctx, w.target, err, sent)
+			return nil, sent, w.sendError(ctx, err, sent)
 		}
 		if w.auth == nil || try > 1 || !challenged(resp) {
 			return resp, true, nil

@@ -55,7 +55,7 @@ func OpenSSE(ctx context.Context, rawURL string, o HTTPOptions) (*SSE, error) {
 		return nil, err
 	}
 	t := &SSE{w: w, h: o.Handler, life: newLifetime(), pending: map[string]*waiting{}}
-	t.in = newInbox(t.life.ctx, o.Handler, w.log, t.life.spawn)
+	t.in = newInbox(t.life.ctx, o.Handler, w, t.life.spawn)
 	stop := context.AfterFunc(ctx, t.life.cancel)
 	resp, rd, err := t.open(u)
 	if !stop() && err == nil {
@@ -91,11 +91,9 @@ func (t *SSE) open(u *url.URL) (*http.Response, *sse.Reader, error) {
 		defer resp.Body.Close()
 		body, _, _ := t.w.readBody(resp) // what there is of it, for the message
 		if resp.StatusCode >= 300 {
-			return nil, nil, statusError(resp, body, errorIn(body), false)
+			return nil, nil, t.w.statusError(resp, body, t.w.errorIn(body), false)
 		}
-		return nil, nil, &runtime.ProtocolError{
-			Reason: fmt.Sprintf("the server answered HTTP %d and no event stream", resp.StatusCode), Sample: printable(body),
-		}
+		return nil, nil, t.w.rubbish(fmt.Sprintf("the server answered HTTP %d and no event stream", resp.StatusCode), body)
 	}
 	rd := sse.NewReader(resp.Body, t.w.max)
 	if t.post, err = t.endpoint(resp.Request.URL, rd); err != nil {
@@ -114,22 +112,22 @@ func (t *SSE) endpoint(stream *url.URL, rd *sse.Reader) (*url.URL, error) {
 			if t.life.over() {
 				return nil, t.life.ctx.Err()
 			}
-			return nil, &runtime.ProtocolError{Reason: "the event stream ended before its endpoint event: " + err.Error()}
+			return nil, t.w.rubbish("the event stream ended before its endpoint event: "+err.Error(), nil)
 		}
 		if ev.Name != "endpoint" {
 			if ev.Name == "message" && len(ev.Data) == 0 {
 				continue
 			}
-			return nil, &runtime.ProtocolError{Reason: "the event stream does not begin with an endpoint event", Sample: printable(ev.Data)}
+			return nil, t.w.rubbish("the event stream does not begin with an endpoint event", ev.Data)
 		}
 		ref, err := url.Parse(strings.TrimSpace(string(ev.Data)))
 		if err != nil || len(ev.Data) == 0 {
-			return nil, &runtime.ProtocolError{Reason: "the endpoint event holds no URL", Sample: printable(ev.Data)}
+			return nil, t.w.rubbish("the endpoint event holds no URL", ev.Data)
 		}
 		u := stream.ResolveReference(ref)
 		u.Fragment = ""
 		if origin(u) != origin(stream) {
-			return nil, &runtime.ProtocolError{Reason: "the endpoint event names another origin, " + origin(u) + "; refused, since credentials would go there"}
+			return nil, t.w.rubbish("the endpoint event names another origin, "+origin(u)+"; refused, since credentials would go there", nil)
 		}
 		return u, nil
 	}
@@ -149,7 +147,7 @@ func (t *SSE) read(resp *http.Response, rd *sse.Reader) {
 		}
 		messages, err := readMessages(ev.Data)
 		if err != nil {
-			t.w.log.Warn("server sent an event that is no message", "sample", printable(ev.Data), "err", err)
+			t.w.log.Warn("server sent an event that is no message", "sample", t.w.printable(ev.Data), "err", err)
 			continue
 		}
 		for i := range messages {
@@ -177,7 +175,7 @@ func (t *SSE) settle(m *message) {
 		return
 	}
 	if m.object != nil {
-		c.out <- outcome{err: runtime.ParseError(m.object)}
+		c.out <- outcome{err: t.w.refusal(m.object)}
 		return
 	}
 	c.out <- outcome{result: m.result}
@@ -304,7 +302,7 @@ func (t *SSE) send(ctx context.Context, req *runtime.Request, body []byte) ([]by
 	if resp.StatusCode >= 300 {
 		defer resp.Body.Close()
 		text, _, _ := t.w.readBody(resp) // what there is of it: the status is the news
-		return nil, statusError(resp, text, errorIn(text), false)
+		return nil, t.w.statusError(resp, text, t.w.errorIn(text), false)
 	}
 	if mediaType(resp) == mediaStream {
 		return nil, resp.Body.Close()

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // StdioOptions are what a stdio server is started with.
@@ -52,6 +53,9 @@ type StdioOptions struct {
 	Hurry <-chan struct{}
 	// Guard ends the server where this process is killed; nil: nothing does.
 	Guard *Guard
+	// Redactor replaces credentials in errors and in what the server writes to its
+	// standard error. Results are not looked at. Nil replaces nothing.
+	Redactor *secret.Redactor
 }
 
 // Stdio is a server run as a child process that speaks over its standard
@@ -116,9 +120,12 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}), ended: make(chan struct{}), known: make(chan struct{}),
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
-	s.stderr = newTail(o.Logger, s.heard)
+	s.stderr = newTail(o.Logger, o.Redactor, s.heard)
 	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
+	if !o.Redactor.Empty() {
+		s.conn.RewriteErrors(o.Redactor.JSON)
+	}
 	s.work.Go(func() { s.stderr.drain(p.Stderr) })
 	s.work.Go(s.watch)
 	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(p.Stdout, o.MaxMessage)) })
@@ -171,7 +178,7 @@ func (s *Stdio) failure(err error) error {
 	case errors.Is(err, jsonrpc.ErrFull), errors.Is(err, jsonrpc.ErrBusy):
 		return &runtime.ConnectError{Target: s.name, Err: err}
 	case errors.Is(err, jsonrpc.ErrUnreadable):
-		return &runtime.ProtocolError{Reason: err.Error()}
+		return &runtime.ProtocolError{Reason: s.o.Redactor.String(err.Error())}
 	case errors.Is(err, jsonrpc.ErrTooLong):
 		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name, s.o.MaxMessage)}
 	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, syscall.EPIPE):

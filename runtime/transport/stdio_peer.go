@@ -28,6 +28,9 @@ type stdioPeer Stdio
 func (p *stdioPeer) Notification(method string, params []byte) {
 	(*Stdio)(p).heard()
 	p.o.Logger.Debug("notification", "method", method)
+	if method == methodMessage {
+		params = p.o.Redactor.JSON(params)
+	}
 	call, h := p.named(method, params), p.o.Handler
 	if call != nil {
 		h = call.Events
@@ -99,7 +102,7 @@ func errorObject(err error) []byte {
 // stray print is a common fault of servers.
 func (p *stdioPeer) Rubbish(line []byte, err error) {
 	(*Stdio)(p).heard()
-	sample := string(line[:min(len(line), lineSample)])
+	sample := p.o.Redactor.Beginning(string(line[:min(len(line), lineSample+p.o.Redactor.Longest())]), lineSample)
 	p.mu.Lock()
 	p.dropped++
 	level := slog.LevelDebug

@@ -14,6 +14,11 @@ import (
 // system's own words name neither which of the files involved is meant nor what
 // is wrong with it.
 func startError(o StdioOptions, err error) error {
+	c := whyNotStarted(o, err)
+	return &runtime.ConnectError{Target: o.Redactor.String(c.Target), Err: o.Redactor.Error(c.Err), Remedy: o.Redactor.String(c.Remedy)}
+}
+
+func whyNotStarted(o StdioOptions, err error) *runtime.ConnectError {
 	c := &runtime.ConnectError{Target: o.Command, Err: err}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		c.Err = path.Err // the path is the target

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 const (
@@ -20,20 +22,22 @@ const (
 	stderrLine  = 1000
 )
 
-// tail keeps the end of a stream and logs its lines.
+// tail keeps the end of a stream and logs its lines, without our credentials.
 type tail struct {
 	logger *slog.Logger
+	redact *secret.Redactor
 	heard  func() // told of the first bytes, and perhaps of later ones
 	done   chan struct{}
-	begun  []byte // of a line that is to be logged when it is whole
+	begun  []byte        // of a line that is to be logged when it is whole
+	lines  *secret.Lines // those that have been logged
 
 	mu  sync.Mutex // guards what follows
 	buf []byte
 	cut bool // something before buf is lost
 }
 
-func newTail(logger *slog.Logger, heard func()) *tail {
-	return &tail{logger: logger, heard: heard, done: make(chan struct{})}
+func newTail(logger *slog.Logger, redact *secret.Redactor, heard func()) *tail {
+	return &tail{logger: logger, redact: redact, lines: redact.Lines(), heard: heard, done: make(chan struct{})}
 }
 
 // drain reads until the end, so that a server that floods its standard error
@@ -59,7 +63,7 @@ func (t *tail) keep(b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
-	if over := len(t.buf) - stderrTail; over > 0 {
+	if over := len(t.buf) - stderrTail - t.redact.Longest(); over > 0 { // see last
 		t.buf = append(t.buf[:0], t.buf[over:]...)
 		t.cut = true
 	}
@@ -77,8 +81,8 @@ func (t *tail) log(b []byte) {
 		if part[len(part)-1] != '\n' {
 			return
 		}
-		if line := cleanLine(string(t.begun)); line != "" {
-			t.logger.Debug("server stderr", "text", line)
+		if line := t.lines.Next(bareLine(string(t.begun))); line != "" {
+			t.logger.Debug("server stderr", "text", shownLine(line))
 		}
 		t.begun = t.begun[:0]
 	}
@@ -100,24 +104,35 @@ func (t *tail) last() string {
 	t.mu.Lock()
 	text, cut := string(t.buf), t.cut
 	t.mu.Unlock()
+	var bare []string
+	for line := range strings.SplitSeq(text, "\n") {
+		bare = append(bare, bareLine(line))
+	}
+	text = t.redact.String(strings.Join(bare, "\n"))
+	if cut {
+		// What is kept may begin in the middle of a credential.
+		text = text[min(len(text), t.redact.Longest()):]
+	}
 	all := strings.Split(text, "\n")
 	if cut && len(all) > 1 {
 		all = all[1:]
 	}
 	var lines []string
 	for _, line := range all {
-		if line = cleanLine(line); line != "" {
-			lines = append(lines, line)
+		if line != "" {
+			lines = append(lines, shownLine(line))
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
 }
 
-// cleanLine gives a line as a terminal would show it in the end, in one colour:
+// cleanLine gives a line as a terminal would show it, up to stderrLine bytes.
+func cleanLine(line string) string { return shownLine(bareLine(line)) }
+
+// bareLine gives a line as a terminal would show it in the end, in one colour:
 // without escape sequences, control characters and what reverses the direction
-// of text, without what a carriage return has overwritten, and up to stderrLine
-// bytes.
-func cleanLine(line string) string {
+// of text, without what a carriage return has overwritten.
+func bareLine(line string) string {
 	line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "\uFFFD")
 	line = line[strings.LastIndexByte(line, '\r')+1:]
 	line = strings.Map(func(r rune) rune {
@@ -130,7 +145,11 @@ func cleanLine(line string) string {
 		}
 		return r
 	}, withoutEscapes(line))
-	line = strings.TrimRight(line, " ")
+	return strings.TrimRight(line, " ")
+}
+
+// shownLine gives up to stderrLine bytes of a line.
+func shownLine(line string) string {
 	if len(line) > stderrLine {
 		line = strings.ToValidUTF8(line[:stderrLine], "") + "…"
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/fixture"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
@@ -154,9 +155,9 @@ func (s *session) secrets() map[string]string {
 	if err != nil {
 		return out
 	}
-	for _, m := range []map[string]string{expanded.Env, expanded.Headers} {
+	for _, m := range []map[string]secret.Text{expanded.Env, expanded.Headers} {
 		for _, name := range slices.Sorted(maps.Keys(m)) {
-			hide(m[name], "${"+name+"}")
+			hide(m[name].Reveal(), "${"+name+"}")
 		}
 	}
 	return out

@@ -88,6 +88,7 @@ type Conn struct {
 	out     *Writer
 	peer    Peer
 	strings bool
+	errors  func(object []byte) []byte // nil for none; set before Read
 	start   time.Time
 	next    atomic.Uint64
 
@@ -121,6 +122,10 @@ const sweepEvery = 250 * time.Millisecond
 func NewConn(out *Writer, peer Peer, stringIDs bool) *Conn {
 	return &Conn{out: out, peer: peer, strings: stringIDs, start: time.Now(), pending: map[uint64]pending{}}
 }
+
+// RewriteErrors has f see the error object of each answer: what it returns is
+// handed on in its place. It is called before Read.
+func (c *Conn) RewriteErrors(f func(object []byte) []byte) { c.errors = f }
 
 // NextID reserves the id of a call, which a progress token may repeat.
 func (c *Conn) NextID() uint64 { return c.next.Add(1) }
@@ -443,7 +448,11 @@ func (c *Conn) message(line []byte, now time.Time, cut bool) *Writer {
 	if !ok {
 		return nil // late or unknown: specification says to ignore it
 	}
-	return p.receiver.Finish(Answer{Result: m.Result.Of(line), Error: m.Error.Of(line), At: now})
+	object := m.Error.Of(line)
+	if object != nil && c.errors != nil {
+		object = c.errors(object)
+	}
+	return p.receiver.Finish(Answer{Result: m.Result.Of(line), Error: object, At: now})
 }
 
 // answered gives the call that a raw id stands for.

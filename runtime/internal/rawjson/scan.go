@@ -260,15 +260,20 @@ func (s *scanner) end() error {
 	if _, err := s.dec.ReadToken(); err == nil {
 		return fmt.Errorf("text after the end of the message at offset %d", s.dec.InputOffset())
 	} else if !errors.Is(err, io.EOF) {
-		return err
+		return eof(err)
 	}
 	return nil
 }
 
-// eof turns the end of the text inside a value into an unexpected one.
+// eof turns the end of the text inside a value into an unexpected one. What is
+// wrong with a text is said without the names of members around it, which may be
+// anything: the text is another's, and the error goes into logs.
 func eof(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
+	}
+	if wrong, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return &jsontext.SyntacticError{ByteOffset: wrong.ByteOffset, Err: wrong.Err}
 	}
 	return err
 }

@@ -22,7 +22,7 @@ func HTTPFaults() []string {
 }
 
 // Handler is a server over Streamable HTTP with one fault, which shows with
-// tools/call, "" for none.
+// tools/call, "" for none; or one of [Leaks].
 func Handler(name, fault string) http.Handler {
 	return &remote{name: name, fault: fault}
 }
@@ -55,6 +55,9 @@ func (s *remote) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var m message
 	if err != nil || json.Unmarshal(raw, &m) != nil {
 		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if s.leak(w, r, &m) {
 		return
 	}
 	switch m.Method {

@@ -35,6 +35,7 @@ const Env = "MCPCTL_HOSTILE"
 
 // Main is the program. It returns the exit code.
 //
+//	-leak-at M   with a fault of [ProgramLeaks]: the method (tools/call)
 //	-fault A,B   what to do, see [Faults]; random is one of these, or none
 //	-name NAME   what its answers call it
 //	-seed N      of what is random; 0 is the time
@@ -45,6 +46,8 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 	fs.SetOutput(stderr)
 	faults := fs.String("fault", "", "")
 	name := fs.String("name", "hostile", "")
+	leakAt := fs.String("leak-at", "tools/call", "")
+	_ = fs.String("token", "", "") // for what is repeated
 	seed := fs.Uint64("seed", 0, "")
 	log := fs.String("log", "", "")
 	sleep := fs.Duration("sleep", 0, "")
@@ -64,7 +67,7 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 		*seed = uint64(time.Now().UnixNano())
 	}
 	s := &server{
-		name: *name, faults: map[string]bool{}, in: stdin, out: stdout, stderr: stderr,
+		name: *name, leaksAt: *leakAt, faults: map[string]bool{}, in: stdin, out: stdout, stderr: stderr,
 		ended: make(chan int, 1), cancelled: map[string]chan struct{}{},
 		random: rand.New(rand.NewPCG(*seed, 0)),
 	}
@@ -88,12 +91,13 @@ func Main(args []string, stdin io.ReadCloser, stdout, stderr io.WriteCloser) int
 
 // server is one running program.
 type server struct {
-	name   string
-	faults map[string]bool
-	in     io.ReadCloser
-	stderr io.Writer
-	ended  chan int // exit code
-	random *rand.Rand
+	name    string
+	leaksAt string
+	faults  map[string]bool
+	in      io.ReadCloser
+	stderr  io.Writer
+	ended   chan int // exit code
+	random  *rand.Rand
 
 	mu        sync.Mutex // guards what follows, and is held while a frame is written
 	out       io.WriteCloser
@@ -179,6 +183,9 @@ func (s *server) read() {
 }
 
 func (s *server) handle(m *message) {
+	if s.leaksAt == m.Method && s.leak(m) {
+		return
+	}
 	switch m.Method {
 	case "initialize":
 		if !s.has("hang-initialize") {

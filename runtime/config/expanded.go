@@ -1,0 +1,205 @@
+package config
+
+import (
+	"encoding/base64"
+	"log/slog"
+	"maps"
+	"net/textproto"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+// Expanded is an entry with its placeholders replaced, as [Entry.Expand] makes
+// it. What may hold a secret is a [secret.Text], which is not printed by
+// accident. It is immutable.
+type Expanded struct {
+	// Entry is the entry as written, for its settings and its name.
+	Entry Entry
+
+	Command string
+	Args    []secret.Text
+	Env     map[string]secret.Text
+	Cwd     string
+	URL     secret.Text
+	Headers map[string]secret.Text
+
+	values []variableValue
+	lookup func(string) (string, bool)
+}
+
+// String names the entry alone.
+func (x Expanded) String() string { return "entry " + x.Entry.Name }
+
+// GoString is String.
+func (x Expanded) GoString() string { return x.String() }
+
+// LogValue implements [slog.LogValuer]: the name alone.
+func (x Expanded) LogValue() slog.Value { return slog.StringValue(x.String()) }
+
+// Revealed returns the texts themselves, of [Expanded.Env] or Headers; nil for
+// nil.
+func Revealed(m map[string]secret.Text) map[string]string {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]string, len(m))
+	for name, text := range m {
+		out[name] = text.Reveal()
+	}
+	return out
+}
+
+// Secret is a text of an expanded entry that is nobody else's business.
+type Secret struct {
+	// Place is the field it is from, such as "headers.Authorization", "env.TOKEN",
+	// "args[2]" or "url".
+	Place string
+	Text  secret.Text
+}
+
+// Secrets returns what is secret in the entry, field by field, each text once a
+// field:
+//
+//   - values of headers, whole and without a scheme such as Bearer; of Basic what
+//     is encoded, too; each variable in them
+//   - user information, query values and variables of the URL, but those that are
+//     its host
+//   - env values whose name or form looks secret, and variables in them by theirs
+//   - args that look so, by their form or by the flag before them, and variables
+//     in them
+//
+// A text that equals the value of HOME, USER, LOGNAME, PATH, TMPDIR or the
+// working directory is none, whatever it is the value of.
+func (x Expanded) Secrets() []Secret {
+	var out []Secret
+	public := x.public()
+	add := func(place string, texts ...secret.Text) {
+		for _, text := range texts {
+			one := Secret{place, text}
+			if text.IsZero() || public[text.Reveal()] || slices.ContainsFunc(out, func(s Secret) bool { return s.Place == place && s.Text.Equal(text) }) {
+				continue
+			}
+			out = append(out, one)
+		}
+	}
+	args := make([]string, len(x.Args))
+	for i, arg := range x.Args {
+		args[i] = arg.Reveal()
+	}
+	for i, at := range secretArgs(args) {
+		if at >= 0 {
+			add(argPlace(i), secret.New(args[i][at:]))
+			add(argPlace(i), credentials(args[i][at:])...)
+		}
+		add(argPlace(i), secret.OfURL(args[i])...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(x.Env)) {
+		if value := x.Env[name]; secret.LooksName(name) || secret.LooksText(value.Reveal()) {
+			add("env."+name, value)
+			add("env."+name, secret.OfURL(value.Reveal())...)
+		}
+	}
+	add("url", secret.OfURL(x.URL.Reveal())...)
+	for _, name := range slices.Sorted(maps.Keys(x.Headers)) {
+		if !plainHeader(name) {
+			add("headers."+name, x.Headers[name])
+			add("headers."+name, credentials(x.Headers[name].Reveal())...)
+		}
+	}
+	for _, v := range x.values {
+		if x.secretValue(v) {
+			add(v.field, v.value)
+			add(v.field, secret.OfURL(v.value.Reveal())...)
+		}
+	}
+	return out
+}
+
+// Redactor returns what replaces the secrets of the entry in texts.
+func (x Expanded) Redactor() *secret.Redactor {
+	var texts []secret.Text
+	for _, s := range x.Secrets() {
+		texts = append(texts, s.Text)
+	}
+	return secret.NewRedactor(texts...)
+}
+
+// secretValue tells whether the value of a variable is secret: in headers and the
+// URL all are, elsewhere by name and form.
+func (x Expanded) secretValue(v variableValue) bool {
+	value := v.value.Reveal()
+	switch {
+	case strings.HasPrefix(v.field, "headers."):
+		return !plainHeader(strings.TrimPrefix(v.field, "headers."))
+	case v.field == "url":
+		if address := DisplayURL(x.URL.Reveal()); strings.Contains(value, "://") || strings.Contains(hostOf(address), value) {
+			return false // where the server is; what it may hold besides is looked at as a URL
+		}
+		return true
+	}
+	return secret.LooksName(v.name) || secret.LooksText(value)
+}
+
+// hostOf gives scheme and host of a URL.
+func hostOf(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return ""
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+// public are texts that stand in messages everywhere and are no secrets.
+func (x Expanded) public() map[string]bool {
+	out := map[string]bool{x.Cwd: true}
+	if dir, err := os.Getwd(); err == nil {
+		out[dir] = true
+	}
+	for _, name := range []string{"HOME", "USER", "LOGNAME", "USERNAME", "USERPROFILE", "PATH", "TMPDIR", "TEMP", "TMP", "PWD"} {
+		for _, lookup := range []func(string) (string, bool){x.lookup, os.LookupEnv} {
+			if value, ok := lookup(name); ok {
+				out[value] = true
+			}
+		}
+	}
+	return out
+}
+
+// plainHeader tells of headers that are the protocol's and say nothing of who
+// asks.
+func plainHeader(name string) bool {
+	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
+	case "Accept", "Content-Type", "Content-Length", "Host", "User-Agent":
+		return true
+	}
+	return strings.HasPrefix(name, "Mcp-")
+}
+
+// credentials gives what a header's value holds besides the scheme before it, and
+// what that encodes where it is Basic.
+func credentials(value string) []secret.Text {
+	scheme, rest, ok := strings.Cut(value, " ")
+	rest = strings.TrimSpace(rest)
+	if !ok || rest == "" || strings.ContainsAny(scheme, "=:,;") {
+		rest = value
+	}
+	out := []secret.Text{secret.New(rest)}
+	if strings.EqualFold(scheme, "Basic") {
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
+			if raw, err := encoding.DecodeString(rest); err == nil {
+				user, password, _ := strings.Cut(string(raw), ":")
+				out = append(out, secret.New(string(raw)), secret.New(user), secret.New(password))
+			}
+		}
+	}
+	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ' ' || r == ';' || r == ',' }) {
+		if _, set, ok := strings.Cut(part, "="); ok { // cookies, and parameters of Digest
+			out = append(out, secret.New(strings.Trim(set, `"`)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,251 @@
+package config
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+// MaskArgs returns arguments for people to read: what looks secret in them is
+// [secret.Redacted]. Placeholders stay, as they tell nothing.
+func MaskArgs(args []string) []string {
+	out := make([]string, len(args))
+	for i, at := range secretArgs(args) {
+		if out[i] = args[i]; at >= 0 {
+			out[i] = maskFrom(args[i], at)
+		} else {
+			out[i] = maskNamed("", args[i])
+		}
+	}
+	return out
+}
+
+// MaskEntry returns the JSON of an entry for people to read: user information
+// and query values of its url, values of headers, env values and args that look
+// secret, and other members whose name or text does, are [secret.Redacted].
+// Placeholders stay. What is no object comes back as it is.
+func MaskEntry(raw json.RawMessage) json.RawMessage {
+	root, err := hujson.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return raw
+	}
+	for i := range object.Members {
+		m := &object.Members[i]
+		switch name := memberName(m); name {
+		case "url":
+			maskStrings(&m.Value, "", func(_, text string) string { return maskURL(text) })
+		case "headers":
+			maskStrings(&m.Value, "", maskHeader)
+		case "args":
+			maskList(&m.Value)
+		default:
+			maskStrings(&m.Value, name, maskNamed)
+		}
+	}
+	return root.Pack()
+}
+
+// maskStrings masks the texts in a value by the name of the member they are in.
+func maskStrings(v *hujson.Value, name string, mask func(name, text string) string) {
+	switch value := v.Value.(type) {
+	case hujson.Literal:
+		if value.Kind() == '"' {
+			v.Value = hujson.String(mask(name, value.String()))
+		}
+	case *hujson.Object:
+		for i := range value.Members {
+			maskStrings(&value.Members[i].Value, memberName(&value.Members[i]), mask)
+		}
+	case *hujson.Array:
+		for i := range value.Elements {
+			maskStrings(&value.Elements[i], name, mask)
+		}
+	}
+}
+
+func maskList(v *hujson.Value) {
+	list, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return
+	}
+	texts := make([]string, len(list.Elements))
+	for i, e := range list.Elements {
+		if literal, ok := e.Value.(hujson.Literal); ok && literal.Kind() == '"' {
+			texts[i] = literal.String()
+		}
+	}
+	for i, text := range MaskArgs(texts) {
+		if text != texts[i] {
+			list.Elements[i].Value = hujson.String(text)
+		}
+	}
+}
+
+// maskHeader masks the value of a header, but for a scheme such as Bearer.
+func maskHeader(name, text string) string {
+	if plainHeader(name) {
+		return text
+	}
+	return maskValue(name, text, afterScheme(text))
+}
+
+// maskNamed masks a text by the name of its member: of a variable, for one.
+func maskNamed(name, text string) string {
+	if refersToSecret(text) {
+		text = defaults.ReplaceAllString(text, "${1}"+secret.Redacted+"}")
+	}
+	switch {
+	case secret.LooksName(name):
+		return maskFrom(text, afterScheme(text))
+	case strings.Contains(text, "://"):
+		return maskURL(text)
+	case secret.LooksText(literalOf(text)):
+		return maskFrom(text, 0)
+	}
+	return text
+}
+
+// refersToSecret tells whether a placeholder's variable looks secret: so does its
+// default.
+func refersToSecret(text string) bool {
+	names, _ := Variables(text)
+	return slices.ContainsFunc(names, secret.LooksName)
+}
+
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z-]* +`)
+
+// afterScheme is where the credentials begin in the value of a header.
+func afterScheme(text string) int { return len(scheme.FindString(text)) }
+
+// maskFrom masks a text from a place on, unless what is there is placeholders
+// alone, or says nothing.
+func maskFrom(text string, at int) string {
+	switch strings.ToLower(strings.TrimSpace(literalOf(text[at:]))) {
+	case "", "true", "false", "yes", "no", "on", "off", "none", "null", "0", "1":
+		return text
+	}
+	// Where the defaults of placeholders are all there is, the rest can stay.
+	masked := defaults.ReplaceAllString(text[at:], "${1}"+secret.Redacted+"}")
+	if strings.Trim(strings.ReplaceAll(literalOf(masked), secret.Redacted, ""), " ") == "" {
+		return text[:at] + masked
+	}
+	return text[:at] + secret.Redacted
+}
+
+var defaults = regexp.MustCompile(`(\$\{[A-Za-z_][A-Za-z0-9_]*:?-)[^{}]*\}`)
+
+// maskValue is maskFrom for a value whose place alone does not make it secret: a
+// short one is not, unless its name says so.
+func maskValue(name, text string, at int) string {
+	if len(literalOf(text[at:])) < secret.MinLength && !secret.LooksName(name) {
+		return text
+	}
+	return maskFrom(text, at)
+}
+
+// literalOf gives what a text says without the environment: its placeholders
+// left out, but for their defaults.
+func literalOf(text string) string {
+	x := &expander{lookup: func(string) (string, bool) { return "", false }, missing: MissingEmpty}
+	return x.field("", text)
+}
+
+// maskURL masks user information, query values, and parts of the path that look
+// secret, in a URL that may hold placeholders. Other texts come back as they are.
+func maskURL(text string) string {
+	before, rest, ok := strings.Cut(text, "://")
+	if !ok {
+		return text
+	}
+	rest, fragment, hasFragment := strings.Cut(rest, "#")
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	authority, path, hasPath := strings.Cut(rest, "/")
+	out := before + "://"
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		if strings.Trim(literalOf(authority[:at]), ":") != "" {
+			authority = secret.Redacted + authority[at:]
+		}
+	}
+	out += authority
+	if hasPath {
+		out += "/" + maskPath(path)
+	}
+	if hasQuery {
+		parts := strings.Split(query, "&")
+		for i, part := range parts {
+			name, _, set := strings.Cut(part, "=")
+			if set {
+				parts[i] = maskValue(name, part, len(name)+1)
+			} else {
+				parts[i] = maskValue("", part, 0)
+			}
+		}
+		out += "?" + strings.Join(parts, "&")
+	}
+	if hasFragment {
+		out += "#" + maskValue("", fragment, 0)
+	}
+	return out
+}
+
+func maskPath(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if secret.LooksText(literalOf(part)) {
+			parts[i] = secret.Redacted
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// secretArgs tells where in each argument a secret begins, -1 for nowhere: behind
+// --token=, token= and Authorization:, in the argument after --token, or at once
+// where it has the form of one.
+func secretArgs(args []string) []int {
+	out := make([]int, len(args))
+	follows := false
+	for i, arg := range args {
+		out[i] = -1
+		flag := strings.HasPrefix(arg, "-")
+		name, at := assignment(arg)
+		switch {
+		case follows && !flag:
+			out[i] = 0
+		case at > 0 && secret.LooksName(name):
+			out[i] = at
+			if arg[at-1] == ':' || strings.ContainsRune(arg[at:], ' ') {
+				out[i] += afterScheme(arg[at:])
+			}
+		case secret.LooksText(literalOf(arg)) && !strings.Contains(arg, "://"):
+			out[i] = 0
+		case at > 0 && secret.LooksText(literalOf(arg[at:])) && !strings.Contains(arg, "://"):
+			out[i] = at
+		}
+		follows = flag && at < 0 && secret.LooksName(arg)
+	}
+	return out
+}
+
+var assigned = regexp.MustCompile(`^(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)(=|: *)`)
+
+// assignment reads NAME=VALUE and NAME: VALUE: the name, and where the value
+// begins, -1 for nowhere.
+func assignment(arg string) (name string, at int) {
+	m := assigned.FindStringSubmatch(arg)
+	if m == nil || strings.HasPrefix(arg[len(m[0]):], "//") {
+		return "", -1
+	}
+	return m[1], len(m[0])
+}
+
+func argPlace(i int) string { return "args[" + strconv.Itoa(i) + "]" }

@@ -1,0 +1,204 @@
+package dial_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
+)
+
+// record keeps all that comes out of a connection besides results.
+type record struct {
+	runtime.NopHandler
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer, for the log.
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.Write(p)
+}
+
+func (r *record) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
+	fmt.Fprintf(r, "notification %s %s\n", method, params)
+}
+
+func (r *record) Closed(err error) { r.error("closed", err) }
+
+// error writes all that programs look at in an error.
+func (r *record) error(what string, err error) {
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(r, "%s: %v\n", what, err)
+	var (
+		hinter  interface{ Hint() string }
+		rpc     *runtime.Error
+		auth    *runtime.AuthError
+		proto   *runtime.ProtocolError
+		connect *runtime.ConnectError
+		dead    interface{ StderrLines() []string }
+	)
+	if errors.As(err, &hinter) {
+		fmt.Fprintln(r, "hint", hinter.Hint())
+	}
+	if errors.As(err, &rpc) {
+		fmt.Fprintf(r, "rpc %s %s %s\n", rpc.Message, rpc.Data, rpc.Raw)
+	}
+	if errors.As(err, &auth) {
+		fmt.Fprintln(r, "challenge", auth.Challenge)
+	}
+	if errors.As(err, &proto) {
+		fmt.Fprintln(r, "protocol", proto.Reason, proto.Sample)
+	}
+	if errors.As(err, &connect) {
+		fmt.Fprintln(r, "connect", connect.Target, connect.Err, connect.Remedy)
+	}
+	if errors.As(err, &dead) {
+		fmt.Fprintln(r, "stderr", strings.Join(dead.StderrLines(), "\n"))
+	}
+	fmt.Fprintf(r, "%+v %#v\n", err, err)
+}
+
+func (r *record) text() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.String()
+}
+
+// secrets are the values of the variables of leakyHTTP and leakyProgram.
+func secrets(name string) (string, bool) {
+	value, ok := map[string]string{
+		"HDR": hostile.Canary("/hdr+1?a&b=c"), "KEY": hostile.Canary("-key"), "PASS": hostile.Canary("-pass"), "QUERY": hostile.Canary("-query"), "PART": hostile.Canary("-part"),
+		"TOKEN": hostile.Canary(`/env+1?a&b="c`), "DB_PASSWORD": hostile.Canary("-db"),
+	}[name]
+	return value, ok
+}
+
+func leakyHTTP(address string) config.Entry {
+	return config.Entry{
+		Name: "h", URL: strings.Replace(address, "://", "://someone:${PASS}@", 1) + "/${PART}/mcp?key=${QUERY}&v=2",
+		Headers: map[string]string{"X-Api-Key": "${KEY}", "Cookie": "sid=" + hostile.Canary("-cookie") + "; theme=dark", "Authorization": "Bearer ${HDR}"},
+	}
+}
+
+func leakyProgram(t *testing.T, fault, at string) config.Entry {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Entry{
+		Name: "p", Command: exe, Args: []string{"-fault", fault, "-leak-at", at, "-token", "${TOKEN}", "postgres://u:${DB_PASSWORD}@db/x", "--api-key=" + hostile.Canary("-arg")},
+		Env: map[string]string{hostile.Env: "1", hostile.LeakVariable + "TOKEN": "${TOKEN}", hostile.LeakVariable + "KEY": hostile.Canary("-literal"), hostile.LeakVariable + "DB": "postgres://u:${DB_PASSWORD}@db/x"},
+	}
+}
+
+// run connects to a server that repeats its credentials, lists and calls, and
+// gives what came of it.
+func (r *record) run(t *testing.T, e config.Entry) string {
+	t.Helper()
+	o := quick(dial.Options{Handler: r, Lookup: secrets, Headers: map[string]string{"X-Extra": "unused"}})
+	o.Logger = slog.New(slog.NewJSONHandler(r, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c, err := dial.Dial(t.Context(), e, o)
+	r.error("dial", err)
+	if err == nil {
+		_, err = c.ListTools(t.Context())
+		r.error("list", err)
+		_, err = c.CallTool(t.Context(), "echo", []byte(`{"message":"hi"}`), nil)
+		r.error("call", err)
+		_ = c.Close()
+	}
+	return r.text()
+}
+
+// TestNothingLeaks: a server that repeats the credentials it was given in an
+// error, in its log or on standard error does not have them shown.
+func TestNothingLeaks(t *testing.T) {
+	for _, at := range []string{"initialize", "tools/list", "tools/call"} {
+		for _, leak := range hostile.Leaks() {
+			t.Run(leak+"@"+at, func(t *testing.T) {
+				t.Parallel()
+				srv := httptest.NewServer(hostile.Handler("h", leak+"@"+at))
+				defer srv.Close()
+				check(t, (&record{}).run(t, leakyHTTP(srv.URL)))
+			})
+			if at != "initialize" {
+				continue
+			}
+			t.Run(leak+"@sse", func(t *testing.T) {
+				t.Parallel()
+				srv := httptest.NewServer(hostile.Handler("h", leak+"@"))
+				defer srv.Close()
+				e := leakyHTTP(srv.URL)
+				e.Type = config.TransportSSE
+				check(t, (&record{}).run(t, e))
+			})
+		}
+		for _, leak := range hostile.ProgramLeaks() {
+			for _, strict := range []bool{false, true} {
+				t.Run(fmt.Sprint("program/", leak, "@", at, "/strict=", strict), func(t *testing.T) {
+					t.Parallel()
+					e := leakyProgram(t, leak, at)
+					e.Strict = strict
+					check(t, (&record{}).run(t, e))
+				})
+			}
+		}
+	}
+}
+
+func check(t *testing.T, text string) {
+	t.Helper()
+	if len(text) < 20 {
+		t.Errorf("nothing has gone wrong: %q", text)
+	}
+	for i, found := range hostile.Find(text) {
+		if i < 3 {
+			t.Errorf("it shows …%s…", found)
+		}
+	}
+	if testing.Verbose() {
+		t.Log(text)
+	}
+}
+
+// TestWhatIsNoSecret: what is in messages everywhere is left in them.
+func TestWhatIsNoSecret(t *testing.T) {
+	lookup := func(name string) (string, bool) {
+		value, ok := map[string]string{"HOME": "/home/someone", "USER": "someonelong", "BASE": "https://api.example.com"}[name]
+		return value, ok
+	}
+	e := config.Entry{
+		URL: "${BASE}/mcp", Headers: map[string]string{"X-Home": "${HOME}", "X-User": "${USER}", "Accept": "application/json"},
+	}
+	x, err := e.Expand(lookup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "open /home/someone/x as someonelong at https://api.example.com/mcp: application/json"
+	if got := x.Redactor().String(text); got != text {
+		t.Errorf("got %s", got)
+	}
+	p := config.Entry{
+		Command: "x", Cwd: "/work/place", Args: []string{"--root", "${HOME}"},
+		Env: map[string]string{"LEVEL": "verbose-debugging", "AUTH_DIR": "/work/place", "CACHE": "${HOME}"},
+	}
+	if x, err = p.Expand(lookup); err != nil || len(x.Secrets()) > 0 {
+		t.Errorf("got %v, %v", x.Secrets(), err)
+	}
+}
