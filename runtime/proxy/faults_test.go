@@ -115,8 +115,8 @@ func TestOneListFails(t *testing.T) {
 		t.Errorf("tools: got %s", got)
 	}
 	c.result("tools/call", `{"name":"a__echo","arguments":{"message":"hi"}}`)
-	for method, want := range map[string]string{"prompts/list": "no prompts today", "resources/list": "not a JSON array"} {
-		if got := c.result(method, `{}`); !strings.Contains(got, `"dev.mcpctl/partial":[{"server":"a","error":"`) || !strings.Contains(got, want) || !strings.Contains(got, `"b__`) {
+	for method, secret := range map[string]string{"prompts/list": "no prompts today", "resources/list": "not a JSON array"} {
+		if got := c.result(method, `{}`); !strings.Contains(got, `"dev.mcpctl/partial":[{"server":"a","kind":"protocol"}]`) || strings.Contains(got, secret) || !strings.Contains(got, `"b__`) {
 			t.Errorf("%s: got %s", method, got)
 		}
 	}

@@ -56,7 +56,7 @@ func TestListForModernClients(t *testing.T) {
 		"one that says nothing": {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{}, `{"resultType":"complete","ttlMs":0,"cacheScope":"private",` + list + `}}`},
 		"one left out": {
 			&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{fresh: at(time.Hour, true), failed: [kinds]error{tools: runtime.ErrClosed}},
-			`{"resultType":"complete","ttlMs":5000,"cacheScope":"public",` + list + `,"dev.mcpctl/partial":[{"server":"b","error":"connection closed"}]}}`,
+			`{"resultType":"complete","ttlMs":5000,"cacheScope":"public",` + list + `,"dev.mcpctl/partial":[{"server":"b","kind":"connect"}]}}`,
 		},
 	} {
 		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})

@@ -77,14 +77,10 @@ func fault(err error) []byte {
 		Kind   string   `json:"kind"`
 		Server string   `json:"server,omitempty"`
 		Stderr []string `json:"stderr,omitempty"`
-	}{Kind: "connect"}
+	}{Kind: kindOf(err)}
 	var (
-		be      *backendError
-		timeout *runtime.TimeoutError
-		proto   *runtime.ProtocolError
-		auth    *runtime.AuthError
-		kinded  interface{ ExitKind() string }
-		dead    interface{ StderrLines() []string }
+		be   *backendError
+		dead interface{ StderrLines() []string }
 	)
 	if errors.As(err, &be) {
 		f.Server = be.server
@@ -92,19 +88,32 @@ func fault(err error) []byte {
 	if errors.As(err, &dead) {
 		f.Stderr = dead.StderrLines()
 	}
-	switch {
-	case errors.As(err, &kinded):
-		f.Kind = kinded.ExitKind()
-	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
-		f.Kind = "timeout"
-	case errors.As(err, &proto):
-		f.Kind = "protocol"
-	case errors.As(err, &auth):
-		f.Kind = "auth"
-	}
 	raw, err := json.Marshal(f)
 	if err != nil {
 		panic("proxy: strings have no JSON form: " + err.Error())
 	}
 	return raw
+}
+
+// kindOf gives the kind of a failure of a backend or of the way to it, as the
+// command line's error objects name it (docs/serve.md, "When a server fails").
+func kindOf(err error) string {
+	var (
+		timeout *runtime.TimeoutError
+		proto   *runtime.ProtocolError
+		rpc     *runtime.Error
+		auth    *runtime.AuthError
+		kinded  interface{ ExitKind() string }
+	)
+	switch {
+	case errors.As(err, &kinded):
+		return kinded.ExitKind()
+	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
+		return "timeout"
+	case errors.As(err, &auth):
+		return "auth"
+	case errors.As(err, &proto), errors.As(err, &rpc):
+		return "protocol"
+	}
+	return "connect"
 }

@@ -340,12 +340,14 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 	})
 }
 
-// partialReport names the backends that a list leaves out and why, nil for none:
-// [{"server":…,"error":…}].
+// partialReport names the backends that a list leaves out and what kind of
+// failure that is for, nil for none: [{"server":…,"kind":…}]. All clients get it,
+// and an error may hold what is another's: a server's answer, or its stderr. The
+// log and [Proxy.Status] have the error.
 func partialReport(p *Proxy, k kind) []byte {
 	type missing struct {
 		Server string `json:"server"`
-		Error  string `json:"error"`
+		Kind   string `json:"kind"`
 	}
 	var out []missing
 	for _, b := range p.all() {
@@ -354,7 +356,7 @@ func partialReport(p *Proxy, k kind) []byte {
 			err = b.catalog.failed[k]
 		}
 		if err != nil {
-			out = append(out, missing{b.name, err.Error()})
+			out = append(out, missing{b.name, kindOf(err)})
 		}
 	}
 	if out == nil {

@@ -21,6 +21,8 @@ type session struct {
 	a *app
 	// server is the configured name, or the URL at --url without its secrets.
 	server string
+	// missing are servers that the user has been told are left out of lists.
+	missing map[string]bool
 }
 
 // with connects to the server that the words name (or --url does), runs f with
