@@ -70,7 +70,7 @@ func (c *addCommand) stdioEntry(words []string) (*addition, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &scaffold.Plan{Entry: entry, Type: config.TransportStdio, Reference: shellLine(words)}
+	plan := &scaffold.Plan{Entry: entry, Type: config.TransportStdio, Reference: shellLine(append(words[:1:1], config.MaskArgs(words[1:])...))}
 	if !strings.Contains(words[0], "$") && (c.o.cwd == "" || !strings.ContainsAny(words[0], `/\`)) {
 		plan.Runner = words[0]
 	}
@@ -99,7 +99,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &scaffold.Plan{Entry: entry, Type: "remote", Reference: target}
+	plan := &scaffold.Plan{Entry: entry, Type: "remote", Reference: config.DisplayURL(target)}
 	if u, err := url.Parse(target); err == nil {
 		if u.Scheme == "http" && !loopback(u.Hostname()) {
 			plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
@@ -113,7 +113,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 			plan.Warnings = append(plan.Warnings, "header "+h.Name+" "+reason)
 		}
 	}
-	return &addition{plan: plan, title: target, byHand: true}, nil
+	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
 }
 
 // members writes NAME=VALUE pairs as an object that keeps their order; nil for

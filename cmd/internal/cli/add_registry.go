@@ -197,7 +197,7 @@ func (c *addCommand) askValue(ctx context.Context, asker ui.Asker, r scaffold.Re
 
 // confirm shows what would be written and asks for a yes.
 func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition) error {
-	_, _ = fmt.Fprintf(c.ui.Err, "%s\n%s\n", ui.CleanLine(add.title), ui.Clean(config.Format(add.plan.Entry)))
+	_, _ = fmt.Fprintf(c.ui.Err, "%s\n%s\n", ui.CleanLine(add.title), ui.Clean(config.Format(c.shown(add))))
 	for _, w := range add.plan.Warnings {
 		_, _ = fmt.Fprintln(c.ui.Err, "warning: "+ui.CleanLine(w))
 	}

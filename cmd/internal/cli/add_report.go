@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
@@ -60,7 +62,7 @@ func (c *addCommand) printAddition(add *addition) error {
 	p := add.plan
 	if c.ui.WantJSON() {
 		return c.ui.EncodeJSON(addResult{
-			p.Alias, p.Entry, nonNil(p.Required), nonNil(p.Optional), nonNil(p.Warnings), originOrNil(p.Origin),
+			p.Alias, c.shown(add), nonNil(p.Required), nonNil(p.Optional), nonNil(p.Warnings), originOrNil(p.Origin),
 			p.Alternatives, p.Start, p.StartEnv, p.Install,
 		})
 	}
@@ -70,10 +72,31 @@ func (c *addCommand) printAddition(add *addition) error {
 	}
 	text := fmt.Sprintf("%s %s: %s\n", verb, p.Alias, ui.CleanLine(add.title))
 	if !add.shown {
-		text += ui.Clean(config.Format(p.Entry)) + "\n"
+		text += ui.Clean(config.Format(c.shown(add))) + "\n"
 	}
 	_, err := io.WriteString(c.ui.Out, text)
 	return err
+}
+
+// shown is the entry for people to read: secrets that the user has given for it
+// are left out. What a record says is public.
+func (c *addCommand) shown(add *addition) json.RawMessage {
+	if add.byHand {
+		return config.MaskEntry(add.plan.Entry)
+	}
+	entry := add.plan.Entry
+	var given []secret.Text
+	for _, list := range [][]scaffold.Given{c.o.env, c.o.args, c.o.vars, c.o.headers.givenFlag} {
+		for _, g := range list {
+			if secret.LooksName(g.Name) || secret.LooksText(g.Value) {
+				given = append(given, secret.New(g.Value))
+				if whole, err := encodePlain(g.Value); err == nil && g.Value != "" { // however short it is
+					entry = bytes.ReplaceAll(entry, whole, []byte(`"`+secret.Redacted+`"`))
+				}
+			}
+		}
+	}
+	return secret.NewRedactor(given...).JSON(entry)
 }
 
 // noteRequired lists the variables to export; those that are set are marked.

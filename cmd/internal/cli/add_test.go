@@ -132,6 +132,9 @@ func TestAddWarnsOfSecretsInTheFile(t *testing.T) {
 	if got.code != exitOK || !strings.Contains(got.errOut, "warning: the secret THING_TOKEN now stands in the file") || !strings.Contains(s.servers(t), `"THING_TOKEN": "hush"`) {
 		t.Errorf("got %+v\n%s", got, s.servers(t))
 	}
+	if strings.Contains(got.out+got.errOut, "hush") || !strings.Contains(got.out, `"THING_TOKEN":"[redacted]"`) {
+		t.Errorf("it prints the secret: %+v", got)
+	}
 }
 
 func TestAddDryRun(t *testing.T) {
@@ -166,7 +169,7 @@ func TestAddByHand(t *testing.T) {
 		},
 		"headers as curl has them": {
 			[]string{"add", "x", "--url", "https://h.example/mcp", "-H", "Authorization: Bearer ${T:-a=b}", "-H", "X-B=2: 3"},
-			`{"url":"https://h.example/mcp","headers":{"Authorization":"Bearer ${T:-a=b}","X-B":"2: 3"}}`, "",
+			`{"url":"https://h.example/mcp","headers":{"Authorization":"Bearer ${T:-[redacted]}","X-B":"2: 3"}}`, "",
 		},
 		"SSE":  {[]string{"add", "x", "--url", "https://h.example/sse", "--sse"}, `{"type":"sse","url":"https://h.example/sse"}`, ""},
 		"http": {[]string{"add", "x", "--url", "http://h.example/mcp"}, `{"url":"http://h.example/mcp"}`, "the URL is http"},
@@ -181,9 +184,12 @@ func TestAddByHand(t *testing.T) {
 			if string(res.Entry) != tt.entry || !strings.Contains(got.errOut, tt.err) {
 				t.Errorf("got  %s\nwant %s\nand %q in %s", res.Entry, tt.entry, tt.err, got.errOut)
 			}
-			back := s.run(t, "get", "x")
-			if !strings.Contains(back.out, tt.entry) {
+			if back := s.run(t, "get", "x"); !strings.Contains(back.out, tt.entry) {
 				t.Errorf("read back: got %s, want %s", back.out, tt.entry)
+			}
+			written := strings.ReplaceAll(tt.entry, "[redacted]", "a=b")
+			if back := s.run(t, "get", "x", "--reveal"); !strings.Contains(back.out, written) {
+				t.Errorf("read back: got %s, want %s", back.out, written)
 			}
 		})
 	}

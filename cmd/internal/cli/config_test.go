@@ -79,12 +79,12 @@ func TestList(t *testing.T) {
 	home(t, map[string]string{"servers.json": servers})
 	run("list").want(t, 0, `{"servers":[`+
 		`{"name":"fs","transport":"stdio","command":"npx","args":["-y","fs@1.0","a b"],"origin":{"registry":"r","name":"io.example/fs","version":"1.0"}},`+
-		`{"name":"gh","transport":"http","url":"https://api.example.com/mcp?a=1&b=2"},`+
+		`{"name":"gh","transport":"http","url":"https://api.example.com/mcp"},`+
 		`{"name":"kube","transport":"cli","command":"kubectl"}]}`+"\n")
 	run("list", "-o", "text").want(t, 0, ""+
-		"NAME  TRANSPORT  TARGET                               ORIGIN\n"+
-		"fs    stdio      npx -y fs@1.0 'a b'                  io.example/fs@1.0\n"+
-		"gh    http       https://api.example.com/mcp?a=1&b=2\n"+
+		"NAME  TRANSPORT  TARGET                       ORIGIN\n"+
+		"fs    stdio      npx -y fs@1.0 'a b'          io.example/fs@1.0\n"+
+		"gh    http       https://api.example.com/mcp\n"+
 		"kube  cli        kubectl\n")
 	run("list", "extra").fails(t, 2, "usage:")
 
@@ -152,6 +152,61 @@ func TestGet(t *testing.T) {
 	run("get", "gj").fails(t, 2, `"gj"`, "did you mean gh?")
 	run("get").fails(t, 2)
 	run("get", "gh", "fs").fails(t, 2)
+}
+
+// literalSecrets has a secret in each place of an entry that can hold one.
+const literalSecrets = `{"mcpServers": {
+  "a": {"command": "npx", "args": ["-y", "mcp-remote", "https://me:pwd-canary1@h.example/x?key=url-canary1", "--header", "Authorization: Bearer arg-canary1", "--api-key", "arg-canary2", "--token=arg-canary3"],
+        "env": {"GITHUB_TOKEN": "env-canary1", "DB": "postgres://u:env-canary2@db/x", "LEVEL": "verbose", "T": "${MY_TOKEN:-env-canary3}"}},
+  "b": {"url": "https://u:pwd-canary2@h.example/mcp?token=url-canary2&v=2", "headers": {"X-Api-Key": "hdr-canary1", "Authorization": "Bearer hdr-canary2", "X-Trace": "${TRACE}"}}}}`
+
+// TestSecretsAreNotShown: what an entry holds literally is printed by get
+// --reveal alone.
+func TestSecretsAreNotShown(t *testing.T) {
+	home(t, map[string]string{"servers.json": literalSecrets})
+	for _, words := range [][]string{
+		{"list"},
+		{"list", "--json"},
+		{"list", "-o", "text"},
+		{"get", "a"},
+		{"get", "a", "-o", "text"},
+		{"get", "b"},
+		{"get", "b", "-o", "text"},
+		{"config", "validate"},
+		{"get", "c"},
+		{"list", "-vvv"},
+	} {
+		if o := run(words...); strings.Contains(o.out+o.errOut, "canary") {
+			t.Errorf("%v: %s%s", words, o.out, o.errOut)
+		}
+	}
+	for name, wants := range map[string][]string{
+		"a": {"h.example", "LEVEL", "verbose", "Bearer [redacted]", "${MY_TOKEN:-[redacted]}"},
+		"b": {"h.example", "${TRACE}", "v=2", "Bearer [redacted]"},
+	} {
+		for _, want := range wants {
+			if o := run("get", name); !strings.Contains(o.out, want) {
+				t.Errorf("get %s lacks %s: %s", name, want, o.out)
+			}
+		}
+		if o := run("get", name, "--reveal"); strings.Count(o.out, "canary") < 4 || strings.Contains(o.out, "[redacted]") {
+			t.Errorf("get %s --reveal: %s", name, o.out)
+		}
+	}
+	for _, url := range []string{"ftp://u:pwd-canary@h.example/?token=url-canary", "u:pwd-canary@h.example/mcp?k=url-canary", "//u:pwd-canary@h"} {
+		if o := run("tools", "--url", url); o.code != 2 || strings.Contains(o.out+o.errOut, "canary") {
+			t.Errorf("--url %s: %+v", url, o)
+		}
+		if o := run("search", "x", "--registry", url); o.code != 2 || strings.Contains(o.out+o.errOut, "canary") {
+			t.Errorf("--registry %s: %+v", url, o)
+		}
+		if o := run("add", "x", "--dry-run", "--url", strings.Replace(url, "ftp:", "https:", 1), "-H", "X-Key: hdr-canary"); strings.Contains(o.out+o.errOut, "canary") {
+			t.Errorf("add --url %s: %+v", url, o)
+		}
+	}
+	if o := run("add", "y", "--env", "API_KEY=env-canary", "--", "sh", "--token", "arg-canary", "--password=arg-canary"); o.code != 0 || strings.Contains(o.out+o.errOut, "canary") {
+		t.Errorf("add: %+v", o)
+	}
 }
 
 func TestRemove(t *testing.T) {

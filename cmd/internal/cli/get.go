@@ -8,23 +8,27 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 func newGet(a *app) *cobra.Command {
+	var reveal bool
 	cmd := &cobra.Command{
-		Use:     "get ALIAS",
-		Short:   "Print the entry of a configured server, placeholders as they are",
-		Long:    "Print the entry of a configured server, placeholders as they are. As JSON: {\"name\",\"entry\"}.",
-		Example: "  mcpctl get fs",
+		Use:   "get ALIAS",
+		Short: "Print the entry of a configured server, placeholders as they are",
+		Long: "Print the entry of a configured server, placeholders as they are. Secrets that are written in it are shown as " + secret.Redacted + ":\n" +
+			"user and query of its URL, values of headers, and of variables and arguments that look secret. As JSON: {\"name\",\"entry\"}.",
+		Example: "  mcpctl get fs\n  mcpctl get fs --reveal",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.get(args[0]) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.get(args[0], reveal) },
 	}
+	cmd.Flags().BoolVar(&reveal, "reveal", false, "print the entry as it is in the file, secrets too")
 	a.completeServer(cmd)
 	return cmd
 }
 
 // get prints an entry, also one with a fault: that is when one wants to see it.
-func (a *app) get(alias string) error {
+func (a *app) get(alias string, reveal bool) error {
 	f, err := a.loadConfig()
 	if err != nil {
 		return err
@@ -37,12 +41,16 @@ func (a *app) get(alias string) error {
 	if e.Fault != nil {
 		a.ui.Note("warning: %s", e.Fault.Error())
 	}
+	entry := e.Raw
+	if !reveal {
+		entry = config.MaskEntry(entry)
+	}
 	if a.ui.WantJSON() {
 		return a.ui.EncodeJSON(struct {
 			Name  string          `json:"name"`
 			Entry json.RawMessage `json:"entry"`
-		}{e.Name, e.Raw})
+		}{e.Name, entry})
 	}
-	_, err = fmt.Fprintln(a.ui.Out, ui.Clean(config.Format(e.Raw)))
+	_, err = fmt.Fprintln(a.ui.Out, ui.Clean(config.Format(entry)))
 	return err
 }

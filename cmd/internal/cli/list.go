@@ -20,7 +20,8 @@ func newList(a *app) *cobra.Command {
 	}
 }
 
-// listed is one server of the list; values are unexpanded.
+// listed is one server of the list; values are unexpanded, and what is secret in
+// them is left out.
 type listed struct {
 	Name      string         `json:"name"`
 	Transport string         `json:"transport"`
@@ -42,7 +43,7 @@ func (a *app) list() error {
 		if e.Fault != nil {
 			continue
 		}
-		servers = append(servers, listed{e.Name, e.Transport(), e.Command, e.Args, e.URL, e.Origin})
+		servers = append(servers, listed{e.Name, e.Transport(), e.Command, config.MaskArgs(e.Args), config.DisplayURL(e.URL), e.Origin})
 		origin := ""
 		if e.Origin != nil {
 			origin = e.Origin.Name
@@ -66,10 +67,10 @@ func (a *app) list() error {
 // target is what a server is reached by, for people: its command line or URL.
 func target(e config.Entry) string {
 	if e.URL != "" {
-		return e.URL
+		return config.DisplayURL(e.URL)
 	}
 	words := []string{e.Command}
-	for _, arg := range e.Args {
+	for _, arg := range config.MaskArgs(e.Args) {
 		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\") {
 			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}

@@ -168,7 +168,7 @@ func Load(o Options) (Settings, error) {
 	}
 	if s.URL = src.flag("url"); s.URL != "" {
 		if reason := urlReason(s.URL); reason != "" {
-			return s, &ValueError{Source: "--url", Message: "is " + quote(s.URL) + ", " + reason}
+			return s, &ValueError{Source: "--url", Message: "is " + quote(config.DisplayURL(s.URL)) + ", " + reason}
 		}
 	}
 	return s, nil

@@ -92,6 +92,9 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 		value = v.GetString(k.name)
 	}
 	parsed, err := k.parse(value)
+	if k.name == "registry" {
+		value = config.DisplayURL(value) // for the message
+	}
 	switch {
 	case err == nil:
 	case forced:
