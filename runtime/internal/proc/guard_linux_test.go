@@ -101,6 +101,8 @@ func alive(pid int) bool {
 // session of its own, is called something else, is deaf to what would end it,
 // and goes with a goodbye.
 func TestGuardianItself(t *testing.T) {
+	t.Setenv("CANARY_TOKEN", "of a server")
+	t.Setenv(proc.Mark, "above.1")
 	// Descriptors without close-on-exec must not stay with it.
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -131,6 +133,17 @@ func TestGuardianItself(t *testing.T) {
 	}
 	if alien != "" {
 		t.Errorf("it has %s open", alien)
+	}
+	environ, err := os.ReadFile(dir + "environ")
+	for line := range strings.SplitSeq(strings.TrimRight(string(environ), "\x00"), "\x00") {
+		switch name, _, _ := strings.Cut(line, "="); name {
+		case proc.GuardianVariable, proc.Mark, "GOMAXPROCS", "GOCOVERDIR", "GORACE":
+		default:
+			t.Errorf("its environment has %q", line)
+		}
+	}
+	if !strings.Contains(string(environ), proc.Mark+"=above.1\x00") || err != nil {
+		t.Errorf("the guard above does not find it: %q, %v", environ, err)
 	}
 	if comm, _ := os.ReadFile(dir + "comm"); string(comm) != "mcp-guardian\n" {
 		t.Errorf("it is called %s", comm)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -60,10 +61,8 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 		return nil, err
 	}
 	defer r.Close()
-	// One processor: it sleeps, and looks at processes once in its life.
-	env := append(os.Environ(), GuardianVariable+"=1", "GOMAXPROCS=1")
 	cmd := &exec.Cmd{
-		Path: g.o.Path, Args: g.o.Args, Env: env, Dir: "/", Stdin: r,
+		Path: g.o.Path, Args: g.o.Args, Env: guardianEnv(os.Environ()), Dir: "/", Stdin: r,
 		// A session of its own: no terminal's signals, no job control.
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
@@ -88,6 +87,22 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 		close(ended)
 	})
 	return ended, nil
+}
+
+// guardianEnv gives the guardian's environment. It needs none of ours, in which
+// the credentials of all servers are, but for the mark by which the guard of a
+// process above finds it, and what the runtime of a program that was built for
+// coverage or race detection wants.
+func guardianEnv(ours []string) []string {
+	// One processor: it sleeps, and looks at processes once in its life.
+	env := []string{GuardianVariable + "=1", "GOMAXPROCS=1"}
+	for _, line := range ours {
+		switch name, _, _ := strings.Cut(line, "="); name {
+		case Mark, "GOCOVERDIR", "GORACE":
+			env = append(env, line)
+		}
+	}
+	return env
 }
 
 // keep replaces a guardian that ends before its time. What is started
