@@ -46,6 +46,8 @@ func hostileEntry(name, faults string, more ...string) map[string]any {
 // daemon is a running mcpctl serve --http.
 type daemon struct {
 	cmd    *exec.Cmd
+	config string // its servers.json
+	home   string // MCPCTL_HOME
 	url    string // of the endpoint
 	mark   string
 	stderr *output
@@ -60,16 +62,15 @@ type daemon struct {
 func serve(t testing.TB, s servers, args ...string) *daemon {
 	t.Helper()
 	d := &daemon{mark: rand.Text(), stderr: &output{changed: make(chan struct{})}, exited: make(chan struct{})}
-	config := filepath.Join(t.TempDir(), "servers.json")
-	d.configure(t, config, s)
+	d.config, d.home = filepath.Join(t.TempDir(), "servers.json"), t.TempDir()
+	d.configure(t, d.config, s)
 	d.cmd = exec.Command(*program, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "MCPCTL_") && !strings.HasPrefix(v, "GORACE=") {
 			d.cmd.Env = append(d.cmd.Env, v)
 		}
 	}
-	home := t.TempDir()
-	d.cmd.Env = append(d.cmd.Env, "MCPCTL_CONFIG="+config, "MCPCTL_HOME="+home, "HOME="+home, "GORACE=atexit_sleep_ms=0")
+	d.cmd.Env = append(d.cmd.Env, "MCPCTL_CONFIG="+d.config, "MCPCTL_HOME="+d.home, "HOME="+d.home, "GORACE=atexit_sleep_ms=0")
 	d.cmd.Stderr = d.stderr
 	d.cmd.WaitDelay = 10 * time.Second
 	if err := d.cmd.Start(); err != nil {
@@ -89,7 +90,11 @@ func (d *daemon) configure(t testing.TB, path string, s servers) {
 	t.Helper()
 	for _, e := range s {
 		if e["command"] != nil {
-			e["env"] = map[string]string{markName: d.mark, hostile.Env: "1"}
+			env := map[string]string{markName: d.mark, hostile.Env: "1"}
+			if own, ok := e["env"].(map[string]string); ok {
+				maps.Copy(env, own)
+			}
+			e["env"] = env
 		}
 		if e["requestTimeout"] == nil {
 			e["requestTimeout"] = requestTimeout.String()
