@@ -16,6 +16,8 @@ const (
 	// file; one that takes longer has died at it.
 	ringTurn = 5 * time.Second
 	ringPoll = 20 * time.Millisecond
+	// maxRing is the greatest size of the file, in bytes: it holds a few keys.
+	maxRing = 1 << 20
 )
 
 // ringFile is a ring on disk, newest key first.
@@ -28,7 +30,7 @@ type ringFile struct {
 }
 
 // OpenRing opens the ring in a file, and makes it where there is none, readable
-// by its owner alone (0600). Any number of processes may use one file; what one
+// by its owner alone (0600). What is no regular file is refused at once. Any number of processes may use one file; what one
 // seals, the others open, now and after a restart.
 func OpenRing(path string) (*Ring, error) {
 	r := &Ring{path: path}
@@ -47,7 +49,7 @@ func OpenRing(path string) (*Ring, error) {
 }
 
 func readRing(path string) ([]ringKey, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := atomicfile.Read(path, maxRing)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
 )
 
@@ -39,26 +39,29 @@ type File struct {
 }
 
 // Load reads the file at path. A missing file is an empty one. The error is a
-// [*Problem] with line and column when the text is not JSON (comments and
-// trailing commas allowed) or mcpServers is not an object. Faults of single
+// [*Problem]: with line and column when the text is not JSON (comments and
+// trailing commas allowed) or mcpServers is not an object, without them when
+// the file cannot be read. Only regular files of up to 4 MiB are read, also
+// through symbolic links: a named pipe or a device is refused at once. Faults of single
 // entries are no error here: see [Entry.Fault] and [File.Faults].
 func Load(path string) (*File, error) {
-	info, err := os.Stat(path)
+	raw, err := atomicfile.Read(path, maxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Parse(path, nil)
 	case err != nil:
-		return nil, &Problem{File: path, Message: reason(err)}
-	case info.IsDir():
-		return nil, &Problem{File: path, Message: "it is a directory, not a file"}
-	case info.Size() > maxSize:
-		return nil, &Problem{File: path, Message: fmt.Sprintf("it is larger than %d MiB", maxSize>>20)}
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, &Problem{File: path, Message: reason(err)}
+		return nil, &Problem{File: path, Message: reason(err), Remedy: remedy(err)}
 	}
 	return Parse(path, raw)
+}
+
+// remedy returns the hint of an error, "" where it has none.
+func remedy(err error) string {
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) {
+		return hinter.Hint()
+	}
+	return ""
 }
 
 // reason is an error without the path that it would repeat.

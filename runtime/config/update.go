@@ -38,7 +38,7 @@ func Update(path string, edit func(*File) error) error {
 		return &Problem{File: path, Message: reason(err)}
 	}
 	lockPath := filepath.Join(dir, "."+filepath.Base(target)+".lock")
-	lock := flock.New(lockPath, flock.SetPermissions(0o600))
+	lock := flock.New(lockPath, flock.SetFlag(os.O_CREATE|os.O_RDONLY|atomicfile.NoWait), flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
 	switch ok, err := lock.TryLockContext(ctx, lockTry); {

@@ -156,7 +156,7 @@ func TestWatchTrouble(t *testing.T) {
 		"broken": {func(x *watching) { x.write("{\n \"mcpServers\": {\"a\": }}") }, `2:22: '}' where a value is due`},
 		"empty":  {func(x *watching) { x.write("// nothing\n") }, "the file is empty"},
 		"gone":   {func(x *watching) { _ = os.Remove(x.path) }, "the file is gone"},
-		"folder": {func(x *watching) { _ = os.Remove(x.path); _ = os.Mkdir(x.path, 0o700) }, "it is a directory, not a file"},
+		"folder": {func(x *watching) { _ = os.Remove(x.path); _ = os.Mkdir(x.path, 0o700) }, "it is a directory, not a regular file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(_ *testing.T, x *watching) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 
@@ -19,6 +18,9 @@ import (
 
 // maxVerdicts bounds a file of verdicts; the oldest go first.
 const maxVerdicts = 1000
+
+// maxVerdictFile is its greatest size in bytes; a verdict takes some 200.
+const maxVerdictFile = 4 << 20
 
 // NewVerdicts keeps what is found out about the eras of servers in a JSON file,
 // for the processes to come. The file is made when there is something to keep.
@@ -50,7 +52,7 @@ type verdicts struct {
 
 func (f *verdictFile) read() verdicts {
 	var v verdicts
-	raw, err := os.ReadFile(f.path)
+	raw, err := store.ReadFile(f.path, maxVerdictFile)
 	if err != nil || json.Unmarshal(raw, &v) != nil || v.Version != 1 {
 		return verdicts{}
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
 // Options are settings of a database. The zero value is useful.
@@ -158,11 +160,14 @@ func (db *DB) begin(ctx context.Context) error {
 	}
 	// SQLite would make it readable by all, and gives its other files the mode
 	// that this one has.
-	made, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE, 0o600)
+	made, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE|atomicfile.NoWait, 0o600)
 	if err != nil {
 		return err
 	}
 	db.file, err = made.Stat()
+	if err == nil {
+		err = atomicfile.Regular(db.path, db.file)
+	}
 	if closing := made.Close(); err == nil {
 		err = closing
 	}

@@ -201,20 +201,26 @@ func (b *builder) file(name string) ([]byte, error) {
 	return raw, nil
 }
 
-func readFile(name string) ([]byte, error) {
+func readFile(name string) ([]byte, error) { return ReadFile(name, MaxInput) }
+
+// ReadFile reads a file that a person names to be read once. It may be a pipe,
+// as of <(…), which is waited for. One of more than most bytes is refused.
+func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return ReadAll(f)
+	return readAll(f, most)
 }
 
 // ReadAll reads up to [MaxInput] bytes and refuses more.
-func ReadAll(r io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
-	if err == nil && len(raw) > MaxInput {
-		err = fmt.Errorf("larger than %d MiB", MaxInput>>20)
+func ReadAll(r io.Reader) ([]byte, error) { return readAll(r, MaxInput) }
+
+func readAll(r io.Reader, most int64) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(raw)) > most {
+		return nil, fmt.Errorf("it is larger than %d MiB", most>>20)
 	}
 	return raw, err
 }

@@ -90,7 +90,11 @@ func (a *app) configEdit(ctx context.Context) error {
 		editor = map[bool]string{true: "notepad", false: "vi"}[goruntime.GOOS == "windows"]
 	}
 	// A broken file is what one wants to edit, so only a missing one is made.
-	if f, err := config.Load(path); err == nil && len(f.Bytes()) == 0 {
+	f, err := config.Load(path)
+	if p, ok := errors.AsType[*config.Problem](err); ok && p.Line == 0 {
+		return p // it cannot be read, and an editor may hang at it
+	}
+	if err == nil && len(f.Bytes()) == 0 {
 		if err := config.Update(path, (*config.File).Init); err != nil {
 			return err
 		}
@@ -142,7 +146,7 @@ func (a *app) configValidate() error {
 	}
 	var first error
 	servers := 0
-	f, err := config.Load(path)
+	f, err := readConfig(path)
 	var p *config.Problem
 	switch {
 	case errors.As(err, &p):

@@ -27,6 +27,10 @@ const (
 	statusExtra     = "extra"   // --check: generated once, no longer
 )
 
+// maxGenerated is the greatest size, in bytes, of a file in a generated
+// package's folder.
+const maxGenerated = 64 << 20
+
 // generatedFile is one file in the JSON answer of generate.
 type generatedFile struct {
 	Path   string `json:"path"`
@@ -54,7 +58,7 @@ func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	for _, file := range files {
 		wanted[file.Name] = true
 		f := plannedFile{path: filepath.Join(dir, filepath.FromSlash(file.Name)), data: file.Data}
-		old, err := os.ReadFile(f.path)
+		old, err := store.ReadFile(f.path, maxGenerated)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			f.status = statusMissing
@@ -144,7 +148,7 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 			continue
 		}
 		file := filepath.Join(dir, e.Name())
-		old, err := os.ReadFile(file)
+		old, err := store.ReadFile(file, maxGenerated)
 		if err != nil {
 			return err
 		}
@@ -172,7 +176,7 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 // readLock reads the lock file of a package's folder, nil where there is none.
 func readLock(dir string) (*gogen.Lock, error) {
 	file := filepath.Join(dir, gogen.LockFile)
-	data, err := os.ReadFile(file)
+	data, err := store.ReadFile(file, maxGenerated)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), isNotDir(err):
 		return nil, nil

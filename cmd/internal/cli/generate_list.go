@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
@@ -50,7 +49,7 @@ func (a *app) askOne(ctx context.Context, g *generation, f *generateFlags) error
 		return err
 	}
 	if f.from != "" {
-		data, err := a.readFrom(f.from)
+		data, err := a.readFrom(ctx, f.from)
 		if err != nil {
 			return err
 		}
@@ -112,19 +111,22 @@ func offered[T any](ctx context.Context, s *session, capability, what string, li
 	return out, err
 }
 
-func (a *app) readFrom(name string) ([]byte, error) {
+// readFrom reads the file of --from, which may be a pipe.
+func (a *app) readFrom(ctx context.Context, name string) ([]byte, error) {
 	if name == "-" {
-		return io.ReadAll(a.ui.In)
+		return a.readStdin(ctx)
 	}
-	data, err := os.ReadFile(name)
-	var failed *fs.PathError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	data, err := args.ReadFile(name, args.MaxInput)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usagef("--from %s: no such file", name)
-	case errors.As(err, &failed):
-		return nil, fmt.Errorf("--from %s: %w", name, failed.Err)
 	}
-	return data, err
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--from %s: %w", name, err)
+	}
+	return data, nil
 }
 
 // fromError is about a file that holds no list. One that should be a lock file

@@ -10,7 +10,13 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
+
+// maxModule is the greatest size of a go.mod, in bytes: Go's own bound on one
+// that it downloads.
+const maxModule = 16 << 20
 
 // modulePlace is where a folder lies in a Go module.
 type modulePlace struct {
@@ -28,7 +34,7 @@ func findModule(dir string) (modulePlace, error) {
 	}
 	for root := abs; ; root = filepath.Dir(root) {
 		file := filepath.Join(root, "go.mod")
-		data, err := os.ReadFile(file)
+		data, err := store.ReadFile(file, maxModule)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), isNotDir(err):
 			if filepath.Dir(root) == root {

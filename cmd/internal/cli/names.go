@@ -23,7 +23,7 @@ func (a *app) serverNamesIn(path string) ([]string, error) {
 			return nil, err
 		}
 	}
-	file, err := config.Load(path)
+	file, err := readConfig(path)
 	if err != nil {
 		return nil, err
 	}

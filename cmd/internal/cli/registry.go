@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -80,14 +81,7 @@ func isDocument(arg string) bool {
 const maxDocument = 4 << 20
 
 func readDocument(path string) (*found, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > maxDocument {
-		err = fmt.Errorf("it has more than %d bytes", maxDocument)
-	}
-	var raw []byte
-	if err == nil {
-		raw, err = os.ReadFile(path)
-	}
+	raw, err := args.ReadFile(path, maxDocument)
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
 	}

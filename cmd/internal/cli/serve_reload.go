@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -33,7 +34,7 @@ type reloading struct {
 func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, sound: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
-	r.settings, _ = os.ReadFile(g.a.settings.File) // none is an empty one
+	r.settings, _ = settings.ReadFile(g.a.settings.File) // none is an empty one
 	for _, e := range file.Entries() {
 		if e.Fault == nil {
 			r.sound[e.Name] = e
@@ -154,7 +155,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 
 // beside says that config.yaml has changed, which is not followed.
 func (r *reloading) beside() {
-	now, err := os.ReadFile(r.g.a.settings.File)
+	now, err := settings.ReadFile(r.g.a.settings.File)
 	if err != nil && !os.IsNotExist(err) {
 		return
 	}

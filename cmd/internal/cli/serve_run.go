@@ -199,7 +199,7 @@ func (a *app) ring() *bridge.Ring {
 	}
 	r, err := bridge.OpenRing(filepath.Join(dir, "ring.json"))
 	if err != nil {
-		a.log.Warn("no keys on disk: clients cannot come back after a restart", "err", err)
+		a.log.Warn("no keys on disk: clients cannot come back after a restart", problem(err)...)
 		return bridge.NewRing()
 	}
 	return r

@@ -1,11 +1,18 @@
 package cli
 
-import "github.com/mcpctl/mcpctl/runtime/config"
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/args"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
 
 // loadConfig reads servers.json; a missing file is an empty one. It fails for
 // a file that cannot be read at all; faults of entries stay with them. What
-// dispatch has read is not read again: a pipe, as of --config <(…), gives its
-// bytes once.
+// dispatch has read is not read again: see readConfig.
 func (a *app) loadConfig() (*config.File, error) {
 	if f := a.loaded; f != nil && a.loadedPath == a.settings.ConfigPath {
 		if !a.shared {
@@ -13,7 +20,30 @@ func (a *app) loadConfig() (*config.File, error) {
 		}
 		return f, nil
 	}
-	return config.Load(a.settings.ConfigPath)
+	return readConfig(a.settings.ConfigPath)
+}
+
+// readConfig reads servers.json. A descriptor that the shell has opened, as of
+// --config <(…), may be a pipe, which gives its bytes once; it is read up to
+// maxDocument. Any other path has to lead to a regular file.
+func readConfig(path string) (*config.File, error) {
+	if !isDescriptor(path) {
+		return config.Load(path)
+	}
+	raw, err := args.ReadFile(path, maxDocument)
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	if err != nil {
+		return nil, &config.Problem{File: path, Message: err.Error()}
+	}
+	return config.Parse(path, raw)
+}
+
+// isDescriptor reports whether a path is one of this process's descriptors.
+func isDescriptor(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 // shareConfig reads servers.json once for several connections, which may be
@@ -47,8 +77,9 @@ func (a *app) entry(server string) (config.Entry, error) {
 }
 
 func hintOf(err error) string {
-	if h, ok := err.(interface{ Hint() string }); ok {
-		return h.Hint()
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) {
+		return hinter.Hint()
 	}
 	return ""
 }

@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -23,10 +22,14 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // FileName is the name of the settings file beside servers.json.
 const FileName = "config.yaml"
+
+// maxFile is its greatest size in bytes.
+const maxFile = 1 << 20
 
 // Settings are all of mcpctl's settings, checked. Durations: zero is not set
 // anywhere, negative is off.
@@ -174,17 +177,24 @@ func Load(o Options) (Settings, error) {
 	return s, nil
 }
 
+// ReadFile returns the bytes of config.yaml, which has to be a regular file.
+func ReadFile(path string) ([]byte, error) { return store.ReadFile(path, maxFile) }
+
 // readFile parses config.yaml, checks its keys and hands it to viper.
 func (src *source) readFile(v *viper.Viper, path string) error {
-	b, err := os.ReadFile(path)
+	b, err := ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
+		p := &config.Problem{File: path, Message: err.Error()}
 		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
+			p.Message = pe.Err.Error()
 		}
-		return &config.Problem{File: path, Message: err.Error()}
+		if hinter := (interface{ Hint() string })(nil); errors.As(err, &hinter) {
+			p.Remedy = hinter.Hint()
+		}
+		return p
 	}
 	if src.file, err = parseFile(path, b); err != nil {
 		return err

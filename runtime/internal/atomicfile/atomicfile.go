@@ -1,5 +1,6 @@
-// Package atomicfile replaces files whole: whoever reads one sees the old
-// bytes or the new ones, never a part, also after a crash.
+// Package atomicfile reads and replaces the files that mcpctl keeps. Whoever
+// reads one that was replaced sees the old bytes or the new ones, never a part,
+// also after a crash.
 package atomicfile
 
 import (
