@@ -80,6 +80,7 @@ func (r *Ring) rotateFile(now time.Time) error {
 		return err
 	}
 	defer leave()
+	atomicfile.Sweep(r.path)
 	keys, err := readRing(r.path)
 	if err == nil && now.Sub(keys[0].made) < keyLife {
 		r.keys = keys

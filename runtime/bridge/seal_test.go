@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
@@ -185,6 +186,20 @@ func TestRingFileIsBroken(t *testing.T) {
 		if _, err := bridge.OpenRing(path); err == nil {
 			t.Errorf("%s: opens", name)
 		}
+	}
+}
+
+// TestRingLeftover: the keys of a process that was killed while it wrote them
+// are gone when the next one writes.
+func TestRingLeftover(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, ".ring.json.1234567890.tmp")
+	if err := os.WriteFile(left, []byte("keys"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	openRing(t, filepath.Join(dir, "ring.json"))
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
 	}
 }
 

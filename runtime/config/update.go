@@ -27,7 +27,8 @@ const (
 // is and nothing is written.
 //
 // The lock is a file of its own beside the target, ".servers.json.lock" for
-// servers.json, and stays there. Who waits longer than 10 s gives up.
+// servers.json, and stays there. Who waits longer than 10 s gives up. What
+// updates that were killed have left beside the target is removed.
 func Update(path string, edit func(*File) error) error {
 	target, err := atomicfile.Resolve(path)
 	if err != nil {
@@ -50,6 +51,7 @@ func Update(path string, edit func(*File) error) error {
 		return &Problem{File: path, Message: "cannot be locked"}
 	}
 	defer func() { _ = lock.Unlock() }() // closing the lock file is all that can fail
+	atomicfile.Sweep(target)
 
 	f, err := Load(path)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 // synced, then renamed. An existing file keeps its mode; a new one gets perm.
 // A symbolic link is followed, so the link stays and its target changes.
 // Missing directories are made, open to their owner only. On failure the file
-// is as it was and the temporary file is gone.
+// is as it was and the temporary file is gone; a process that is killed leaves
+// one, see [Sweep].
 func Write(path string, data []byte, perm fs.FileMode) (err error) {
 	path, err = Resolve(path)
 	if err != nil {
@@ -33,7 +34,7 @@ func Write(path string, data []byte, perm fs.FileMode) (err error) {
 	case !errors.Is(statErr, fs.ErrNotExist):
 		return fmt.Errorf("write %s: %w", path, statErr)
 	}
-	tmp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
+	tmp, err := os.CreateTemp(dir, tempStart(path)+"*"+tempEnd)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
