@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // Options are settings of a client. The zero value reads the public registry.
@@ -26,7 +28,9 @@ type Options struct {
 	// [Official].
 	BaseURL string
 	// HTTPClient makes the requests; its Timeout is replaced by TryTimeout.
-	// Nil is one of its own, which honours the proxy variables.
+	// Nil is one of its own, which honours the proxy variables. Redirects follow
+	// the registry's rule, and then the client's: never from https to http, and
+	// without credentials once they have left the origin of BaseURL.
 	HTTPClient *http.Client
 	// Logger is told about tries; nil discards.
 	Logger *slog.Logger
@@ -85,6 +89,7 @@ func New(o Options) (*Client, error) {
 		hc = *o.HTTPClient
 	}
 	hc.Timeout = o.TryTimeout
+	hc.CheckRedirect = redirectRule(hc.CheckRedirect)
 	c.http = &retryablehttp.Client{
 		HTTPClient: &hc, Logger: leveled{o.Logger},
 		RetryWaitMin: o.RetryWait, RetryWaitMax: maxRetryAfter, RetryMax: max(o.Retries, 0),
@@ -92,6 +97,26 @@ func New(o Options) (*Client, error) {
 		ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	return c, nil
+}
+
+// redirectRule follows redirects to any origin, never from https to http. Once
+// a chain of them has left the registry's origin, its credentials and all else
+// that is for the registry alone stay behind. next may refuse more; nil does not.
+func redirectRule(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		if err := origin.CheckRedirect(req, via); err != nil {
+			return err
+		}
+		for _, r := range append(via[1:len(via):len(via)], req) {
+			if !origin.Same(r.URL, via[0].URL) {
+				maps.DeleteFunc(req.Header, func(name string, _ []string) bool { return name != "Accept" && name != "User-Agent" })
+			}
+		}
+		if next != nil {
+			return next(req, via)
+		}
+		return nil
+	}
 }
 
 func orDefault[T int | int64 | time.Duration](v, d T) T {
@@ -129,10 +154,14 @@ func (c *Client) Official() bool { return c.URL() == Official }
 
 // checkRetry allows another try after 429, a status of 500 or more, and
 // connections that failed; never after a timeout (a slow registry does not get
-// faster), a name that does not exist, or a bad certificate.
+// faster), a name that does not exist, a bad certificate, or a redirect that is
+// refused.
 func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
+	}
+	if errors.Is(err, origin.ErrTooMany) || errors.Is(err, origin.ErrDowngrade) {
+		return false, nil
 	}
 	var nerr net.Error
 	if errors.As(err, &nerr) && nerr.Timeout() {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -183,15 +184,15 @@ func (w *wire) redirectRule(next func(*http.Request, []*http.Request) error) fun
 		if req.Response != nil {
 			status = req.Response.StatusCode
 		}
-		if origin(from) != origin(req.URL) || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
+		if same := origin.Same(from, req.URL); !same || status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {
 			e := &redirectError{status: status, to: w.redact.String(display(req.URL))}
-			if origin(from) != origin(req.URL) {
-				e.origin = w.redact.String(origin(req.URL))
+			if !same {
+				e.origin = w.redact.String(origin.Of(req.URL))
 			}
 			return e
 		}
-		if len(via) >= 10 {
-			return errors.New("more than 10 redirects")
+		if err := origin.CheckRedirect(req, via); err != nil {
+			return err
 		}
 		if next != nil {
 			return next(req, via)
@@ -424,15 +425,6 @@ func (w *wire) readBody(resp *http.Response) (body []byte, whole bool, err error
 func looksLikeJSON(b []byte) bool {
 	b = bytes.TrimLeft(b, " \t\r\n")
 	return len(b) > 0 && (b[0] == '{' || b[0] == '[')
-}
-
-// origin is scheme, host and port, the default ports written out.
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
-	}
-	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // display is a URL without user and query, which may be secret.

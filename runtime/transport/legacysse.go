@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // SSE is a server reached over the HTTP+SSE transport of revision 2024-11-05:
@@ -126,8 +127,8 @@ func (t *SSE) endpoint(stream *url.URL, rd *sse.Reader) (*url.URL, error) {
 		}
 		u := stream.ResolveReference(ref)
 		u.Fragment = ""
-		if origin(u) != origin(stream) {
-			return nil, t.w.rubbish("the endpoint event names another origin, "+origin(u)+"; refused, since credentials would go there", nil)
+		if !origin.Same(u, stream) {
+			return nil, t.w.rubbish("the endpoint event names another origin, "+origin.Of(u)+"; refused, since credentials would go there", nil)
 		}
 		return u, nil
 	}

@@ -1,0 +1,45 @@
+// Package origin holds the rules by which requests over HTTP keep their
+// credentials: they go to one origin (RFC 6454) and no other.
+package origin
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Of returns the origin of an http or https URL as SCHEME://HOST:PORT, in lower
+// case and with the port.
+func Of(u *url.URL) string {
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// Same reports whether two URLs have one origin.
+func Same(a, b *url.URL) bool { return Of(a) == Of(b) }
+
+// maxRequests is how many requests a chain of redirects may have.
+const maxRequests = 10
+
+// Why a redirect is not followed.
+var (
+	ErrTooMany   = errors.New("more than 10 redirects")
+	ErrDowngrade = errors.New("it redirects from https to http; refused, since anybody on the way could read and change the answer")
+)
+
+// CheckRedirect is what every client demands of a redirect, in the form of
+// [http.Client.CheckRedirect]. It returns [ErrTooMany] or [ErrDowngrade].
+func CheckRedirect(req *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) >= maxRequests:
+		return ErrTooMany
+	case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":
+		return ErrDowngrade
+	}
+	return nil
+}
