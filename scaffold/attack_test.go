@@ -344,6 +344,18 @@ func badNames() map[string]attack {
 	return out
 }
 
+// TestManyReasons: a refusal stays one line that can be read.
+func TestManyReasons(t *testing.T) {
+	var list []string
+	for i := range 1000 {
+		list = append(list, "--x"+strings.Repeat("y", i%100), "--privileged")
+	}
+	refused, _ := refusal(t, image(words(list...)), scaffold.Options{})
+	if refused == nil || len(refused.Reasons) > 101 || len(refused.Error()) > 1000 || !strings.Contains(refused.Error(), "and 54 more") {
+		t.Errorf("got %v", refused)
+	}
+}
+
 // badVariables are environment variables that are not for a record to set.
 func badVariables() map[string]attack {
 	out := map[string]attack{}

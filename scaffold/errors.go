@@ -1,6 +1,10 @@
 package scaffold
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // RefusedError says that a record cannot be added, or should not be.
 type RefusedError struct {
@@ -13,9 +17,14 @@ type RefusedError struct {
 	Website string
 }
 
-// Error gives the reasons.
+// Error gives the reasons, the first few of many.
 func (e *RefusedError) Error() string {
-	return "add " + strings.TrimSpace(e.Name+" "+e.Version) + ": refused: " + strings.Join(e.Reasons, "; ")
+	const shown = 6
+	reasons := e.Reasons
+	if more := len(reasons) - shown; more > 0 {
+		reasons = append(slices.Clone(reasons[:shown]), fmt.Sprintf("and %d more", more))
+	}
+	return "add " + strings.TrimSpace(e.Name+" "+e.Version) + ": refused: " + strings.Join(reasons, "; ")
 }
 
 // Hint says what is left to do.

@@ -223,7 +223,14 @@ func (b *builder) refuseNUL(c *candidate) bool {
 // refuse notes a reason that nothing overrides.
 func (b *builder) refuse(reason string) {
 	b.forceable = false
-	b.refusals = append(b.refusals, reason)
+	b.note(reason)
+}
+
+// note keeps a reason for a refusal, each once.
+func (b *builder) note(reason string) {
+	if !slices.Contains(b.refusals, reason) {
+		b.refusals = append(b.refusals, reason)
+	}
 }
 
 // danger notes a reason that --force overrides.
@@ -235,7 +242,7 @@ func (b *builder) danger(reason string) {
 	if len(b.refusals) == 0 {
 		b.forceable = true
 	}
-	b.refusals = append(b.refusals, reason)
+	b.note(reason)
 }
 
 // texts are all texts of the entry that may hold placeholders.

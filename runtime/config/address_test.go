@@ -38,6 +38,7 @@ func TestAddressFaults(t *testing.T) {
 		"https://[fe80::1%25lo]/":               "link-local",
 		"https://[febf::1]/":                    "link-local",
 		"https://[::ffff:169.254.169.254]/":     "link-local",
+		"https://[::ffff:100.100.100.200]/":     "link-local",
 		"https://[64:ff9b::169.254.169.254]/":   "link-local",
 		"https://[fd00:ec2::254]/":              "link-local",
 		"https://100.100.100.200/":              "link-local",
