@@ -31,8 +31,9 @@ func layerTable() []rule {
 	return []rule{
 		{pkg: "templates/...", layer: 0, own: none, std: []string{"embed"}},
 		{pkg: "schemas/...", layer: 0, own: none, std: []string{"embed"}},
-		// The rule by which HTTP clients keep credentials, which runtime and registry share.
+		// Rules that runtime shares with registry and cmd.
 		{pkg: "runtime/origin", layer: 0, own: none},
+		{pkg: "runtime/plain", layer: 0, own: none},
 		{pkg: "runtime/internal/...", layer: 0, own: []string{"runtime/internal/..."}, third: []string{
 			"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/sync",
 		}},

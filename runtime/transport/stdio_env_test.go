@@ -54,13 +54,20 @@ func TestCleanLine(t *testing.T) {
 		"a\tb\x00c\x07":                      "a bc",
 		"\x1b]0;title\atext":                 "text",
 		"\x1b]8;;http://x\x1b\\link\x1b]8;;": "link",
-		"\x1bPq#0\x1b\\x\x1b(B":              "xB", // a sequence of three is rare
+		"\x1bPq#0\x1b\\x\x1b(B":              "x",
 		"left\x1b[":                          "left",
 		"left\x1b":                           "left",
 		"a\u202eb\u2066c\u0085d\u2028":       "abcd",
 		"\xff\xfe":                           "\uFFFD",
-		"":                                   "",
-		"  indented":                         "  indented",
+		"a\u200bb\u200cc\u200dd\u2060e":      "abcde",
+		"a\u00ad\u034f\u115f\u1160\u061cb":   "ab",
+		"a\u180e\u3164\uffa0\ufeff\ufe0fb":   "ab",
+		"a\u2061\u2064\U000e0041\U000e0100b": "ab",
+		"a\u009b31mb":                        "ab",
+		"a\nb":                               "a b",
+		"漢字 العربية עברית e\u0301 ❤\ufe0f": "漢字 العربية עברית e\u0301 ❤\ufe0f",
+		"":           "",
+		"  indented": "  indented",
 	} {
 		if got := cleanLine(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -129,23 +130,13 @@ func (t *tail) last() string {
 // cleanLine gives a line as a terminal would show it, up to stderrLine bytes.
 func cleanLine(line string) string { return shownLine(bareLine(line)) }
 
-// bareLine gives a line as a terminal would show it in the end, in one colour:
-// without escape sequences, control characters and what reverses the direction
-// of text, without what a carriage return has overwritten.
+// bareLine returns a line as a terminal would show it in the end, in one colour:
+// [plain.Text], without what a carriage return has overwritten, with spaces for
+// tabs and line ends.
 func bareLine(line string) string {
 	line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "\uFFFD")
-	line = line[strings.LastIndexByte(line, '\r')+1:]
-	line = strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t':
-			return ' '
-		case r < ' ', r >= 0x7f && r < 0xa0, r == '\u2028', r == '\u2029',
-			r == '\u200e', r == '\u200f', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return -1
-		}
-		return r
-	}, withoutEscapes(line))
-	return strings.TrimRight(line, " ")
+	line = plain.Text(line[strings.LastIndexByte(line, '\r')+1:])
+	return strings.TrimRight(strings.NewReplacer("\t", " ", "\n", " ").Replace(line), " ")
 }
 
 // shownLine gives up to stderrLine bytes of a line.
@@ -154,40 +145,6 @@ func shownLine(line string) string {
 		line = strings.ToValidUTF8(line[:stderrLine], "") + "…"
 	}
 	return line
-}
-
-// withoutEscapes drops the escape sequences of terminals (ECMA-48: CSI, OSC and
-// its like, and those of two characters).
-func withoutEscapes(s string) string {
-	const esc = '\x1b'
-	if strings.IndexByte(s, esc) < 0 {
-		return s
-	}
-	var out strings.Builder
-	for s != "" {
-		before, after, found := strings.Cut(s, string(rune(esc)))
-		out.WriteString(before)
-		if !found || after == "" {
-			break
-		}
-		switch after[0] {
-		case '[': // parameters, then one of @ to ~
-			end := strings.IndexFunc(after[1:], func(r rune) bool { return r >= '@' && r <= '~' })
-			if end < 0 {
-				return out.String()
-			}
-			s = after[1+end+1:]
-		case ']', 'P', 'X', '^', '_': // a string that BEL or ESC \ ends
-			end := strings.IndexAny(after, "\a\x1b")
-			if end < 0 {
-				return out.String()
-			}
-			s = strings.TrimPrefix(after[end+1:], "\\")
-		default:
-			s = after[1:]
-		}
-	}
-	return out.String()
 }
 
 // tellingLine gives the line that tells best why a program has ended: the last

@@ -65,6 +65,9 @@ func (a *app) configPath() error {
 	if a.ui.JSON {
 		return a.ui.EncodeJSON(map[string]string{"path": path, "settings": a.settings.File})
 	}
+	if a.ui.OutTTY {
+		path = ui.CleanLine(path)
+	}
 	_, err := fmt.Fprintln(a.ui.Out, path)
 	return err
 }
@@ -180,7 +183,7 @@ func (a *app) configValidate() error {
 	if first != nil {
 		return &Error{Code: exitConfig, Err: first, Silent: true} // all said
 	}
-	_, err = fmt.Fprintf(a.ui.Out, "%s: ok, %d servers\n", path, servers)
+	_, err = fmt.Fprintf(a.ui.Out, "%s: ok, %d servers\n", ui.CleanLine(path), servers)
 	return err
 }
 

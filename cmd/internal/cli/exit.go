@@ -176,5 +176,5 @@ func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
 	if err != nil {
 		b = []byte(`{"error":{"kind":"other","message":"the error has no JSON form"}}`)
 	}
-	fmt.Fprintln(a.ui.Err, string(b))
+	fmt.Fprintln(a.ui.Log(), string(b))
 }

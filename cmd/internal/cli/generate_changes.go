@@ -75,7 +75,7 @@ func (r *changeReport) print(w io.Writer, all bool) error {
 
 // printChanges is the part of --check that tells what the changes are.
 func (p *generatedPackage) printChanges(w io.Writer, all bool) error {
-	if _, err := fmt.Fprintf(w, "\n%s since %s: %s\n", p.Server, filepath.Join(p.Dir, gogen.LockFile), p.Changes.summary()); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
 		return err
 	}
 	return p.Changes.print(w, all)

@@ -60,7 +60,7 @@ func (a *app) printGenerated(answers []generatedPackage, check bool) error {
 	}
 	for _, p := range answers {
 		for _, file := range p.Files {
-			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s\n", file.Status, file.Path); err != nil {
+			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path)); err != nil {
 				return err
 			}
 		}
@@ -70,7 +70,7 @@ func (a *app) printGenerated(answers []generatedPackage, check bool) error {
 			}
 		}
 		for _, r := range p.Recorded {
-			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s  %s %s\n", "recorded", r.Path, r.Method, ui.CleanLine(r.Target)); err != nil {
+			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s  %s %s\n", "recorded", ui.CleanLine(r.Path), r.Method, ui.CleanLine(r.Target)); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -45,7 +46,7 @@ func (a *app) remove(aliases []string) error {
 		return a.ui.EncodeJSON(map[string]any{"removed": removed})
 	}
 	for _, alias := range removed {
-		if _, err := fmt.Fprintf(a.ui.Out, "removed %s\n", alias); err != nil {
+		if _, err := fmt.Fprintf(a.ui.Out, "removed %s\n", ui.CleanLine(alias)); err != nil {
 			return err
 		}
 	}

@@ -36,6 +36,7 @@ type bench struct {
 	url    string
 	text   bool     // as -o text
 	json   bool     // as --json
+	tty    bool     // output goes to a terminal
 	asker  ui.Asker // who answers; nil is the real one
 	closed bool
 	dialed string
@@ -64,6 +65,7 @@ func (b *bench) run(t *testing.T, words ...string) outcome {
 		log:    slog.New(slog.DiscardHandler),
 		asker:  b.asker,
 	}
+	a.ui.OutTTY, a.ui.ErrTTY = b.tty, b.tty
 	if b.url != "" {
 		words = append([]string{"--url", b.url}, words...)
 	}

@@ -64,7 +64,7 @@ func (s *surveyAsker) MultiSelect(ctx context.Context, q Question, options []str
 			for i, a := range answers {
 				at[i] = a.Index
 			}
-			return q.Check(Indexes(at))
+			return plainError(q.Check(Indexes(at)))
 		}
 	}
 	if err := s.ask(ctx, p, &chosen, check); err != nil {
@@ -101,8 +101,16 @@ func textCheck(check func(string) error) survey.Validator {
 		if !ok {
 			return fmt.Errorf("got %T, want a text", v)
 		}
-		return check(text)
+		return plainError(check(text))
 	}
+}
+
+// plainError is an error that a prompt shows: it may quote a server's schema.
+func plainError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(CleanLine(err.Error()))
 }
 
 // ask runs one prompt. Survey waits in a read that nothing ends, so a context

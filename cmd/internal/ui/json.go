@@ -3,19 +3,30 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
-// PrintJSON writes what a server sent: its bytes as they are and a newline.
+// PrintJSON writes what a server sent: its bytes as they are and a newline. On a
+// terminal, what that would obey or not show is written as \uXXXX.
 func (u *UI) PrintJSON(raw []byte) error {
 	b := make([]byte, 0, len(raw)+1)
 	b = append(b, bytes.TrimRight(raw, "\r\n")...)
-	_, err := u.Out.Write(append(b, '\n'))
+	return u.writeJSON(append(b, '\n'))
+}
+
+func (u *UI) writeJSON(b []byte) error {
+	if u.OutTTY {
+		b = plain.Escape(b)
+	}
+	_, err := u.Out.Write(b)
 	return err
 }
 
 // EncodeJSON writes one of mcpctl's own objects, indented on a terminal and on
 // one line elsewhere, with <, > and & as they are. Members of type
-// json.RawMessage keep their digits, but not their white space.
+// json.RawMessage keep their digits, but not their white space. A terminal gets
+// \uXXXX as with [UI.PrintJSON].
 func (u *UI) EncodeJSON(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -26,6 +37,5 @@ func (u *UI) EncodeJSON(v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := u.Out.Write(b.Bytes())
-	return err
+	return u.writeJSON(b.Bytes())
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // Progress is a live line on standard error that shows how far a call is. It
@@ -141,7 +142,8 @@ func (u *UI) Hold() (release func()) {
 }
 
 // Log is standard error for whole lines that come at any time: the live line
-// makes room for them.
+// makes room for them. They are JSON, or quote what others have written: on a
+// terminal, what that would obey or not show is written as \uXXXX.
 func (u *UI) Log() io.Writer { return logWriter{u} }
 
 type logWriter struct{ u *UI }
@@ -156,7 +158,13 @@ func (w logWriter) Write(b []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return w.u.Err.Write(b)
+	if !w.u.ErrTTY {
+		return w.u.Err.Write(b)
+	}
+	if _, err := w.u.Err.Write(plain.Escape(b)); err != nil {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 // line is one state in at most width columns.

@@ -3,58 +3,52 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestClean(t *testing.T) {
-	for _, tt := range []struct{ name, in, want string }{
-		{"plain", "a\n\tb é 漢 👩‍💻", "a\n\tb é 漢 👩‍💻"},
-		{"colour", "\x1b[31mred\x1b[0m", "red"},
-		{"cursor", "a\x1b[2J\x1b[Hb", "ab"},
-		{"title, BEL", "\x1b]0;owned\x07x", "x"},
-		{"hyperlink, ST", "\x1b]8;;http://e.example\x1b\\link\x1b]8;;\x1b\\", "link"},
-		{"eight-bit CSI", "\u009b31mred", "red"},
-		{"eight-bit OSC", "\u009d0;t\u009cx", "x"},
-		{"charset", "\x1b(Bx", "x"},
-		{"endless OSC keeps the next line", "\x1b]0;t\nnext", "\nnext"},
-		{"endless CSI", "\x1b[", ""},
-		{"lone escape", "a\x1b", "a"},
-		{"bell, backspace, DEL", "a\a\bb\x7fc", "abc"},
-		{"CR LF", "a\r\nb", "a\nb"},
-		{"overwriting CR", "safe\revil", "safe\nevil"},
-		{"bidi", "a\u202eb\u2066c\u200fd", "abcd"},
-		{"tags", "a\U000e0041b", "ab"},
-		{"not UTF-8", "a\xffb", "a\uFFFDb"},
-		{"nul", "a\x00b", "ab"},
-	} {
-		if got := Clean(tt.in); got != tt.want {
-			t.Errorf("%s: Clean(%q) = %q, want %q", tt.name, tt.in, got, tt.want)
-		}
+// TestTerminalJSON: on a terminal, JSON and log lines hold nothing that it
+// obeys or does not show, and still say the same.
+func TestTerminalJSON(t *testing.T) {
+	const text = "a\u009b31m\u202eb\u200b\x7f\U000e0041 漢 ❤\ufe0f"
+	const shown = `a\u009b31m\u202eb\u200b\u007f\udb40\udc41 漢 ❤` + "\ufe0f"
+	raw := "{\r\"a\":\"" + text + "\"}"
+	var out, errs bytes.Buffer
+	u := &UI{Out: &out, Err: &errs, OutTTY: true, ErrTTY: true}
+	if err := u.PrintJSON([]byte(raw)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), `{ "a":"`+shown+"\"}\n"; got != want {
+		t.Errorf("PrintJSON: got %q, want %q", got, want)
+	}
+	var back struct{ A string }
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back.A != text {
+		t.Errorf("it says %q now, %v", back.A, err)
+	}
+	out.Reset()
+	if err := u.EncodeJSON(map[string]string{"a": text}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "{\n  \"a\": \""+shown+"\"\n}\n"; got != want {
+		t.Errorf("EncodeJSON: got %q, want %q", got, want)
+	}
+	if _, err := u.Log().Write([]byte("text=" + text + "\n")); err != nil || errs.String() != "text="+shown+"\n" {
+		t.Errorf("a line of the log: got %q, %v", errs.String(), err)
 	}
 }
 
-func FuzzClean(f *testing.F) {
-	for _, s := range []string{"plain", "\x1b[31mred", "\x1b]0;t\x07", "\u009b1m", "\xff\x1b", "\r\r\n"} {
-		f.Add(s)
+// TestPromptErrors: what a prompt says of an answer is plain, too.
+func TestPromptErrors(t *testing.T) {
+	err := textCheck(func(string) error { return errors.New("want\x1b[31m a\u200b\nb") })("x")
+	if err == nil || err.Error() != "want a b" {
+		t.Errorf("got %v", err)
 	}
-	f.Fuzz(func(t *testing.T, s string) {
-		got := Clean(s)
-		for _, r := range got {
-			if unsafeRune(r) {
-				t.Fatalf("Clean(%q) = %q keeps %U", s, got, r)
-			}
-		}
-		if !utf8.ValidString(got) {
-			t.Fatalf("Clean(%q) = %q is not UTF-8", s, got)
-		}
-		if again := Clean(got); again != got {
-			t.Fatalf("Clean is not idempotent: %q, then %q", got, again)
-		}
-	})
+	if err := textCheck(func(string) error { return nil })("x"); err != nil {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestTable(t *testing.T) {
