@@ -86,9 +86,9 @@ func (h *handler) open(id string) *httpSession {
 	hs.ctx = ctx
 	hs.n = newSession(h.s, func(err error) {
 		cancel(err)
-		h.s.world.leave(hs.n)
-		h.mu.Lock()
+		h.mu.Lock() // hs.n is there once whoever opens it has let go
 		defer h.mu.Unlock()
+		h.s.world.leave(hs.n)
 		if h.sessions[id] == hs {
 			delete(h.sessions, id)
 		}
