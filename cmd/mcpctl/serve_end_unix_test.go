@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -302,15 +303,34 @@ func TestServeEndsInTime(t *testing.T) {
 	}
 }
 
-// TestServeEndsAtOnce at a second signal, and leaves no process.
+// TestServeEndsAtOnce at a second signal, or at a third that comes right after
+// the first, and leaves no process. A connection on which nothing was asked does
+// not hold it up, nor change its exit code.
 func TestServeEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, overHTTP := range map[string]bool{"http": true, "stdio": false} {
+	for name, tt := range map[string]struct {
+		http, quick bool
+	}{
+		"http": {true, false}, "stdio": {false, false}, "http, three in a row": {true, true}, "stdio, three in a row": {false, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := startEnding(t, ending{http: overHTTP, stuck: true}, "600000", "-ignore-term", "-linger", "1h")
+			e := startEnding(t, ending{http: tt.http, stuck: true}, "600000", "-ignore-term", "-linger", "1h")
+			if tt.http {
+				idle, err := net.Dial("tcp", strings.TrimPrefix(e.base, "http://"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer idle.Close()
+			}
 			e.tell(syscall.SIGTERM)
-			time.Sleep(400 * time.Millisecond) // longer than what counts as one signal
+			if tt.quick { // apart: the kernel makes one of two that wait
+				time.Sleep(20 * time.Millisecond)
+				e.tell(syscall.SIGTERM)
+				time.Sleep(20 * time.Millisecond)
+			} else {
+				time.Sleep(400 * time.Millisecond) // longer than what counts as one signal
+			}
 			e.tell(syscall.SIGTERM)
 			e.ends(3500*time.Millisecond, "")
 		})

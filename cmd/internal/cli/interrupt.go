@@ -13,9 +13,10 @@ const (
 	// what cannot be taken back takes longer, such as opening a file on a disk
 	// that does not answer.
 	endPatience = 5 * time.Second
-	// endAgain is how long after the first signal another one is the same
-	// wish, uttered twice: npm and others pass on what the terminal has sent to
-	// everybody already. Later it ends the process there and then.
+	// endAgain is how long after the first signal a second one means the same:
+	// npm, systemd and others pass on, or repeat as another signal, what the
+	// terminal has sent to everybody already. A third, or a later one, ends the
+	// process there and then.
 	endAgain = 250 * time.Millisecond
 	// endReaping is how long a command may take to end once its child processes
 	// are killed.
@@ -27,11 +28,11 @@ const (
 // own, so a terminal that is closed reaches mcpctl alone.
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-// supervise gives run's exit code. When ctx is done and run has not ended after
+// supervise returns run's exit code. When ctx is done and run has not ended after
 // endPatience, or hurryAfter where it is a command that serves until it is told
-// to end, or at a further signal that comes later than endAgain, its child
-// processes are killed. Where even that does not end it, it is left behind, for
-// the process to end with it.
+// to end, or at a further signal (see endAgain), its child processes are killed.
+// Where even that does not end it, it is left behind, for the process to end with
+// it. Signals has all of them, the one that has ended ctx first.
 func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
 	ended := make(chan int, 1)
 	go func() { ended <- run() }()
@@ -46,6 +47,7 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 		patience.Reset(hurryAfter)
 	}
 	defer patience.Stop()
+	early := 0
 	for waiting := true; waiting; {
 		select {
 		case code := <-ended:
@@ -53,7 +55,8 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 		case <-patience.C:
 			waiting = false
 		case <-signals:
-			waiting = time.Since(told) <= endAgain
+			early++
+			waiting = early <= 2 && time.Since(told) <= endAgain
 		}
 	}
 	a.hurryUp()

@@ -24,10 +24,14 @@ func TestSupervise(t *testing.T) {
 		{"never ends", false, never, nil, exitInterrupted, endPatience + endReaping},
 		{"serves", true, 9 * time.Second, nil, 7, 9 * time.Second},
 		{"serves, and never ends", true, never, nil, exitInterrupted, endBound},
-		{"twice in a row is once", true, 3 * time.Second, []time.Duration{100 * time.Millisecond}, 7, 3 * time.Second},
-		{"told again", true, never, []time.Duration{100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
-		{"told again, one thing", false, never, []time.Duration{2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
-		{"told again, and ends when there is no time left", true, inTheEnd, []time.Duration{time.Second}, 7, time.Second},
+		{"once", true, 3 * time.Second, []time.Duration{0}, 7, 3 * time.Second},
+		{"twice in a row is once", true, 3 * time.Second, []time.Duration{0, 100 * time.Millisecond}, 7, 3 * time.Second},
+		{"three times in a row is not", true, inTheEnd, []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}, 7, 200 * time.Millisecond},
+		{"three times at once is not", true, inTheEnd, []time.Duration{0, 0, 0}, 7, 0},
+		{"told again", true, never, []time.Duration{0, 100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
+		{"told again, soon", true, inTheEnd, []time.Duration{0, 251 * time.Millisecond}, 7, 251 * time.Millisecond},
+		{"told again, one thing", false, never, []time.Duration{0, 2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
+		{"told again, and ends when there is no time left", true, inTheEnd, []time.Duration{0, time.Second}, 7, time.Second},
 		{"ends when there is no time left", true, inTheEnd, nil, 7, hurryAfter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer end()
 	ctx, stop := signal.NotifyContext(ctx, endSignals()...)
 	defer stop()
-	again := make(chan os.Signal, 1)
+	again := make(chan os.Signal, 8)
 	signal.Notify(again, endSignals()...)
 	defer signal.Stop(again)
 	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler), hurry: make(chan struct{})}

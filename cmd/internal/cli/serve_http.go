@@ -49,6 +49,13 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	const linger = time.Second
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), linger)
 	defer cancel()
+	go func() { // ends with closing
+		select {
+		case <-a.hurry:
+			cancel()
+		case <-closing.Done():
+		}
+	}()
 	if err := srv.Shutdown(closing); err != nil {
 		_ = srv.Close() // requests that go on are cut
 	}

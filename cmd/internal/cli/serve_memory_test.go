@@ -21,6 +21,28 @@ func TestIdleMemory(t *testing.T) { //nolint:paralleltest // the percentage is t
 	}
 }
 
+// TestGivesBack: a busy process keeps what it will need again, a quiet one gives
+// more back, and what could not be given back the last time counts for nothing.
+func TestGivesBack(t *testing.T) {
+	t.Parallel()
+	const mb = 1 << 20
+	for name, tt := range map[string]struct {
+		left, now   heapUse
+		busy, quiet bool
+	}{
+		"at the start":                {heapUse{}, heapUse{2 * mb, 20 * mb}, false, false},
+		"after 2,000 streams":         {heapUse{2 * mb, 20 * mb}, heapUse{20 * mb, 35 * mb}, false, true},
+		"what calls leave":            {heapUse{2 * mb, 20 * mb}, heapUse{9 * mb, 30 * mb}, false, false},
+		"after large messages":        {heapUse{2 * mb, 20 * mb}, heapUse{65 * mb, 70 * mb}, true, true},
+		"large ones, not yet garbage": {heapUse{2 * mb, 20 * mb}, heapUse{2 * mb, 90 * mb}, true, true},
+		"in pieces":                   {heapUse{15 * mb, 20 * mb}, heapUse{20 * mb, 20 * mb}, false, false},
+	} {
+		if busy, quiet := tt.left.gives(tt.now, false), tt.left.gives(tt.now, true); busy != tt.busy || quiet != tt.quiet {
+			t.Errorf("%s: busy %v, quiet %v; want %v, %v", name, busy, quiet, tt.busy, tt.quiet)
+		}
+	}
+}
+
 // While serve starts little garbage is looked for; after that, and where the user
 // has said how, it is as always.
 func TestStartLean(t *testing.T) { //nolint:paralleltest // the percentage is the process's
