@@ -51,7 +51,7 @@ func raw(t *testing.T, addr, text string) *http.Response {
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}
-	return r //nolint:bodyclose // closed with its connection: a stream has no end
+	return r // its body ends with the connection: a stream's has no end
 }
 
 // doors are requests that are let in, with their statuses.

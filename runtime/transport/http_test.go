@@ -336,11 +336,11 @@ func TestHTTPResetSession(t *testing.T) {
 func TestHTTPAnswersInTheSessionOfTheQuestion(t *testing.T) {
 	var sessions atomic.Int64
 	s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) {
-		switch {
-		case p.Method == "initialize":
+		switch p.Method {
+		case "initialize":
 			w.Header().Set("Mcp-Session-Id", strconv.FormatInt(sessions.Add(1), 10))
 			writeJSON(w, 200, `{"jsonrpc":"2.0","id":%s,"result":{}}`, p.ID)
-		case p.Method == "a":
+		case "a":
 			writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\n\n", p.ID)
 		default:
 			w.WriteHeader(http.StatusAccepted)
