@@ -2,7 +2,6 @@ package eras_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -13,10 +12,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/breaks"
 )
 
 var (
-	breaks    = flag.String("breaks", "", "a regular expression: make the mistakes whose names match, and see what turns red")
+	chosen    = flag.String("breaks", "", "a regular expression: make the mistakes whose names match, and see what turns red")
 	breaksDoc = flag.Bool("breaks-update", false, "with -breaks, rewrite docs/eras-breaks.md")
 )
 
@@ -25,19 +26,14 @@ const (
 	breaksDocFile = module + "/docs/eras-breaks.md"
 )
 
-// broken gives a file with the mistake in it.
-func (b breakage) broken() ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(module, filepath.FromSlash(b.file)))
+// source is the module's, in which mistakes are made.
+func source(t *testing.T) *breaks.Tree {
+	t.Helper()
+	tree, err := breaks.Load(module)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	for _, e := range b.edits {
-		if n := bytes.Count(text, []byte(e[0])); n != 1 {
-			return nil, fmt.Errorf("%s: %q stands there %d times, want once", b.file, e[0], n)
-		}
-		text = bytes.Replace(text, []byte(e[0]), []byte(e[1]), 1)
-	}
-	return text, nil
+	return tree
 }
 
 // TestBreaksFit keeps the list of mistakes from going stale: each can still be
@@ -48,8 +44,9 @@ func TestBreaksFit(t *testing.T) {
 	for _, l := range lines() {
 		known[l.name] = true
 	}
+	tree := source(t)
 	for _, b := range breakages() {
-		if _, err := b.broken(); err != nil {
+		if _, err := tree.Broken(b.below, b.edits...); err != nil {
 			t.Errorf("%s: %v", b.name, err)
 		}
 		for _, l := range b.lines {
@@ -66,23 +63,27 @@ func TestBreaksFit(t *testing.T) {
 // TestBreaks makes one mistake after another and wants the lines it names to
 // turn red. It takes minutes: make eras-breaks.
 func TestBreaks(t *testing.T) {
-	if *breaks == "" {
+	if *chosen == "" {
 		t.Skip("without -breaks")
 	}
-	chosen := regexp.MustCompile(*breaks)
-	dir := t.TempDir()
+	match := regexp.MustCompile(*chosen).MatchString
+	tree, dir := source(t), t.TempDir()
 	var page bytes.Buffer
 	page.WriteString(breaksHead)
 	for i, b := range breakages() {
-		if !chosen.MatchString(b.name) {
+		if !match(b.name) {
 			continue
 		}
-		text, err := b.broken()
+		broken, err := tree.Broken(b.below, b.edits...)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		red := redCells(t, dir, b, text)
+		overlay, err := tree.Overlay(dir, broken)
+		if err != nil {
+			t.Fatal(err)
+		}
+		red := redCells(t, dir, b, overlay)
 		byLine := map[string]int{}
 		for _, c := range red {
 			byLine[c.line]++
@@ -93,7 +94,7 @@ func TestBreaks(t *testing.T) {
 			}
 		}
 		t.Logf("%d of %d: %s: %d cells: %v", i+1, len(breakages()), b.name, len(red), byLine)
-		fmt.Fprintf(&page, "| %s | %s | %d | %s |\n", b.name, strings.TrimPrefix(b.file, "runtime/"), len(red), briefly(byLine))
+		fmt.Fprintf(&page, "| %s | %s | %d | %s |\n", b.name, strings.TrimPrefix(strings.Join(slices.Sorted(maps.Keys(broken)), ", "), "runtime/"), len(red), briefly(byLine))
 	}
 	if *breaksDoc && !t.Failed() {
 		if err := os.WriteFile(breaksDocFile, page.Bytes(), 0o644); err != nil {
@@ -120,23 +121,10 @@ func briefly(byLine map[string]int) string {
 	return strings.Join(slices.Sorted(maps.Keys(byLine)), ", ")
 }
 
-// redCells builds the tests with a file replaced and gives the cells that fail.
-func redCells(t *testing.T, dir string, b breakage, text []byte) []cell {
+// redCells builds the tests with files replaced and gives the cells that fail.
+func redCells(t *testing.T, dir string, b breakage, overlay string) []cell {
 	t.Helper()
-	top, err := filepath.Abs(module)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, overlay, program := filepath.Join(dir, "broken.go"), filepath.Join(dir, "overlay.json"), filepath.Join(dir, "eras.test")
-	raw, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(top, filepath.FromSlash(b.file)): file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{file: text, overlay: raw} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	program := filepath.Join(dir, "eras.test")
 	if out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-c", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Errorf("%s: %v\n%s", b.name, err, out)
 		return nil
