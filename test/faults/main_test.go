@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var (
@@ -69,10 +70,7 @@ func factor() int {
 // is what never comes.
 const (
 	// limit bounds every wait that is not about time itself.
-	limit = 60 * time.Second
-	// gone is how long a process of a server may outlive its end: half a second
-	// of grace, five until the kill, and half for the machine.
-	gone = 6 * time.Second
+	limit = wire.Limit
 	// requestTimeout is what servers are given for a request; patient is for those
 	// that answer each, however much they say before: that takes what the machine
 	// takes.

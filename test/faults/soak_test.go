@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // tallies count what happens, by name.
@@ -108,11 +109,11 @@ func TestSoak(t *testing.T) {
 	}
 	each(100, func(r *rand.Rand) { // processes are killed
 		time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond)
-		all := slices.DeleteFunc(marked(d.mark), func(p process) bool {
-			return strings.Contains(p.command, "-name good") || !strings.Contains(p.command, "-name")
+		all := slices.DeleteFunc(marked(d.mark), func(p wire.Process) bool {
+			return strings.Contains(p.Command, "-name good") || !strings.Contains(p.Command, "-name")
 		})
 		if len(all) > 0 {
-			_ = syscall.Kill(all[r.IntN(len(all))].pid, syscall.SIGKILL)
+			_ = syscall.Kill(all[r.IntN(len(all))].PID, syscall.SIGKILL)
 			attacks.add("process killed")
 		}
 	})

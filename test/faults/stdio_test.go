@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestStdioPipelined: a client on standard input that sends a great many
@@ -23,9 +25,11 @@ func TestStdioPipelined(t *testing.T) {
 	if testing.Short() {
 		n = 20_000
 	}
-	d := &daemon{mark: rand.Text(), stderr: &output{changed: make(chan struct{})}}
+	d := &daemon{mark: rand.Text(), stderr: wire.NewOutput()}
 	config := filepath.Join(t.TempDir(), "servers.json")
-	d.configure(t, config, servers{"good": hostileEntry("good", ""), "bad": hostileEntry("bad", "exit-at-once")})
+	(&wire.Daemon{Config: config, Mark: d.mark}).Configure(t, wire.Setup{Each: equip, Servers: servers{
+		"good": hostileEntry("good", ""), "bad": hostileEntry("bad", "exit-at-once"),
+	}})
 	d.cmd = exec.CommandContext(t.Context(), *program, "serve", "-q")
 	home := t.TempDir()
 	d.cmd.Env = []string{"MCPCTL_CONFIG=" + config, "MCPCTL_HOME=" + home, "HOME=" + home, "PATH=/usr/bin:/bin"}
@@ -73,7 +77,7 @@ func TestStdioPipelined(t *testing.T) {
 	}
 	_, _ = io.Copy(io.Discard, out)
 	if err := d.cmd.Wait(); err != nil || count != n {
-		t.Errorf("%v: %d answers for %d requests\n%s", err, count, n, d.stderr.tail())
+		t.Errorf("%v: %d answers for %d requests\n%s", err, count, n, d.stderr.Tail())
 	}
 	d.nothingLeft(t, time.Now())
 	t.Logf("%d answers; unread: %v", count, unread)

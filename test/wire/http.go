@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Response is what came for a request.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Message returns the last message: the body, or the last event of a stream.
+func (r Response) Message() string {
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
+		return strings.TrimSpace(r.Body)
+	}
+	return LastEvent([]byte(r.Body))
+}
+
+// LastEvent returns the data of the last message of an event stream, "" for none.
+func LastEvent(stream []byte) (last string) {
+	for line := range bytes.Lines(stream) {
+		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && len(bytes.TrimSpace(data)) > 0 {
+			last = string(bytes.TrimSpace(data))
+		}
+	}
+	return last
+}
+
+// Post writes a POST with the headers given, each a whole line without its end,
+// and no others but Content-Length, which no line of that name replaces.
+func Post(path, body string, headers ...string) string {
+	return Head("POST", path, append(headers, fmt.Sprintf("Content-Length: %d", len(body)))...) + body
+}
+
+// Head writes the head of a request with the headers given and no others.
+func Head(method, path string, headers ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", method, path)
+	for _, h := range headers {
+		b.WriteString(h + "\r\n")
+	}
+	return b.String() + "\r\n"
+}
+
+// Exchange sends bytes to the host of a URL over a connection of their own, and
+// reads the response to its end, or, of a stream, until it has been silent for
+// quiet; 0 is Limit.
+func Exchange(to, request string, quiet time.Duration) (Response, error) {
+	u, err := url.Parse(to)
+	if err != nil {
+		return Response{}, err
+	}
+	c, err := net.DialTimeout("tcp", u.Host, Limit)
+	if err != nil {
+		return Response{}, err
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(Limit))
+	// What is refused before it is read may not be taken whole.
+	go func() { _, _ = io.WriteString(c, request) }()
+	method, _, _ := strings.Cut(request, " ")
+	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
+	if err != nil {
+		return Response{}, err
+	}
+	defer res.Body.Close()
+	if quiet > 0 {
+		_ = c.SetReadDeadline(time.Now().Add(quiet))
+	}
+	body, err := io.ReadAll(res.Body)
+	if e, ok := err.(net.Error); ok && e.Timeout() && quiet > 0 {
+		err = nil
+	}
+	return Response{res.StatusCode, res.Header, string(body)}, err
+}

@@ -1,0 +1,83 @@
+package wire
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Limit bounds every wait that is not about time itself. It is wide, for
+// machines under load.
+const Limit = 60 * time.Second
+
+// Output keeps what a process writes and reports each piece. NewOutput makes one;
+// all methods may be called concurrently.
+type Output struct {
+	mu      sync.Mutex // guards the rest
+	buf     []byte
+	changed chan struct{} // closed with each write
+}
+
+// NewOutput makes an empty output.
+func NewOutput() *Output { return &Output{changed: make(chan struct{})} }
+
+// Write implements io.Writer. What is older than the last 4 MiB goes.
+func (o *Output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.changed)
+	o.changed = make(chan struct{})
+	o.buf = append(o.buf, p...)
+	if over := len(o.buf) - 4<<20; over > 0 {
+		o.buf = append(o.buf[:0], o.buf[over:]...)
+	}
+	return len(p), nil
+}
+
+// String returns all of it.
+func (o *Output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.buf)
+}
+
+// Tail returns the last 4000 bytes.
+func (o *Output) Tail() string {
+	s := o.String()
+	return s[max(0, len(s)-4000):]
+}
+
+// Await waits until find returns something in the text so far, and returns that.
+// It ends the test where nothing comes within Limit.
+func (o *Output) Await(t testing.TB, what string, find func(text string) string) string {
+	t.Helper()
+	end := time.NewTimer(Limit)
+	defer end.Stop()
+	for {
+		o.mu.Lock()
+		text, changed := string(o.buf), o.changed
+		o.mu.Unlock()
+		if found := find(text); found != "" {
+			return found
+		}
+		select {
+		case <-changed:
+		case <-end.C:
+			t.Fatalf("no %s:\n%s", what, text)
+		}
+	}
+}
+
+// Line waits for a line that begins with prefix and returns the rest of it.
+func (o *Output) Line(t testing.TB, prefix string) string {
+	t.Helper()
+	return o.Await(t, "line "+prefix+"…", func(text string) string {
+		for l := range strings.Lines(text) {
+			if rest, found := strings.CutPrefix(l, prefix); found && strings.HasSuffix(rest, "\n") {
+				return strings.TrimSpace(rest)
+			}
+		}
+		return ""
+	})
+}
