@@ -1,0 +1,246 @@
+//go:build attacks && linux
+
+package attacks_test
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// rogueEnv names the file with a spec: this test binary is a server then.
+const rogueEnv = "MCPCTL_ATTACKS_ROGUE"
+
+// spec is what a server offers that its callers tell what to do. The file is
+// read anew for each list.
+type spec struct {
+	Name string `json:"name"`
+	// Tools, Resources, Templates and Prompts are the items of its lists, as
+	// they are to be on the wire; nil tools are act and echo.
+	Tools     []string `json:"tools"`
+	Resources []string `json:"resources"`
+	Templates []string `json:"templates"`
+	Prompts   []string `json:"prompts"`
+	// Fails has every list answered with an error.
+	Fails bool `json:"fails"`
+	// Begins are frames that it writes once it is initialized, Stderr a line.
+	Begins []string `json:"begins"`
+	Stderr string   `json:"stderr"`
+	// Exits ends it at once.
+	Exits bool `json:"exits"`
+	// Instructions are its own.
+	Instructions string `json:"instructions"`
+}
+
+// rogue returns the entry of a server.
+func rogue(t testing.TB, s spec) map[string]any {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "spec.json")
+	s.save(t, path)
+	return rogueAt(path)
+}
+
+// rogueAt returns the entry of the server whose spec is in a file.
+func rogueAt(path string) map[string]any {
+	exe, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	return map[string]any{"command": exe, "env": map[string]string{rogueEnv: path}, "requestTimeout": "20s"}
+}
+
+// save writes a spec to a file, whole.
+func (s spec) save(t testing.TB, path string) {
+	t.Helper()
+	raw, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rand64() string { return rand.Text() }
+
+// server is a running one.
+type server struct {
+	path string
+	mu   sync.Mutex // held while a frame is written
+	out  *os.File
+}
+
+func rogueMain(path string) int {
+	s := &server{path: path, out: os.Stdout}
+	sp := s.spec()
+	if sp.Stderr != "" {
+		fmt.Fprintln(os.Stderr, sp.Stderr)
+	}
+	if sp.Exits {
+		return 3
+	}
+	r := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return 0
+		}
+		s.handle(strings.TrimSuffix(line, "\n"))
+	}
+}
+
+func (s *server) spec() (sp spec) {
+	raw, err := os.ReadFile(s.path)
+	if err == nil {
+		err = json.Unmarshal(raw, &sp)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(4)
+	}
+	return sp
+}
+
+func (s *server) write(frame string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.WriteString(frame) // there is nobody to tell
+}
+
+// incoming is what comes.
+type incoming struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+}
+
+func (s *server) handle(line string) {
+	var m incoming
+	if json.Unmarshal([]byte(line), &m) != nil || m.Method == "" {
+		return
+	}
+	sp := s.spec()
+	list := func(member string, items []string) {
+		if sp.Fails {
+			s.fail(m.ID, -32000, "no list today")
+			return
+		}
+		s.result(m.ID, `{"`+member+`":[`+strings.Join(items, ",")+`]}`)
+	}
+	switch m.Method {
+	case "initialize":
+		s.result(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"prompts":{"listChanged":true},"logging":{},"completions":{}},"serverInfo":{"name":"`+sp.Name+`","version":"1"},"instructions":`+quote(sp.Instructions)+`}`)
+	case "notifications/initialized":
+		for _, f := range sp.Begins {
+			s.write(f + "\n")
+		}
+	case "tools/list":
+		if sp.Tools == nil {
+			sp.Tools = []string{plainTool("act"), plainTool("echo")}
+		}
+		list("tools", sp.Tools)
+	case "resources/list":
+		list("resources", sp.Resources)
+	case "resources/templates/list":
+		list("resourceTemplates", sp.Templates)
+	case "prompts/list":
+		list("prompts", sp.Prompts)
+	case "tools/call":
+		go s.call(sp, m, line) // ends with the program
+	case "resources/read":
+		var p struct{ URI string }
+		_ = json.Unmarshal(m.Params, &p) // "" where there is none
+		s.result(m.ID, `{"contents":[{"uri":`+quote(p.URI)+`,"text":`+quote(sp.Name+" read "+p.URI)+`}]}`)
+	case "prompts/get":
+		s.result(m.ID, `{"messages":[{"role":"user","content":{"type":"text","text":`+quote(sp.Name+" prompt "+string(m.Params))+`}}]}`)
+	case "completion/complete":
+		s.result(m.ID, `{"completion":{"values":[`+quote(sp.Name+" completes")+`]}}`)
+	case "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		s.result(m.ID, `{}`)
+	default:
+		if m.ID != nil {
+			s.fail(m.ID, -32601, "method not found")
+		}
+	}
+}
+
+func (s *server) result(id json.RawMessage, result string) {
+	s.write(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + result + "}\n")
+}
+
+func (s *server) fail(id json.RawMessage, code int, message string) {
+	s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, code, quote(message)))
+}
+
+// said is the result that names who was called, and with what.
+func said(name, text string) string {
+	return `{"content":[{"type":"text","text":` + quote(name+" "+text) + `}]}`
+}
+
+// call serves tools/call: act does what its arguments say, any other tool says
+// what it was called with.
+//
+// In frames, $ID is the request's id, $TOKEN its progress token, $NEXT the id that
+// comes next and $OK the result that is right. A frame that begins with "!" is no
+// frame: !sleep D, !stderr TEXT, !exit, !env NAME (the answer is its value), !raw
+// TEXT (no line end), !spec (the spec is read again, and its lists have changed).
+func (s *server) call(sp spec, m incoming, line string) {
+	var p struct {
+		Name      string
+		Meta      struct{ ProgressToken json.RawMessage } `json:"_meta"`
+		Arguments struct{ Frames []string }
+	}
+	_ = json.Unmarshal(m.Params, &p) // none then
+	if p.Name != "act" {
+		s.result(m.ID, said(sp.Name, line))
+		return
+	}
+	id, next := string(m.ID), string(m.ID)
+	var n int
+	if _, err := fmt.Sscan(id, &n); err == nil {
+		next = fmt.Sprint(n + 1)
+	}
+	replace := strings.NewReplacer("$ID", id, "$TOKEN", string(p.Meta.ProgressToken), "$NEXT", next, "$OK", said(sp.Name, "right"))
+	for _, f := range p.Arguments.Frames {
+		word, rest, _ := strings.Cut(f, " ")
+		switch word {
+		case "!sleep":
+			if d, err := time.ParseDuration(rest); err == nil {
+				time.Sleep(d)
+			}
+		case "!stderr":
+			fmt.Fprintln(os.Stderr, rest)
+		case "!exit":
+			os.Exit(5)
+		case "!env":
+			s.result(m.ID, said(sp.Name, fmt.Sprintf("%s=%q", rest, os.Getenv(rest))))
+		case "!raw":
+			s.write(replace.Replace(rest))
+		default:
+			s.write(replace.Replace(f) + "\n")
+		}
+	}
+}
+
+func plainTool(name string) string {
+	return `{"name":` + quote(name) + `,"inputSchema":{"type":"object"}}`
+}
+
+// acting is a call of a server's tool act with these frames.
+func acting(id, server string, frames ...string) string {
+	raw, err := json.Marshal(frames)
+	if err != nil {
+		panic(err) // strings
+	}
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"_meta":{"progressToken":"` + server + `"},"name":"` + server + `__act","arguments":{"frames":` + string(raw) + `}}}`
+}

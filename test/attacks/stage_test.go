@@ -1,0 +1,368 @@
+//go:build attacks && linux
+
+package attacks_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
+)
+
+// stage has what the cases of a class share. Its methods may be called
+// concurrently.
+type stage struct {
+	t       *testing.T // the class's: what it has lasts as long
+	mu      sync.Mutex // guards the rest
+	daemons map[string]*wire.Daemon
+	pipe    *stdio  // see lines
+	remote  *remote // of those cases that share one
+}
+
+func newStage(t *testing.T) *stage { return &stage{t: t, daemons: map[string]*wire.Daemon{}} }
+
+// serve returns the mcpctl serve of a name, which is started the first time.
+func (s *stage) serve(name string, servers wire.Servers, args ...string) *wire.Daemon {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.daemons[name]
+	if d == nil {
+		d = serve(s.t, servers, args...)
+		s.daemons[name] = d
+	}
+	return d
+}
+
+// pair returns one with a server good and a server bad, see rogue.
+func (s *stage) pair() *wire.Daemon {
+	return s.serve("pair", wire.Servers{"good": rogue(s.t, spec{Name: "good"}), "bad": rogue(s.t, spec{Name: "bad"})})
+}
+
+// serve starts one that is the test's own.
+func serve(t testing.TB, servers wire.Servers, args ...string) *wire.Daemon {
+	t.Helper()
+	return wire.Serve(t, wire.Setup{Program: *program, Servers: servers, Each: marked, Args: args})
+}
+
+// marked notes whose process a server is.
+func marked(mark string, entry map[string]any) {
+	if entry["command"] == nil {
+		return
+	}
+	env, _ := entry["env"].(map[string]string)
+	if env == nil {
+		env = map[string]string{}
+	}
+	env[wire.MarkName] = mark
+	entry["env"] = env
+}
+
+// Headers of a request that is in order.
+const (
+	isJSON  = "Content-Type: application/json"
+	accepts = "Accept: application/json, text/event-stream"
+	local   = "Host: 127.0.0.1"
+	ping    = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+)
+
+// post sends a message, with headers beside those that have to be there.
+func post(t testing.TB, d *wire.Daemon, body string, headers ...string) wire.Response {
+	t.Helper()
+	return exchange(t, d, wire.Post("/mcp", body, append([]string{local, isJSON, accepts}, headers...)...))
+}
+
+func exchange(t testing.TB, d *wire.Daemon, request string) wire.Response {
+	t.Helper()
+	res, err := wire.Exchange(d.URL, request, 0)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, d.Stderr.Tail())
+	}
+	return res
+}
+
+// tool is a call of a tool.
+func tool(id, name, arguments string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":` + quote(name) + `,"arguments":` + arguments + `}}`
+}
+
+func quote(text string) string {
+	raw, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string
+	}
+	return string(raw)
+}
+
+// greet begins a session and returns the header that names it.
+func greet(t testing.TB, d *wire.Daemon, capabilities string) string {
+	t.Helper()
+	res := post(t, d, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"t","version":"1"}}}`)
+	id := res.Header.Get("Mcp-Session-Id")
+	if res.Status != 200 || id == "" {
+		t.Fatalf("initialize: status %d, %s", res.Status, res.Body)
+	}
+	return "Mcp-Session-Id: " + id
+}
+
+// expect compares a response with what is wanted: words of which the first is
+// the status, or several with | between; the next, where it is a number, the code
+// of the error, and where it is "result" there has to be none; the rest has to be
+// in the body.
+func expect(t testing.TB, res wire.Response, want string) {
+	t.Helper()
+	statuses, rest, _ := strings.Cut(want, " ")
+	found := false
+	for s := range strings.SplitSeq(statuses, "|") {
+		found = found || s == strconv.Itoa(res.Status)
+	}
+	if !found {
+		t.Errorf("status %d, want %s: %.300q", res.Status, statuses, res.Body)
+	}
+	expectMessage(t, res.Message(), rest)
+}
+
+// expectMessage compares one message with the part of that which is about it.
+func expectMessage(t testing.TB, message, want string) {
+	t.Helper()
+	kind, text, _ := strings.Cut(want, " ")
+	var m struct {
+		ID     json.RawMessage
+		Result json.RawMessage
+		Error  *struct{ Code int64 }
+	}
+	code, err := strconv.ParseInt(kind, 10, 64)
+	switch {
+	case err == nil:
+		if json.Unmarshal([]byte(message), &m) != nil || m.Error == nil || m.Error.Code != code {
+			t.Errorf("got %.300q, want error %d", message, code)
+		}
+	case kind == "result":
+		if json.Unmarshal([]byte(message), &m) != nil || m.Error != nil || m.Result == nil {
+			t.Errorf("got %.300q, want a result", message)
+		}
+	default:
+		text = want
+	}
+	if !strings.Contains(message, text) {
+		t.Errorf("got %.500q, want %q in it", message, text)
+	}
+}
+
+// outcome is how a command ended.
+type outcome struct {
+	code           int
+	stdout, stderr string
+}
+
+// home is a servers.json and everything else of one user.
+type home struct {
+	dir, config string
+	env         []string // for every command
+}
+
+func newHome(t testing.TB, servers string) *home {
+	t.Helper()
+	h := &home{dir: t.TempDir()}
+	h.config = filepath.Join(h.dir, "servers.json")
+	if servers != "" {
+		h.write(t, "servers.json", servers)
+	}
+	return h
+}
+
+func (h *home) write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(h.dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (h *home) read(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(h.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// command makes a command of mcpctl.
+func (h *home) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, *program, args...)
+	cmd.Env = append(wire.Environment(h.config, h.dir), h.env...)
+	cmd.Dir = h.dir
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+// commandLimit is how long any command may take. It is wide: what it catches is
+// what never ends.
+const commandLimit = 30 * time.Second
+
+// mcpctl runs a command.
+func (h *home) mcpctl(t testing.TB, stdin string, args ...string) outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	defer cancel()
+	cmd := h.command(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.Errorf("mcpctl %s does not end", strings.Join(args, " "))
+	} else if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Errorf("mcpctl %s: %v", strings.Join(args, " "), err)
+	}
+	o := outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+	if strings.Contains(o.stderr, "panic:") || strings.Contains(o.stderr, "goroutine ") {
+		t.Errorf("mcpctl %s: %s", strings.Join(args, " "), o.stderr)
+	}
+	return o
+}
+
+// says is what a command printed.
+func (o outcome) says() string { return o.stdout + o.stderr }
+
+// expectExit compares how a command ended with what is wanted: the exit code,
+// then a text that it has to say; "!text" is one that it must not say.
+func expectExit(t testing.TB, o outcome, want string) {
+	t.Helper()
+	code, text, _ := strings.Cut(want, " ")
+	found := false
+	for c := range strings.SplitSeq(code, "|") {
+		found = found || c == strconv.Itoa(o.code)
+	}
+	if !found {
+		t.Errorf("exit code %d, want %s:\n%.600s", o.code, code, o.says())
+	}
+	if not, ok := strings.CutPrefix(text, "!"); ok {
+		if strings.Contains(o.says(), not) {
+			t.Errorf("it says %q:\n%.600s", not, o.says())
+		}
+	} else if !strings.Contains(o.says(), text) {
+		t.Errorf("it does not say %q:\n%.600s", text, o.says())
+	}
+}
+
+// stdio is a client of mcpctl serve on standard input and output.
+type stdio struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *wire.Output
+	stderr *wire.Output
+	mark   string
+	next   int
+}
+
+// pipe starts mcpctl serve with a client on standard input. It has been greeted.
+func pipe(t testing.TB, servers wire.Servers, args ...string) *stdio {
+	t.Helper()
+	p := &stdio{out: wire.NewOutput(), stderr: wire.NewOutput(), mark: rand64()}
+	for _, e := range servers {
+		marked(p.mark, e)
+	}
+	h := newHome(t, string(servers.JSON()))
+	p.cmd = h.command(context.Background(), append([]string{"serve"}, args...)...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.stderr
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.close(t) })
+	return p
+}
+
+func (p *stdio) close(t testing.TB) {
+	_ = p.in.Close()
+	timer := time.AfterFunc(wire.Limit, func() { _ = p.cmd.Process.Kill() })
+	err := p.cmd.Wait()
+	if !timer.Stop() || err != nil {
+		t.Errorf("serve on standard input: %v\n%s", err, p.stderr.Tail())
+	}
+	wire.NothingLeft(t, p.mark, time.Now())
+}
+
+// send writes a line.
+func (p *stdio) send(line string) { _, _ = io.WriteString(p.in, line+"\n") }
+
+// exchange writes a line and then a ping, and returns what is written up to the
+// ping's answer: nothing else need come.
+func (p *stdio) exchange(t testing.TB, line string) []string {
+	t.Helper()
+	p.next++
+	id := fmt.Sprintf(`"after %d"`, p.next)
+	from := len(p.out.String())
+	p.send(line)
+	p.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)
+	answer := `{"jsonrpc":"2.0","id":` + id + `,"result":{}}` + "\n"
+	text := p.out.Await(t, "answer to "+id, func(text string) string {
+		if before, _, found := strings.Cut(text[from:], answer); found {
+			return before + "\n"
+		}
+		return ""
+	})
+	return strings.Split(strings.TrimSpace(text), "\n")
+}
+
+// reply writes a line and returns the next that is written that is no request and
+// no notification.
+func (p *stdio) reply(t testing.TB, line string) string {
+	t.Helper()
+	from := len(p.out.String())
+	p.send(line)
+	return p.out.Await(t, "reply", func(text string) string {
+		for l := range strings.Lines(text[from:]) {
+			if strings.HasSuffix(l, "\n") && !strings.Contains(l[:min(len(l), 40)], `"method":`) {
+				return strings.TrimSpace(l)
+			}
+		}
+		return ""
+	})
+}
+
+// answer waits for the answer to a request with this id.
+func (p *stdio) answer(t testing.TB, id string) string {
+	t.Helper()
+	return p.out.Await(t, "answer to "+id, func(text string) string {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+id+`,`) && !strings.Contains(line[:min(len(line), 80)], `"method":`) {
+				return strings.TrimSpace(line)
+			}
+		}
+		return ""
+	})
+}
+
+// hello shakes hands.
+func (p *stdio) hello(t testing.TB, capabilities string) {
+	t.Helper()
+	p.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`)
+	expectMessage(t, p.answer(t, `"hello"`), "result serverInfo")
+	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+}
+
+// entryText is an entry as it stands in a servers.json.
+func entryText(entry map[string]any) string {
+	raw, err := json.Marshal(entry)
+	if err != nil {
+		panic(err) // texts
+	}
+	return string(raw)
+}
