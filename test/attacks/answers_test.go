@@ -18,7 +18,6 @@ func forged() [][2]string {
 	frame := func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,` + wrong + `}` }
 	return [][2]string{
 		{"an id that nobody has", frame(`999999`)},
-		{"the id that comes next", frame(`$NEXT`)},
 		{"zero", frame(`0`)},
 		{"a negative id", frame(`-1`)},
 		{"its own id, negative", frame(`-$ID`)},
@@ -48,7 +47,7 @@ func forged() [][2]string {
 		{"garbage", `WRONG { [ "`},
 		{"an empty line", ``},
 		{"a header of another framing", "Content-Length: 40\r"},
-		{"half a message", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"WRONG`},
+		{"half a message of another id", `{"jsonrpc":"2.0","id":999999,"result":{"content":[{"type":"text","text":"WRONG`},
 		{"a message and more behind", frame(`999999`) + `{}`},
 		{"a byte order mark", "\ufeff" + frame(`999999`)},
 		{"invalid UTF-8", "\xff\xfe" + frame(`999999`)},
@@ -111,6 +110,7 @@ func answers() class {
 		{"an error that is a redirect", `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32042,"message":"x","data":{"elicitations":[{"mode":"url","url":"javascript:alert(1)","message":"m","elicitationId":"1"}]}}}`, "200 -32042"},
 		{"a frame for a stream inside the text", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":8,\"result\":{}}\n\n"}]}}`, "200 result"},
 		{"a line end inside of white space", `!raw {"jsonrpc":"2.0","id":$ID,` + "\r" + `"result":{"content":[{"type":"text","text":"cr"}]}}` + "\n", "200 result cr"},
+		{"half an answer", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"WRONG`, "200 result isError"},
 		{"half a surrogate", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"\ud800"}]}}`, `200 result \ud800`},
 	} {
 		c.cases = append(c.cases, attack{name: "in place of one: " + row[0], do: func(t *testing.T, s *stage) {
@@ -150,9 +150,9 @@ func answers() class {
 			go func() { victim <- post(t, d, acting(`"victim"`, "good", "!sleep 150ms", rightAnswer)) }()
 			var frames []string
 			for i := range 300 {
-				frames = append(frames, fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d","result":{"content":[{"type":"text","text":"WRONG"}]}}`, 100_000+i))
+				frames = append(frames, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"WRONG"}]}}`, i))
 			}
-			expect(t, post(t, d, acting("1", "bad", append(frames, rightAnswer)...)), "200 result bad right")
+			expect(t, post(t, d, acting("1", "bad", append([]string{rightAnswer}, frames...)...)), "200 result bad right")
 			expect(t, <-victim, "200 result good right")
 		}},
 		attack{name: "a cancelled call is answered late", do: func(t *testing.T, s *stage) {

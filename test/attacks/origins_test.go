@@ -200,7 +200,7 @@ func listening() class {
 	}}, attack{name: "a settings file cannot allow it", do: func(t *testing.T, _ *stage) {
 		h := newHome(t, `{"mcpServers":{"x":{"command":"true"}}}`)
 		h.write(t, "config.yaml", "insecure: true\nserve:\n  insecure: true\n")
-		expectExit(t, h.mcpctl(t, "", "serve", "--http=0.0.0.0:0"), "2 !listening on")
+		expectExit(t, h.mcpctl(t, "", "serve", "--http=0.0.0.0:0"), "5 !listening on")
 	}})
 	return c
 }

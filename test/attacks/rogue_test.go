@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -78,10 +79,12 @@ type server struct {
 	path string
 	mu   sync.Mutex // held while a frame is written
 	out  *os.File
+	// heard gets what clients answer.
+	heard chan struct{}
 }
 
 func rogueMain(path string) int {
-	s := &server{path: path, out: os.Stdout}
+	s := &server{path: path, out: os.Stdout, heard: make(chan struct{}, 100)}
 	sp := s.spec()
 	if sp.Stderr != "" {
 		fmt.Fprintln(os.Stderr, sp.Stderr)
@@ -126,7 +129,11 @@ type incoming struct {
 
 func (s *server) handle(line string) {
 	var m incoming
-	if json.Unmarshal([]byte(line), &m) != nil || m.Method == "" {
+	switch err := json.Unmarshal([]byte(line), &m); {
+	case err != nil:
+		return
+	case m.Method == "":
+		s.heard <- struct{}{}
 		return
 	}
 	sp := s.spec()
@@ -190,10 +197,11 @@ func said(name, text string) string {
 // call serves tools/call: act does what its arguments say, any other tool says
 // what it was called with.
 //
-// In frames, $ID is the request's id, $TOKEN its progress token, $NEXT the id that
-// comes next and $OK the result that is right. A frame that begins with "!" is no
-// frame: !sleep D, !stderr TEXT, !exit, !env NAME (the answer is its value), !raw
-// TEXT (no line end), !spec (the spec is read again, and its lists have changed).
+// In frames, $ID is the request's id, $TOKEN its progress token and $OK the result
+// that is right. A frame that begins with "!" is no frame: !sleep D, !stderr TEXT,
+// !exit, !raw TEXT (no line end), !wait (for what a client answers), and what gives
+// the answer: !env NAME (a variable), !open (what it has open), !group (whether its
+// process group is its own), !args (what it was started with).
 func (s *server) call(sp spec, m incoming, line string) {
 	var p struct {
 		Name      string
@@ -205,12 +213,7 @@ func (s *server) call(sp spec, m incoming, line string) {
 		s.result(m.ID, said(sp.Name, line))
 		return
 	}
-	id, next := string(m.ID), string(m.ID)
-	var n int
-	if _, err := fmt.Sscan(id, &n); err == nil {
-		next = fmt.Sprint(n + 1)
-	}
-	replace := strings.NewReplacer("$ID", id, "$TOKEN", string(p.Meta.ProgressToken), "$NEXT", next, "$OK", said(sp.Name, "right"))
+	replace := strings.NewReplacer("$ID", string(m.ID), "$TOKEN", string(p.Meta.ProgressToken), "$OK", said(sp.Name, "right"))
 	for _, f := range p.Arguments.Frames {
 		word, rest, _ := strings.Cut(f, " ")
 		switch word {
@@ -222,8 +225,17 @@ func (s *server) call(sp spec, m incoming, line string) {
 			fmt.Fprintln(os.Stderr, rest)
 		case "!exit":
 			os.Exit(5)
+		case "!wait":
+			<-s.heard
 		case "!env":
-			s.result(m.ID, said(sp.Name, fmt.Sprintf("%s=%q", rest, os.Getenv(rest))))
+			s.result(m.ID, said(sp.Name, fmt.Sprintf("%s=%s.", rest, os.Getenv(rest))))
+		case "!open":
+			s.result(m.ID, said(sp.Name, "open: "+opened()))
+		case "!group":
+			s.result(m.ID, said(sp.Name, fmt.Sprint("of its own: ", syscall.Getpgrp() == os.Getpid())))
+		case "!args":
+			raw, _ := json.Marshal(os.Args[1:]) // strings
+			s.result(m.ID, said(sp.Name, "args: "+string(raw)))
 		case "!raw":
 			s.write(replace.Replace(rest))
 		default:
@@ -243,4 +255,18 @@ func acting(id, server string, frames ...string) string {
 		panic(err) // strings
 	}
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"_meta":{"progressToken":"` + server + `"},"name":"` + server + `__act","arguments":{"frames":` + string(raw) + `}}}`
+}
+
+// opened is what this process has open beside its standard streams.
+func opened() string {
+	var out []string
+	dir, _ := os.ReadDir("/proc/self/fd") // then it says nothing
+	for _, f := range dir {
+		to, err := os.Readlink("/proc/self/fd/" + f.Name())
+		if err != nil || f.Name() < "3" && len(f.Name()) == 1 || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/proc/") || to == "/sys/fs/cgroup" || strings.HasPrefix(to, "/sys/") {
+			continue // the last are of the Go runtime
+		}
+		out = append(out, to)
+	}
+	return strings.Join(out, " ") + "."
 }

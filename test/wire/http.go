@@ -3,12 +3,15 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -54,8 +57,8 @@ func Head(method, path string, headers ...string) string {
 }
 
 // Exchange sends bytes to the host of a URL over a connection of their own, and
-// reads the response to its end, or, of a stream, until it has been silent for
-// quiet; 0 is Limit.
+// reads the response to its end: that of the body, of the connection, or, with
+// quiet, so long after the header.
 func Exchange(to, request string, quiet time.Duration) (Response, error) {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -79,8 +82,8 @@ func Exchange(to, request string, quiet time.Duration) (Response, error) {
 		_ = c.SetReadDeadline(time.Now().Add(quiet))
 	}
 	body, err := io.ReadAll(res.Body)
-	if e, ok := err.(net.Error); ok && e.Timeout() && quiet > 0 {
-		err = nil
+	if quiet > 0 && errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.ECONNRESET) {
+		err = nil // the latter, where it has not read all that it refuses
 	}
 	return Response{res.StatusCode, res.Header, string(body)}, err
 }
