@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/faults/hostile"
 )
 
 var (
@@ -22,6 +24,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(rogueEnv) != "":
 		os.Exit(rogueMain(os.Getenv(rogueEnv)))
+	case os.Getenv(hostile.Env) != "":
+		os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.NewFile(1, "out"), os.Stderr))
 	case os.Getenv(actorEnv) != "":
 		os.Exit(actorMain(os.Getenv(actorEnv), os.Args[1:]))
 	}

@@ -118,7 +118,7 @@ func sealed() class {
 		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
 	})
 	add("a cursor: it tells nothing of what is in it", func(t *testing.T, d *wire.Daemon) {
-		if b, err := base64.RawURLEncoding.DecodeString(cursorOf(t, d, "tools/list")); err != nil || strings.Contains(string(b), `"`) || strings.Contains(string(b), "1000") {
+		if b, err := base64.RawURLEncoding.DecodeString(cursorOf(t, d, "tools/list")); err != nil || strings.Contains(string(b), "1000") || strings.Contains(string(b), "tools") {
 			t.Errorf("%v: %q", err, b)
 		}
 	})
