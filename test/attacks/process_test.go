@@ -226,6 +226,8 @@ func environments() class {
 		for _, row := range variables() {
 			switch row[0] {
 			case "PATH", "HOME", "MCPCTL_CONFIG", "MCPCTL_HOME": // they are there already
+			case "MCPCTL_HEADER":
+				h.env = append(h.env, row[0]+"=X="+canary("environment"))
 			default:
 				h.env = append(h.env, row[0]+"="+canary("environment"))
 			}

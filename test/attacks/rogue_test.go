@@ -263,8 +263,8 @@ func opened() string {
 	dir, _ := os.ReadDir("/proc/self/fd") // then it says nothing
 	for _, f := range dir {
 		to, err := os.Readlink("/proc/self/fd/" + f.Name())
-		if err != nil || f.Name() < "3" && len(f.Name()) == 1 || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/proc/") || to == "/sys/fs/cgroup" || strings.HasPrefix(to, "/sys/") {
-			continue // the last are of the Go runtime
+		if err != nil || f.Name() < "3" && len(f.Name()) == 1 || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/proc/") || strings.HasPrefix(to, "/sys/") || to == os.Getenv(rogueEnv) {
+			continue // of the Go runtime, and what another call reads
 		}
 		out = append(out, to)
 	}
