@@ -96,7 +96,7 @@ func TestSecrets(t *testing.T) {
 		// The dump of all goroutines.
 		_ = d.cmd.Process.Signal(syscall.SIGQUIT)
 		<-d.exited
-		d.stopped = true
+		d.Stopped = true
 		d.nothingLeft(t, time.Now())
 		if text := d.stderr.String(); !strings.Contains(text, "goroutine 1 ") || !strings.Contains(text, "server stderr") {
 			t.Errorf("no dump, or no log: %s", d.stderr.tail())

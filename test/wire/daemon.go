@@ -31,7 +31,7 @@ type Daemon struct {
 	Stderr       *Output
 	Exited       chan struct{} // closed when it has ended
 
-	stopped bool
+	Stopped bool // whoever sets it has ended it
 }
 
 // Setup is how a Daemon is started.
@@ -115,10 +115,10 @@ func (s Servers) JSON() []byte {
 // left of it and its servers.
 func (d *Daemon) Stop(t testing.TB) {
 	t.Helper()
-	if d.stopped {
+	if d.Stopped {
 		return
 	}
-	d.stopped = true
+	d.Stopped = true
 	select {
 	case <-d.Exited:
 		if d.Cmd.ProcessState.ExitCode() != -1 { // the test has not killed it
