@@ -99,7 +99,7 @@ func TestSecrets(t *testing.T) {
 		d.Stopped = true
 		d.nothingLeft(t, time.Now())
 		if text := d.stderr.String(); !strings.Contains(text, "goroutine 1 ") || !strings.Contains(text, "server stderr") {
-			t.Errorf("no dump, or no log: %s", d.stderr.tail())
+			t.Errorf("no dump, or no log: %s", d.stderr.Tail())
 		}
 		clean(t, "the log of serve as "+format, d.stderr.String())
 		secretsOfFiles(t, d.home)
