@@ -18,8 +18,8 @@ type needles struct {
 	longest       int
 }
 
-func newNeedles(all []string) needles {
-	n := needles{by: map[string][]string{}}
+func newNeedles(all []string) *needles {
+	n := &needles{by: map[string][]string{}}
 	for _, s := range all {
 		if s = withoutBreaks(s); len(s) < MinLength || slices.Contains(n.by[s[:prefix]], s) {
 			continue

@@ -21,17 +21,24 @@ const MinLength = 8
 // it. Nil and the zero value replace nothing. Its methods may be called
 // concurrently.
 type Redactor struct {
+	mu      sync.Mutex // guards what follows
 	secrets []string
 	longest int
-
-	once    sync.Once // the first text makes what follows: most redactors see none
-	needles needles
+	needles *needles // nil until there is a text to look at: most redactors see none
 }
 
-// NewRedactor makes the redactor of some secrets. Those that are shorter than
-// [MinLength] are left out.
+// NewRedactor makes the redactor of some secrets, see [Redactor.Add].
 func NewRedactor(secrets ...Text) *Redactor {
 	r := &Redactor{}
+	r.Add(secrets...)
+	return r
+}
+
+// Add has more secrets replaced from now on, such as a token that was refreshed.
+// Those that are shorter than [MinLength] are left out. R must not be nil.
+func (r *Redactor) Add(secrets ...Text) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, s := range secrets {
 		text := s.Reveal()
 		if len(text) < MinLength || slices.Contains(r.secrets, text) {
@@ -39,12 +46,12 @@ func NewRedactor(secrets ...Text) *Redactor {
 		}
 		r.secrets = append(r.secrets, text)
 		r.longest = max(r.longest, 6*len(text))
+		r.needles = nil
 	}
-	return r
 }
 
 // Empty reports whether there is nothing to replace.
-func (r *Redactor) Empty() bool { return r == nil || len(r.secrets) == 0 }
+func (r *Redactor) Empty() bool { return r.Longest() == 0 }
 
 // Longest bounds the bytes that a secret takes in a text, encoded; 0 where there
 // is none.
@@ -52,6 +59,8 @@ func (r *Redactor) Longest() int {
 	if r == nil {
 		return 0
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	return r.longest
 }
 
@@ -65,7 +74,7 @@ func (r *Redactor) Beginning(text string, n int) string {
 	if r.Empty() {
 		return text[:min(n, len(text))]
 	}
-	text = r.replace(text[:min(n+r.longest, len(text))], true)
+	text = r.replace(text[:min(n+r.Longest(), len(text))], true)
 	if len(text) <= n {
 		return text
 	}
@@ -187,22 +196,25 @@ func (r *Redactor) replace(text string, open bool) string {
 }
 
 func (r *Redactor) all() *needles {
-	r.once.Do(func() {
-		var all []string
-		for _, s := range r.secrets {
-			all = append(all, forms(s)...)
-			if !strings.Contains(s, "\n") {
-				continue
-			}
-			for line := range strings.Lines(s) { // a key in PEM may be printed by the line
-				if line = strings.TrimSpace(line); len(line) >= randomLength && !strings.HasPrefix(line, "-----") {
-					all = append(all, forms(line)...)
-				}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.needles != nil {
+		return r.needles
+	}
+	var all []string
+	for _, s := range r.secrets {
+		all = append(all, forms(s)...)
+		if !strings.Contains(s, "\n") {
+			continue
+		}
+		for line := range strings.Lines(s) { // a key in PEM may be printed by the line
+			if line = strings.TrimSpace(line); len(line) >= randomLength && !strings.HasPrefix(line, "-----") {
+				all = append(all, forms(line)...)
 			}
 		}
-		r.needles = newNeedles(all)
-	})
-	return &r.needles
+	}
+	r.needles = newNeedles(all)
+	return r.needles
 }
 
 // forms gives a secret as it may stand in a text.

@@ -200,6 +200,29 @@ func TestError(t *testing.T) {
 	}
 }
 
+// TestAdd: a secret that comes later is replaced from then on, in what was made
+// of the redactor, too.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	r := secret.NewRedactor()
+	var out bytes.Buffer
+	log := slog.New(r.Handler(slog.NewTextHandler(&out, nil)))
+	lines := r.Lines()
+	if got := r.String("tok-0123456789 tok-9876543210"); got != "tok-0123456789 tok-9876543210" {
+		t.Errorf("got %s", got)
+	}
+	r.Add(secret.New("tok-0123456789"))
+	first := r.String("tok-0123456789 tok-9876543210")
+	r.Add(secret.New("tok-9876543210"), secret.New("tok-0123456789"), secret.New("short"))
+	if got := r.String("tok-0123456789 tok-9876543210 short"); first != "[redacted] tok-9876543210" || got != "[redacted] [redacted] short" {
+		t.Errorf("got %s, then %s", first, got)
+	}
+	log.Info("m", "t", "tok-9876543210")
+	if got := out.String() + lines.Next("tok-0123456789"); strings.Contains(got, "tok-") {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestHandler(t *testing.T) {
 	t.Parallel()
 	const s = "sk-0123456789"

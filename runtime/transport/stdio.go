@@ -123,7 +123,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	s.stderr = newTail(o.Logger, o.Redactor, s.heard)
 	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
-	if !o.Redactor.Empty() {
+	if o.Redactor != nil {
 		s.conn.RewriteErrors(o.Redactor.JSON)
 	}
 	s.work.Go(func() { s.stderr.drain(p.Stderr) })
