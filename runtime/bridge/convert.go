@@ -64,7 +64,8 @@ func (c *Conversion) Needed() bool {
 }
 
 // Result gives a server's result in the client's revision. The error tells why
-// the client cannot take it; it is a *runtime.ProtocolError.
+// the client cannot take it; it is a *runtime.ProtocolError without a sample: a
+// result may hold what is secret, and nobody here knows what that is.
 func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 	if !c.Needed() {
 		return raw, nil
@@ -74,7 +75,7 @@ func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	o, err := rawjson.ObjectAt(raw, rawjson.Span{End: len(raw)})
 	if err != nil {
-		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result is no object", Sample: sample(raw)}
+		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result is no object"}
 	}
 	if name := twice(o); name != "" {
 		// Clients disagree about which of the two counts.
@@ -119,7 +120,7 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	case e != nil:
 		var ok bool
 		if kind, ok = rawjson.String(raw, e.Value); !ok {
-			return nil, &runtime.ProtocolError{Reason: c.Method + ": resultType is no string", Sample: string(e.Value.Of(raw))}
+			return nil, &runtime.ProtocolError{Reason: c.Method + ": resultType is no string"}
 		}
 		if err := c.known(kind); err != nil {
 			return nil, err

@@ -134,7 +134,7 @@ func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMess
 func flat(task json.RawMessage, status, kind string, add []rawjson.Member) (json.RawMessage, error) {
 	o, err := rawjson.ObjectAt(task, rawjson.Span{End: len(task)})
 	if err != nil {
-		return nil, &runtime.ProtocolError{Reason: "a task is no object", Sample: sample(task)}
+		return nil, &runtime.ProtocolError{Reason: "a task is no object"}
 	}
 	o.Add(memberResultType, rawjson.Quote(nil, kind))
 	if e := o.Get("ttl"); e != nil {

@@ -89,7 +89,7 @@ type taskState struct {
 func readTask(raw json.RawMessage) (taskState, error) {
 	var s taskState
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, &runtime.ProtocolError{Reason: "a task is malformed: " + err.Error(), Sample: sample(raw)}
+		return s, &runtime.ProtocolError{Reason: "a task is malformed: " + err.Error()}
 	}
 	return s, nil
 }
