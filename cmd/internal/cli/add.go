@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -139,13 +139,16 @@ func (g *givenFlag) String() string { return "" }
 
 // Type is pflag's name of the type. It is not that of a list of texts, so
 // that nobody takes a --header of add for the global one.
-func (g *givenFlag) Type() string { return "pair" }
+func (g *givenFlag) Type() string { return pairFlag }
+
+// pairFlag is the type of flags whose values may be secret.
+const pairFlag = "pair"
 
 // Set adds one.
 func (g *givenFlag) Set(s string) error {
 	name, value, hasValue := strings.Cut(s, "=")
 	if name == "" {
-		return fmt.Errorf("want NAME=VALUE, got %q", s)
+		return errors.New("want NAME=VALUE") // the word may hold a secret
 	}
 	*g = append(*g, scaffold.Given{Name: name, Value: value, Placeholder: !hasValue})
 	return nil

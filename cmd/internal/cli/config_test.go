@@ -204,6 +204,9 @@ func TestSecretsAreNotShown(t *testing.T) {
 			t.Errorf("add --url %s: %+v", url, o)
 		}
 	}
+	if o := run("add", "y", "--env", "=env-canary", "--", "sh"); o.code != 2 || strings.Contains(o.out+o.errOut, "canary") {
+		t.Errorf("add: %+v", o)
+	}
 	if o := run("add", "y", "--env", "API_KEY=env-canary", "--", "sh", "--token", "arg-canary", "--password=arg-canary"); o.code != 0 || strings.Contains(o.out+o.errOut, "canary") {
 		t.Errorf("add: %+v", o)
 	}

@@ -5,6 +5,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -14,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
@@ -117,6 +120,9 @@ func newRoot(a *app) *cobra.Command {
 	root.SetOut(a.ui.Out)
 	root.SetErr(a.ui.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == pairFlag {
+			err = fmt.Errorf("--%s: %w", bad.GetFlag().Name, bad.Unwrap()) // its own text repeats the value
+		}
 		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
 	})
 	a.addGlobalFlags(root)
