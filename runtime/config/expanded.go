@@ -197,7 +197,7 @@ func credentials(value string) []secret.Text {
 		}
 	}
 	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ' ' || r == ';' || r == ',' }) {
-		if _, set, ok := strings.Cut(part, "="); ok { // cookies, and parameters of Digest
+		if _, set, ok := strings.Cut(part, "="); ok && strings.Trim(set, "=") != "" { // cookies, and parameters of Digest
 			out = append(out, secret.New(strings.Trim(set, `"`)))
 		}
 	}

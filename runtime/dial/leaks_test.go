@@ -3,6 +3,7 @@ package dial_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +35,9 @@ func (r *record) Write(p []byte) (int, error) {
 }
 
 func (r *record) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
-	fmt.Fprintf(r, "notification %s %s\n", method, params)
+	if method == "notifications/message" { // of others the payload is nobody's but the server's
+		fmt.Fprintf(r, "notification %s\n", params)
+	}
 }
 
 func (r *record) Closed(err error) { r.error("closed", err) }
@@ -85,6 +88,7 @@ func secrets(name string) (string, bool) {
 	value, ok := map[string]string{
 		"HDR": hostile.Canary("/hdr+1?a&b=c"), "KEY": hostile.Canary("-key"), "PASS": hostile.Canary("-pass"), "QUERY": hostile.Canary("-query"), "PART": hostile.Canary("-part"),
 		"TOKEN": hostile.Canary(`/env+1?a&b="c`), "DB_PASSWORD": hostile.Canary("-db"),
+		"BASIC": base64.StdEncoding.EncodeToString([]byte("me:" + hostile.Canary("-basic"))),
 	}[name]
 	return value, ok
 }
@@ -94,6 +98,18 @@ func leakyHTTP(address string) config.Entry {
 		Name: "h", URL: strings.Replace(address, "://", "://someone:${PASS}@", 1) + "/${PART}/mcp?key=${QUERY}&v=2",
 		Headers: map[string]string{"X-Api-Key": "${KEY}", "Cookie": "sid=" + hostile.Canary("-cookie") + "; theme=dark", "Authorization": "Bearer ${HDR}"},
 	}
+}
+
+// leakyBasic gives the same with the user of the URL as credentials, or with
+// Basic ones in the header.
+func leakyBasic(address string, header bool) config.Entry {
+	e := leakyHTTP(address)
+	delete(e.Headers, "Authorization")
+	if header {
+		e.URL = strings.Replace(e.URL, "someone:${PASS}@", "", 1)
+		e.Headers["authorization"] = "Basic ${BASIC}"
+	}
+	return e
 }
 
 func leakyProgram(t *testing.T, fault, at string) config.Entry {
@@ -135,7 +151,9 @@ func TestNothingLeaks(t *testing.T) {
 				t.Parallel()
 				srv := httptest.NewServer(hostile.Handler("h", leak+"@"+at))
 				defer srv.Close()
-				check(t, (&record{}).run(t, leakyHTTP(srv.URL)))
+				for _, e := range []config.Entry{leakyHTTP(srv.URL), leakyBasic(srv.URL, false), leakyBasic(srv.URL, true)} {
+					check(t, (&record{}).run(t, e))
+				}
 			})
 			if at != "initialize" {
 				continue

@@ -42,6 +42,9 @@ func leaky(t *testing.T) servers {
 	each := func(leaks []string, add func(name, leak, at string)) {
 		for i, leak := range leaks {
 			for j, at := range moments {
+				if leak == "leak-result" && at == "tools/call" {
+					continue // what a call returns is its caller's
+				}
 				if !testing.Short() || i%len(moments) == j {
 					add(strings.TrimPrefix(leak, "leak-")+"-"+strings.TrimPrefix(at, "tools/"), leak, at)
 				}

@@ -17,13 +17,13 @@ import (
 func Leaks() []string {
 	return []string{
 		"leak-500", "leak-html", "leak-json", "leak-rpc", "leak-rpc-400", "leak-401", "leak-403", "leak-redirect", "leak-redirect-away", "leak-location",
-		"leak-header", "leak-encoding", "leak-type", "leak-retry", "leak-garbage", "leak-sse", "leak-log", "leak-status",
+		"leak-header", "leak-encoding", "leak-type", "leak-retry", "leak-garbage", "leak-sse", "leak-log", "leak-status", "leak-result",
 	}
 }
 
 // ProgramLeaks are those that -fault takes.
 func ProgramLeaks() []string {
-	return []string{"leak-stderr", "leak-stderr-split", "leak-stderr-colour", "leak-exit", "leak-rpc", "leak-garbage", "leak-log", "leak-unreadable"}
+	return []string{"leak-stderr", "leak-stderr-split", "leak-stderr-colour", "leak-exit", "leak-rpc", "leak-garbage", "leak-log", "leak-unreadable", "leak-method", "leak-result"}
 }
 
 // forms writes texts as servers do: plain, in base64, for URLs.
@@ -84,6 +84,8 @@ func (s *remote) leak(w http.ResponseWriter, r *http.Request, m *message) bool {
 		raw(http.StatusOK, "application/json", rpc)
 	case "leak-rpc-400":
 		raw(http.StatusBadRequest, "application/json", rpc)
+	case "leak-result": // which is none
+		raw(http.StatusOK, "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%q}`, id, text))
 	case "leak-sse":
 		raw(http.StatusOK, "text/event-stream", "data: no message "+text+"\n\ndata: "+rpc+"\n\n")
 	case "leak-401", "leak-403":
@@ -177,6 +179,12 @@ func (s *server) leak(m *message) bool {
 		return true
 	case s.has("leak-garbage"):
 		s.write("debug: " + text + "\n")
+	case s.has("leak-result"): // which is none
+		s.answer(m, fmt.Sprintf("%q", text))
+		return true
+	case s.has("leak-method"):
+		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`+"\n", text))
+		s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":%q}`+"\n", text, text))
 	case s.has("leak-unreadable"):
 		s.write(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"` + text + "\n")
 		return true
