@@ -32,7 +32,7 @@ func soon(t *testing.T, what string, f func()) {
 // odd makes one of each kind of file that is not regular, by kind.
 func odd(t *testing.T) map[string]string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "odd") // a socket's path has to be short
+	dir, err := os.MkdirTemp("", "odd") //nolint:usetesting // a socket's path has to be short
 	if err != nil {
 		t.Fatal(err)
 	}
