@@ -15,7 +15,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks clean ci
 
 all: build
 
@@ -163,6 +163,18 @@ faults-short:
 
 soak:
 	go test -tags faults ./test/faults -run 'TestSoak$$' -soak $(SOAK) -seed $(SEED) -timeout 0 -v $(FAULTS)
+
+# mcpctl between clients, servers, registries and files that want what is not
+# theirs: every case; those that fit into CI; and every defence taken out in turn,
+# with what fails then: docs/attacks-breaks.md.
+attacks:
+	go test -tags attacks ./test/attacks -timeout 20m
+
+attacks-short:
+	go test -tags attacks ./test/attacks -short -timeout 5m
+
+attacks-breaks:
+	go test -tags attacks ./test/attacks -run 'TestBreaks$$' -breaks . -breaks-update -timeout 90m -v
 
 ci:
 	.ci/run

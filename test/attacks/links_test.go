@@ -50,14 +50,15 @@ func links() class {
 		{"a command in backquotes", "https://id.example/`touch${IFS}pwned`", true},
 		{"a command behind an and", "https://id.example/&touch${IFS}pwned", true},
 		{"a pipe", "https://id.example/|touch${IFS}pwned", true},
-		{"a variable of a shell", "https://id.example/$HOME/%PATH%", true},
-		{"a place for the address", "https://id.example/%s%s", true},
+		{"a variable of a shell", "https://id.example/$HOME", true},
 		{"user information", "https://bank.example@attacker.example/", true}, // the person is shown the host it leads to
 
 		{"a file", "file:///etc/passwd", false},
 		{"a script", "javascript:alert(1)", false},
 		{"data", "data:text/html,<script>", false},
 		{"an application", "ms-msdt:/id", false},
+		{"an application with a host", "evil-app://id.example/run", false},
+		{"a place for the address", "https://id.example/%s%s", false},
 		{"a mail", "mailto:x@attacker.example", false},
 		{"a share", "\\\\attacker.example\\share", false},
 		{"a path", "/bin/sh", false},

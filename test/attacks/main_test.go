@@ -13,10 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 )
 
-var (
-	program = flag.String("mcpctl", "", "the program to test; it is built where none is given")
-	overlay = flag.String("product-overlay", "", "a file for go build -overlay, with which it is built")
-)
+var program = flag.String("mcpctl", "", "the program to test; it is built where none is given")
 
 // TestMain makes this test binary act as a server, or as another program, when
 // it is started as one.
@@ -46,7 +43,7 @@ func run(m *testing.M) int {
 		}
 		defer os.RemoveAll(dir)
 		*program = filepath.Join(dir, "mcpctl")
-		build := exec.Command("go", "build", "-overlay", *overlay, "-o", *program, "github.com/mcpctl/mcpctl/cmd/mcpctl")
+		build := exec.Command("go", "build", "-o", *program, "github.com/mcpctl/mcpctl/cmd/mcpctl")
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

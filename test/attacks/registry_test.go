@@ -247,6 +247,7 @@ func registryAnswers() (out []attack) {
 		{"an error for ever", text(500, "text/plain", "no"), "search thing", "6"},
 		{"an answer of more than 32 MiB", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"servers":[],"metadata":{"count":0}}`)
 			for range 40 {
 				if _, err := io.WriteString(w, strings.Repeat(" ", 1<<20)); err != nil {
 					return
@@ -281,8 +282,13 @@ func registryAnswers() (out []attack) {
 		status int
 		to     string
 	}{
-		{"another port, 302", 302, "$PORT"}, {"another port, 307", 307, "$PORT"}, {"another port, 301", 301, "$PORT"}, {"another port, 303", 303, "$PORT"}, {"another port, 308", 308, "$PORT"},
-		{"another name, 302", 302, "$HOST"}, {"another name, 307", 307, "$HOST"},
+		{"another port, 302", 302, "$PORT"},
+		{"another port, 307", 307, "$PORT"},
+		{"another port, 301", 301, "$PORT"},
+		{"another port, 303", 303, "$PORT"},
+		{"another port, 308", 308, "$PORT"},
+		{"another name, 302", 302, "$HOST"},
+		{"another name, 307", 307, "$HOST"},
 	} {
 		out = append(out, attack{name: "credentials do not follow to " + row.name, do: func(t *testing.T, _ *stage) {
 			var mu sync.Mutex

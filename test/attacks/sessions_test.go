@@ -123,8 +123,8 @@ func sessions() class {
 			_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
 			header := "Mcp-Session-Id: " + guess(id)
 			expect(t, post(t, d, tool("1", "good__echo", `{}`), header), "404")
-			expect(t, exchange(t, d, wire.Head("DELETE", "/mcp", local, header)), "404")
-			expect(t, exchange(t, d, wire.Head("GET", "/mcp", local, header, accepts)), "404")
+			expect(t, glance(t, d, wire.Head("DELETE", "/mcp", local, header)), "404")
+			expect(t, glance(t, d, wire.Head("GET", "/mcp", local, header, accepts)), "404")
 			expect(t, exchange(t, d, wire.Post("/messages?sessionId="+url.QueryEscape(guess(id)), ping, local, isJSON)), "404")
 			expect(t, post(t, d, ping, "Mcp-Session-Id: "+id), "200 result")
 		}})
@@ -149,10 +149,10 @@ func sessions() class {
 	})
 	add("the id of one that has ended", func(t *testing.T, d *wire.Daemon) {
 		h := greet(t, d, `{}`)
-		expect(t, exchange(t, d, wire.Head("DELETE", "/mcp", local, h)), "204")
+		expect(t, glance(t, d, wire.Head("DELETE", "/mcp", local, h)), "204")
 		expect(t, post(t, d, ping, h), "404")
-		expect(t, exchange(t, d, wire.Head("GET", "/mcp", local, h, accepts)), "404")
-		expect(t, exchange(t, d, wire.Head("DELETE", "/mcp", local, h)), "404")
+		expect(t, glance(t, d, wire.Head("GET", "/mcp", local, h, accepts)), "404")
+		expect(t, glance(t, d, wire.Head("DELETE", "/mcp", local, h)), "404")
 	})
 	add("the id of the old transport's session", func(t *testing.T, d *wire.Daemon) {
 		expect(t, post(t, d, ping, "Mcp-Session-Id: "+openSSE(t, d).id), "404")
@@ -167,11 +167,11 @@ func sessions() class {
 	})
 	add("an id in the query of the endpoint is none", func(t *testing.T, d *wire.Daemon) {
 		_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
-		expect(t, exchange(t, d, wire.Head("GET", "/mcp?Mcp-Session-Id="+id+"&sessionId="+id, local, accepts)), "400|405")
+		expect(t, glance(t, d, wire.Head("GET", "/mcp?Mcp-Session-Id="+id+"&sessionId="+id, local, accepts)), "400|405")
 	})
 	add("an id in a cookie is none", func(t *testing.T, d *wire.Daemon) {
 		_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
-		expect(t, exchange(t, d, wire.Head("GET", "/mcp", local, accepts, "Cookie: Mcp-Session-Id="+id)), "400|405")
+		expect(t, glance(t, d, wire.Head("GET", "/mcp", local, accepts, "Cookie: Mcp-Session-Id="+id)), "400|405")
 	})
 	add("no answer sets a cookie", func(t *testing.T, d *wire.Daemon) {
 		if res := post(t, d, ping); res.Header.Get("Set-Cookie") != "" {
@@ -230,10 +230,7 @@ func sessions() class {
 			if !ok {
 				continue
 			}
-			got, err := wire.Exchange(d.URL, wire.Head("GET", "/mcp", local, accepts, theirs, "Last-Event-ID: "+id), quiet)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := glance(t, d, wire.Head("GET", "/mcp", local, accepts, theirs, "Last-Event-ID: "+id))
 			if strings.Contains(got.Body, "MINE") || strings.Contains(got.Body, "good right") {
 				t.Errorf("another session gets %s", got.Body)
 			}

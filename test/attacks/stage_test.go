@@ -85,7 +85,18 @@ func post(t testing.TB, d *wire.Daemon, body string, headers ...string) wire.Res
 
 func exchange(t testing.TB, d *wire.Daemon, request string) wire.Response {
 	t.Helper()
-	res, err := wire.Exchange(d.URL, request, 0)
+	return exchangeFor(t, d, request, 15*time.Second) // longer than any answer here
+}
+
+// glance is exchange for what may be answered with a stream that does not end.
+func glance(t testing.TB, d *wire.Daemon, request string) wire.Response {
+	t.Helper()
+	return exchangeFor(t, d, request, quiet)
+}
+
+func exchangeFor(t testing.TB, d *wire.Daemon, request string, wait time.Duration) wire.Response {
+	t.Helper()
+	res, err := wire.Exchange(d.URL, request, wait)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.Stderr.Tail())
 	}

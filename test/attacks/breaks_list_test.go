@@ -1,0 +1,155 @@
+package attacks_test
+
+import "github.com/mcpctl/mcpctl/test/breaks"
+
+// breakage takes one defence out of the program: with it, the cases named turn
+// red.
+type breakage struct {
+	defence, name string
+	below         string // the package that the edits are in, or one above it
+	edits         []breaks.Edit
+	// cases are CLASS/CASE.
+	cases []string
+}
+
+// breakages are all of them, by the defence that they are about.
+func breakages() []breakage {
+	one := func(defence, name, below, decl, from, to string, cases ...string) breakage {
+		return breakage{defence: defence, name: name, below: below, edits: []breaks.Edit{{Decl: decl, From: from, To: to}}, cases: cases}
+	}
+	const (
+		proxy     = "runtime/proxy"
+		transport = "runtime/transport"
+		cli       = "cmd/internal/cli"
+	)
+	return []breakage{
+		one("browser wall", "any Host is taken", proxy, "local", `if !loopback(r.Host) {`, `if r.Host == "" {`,
+			"hosts/another name", "hosts/localhost as a part"),
+		one("browser wall", "a host that begins like loopback is taken", proxy, "loopback", `if strings.EqualFold(host, "localhost") {`, `if strings.HasPrefix(strings.ToLower(host), "localhost") {`,
+			"hosts/localhost as a part", "origins/localhost as a part"),
+		one("browser wall", "any Origin is taken", proxy, "local", `if err != nil || !loopback(u.Host) {`, `if err != nil || u == nil {`,
+			"origins/another", "origins/null"),
+		one("browser wall", "the stream of the old transport has no wall", proxy, "(*SSEFront).ServeHTTP", `if !f.o.admit(w, r) {`, `if f == nil {`,
+			"hosts/attacker.example asks for GET sse", "origins/another's page asks for GET sse"),
+		one("browser wall", "the messages of the old transport have no wall", proxy, "(*SSEFront).messages", `if !f.o.admit(w, r) {`, `if f == nil {`,
+			"hosts/attacker.example asks for POST messages?sessionId=x", "origins/another's page asks for POST messages?sessionId=x"),
+		one("browser wall", "any kind of content is taken", proxy, "(*Proxy).receive", `!isJSON(r.Header.Get("Content-Type"))`, `r == nil`,
+			"contents/text, as of a form", "contents/none"),
+		one("secure start", "any address is listened on", cli, "(*serveFlags).guard", `if f.insecure || `, `if true || f.insecure || `,
+			"listening/all interfaces is refused", "listening/an address of the net is refused"),
+
+		one("strict JSON", "members may be there twice", "runtime/internal/rawjson", "(*scanner).message", `if at.Present() {`, `if at.Present() && s == nil {`,
+			"json/id twice, HTTP", "json/tool twice, once escaped, HTTP", "json/method twice, stdio"),
+		one("strict JSON", "invalid UTF-8 is taken", "runtime/internal/rawjson", "Scan", `if !utf8.Valid(text) {`, `if text == nil {`,
+			"json/invalid UTF-8, HTTP", "json/overlong UTF-8, stdio"),
+		one("strict JSON", "text behind a message is passed over", "runtime/internal/rawjson", "(*scanner).end", `if _, err := s.dec.ReadToken(); err == nil {`, `if _, err := s.dec.ReadToken(); err == nil || true { return nil } else if err == nil {`,
+			"json/text behind, HTTP", "json/two messages, stdio"),
+		one("strict JSON", "an id may be anything", proxy, "misshapen", `usableID(m.ID.Of(line)) == nil`, `m.ID.Of(line) == nil`,
+			"json/id that is an object, HTTP", "json/id that is null, HTTP"),
+		one("strict JSON", "a batch may have any number of messages", proxy, "(*Proxy).batch", ` || len(spans) > maxBatch`, ` || len(spans) > 1<<30`,
+			"json/a batch bomb, HTTP", "bounds/a batch of 101"),
+		one("one parse", "a line end in the arguments reaches a server", "runtime/internal/jsonrpc", "oneLine", `if bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 {`, `if value == nil || bytes.IndexByte(value, 0) >= 0 {`,
+			"forwarding/a raw line end becomes a space"),
+		one("header and body agree", "another method in the header is let through", proxy, "checkMirrorHeaders", `if why := mirrors(header["Mcp-Method"], "Mcp-Method", method); why != "" {`, `if why := mirrors(header["Mcp-Method"], "Mcp-Method", method); why != "" && header == nil {`,
+			"mirrored/a harmless method", "mirrored/no method"),
+		one("header and body agree", "another name in the header is let through", proxy, "mirrors", `case got != want:`, `case got != want && lines == nil:`,
+			"mirrored/another name", "mirrored/a resource under another's URI"),
+		one("header and body agree", "a header twice is let through", proxy, "mirrors", "case 1:\n\tdefault:", "default:\n\tcase -1:",
+			"mirrored/two names", "mirrored/two methods"),
+		one("header and body agree", "another revision in the header is let through", proxy, "checkVersionHeader", `case lines[0] != claim:`, `case lines == nil:`,
+			"mirrored/a revision that is not there"),
+		one("header and body agree", "another parameter in the header is let through", proxy, "(*Proxy).checkParams", `r.msg.Arguments.Of(r.line), r.header); err != nil {`, `r.msg.Arguments.Of(r.line), r.header); err != nil && p == nil {`,
+			"mirrored/another parameter"),
+
+		one("sessions", "ids can be guessed", proxy, "newSession", `id: rand.Text()`, `id: "session"+rand.Text()[:0]`,
+			"sessions/guessed: a word", "sessions/ids do not repeat and cannot be told ahead"),
+		one("sessions", "ids are looked for without case", proxy, "(*sessions).get", `s := t.m[id]`, "s := t.m[id]\n\tfor k, v := range t.m {\n\t\tif len(k) == len(id) && k[:4] == id[:4] {\n\t\t\ts = v\n\t\t}\n\t}",
+			"sessions/guessed: last letter changed"),
+		one("sessions", "a session does not end", proxy, "(*sessions).remove", `delete(t.m, id)`, `_ = id`,
+			"sessions/the id of one that has ended"),
+		one("sessions", "anybody can cancel any call", proxy, "(*HTTPFront).notification", `h.p.cancelQuick(s.owns, id)`, `h.p.cancelQuick(func(receiver) bool { return true }, id)`,
+			"sessions/a call cancelled from another session goes on"),
+
+		one("names and answers", "an answer to any id ends a call", "runtime/internal/jsonrpc", "(*Conn).message", "p, ok := c.pending[id]\n", "p, ok := c.pending[id]\n\tfor id, p = range c.pending {\n\t\tok = true\n\t\tbreak\n\t}\n",
+			"answers/before the right one: an id that nobody has"),
+		one("names and answers", "a negative id is one without its sign", "runtime/internal/jsonrpc", "(*Conn).answered", "bytes.Trim(raw, `\"`)", "bytes.Trim(raw, `\"-`)",
+			"answers/before the right one: its own id, negative"),
+		one("names and answers", "progress with any token goes to some call", "runtime/internal/jsonrpc", "(*Conn).progress", `if p.token != nil && bytes.Equal(p.token, token) {`, `if p.token != nil || token != nil {`,
+			"answers/before the right one: progress with another's token"),
+		one("names and answers", "an answer over HTTP with any id is taken", transport, "sameID", `if bytes.Equal(a, b) {`, `if bytes.Equal(a, b) || len(a) > 0 {`,
+			"remotes/another id", "remotes/a negative id"),
+		one("names and answers", "a link between servers: names are not cleaned", proxy, "clean", `return '_'`, `return r`,
+			"names/listed: spaces", "names/listed: an escape sequence"),
+		one("names and answers", "names that differ in capitals run together", proxy, "namer.form", `clash[fold(name)] > 1 || `, `clash[fold(name)] > 1<<20 || `,
+			"names/listed: names that differ in capitals stay apart"),
+		one("names and answers", "news of one server's resource are passed on for another's", proxy, "(*hub).tell", `for bare, w := range h.m[l] {`, "for _, m := range h.m {\n\t\tfor k, v := range m {\n\t\t\tif h.m[l] == nil {\n\t\t\t\th.m[l] = m\n\t\t\t}\n\t\t\t_, _ = k, v\n\t\t}\n\t}\n\tfor bare, w := range h.m[l] {",
+			"ownership/what a server listens for is no other's"),
+
+		one("sealed handles", "a cursor holds for any list", proxy, "(*Proxy).begins", `c.Version != s.version(k) || `, ``,
+			"sealed/a cursor: of another list"),
+		one("sealed handles", "a state holds for any tool", proxy, "(*Proxy).unseal", `s.Method != r.method || s.Target != target`, `s.Method != r.method`,
+			"sealed/a state: for another server's tool"),
+		one("sealed handles", "a state holds for any method", proxy, "(*Proxy).unseal", `s.Method != r.method || s.Target != target`, `s.Target == ""`,
+			"sealed/a state: for another method"),
+		{
+			defence: "sealed handles", name: "what is sealed can be read and changed", below: "runtime/bridge",
+			edits: []breaks.Edit{
+				{Decl: "(*Ring).Seal", From: `k.aead.Seal(out, nil, inner, append(head, purpose...))`, To: `append(append(out, head[:0]...), inner...)`},
+				{Decl: "(*Ring).Open", From: `k.aead.Open(nil, nil, b[sealHead:], append(b[:sealHead:sealHead], purpose...))`, To: `append([]byte(nil), b[sealHead:]...), error(nil)`},
+			},
+			cases: []string{"sealed/a state: it tells nothing of what is in it", "sealed/a cursor: it tells nothing of what is in it"},
+		},
+
+		one("child environment", "a server gets all of mcpctl's variables", transport, "environment", `if takes(append(names, raceOptions()...), fold(name)) {`, `if takes(append(names, raceOptions()...), fold(name)) || name != "" {`,
+			"environments/GITHUB_TOKEN does not reach a server", "environments/NODE_OPTIONS does not reach a server"),
+		one("child environment", "functions of a shell reach a server", transport, "environment", ` || strings.HasPrefix(value, "()")`, ``,
+			"environments/a function of a shell as LC_TIME does not"),
+		one("processes", "a server has no group of its own", "runtime/internal/proc", "prepare", `Setpgid: true`, `Setpgid: false`,
+			"processes/a server has a group of its own"),
+		one("processes", "the guardian does nothing", "runtime/internal/proc", "Guardian", `w.sweep()`, `return`,
+			"processes/one that does not hear SIGTERM, serve is killed", "processes/one that has a child in another session, serve is killed"),
+		one("processes", "a shell reads the command", "runtime/internal/proc", "Start", `exec.Command(o.Command, o.Args...)`, "exec.Command(\"/bin/sh\", \"-c\", o.Command+\" \"+func() (s string) {\n\t\tfor _, a := range o.Args {\n\t\t\ts += \" \" + a\n\t\t}\n\t\treturn\n\t}())",
+			`processes/an argument "$(touch pwned)"`, `processes/a command "true; touch pwned"`),
+
+		one("terminal", "nothing is taken out of what servers say", "cmd/internal/ui", "isClean", `if unsafeRune(r) {`, `if unsafeRune(r) && s == "" {`,
+			"terminals/a description that clears the screen", "terminals/the name of a tool"),
+		one("terminal", "characters that reorder are left in", "cmd/internal/ui", "unsafeRune", `r >= 0x202a && r <= 0x202e, `, ``,
+			"terminals/a description that reorders"),
+		one("links", "a shell reads the address of a page", "cmd/internal/ui", "OpenBrowser", `exec.CommandContext(context.WithoutCancel(ctx), path, words[1:]...)`, `exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", path+" "+strings.Join(words[1:], " "))`,
+			"links/a command behind", "links/a command behind an and"),
+		one("links", "any address is a page", "cmd/internal/elicit", "ParseQuestion", ` || u.Scheme != "https" && u.Scheme != "http"`, ``,
+			"links/an application with a host"),
+
+		one("files", "a change is written where the file is", "runtime/internal/atomicfile", "Write", `if err = os.Rename(tmp.Name(), path); err != nil {`, "for range 400 {\n\t\t_ = os.WriteFile(path, data[:len(data)/2], perm)\n\t}\n\tif err = os.Rename(tmp.Name(), path); err != nil {",
+			"edits/killed, round 5"),
+		one("files", "two changes do not wait for each other", "runtime/config", "Update", `lock.TryLockContext(ctx, lockTry)`, `ctx.Err() == nil, error(nil)`,
+			"edits/many at once"),
+		one("files", "others can read a new servers.json", "runtime/config", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
+			"files/a new servers.json is its owner's"),
+		one("files", "a link is replaced", "runtime/internal/atomicfile", "Resolve", `case info.Mode()&fs.ModeSymlink == 0:`, `case info.Mode() != 0:`,
+			"edits/a link is followed"),
+
+		one("redirects", "a redirect to another origin is followed", transport, "redirectRule", `origin(from) != origin(req.URL) || `, `from == nil || `,
+			"redirects/to another port, 307", "redirects/to another name, 307"),
+		one("redirects", "a redirect that changes the request is followed", transport, "redirectRule", `status != http.StatusTemporaryRedirect && status != http.StatusPermanentRedirect {`, `status == 0 {`,
+			"redirects/to the same origin as a GET, 302"),
+
+		one("bounds", "a body may have any size", proxy, "(*received).read", `case n > o.MaxBody:`, `case n > o.MaxBody && n < 0:`,
+			"bounds/a body that is said to be of 100 GB"),
+		one("bounds", "a header may have any size", cli, "newServer", `MaxHeaderBytes: 64 << 10`, `MaxHeaderBytes: 64 << 20`,
+			"bounds/a header of 100 KiB"),
+		one("bounds", "a session may have any number of streams", proxy, "(*session).listen", `len(s.listening) >= maxSessionStreams`, `len(s.listening) >= 1<<20`,
+			"bounds/a seventeenth stream of a session"),
+		one("bounds", "a session may have any number of requests", proxy, "(*session).enter", `<= maxSessionServing`, `<= 1<<20`,
+			"bounds/more requests than a session may have"),
+		one("bounds", "a registry may answer without end", "registry", "(*Client).read", `if int64(len(body)) > c.o.MaxBody {`, `if int64(len(body)) < 0 {`,
+			"registry/answer: an answer of more than 32 MiB"),
+
+		one("registry records", "a remote may be in clear", "scaffold", "(*builder).checkURL", `case isLoopback(u.Hostname()):`, `case u.Scheme == "http":`,
+			"registry/a remote in clear"),
+		one("registry records", "a header may have a line end", "scaffold", "(*builder).header", `if strings.ContainsAny(text, "\r\n\x00") {`, `if text == "\x00" {`,
+			"registry/a header with a line end in its value"),
+		one("registry records", "a container may have all rights", "scaffold", "(*builder).checkDocker", `case "--privileged", "--pid"`, `case "--pid"`,
+			"registry/docker: all rights"),
+	}
+}

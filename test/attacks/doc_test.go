@@ -1,0 +1,80 @@
+package attacks_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestSecurityPage: each row of the threat model names tests, and they are there.
+func TestSecurityPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := testNames(t)
+	rows, class := 0, regexp.MustCompile("^`(Test[A-Za-z0-9]+)(?:/([a-z]+))?`$")
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 5 || strings.Contains(line, "---") || strings.Contains(line, "the test |") {
+			continue
+		}
+		rows++
+		for name := range strings.SplitSeq(cells[4], ",") {
+			m := class.FindStringSubmatch(strings.TrimSpace(name))
+			if m == nil {
+				t.Errorf("%s: %s is no test", strings.TrimSpace(cells[0]), name)
+				continue
+			}
+			if !known[m[1]] {
+				t.Errorf("%s: no test %s", strings.TrimSpace(cells[0]), m[1])
+			}
+			if m[2] != "" && !known["class "+m[2]] {
+				t.Errorf("%s: no class %s of attacks", strings.TrimSpace(cells[0]), m[2])
+			}
+		}
+	}
+	if rows < 20 {
+		t.Errorf("%d rows, want at least 20", rows)
+	}
+}
+
+// testNames returns the names of all tests of the module, whatever their build
+// tags, and of the classes of attacks.
+func testNames(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	tests := regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
+	classes := regexp.MustCompile(`class\{name: "([a-z]+)"`)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range tests.FindAllSubmatch(text, -1) {
+			names[string(m[1])] = true
+		}
+		if filepath.Base(filepath.Dir(path)) == "attacks" {
+			for _, m := range classes.FindAllSubmatch(text, -1) {
+				names["class "+string(m[1])] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
