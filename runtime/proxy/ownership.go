@@ -216,7 +216,6 @@ func (o *owners) looksWrapped(uri string) bool {
 	return ok
 }
 
-//nolint:gochecknoglobals // a constant expression
 var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
 
 // matcher returns what reports whether a URI can be an expansion of a template

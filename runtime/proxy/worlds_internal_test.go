@@ -53,8 +53,8 @@ func TestOwnership(t *testing.T) {
 					return
 				default:
 				}
-				if err := liveWorld(first+uint64(w), &mine); err != nil { //nolint:gosec // not negative
-					bad <- fmt.Errorf("-worlds 1 -worlds-seed %d: %w", first+uint64(w), err) //nolint:gosec // not negative
+				if err := liveWorld(first+uint64(w), &mine); err != nil {
+					bad <- fmt.Errorf("-worlds 1 -worlds-seed %d: %w", first+uint64(w), err)
 					once.Do(func() { close(stop) })
 					return
 				}
@@ -236,10 +236,10 @@ func (w *testWorld) show(k kind, key, server string) error {
 }
 
 var (
-	worldNames = []string{"good", "evil", "go", "good_x", "GOOD", "a.b", "a_b", "tail_", "organisation", "organisation-wide-ticket-system", "organisation-wide-ticket-board"}    //nolint:gochecknoglobals // words
-	worldTools = []string{"x", "ui", "go_ui", "gone", "search_items", "_x", "é", "administration_of_projects_and_boards_create", "administration_of_projects_and_boards_delete"} //nolint:gochecknoglobals // words
-	worldURIs  = []string{"file:///a", "file:///b", "vault://x/1", "vault://x/2", "https://w/1", "https://w/2", "ui://page/1", "ui://page/ui", "new:1", "relative"}              //nolint:gochecknoglobals // words
-	templated  = []string{"file:///{+p}", "vault://x/{id}", "https://w/{id}", "{+any}", "mcpctl+{+rest}", "ui://{a}/{b}", "ui://page/{x}", "vault:{+x}"}                         //nolint:gochecknoglobals // words
+	worldNames = []string{"good", "evil", "go", "good_x", "GOOD", "a.b", "a_b", "tail_", "organisation", "organisation-wide-ticket-system", "organisation-wide-ticket-board"}
+	worldTools = []string{"x", "ui", "go_ui", "gone", "search_items", "_x", "é", "administration_of_projects_and_boards_create", "administration_of_projects_and_boards_delete"}
+	worldURIs  = []string{"file:///a", "file:///b", "vault://x/1", "vault://x/2", "https://w/1", "https://w/2", "ui://page/1", "ui://page/ui", "new:1", "relative"}
+	templated  = []string{"file:///{+p}", "vault://x/{id}", "https://w/{id}", "{+any}", "mcpctl+{+rest}", "ui://{a}/{b}", "ui://page/{x}", "vault:{+x}"}
 )
 
 func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
