@@ -14,7 +14,7 @@ func Escape(text []byte) []byte {
 		return text
 	}
 	out := make([]byte, 0, len(text)+64)
-	last := rune(-1) // what was written last
+	last := rune(-1) // what was written last, -1 for an escape
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		i += n
@@ -26,9 +26,9 @@ func Escape(text []byte) []byte {
 			last = r
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
-			out = appendHex(appendHex(out, high), low)
+			out, last = appendHex(appendHex(out, high), low), -1
 		default:
-			out = appendHex(out, r)
+			out, last = appendHex(out, r), -1
 		}
 	}
 	return out

@@ -1,6 +1,8 @@
 package plain
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"unicode/utf8"
 )
@@ -134,4 +136,25 @@ func TestStyle(t *testing.T) {
 			t.Errorf("Text(%q) = %q, want %q", in, got, want)
 		}
 	}
+}
+
+// FuzzEscape: JSON says the same afterwards, and nothing in it is dropped by
+// Text.
+func FuzzEscape(f *testing.F) {
+	for _, s := range []string{`{"a":"\u200b"}`, "{\r\"a\u009b\":[1,\"\U000e0041\u202e\"]}\r\n", "\"\xff\u2028❤\ufe0f\ufe0f\"", `"\\\u200b"`, "\"\\\\\u200b\x7f\"", "\"0\u034f\ufe0f\""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var before, after any
+		if json.Unmarshal([]byte(s), &before) != nil {
+			return
+		}
+		escaped := Escape([]byte(s))
+		if err := json.Unmarshal(escaped, &after); err != nil || !reflect.DeepEqual(before, after) {
+			t.Fatalf("Escape(%q) = %q, which says %q, %v", s, escaped, after, err)
+		}
+		if again := Text(string(escaped)); again != string(escaped) {
+			t.Fatalf("Escape(%q) = %q, of which Text leaves %q", s, escaped, again)
+		}
+	})
 }
