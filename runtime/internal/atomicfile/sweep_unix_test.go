@@ -1,0 +1,67 @@
+//go:build unix
+
+package atomicfile
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// writerEnv has the test binary write the file that it names, and be killed at
+// that.
+const writerEnv = "ATOMICFILE_TEST_WRITE"
+
+// TestKilledWriter: what a writer that was killed has left is what Sweep
+// removes.
+func TestKilledWriter(t *testing.T) {
+	if path := os.Getenv(writerEnv); path != "" {
+		// Long enough to be seen while it is written.
+		if err := Write(path, make([]byte, 256<<20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "servers.json")
+	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestKilledWriter$")
+	cmd.Env = append(os.Environ(), writerEnv+"="+path)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // it is killed
+	}()
+	files := func() []os.DirEntry {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entries
+	}
+	for len(files()) == 0 {
+		select {
+		case <-ended:
+			t.Fatal("it has ended and written nothing")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	_ = cmd.Process.Kill()
+	<-ended
+	left := files()
+	if len(left) != 1 || !isTemp(left[0].Name(), path) {
+		t.Fatalf("it has left %v", left)
+	}
+	Sweep(path)
+	if left := files(); len(left) > 0 {
+		t.Errorf("%v is still there", left)
+	}
+}
