@@ -105,4 +105,34 @@ func TestServersAskQuestionsOnly(t *testing.T) {
 			t.Errorf("roots/list: got %s", got)
 		}
 	})
+	t.Run("several clients", func(t *testing.T) {
+		s := demanding(runtimetest.Full("2025-11-25"))
+		answers := make(chan string, 100)
+		s.Seen = func(frame []byte) {
+			if bytes.Contains(frame, []byte(`"fake-`)) {
+				answers <- string(frame)
+			}
+		}
+		b := newPool(one(s))
+		p := b.serve(t, proxy.Options{NoPrefix: true})
+		for _, name := range []string{"one", "two", "three"} {
+			c := attach(t, p)
+			asked := c.hello("2025-11-25", everything, name)
+			c.result("tools/call", `{"name":"demand","arguments":{"method":"tools/call"}}`)
+			if got := <-answers; !strings.Contains(got, `"code":-32601`) {
+				t.Errorf("in a call: got %s", got)
+			}
+			s.AskOutside(t.Context(), "tools/call")
+			if got := <-answers; !strings.Contains(got, `"code":-32601`) {
+				t.Errorf("outside of calls: got %s", got)
+			}
+			if asked.Load() != 0 {
+				t.Error("a client was asked")
+			}
+		}
+		// A server that asks questions gets connections for each client.
+		if keys := b.dialled(); len(keys) != 1 {
+			t.Errorf("what is no question counts as one: %d connections, want 1", len(keys))
+		}
+	})
 }
