@@ -228,3 +228,18 @@ func TestQuestionOfNullParams(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestionIsOne: nothing but the three requests of a server is put to a client.
+func TestQuestionIsOne(t *testing.T) {
+	for method, want := range map[string]bool{
+		"elicitation/create": true, "sampling/createMessage": true, "roots/list": true,
+		"ping": false, "initialize": false, "tools/call": false, "tasks/get": false, "Roots/list": false, "": false,
+	} {
+		q := bridge.Question{Method: method, Capabilities: json.RawMessage(everything)}
+		_, err := q.Params(json.RawMessage(`{}`))
+		rpc, ok := errors.AsType[*runtime.Error](err)
+		if bridge.IsQuestion(method) != want || want != (err == nil) || !want && (!ok || rpc.Code != runtime.CodeMethodNotFound) {
+			t.Errorf("%q: question %v, params %v", method, bridge.IsQuestion(method), err)
+		}
+	}
+}
