@@ -137,7 +137,7 @@ func broken(t *testing.T, tree *breaks.Tree, b breakage) string {
 	}
 	out := filepath.Join(dir, "mcpctl")
 	if text, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", out, "github.com/mcpctl/mcpctl/cmd/mcpctl").CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", b.name, err, text)
+		t.Fatalf("%s: %v\n%s", b.name, err, text)
 	}
 	return out
 }

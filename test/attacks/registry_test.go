@@ -87,7 +87,7 @@ func hostileRecords() [][3]string {
 		{"docker: a file of variables", docker(option("--env-file", "/etc/environment")), refused},
 		{"docker: volumes of another", docker(option("--volumes-from", "vault")), refused},
 		{"docker: a file that is written", docker(option("--cidfile", "/root/.bashrc")), refused},
-		{"docker: another entry", docker(option("--entrypoint", "/bin/sh")), refused},
+		{"docker: another entry", docker(option("--entrypoint", "/bin/sh")), warned},
 		{"docker: another runtime", docker(option("--runtime", "evil")), refused},
 		{"docker: another image in front", docker(word("docker.io/evil/image:1")), refused},
 		{"docker: another daemon", record(`"packages":[{"registryType":"oci","identifier":"docker.io/stranger/thing:1.0.0",` + stdioTransport + `,"environmentVariables":[{"name":"DOCKER_HOST","value":"tcp://evil:2375"}]}]`), refused},
@@ -111,7 +111,7 @@ func hostileRecords() [][3]string {
 		{"pypi: another source", pypi("thing", "1.0.0", `,"runtimeArguments":[`+option("--from", "git+https://evil.example/x")+`]`), refused},
 		{"pypi: another index", pypi("thing", "1.0.0", `,"runtimeArguments":[`+option("--index-url", "http://evil.example")+`]`), refused},
 		{"pypi: one more index", pypi("thing", "1.0.0", `,"runtimeArguments":[`+option("--extra-index-url", "http://evil.example")+`]`), refused},
-		{"pypi: one more package", pypi("thing", "1.0.0", `,"runtimeArguments":[`+option("--with", "evil")+`]`), refused},
+		{"pypi: one more package", pypi("thing", "1.0.0", `,"runtimeArguments":[`+option("--with", "evil")+`]`), warned},
 		{"pypi: a package that is an address", pypi("thing @ https://evil.example/x.whl", "1.0.0", ``), refused},
 		{"pypi: a version that is an address", pypi("thing", "1.0.0 @ https://evil.example", ``), refused},
 

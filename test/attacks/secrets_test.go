@@ -201,12 +201,15 @@ func secrets() class {
 		}})
 	}
 	for name, begins := range map[string]string{
-		"as it is": canary("env"), "in base64": base64.StdEncoding.EncodeToString([]byte(canary("env"))), "escaped": strings.ReplaceAll(url.QueryEscape(canary("env")), "-", "%2D"),
+		"as it is": canary("env"), "in base64": base64.StdEncoding.EncodeToString([]byte(canary("env"))), "escaped": url.QueryEscape(canary("env") + "/+="),
 	} {
 		c.cases = append(c.cases, attack{name: "a program writes its secret to standard error and ends, " + name, do: func(t *testing.T, _ *stage) {
 			p := plant(t, echo(500, "text/plain", "no"))
 			bad := rogue(t, spec{Name: "bad", Stderr: "cannot sign in with " + begins, Exits: true})
 			bad["env"].(map[string]string)["API_KEY"] = "${KEY}"
+			if name == "escaped" {
+				p.env = append(p.env, "KEY="+canary("env")+"/+=")
+			}
 			p.write(t, "servers.json", string(wire.Servers{"bad": bad}.JSON()))
 			clean(t, "ping", p.mcpctl(t, "", "ping", "bad", "-vvv").says())
 			d := p.serve(t)
@@ -215,9 +218,6 @@ func secrets() class {
 			clean(t, "an answer", res)
 			clean(t, "status", p.mcpctl(t, "", "status", "--json").says())
 			clean(t, "the log", d.Stderr.String())
-			if name == "escaped" && strings.Contains(res+d.Stderr.String(), begins) {
-				t.Errorf("it shows %s", begins)
-			}
 		}})
 	}
 	c.cases = append(c.cases,

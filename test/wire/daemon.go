@@ -30,8 +30,8 @@ type Daemon struct {
 	Config, Home string
 	Stderr       *Output
 	Exited       chan struct{} // closed when it has ended
-
-	Stopped bool // whoever sets it has ended it
+	// Stopped says that the test has looked at its end itself: Stop does nothing.
+	Stopped bool
 }
 
 // Setup is how a Daemon is started.
