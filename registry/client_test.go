@@ -400,3 +400,22 @@ func TestUnreachablePort(t *testing.T) {
 		t.Errorf("got %v, want a connect error with a hint", err)
 	}
 }
+
+// TestGetAnother: a record of another server or version is not taken for the one
+// that was asked for.
+func TestGetAnother(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"another version": `{"server":{"name":"a.b/thing","version":"6.6.6","description":"d"},"_meta":{}}`,
+		"another server":  `{"server":{"name":"a.b/other","version":"1.0.0","description":"d"},"_meta":{}}`,
+	} {
+		c := through(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, answer) // a recorder
+		}), registry.Options{})
+		_, err := c.Get(t.Context(), "a.b/thing", "1.0.0")
+		if _, ok := errors.AsType[*runtime.ProtocolError](err); !ok {
+			t.Errorf("%s: got %v, want a protocol error", name, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -170,6 +171,10 @@ func (c *Client) fetch(ctx context.Context, name, version string, q url.Values) 
 	rec, err := ParseRecord(body)
 	if err != nil {
 		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(body)}}
+	}
+	// What is pinned is the version that was asked for, not what came.
+	if got := rec.Server; !strings.EqualFold(got.Name, name) || version != "latest" && got.Version != version {
+		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: fmt.Sprintf("%s answers with %s %s for %s %s", c.URL(), got.Name, got.Version, name, version)}}
 	}
 	return rec, nil
 }
