@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -108,7 +109,8 @@ func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
 // [ErrExpired] or [ErrUnknownKey].
 func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
-	if err != nil || len(b) < sealHead || b[0] != sealFormat {
+	// The decoder passes over line ends, which are no part of such a text.
+	if err != nil || len(b) < sealHead || b[0] != sealFormat || strings.ContainsAny(sealed, "\r\n") {
 		return nil, ErrTampered
 	}
 	k, ok := r.key(binary.BigEndian.Uint32(b[1:sealHead]))

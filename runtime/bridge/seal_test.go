@@ -60,7 +60,7 @@ func TestSealedTampered(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "A", "AQ", "AQAAAAA", "äöü", sealed + "="} {
+	for _, text := range []string{"", "A", "AQ", "AQAAAAA", "äöü", sealed + "=", sealed + "\n", sealed[:9] + "\r\n" + sealed[9:]} {
 		if _, err := r.Open("state", text); err == nil {
 			t.Errorf("%q opens", text)
 		}
