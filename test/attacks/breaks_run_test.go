@@ -66,7 +66,12 @@ func TestBreaks(t *testing.T) {
 			before[run] = red(t, *program, run) // there may be some already
 		}
 		var now []string
-		for name := range red(t, broken(t, tree, b), run) {
+		product, err := broken(t, tree, b)
+		if err != nil {
+			t.Errorf("%s: %v", b.name, err)
+			continue
+		}
+		for name := range red(t, product, run) {
 			if !before[run][name] {
 				now = append(now, name)
 			}
@@ -124,22 +129,22 @@ func (b breakage) run() string {
 func shown(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
 // broken builds the program with a break in it.
-func broken(t *testing.T, tree *breaks.Tree, b breakage) string {
+func broken(t *testing.T, tree *breaks.Tree, b breakage) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	files, err := tree.Broken(b.below, b.edits...)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	overlay, err := tree.Overlay(dir, files)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	out := filepath.Join(dir, "mcpctl")
 	if text, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", out, "github.com/mcpctl/mcpctl/cmd/mcpctl").CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", b.name, err, text)
+		return "", fmt.Errorf("%w\n%s", err, text)
 	}
-	return out
+	return out, nil
 }
 
 var failed = regexp.MustCompile(`--- FAIL: TestAttacks/(.+/.+) \(`)

@@ -194,6 +194,7 @@ func sessions() class {
 			if other {
 				theirs = append(theirs, greet(t, d, `{}`))
 			}
+			post(t, d, tool("1", "good__echo", `{}`)) // the server runs now
 			done := make(chan wire.Response, 1)
 			go func() { done <- post(t, d, acting("77", "good", "!sleep 400ms", rightAnswer), mine) }()
 			time.Sleep(150 * time.Millisecond) // by then it is under way
