@@ -230,7 +230,7 @@ func (s *server) call(sp spec, m incoming, line string) {
 		case "!env":
 			s.result(m.ID, said(sp.Name, fmt.Sprintf("%s=%s.", rest, os.Getenv(rest))))
 		case "!open":
-			s.result(m.ID, said(sp.Name, "open: "+opened()))
+			s.result(m.ID, said(sp.Name, "open: "+opened()+"."))
 		case "!group":
 			s.result(m.ID, said(sp.Name, fmt.Sprint("of its own: ", syscall.Getpgrp() == os.Getpid())))
 		case "!args":
@@ -268,5 +268,5 @@ func opened() string {
 		}
 		out = append(out, to)
 	}
-	return strings.Join(out, " ") + "."
+	return strings.Join(out, " ")
 }
