@@ -48,10 +48,10 @@ func oddHome(t *testing.T, at string, odd func(string) error) string {
 	return home
 }
 
-// inHome runs mcpctl in a home, for 20 seconds at most.
+// inHome runs mcpctl in a home, for a minute at most.
 func inHome(t *testing.T, home, words string) (stdout, stderr string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "mcpctl", strings.Fields(words)...)
 	cmd.Dir = home
@@ -125,7 +125,7 @@ func TestEndlessInput(t *testing.T) {
 			}
 			home := oddHome(t, "x", func(string) error { return nil })
 			// What has no bound fills the memory: it ends before.
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, "sh", "-c", "exec mcpctl "+words+" </dev/zero")
 			cmd.Dir = home
@@ -207,7 +207,7 @@ func serveAt(t *testing.T, home string) string {
 	select {
 	case url := <-stderr.heard:
 		return url
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it never said where it listens")
 	}
 	return ""
