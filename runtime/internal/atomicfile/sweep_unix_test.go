@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// writerEnv has the test binary write the file that it names, and be killed at
-// that.
+// writerEnv has the test binary write servers.json in its folder, and be killed
+// at that.
 const writerEnv = "ATOMICFILE_TEST_WRITE"
 
 // TestKilledWriter: what a writer that was killed has left is what Sweep
 // removes.
 func TestKilledWriter(t *testing.T) {
-	if path := os.Getenv(writerEnv); path != "" {
+	if os.Getenv(writerEnv) != "" {
 		// Long enough to be seen while it is written.
-		if err := Write(path, make([]byte, 256<<20), 0o600); err != nil {
+		if err := Write("servers.json", make([]byte, 256<<20), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -31,7 +31,7 @@ func TestKilledWriter(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "servers.json")
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestKilledWriter$")
-	cmd.Env = append(os.Environ(), writerEnv+"="+path)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), writerEnv+"=yes")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
