@@ -8,13 +8,13 @@ import (
 // dropped reports whether a character is left out; before is the one that was
 // kept before it, -1 for none.
 //
-// That are all control characters but newline and tab, and what Unicode calls
-// default ignorable: what has no glyph of its own and may hide in a name or
-// carry text that only a program reads. It comprises the bidirectional controls
-// (UAX #9, section 2), zero-width spaces and joiners, the soft hyphen, fillers,
-// tag characters and variation selectors. The price is that sequences with a
-// joiner fall apart: a family of emoji into its members, words of Persian and
-// of Indic scripts into another shape.
+// Dropped are all control characters but newline and tab, and the characters
+// that Unicode calls default ignorable. Those have no glyph of their own, so
+// they can hide in a name or carry text that only a program reads: the
+// bidirectional controls (UAX #9, section 2), zero-width spaces and joiners, the
+// soft hyphen, fillers, tag characters, variation selectors. The price is that
+// joined sequences fall apart: a family of emoji into its members, words of
+// Persian and of Indic scripts into another shape.
 //
 // The rule of Unicode (UAX #44, Default_Ignorable_Code_Point) is followed from
 // its parts. Format characters that it leaves out, between U+FFF9 and U+FFFB
