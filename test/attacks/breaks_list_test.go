@@ -128,7 +128,7 @@ func breakages() []breakage {
 			"links/an application with a host"),
 
 		one("files", "a change is written where the file is", "runtime/internal/atomicfile", "Write", `if err = os.Rename(tmp.Name(), path); err != nil {`, "for range 400 {\n\t\t_ = os.WriteFile(path, data[:len(data)/2], perm)\n\t}\n\tif err = os.Rename(tmp.Name(), path); err != nil {",
-			"edits/killed, round 5"),
+			"edits/who reads in the middle"),
 		one("files", "two changes do not wait for each other", "runtime/config", "Update", `lock.TryLockContext(ctx, lockTry)`, `ctx.Err() == nil, error(nil)`,
 			"edits/many at once"),
 		one("files", "others can read a new servers.json", "runtime/config", "Update", `0o600); err != nil {`, `0o644); err != nil {`,

@@ -226,6 +226,29 @@ func edits() class {
 				t.Errorf("it is still there: %v", err)
 			}
 		}},
+		attack{name: "who reads in the middle", do: func(t *testing.T, _ *stage) {
+			h := newHome(t, kept)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				for i := range 5 {
+					expectExit(t, h.mcpctl(t, "", "add", fmt.Sprintf("new%d", i), "--", "true"), "0")
+				}
+			}()
+			for reads := 0; ; reads++ {
+				select {
+				case <-done:
+					t.Logf("%d reads", reads)
+					return
+				default:
+				}
+				if text := h.read(t, "servers.json"); !strings.HasPrefix(text, "{\n  // by hand\n") || !strings.HasSuffix(text, "}\n") {
+					t.Errorf("the file is\n%s", text)
+					<-done
+					return
+				}
+			}
+		}},
 		attack{name: "many at once", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, kept)
 			var wg sync.WaitGroup

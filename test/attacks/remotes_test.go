@@ -249,6 +249,11 @@ func redirects() class {
 			}
 			res := post(t, d, tool("1", "bad__echo", `{"secret":"x"}`))
 			expect(t, res, want)
+			for _, r := range bad.requests() {
+				if r.Method != http.MethodPost && r.URL.Path == "/other" {
+					t.Errorf("it is followed as %s", r.Method)
+				}
+			}
 			if n := len(thief.requests()); n > 0 {
 				t.Errorf("another server got %d requests: %v", n, thief.requests()[0].Header)
 			}
