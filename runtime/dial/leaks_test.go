@@ -213,8 +213,8 @@ func TestWhatIsNoSecret(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	p := config.Entry{
-		Command: "x", Cwd: "/work/place", Args: []string{"--root", "${HOME}"},
-		Env: map[string]string{"LEVEL": "verbose-debugging", "AUTH_DIR": "/work/place", "CACHE": "${HOME}"},
+		Command: "x", Cwd: "/srv/place", Args: []string{"--root", "${HOME}"},
+		Env: map[string]string{"LEVEL": "verbose-debugging", "AUTH_DIR": "/srv/place", "CACHE": "${HOME}"},
 	}
 	if x, err = p.Expand(lookup); err != nil || len(x.Secrets()) > 0 {
 		t.Errorf("got %v, %v", x.Secrets(), err)

@@ -94,7 +94,7 @@ func processes() class {
 			list, _, _ = strings.Cut(list, ".\"")
 			// What this process was started with, mcpctl was, too.
 			ours := strings.Fields(opened())
-			for _, file := range strings.Fields(list) {
+			for file := range strings.FieldsSeq(list) {
 				if !slices.Contains(ours, file) {
 					t.Errorf("it has %s: %s", file, got)
 				}
