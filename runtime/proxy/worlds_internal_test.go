@@ -53,6 +53,9 @@ func TestOwnership(t *testing.T) {
 					return
 				default:
 				}
+				if w > 0 && w%100_000 == 0 {
+					t.Logf("%d worlds", w)
+				}
 				if err := liveWorld(first+uint64(w), &mine); err != nil {
 					bad <- fmt.Errorf("-worlds 1 -worlds-seed %d: %w", first+uint64(w), err)
 					once.Do(func() { close(stop) })
