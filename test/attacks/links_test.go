@@ -93,6 +93,11 @@ func links() class {
 					t.Errorf("got %s", raw)
 				}
 			}
+			for end := time.Now().Add(500 * time.Millisecond); !row.opened && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if _, err := os.Stat(seen); err == nil {
+					break
+				}
+			}
 			switch _, err := os.Stat(seen); {
 			case !row.opened && err == nil:
 				t.Errorf("it was opened:\n%s", screen)

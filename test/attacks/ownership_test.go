@@ -74,6 +74,7 @@ func thefts() []theft {
 		{"a tool in the other's form, it is left out", tools("good__echo"), "left out", tool("1", "good__echo", secret), "200 -32602"},
 		{"a tool in the other's form, it was removed", tools("good__echo"), "removed", tool("1", "good__echo", secret), "200 -32602"},
 		{"a tool in the other's form, the other is an app's", app("good__gone"), "", tool("1", "good__gone", secret), "200 -32602"},
+		{"an app's tool, it is left out", app("good__echo"), "left out", tool("1", "good__echo", secret), "200 -32602"},
 		{"an app's tool, it was removed", app("good__echo"), "removed", tool("1", "good__echo", secret), "200 -32602"},
 		{"a tool by its bare name", tools("transfer"), "", tool("1", "transfer", secret), "200 -32602"},
 		{"a tool by a bare name that the other has, too", tools("echo"), "", tool("1", "echo", secret), "200 -32602"},
