@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,11 +167,13 @@ func TestHTTPListen(t *testing.T) {
 // TestHTTPListenSessionLost: whoever keeps the session hears once that the
 // server does not know it, and again only after a stream has opened.
 func TestHTTPListenSessionLost(t *testing.T) {
-	gets := 0
+	var gets atomic.Int32
+	answered := make(chan bool, 10)
 	s := newScript(t, func(w http.ResponseWriter, r *http.Request, p posted) {
 		switch {
 		case r.Method == http.MethodGet:
-			if gets++; gets == 3 { // lives for a moment
+			defer func() { answered <- true }()
+			if gets.Add(1) == 3 { // lives for a moment
 				writeSSE(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n")
 				return
 			}
@@ -199,7 +202,8 @@ func TestHTTPListenSessionLost(t *testing.T) {
 	receive(t, lost, "the news")
 	c.ResetSession()
 	shake()
-	s.requests(t, 6) // with the second GET, which is told to nobody
+	receive(t, answered, "the first answer")
+	receive(t, answered, "the second, which is told to nobody")
 	c.ResetSession()
 	shake()
 	rec.next(t)
