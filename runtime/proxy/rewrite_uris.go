@@ -28,6 +28,9 @@ func (p *Proxy) exposed(b *backend, r *request, result []byte) []byte {
 // them as the server wrote them.
 func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte {
 	s := p.snap.Load()
+	if s.plain && len(s.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
+		return result
+	}
 	if !bytes.Contains(result, []byte("resource")) {
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
