@@ -198,7 +198,7 @@ func breakages() []breakage {
 			"origins/fetch: cross-site without an origin"),
 
 		one("secrets", "errors repeat what a server says", "runtime/secret", "(*Redactor).replace", `if r.Empty() {`, `if true || r.Empty() {`,
-			"secrets/said back in a challenge, to clients of serve", "secrets/a program writes its secret to standard error and ends, as it is"),
+			"secrets/a program writes its secret to standard error and ends, as it is"),
 		one("secrets", "list prints addresses as they are", cli, "(*app).list", `config.DisplayURL(e.URL)`, `e.URL`,
 			"secrets/list"),
 		one("files", "a pipe is read", "runtime/internal/atomicfile", "Regular", `case mode.IsRegular():`, `case mode&fs.ModeDir == 0:`,
