@@ -25,33 +25,33 @@ func Offer(capabilities json.RawMessage, from, to string) json.RawMessage {
 	if len(capabilities) == 0 || string(capabilities) == `{}` || json.Unmarshal(capabilities, &c) != nil {
 		return json.RawMessage(`{}`)
 	}
-	var out object
-	if isObject(c.Elicitation) && orLatest(from) >= sinceElicitation {
-		out.add("elicitation", offerElicitation(c.Elicitation, from))
+	var out rawjson.Builder
+	if rawjson.IsObject(c.Elicitation) && orLatest(from) >= sinceElicitation {
+		out.Add("elicitation", offerElicitation(c.Elicitation, from))
 	}
-	if isObject(c.Sampling) {
-		out.add("sampling", offerSampling(c.Sampling, from))
+	if rawjson.IsObject(c.Sampling) {
+		out.Add("sampling", offerSampling(c.Sampling, from))
 	}
-	if isObject(c.Roots) {
+	if rawjson.IsObject(c.Roots) {
 		roots := json.RawMessage(`{}`)
 		if changes(c.Roots) && !IsModern(to) {
 			roots = json.RawMessage(`{"listChanged":true}`)
 		}
-		out.add("roots", roots)
+		out.Add("roots", roots)
 	}
-	if isObject(c.Experimental) && !bytes.Equal(bytes.TrimSpace(c.Experimental), []byte(`{}`)) {
-		out.add("experimental", c.Experimental)
+	if rawjson.IsObject(c.Experimental) && !bytes.Equal(bytes.TrimSpace(c.Experimental), []byte(`{}`)) {
+		out.Add("experimental", c.Experimental)
 	}
-	var ext object
+	var ext rawjson.Builder
 	for _, name := range []string{ExtensionTasks, ExtensionUI} {
-		if settings := c.Extensions[name]; isObject(settings) {
-			ext.add(name, settings)
+		if settings := c.Extensions[name]; rawjson.IsObject(settings) {
+			ext.Add(name, settings)
 		}
 	}
-	if ext.members != nil {
-		out.add("extensions", ext.close())
+	if !ext.Empty() {
+		out.Add("extensions", ext.Object())
 	}
-	return rawjson.OneLine(out.close())
+	return rawjson.OneLine(out.Object())
 }
 
 // declared are the members of a client's capabilities that we know.
@@ -77,18 +77,18 @@ func offerElicitation(raw json.RawMessage, from string) json.RawMessage {
 		URL  json.RawMessage `json:"url"`
 	}
 	_ = json.Unmarshal(raw, &e) // an object of other members declares the form
-	var out object
-	url := isObject(e.URL) && orLatest(from) >= sinceURL
-	if isObject(e.Form) || !url {
-		if !isObject(e.Form) {
+	var out rawjson.Builder
+	url := rawjson.IsObject(e.URL) && orLatest(from) >= sinceURL
+	if rawjson.IsObject(e.Form) || !url {
+		if !rawjson.IsObject(e.Form) {
 			e.Form = json.RawMessage(`{}`)
 		}
-		out.add("form", e.Form)
+		out.Add("form", e.Form)
 	}
 	if url {
-		out.add("url", e.URL)
+		out.Add("url", e.URL)
 	}
-	return out.close()
+	return out.Object()
 }
 
 func offerSampling(raw json.RawMessage, from string) json.RawMessage {
@@ -97,16 +97,16 @@ func offerSampling(raw json.RawMessage, from string) json.RawMessage {
 		Context json.RawMessage `json:"context"`
 	}
 	_ = json.Unmarshal(raw, &s) // an object of other members declares no more
-	var out object
+	var out rawjson.Builder
 	if orLatest(from) >= sinceURL {
-		if isObject(s.Tools) {
-			out.add("tools", s.Tools)
+		if rawjson.IsObject(s.Tools) {
+			out.Add("tools", s.Tools)
 		}
-		if isObject(s.Context) {
-			out.add("context", s.Context)
+		if rawjson.IsObject(s.Context) {
+			out.Add("context", s.Context)
 		}
 	}
-	return out.close()
+	return out.Object()
 }
 
 func changes(roots json.RawMessage) bool {
@@ -130,26 +130,26 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 				mode = m
 			}
 		}
-		if isObject(c.Elicitation) && declaresMode(c.Elicitation, mode) {
+		if rawjson.IsObject(c.Elicitation) && declaresMode(c.Elicitation, mode) {
 			return nil
 		}
-		return object{}.with("elicitation", object{}.with(mode, json.RawMessage(`{}`)))
+		return rawjson.Wrap("elicitation", rawjson.Wrap(mode, json.RawMessage(`{}`)))
 	case "sampling/createMessage":
-		wanted := object{}.close()
+		wanted := json.RawMessage(`{}`)
 		if at, err := rawjson.Field(params, "tools"); err == nil && at.Present() {
-			wanted = object{}.with("tools", json.RawMessage(`{}`))
-			if isObject(c.Sampling) && has(c.Sampling, "tools") {
+			wanted = rawjson.Wrap("tools", json.RawMessage(`{}`))
+			if rawjson.IsObject(c.Sampling) && has(c.Sampling, "tools") {
 				return nil
 			}
-		} else if isObject(c.Sampling) {
+		} else if rawjson.IsObject(c.Sampling) {
 			return nil
 		}
-		return object{}.with("sampling", wanted)
+		return rawjson.Wrap("sampling", wanted)
 	case "roots/list":
-		if isObject(c.Roots) {
+		if rawjson.IsObject(c.Roots) {
 			return nil
 		}
-		return object{}.with("roots", json.RawMessage(`{}`))
+		return rawjson.Wrap("roots", json.RawMessage(`{}`))
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func declaresMode(elicitation json.RawMessage, mode string) bool {
 
 func has(object json.RawMessage, name string) bool {
 	at, err := rawjson.Field(object, name)
-	return err == nil && at.Present() && isObject(at.Of(object))
+	return err == nil && at.Present() && rawjson.IsObject(at.Of(object))
 }
 
 // declares tells whether capabilities name an extension.
@@ -199,28 +199,4 @@ func extensions(capabilities json.RawMessage) map[string]json.RawMessage {
 		}
 	}
 	return c.Extensions
-}
-
-func isObject(raw json.RawMessage) bool {
-	raw = bytes.TrimLeft(raw, " \t\r\n")
-	return len(raw) > 0 && raw[0] == '{'
-}
-
-// object builds a JSON object member by member. The zero value is ready.
-type object struct{ members []byte }
-
-func (o *object) add(name string, value []byte) {
-	if o.members != nil {
-		o.members = append(o.members, ',')
-	}
-	o.members = append(append(rawjson.Quote(o.members, name), ':'), value...)
-}
-
-func (o object) with(name string, value []byte) json.RawMessage {
-	o.add(name, value)
-	return o.close()
-}
-
-func (o object) close() json.RawMessage {
-	return append(append([]byte{'{'}, o.members...), '}')
 }

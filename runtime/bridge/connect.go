@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -400,3 +401,5 @@ func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause err
 	}
 	return c, err
 }
+
+func join(versions []string) string { return strings.Join(versions, ", ") }

@@ -33,21 +33,6 @@ type Conversion struct {
 	Wrap bool
 }
 
-// Members of _meta in results.
-const (
-	// metaServer names the server that has answered (2026-07-28, Overview,
-	// General fields). In front that is us, the server behind is metaBackend.
-	metaServer  = "io.modelcontextprotocol/serverInfo"
-	metaBackend = "dev.mcpctl/backendServerInfo"
-)
-
-// Values of resultType.
-const (
-	resultComplete = "complete"
-	resultInput    = "input_required"
-	resultTask     = "task" // of the tasks extension
-)
-
 func (c *Conversion) from() string { return orLatest(c.From) }
 func (c *Conversion) to() string   { return orLatest(c.To) }
 
@@ -115,7 +100,7 @@ func sample(raw []byte) string { return string(raw[:min(len(raw), 120)]) }
 // up gives the edits for a modern client, members of the result itself are
 // changed in o.
 func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
-	kind := resultComplete
+	kind := ResultComplete
 	switch e := o.Get("resultType"); {
 	case e != nil:
 		var ok bool
@@ -127,17 +112,17 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 		}
 	default:
 		asks, state := o.Get("inputRequests"), o.Get("requestState")
-		if !IsModern(c.From) && (asks != nil && isObject(asks.Value.Of(raw)) || state != nil && isText(state.Value.Of(raw))) {
-			kind = resultInput // some such servers leave the type out
+		if !IsModern(c.From) && (asks != nil && rawjson.IsObject(asks.Value.Of(raw)) || state != nil && rawjson.IsString(state.Value.Of(raw))) {
+			kind = ResultInputRequired // some such servers leave the type out
 		}
 		o.Add("resultType", rawjson.Quote(nil, kind))
 	}
 	switch {
-	case kind == resultInput:
+	case kind == ResultInputRequired:
 		// "An interim result carries neither" (2026-07-28, Caching).
 		o.Remove("ttlMs")
 		o.Remove("cacheScope")
-	case kind == resultComplete && Cacheable(c.Method):
+	case kind == ResultComplete && Cacheable(c.Method):
 		c.hints(raw, o)
 	}
 	return c.identify(raw, o)
@@ -149,9 +134,9 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 // declared and we do not know, if there is one.
 func (c *Conversion) known(kind string) error {
 	switch kind {
-	case resultComplete, resultInput:
+	case ResultComplete, ResultInputRequired:
 		return nil
-	case resultTask:
+	case ResultTask:
 		if declares(c.Capabilities, ExtensionTasks) {
 			return nil
 		}
@@ -210,12 +195,12 @@ func natural(raw []byte) bool {
 func (c *Conversion) identify(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	var add []rawjson.Member
 	if IsModern(c.To) && c.Server != nil {
-		add = append(add, rawjson.Member{Name: metaServer, Value: c.Server})
+		add = append(add, rawjson.Member{Name: MetaServer, Value: c.Server})
 	}
 	meta := o.Get("_meta")
 	if meta == nil || raw[meta.Value.Start] != '{' {
 		if IsModern(c.To) && c.Backend != nil {
-			add = append(add, rawjson.Member{Name: metaBackend, Value: c.Backend})
+			add = append(add, rawjson.Member{Name: MetaBackend, Value: c.Backend})
 		}
 		if len(add) == 0 {
 			return nil, nil
@@ -234,11 +219,11 @@ func (c *Conversion) identify(raw []byte, o *rawjson.Object) ([]rawjson.Edit, er
 	if err != nil {
 		return nil, err
 	}
-	if e := m.Get(metaServer); e != nil {
-		m.Remove(metaBackend)
-		m.Rename(e, metaBackend)
-	} else if IsModern(c.To) && c.Backend != nil && m.Get(metaBackend) == nil {
-		add = append(add, rawjson.Member{Name: metaBackend, Value: c.Backend})
+	if e := m.Get(MetaServer); e != nil {
+		m.Remove(MetaBackend)
+		m.Rename(e, MetaBackend)
+	} else if IsModern(c.To) && c.Backend != nil && m.Get(MetaBackend) == nil {
+		add = append(add, rawjson.Member{Name: MetaBackend, Value: c.Backend})
 	}
 	for _, a := range add {
 		m.Add(a.Name, a.Value)

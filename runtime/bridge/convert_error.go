@@ -61,7 +61,7 @@ func (c *Conversion) missing(e *runtime.Error) *runtime.Error {
 	var d struct {
 		Required json.RawMessage `json:"requiredCapabilities"`
 	}
-	if json.Unmarshal(e.Data, &d) != nil || !isObject(d.Required) {
+	if json.Unmarshal(e.Data, &d) != nil || !rawjson.IsObject(d.Required) {
 		return e
 	}
 	lacks := subtract(d.Required, c.Capabilities)
@@ -108,38 +108,38 @@ func subtract(required, declared json.RawMessage) json.RawMessage {
 	if err != nil {
 		return nil
 	}
-	var out object
+	var out rawjson.Builder
 	for _, e := range entries {
 		want := e.Value.Of(required)
 		at, err := rawjson.Field(declared, e.Name)
 		have := json.RawMessage(at.Of(declared))
 		switch {
 		case err != nil || !at.Present() || string(have) == "null":
-			out.add(e.Name, want)
-		case e.Name == "elicitation" && isObject(have):
+			out.Add(e.Name, want)
+		case e.Name == "elicitation" && rawjson.IsObject(have):
 			modes, err := rawjson.Entries(want)
 			if err != nil {
 				continue
 			}
-			var lacks object
+			var lacks rawjson.Builder
 			for _, m := range modes {
 				if !declaresMode(have, m.Name) {
-					lacks.add(m.Name, m.Value.Of(want))
+					lacks.Add(m.Name, m.Value.Of(want))
 				}
 			}
-			if lacks.members != nil {
-				out.add(e.Name, lacks.close())
+			if !lacks.Empty() {
+				out.Add(e.Name, lacks.Object())
 			}
-		case isObject(want) && isObject(have):
+		case rawjson.IsObject(want) && rawjson.IsObject(have):
 			if lacks := subtract(want, have); lacks != nil {
-				out.add(e.Name, lacks)
+				out.Add(e.Name, lacks)
 			}
 		}
 	}
-	if out.members == nil {
+	if out.Empty() {
 		return nil
 	}
-	return out.close()
+	return out.Object()
 }
 
 // URLElicitations gives the entries of an error that wants its user to visit

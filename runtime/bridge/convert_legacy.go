@@ -26,7 +26,7 @@ func (c *Conversion) marked(raw []byte) bool {
 // itself are changed in o.
 func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	if e := o.Get("resultType"); e != nil && IsModern(c.From) {
-		if kind, _ := rawjson.String(raw, e.Value); kind != resultComplete {
+		if kind, _ := rawjson.String(raw, e.Value); kind != ResultComplete {
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf(
 				"%s: the server answers with a result of type %q, which revision %s cannot express", c.Method, kind, c.to())}
 		}

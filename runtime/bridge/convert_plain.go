@@ -35,7 +35,7 @@ func (p *Plain) Append(dst, result []byte) ([]byte, bool) {
 		members++
 		i := 0
 		switch string(name) {
-		case memberResultType, "_meta", memberQuestions, memberState, "task":
+		case MemberResultType, "_meta", MemberInputRequests, MemberRequestState, "task":
 			plain = false
 			return
 		case "content":

@@ -92,13 +92,13 @@ func (q *Question) to() string { return orLatest(q.To) }
 // any there is an empty object, since released clients (Go SDK 1.8) fail on a
 // question that has none.
 func (q *Question) Embedded(params json.RawMessage) json.RawMessage {
-	o := object{}
-	o.add("method", rawjson.Quote(nil, q.Method))
+	var o rawjson.Builder
+	o.Add("method", rawjson.Quote(nil, q.Method))
 	if params == nil {
 		params = json.RawMessage(`{}`)
 	}
-	o.add("params", params)
-	return o.close()
+	o.Add("params", params)
+	return o.Object()
 }
 
 // MissingCapability is the error for a client that lacks capabilities; required
@@ -107,7 +107,7 @@ func (q *Question) Embedded(params json.RawMessage) json.RawMessage {
 func MissingCapability(required json.RawMessage) *runtime.Error {
 	return &runtime.Error{
 		Code: runtime.CodeMissingCapability, Message: "The client lacks a capability that this request needs",
-		Data: object{}.with("requiredCapabilities", required),
+		Data: rawjson.Wrap("requiredCapabilities", required),
 	}
 }
 
@@ -129,7 +129,7 @@ func (q *Question) meta(params []byte, o *rawjson.Object) []rawjson.Edit {
 		return nil
 	}
 	m.Remove("progressToken")
-	for _, name := range append(modernMeta(), metaServer, "io.modelcontextprotocol/related-task", "io.modelcontextprotocol/model-immediate-response") {
+	for _, name := range append(modernMeta(), MetaServer, "io.modelcontextprotocol/related-task", "io.modelcontextprotocol/model-immediate-response") {
 		m.Remove(name)
 	}
 	if m.Kept() == 0 && len(m.Entries) > 0 {

@@ -47,7 +47,7 @@ func FuzzMeta(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	own := []rawjson.Member{{Name: metaVersion, Value: []byte(`"2026-07-28"`)}, {Name: metaClient, Value: []byte(`{}`)}, {Name: metaCapabilities, Value: []byte(`{"roots":{}}`)}}
+	own := []rawjson.Member{{Name: MetaVersion, Value: []byte(`"2026-07-28"`)}, {Name: MetaClient, Value: []byte(`{}`)}, {Name: MetaCapabilities, Value: []byte(`{"roots":{}}`)}}
 	f.Fuzz(func(t *testing.T, params []byte) {
 		before, ok := members(params)
 		if !ok || rawjson.Valid(params) != nil {
@@ -94,7 +94,7 @@ func FuzzMeta(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, e := range left {
-			if strings.HasPrefix(e.Name, metaPrefix) {
+			if strings.HasPrefix(e.Name, MetaPrefix) {
 				t.Errorf("%s: %s is left for a server of the handshake era", params, e.Name)
 			}
 		}
@@ -125,10 +125,10 @@ func FuzzAgain(f *testing.F) {
 		if !unique {
 			return
 		}
-		if !ok || string(after[memberAnswers]) != string(answers) || string(after[memberState]) != string(given) {
+		if !ok || string(after[MemberInputResponses]) != string(answers) || string(after[MemberRequestState]) != string(given) {
 			t.Fatalf("%s became %s", params, out)
 		}
-		if !same(before, after, memberAnswers, memberState) {
+		if !same(before, after, MemberInputResponses, MemberRequestState) {
 			t.Errorf("%s became %s", params, out)
 		}
 	})

@@ -27,15 +27,6 @@ const (
 	reaskPause = 250 * time.Millisecond
 )
 
-// Members of results and requests (2026-07-28, Multi round-trip requests).
-const (
-	memberResultType = "resultType"
-	memberQuestions  = "inputRequests"
-	memberAnswers    = "inputResponses"
-	memberState      = "requestState"
-	inputRequired    = "input_required"
-)
-
 // InputError says that what a server has asked for could not be given, so that
 // its request has no result.
 type InputError struct {
@@ -65,7 +56,7 @@ type interim struct {
 
 func readInterim(raw json.RawMessage) (interim, error) {
 	var at [3]rawjson.Span
-	if err := rawjson.Fields(raw, at[:], memberResultType, memberQuestions, memberState); err != nil {
+	if err := rawjson.Fields(raw, at[:], MemberResultType, MemberInputRequests, MemberRequestState); err != nil {
 		return interim{}, err
 	}
 	r := interim{questions: given(raw, at[1]), state: given(raw, at[2])}
@@ -170,17 +161,17 @@ func again(params, answers, state json.RawMessage) (json.RawMessage, error) {
 		params = json.RawMessage("{}")
 	}
 	out, err := rawjson.Without(params, func(name string) bool {
-		return name == memberAnswers || name == memberState
+		return name == MemberInputResponses || name == MemberRequestState
 	})
 	if err != nil {
 		return nil, err
 	}
 	var add []rawjson.Member
 	if answers != nil {
-		add = append(add, rawjson.Member{Name: memberAnswers, Value: answers})
+		add = append(add, rawjson.Member{Name: MemberInputResponses, Value: answers})
 	}
 	if state != nil {
-		add = append(add, rawjson.Member{Name: memberState, Value: state})
+		add = append(add, rawjson.Member{Name: MemberRequestState, Value: state})
 	}
 	return rawjson.Set(out, add)
 }

@@ -145,18 +145,15 @@ func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, fi
 // do: SDKs of both eras let such results of a tool through to older clients,
 // without the type that the older revision does not know.
 func legacyInterim(raw json.RawMessage) (interim, bool, error) {
-	if !bytes.Contains(raw, []byte(`"`+memberQuestions+`"`)) && !bytes.Contains(raw, []byte(`"`+memberState+`"`)) {
+	if !bytes.Contains(raw, []byte(`"`+MemberInputRequests+`"`)) && !bytes.Contains(raw, []byte(`"`+MemberRequestState+`"`)) {
 		return interim{}, false, nil // most results: not worth a look
 	}
 	in, err := readInterim(raw)
-	if err != nil || in.kind != "" && in.kind != inputRequired {
+	if err != nil || in.kind != "" && in.kind != ResultInputRequired {
 		return in, false, nil //nolint:nilerr // no object: whoever wants one will complain
 	}
-	return in, in.kind != "" || isObject(in.questions) || isText(in.state), nil
+	return in, in.kind != "" || rawjson.IsObject(in.questions) || rawjson.IsString(in.state), nil
 }
-
-// isText tells whether a raw value is a string.
-func isText(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
 // typed gives a result that asks for input the type that says so.
 func typed(raw json.RawMessage) (json.RawMessage, error) {
@@ -164,7 +161,7 @@ func typed(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil || !asks || in.kind != "" {
 		return raw, err
 	}
-	return rawjson.Set(raw, []rawjson.Member{{Name: memberResultType, Value: []byte(`"` + inputRequired + `"`)}})
+	return rawjson.Set(raw, []rawjson.Member{{Name: MemberResultType, Value: []byte(`"` + ResultInputRequired + `"`)}})
 }
 
 // send sends one request, in a new session where the server has forgotten

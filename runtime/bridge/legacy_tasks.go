@@ -191,7 +191,7 @@ func created(raw json.RawMessage) json.RawMessage {
 		return nil
 	}
 	var at [2]rawjson.Span
-	if rawjson.Fields(raw, at[:], "task", "content") != nil || !at[0].Present() || at[1].Present() || !isObject(at[0].Of(raw)) {
+	if rawjson.Fields(raw, at[:], "task", "content") != nil || !at[0].Present() || at[1].Present() || !rawjson.IsObject(at[0].Of(raw)) {
 		return nil
 	}
 	return at[0].Of(raw)
@@ -285,7 +285,7 @@ func plainResult(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	at, err := rawjson.Field(raw, "_meta")
-	if err != nil || !at.Present() || !isObject(at.Of(raw)) {
+	if err != nil || !at.Present() || !rawjson.IsObject(at.Of(raw)) {
 		return raw
 	}
 	inner, err := rawjson.Without(at.Of(raw), func(name string) bool { return name == metaTask })

@@ -118,15 +118,15 @@ func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMess
 		default:
 			return nil, err
 		}
-	case inputRequired:
+	case ResultInputRequired:
 		questions := l.held(a).questions(ctx)
 		if questions == nil {
 			status = taskWorking // they are answered, the server is about to go on
 			break
 		}
-		add = append(add, rawjson.Member{Name: memberQuestions, Value: questions})
+		add = append(add, rawjson.Member{Name: MemberInputRequests, Value: questions})
 	}
-	return flat(raw, status, resultComplete, add)
+	return flat(raw, status, ResultComplete, add)
 }
 
 // flat gives a task of the handshake era in the form of the extension, as a
@@ -136,7 +136,7 @@ func flat(task json.RawMessage, status, kind string, add []rawjson.Member) (json
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: "a task is no object"}
 	}
-	o.Add(memberResultType, rawjson.Quote(nil, kind))
+	o.Add(MemberResultType, rawjson.Quote(nil, kind))
 	if e := o.Get("ttl"); e != nil {
 		o.Rename(e, "ttlMs")
 	} else {
@@ -301,22 +301,22 @@ func (h *heldTask) questions(ctx context.Context) json.RawMessage {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	o := object{}
+	var o rawjson.Builder
 	for _, key := range slices.Sorted(maps.Keys(h.pending)) {
-		o.add(key, h.pending[key].embedded)
+		o.Add(key, h.pending[key].embedded)
 	}
-	return o.close()
+	return o.Object()
 }
 
 // heldUpdate takes answers. Those that nothing waits for are ignored.
 func (l *legacyTransport) heldUpdate(id string, params json.RawMessage) error {
-	at, err := rawjson.Field(params, memberAnswers)
-	if err != nil || !isObject(at.Of(params)) {
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params." + memberAnswers + " is missing or no object"}
+	at, err := rawjson.Field(params, MemberInputResponses)
+	if err != nil || !rawjson.IsObject(at.Of(params)) {
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params." + MemberInputResponses + " is missing or no object"}
 	}
 	entries, err := rawjson.Entries(at.Of(params))
 	if err != nil {
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: memberAnswers + ": " + err.Error()}
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: MemberInputResponses + ": " + err.Error()}
 	}
 	h := l.tasks.held.get(id)
 	if h == nil {
@@ -345,8 +345,8 @@ func taken(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *steady
 		return nil, err
 	}
 	var add []rawjson.Member
-	if at, err := rawjson.Field(raw, "_meta"); err == nil && isObject(at.Of(raw)) {
+	if at, err := rawjson.Field(raw, "_meta"); err == nil && rawjson.IsObject(at.Of(raw)) {
 		add = append(add, rawjson.Member{Name: "_meta", Value: at.Of(raw)})
 	}
-	return flat(task, state.Status, resultTask, add)
+	return flat(task, state.Status, ResultTask, add)
 }

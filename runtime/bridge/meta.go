@@ -9,16 +9,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// Members of a request's _meta that the protocol owns (2026-07-28, Overview,
-// General fields).
-const (
-	metaPrefix       = "io.modelcontextprotocol/"
-	metaVersion      = metaPrefix + "protocolVersion"
-	metaClient       = metaPrefix + "clientInfo"
-	metaCapabilities = metaPrefix + "clientCapabilities"
-	metaLevel        = metaPrefix + "logLevel"
-)
-
 // claim gives params with the members of _meta that make a request
 // self-contained. Claims that a caller has put there are replaced, however
 // often they stand: servers disagree about which of two wins. A log level is
@@ -36,9 +26,9 @@ func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error
 	if raw := at.Of(params); raw != nil && string(raw) != "null" {
 		own := false // has a log level
 		inner, err = rawjson.Without(raw, func(name string) bool {
-			own = own || name == metaLevel
+			own = own || name == MetaLogLevel
 			switch name {
-			case metaVersion, metaClient, metaCapabilities:
+			case MetaVersion, MetaClient, MetaCapabilities:
 				return true
 			}
 			return false
@@ -51,7 +41,7 @@ func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error
 		}
 	}
 	if level != nil {
-		members = append(slices.Clip(members), rawjson.Member{Name: metaLevel, Value: level})
+		members = append(slices.Clip(members), rawjson.Member{Name: MetaLogLevel, Value: level})
 	}
 	if inner, err = rawjson.Set(inner, members); err != nil {
 		return nil, err
@@ -60,7 +50,7 @@ func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error
 }
 
 // OfProtocol tells whether a member of a request's _meta is the protocol's own.
-func OfProtocol(name string) bool { return strings.HasPrefix(name, metaPrefix) }
+func OfProtocol(name string) bool { return strings.HasPrefix(name, MetaPrefix) }
 
 // unclaim gives params without the members of _meta that the protocol owns:
 // before 2026-07-28 they mean nothing, and a server of both eras would take the
@@ -68,7 +58,7 @@ func OfProtocol(name string) bool { return strings.HasPrefix(name, metaPrefix) }
 // the server's to refuse them.
 func unclaim(params json.RawMessage) json.RawMessage {
 	// A name can hide behind escapes, so only their absence proves anything.
-	if (!bytes.Contains(params, []byte(`"_meta"`)) || !bytes.Contains(params, []byte(metaPrefix))) && bytes.IndexByte(params, '\\') < 0 {
+	if (!bytes.Contains(params, []byte(`"_meta"`)) || !bytes.Contains(params, []byte(MetaPrefix))) && bytes.IndexByte(params, '\\') < 0 {
 		return params
 	}
 	at, err := rawjson.Field(params, "_meta")

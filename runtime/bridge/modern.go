@@ -90,9 +90,9 @@ func (o *Options) requestMeta() []rawjson.Member {
 		panic("bridge: client info has no JSON form: " + err.Error())
 	}
 	return []rawjson.Member{
-		{Name: metaVersion, Value: json.RawMessage(`"` + Modern + `"`)},
-		{Name: metaClient, Value: info},
-		{Name: metaCapabilities, Value: o.Capabilities},
+		{Name: MetaVersion, Value: json.RawMessage(`"` + Modern + `"`)},
+		{Name: MetaClient, Value: info},
+		{Name: MetaCapabilities, Value: o.Capabilities},
 	}
 }
 
@@ -165,9 +165,9 @@ func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (in
 	switch in.kind {
 	case "", "complete":
 		return in, false, nil
-	case inputRequired:
+	case ResultInputRequired:
 		return in, true, nil
-	case resultTask:
+	case ResultTask:
 		if req.Method == "tools/call" && !req.Tasks {
 			return in, false, nil // it is waited for
 		}

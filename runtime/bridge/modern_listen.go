@@ -39,7 +39,7 @@ const (
 	methodAcknowledged = "notifications/subscriptions/acknowledged"
 	methodUpdated      = "notifications/resources/updated"
 	methodCancelled    = "notifications/cancelled"
-	metaSubscription   = metaPrefix + "subscriptionId"
+	metaSubscription   = MetaPrefix + "subscriptionId"
 )
 
 // listening is what a connection wants to hear of, and the streams on which it

@@ -92,7 +92,7 @@ func (m *modernTransport) declaring(ctx context.Context, req *runtime.Request) (
 // absorb waits for the task that a result is, and gives the result of that; any
 // other result it gives back.
 func (m *modernTransport) absorb(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error) {
-	if in, err := readInterim(raw); err != nil || in.kind != resultTask {
+	if in, err := readInterim(raw); err != nil || in.kind != ResultTask {
 		return raw, nil //nolint:nilerr // no object: whoever wants one will complain
 	}
 	state, err := readTask(raw)
@@ -120,16 +120,16 @@ func (m *modernTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 	for {
 		switch a.state.Status {
 		case taskCompleted:
-			if !isObject(a.state.Result) {
+			if !rawjson.IsObject(a.state.Result) {
 				return nil, &runtime.ProtocolError{Reason: "a completed task has no result"}
 			}
 			return a.state.Result, nil
 		case taskFailed:
-			if !isObject(a.state.Error) {
+			if !rawjson.IsObject(a.state.Error) {
 				return nil, &runtime.ProtocolError{Reason: "a failed task has no error"}
 			}
 			return nil, runtime.ParseError(a.state.Error)
-		case inputRequired:
+		case ResultInputRequired:
 			if err := m.answer(ctx, a, asked); err != nil {
 				return nil, err
 			}
@@ -147,7 +147,7 @@ func (m *modernTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 // answer puts the questions of a task that are new to the caller, and gives the
 // server the answers.
 func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[string]bool) error {
-	if !isObject(a.state.Questions) {
+	if !rawjson.IsObject(a.state.Questions) {
 		return nil
 	}
 	open, err := rawjson.Without(a.state.Questions, func(key string) bool { return asked[key] })
@@ -171,6 +171,6 @@ func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[stri
 		}
 		return err
 	}
-	_, err = m.send(ctx, a.about("tasks/update", rawjson.Member{Name: memberAnswers, Value: answers}))
+	_, err = m.send(ctx, a.about("tasks/update", rawjson.Member{Name: MemberInputResponses, Value: answers}))
 	return err
 }

@@ -41,7 +41,7 @@ const (
 )
 
 // metaTask names the task that a message of the handshake era belongs to.
-const metaTask = metaPrefix + "related-task"
+const metaTask = MetaPrefix + "related-task"
 
 // TaskError is a task that has ended without a result or an error of its own,
 // or that has been lost.
@@ -167,12 +167,12 @@ func (a *awaited) tell(ctx context.Context) {
 
 // about gives a request that concerns the task.
 func (a *awaited) about(method string, members ...rawjson.Member) *runtime.Request {
-	o := object{}
-	o.add("taskId", rawjson.Quote(nil, a.state.ID))
+	var o rawjson.Builder
+	o.Add("taskId", rawjson.Quote(nil, a.state.ID))
 	for _, m := range members {
-		o.add(m.Name, m.Value)
+		o.Add(m.Name, m.Value)
 	}
-	return &runtime.Request{Method: method, Params: o.close(), Version: a.req.Version, Capabilities: a.req.Capabilities}
+	return &runtime.Request{Method: method, Params: o.Object(), Version: a.req.Version, Capabilities: a.req.Capabilities}
 }
 
 // detached runs what must outlive its caller, until it is done or its owner is
@@ -238,7 +238,7 @@ func DeclaresTasks(capabilities json.RawMessage) bool { return declares(capabili
 // TasksRequired is the error for a client that asks for what needs the tasks
 // extension and does not declare it (SEP-2663).
 func TasksRequired() *runtime.Error {
-	return MissingCapability(object{}.with("extensions", object{}.with(ExtensionTasks, json.RawMessage(`{}`))))
+	return MissingCapability(rawjson.Wrap("extensions", rawjson.Wrap(ExtensionTasks, json.RawMessage(`{}`))))
 }
 
 // OffersTasks tells whether a server's capabilities are of one whose tools can

@@ -2,7 +2,6 @@ package bridge
 
 import (
 	"slices"
-	"strings"
 )
 
 // Modern is the revision of the stateless era that mcpctl speaks.
@@ -38,5 +37,3 @@ func mutual(theirs []string) string {
 func modernOnly(theirs []string) bool {
 	return slices.ContainsFunc(theirs, IsModern) && !slices.Contains(theirs, Modern) && mutual(theirs) == ""
 }
-
-func join(versions []string) string { return strings.Join(versions, ", ") }

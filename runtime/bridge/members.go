@@ -1,0 +1,31 @@
+package bridge
+
+// Members of _meta that the protocol owns (2026-07-28, Overview, General
+// fields), and one of ours.
+const (
+	MetaPrefix       = "io.modelcontextprotocol/"
+	MetaVersion      = MetaPrefix + "protocolVersion"
+	MetaClient       = MetaPrefix + "clientInfo"
+	MetaCapabilities = MetaPrefix + "clientCapabilities"
+	MetaLogLevel     = MetaPrefix + "logLevel"
+	// MetaServer names the server that has answered. Behind a proxy that is the
+	// proxy; MetaBackend then names the server behind it.
+	MetaServer  = MetaPrefix + "serverInfo"
+	MetaBackend = "dev.mcpctl/backendServerInfo"
+)
+
+// Members of results that ask for input, and of the requests that answer them
+// (2026-07-28, Multi round-trip requests).
+const (
+	MemberResultType     = "resultType"
+	MemberInputRequests  = "inputRequests"
+	MemberInputResponses = "inputResponses"
+	MemberRequestState   = "requestState"
+)
+
+// Values of resultType.
+const (
+	ResultComplete      = "complete"
+	ResultInputRequired = "input_required"
+	ResultTask          = "task" // of the tasks extension
+)
