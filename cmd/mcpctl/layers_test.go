@@ -40,6 +40,9 @@ func layerTable() []rule {
 		// What keeps secrets out of print: everything may use it, it uses nothing.
 		{pkg: "runtime/secret", layer: 0, own: none},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
+		// What the protocol says, and sealed text: bridge and proxy share them.
+		{pkg: "runtime/revision", layer: 1, own: []string{"runtime", "runtime/internal/..."}},
+		{pkg: "runtime/seal", layer: 1, own: []string{"runtime/internal/..."}},
 
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp", "github.com/zalando/go-keyring"}},
@@ -62,8 +65,9 @@ func layerTable() []rule {
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		// A module of its own: it alone needs the SDK.
 		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
+		{pkg: "runtime/proxy/internal/parking", layer: 3, own: []string{"runtime", "runtime/seal", "runtime/internal/..."}},
 		{pkg: "runtime/proxy/...", layer: 3, own: []string{
-			"runtime", "runtime/access", "runtime/bridge", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
+			"runtime", "runtime/access", "runtime/bridge", "runtime/revision", "runtime/seal", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
 		}, third: []string{"golang.org/x/sync", "golang.org/x/time"}},
 		{pkg: "scaffold", layer: 3},
 		{pkg: "scaffold/gogen/...", layer: 3, third: []string{

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Options say how to connect.
@@ -144,12 +145,12 @@ func (o *Options) offer() string {
 	if o.Version != "" {
 		return o.Version
 	}
-	return Latest
+	return revision.Latest
 }
 
 func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected, error) {
 	switch {
-	case o.Version != "" && IsModern(o.Version):
+	case o.Version != "" && revision.IsModern(o.Version):
 		a := o.discover(ctx, t)
 		if a.err == nil && !slices.Contains(a.versions, o.Version) {
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, join(a.versions))}
@@ -163,7 +164,7 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 	}
 	switch v := o.verdict(); {
 	case v.Mortal, v.Era == eraLegacy:
-		c, err := o.initialize(ctx, t, Latest)
+		c, err := o.initialize(ctx, t, revision.Latest)
 		gone := errors.Is(err, runtime.ErrClosed)
 		if err == nil || ctx.Err() != nil || !gone && !answered(err) {
 			return c, err
@@ -240,7 +241,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 	defer stopShaking()
 	shaken := make(chan outcome, 1)
 	go func() {
-		c, err := o.initialize(shaking, t, Latest)
+		c, err := o.initialize(shaking, t, revision.Latest)
 		shaken <- outcome{c, err}
 	}()
 	var failed error
@@ -250,7 +251,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 		case a := <-answers:
 			answered = true
 			died = errors.Is(a.err, runtime.ErrClosed)
-			if a.err == nil && slices.Contains(a.versions, Modern) && !(o.Legacy && mutual(a.versions) != "") {
+			if a.err == nil && slices.Contains(a.versions, revision.Modern) && !(o.Legacy && revision.Mutual(a.versions) != "") {
 				stopShaking()
 				if failed == nil {
 					<-shaken
@@ -309,12 +310,12 @@ func (o *Options) wait(ctx context.Context, t runtime.Transport, answers <-chan 
 func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered) (*Connected, error) {
 	var rpc *runtime.Error
 	switch status := statusOf(a.err); {
-	case a.err == nil && slices.Contains(a.versions, Modern):
-		if o.Legacy && mutual(a.versions) != "" {
+	case a.err == nil && slices.Contains(a.versions, revision.Modern):
+		if o.Legacy && revision.Mutual(a.versions) != "" {
 			return o.handshake(ctx, t, a.versions)
 		}
 		return o.modern(t, a), nil
-	case a.err == nil && modernOnly(a.versions):
+	case a.err == nil && revision.ModernOnly(a.versions):
 		return nil, noMutual(a.versions)
 	case a.err == nil:
 		return o.settle(ctx, t, newest(a.versions))
@@ -326,7 +327,7 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 		return nil, a.err
 	case errors.As(a.err, &rpc) && unsupported(rpc):
 		supported := supportedVersions(rpc)
-		if modernOnly(supported) {
+		if revision.ModernOnly(supported) {
 			return nil, noMutual(supported)
 		}
 		return o.settle(ctx, t, newest(supported))
@@ -335,7 +336,7 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 	case rpc == nil && status == 0 && notProtocol(a.err):
 		return nil, a.err
 	}
-	return o.settle(ctx, t, Latest)
+	return o.settle(ctx, t, revision.Latest)
 }
 
 // settle shakes hands with a server that is legacy.
@@ -376,14 +377,14 @@ func notProtocol(err error) bool {
 }
 
 func newest(supported []string) string {
-	if v := mutual(supported); v != "" {
+	if v := revision.Mutual(supported); v != "" {
 		return v
 	}
-	return Latest
+	return revision.Latest
 }
 
 func noMutual(theirs []string) error {
-	return &runtime.ProtocolError{Reason: fmt.Sprintf("no protocol revision in common: the server speaks %s, mcpctl %s", join(theirs), join(Versions()))}
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("no protocol revision in common: the server speaks %s, mcpctl %s", join(theirs), join(revision.Versions()))}
 }
 
 // respawn starts the server again after the probe has ended it: older servers
@@ -395,7 +396,7 @@ func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause err
 	if err != nil {
 		return nil, err
 	}
-	c, err := o.afresh(ctx, t, Latest)
+	c, err := o.afresh(ctx, t, revision.Latest)
 	if err == nil {
 		o.found(eraLegacy, true)
 	}

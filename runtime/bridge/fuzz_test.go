@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // members decodes an object; false for anything else, and for one that has a
@@ -47,13 +48,13 @@ func FuzzMeta(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	own := []rawjson.Member{{Name: MetaVersion, Value: []byte(`"2026-07-28"`)}, {Name: MetaClient, Value: []byte(`{}`)}, {Name: MetaCapabilities, Value: []byte(`{"roots":{}}`)}}
+	own := []rawjson.Member{{Name: revision.MetaVersion, Value: []byte(`"2026-07-28"`)}, {Name: revision.MetaClient, Value: []byte(`{}`)}, {Name: revision.MetaCapabilities, Value: []byte(`{"roots":{}}`)}}
 	f.Fuzz(func(t *testing.T, params []byte) {
 		before, ok := members(params)
 		if !ok || rawjson.Valid(params) != nil {
 			return
 		}
-		out, err := claim(params, own, []byte(`"info"`))
+		out, err := revision.AddMeta(params, own, []byte(`"info"`))
 		if err != nil {
 			return // _meta is no object
 		}
@@ -85,16 +86,16 @@ func FuzzMeta(f *testing.F) {
 		if !same(before, after, "_meta") {
 			t.Errorf("%s became %s", params, out)
 		}
-		bare, ok := members(unclaim(out))
+		bare, ok := members(revision.RemoveMeta(out))
 		if !ok {
-			t.Fatalf("%s became %s", out, unclaim(out))
+			t.Fatalf("%s became %s", out, revision.RemoveMeta(out))
 		}
 		left, err := rawjson.Entries(bare["_meta"])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range left {
-			if strings.HasPrefix(e.Name, MetaPrefix) {
+			if strings.HasPrefix(e.Name, revision.MetaPrefix) {
 				t.Errorf("%s: %s is left for a server of the handshake era", params, e.Name)
 			}
 		}
@@ -125,10 +126,10 @@ func FuzzAgain(f *testing.F) {
 		if !unique {
 			return
 		}
-		if !ok || string(after[MemberInputResponses]) != string(answers) || string(after[MemberRequestState]) != string(given) {
+		if !ok || string(after[revision.MemberInputResponses]) != string(answers) || string(after[revision.MemberRequestState]) != string(given) {
 			t.Fatalf("%s became %s", params, out)
 		}
-		if !same(before, after, MemberInputResponses, MemberRequestState) {
+		if !same(before, after, revision.MemberInputResponses, revision.MemberRequestState) {
 			t.Errorf("%s became %s", params, out)
 		}
 	})
@@ -166,29 +167,10 @@ func FuzzTools(f *testing.F) {
 		for _, at := range spans {
 			tool := at.Of(list.Of(out))
 			if _, schema, ok := toolSchema(tool); ok {
-				if _, err := ToolMirrors(schema.Of(tool)); err != nil {
+				if _, err := revision.ToolMirrors(schema.Of(tool)); err != nil {
 					t.Errorf("%s is left in %s: %v", tool, result, err)
 				}
 			}
 		}
-	})
-}
-
-// FuzzHeader: what is written as a header comes back, and is fit for one.
-func FuzzHeader(f *testing.F) {
-	for _, seed := range []string{"", "a", " a", "é", "=?base64?YQ==?=", "=?base64?", "a\r\nb: c", "\x7f"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		value := EncodeHeader(text)
-		for i := range len(value) {
-			if value[i] < ' ' || value[i] > '~' {
-				t.Fatalf("%q is written as %q", text, value)
-			}
-		}
-		if got, err := DecodeHeader(value); err != nil || got != text || value != strings.TrimSpace(value) {
-			t.Errorf("%q is written as %q, and read as %q %v", text, value, got, err)
-		}
-		_, _ = DecodeHeader(text)
 	})
 }

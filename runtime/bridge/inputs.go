@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -56,7 +57,7 @@ type interim struct {
 
 func readInterim(raw json.RawMessage) (interim, error) {
 	var at [3]rawjson.Span
-	if err := rawjson.Fields(raw, at[:], MemberResultType, MemberInputRequests, MemberRequestState); err != nil {
+	if err := rawjson.Fields(raw, at[:], revision.MemberResultType, revision.MemberInputRequests, revision.MemberRequestState); err != nil {
 		return interim{}, err
 	}
 	r := interim{questions: given(raw, at[1]), state: given(raw, at[2])}
@@ -161,17 +162,17 @@ func again(params, answers, state json.RawMessage) (json.RawMessage, error) {
 		params = json.RawMessage("{}")
 	}
 	out, err := rawjson.Without(params, func(name string) bool {
-		return name == MemberInputResponses || name == MemberRequestState
+		return name == revision.MemberInputResponses || name == revision.MemberRequestState
 	})
 	if err != nil {
 		return nil, err
 	}
 	var add []rawjson.Member
 	if answers != nil {
-		add = append(add, rawjson.Member{Name: MemberInputResponses, Value: answers})
+		add = append(add, rawjson.Member{Name: revision.MemberInputResponses, Value: answers})
 	}
 	if state != nil {
-		add = append(add, rawjson.Member{Name: MemberRequestState, Value: state})
+		add = append(add, rawjson.Member{Name: revision.MemberRequestState, Value: state})
 	}
 	return rawjson.Set(out, add)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // handshake is what an initialize exchange settled.
@@ -28,7 +29,7 @@ func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer str
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		// Some servers refuse a revision with an error that lists theirs
 		// instead of answering with one.
-		if v := mutual(supportedVersions(rpc)); v != "" && v != offer && o.Version == "" {
+		if v := revision.Mutual(supportedVersions(rpc)); v != "" && v != offer && o.Version == "" {
 			h, err = o.shake(ctx, t, v)
 		}
 	}
@@ -59,7 +60,7 @@ func (o *Options) shake(ctx context.Context, t runtime.Transport, offer string) 
 	if err := json.Unmarshal(raw, &h); err != nil || h.ProtocolVersion == "" {
 		return nil, &runtime.ProtocolError{Reason: "the answer to initialize is none", Sample: string(raw[:min(len(raw), 120)])}
 	}
-	if !slices.Contains(LegacyVersions(), h.ProtocolVersion) {
+	if !slices.Contains(revision.LegacyVersions(), h.ProtocolVersion) {
 		return nil, noMutual([]string{h.ProtocolVersion})
 	}
 	if o.Version != "" && h.ProtocolVersion != o.Version {
@@ -145,11 +146,11 @@ func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, fi
 // do: SDKs of both eras let such results of a tool through to older clients,
 // without the type that the older revision does not know.
 func legacyInterim(raw json.RawMessage) (interim, bool, error) {
-	if !bytes.Contains(raw, []byte(`"`+MemberInputRequests+`"`)) && !bytes.Contains(raw, []byte(`"`+MemberRequestState+`"`)) {
+	if !bytes.Contains(raw, []byte(`"`+revision.MemberInputRequests+`"`)) && !bytes.Contains(raw, []byte(`"`+revision.MemberRequestState+`"`)) {
 		return interim{}, false, nil // most results: not worth a look
 	}
 	in, err := readInterim(raw)
-	if err != nil || in.kind != "" && in.kind != ResultInputRequired {
+	if err != nil || in.kind != "" && in.kind != revision.ResultInputRequired {
 		return in, false, nil //nolint:nilerr // no object: whoever wants one will complain
 	}
 	return in, in.kind != "" || rawjson.IsObject(in.questions) || rawjson.IsString(in.state), nil
@@ -161,7 +162,7 @@ func typed(raw json.RawMessage) (json.RawMessage, error) {
 	if err != nil || !asks || in.kind != "" {
 		return raw, err
 	}
-	return rawjson.Set(raw, []rawjson.Member{{Name: MemberResultType, Value: []byte(`"` + ResultInputRequired + `"`)}})
+	return rawjson.Set(raw, []rawjson.Member{{Name: revision.MemberResultType, Value: []byte(`"` + revision.ResultInputRequired + `"`)}})
 }
 
 // send sends one request, in a new session where the server has forgotten
@@ -170,7 +171,7 @@ func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.
 	var raw json.RawMessage
 	err := l.inSession(ctx, func() (err error) {
 		r := *req
-		r.Version, r.Params = l.version, unclaim(req.Params)
+		r.Version, r.Params = l.version, revision.RemoveMeta(req.Params)
 		start := time.Now()
 		if a := answeredAhead(ctx); a != nil {
 			raw, err = a.result, a.err
@@ -186,7 +187,7 @@ func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.
 // Notify implements [runtime.Transport].
 func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) error {
 	r := *req
-	r.Version, r.Params = l.version, unclaim(req.Params)
+	r.Version, r.Params = l.version, revision.RemoveMeta(req.Params)
 	return l.inSession(ctx, func() error { return l.Transport.Notify(ctx, &r) })
 }
 

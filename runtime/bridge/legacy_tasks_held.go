@@ -13,6 +13,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 	// of further ones the questions stay with the server.
 	maxHeld = 256
 	// heldIdle is how long questions wait for a client that does not poll.
-	heldIdle = StateTTL
+	heldIdle = seal.StateTTL
 	// heldFirst is how long a poll waits for the first question of a task that
 	// wants to ask, heldMore for those that come with it.
 	heldFirst = 500 * time.Millisecond
@@ -118,15 +120,15 @@ func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMess
 		default:
 			return nil, err
 		}
-	case ResultInputRequired:
+	case revision.ResultInputRequired:
 		questions := l.held(a).questions(ctx)
 		if questions == nil {
 			status = taskWorking // they are answered, the server is about to go on
 			break
 		}
-		add = append(add, rawjson.Member{Name: MemberInputRequests, Value: questions})
+		add = append(add, rawjson.Member{Name: revision.MemberInputRequests, Value: questions})
 	}
-	return flat(raw, status, ResultComplete, add)
+	return flat(raw, status, revision.ResultComplete, add)
 }
 
 // flat gives a task of the handshake era in the form of the extension, as a
@@ -136,7 +138,7 @@ func flat(task json.RawMessage, status, kind string, add []rawjson.Member) (json
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: "a task is no object"}
 	}
-	o.Add(MemberResultType, rawjson.Quote(nil, kind))
+	o.Add(revision.MemberResultType, rawjson.Quote(nil, kind))
 	if e := o.Get("ttl"); e != nil {
 		o.Rename(e, "ttlMs")
 	} else {
@@ -251,7 +253,7 @@ func (h *heldTask) Request(ctx context.Context, call *runtime.Request, method st
 	if method == "ping" {
 		return runtime.NopHandler{}.Request(ctx, call, method, params)
 	}
-	q := &Question{From: h.version, To: Modern, Method: method, Capabilities: h.capabilities}
+	q := &revision.Question{From: h.version, To: revision.Modern, Method: method, Capabilities: h.capabilities}
 	out, err := q.Params(params)
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client does not support " + method}
@@ -310,13 +312,13 @@ func (h *heldTask) questions(ctx context.Context) json.RawMessage {
 
 // heldUpdate takes answers. Those that nothing waits for are ignored.
 func (l *legacyTransport) heldUpdate(id string, params json.RawMessage) error {
-	at, err := rawjson.Field(params, MemberInputResponses)
+	at, err := rawjson.Field(params, revision.MemberInputResponses)
 	if err != nil || !rawjson.IsObject(at.Of(params)) {
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params." + MemberInputResponses + " is missing or no object"}
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params." + revision.MemberInputResponses + " is missing or no object"}
 	}
 	entries, err := rawjson.Entries(at.Of(params))
 	if err != nil {
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: MemberInputResponses + ": " + err.Error()}
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: revision.MemberInputResponses + ": " + err.Error()}
 	}
 	h := l.tasks.held.get(id)
 	if h == nil {
@@ -348,5 +350,5 @@ func taken(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *steady
 	if at, err := rawjson.Field(raw, "_meta"); err == nil && rawjson.IsObject(at.Of(raw)) {
 		add = append(add, rawjson.Member{Name: "_meta", Value: at.Of(raw)})
 	}
-	return flat(task, state.Status, ResultTask, add)
+	return flat(task, state.Status, revision.ResultTask, add)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // probeID is the id of server/discover while the era is unknown: no other
@@ -37,7 +38,7 @@ func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered 
 		// A server that refuses the very revision it lists is modern; it is
 		// asked once more (2026-07-28, Versioning: retry with a revision that
 		// the error lists).
-		if listed = supportedVersions(rpc); slices.Contains(listed, Modern) {
+		if listed = supportedVersions(rpc); slices.Contains(listed, revision.Modern) {
 			raw, err = m.send(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeAgainID)})
 		}
 	}
@@ -77,7 +78,7 @@ func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	return &Connected{
 		Transport: &modernTransport{Transport: t, o: o, meta: o.requestMeta(), capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
-			Version: Modern, Versions: a.versions, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
+			Version: revision.Modern, Versions: a.versions, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
 		},
 	}
 }
@@ -90,9 +91,9 @@ func (o *Options) requestMeta() []rawjson.Member {
 		panic("bridge: client info has no JSON form: " + err.Error())
 	}
 	return []rawjson.Member{
-		{Name: MetaVersion, Value: json.RawMessage(`"` + Modern + `"`)},
-		{Name: MetaClient, Value: info},
-		{Name: MetaCapabilities, Value: o.Capabilities},
+		{Name: revision.MetaVersion, Value: json.RawMessage(`"` + revision.Modern + `"`)},
+		{Name: revision.MetaClient, Value: info},
+		{Name: revision.MetaCapabilities, Value: o.Capabilities},
 	}
 }
 
@@ -165,9 +166,9 @@ func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (in
 	switch in.kind {
 	case "", "complete":
 		return in, false, nil
-	case ResultInputRequired:
+	case revision.ResultInputRequired:
 		return in, true, nil
-	case ResultTask:
+	case revision.ResultTask:
 		if req.Method == "tools/call" && !req.Tasks {
 			return in, false, nil // it is waited for
 		}
@@ -190,11 +191,11 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 	if p := m.level.Load(); p != nil && req.Method != "server/discover" && req.Method != methodListen {
 		level = *p
 	}
-	params, err := claim(req.Params, members, level)
+	params, err := revision.AddMeta(req.Params, members, level)
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
-	r.Params, r.Version = params, Modern
+	r.Params, r.Version = params, revision.Modern
 	raw, err := m.mirrored(ctx, &r)
 	if err == nil && r.Method == "tools/list" {
 		raw = m.tools.learn(req.Params, raw, m.o.HTTP, m.o.Logger)
@@ -232,6 +233,6 @@ func (m *modernTransport) Notify(ctx context.Context, req *runtime.Request) erro
 		}
 	}
 	r := *req
-	r.Version = Modern
+	r.Version = revision.Modern
 	return m.Transport.Notify(ctx, &r)
 }

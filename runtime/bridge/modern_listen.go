@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -39,7 +40,7 @@ const (
 	methodAcknowledged = "notifications/subscriptions/acknowledged"
 	methodUpdated      = "notifications/resources/updated"
 	methodCancelled    = "notifications/cancelled"
-	metaSubscription   = MetaPrefix + "subscriptionId"
+	metaSubscription   = revision.MetaPrefix + "subscriptionId"
 )
 
 // listening is what a connection wants to hear of, and the streams on which it

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // maxToolPages bounds the list that is asked for to learn what to mirror.
@@ -32,7 +33,7 @@ func (m *modernTransport) mirrored(ctx context.Context, r *runtime.Request) (jso
 			return raw, err
 		}
 		name, ok := mirroredName(r)
-		unsafe := ok && EncodeHeader(name) != name
+		unsafe := ok && revision.EncodeHeader(name) != name
 		if unsafe { // the other form, or back to this one where that is no better
 			m.bareNames.Store(!m.bareNames.Load())
 		}
@@ -100,7 +101,7 @@ func (m *modernTransport) mirror(r *runtime.Request) error {
 	}
 	h := map[string]string{}
 	for name, value := range r.Mirror {
-		if name = textproto.CanonicalMIMEHeaderKey(name); strings.HasPrefix(name, ParamPrefix) {
+		if name = textproto.CanonicalMIMEHeaderKey(name); strings.HasPrefix(name, revision.ParamPrefix) {
 			h[name] = value
 		}
 	}
@@ -110,7 +111,7 @@ func (m *modernTransport) mirror(r *runtime.Request) error {
 	if !ok {
 		return nil
 	}
-	h["Mcp-Name"] = EncodeHeader(name)
+	h["Mcp-Name"] = revision.EncodeHeader(name)
 	if m.bareNames.Load() {
 		h["Mcp-Name"] = name
 	}
@@ -136,7 +137,7 @@ func (m *modernTransport) mirror(r *runtime.Request) error {
 		}
 		delete(h, mirror.Header)
 		if ok {
-			h[mirror.Header] = EncodeHeader(value)
+			h[mirror.Header] = revision.EncodeHeader(value)
 		}
 	}
 	return nil

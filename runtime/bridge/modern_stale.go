@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // doubtPause is how long a server that was asked for its era because of an odd
@@ -41,14 +42,14 @@ func (m *modernTransport) doubted(ctx context.Context, r *runtime.Request, err e
 	switch {
 	case r.Method == "server/discover" || ctx.Err() != nil || !m.odd(r.Method, err):
 		return err
-	case errors.As(err, &rpc) && unsupported(rpc) && !slices.Contains(supportedVersions(rpc), Modern):
+	case errors.As(err, &rpc) && unsupported(rpc) && !slices.Contains(supportedVersions(rpc), revision.Modern):
 		return m.o.stale(err)
 	case !m.doubts.due():
 		return err
 	}
 	a := m.o.discover(ctx, m.Transport)
 	switch {
-	case a.err == nil && slices.Contains(a.versions, Modern),
+	case a.err == nil && slices.Contains(a.versions, revision.Modern),
 		a.err != nil && !answered(a.err), // nothing is learned from that
 		errors.As(a.err, &rpc) && (wantsCapability(rpc) || rpc.Code == runtime.CodeHeaderMismatch):
 		return err

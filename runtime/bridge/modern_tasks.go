@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // tasking is what a modern connection does for callers that know no tasks
@@ -45,7 +46,7 @@ func (t *tasking) remember(tool string) {
 
 // withTasks gives client capabilities that declare the tasks extension besides.
 func withTasks(capabilities json.RawMessage) (json.RawMessage, error) {
-	return rawjson.SetNested(capabilities, "extensions", []rawjson.Member{{Name: ExtensionTasks, Value: []byte(`{}`)}})
+	return rawjson.SetNested(capabilities, "extensions", []rawjson.Member{{Name: revision.ExtensionTasks, Value: []byte(`{}`)}})
 }
 
 // wantsTasks tells whether an error asks for nothing but the tasks extension.
@@ -61,7 +62,7 @@ func wantsTasks(err error) bool {
 		return false
 	}
 	var ext map[string]json.RawMessage
-	return json.Unmarshal(d.Required["extensions"], &ext) == nil && len(ext) == 1 && ext[ExtensionTasks] != nil
+	return json.Unmarshal(d.Required["extensions"], &ext) == nil && len(ext) == 1 && ext[revision.ExtensionTasks] != nil
 }
 
 // declaring sends a tools/call of a caller that knows no tasks. Where the server
@@ -92,7 +93,7 @@ func (m *modernTransport) declaring(ctx context.Context, req *runtime.Request) (
 // absorb waits for the task that a result is, and gives the result of that; any
 // other result it gives back.
 func (m *modernTransport) absorb(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error) {
-	if in, err := readInterim(raw); err != nil || in.kind != ResultTask {
+	if in, err := readInterim(raw); err != nil || in.kind != revision.ResultTask {
 		return raw, nil //nolint:nilerr // no object: whoever wants one will complain
 	}
 	state, err := readTask(raw)
@@ -129,7 +130,7 @@ func (m *modernTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 				return nil, &runtime.ProtocolError{Reason: "a failed task has no error"}
 			}
 			return nil, runtime.ParseError(a.state.Error)
-		case ResultInputRequired:
+		case revision.ResultInputRequired:
 			if err := m.answer(ctx, a, asked); err != nil {
 				return nil, err
 			}
@@ -171,6 +172,6 @@ func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[stri
 		}
 		return err
 	}
-	_, err = m.send(ctx, a.about("tasks/update", rawjson.Member{Name: MemberInputResponses, Value: answers}))
+	_, err = m.send(ctx, a.about("tasks/update", rawjson.Member{Name: revision.MemberInputResponses, Value: answers}))
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -41,7 +42,7 @@ const (
 )
 
 // metaTask names the task that a message of the handshake era belongs to.
-const metaTask = MetaPrefix + "related-task"
+const metaTask = revision.MetaPrefix + "related-task"
 
 // TaskError is a task that has ended without a result or an error of its own,
 // or that has been lost.
@@ -233,12 +234,14 @@ func (a *awaited) abandon(d *detached, send sender) {
 }
 
 // DeclaresTasks tells whether client capabilities name the tasks extension.
-func DeclaresTasks(capabilities json.RawMessage) bool { return declares(capabilities, ExtensionTasks) }
+func DeclaresTasks(capabilities json.RawMessage) bool {
+	return revision.HasExtension(capabilities, revision.ExtensionTasks)
+}
 
 // TasksRequired is the error for a client that asks for what needs the tasks
 // extension and does not declare it (SEP-2663).
 func TasksRequired() *runtime.Error {
-	return MissingCapability(rawjson.Wrap("extensions", rawjson.Wrap(ExtensionTasks, json.RawMessage(`{}`))))
+	return revision.MissingCapability(rawjson.Wrap("extensions", rawjson.Wrap(revision.ExtensionTasks, json.RawMessage(`{}`))))
 }
 
 // OffersTasks tells whether a server's capabilities are of one whose tools can
@@ -246,5 +249,5 @@ func TasksRequired() *runtime.Error {
 func OffersTasks(capabilities json.RawMessage) bool {
 	var t legacyTasking
 	t.settle(capabilities)
-	return t.calls || declares(capabilities, ExtensionTasks)
+	return t.calls || revision.HasExtension(capabilities, revision.ExtensionTasks)
 }

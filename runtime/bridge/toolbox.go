@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // toolbox is what a connection has learned of a server's tools from the lists
@@ -20,7 +21,7 @@ type toolbox struct {
 }
 
 type boxed struct {
-	mirrors []Mirror
+	mirrors []revision.Mirror
 	fault   error
 }
 
@@ -41,7 +42,7 @@ func (b *toolbox) of(name string) boxed {
 // lose the tool. Every other byte of the result stays.
 func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *slog.Logger) json.RawMessage {
 	stale := b.turn(params)
-	if !stale && !bytes.Contains(result, []byte(annotation)) && bytes.IndexByte(result, '\\') < 0 {
+	if !stale && !bytes.Contains(result, []byte(revision.HeaderAnnotation)) && bytes.IndexByte(result, '\\') < 0 {
 		return result
 	}
 	spans, err := rawjson.List(result, rawjson.Whole(result), "tools")
@@ -56,7 +57,7 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *sl
 		if !ok {
 			continue
 		}
-		found, err := ToolMirrors(schema.Of(tool))
+		found, err := revision.ToolMirrors(schema.Of(tool))
 		switch {
 		case err != nil && mirrors:
 			logger.Warn("tool left out: its schema breaks the rules of x-mcp-header", "tool", name, "err", err)
@@ -132,7 +133,7 @@ func unannotated(text []byte, schema bool) []rawjson.Edit {
 	}
 	edits := []rawjson.Edit{}
 	if schema {
-		edits = rawjson.Removals(rawjson.Members(entries), func(i int) bool { return entries[i].Name == annotation })
+		edits = rawjson.Removals(rawjson.Members(entries), func(i int) bool { return entries[i].Name == revision.HeaderAnnotation })
 	}
 	for _, e := range entries {
 		if !schema {
@@ -140,7 +141,7 @@ func unannotated(text []byte, schema bool) []rawjson.Edit {
 			continue
 		}
 		switch e.Name {
-		case "const", "default", "enum", "examples", "required", "type", annotation:
+		case "const", "default", "enum", "examples", "required", "type", revision.HeaderAnnotation:
 		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
 			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), false))...)
 		default:

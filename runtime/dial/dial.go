@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
@@ -150,7 +151,7 @@ const listenWait = 250 * time.Millisecond
 // handshake era may put its questions there, and some drop one that nobody
 // hears: so a client that can answer waits until the stream is open.
 func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
-	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != bridge.Modern
+	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != revision.Modern
 	l, ok := bare(c.Transport).(interface{ Listen(context.Context) })
 	if !ok || !d.o.Listen && !asks {
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -243,7 +244,7 @@ func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, met
 
 // Request implements [runtime.Handler].
 func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	if !bridge.IsQuestion(method) { // ping, and what no client is to see
+	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return h.NopHandler.Request(ctx, call, method, params)
 	}
 	return h.conn.question(ctx, method, params)

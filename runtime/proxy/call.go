@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // call is a tools/call on its way to a connected stdio backend. It owns no
@@ -156,19 +156,19 @@ func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 // converted gives the answer in the client's revision, with the URIs that
 // clients know. Where nothing is to be changed it allocates nothing.
 func (c *call) converted(a jsonrpc.Answer) answer {
-	to := bridge.Conversion{From: c.from, To: c.version, Method: "tools/call"}
+	to := revision.Conversion{From: c.from, To: c.version, Method: "tools/call"}
 	if a.Error != nil {
 		if bytes.Contains(a.Error, []byte("-32042")) {
 			c.backend.hold() // bridge.CodeURLElicitation: somebody is to open a page
 		}
-		if c.version == "" || c.version == bridge.Latest {
+		if c.version == "" || c.version == revision.Latest {
 			return answer{object: a.Error}
 		}
 		e := runtime.ParseError(a.Error)
 		if to.Error(e) == e {
 			return answer{object: a.Error}
 		}
-		return answer{result: inWords(c.backend.name, bridge.Sentence(e), e.Raw)}
+		return answer{result: inWords(c.backend.name, revision.Sentence(e), e.Raw)}
 	}
 	result := c.backend.p.exposedContent(c.backend, "tools/call", a.Result)
 	if !to.Needed() {

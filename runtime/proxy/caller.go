@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // caller is who a request comes from, and the way back to it while the request
@@ -36,4 +36,4 @@ type caller struct {
 }
 
 // modern tells whether the client's requests are self-contained.
-func (c *caller) modern() bool { return bridge.IsModern(c.version) }
+func (c *caller) modern() bool { return revision.IsModern(c.version) }

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // kind is one of the four lists of a server.
@@ -84,7 +85,7 @@ type item struct {
 	facts                  facts
 	// mirrors are those of a tool's schema, nil for other kinds; support tells how
 	// a tool of the handshake era is called as a task; see bridge.TaskSupport.
-	mirrors []bridge.Mirror
+	mirrors []revision.Mirror
 	support string
 }
 
@@ -125,7 +126,7 @@ func (it *item) find(b *backend) {
 	if it.support == "" {
 		it.facts &^= tasked
 	}
-	if bridge.WrapsOutput(it.raw) {
+	if revision.WrapsOutput(it.raw) {
 		it.facts |= wrapping
 	}
 	if bytes.Contains(it.raw, []byte(`"ui`)) {
@@ -164,7 +165,7 @@ func (p *Proxy) load(b *backend, client *runtime.Client) (*catalog, error) {
 	ctx, cancel := context.WithTimeout(b.life, listsTime)
 	defer cancel()
 	info := client.Info()
-	cat := &catalog{verified: time.Now(), capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: bridge.IsModern(info.Version)}
+	cat := &catalog{verified: time.Now(), capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: revision.IsModern(info.Version)}
 	var failure error
 	usable := false
 	for k := range kinds {
@@ -246,7 +247,7 @@ func (b *backend) listOnce(ctx context.Context, client *runtime.Client, l listin
 			return nil, freshness{}, &runtime.ProtocolError{Reason: l.method + ": " + err.Error()}
 		}
 		all = append(all, items...)
-		if bridge.IsModern(client.Info().Version) {
+		if revision.IsModern(client.Info().Version) {
 			parts[i] = hints(page, begun)
 		}
 	}
@@ -311,12 +312,12 @@ func parse(b *backend, page json.RawMessage, l listing) ([]item, error) {
 
 // toolMirrors gives the arguments that clients repeat as headers. A schema that
 // breaks the rules for them asks for none.
-func toolMirrors(b *backend, it item) []bridge.Mirror {
+func toolMirrors(b *backend, it item) []revision.Mirror {
 	at, err := rawjson.Field(it.raw, "inputSchema")
 	if err != nil || !at.Present() {
 		return nil
 	}
-	mirrors, err := bridge.ToolMirrors(at.Of(it.raw))
+	mirrors, err := revision.ToolMirrors(at.Of(it.raw))
 	if err != nil {
 		b.p.log.Warn("tool asks for headers in a way that is not allowed", "server", b.name, "tool", it.key, "err", err)
 	}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // conversion is the way of what a connection answers to the client that asked.
-func (p *Proxy) conversion(r *request, by *connection) bridge.Conversion {
-	c := bridge.Conversion{From: by.version, To: r.from.version, Method: r.method, Capabilities: r.from.capabilities}
+func (p *Proxy) conversion(r *request, by *connection) revision.Conversion {
+	c := revision.Conversion{From: by.version, To: r.from.version, Method: r.method, Capabilities: r.from.capabilities}
 	if r.from.modern() {
 		c.Server = p.info
 		if !by.modern() { // others say it themselves
@@ -68,10 +68,10 @@ func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 // convertedError gives a backend's error in the client's revision. What that
 // cannot express is, for tools/call, a result with isError in words.
 func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, error) {
-	if s.by == nil || e.Code == bridge.CodeURLElicitation && r.from.modern() {
+	if s.by == nil || e.Code == revision.CodeURLElicitation && r.from.modern() {
 		return s, e // a modern client is asked instead
 	}
-	if e.Code == bridge.CodeURLElicitation {
+	if e.Code == revision.CodeURLElicitation {
 		s.by.link.b.hold()
 	}
 	c := p.conversion(r, s.by)
@@ -79,9 +79,9 @@ func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, 
 	if to == e || r.method != "tools/call" || to.Code != runtime.CodeInternalError {
 		return s, to
 	}
-	s.result = inWords(s.by.link.b.name, bridge.Sentence(e), e.Raw)
+	s.result = inWords(s.by.link.b.name, revision.Sentence(e), e.Raw)
 	if r.from.modern() {
-		own := bridge.Conversion{From: bridge.Latest, To: r.from.version, Method: r.method, Server: p.info}
+		own := revision.Conversion{From: revision.Latest, To: r.from.version, Method: r.method, Server: p.info}
 		result, err := own.Result(s.result)
 		if err != nil {
 			return s, to

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // cursor is where the next page of a list begins. Clients get it sealed: it
@@ -24,7 +24,7 @@ const (
 	// one.
 	cursorPurpose = "cursor:"
 	// cursorTTL is how long a client may take from page to page.
-	cursorTTL = bridge.StateTTL
+	cursorTTL = seal.StateTTL
 	// defaultPage is how many items a page has at most.
 	defaultPage = 1000
 )

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 var tokens atomic.Uint64 //nolint:gochecknoglobals // mints tokens that are unique in the process
@@ -97,7 +97,7 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 	req.Inputs = e.from.modern()
 	req.Capabilities = json.RawMessage(`{}`)
 	if e.from.modern() || e.from.ask != nil {
-		req.Capabilities = bridge.Offer(e.from.capabilities, e.from.version, c.version)
+		req.Capabilities = revision.Offer(e.from.capabilities, e.from.version, c.version)
 	}
 	req.Capabilities = c.link.b.p.withRoots(req.Capabilities)
 	if e.from.modern() || e.from.peer == nil {
@@ -156,7 +156,7 @@ func (e *relay) Paused(retry time.Duration) {
 
 // Request implements [runtime.Handler].
 func (e *relay) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	if !bridge.IsQuestion(method) { // ping, and what no client is to see
+	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return e.NopHandler.Request(ctx, call, method, params)
 	}
 	if l := e.conn.link; l.owner == nil && !l.exclusive {

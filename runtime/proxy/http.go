@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/crew"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // HTTPOptions are settings of an HTTP front. The zero value serves loopback.
@@ -122,8 +122,8 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	version := r.Header.Get("Mcp-Protocol-Version")
 	switch {
-	case version == bridge.Modern: // "405 Method Not Allowed" for all but POST (2026-07-28, Streamable HTTP)
-		h.o.notAllowed(w, r, "POST", "the only method of "+bridge.Modern+" is POST")
+	case version == revision.Modern: // "405 Method Not Allowed" for all but POST (2026-07-28, Streamable HTTP)
+		h.o.notAllowed(w, r, "POST", "the only method of "+revision.Modern+" is POST")
 	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
 		h.o.notAllowed(w, r, "GET, POST, DELETE", "method not allowed")
 	case version != "" && !slices.Contains(versions(), version):
@@ -178,8 +178,8 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 	case modern && !batch:
 		h.modern(w, r, likes, body, &m)
 		return
-	case version == bridge.Modern: // a batch, or an answer
-		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+bridge.Modern)
+	case version == revision.Modern: // a batch, or an answer
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+revision.Modern)
 		return
 	}
 	if v, ok := rawjson.String(body, m.MetaVersion); ok {

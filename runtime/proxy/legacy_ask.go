@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // active are the calls that one client has in flight over a connection.
@@ -159,7 +159,7 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 	if several {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
 	}
-	if method == "roots/list" && (a.from.ask == nil || bridge.MissingFor(method, params, a.from.capabilities) != nil) {
+	if method == "roots/list" && (a.from.ask == nil || revision.MissingFor(method, params, a.from.capabilities) != nil) {
 		return b.outside(method) // it may have nothing to do with the calls
 	}
 	defer a.suspend(c)()
@@ -201,7 +201,7 @@ func (c *connection) askOwner(ctx context.Context, owner *peer, method string, p
 		return owner.ask(ctx, owner.push, method, params)
 	}}
 	from.version, from.capabilities = owner.settled()
-	if bridge.MissingFor(method, params, from.capabilities) != nil {
+	if revision.MissingFor(method, params, from.capabilities) != nil {
 		return c.link.b.outside(method)
 	}
 	return c.put(ctx, &from, func(error) {}, method, params)
@@ -214,7 +214,7 @@ func (c *connection) put(ctx context.Context, from *caller, refuse func(error), 
 	if from.ask == nil {
 		return nil, unanswerable(method)
 	}
-	q := bridge.Question{From: c.version, To: from.version, Method: method, Capabilities: from.capabilities}
+	q := revision.Question{From: c.version, To: from.version, Method: method, Capabilities: from.capabilities}
 	if b := c.link.b; len(b.p.all()) > 1 {
 		q.Name = b.name
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // initialize answers at once, whatever the state of the backends: what it
@@ -15,7 +15,7 @@ import (
 func (p *Proxy) initialize(r request) ([]byte, error) {
 	version, _ := greeting(r.line, r.msg)
 	offered := superset()
-	if version < bridge.Latest {
+	if version < revision.Latest {
 		offered.Extensions = nil // nobody has heard of them
 	}
 	return json.Marshal(struct {

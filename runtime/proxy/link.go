@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // link is one of a backend's connections, by its key: idle, connecting or
@@ -64,7 +65,7 @@ type connection struct {
 	// clients, nil for another. quick tells that calls of theirs can go over pipe
 	// past the transport. implementation is who the server says it is, nil for
 	// nobody.
-	upward         *bridge.Plain
+	upward         *revision.Plain
 	quick          bool
 	implementation json.RawMessage
 	// remote tells that the server is no process of ours: it may be replaced by
@@ -93,7 +94,7 @@ type connection struct {
 }
 
 // modern tells whether requests over the connection are self-contained.
-func (c *connection) modern() bool { return bridge.IsModern(c.version) }
+func (c *connection) modern() bool { return revision.IsModern(c.version) }
 
 // attempt is one connecting that any number of callers wait for.
 type attempt struct {
@@ -266,7 +267,7 @@ func (l *link) open() (*connection, *catalog, error) {
 		key.Legacy = true
 	}
 	c, err := l.dial(key)
-	if err == nil && key != l.key && slices.ContainsFunc(c.client.Info().Versions, bridge.IsModern) && sessionless(c.client.Transport()) {
+	if err == nil && key != l.key && slices.ContainsFunc(c.client.Info().Versions, revision.IsModern) && sessionless(c.client.Transport()) {
 		_ = c.client.Close() // its other era has more, see settled
 		key.Legacy = false
 		c, err = l.dial(key)
@@ -283,7 +284,7 @@ func (l *link) open() (*connection, *catalog, error) {
 	}
 	c.implementation = describe(client.Info().Implementation)
 	if !c.modern() {
-		c.upward, err = bridge.NewPlain(bridge.Conversion{From: c.version, To: bridge.Modern, Server: b.p.info, Backend: c.implementation})
+		c.upward, err = revision.NewPlain(revision.Conversion{From: c.version, To: revision.Modern, Server: b.p.info, Backend: c.implementation})
 		if err != nil {
 			return c, nil, err
 		}
@@ -309,7 +310,7 @@ func (l *link) open() (*connection, *catalog, error) {
 func (p *Proxy) declares() string {
 	if who := p.solo.Load(); who != nil {
 		if version, capabilities := who.settled(); version != "" {
-			return string(p.withRoots(bridge.Offer(capabilities, version, bridge.Latest)))
+			return string(p.withRoots(revision.Offer(capabilities, version, revision.Latest)))
 		}
 	}
 	return sharedOffer

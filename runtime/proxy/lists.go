@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // pages are the answers to list methods that a snapshot has given, so that each
@@ -146,9 +146,9 @@ func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
 // appendItems appends the items of a list from one to before another, with
 // commas between them. The revisions of the handshake era see the same.
 func (s *snapshot) appendItems(out []byte, p *Proxy, k kind, modern bool, from, to int) []byte {
-	c := bridge.Conversion{To: bridge.Latest, Method: k.listing().method}
+	c := revision.Conversion{To: revision.Latest, Method: k.listing().method}
 	if modern {
-		c.To = bridge.Modern
+		c.To = revision.Modern
 	}
 	parts := s.between(k, from, to)
 	size := 0

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // isModern tells whether a message is served by the rules of the stateless era.
@@ -22,16 +22,16 @@ func isModern(line []byte, m *rawjson.Message, header string, session bool) bool
 		return false // an answer: the stateless era has none
 	}
 	if !m.MetaVersion.Present() {
-		return header != "" && bridge.IsModern(header)
+		return header != "" && revision.IsModern(header)
 	}
 	if string(m.MetaVersion.Of(line)) == quotedModern {
 		return true
 	}
 	v, ok := rawjson.String(line, m.MetaVersion)
-	return !ok || !session || !slices.Contains(bridge.LegacyVersions(), v)
+	return !ok || !session || !slices.Contains(revision.LegacyVersions(), v)
 }
 
-const quotedModern = `"` + bridge.Modern + `"`
+const quotedModern = `"` + revision.Modern + `"`
 
 // refusal is why a modern message is not served, with the HTTP status for it.
 type refusal struct {
@@ -67,7 +67,7 @@ func admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 	switch {
 	case !claimed:
 		return method, missingMeta("protocolVersion")
-	case claim != bridge.Modern:
+	case claim != revision.Modern:
 		return method, unsupportedModern(claim)
 	case !isObject(m.MetaCapabilities.Of(line)):
 		return method, missingMeta("clientCapabilities")
@@ -95,7 +95,7 @@ func plainCall(line []byte, m *rawjson.Message, header http.Header) bool {
 	}
 	name := m.Name.Of(line)
 	version, method, names := header["Mcp-Protocol-Version"], header["Mcp-Method"], header["Mcp-Name"]
-	return len(version) == 1 && version[0] == bridge.Modern && len(method) == 1 && method[0] == "tools/call" &&
+	return len(version) == 1 && version[0] == revision.Modern && len(method) == 1 && method[0] == "tools/call" &&
 		len(name) > 1 && name[0] == '"' && bytes.IndexByte(name, '\\') < 0 && len(names) == 1 && names[0] == string(name[1:len(name)-1])
 }
 
@@ -114,12 +114,12 @@ func checkVersionHeader(lines []string, method, claim string, claimed bool) *ref
 	case len(lines) > 1:
 		return mismatch("MCP-Protocol-Version is there %d times", len(lines))
 	case !claimed && len(lines) == 1 && method == "initialize":
-		return mismatch("initialize belongs to revisions before %s, and MCP-Protocol-Version says %q", bridge.Modern, lines[0])
-	case !claimed && len(lines) == 1 && lines[0] != bridge.Modern:
+		return mismatch("initialize belongs to revisions before %s, and MCP-Protocol-Version says %q", revision.Modern, lines[0])
+	case !claimed && len(lines) == 1 && lines[0] != revision.Modern:
 		return unsupportedModern(lines[0])
 	case !claimed:
 		return missingMeta("protocolVersion")
-	case slices.Contains(bridge.LegacyVersions(), claim):
+	case slices.Contains(revision.LegacyVersions(), claim):
 		return unsupportedModern(claim)
 	case len(lines) == 0:
 		return mismatch("MCP-Protocol-Version is missing")
@@ -132,7 +132,7 @@ func checkVersionHeader(lines []string, method, claim string, claimed bool) *ref
 // unsupportedModern refuses a revision that is not served without a handshake
 // (2026-07-28, Versioning).
 func unsupportedModern(version string) *refusal {
-	data, err := json.Marshal(map[string]any{"supported": bridge.Versions(), "requested": version})
+	data, err := json.Marshal(map[string]any{"supported": revision.Versions(), "requested": version})
 	if err != nil {
 		panic("proxy: a list of strings has no JSON form: " + err.Error())
 	}
@@ -203,7 +203,7 @@ func mirrors(lines []string, name, want string) string {
 	if lines[0] == want {
 		return ""
 	}
-	got, err := bridge.DecodeHeader(lines[0])
+	got, err := revision.DecodeHeader(lines[0])
 	switch {
 	case err != nil:
 		return name + ": " + err.Error()

@@ -14,12 +14,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // direct is a tools/call of the stateless era on the quick path to a stdio server
 // of the handshake era. It has no goroutine and stands for its client while it
 // lasts. Where it turns out to need more than a plain result, it goes on as a
-// call that can wait for its client (see bridge.Parking) and that is where it
+// call that can wait for its client (see parking.Lot) and that is where it
 // was: the server has asked something, or has answered with an error or with
 // what is to be asked.
 //
@@ -37,7 +39,7 @@ type direct struct {
 	more    bool       // front.goOn was called
 	settled bool       // there is an outcome
 	outcome outcome
-	parked  *bridge.Parked
+	parked  *parking.Call
 	ready   chan struct{} // closed once parked is set, or over; nil: nobody waits
 	done    chan struct{} // closed once settled; nil: nobody waits
 }
@@ -83,7 +85,7 @@ func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header h
 	}
 	d.conn, d.route = conn, r
 	c, _ := calls.Get().(*call)
-	c.backend, c.to, c.from, c.version = r.b, d, conn.version, bridge.Modern
+	c.backend, c.to, c.from, c.version = r.b, d, conn.version, revision.Modern
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Query{
@@ -132,7 +134,7 @@ func (p *Proxy) declared(capabilities []byte) json.RawMessage {
 // withoutProtocol gives metadata without what the protocol owns, which means
 // nothing in the handshake era, and would pass for the other's.
 func withoutProtocol(meta []byte) []byte {
-	out, err := rawjson.Without(meta, bridge.OfProtocol)
+	out, err := rawjson.Without(meta, revision.OfProtocol)
 	if err != nil {
 		return []byte(`{}`) // impossible: it was read as an object
 	}
@@ -271,7 +273,7 @@ func (d *direct) ask(ctx context.Context, method string, params json.RawMessage)
 	d.mu.Lock()
 	if d.over && d.parked == nil {
 		d.mu.Unlock()
-		return nil, bridge.ErrLost
+		return nil, parking.ErrLost
 	}
 	if d.ready == nil {
 		d.ready = make(chan struct{})
@@ -291,7 +293,7 @@ func (d *direct) ask(ctx context.Context, method string, params json.RawMessage)
 	k := d.parked
 	d.mu.Unlock()
 	if k == nil {
-		return nil, bridge.ErrLost
+		return nil, parking.ErrLost
 	}
 	return k.Ask(ctx, method, params)
 }
@@ -331,7 +333,7 @@ func (d *direct) wait(ctx context.Context) outcome {
 
 // caller implements receiver.
 func (d *direct) caller() caller {
-	return caller{version: bridge.Modern, capabilities: d.capabilities, emit: d.emit, ask: d.ask}
+	return caller{version: revision.Modern, capabilities: d.capabilities, emit: d.emit, ask: d.ask}
 }
 
 // whose implements receiver: requests of the stateless era stand alone.
@@ -372,7 +374,7 @@ func (p *Proxy) park(d *direct, r request) *state {
 	}
 	target, _ := rawjson.String(r.line, r.msg.Name) // else it would not be direct
 	s := &state{Method: r.method, Target: target}
-	d.parked = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+	d.parked = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 		return p.converse(ctx, k, tools, r, s, d.first)
 	})
 	if d.ready != nil {

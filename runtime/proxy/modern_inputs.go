@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // interact serves a request that the backend may answer with questions
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
-// live in this request but beside it: see bridge.Parking.
+// live in this request but beside it: see parking.Lot.
 func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error) {
 	at, what := r.msg.Name, "name"
 	if k == resources {
@@ -50,13 +51,13 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 	if s == nil {
 		s = &state{Method: r.method, Target: target}
 	}
-	var call *bridge.Parked
+	var call *parking.Call
 	if s.Ticket != nil {
 		if call, err = p.comeBack(k, r, s, answers); err != nil {
 			return nil, err
 		}
 	} else {
-		call = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, call *bridge.Parked) (json.RawMessage, error) {
+		call = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
 			return p.converse(ctx, call, k, r, s, nil)
 		})
 	}
@@ -64,7 +65,7 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 }
 
 // awaitParked waits for a call that may ask: its result, or what asks the client.
-func (p *Proxy) awaitParked(ctx context.Context, call *bridge.Parked, r request, s *state) ([]byte, error) {
+func (p *Proxy) awaitParked(ctx context.Context, call *parking.Call, r request, s *state) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
@@ -126,10 +127,10 @@ func (e *relay) wantProgress(req *runtime.Request) error {
 }
 
 // comeBack takes up the call that waits for the answers of a retry.
-func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*bridge.Parked, error) {
+func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*parking.Call, error) {
 	call, err := p.parking.Resume(*s.Ticket, r.reports(), answers)
 	switch {
-	case errors.Is(err, bridge.ErrLost):
+	case errors.Is(err, parking.ErrLost):
 		return nil, p.lost(k, s.Target)
 	case err != nil:
 		return nil, invalid("params.requestState: %v", err)
@@ -141,7 +142,7 @@ func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.Ra
 // ask the client, what follows from its results. first makes the first of the
 // calls; nil: like the others.
 func (p *Proxy) converse(
-	ctx context.Context, call *bridge.Parked, k kind, r request, s *state, first func(context.Context, request) ([]byte, error),
+	ctx context.Context, call *parking.Call, k kind, r request, s *state, first func(context.Context, request) ([]byte, error),
 ) ([]byte, error) {
 	r.from.emit, r.from.ask = call.Emit, call.Ask
 	r.returns = len(r.from.capabilities) > len(`{}`)
@@ -215,7 +216,7 @@ func (p *Proxy) withRoots(capabilities json.RawMessage) json.RawMessage {
 // givesRoots tells whether a question is the configuration's to answer: the
 // client has not declared roots.
 func (p *Proxy) givesRoots(method string, from *caller) bool {
-	return method == methodRoots && len(p.o.Roots) > 0 && bridge.MissingFor(method, nil, from.capabilities) != nil
+	return method == methodRoots && len(p.o.Roots) > 0 && revision.MissingFor(method, nil, from.capabilities) != nil
 }
 
 // relayInputs gives a backend's questions as the client gets them: those that
@@ -277,10 +278,10 @@ func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 		return rawjson.Edit{}, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
 	}
 	method, _ := rawjson.String(entry, at[0])
-	if !bridge.IsQuestion(method) {
+	if !revision.IsQuestion(method) {
 		return rawjson.Edit{}, &runtime.ProtocolError{Reason: fmt.Sprintf("the server asks the client for %q, which servers must not", method)}
 	}
-	q := bridge.Question{From: bridge.Modern, To: bridge.Modern, Method: method, Capabilities: r.from.capabilities, Name: p.asker(r)}
+	q := revision.Question{From: revision.Modern, To: revision.Modern, Method: method, Capabilities: r.from.capabilities, Name: p.asker(r)}
 	params, err := q.Params(at[1].Of(entry))
 	if err != nil || !at[1].Present() {
 		return rawjson.Edit{}, err
@@ -321,7 +322,7 @@ func (p *Proxy) backendOf(r request) *backend {
 }
 
 // ask gives the result that asks for input.
-func (p *Proxy) ask(inputs []bridge.Input, r request, s *state) []byte {
+func (p *Proxy) ask(inputs []parking.Input, r request, s *state) []byte {
 	if b := p.backendOf(r); b != nil {
 		s.of(b)
 	}
@@ -330,7 +331,7 @@ func (p *Proxy) ask(inputs []bridge.Input, r request, s *state) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		q := bridge.Question{Method: in.Method}
+		q := revision.Question{Method: in.Method}
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
 	out = append(append(out, `},"requestState":`...), p.seal(s)...)
@@ -345,7 +346,7 @@ func (p *Proxy) ask(inputs []bridge.Input, r request, s *state) []byte {
 // URL mode). Nil for any other error.
 func pagesOf(err error) []json.RawMessage {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
-		return bridge.URLElicitations(rpc)
+		return revision.URLElicitations(rpc)
 	}
 	return nil
 }
@@ -356,14 +357,14 @@ func (p *Proxy) openPages(pages []json.RawMessage, r request, s *state) ([]byte,
 	if b := p.backendOf(r); b != nil {
 		b.hold()
 	}
-	var inputs []bridge.Input
+	var inputs []parking.Input
 	for i, page := range pages {
-		q := bridge.Question{From: bridge.Latest, To: bridge.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: p.asker(r)}
+		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: p.asker(r)}
 		params, err := q.Params(page)
 		if err != nil {
 			return nil, err
 		}
-		inputs = append(inputs, bridge.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
+		inputs = append(inputs, parking.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
 	}
 	return p.ask(inputs, r, &state{Method: s.Method, Target: s.Target, Again: true}), nil
 }

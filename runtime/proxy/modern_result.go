@@ -3,8 +3,8 @@ package proxy
 import (
 	"encoding/json"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const metaServerInfo = "io.modelcontextprotocol/serverInfo"
@@ -16,7 +16,7 @@ func (p *Proxy) complete2026(method string, result []byte) ([]byte, error) {
 	if at, err := rawjson.Field(result, "resultType"); err == nil && at.Present() {
 		return result, nil
 	}
-	c := bridge.Conversion{From: bridge.Latest, To: bridge.Modern, Method: method, Server: p.info}
+	c := revision.Conversion{From: revision.Latest, To: revision.Modern, Method: method, Server: p.info}
 	return c.Result(result)
 }
 
@@ -31,7 +31,7 @@ func (p *Proxy) discovery() []byte {
 		CacheScope        string                     `json:"cacheScope"`
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
-		"complete", bridge.Versions(),
+		"complete", revision.Versions(),
 		p.capabilities().withTasks(p),
 		p.instructions(), discoveryTTL, "private",
 		map[string]json.RawMessage{metaServerInfo: p.info},

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // modernCaller is who a self-contained request comes from: what it says of
 // itself holds for it alone. emit reaches the client while the request lasts.
 func modernCaller(r *request, emit func(method string, params []byte)) caller {
-	return caller{version: bridge.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), emit: emit}
+	return caller{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), emit: emit}
 }
 
 // serveModern answers a request that admit has let through, other than
@@ -61,7 +61,7 @@ func (p *Proxy) checkParams(ctx context.Context, r request) error {
 	if err != nil {
 		return err
 	}
-	if err := bridge.CheckMirrors(to.mirrors, r.msg.Arguments.Of(r.line), r.header); err != nil {
+	if err := revision.CheckMirrors(to.mirrors, r.msg.Arguments.Of(r.line), r.header); err != nil {
 		return &runtime.Error{Code: runtime.CodeHeaderMismatch, Message: err.Error()}
 	}
 	return nil
@@ -97,7 +97,7 @@ func repeated(header http.Header) map[string]string {
 	var out map[string]string
 	size := 0
 	for name, lines := range header {
-		if !strings.HasPrefix(name, bridge.ParamPrefix) || len(lines) != 1 {
+		if !strings.HasPrefix(name, revision.ParamPrefix) || len(lines) != 1 {
 			continue
 		}
 		if size += len(name) + len(lines[0]); size > maxRepeatedBytes || len(out) == maxRepeated {

@@ -8,8 +8,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // state is what a client keeps for the proxy between the rounds of a request,
@@ -29,7 +30,7 @@ type state struct {
 	// Given are answers that the proxy has given in the client's place.
 	Given map[string]json.RawMessage `json:"g,omitempty"`
 	// Ticket tells the call that waits; nil where none does.
-	Ticket *bridge.Ticket `json:"p,omitempty"`
+	Ticket *parking.Ticket `json:"p,omitempty"`
 	// Again tells that the request is made as if for the first time.
 	Again bool `json:"a,omitempty"`
 }
@@ -67,7 +68,7 @@ func (p *Proxy) seal(s *state) []byte {
 	if err != nil {
 		panic("proxy: a state has no JSON form: " + err.Error())
 	}
-	return rawjson.Quote(nil, p.o.Ring.Seal(statePurpose, plain, bridge.StateTTL))
+	return rawjson.Quote(nil, p.o.Ring.Seal(statePurpose, plain, seal.StateTTL))
 }
 
 // unseal gives the state that a request has come back with, nil where it has
@@ -86,7 +87,7 @@ func (p *Proxy) unseal(r request, target string) (*state, error) {
 	}
 	s := &state{}
 	if err := json.Unmarshal(plain, s); err != nil {
-		return nil, invalid("params.requestState: %v", bridge.ErrTampered)
+		return nil, invalid("params.requestState: %v", seal.ErrTampered)
 	}
 	if s.Method != r.method || s.Target != target {
 		return nil, invalid("params.requestState belongs to another request")

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // julyLine makes the line of a self-contained request.
@@ -156,12 +156,12 @@ func TestModernExpires(t *testing.T) {
 				return "nothing was asked"
 			}
 			a := ask()
-			time.Sleep(bridge.StateTTL - time.Second)
+			time.Sleep(seal.StateTTL - time.Second)
 			if got := retry(a); !strings.Contains(got, "decline") {
 				t.Errorf("%s: in time: got %s", era, got)
 			}
 			a = ask()
-			time.Sleep(bridge.StateTTL + time.Second)
+			time.Sleep(seal.StateTTL + time.Second)
 			if got := retry(a); !strings.Contains(got, `-32602`) || !strings.Contains(got, "expired") {
 				t.Errorf("%s: late: got %s", era, got)
 			}

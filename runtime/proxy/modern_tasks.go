@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // A task's id in front is that of its backend's, a dot, and the id that the
@@ -138,7 +139,7 @@ func (e *relay) taskSupport(c *connection, req *runtime.Request) {
 	declares := bridge.DeclaresTasks(e.from.capabilities)
 	req.Tasks = c.modern() || declares
 	if declares && !c.modern() {
-		req.Capabilities = bridge.Offer(e.from.capabilities, e.from.version, c.version)
+		req.Capabilities = revision.Offer(e.from.capabilities, e.from.version, c.version)
 	}
 }
 
@@ -243,7 +244,7 @@ func (o offer) withTasks(p *Proxy) offer {
 			if o.Extensions == nil {
 				o.Extensions = map[string]json.RawMessage{}
 			}
-			o.Extensions[bridge.ExtensionTasks] = json.RawMessage(`{}`)
+			o.Extensions[revision.ExtensionTasks] = json.RawMessage(`{}`)
 			break
 		}
 	}

@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // everything is what a client can be asked.
@@ -313,7 +314,7 @@ func TestModernResults(t *testing.T) {
 			if err := json.Unmarshal(r.Result, &got); err != nil || r.status != 200 || got.ResultType != "complete" || got.Meta.Server.Name != "mcpctl" {
 				t.Errorf("%s: %s: got %d %s", era, method, r.status, r.raw)
 			}
-			if keep := bridge.Cacheable(method); keep != (got.TTL != nil) || keep && got.CacheScope != "private" && got.CacheScope != "public" {
+			if keep := revision.Cacheable(method); keep != (got.TTL != nil) || keep && got.CacheScope != "private" && got.CacheScope != "public" {
 				t.Errorf("%s: %s: got %s", era, method, r.raw)
 			}
 			if got.Meta.Behind.Name == "mcpctl" {
@@ -522,7 +523,7 @@ func TestModernEvents(t *testing.T) {
 // TestModernLost: a call that another process holds is not made again, and the
 // answer says whether the client may.
 func TestModernLost(t *testing.T) {
-	ring := bridge.NewRing()
+	ring := seal.NewRing()
 	s := runtimetest.Full(runtimetest.RevNov)
 	for i, tool := range s.Tools {
 		if strings.Contains(string(tool.Definition), `"ask_form"`) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // offer is a server's capabilities object as the proxy declares it.
@@ -31,7 +31,7 @@ func superset() offer {
 	return offer{
 		Tools: &changing{ListChanged: true}, Prompts: &changing{ListChanged: true},
 		Resources: &changing{Subscribe: true, ListChanged: true}, Completions: &struct{}{}, Logging: &struct{}{},
-		Extensions: map[string]json.RawMessage{bridge.ExtensionUI: json.RawMessage(`{}`)},
+		Extensions: map[string]json.RawMessage{revision.ExtensionUI: json.RawMessage(`{}`)},
 	}
 }
 
@@ -75,11 +75,11 @@ func (o *offer) join(capabilities json.RawMessage) {
 	if has.Logging != nil {
 		o.Logging = has.Logging
 	}
-	if has.Extensions[bridge.ExtensionUI] != nil {
+	if has.Extensions[revision.ExtensionUI] != nil {
 		if o.Extensions == nil {
 			o.Extensions = map[string]json.RawMessage{}
 		}
-		o.Extensions[bridge.ExtensionUI] = json.RawMessage(`{}`)
+		o.Extensions[revision.ExtensionUI] = json.RawMessage(`{}`)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Isolation tells which clients share a backend's connection, and with it the
@@ -46,7 +46,7 @@ const (
 // all that we can carry. What a server asks goes by what its caller has
 // declared.
 const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{},` +
-	`"extensions":{"` + bridge.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
+	`"extensions":{"` + revision.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 
 // acquire gives the connection that a client's request takes. done is called
 // when the request has ended.
@@ -138,11 +138,11 @@ func (b *backend) pick(from *caller) *link {
 	if !private && !asked && !truth {
 		return shared
 	}
-	to := bridge.Latest
+	to := revision.Latest
 	if b.modern && !legacy {
-		to = bridge.Modern
+		to = revision.Modern
 	}
-	offer := string(bridge.Offer(from.capabilities, from.version, to))
+	offer := string(revision.Offer(from.capabilities, from.version, to))
 	if offer == sharedOffer && !private && !asked {
 		return shared
 	}
@@ -290,7 +290,7 @@ func (b *backend) settled(c *connection) {
 	if c.link == b.primary {
 		legacy := false
 		for _, v := range c.client.Info().Versions {
-			legacy = legacy || !bridge.IsModern(v)
+			legacy = legacy || !revision.IsModern(v)
 		}
 		b.modern = c.modern()
 		b.remote = !b.modern && c.pipe == nil

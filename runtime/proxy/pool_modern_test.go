@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
@@ -63,7 +64,7 @@ func get(t *testing.T, b *backend, from *caller) (*connection, func()) {
 }
 
 func alone(capabilities string) *caller {
-	return &caller{version: bridge.Modern, capabilities: json.RawMessage(capabilities)}
+	return &caller{version: revision.Modern, capabilities: json.RawMessage(capabilities)}
 }
 
 func settledPeer(capabilities string) *caller {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // Dial connects to a server. ctx is the backend's own lifetime, not that of the
@@ -57,7 +58,7 @@ type Options struct {
 	PageSize int
 	// Ring seals what clients keep for the proxy: states of interrupted
 	// requests, cursors. Nil: one in memory.
-	Ring *bridge.Ring
+	Ring *seal.Ring
 	// Info names this proxy to its clients; without a name it is "mcpctl".
 	Info runtime.Implementation
 	// Solo tells that there will be one client, on a stdio front. Servers are told
@@ -86,7 +87,7 @@ type Proxy struct {
 	info json.RawMessage // Options.Info, as results carry it
 	// roster is the backends in configured order; the slice is never edited.
 	roster       atomic.Pointer[[]*backend]
-	parking      *bridge.Parking
+	parking      *parking.Lot
 	handedOut    handedOut
 	snap         atomic.Pointer[snapshot]
 	lastDeclared atomic.Pointer[json.RawMessage] // see declared
@@ -152,14 +153,14 @@ func New(o Options) (*Proxy, error) {
 		o.PageSize = defaultPage
 	}
 	if o.Ring == nil {
-		o.Ring = bridge.NewRing()
+		o.Ring = seal.NewRing()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Proxy{
 		o: o, log: o.Logger, info: describe(o.Info), names: namerOf(o, o.Servers, nil),
-		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: bridge.NewParking(0),
+		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: parking.NewLot(0),
 	}
 	p.past = past{of: memories{}, shown: memories{}}
 	p.random = rand.Float64

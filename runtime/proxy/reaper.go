@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -208,7 +208,7 @@ func (l *link) reap() {
 func (b *backend) hold() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.heldUntil = time.Now().Add(bridge.StateTTL)
+	b.heldUntil = time.Now().Add(seal.StateTTL)
 }
 
 // endWait bounds how long connecting waits for the connection before it to be

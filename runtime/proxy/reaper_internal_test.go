@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -123,7 +124,7 @@ func TestReaperGraceBeforeTheFirstCall(t *testing.T) {
 // it does, and not for ever.
 func TestReaperLeavesWhatIsInUse(t *testing.T) {
 	t.Parallel()
-	modern := caller{version: bridge.Modern, capabilities: json.RawMessage(`{"extensions":{"` + bridge.ExtensionTasks + `":{}}}`), emit: func(string, []byte) {}}
+	modern := caller{version: revision.Modern, capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), emit: func(string, []byte) {}}
 	for name, c := range map[string]struct {
 		isolation Isolation
 		// use begins to use a connection and gives what ends that.
@@ -176,7 +177,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},
-		"a question": {lasts: bridge.StateTTL, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a question": {lasts: seal.StateTTL, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			s.backend("a").hold()
 			return nil
 		}},

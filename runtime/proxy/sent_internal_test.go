@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
@@ -26,7 +27,7 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 		t.Fatal("the transport takes no answers")
 	}
 	before := b.activity.usage().Count
-	from := caller{version: bridge.Modern, sent: c}
+	from := caller{version: revision.Modern, sent: c}
 	type outcome struct {
 		s   served
 		err error

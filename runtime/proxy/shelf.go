@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // shelf is what one backend adds to one list. It is immutable, and stands in
@@ -166,7 +166,7 @@ func (sh *shelf) appendItem(dst []byte, p *Proxy, i int) []byte {
 
 // appendEntries appends the entries from one to before another, with commas
 // between them, in the words of an era.
-func (sh *shelf) appendEntries(dst []byte, p *Proxy, c *bridge.Conversion, from, to int) []byte {
+func (sh *shelf) appendEntries(dst []byte, p *Proxy, c *revision.Conversion, from, to int) []byte {
 	for i := from; i < to; i++ {
 		if i > from {
 			dst = append(dst, ',')
@@ -174,7 +174,7 @@ func (sh *shelf) appendEntries(dst []byte, p *Proxy, c *bridge.Conversion, from,
 		at := len(dst)
 		dst = sh.appendItem(dst, p, i)
 		if sh.k != tools || sh.entries[i].item.facts&(executed|wrapping) == 0 {
-			continue // there is nothing that eras differ in: see bridge.Conversion.Item
+			continue // there is nothing that eras differ in: see revision.Conversion.Item
 		}
 		if was := dst[at:]; len(was) > 0 {
 			if is := c.Item(was); len(is) != len(was) || &is[0] != &was[0] {

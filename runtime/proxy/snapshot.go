@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // snapshot is what clients may see and where it leads. It is immutable.
@@ -53,7 +53,7 @@ type route struct {
 	definition []byte
 	// mirrors are the arguments of a tool that HTTP requests of the stateless era
 	// repeat as headers.
-	mirrors []bridge.Mirror
+	mirrors []revision.Mirror
 	// wrapped tells that the exposed URI is not the backend's own.
 	wrapped bool
 	// wraps tells that clients of the handshake era see a tool's output schema

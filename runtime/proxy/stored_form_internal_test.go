@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 func sample(tb testing.TB, b *backend) *catalog {
@@ -43,7 +43,7 @@ func TestStoredForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(cat, got, cmp.AllowUnexported(catalog{}, item{}, rawjson.Span{}, freshness{}, bridge.Mirror{}), cmpopts.EquateComparable()); diff != "" {
+	if diff := cmp.Diff(cat, got, cmp.AllowUnexported(catalog{}, item{}, rawjson.Span{}, freshness{}, revision.Mirror{}), cmpopts.EquateComparable()); diff != "" {
 		t.Error(diff)
 	}
 	if !gotHead.Modern || !gotHead.Dual || !gotHead.Remote {

@@ -99,7 +99,7 @@ func breakages() []breakage {
 		one("sealed handles", "a state holds for any method", proxy, "(*Proxy).unseal", `s.Method != r.method || s.Target != target`, `s.Target == ""`,
 			"sealed/a state: for another method"),
 		{
-			defence: "sealed handles", name: "what is sealed can be read and changed", below: "runtime/bridge",
+			defence: "sealed handles", name: "what is sealed can be read and changed", below: "runtime/seal",
 			edits: []breaks.Edit{
 				{Decl: "(*Ring).Seal", From: `k.aead.Seal(out, nil, inner, append(head, purpose...))`, To: `append(append(out, head[:0]...), inner...)`},
 				{Decl: "(*Ring).Open", From: `k.aead.Open(nil, nil, b[sealHead:], append(b[:sealHead:sealHead], purpose...))`, To: `append([]byte(nil), b[sealHead:]...), func(ringKey) error { return nil }(k)`},
@@ -188,11 +188,11 @@ func breakages() []breakage {
 			cases: []string{"ownership/a tool named like the hash of another's"},
 		},
 
-		one("questions", "a server may ask anything", "runtime/bridge", "IsQuestion", `method == "elicitation/create"`, `method != "ping"`,
+		one("questions", "a server may ask anything", "runtime/revision", "IsQuestion", `method == "elicitation/create"`, `method != "ping"`,
 			"questions/a call of a tool is not asked", "questions/initialize is not asked"),
 		one("sessions", "a second initialize counts", proxy, "(*peer).meet", `return errInitialized`, `p.terms.Store(&terms{version, capabilities})`,
 			"sessions/a second initialize on standard input is refused"),
-		one("header and body agree", "the stateless era has other methods than POST", proxy, "(*HTTPFront).ServeHTTP", `case version == bridge.Modern:`, `case version == "never":`,
+		one("header and body agree", "the stateless era has other methods than POST", proxy, "(*HTTPFront).ServeHTTP", `case version == revision.Modern:`, `case version == "never":`,
 			"mirrored/method DELETE of the stateless era"),
 		one("browser wall", "Sec-Fetch-Site is not looked at", proxy, "local", `if site != "none" && site != "same-origin" {`, `if site == "" {`,
 			"origins/fetch: cross-site without an origin"),

@@ -14,7 +14,7 @@ type breakage struct {
 // fourSides are pairs of both eras over both kinds of transport.
 const fourSides = `^(stdio|http|modern-stdio|modern-http)$/^(stdio|http|modern-stdio|modern-http)$`
 
-// breakages are mistakes in bridge and proxy that are easily made.
+// breakages are mistakes in proxy, bridge and below that are easily made.
 func breakages() []breakage {
 	one := func(name, below, decl, from, to string, lines ...string) breakage {
 		return breakage{name: name, below: below, edits: []breaks.Edit{{Decl: decl, From: from, To: to}}, lines: lines}
@@ -24,8 +24,10 @@ func breakages() []breakage {
 		return b
 	}
 	const (
-		bridge = "runtime/bridge"
-		proxy  = "runtime/proxy"
+		bridge   = "runtime/bridge"
+		proxy    = "runtime/proxy"
+		revision = "runtime/revision"
+		seal     = "runtime/seal"
 	)
 	return []breakage{
 		one("progress goes back with a token that is not the client's", proxy, "(*Proxy).forward",
@@ -42,10 +44,10 @@ func breakages() []breakage {
 			"ctx, cancel := context.WithCancelCause(r.Context())\n\tdefer cancel(nil)\n\treq := request{", "ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))\n\tcancel = func(error) {}\n\tdefer cancel(nil)\n\treq := request{", "cancel-disconnect"),
 		one("a state holds for any tool", proxy, "(*Proxy).unseal",
 			`s.Method != r.method || s.Target != target`, `s.Method != r.method`, "state-target"),
-		one("a state never expires", bridge, "(*Ring).Open",
+		one("a state never expires", seal, "(*Ring).Open",
 			`time.Now().UnixMilli() >= until {`, `until < 0 {`, "state-expired"),
 		{
-			name: "what is sealed holds for any principal", below: bridge,
+			name: "what is sealed holds for any principal", below: seal,
 			edits: []breaks.Edit{
 				{Decl: "(*Ring).Seal", From: `append(head, purpose...)`, To: `head`},
 				{Decl: "(*Ring).Open", From: `append(b[:sealHead:sealHead], purpose...)`, To: `b[:sealHead]`},
@@ -55,32 +57,32 @@ func breakages() []breakage {
 		one("a backend's own state is lost in front", proxy, "request.again",
 			`members = append(members, rawjson.Member{Name: "requestState", Value: s.Inner})`, `_ = s.Inner`, "form", "again"),
 		one("a backend's own state is lost behind", bridge, "again",
-			`add = append(add, rawjson.Member{Name: memberState, Value: state})`, `_ = state`, "form", "state-only"),
+			`add = append(add, rawjson.Member{Name: revision.MemberRequestState, Value: state})`, `_ = state`, "form", "state-only"),
 		one("answers of a client of the handshake era are left out", bridge, "again",
-			`add = append(add, rawjson.Member{Name: memberAnswers, Value: answers})`, `_ = answers`, "form", "sampling", "two"),
-		one("the modern members of _meta reach older servers", bridge, "OfProtocol",
-			`return strings.HasPrefix(name, metaPrefix) }`, `return strings.HasPrefix(name, "never"+metaPrefix) }`, "meta"),
-		one("resultType reaches older clients", bridge, "(*Conversion).down",
+			`add = append(add, rawjson.Member{Name: revision.MemberInputResponses, Value: answers})`, `_ = answers`, "form", "sampling", "two"),
+		one("the modern members of _meta reach older servers", revision, "OfProtocol",
+			`return strings.HasPrefix(name, MetaPrefix) }`, `return strings.HasPrefix(name, "never"+MetaPrefix) }`, "meta"),
+		one("resultType reaches older clients", revision, "(*Conversion).down",
 			`o.Remove("resultType")`, `_ = o`, "object", "call"),
-		one("a result for a modern client has no resultType", bridge, "(*Conversion).up",
+		one("a result for a modern client has no resultType", revision, "(*Conversion).up",
 			`o.Add("resultType", rawjson.Quote(nil, kind))`, `_ = kind`, "object", "call"),
-		one("cache hints are left out", bridge, "(*Conversion).up",
-			`case kind == resultComplete && Cacheable(c.Method):`, `case false:`, "read"),
-		one("an output schema that is no object is not wrapped", bridge, "(*Conversion).Item",
+		one("cache hints are left out", revision, "(*Conversion).up",
+			`case kind == ResultComplete && Cacheable(c.Method):`, `case false:`, "read"),
+		one("an output schema that is no object is not wrapped", revision, "(*Conversion).Item",
 			`o.Replace(e, wrapSchema(e.Value.Of(item)))`, `_ = wrapSchema`, "array"),
-		one("references into a wrapped schema stay as they are", bridge, "rebase",
+		one("references into a wrapped schema stay as they are", revision, "rebase",
 			`rawjson.Quote(nil, "#/properties/result"+ref[1:])`, `rawjson.Quote(nil, ref)`, "array"),
 		at(`/^exits$`, one("a server that ends on the probe is given up", bridge, "(*Options).decide",
 			`return o.respawn(ctx, t, a.err)`, `return nil, a.err`, "call")),
 		at(`/^silent$`, one("the probe has no time limit", bridge, "(*Options).wait",
 			`limit, end := o.ProbeTimeout, time.Now()`, `limit, end := time.Hour, time.Now()`, "call")),
 		at(`/^(404|refuses|http)$`, one("an error that is none of the modern ones proves nothing", bridge, "(*Options).decide",
-			"return nil, a.err\n\t}\n\treturn o.settle(ctx, t, Latest)", "return nil, a.err\n\t}\n\treturn nil, a.err", "call")),
+			"return nil, a.err\n\t}\n\treturn o.settle(ctx, t, revision.Latest)", "return nil, a.err\n\t}\n\treturn nil, a.err", "call")),
 		at(`/^lists-legacy$`, one("a server that discovers only older revisions is taken for modern", bridge, "(*Options).decide",
 			"case a.err == nil:\n\t\treturn o.settle(ctx, t, newest(a.versions))", "case a.err == nil:\n\t\treturn o.modern(t, a), nil", "call")),
 		at(`^(stdio|http)$/^dual`, one("a server of both eras is spoken to in the modern one for every client", bridge, "(*Options).decide",
-			`if o.Legacy && mutual(a.versions) != "" {`, `if o.Legacy && false {`, "meta")),
-		one("headers are sent as they are", bridge, "EncodeHeader",
+			`if o.Legacy && revision.Mutual(a.versions) != "" {`, `if o.Legacy && false {`, "meta")),
+		one("headers are sent as they are", revision, "EncodeHeader",
 			"if plain {\n\t\treturn value", "if plain || value != \"\" {\n\t\treturn value", "unicode-name", "unicode-uri", "header-unicode"),
 		one("headers that say something else than the body are let through", proxy, "(*Proxy).checkParams",
 			`r.msg.Arguments.Of(r.line), r.header); err != nil {`, `r.msg.Arguments.Of(r.line), r.header); err != nil && false {`, "header-invalid"),
@@ -110,9 +112,9 @@ func breakages() []breakage {
 			`r.send, r.last = l.asTask, l.absorb`, `r.last = l.absorb`, "task-required"),
 		one("-32042 reaches modern clients", proxy, "(*Proxy).converse",
 			`if pages := pagesOf(err); pages != nil {`, `if pages := pagesOf(err); pages != nil && false {`, "32042"),
-		one("a link for a client of 2025-11-25 has no elicitationId", bridge, "(*Question).elicitation",
+		one("a link for a client of 2025-11-25 has no elicitationId", revision, "(*Question).elicitation",
 			`o.Add("elicitationId", rawjson.Quote(nil, q.mint()))`, `_ = q.mint`, "url"),
-		one("elicitationId reaches modern clients", bridge, "(*Question).elicitation",
+		one("elicitationId reaches modern clients", revision, "(*Question).elicitation",
 			`o.Remove("elicitationId")`, `_ = o`, "url"),
 		one("questions to one client all have one id", proxy, "(*peer).ask",
 			`strconv.FormatUint(p.asked, 10)`, `strconv.FormatUint(1, 10)`, "two"),

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // pair is a proxy with one front in use and one backend, and a client of the
@@ -21,7 +21,7 @@ type pair struct {
 	front   front
 	back    backend
 	proxy   *proxy.Proxy
-	ring    *bridge.Ring
+	ring    *seal.Ring
 	srv     *httptest.Server
 	http    *proxy.HTTPFront
 	sse     *proxy.SSEFront
@@ -45,7 +45,7 @@ func newPair(f front, b backend) (*pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pair{front: f, back: b, world: w, ring: bridge.NewRing()}
+	p := &pair{front: f, back: b, world: w, ring: seal.NewRing()}
 	p.proxy, err = newProxy(p.ring, entry)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func newPair(f front, b backend) (*pair, error) {
 }
 
 // newProxy puts servers behind a proxy whose states and cursors a ring seals.
-func newProxy(ring *bridge.Ring, entries ...config.Entry) (*proxy.Proxy, error) {
+func newProxy(ring *seal.Ring, entries ...config.Entry) (*proxy.Proxy, error) {
 	byName := map[string]config.Entry{}
 	var servers []proxy.Server
 	for _, e := range entries {

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 var (
@@ -54,7 +54,7 @@ func TestNobodyElse(t *testing.T) {
 		entry.Name = b.name
 		servers = append(servers, entry)
 	}
-	p := &pair{ring: bridge.NewRing()}
+	p := &pair{ring: seal.NewRing()}
 	var err error
 	if p.proxy, err = newProxy(p.ring, servers...); err != nil {
 		t.Fatal(err)

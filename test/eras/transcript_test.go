@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // wireCase is one transcript: a client of a revision, over a front, and a
@@ -99,7 +99,7 @@ func (t *transcript) play() error {
 		return err
 	}
 	defer done()
-	t.p = &pair{front: front, back: back, world: w, ring: bridge.NewRing(), rec: rec}
+	t.p = &pair{front: front, back: back, world: w, ring: seal.NewRing(), rec: rec}
 	var cancel context.CancelFunc
 	t.p.ctx, cancel = context.WithTimeout(context.Background(), *limit)
 	defer cancel()

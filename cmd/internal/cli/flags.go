@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // addGlobalFlags declares the flags that every command takes, before or after
@@ -26,7 +26,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	f.Bool("no-input", false, "ask nothing; what is missing is an error")
 	f.String("timeout", "", "give a call up after this `DURATION` without a sign of life, or never (default 60s)")
 	f.String("connect-timeout", "", "give connecting up after this `DURATION`, or never (default 30s)")
-	f.String("protocol-version", "auto", "speak this `REVISION` of the protocol: auto, "+strings.Join(bridge.Versions(), ", "))
+	f.String("protocol-version", "auto", "speak this `REVISION` of the protocol: auto, "+strings.Join(revision.Versions(), ", "))
 	f.String("elicit", "", "`HOW` to answer what a server asks: ask, defaults, decline or a JSON object (default: ask, on a terminal)")
 	f.StringArray("roots", nil, "tell servers to work in `DIR` (repeatable)")
 	f.BoolP("quiet", "q", false, "no hints and notes")
@@ -39,7 +39,7 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	for name, words := range map[string][]string{
 		"output": {"auto", "text", "json"}, "log-format": {"text", "json"}, "color": {"auto", "always", "never"},
 		"elicit":           {"ask", "defaults", "decline"},
-		"protocol-version": append([]string{"auto"}, bridge.Versions()...),
+		"protocol-version": append([]string{"auto"}, revision.Versions()...),
 	} {
 		if err := root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 			panic("cli: completion of --" + name + ": " + err.Error())

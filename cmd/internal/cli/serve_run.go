@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
@@ -192,15 +192,15 @@ func remember(db *store.DB, file *config.File) {
 
 // ring opens the keys that seal what clients keep for serve. Without them on
 // disk serve works, and forgets with its end what it has given out.
-func (a *app) ring() *bridge.Ring {
+func (a *app) ring() *seal.Ring {
 	dir := config.StateDir(a.getenv)
 	if dir == "" {
-		return bridge.NewRing()
+		return seal.NewRing()
 	}
-	r, err := bridge.OpenRing(filepath.Join(dir, "ring.json"))
+	r, err := seal.OpenRing(filepath.Join(dir, "ring.json"))
 	if err != nil {
 		a.log.Warn("no keys on disk: clients cannot come back after a restart", problem(err)...)
-		return bridge.NewRing()
+		return seal.NewRing()
 	}
 	return r
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Set by the linker for releases (-X); build information fills them elsewhere.
@@ -29,7 +29,7 @@ type versionInfo struct {
 
 // buildVersion tells what this program was built of.
 func buildVersion() versionInfo {
-	v := versionInfo{Version: linkVersion, Commit: linkCommit, Go: goruntime.Version(), Protocols: bridge.Versions()}
+	v := versionInfo{Version: linkVersion, Commit: linkCommit, Go: goruntime.Version(), Protocols: revision.Versions()}
 	info, ok := debug.ReadBuildInfo()
 	if ok && v.Version == "" && info.Main.Version != "(devel)" {
 		v.Version = info.Main.Version

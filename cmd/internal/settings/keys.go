@@ -14,8 +14,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/registry"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // key is one setting: its name in config.yaml, its flag (its variable is
@@ -44,7 +44,7 @@ func keys() []key {
 		{name: "color", flag: "color", def: "auto", parse: oneOf("auto", "always", "never")},
 		{name: "timeout", flag: "timeout", def: "", parse: duration},
 		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration},
-		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: revision},
+		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: knownRevision},
 		{name: "elicit", flag: "elicit", def: "", parse: policy},
 		{name: "serve.separator", flag: "separator", def: "__", parse: separator},
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
@@ -118,8 +118,8 @@ func duration(s string) (any, error) {
 	return d, nil
 }
 
-func revision(s string) (any, error) {
-	versions := bridge.Versions()
+func knownRevision(s string) (any, error) {
+	versions := revision.Versions()
 	switch {
 	case s == "auto" || s == "":
 		return "", nil

@@ -1,4 +1,4 @@
-package bridge_test
+package parking_test
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // asks is a call that asks questions one after another and results in what it
 // was answered.
-func asks(methods ...string) func(context.Context, *bridge.Parked) (json.RawMessage, error) {
-	return func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+func asks(methods ...string) func(context.Context, *parking.Call) (json.RawMessage, error) {
+	return func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 		all := ""
 		for _, m := range methods {
 			r, err := k.Ask(ctx, m, json.RawMessage(`{"message":"?"}`))
@@ -30,7 +31,7 @@ func asks(methods ...string) func(context.Context, *bridge.Parked) (json.RawMess
 	}
 }
 
-func must(t *testing.T, out bridge.Outcome, err error) bridge.Outcome {
+func must(t *testing.T, out parking.Outcome, err error) parking.Outcome {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func must(t *testing.T, out bridge.Outcome, err error) bridge.Outcome {
 
 func TestParkedCallGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		defer p.Close()
 		k := p.Start(t.Context(), nil, asks("elicitation/create", "roots/list"))
 		out, err := k.Wait(t.Context())
@@ -48,12 +49,12 @@ func TestParkedCallGoesOn(t *testing.T) {
 		if len(first.Inputs) != 1 || first.Inputs[0].Key != "b1" || first.Inputs[0].Method != "elicitation/create" || string(first.Inputs[0].Params) != `{"message":"?"}` {
 			t.Fatalf("got %+v", first)
 		}
-		time.Sleep(bridge.StateTTL - time.Second)
+		time.Sleep(seal.StateTTL - time.Second)
 		k, err = p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": json.RawMessage(`1`), "other": nil})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": nil}); !errors.Is(err, bridge.ErrUsed) {
+		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": nil}); !errors.Is(err, parking.ErrUsed) {
 			t.Errorf("the same round while the call goes on: %v", err)
 		}
 		out, err = k.Wait(t.Context())
@@ -61,7 +62,7 @@ func TestParkedCallGoesOn(t *testing.T) {
 		if second.Inputs[0].Key != "b2" || second.Ticket.ID != first.Ticket.ID {
 			t.Fatalf("got %+v", second)
 		}
-		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b2": nil}); !errors.Is(err, bridge.ErrUsed) {
+		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b2": nil}); !errors.Is(err, parking.ErrUsed) {
 			t.Errorf("the first round while the second is open: %v", err)
 		}
 		if k, err = p.Resume(second.Ticket, nil, map[string]json.RawMessage{"b2": json.RawMessage(`2`)}); err != nil {
@@ -71,7 +72,7 @@ func TestParkedCallGoesOn(t *testing.T) {
 		if must(t, out, err); string(out.Result) != "12" || p.Waiting() != 0 {
 			t.Errorf("got %s, %d wait", out.Result, p.Waiting())
 		}
-		if _, err := p.Resume(second.Ticket, nil, nil); !errors.Is(err, bridge.ErrLost) {
+		if _, err := p.Resume(second.Ticket, nil, nil); !errors.Is(err, parking.ErrLost) {
 			t.Errorf("after the end: %v", err)
 		}
 	})
@@ -81,9 +82,9 @@ func TestParkedCallGoesOn(t *testing.T) {
 // that is left unanswered is asked again.
 func TestParkedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		defer p.Close()
-		k := p.Start(t.Context(), nil, func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 			var wg sync.WaitGroup
 			var answers [2]json.RawMessage
 			for i := range answers {
@@ -120,10 +121,10 @@ func TestParkedTogether(t *testing.T) {
 func TestParkedExpires(t *testing.T) {
 	for name, stubborn := range map[string]bool{"ends": false, "goes on": true} {
 		synctest.Test(t, func(t *testing.T) {
-			p := bridge.NewParking(time.Minute)
+			p := parking.NewLot(time.Minute)
 			defer p.Close()
 			ended := make(chan string, 1)
-			k := p.Start(t.Context(), nil, func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+			k := p.Start(t.Context(), nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 				r, err := k.Ask(ctx, "elicitation/create", nil)
 				if stubborn {
 					<-ctx.Done()
@@ -143,7 +144,7 @@ func TestParkedExpires(t *testing.T) {
 				t.Errorf("%s: got %s after %v", name, got, took)
 			}
 			synctest.Wait()
-			if _, err := p.Resume(out.Ticket, nil, nil); !errors.Is(err, bridge.ErrLost) {
+			if _, err := p.Resume(out.Ticket, nil, nil); !errors.Is(err, parking.ErrLost) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
@@ -154,7 +155,7 @@ func TestParkedExpires(t *testing.T) {
 // one that has its questions and is away does not.
 func TestParkedClientGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		defer p.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		k := p.Start(t.Context(), nil, asks("roots/list"))
@@ -179,10 +180,10 @@ func TestParkedClientGoes(t *testing.T) {
 
 func TestParkedFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		defer p.Close()
 		want := &runtime.Error{Code: runtime.CodeMissingCapability}
-		k := p.Start(t.Context(), nil, func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 			k.Fail(want)
 			<-ctx.Done()
 			return json.RawMessage(`{}`), nil
@@ -196,13 +197,13 @@ func TestParkedFails(t *testing.T) {
 // TestParkedEvents: what the server sends goes to the request that is there.
 func TestParkedEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		defer p.Close()
 		var got []string
 		note := func(who string) func(string, []byte) {
 			return func(m string, _ []byte) { got = append(got, who+m) }
 		}
-		k := p.Start(t.Context(), note("1"), func(ctx context.Context, k *bridge.Parked) (json.RawMessage, error) {
+		k := p.Start(t.Context(), note("1"), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
 			k.Emit("a", nil)
 			if _, err := k.Ask(ctx, "roots/list", nil); err != nil {
 				return nil, err
@@ -224,7 +225,7 @@ func TestParkedEvents(t *testing.T) {
 
 func TestParkingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		for range 256 {
 			out, err := p.Start(t.Context(), nil, asks("roots/list")).Wait(t.Context())
 			must(t, out, err)
@@ -243,11 +244,11 @@ func TestParkingIsBounded(t *testing.T) {
 // nobody's: it waits for nothing, and takes no place.
 func TestParkedCallHasEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := bridge.NewParking(0)
+		p := parking.NewLot(0)
 		defer p.Close()
-		var parked *bridge.Parked
+		var parked *parking.Call
 		during := make(chan error, 1)
-		k := p.Start(t.Context(), nil, func(_ context.Context, k *bridge.Parked) (json.RawMessage, error) {
+		k := p.Start(t.Context(), nil, func(_ context.Context, k *parking.Call) (json.RawMessage, error) {
 			parked = k
 			go func() { // whose question it is does not end with the call
 				_, err := k.Ask(t.Context(), "roots/list", nil)
@@ -262,10 +263,10 @@ func TestParkedCallHasEnded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		start := time.Now()
-		if _, err := parked.Ask(ctx, "roots/list", nil); !errors.Is(err, bridge.ErrLost) {
+		if _, err := parked.Ask(ctx, "roots/list", nil); !errors.Is(err, parking.ErrLost) {
 			t.Errorf("after the end: %v", err)
 		}
-		if err := <-during; !errors.Is(err, bridge.ErrLost) {
+		if err := <-during; !errors.Is(err, parking.ErrLost) {
 			t.Errorf("at the end: %v", err)
 		}
 		if time.Since(start) > time.Second || p.Waiting() != 0 {

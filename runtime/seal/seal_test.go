@@ -1,4 +1,4 @@
-package bridge_test
+package seal_test
 
 import (
 	"bytes"
@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
-func opens(t *testing.T, r *bridge.Ring, sealed string) {
+func opens(t *testing.T, r *seal.Ring, sealed string) {
 	t.Helper()
 	got, err := r.Open("state", sealed)
 	if err != nil || string(got) != "plain" {
@@ -25,7 +25,7 @@ func opens(t *testing.T, r *bridge.Ring, sealed string) {
 }
 
 func TestSealed(t *testing.T) {
-	r := bridge.NewRing()
+	r := seal.NewRing()
 	sealed := r.Seal("state", []byte("plain"), time.Minute)
 	opens(t, r, sealed)
 	if again := r.Seal("state", []byte("plain"), time.Minute); again == sealed {
@@ -37,17 +37,17 @@ func TestSealed(t *testing.T) {
 	if raw, _ := base64.RawURLEncoding.DecodeString(sealed); bytes.Contains(raw, []byte("plain")) {
 		t.Error("the text can be read")
 	}
-	if _, err := r.Open("cursor", sealed); !errors.Is(err, bridge.ErrTampered) {
+	if _, err := r.Open("cursor", sealed); !errors.Is(err, seal.ErrTampered) {
 		t.Errorf("for another purpose: %v", err)
 	}
-	if _, err := bridge.NewRing().Open("state", sealed); !errors.Is(err, bridge.ErrUnknownKey) {
+	if _, err := seal.NewRing().Open("state", sealed); !errors.Is(err, seal.ErrUnknownKey) {
 		t.Errorf("with another ring: %v", err)
 	}
 }
 
 // TestSealedTampered: no single character can be changed, left out or added.
 func TestSealedTampered(t *testing.T) {
-	r := bridge.NewRing()
+	r := seal.NewRing()
 	sealed := r.Seal("state", []byte("plain"), time.Minute)
 	for i := range sealed {
 		other := byte('A')
@@ -69,17 +69,17 @@ func TestSealedTampered(t *testing.T) {
 
 func TestSealedExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := bridge.NewRing()
-		short, long := r.Seal("state", []byte("plain"), bridge.StateTTL), r.Seal("state", []byte("plain"), 1000*time.Hour)
-		time.Sleep(bridge.StateTTL - time.Second)
+		r := seal.NewRing()
+		short, long := r.Seal("state", []byte("plain"), seal.StateTTL), r.Seal("state", []byte("plain"), 1000*time.Hour)
+		time.Sleep(seal.StateTTL - time.Second)
 		opens(t, r, short)
 		time.Sleep(2 * time.Second)
-		if _, err := r.Open("state", short); !errors.Is(err, bridge.ErrExpired) {
+		if _, err := r.Open("state", short); !errors.Is(err, seal.ErrExpired) {
 			t.Errorf("after its time: %v", err)
 		}
 		opens(t, r, long)
 		time.Sleep(24 * time.Hour)
-		if _, err := r.Open("state", long); !errors.Is(err, bridge.ErrExpired) {
+		if _, err := r.Open("state", long); !errors.Is(err, seal.ErrExpired) {
 			t.Errorf("a text lives longer than a day: %v", err)
 		}
 	})
@@ -88,9 +88,9 @@ func TestSealedExpires(t *testing.T) {
 // TestRingRotates: what is sealed with the last key still opens, what was sealed
 // with one before does not.
 func TestRingRotates(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) *bridge.Ring{
-		"memory": func(*testing.T) *bridge.Ring { return bridge.NewRing() },
-		"file":   func(t *testing.T) *bridge.Ring { return openRing(t, filepath.Join(t.TempDir(), "ring.json")) },
+	for name, open := range map[string]func(t *testing.T) *seal.Ring{
+		"memory": func(*testing.T) *seal.Ring { return seal.NewRing() },
+		"file":   func(t *testing.T) *seal.Ring { return openRing(t, filepath.Join(t.TempDir(), "ring.json")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestRingRotates(t *testing.T) {
 				opens(t, r, second)
 				time.Sleep(4*time.Hour + time.Minute)
 				r.Seal("state", nil, 0)
-				if _, err := r.Open("state", first); !errors.Is(err, bridge.ErrUnknownKey) {
+				if _, err := r.Open("state", first); !errors.Is(err, seal.ErrUnknownKey) {
 					t.Errorf("two keys later: %v", err)
 				}
 			})
@@ -115,9 +115,9 @@ func TestRingRotates(t *testing.T) {
 	}
 }
 
-func openRing(t *testing.T, path string) *bridge.Ring {
+func openRing(t *testing.T, path string) *seal.Ring {
 	t.Helper()
-	r, err := bridge.OpenRing(path)
+	r, err := seal.OpenRing(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,11 +128,11 @@ func openRing(t *testing.T, path string) *bridge.Ring {
 // what any other seals, also after one has put a new key there.
 func TestRingIsShared(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "made", "ring.json")
-	rings := make([]*bridge.Ring, 8)
+	rings := make([]*seal.Ring, 8)
 	var wg sync.WaitGroup
 	for i := range rings {
 		wg.Go(func() {
-			r, err := bridge.OpenRing(path)
+			r, err := seal.OpenRing(path)
 			if err != nil {
 				t.Error(err)
 			}
@@ -166,7 +166,7 @@ func TestRingRotatesForAll(t *testing.T) {
 		time.Sleep(25 * time.Hour)
 		fresh := a.Seal("state", []byte("plain"), 0)
 		opens(t, b, fresh)
-		if _, err := b.Open("state", old); !errors.Is(err, bridge.ErrExpired) {
+		if _, err := b.Open("state", old); !errors.Is(err, seal.ErrExpired) {
 			t.Errorf("the last key is lost: %v", err)
 		}
 		if again := b.Seal("state", nil, 0); again[:6] != fresh[:6] {
@@ -183,7 +183,7 @@ func TestRingFileIsBroken(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bridge.OpenRing(path); err == nil {
+		if _, err := seal.OpenRing(path); err == nil {
 			t.Errorf("%s: opens", name)
 		}
 	}
@@ -214,7 +214,7 @@ func TestRingDeadWriter(t *testing.T) {
 
 // FuzzOpen: no text opens but one that was sealed.
 func FuzzOpen(f *testing.F) {
-	r := bridge.NewRing()
+	r := seal.NewRing()
 	sealed := r.Seal("state", []byte("plain"), 0)
 	for _, s := range []string{"", "AQ", sealed, sealed[:len(sealed)-1], sealed + "A", r.Seal("other", nil, 0)} {
 		f.Add(s)

@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 import (
 	"encoding/base64"

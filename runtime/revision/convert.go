@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 import (
 	"encoding/json"
@@ -137,7 +137,7 @@ func (c *Conversion) known(kind string) error {
 	case ResultComplete, ResultInputRequired:
 		return nil
 	case ResultTask:
-		if declares(c.Capabilities, ExtensionTasks) {
+		if HasExtension(c.Capabilities, ExtensionTasks) {
 			return nil
 		}
 	default:

@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 import (
 	"bytes"
@@ -166,7 +166,7 @@ func has(object json.RawMessage, name string) bool {
 }
 
 // declares tells whether capabilities name an extension.
-func declares(capabilities json.RawMessage, extension string) bool {
+func HasExtension(capabilities json.RawMessage, extension string) bool {
 	return extensions(capabilities)[extension] != nil
 }
 

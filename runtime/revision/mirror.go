@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ type Mirror struct {
 // breaks the rules of the revision: then a client on HTTP must leave the tool
 // out.
 func ToolMirrors(inputSchema json.RawMessage) ([]Mirror, error) {
-	if !bytes.Contains(inputSchema, []byte(annotation)) && bytes.IndexByte(inputSchema, '\\') < 0 {
+	if !bytes.Contains(inputSchema, []byte(HeaderAnnotation)) && bytes.IndexByte(inputSchema, '\\') < 0 {
 		return nil, nil // no annotation, not even one that hides behind escapes
 	}
 	var schema any
@@ -48,7 +48,7 @@ func ToolMirrors(inputSchema json.RawMessage) ([]Mirror, error) {
 	return w.found, nil
 }
 
-const annotation = "x-mcp-header"
+const HeaderAnnotation = "x-mcp-header"
 
 // schemaWalk collects annotations.
 type schemaWalk struct {
@@ -66,7 +66,7 @@ func (w *schemaWalk) schema(v any, path []string, reachable bool) error {
 			}
 		}
 	case map[string]any:
-		if a, ok := s[annotation]; ok {
+		if a, ok := s[HeaderAnnotation]; ok {
 			if err := w.annotated(a, s["type"], path, reachable); err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (w *schemaWalk) schema(v any, path []string, reachable bool) error {
 
 func (w *schemaWalk) keyword(keyword string, v any, path []string, reachable bool) error {
 	switch keyword {
-	case "const", "default", "enum", "examples", "required", "type", annotation: // values, not schemas
+	case "const", "default", "enum", "examples", "required", "type", HeaderAnnotation: // values, not schemas
 		return nil
 	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
 		named, ok := v.(map[string]any)
@@ -106,17 +106,17 @@ func (w *schemaWalk) annotated(a, kind any, path []string, reachable bool) error
 	header, ok := a.(string)
 	switch {
 	case !ok || header == "":
-		return fmt.Errorf("property %q: %s is no text, or empty", at, annotation)
+		return fmt.Errorf("property %q: %s is no text, or empty", at, HeaderAnnotation)
 	case !isToken(header):
-		return fmt.Errorf("property %q: %s %q cannot be the name of a header", at, annotation, header)
+		return fmt.Errorf("property %q: %s %q cannot be the name of a header", at, HeaderAnnotation, header)
 	case !reachable || len(path) == 0:
-		return fmt.Errorf("%s %q stands where properties alone do not lead to", annotation, header)
+		return fmt.Errorf("%s %q stands where properties alone do not lead to", HeaderAnnotation, header)
 	case !mirrored(kind):
-		return fmt.Errorf("property %q: %s on a type that is not string, integer or boolean", at, annotation)
+		return fmt.Errorf("property %q: %s on a type that is not string, integer or boolean", at, HeaderAnnotation)
 	}
 	name := strings.ToLower(header)
 	if other, twice := w.seen[name]; twice {
-		return fmt.Errorf("properties %q and %q: the same %s %q", other, at, annotation, header)
+		return fmt.Errorf("properties %q and %q: the same %s %q", other, at, HeaderAnnotation, header)
 	}
 	w.seen[name] = at
 	w.found = append(w.found, Mirror{Header: textproto.CanonicalMIMEHeaderKey(ParamPrefix + header), path: path})

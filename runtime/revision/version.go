@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 import (
 	"slices"
@@ -24,7 +24,7 @@ func IsModern(version string) bool { return version >= Modern }
 
 // mutual gives the newest of our legacy revisions that a server lists, "" for
 // none.
-func mutual(theirs []string) string {
+func Mutual(theirs []string) string {
 	for _, v := range LegacyVersions() {
 		if slices.Contains(theirs, v) {
 			return v
@@ -34,6 +34,6 @@ func mutual(theirs []string) string {
 }
 
 // modernOnly tells whether a list names modern revisions and not one of ours.
-func modernOnly(theirs []string) bool {
-	return slices.ContainsFunc(theirs, IsModern) && !slices.Contains(theirs, Modern) && mutual(theirs) == ""
+func ModernOnly(theirs []string) bool {
+	return slices.ContainsFunc(theirs, IsModern) && !slices.Contains(theirs, Modern) && Mutual(theirs) == ""
 }

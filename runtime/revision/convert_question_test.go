@@ -1,4 +1,4 @@
-package bridge_test
+package revision_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{}}`
@@ -88,7 +88,7 @@ func questions() []struct {
 
 func TestQuestion(t *testing.T) {
 	for _, tt := range questions() {
-		q := bridge.Question{
+		q := revision.Question{
 			From: tt.from, To: tt.to, Method: tt.method, Capabilities: json.RawMessage(tt.caps), Name: tt.server,
 			MintID: func() string { return "minted" },
 		}
@@ -116,7 +116,7 @@ func TestQuestion(t *testing.T) {
 }
 
 func TestMintedIDsDiffer(t *testing.T) {
-	q := bridge.Question{From: v2026, To: v202511, Method: "elicitation/create", Capabilities: json.RawMessage(everything)}
+	q := revision.Question{From: v2026, To: v202511, Method: "elicitation/create", Capabilities: json.RawMessage(everything)}
 	in := json.RawMessage(`{"mode":"url"}`)
 	a, err := q.Params(in)
 	b, err2 := q.Params(in)
@@ -126,7 +126,7 @@ func TestMintedIDsDiffer(t *testing.T) {
 }
 
 func TestEmbedded(t *testing.T) {
-	q := bridge.Question{Method: "roots/list"}
+	q := revision.Question{Method: "roots/list"}
 	if got := string(q.Embedded(nil)); got != `{"method":"roots/list","params":{}}` {
 		t.Errorf("got %s", got)
 	}
@@ -147,7 +147,7 @@ func TestReply(t *testing.T) {
 		{"modern members", v202511, "roots/list", `{"resultType":"complete","roots":[],"_meta":{"io.modelcontextprotocol/related-task":{}}}`, `{"roots":[]}`},
 		{"no object", v202511, "roots/list", `[]`, `error`},
 	} {
-		q := bridge.Question{From: tt.from, To: v202511, Method: tt.method}
+		q := revision.Question{From: tt.from, To: v202511, Method: tt.method}
 		got, err := q.Reply(json.RawMessage(tt.in))
 		want := tt.want
 		if want == "" {
@@ -184,7 +184,7 @@ func TestOffer(t *testing.T) {
 		{"lines", v2026, v2026, "{\"experimental\":{\"a\":\n1}}", `{"experimental":{"a": 1}}`},
 		{"no object", v2026, v2026, `[]`, `{}`},
 	} {
-		if got := string(bridge.Offer(json.RawMessage(tt.in), tt.from, tt.to)); got != tt.want {
+		if got := string(revision.Offer(json.RawMessage(tt.in), tt.from, tt.to)); got != tt.want {
 			t.Errorf("%s: got %s, want %s", tt.name, got, tt.want)
 		}
 	}
@@ -192,7 +192,7 @@ func TestOffer(t *testing.T) {
 
 // FuzzQuestion: what is put to a client stays JSON, and so does its answer.
 func FuzzQuestion(f *testing.F) {
-	revisions := bridge.Versions()
+	revisions := revision.Versions()
 	methods := []string{"elicitation/create", "sampling/createMessage", "roots/list"}
 	for i, tt := range questions() {
 		f.Add([]byte(tt.in), []byte(tt.caps), i, i/2, i)
@@ -201,10 +201,10 @@ func FuzzQuestion(f *testing.F) {
 		if !json.Valid(in) {
 			return
 		}
-		if offer := bridge.Offer(caps, v202511, v2026); !json.Valid(offer) {
+		if offer := revision.Offer(caps, v202511, v2026); !json.Valid(offer) {
 			t.Fatalf("offer: %s", offer)
 		}
-		q := bridge.Question{
+		q := revision.Question{
 			From: revisions[uint(from)%uint(len(revisions))], To: revisions[uint(to)%uint(len(revisions))],
 			Method: methods[uint(method)%uint(len(methods))], Capabilities: json.RawMessage(everything), Name: "n",
 		}
@@ -221,7 +221,7 @@ func FuzzQuestion(f *testing.F) {
 func TestQuestionOfNullParams(t *testing.T) {
 	for _, to := range []string{"2025-06-18", "2025-11-25", "2026-07-28"} {
 		for method, capabilities := range map[string]string{"roots/list": `{"roots":{}}`, "sampling/createMessage": `{"sampling":{}}`} {
-			q := bridge.Question{To: to, Method: method, Capabilities: json.RawMessage(capabilities)}
+			q := revision.Question{To: to, Method: method, Capabilities: json.RawMessage(capabilities)}
 			if out, err := q.Params(json.RawMessage(`null`)); err != nil || out != nil {
 				t.Errorf("%s for %s: %s, %v", method, to, out, err)
 			}
@@ -235,11 +235,11 @@ func TestQuestionIsOne(t *testing.T) {
 		"elicitation/create": true, "sampling/createMessage": true, "roots/list": true,
 		"ping": false, "initialize": false, "tools/call": false, "tasks/get": false, "Roots/list": false, "": false,
 	} {
-		q := bridge.Question{Method: method, Capabilities: json.RawMessage(everything)}
+		q := revision.Question{Method: method, Capabilities: json.RawMessage(everything)}
 		_, err := q.Params(json.RawMessage(`{}`))
 		rpc, ok := errors.AsType[*runtime.Error](err)
-		if bridge.IsQuestion(method) != want || want != (err == nil) || !want && (!ok || rpc.Code != runtime.CodeMethodNotFound) {
-			t.Errorf("%q: question %v, params %v", method, bridge.IsQuestion(method), err)
+		if revision.IsQuestion(method) != want || want != (err == nil) || !want && (!ok || rpc.Code != runtime.CodeMethodNotFound) {
+			t.Errorf("%q: question %v, params %v", method, revision.IsQuestion(method), err)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package bridge
+package seal
 
 import (
 	"crypto/aes"
@@ -71,11 +71,11 @@ func newKey(now time.Time) ringKey {
 func keyOf(id uint32, made time.Time, raw []byte) ringKey {
 	block, err := aes.NewCipher(raw)
 	if err != nil {
-		panic("bridge: a key of 32 bytes is no AES key: " + err.Error())
+		panic("seal: a key of 32 bytes is no AES key: " + err.Error())
 	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
 	if err != nil {
-		panic("bridge: AES has no GCM: " + err.Error())
+		panic("seal: AES has no GCM: " + err.Error())
 	}
 	return ringKey{id: id, made: made, raw: raw, aead: aead}
 }

@@ -1,18 +1,18 @@
-package bridge_test
+package revision_test
 
 import (
 	"encoding/json"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // TestPlainIsConversion: what Plain does is what Conversion does, byte for byte,
 // and it leaves the rest alone.
 func TestPlainIsConversion(t *testing.T) {
 	for _, backend := range []json.RawMessage{nil, json.RawMessage(`{"name":"b","version":"2"}`)} {
-		c := bridge.Conversion{From: v202511, To: v2026, Method: "tools/call", Server: json.RawMessage(`{"name":"mcpctl","version":"1"}`), Backend: backend}
-		p, err := bridge.NewPlain(c)
+		c := revision.Conversion{From: v202511, To: v2026, Method: "tools/call", Server: json.RawMessage(`{"name":"mcpctl","version":"1"}`), Backend: backend}
+		p, err := revision.NewPlain(c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package bridge_test
+package revision_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 func TestToolMirrorsRules(t *testing.T) {
@@ -35,7 +35,7 @@ func TestToolMirrorsRules(t *testing.T) {
 		`{"if":{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}}`:                                                                 `! properties alone`,
 		`{"$defs":{"a":{"type":"string","x-mcp-header":"A"}},"properties":{"a":{"$ref":"#/$defs/a"}}}`:                                     `! properties alone`,
 	} {
-		mirrors, err := bridge.ToolMirrors(json.RawMessage(schema))
+		mirrors, err := revision.ToolMirrors(json.RawMessage(schema))
 		var names []string
 		for _, m := range mirrors {
 			names = append(names, m.Header)
@@ -50,9 +50,9 @@ func TestToolMirrorsRules(t *testing.T) {
 	}
 }
 
-func mirrors(t *testing.T) []bridge.Mirror {
+func mirrors(t *testing.T) []revision.Mirror {
 	t.Helper()
-	m, err := bridge.ToolMirrors(json.RawMessage(`{"properties":{
+	m, err := revision.ToolMirrors(json.RawMessage(`{"properties":{
 		"s":{"type":"string","x-mcp-header":"S"},"i":{"type":"integer","x-mcp-header":"I"},"b":{"type":"boolean","x-mcp-header":"B"},
 		"o":{"type":"object","properties":{"s":{"type":"string","x-mcp-header":"O-S"}}}}}`))
 	if err != nil || len(m) != 4 {
@@ -117,9 +117,9 @@ func TestCheckMirrors(t *testing.T) {
 		h := http.Header{}
 		for line := range strings.Lines(c.header) {
 			name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			h.Add(bridge.ParamPrefix+name, value)
+			h.Add(revision.ParamPrefix+name, value)
 		}
-		if err := bridge.CheckMirrors(mirrors(t), json.RawMessage(c.arguments), h); (err == nil) != c.ok {
+		if err := revision.CheckMirrors(mirrors(t), json.RawMessage(c.arguments), h); (err == nil) != c.ok {
 			t.Errorf("%s with %q: got %v", c.arguments, c.header, err)
 		}
 	}

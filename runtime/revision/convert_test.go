@@ -1,4 +1,4 @@
-package bridge_test
+package revision_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 // refused is a part of the error.
 type conversion struct {
 	name          string
-	c             bridge.Conversion
+	c             revision.Conversion
 	in, want      string
 	refused       string
 	notEquivalent bool // the other members do not all survive, on purpose
@@ -33,16 +33,18 @@ func conversions() []conversion {
 		us   = `{"name":"mcpctl","version":"1"}`
 		them = `{"name":"b","version":"2"}`
 	)
-	call := func(from, to string) bridge.Conversion {
-		return bridge.Conversion{From: from, To: to, Method: "tools/call"}
+	call := func(from, to string) revision.Conversion {
+		return revision.Conversion{From: from, To: to, Method: "tools/call"}
 	}
-	method := func(m, from, to string) bridge.Conversion { return bridge.Conversion{From: from, To: to, Method: m} }
-	named := func(c bridge.Conversion) bridge.Conversion {
+	method := func(m, from, to string) revision.Conversion {
+		return revision.Conversion{From: from, To: to, Method: m}
+	}
+	named := func(c revision.Conversion) revision.Conversion {
 		c.Server, c.Backend = json.RawMessage(us), json.RawMessage(them)
 		return c
 	}
-	wrapped := func(c bridge.Conversion) bridge.Conversion { c.Wrap = true; return c }
-	declaring := func(c bridge.Conversion, caps string) bridge.Conversion {
+	wrapped := func(c revision.Conversion) revision.Conversion { c.Wrap = true; return c }
+	declaring := func(c revision.Conversion, caps string) revision.Conversion {
 		c.Capabilities = json.RawMessage(caps)
 		return c
 	}
@@ -195,7 +197,7 @@ func TestUnchangedIsTheSameBytes(t *testing.T) {
 			t.Errorf("%s: copied", tt.name)
 		}
 	}
-	c := bridge.Conversion{From: v202511, To: v202411, Method: "tools/call"}
+	c := revision.Conversion{From: v202511, To: v202411, Method: "tools/call"}
 	in := json.RawMessage(`{"content":[{"type":"text","text":"a"}]}`)
 	if n := testing.AllocsPerRun(10, func() { _, _ = c.Result(in) }); n != 0 {
 		t.Errorf("got %v allocations for a result that needs no change, want none", n)
@@ -225,25 +227,25 @@ func TestItem(t *testing.T) {
 		},
 		{"no object", v202511, `["outputSchema"]`, `["outputSchema"]`},
 	} {
-		c := bridge.Conversion{From: v2026, To: tt.to, Method: "tools/list"}
+		c := revision.Conversion{From: v2026, To: tt.to, Method: "tools/list"}
 		if got := string(c.Item([]byte(tt.in))); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
 		}
 		wraps := strings.Contains(tt.want, `"required":["result"]`)
-		if got := bridge.WrapsOutput([]byte(tt.in)); got != wraps && tt.to != v2026 {
+		if got := revision.WrapsOutput([]byte(tt.in)); got != wraps && tt.to != v2026 {
 			t.Errorf("%s: wraps output: got %v, want %v", tt.name, got, wraps)
 		}
 	}
 }
 
 func TestConvertError(t *testing.T) {
-	convert := func(method, from, to, caps string) bridge.Conversion {
-		return bridge.Conversion{Method: method, From: from, To: to, Capabilities: json.RawMessage(caps)}
+	convert := func(method, from, to, caps string) revision.Conversion {
+		return revision.Conversion{Method: method, From: from, To: to, Capabilities: json.RawMessage(caps)}
 	}
 	const read = "resources/read"
 	for _, tt := range []struct {
 		name     string
-		c        bridge.Conversion
+		c        revision.Conversion
 		in, want string
 	}{
 		{"missing, up", convert(read, v202511, v2026, ""), `{"code":-32002,"message":"m","data":{"uri":"a"},"x":1.0}`, `{"code":-32602,"message":"m","data":{"uri":"a"},"x":1.0}`},
@@ -291,7 +293,7 @@ func TestSentence(t *testing.T) {
 		`{"code":-32042,"message":"go","data":{"elicitations":[{"message":"Sign in","url":"https://a"},{"url":"https://b"}]}}`: "go\nSign in https://a\nhttps://b",
 		`{"code":-32021,"message":"no","data":{"requiredCapabilities":{"roots":{}}}}`:                                          `no: the server needs a client with {"roots":{}}`,
 	} {
-		if got := bridge.Sentence(runtime.ParseError(json.RawMessage(in))); got != want {
+		if got := revision.Sentence(runtime.ParseError(json.RawMessage(in))); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -300,7 +302,7 @@ func TestSentence(t *testing.T) {
 // FuzzResult: whatever comes, the result stays JSON, members that no revision
 // knows survive, and what has been converted needs no change any more.
 func FuzzResult(f *testing.F) {
-	revisions := bridge.Versions()
+	revisions := revision.Versions()
 	methods := []string{"tools/call", "prompts/get", "resources/read", "tools/list", "completion/complete"}
 	for i, tt := range conversions() {
 		f.Add([]byte(tt.in), i, i/2, i)
@@ -309,7 +311,7 @@ func FuzzResult(f *testing.F) {
 		if !json.Valid(in) {
 			return
 		}
-		c := bridge.Conversion{
+		c := revision.Conversion{
 			From: revisions[uint(from)%uint(len(revisions))], To: revisions[uint(to)%uint(len(revisions))],
 			Method: methods[uint(method)%uint(len(methods))],
 		}
@@ -336,7 +338,7 @@ func FuzzResult(f *testing.F) {
 				}
 			}
 		}
-		if again, err := c.Result(got); bridge.IsModern(c.To) && (err != nil || string(again) != string(got)) {
+		if again, err := c.Result(got); revision.IsModern(c.To) && (err != nil || string(again) != string(got)) {
 			t.Fatalf("a second time: got %s, %v, want %s", again, err, got)
 		}
 		_ = c.Item(in)

@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // often they stand: servers disagree about which of two wins. A log level is
 // the caller's, where there is one; everything else of _meta stays. Nil params
 // are an empty object, and so is a null _meta.
-func claim(params []byte, members []rawjson.Member, level []byte) ([]byte, error) {
+func AddMeta(params []byte, members []rawjson.Member, level []byte) ([]byte, error) {
 	if params == nil {
 		params = []byte("{}")
 	}
@@ -56,7 +56,7 @@ func OfProtocol(name string) bool { return strings.HasPrefix(name, MetaPrefix) }
 // before 2026-07-28 they mean nothing, and a server of both eras would take the
 // request for a modern one. Params that are no object stay as they are: it is
 // the server's to refuse them.
-func unclaim(params json.RawMessage) json.RawMessage {
+func RemoveMeta(params json.RawMessage) json.RawMessage {
 	// A name can hide behind escapes, so only their absence proves anything.
 	if (!bytes.Contains(params, []byte(`"_meta"`)) || !bytes.Contains(params, []byte(MetaPrefix))) && bytes.IndexByte(params, '\\') < 0 {
 		return params

@@ -1,4 +1,4 @@
-package bridge_test
+package revision_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // greased puts an unknown member into every object of a text, each another one,
@@ -52,12 +52,12 @@ func TestGrease(t *testing.T) {
 	for method, all := range payloads {
 		for _, payload := range all {
 			in, names := greased(payload)
-			for _, from := range bridge.Versions() {
-				for _, to := range bridge.Versions() {
-					if method == "tools/call" && strings.Contains(payload, "[{}]") && (to < v202506 || !bridge.IsModern(from)) {
+			for _, from := range revision.Versions() {
+				for _, to := range revision.Versions() {
+					if method == "tools/call" && strings.Contains(payload, "[{}]") && (to < v202506 || !revision.IsModern(from)) {
 						continue // an array is content of the stateless era alone
 					}
-					c := bridge.Conversion{From: from, To: to, Method: method, Server: json.RawMessage(`{"name":"m"}`)}
+					c := revision.Conversion{From: from, To: to, Method: method, Server: json.RawMessage(`{"name":"m"}`)}
 					got, err := c.Result(json.RawMessage(in))
 					if err != nil || !json.Valid(got) || len(washedOff(string(got), names)) > 0 {
 						t.Errorf("%s from %s to %s: lost %v, %v: %s", method, from, to, washedOff(string(got), names), err, got)
@@ -67,8 +67,8 @@ func TestGrease(t *testing.T) {
 		}
 	}
 	tool, names := greased(`{"name":"a","inputSchema":{"type":"object","properties":{"p":{}}},"outputSchema":{"type":"array","items":{"$ref":"#/$defs/d"},"$defs":{"d":{}}},"annotations":{},"_meta":{"ui":{}}}`)
-	for _, to := range bridge.Versions() {
-		c := bridge.Conversion{From: v2026, To: to, Method: "tools/list"}
+	for _, to := range revision.Versions() {
+		c := revision.Conversion{From: v2026, To: to, Method: "tools/list"}
 		if got := string(c.Item([]byte(tool))); len(washedOff(got, names)) > 0 || !json.Valid([]byte(got)) {
 			t.Errorf("tool for %s: lost %v: %s", to, washedOff(got, names), got)
 		}
@@ -79,8 +79,8 @@ func TestGrease(t *testing.T) {
 		"roots/list":             `{"_meta":{"v/x":{}}}`,
 	} {
 		in, names := greased(params)
-		for _, from := range bridge.Versions() {
-			for _, to := range bridge.Versions() {
+		for _, from := range revision.Versions() {
+			for _, to := range revision.Versions() {
 				if method == "elicitation/create" && to < v202506 {
 					continue
 				}
@@ -91,7 +91,7 @@ func TestGrease(t *testing.T) {
 						return strings.Contains(in, `"`+n+`":[1.50,{"\u0061":9007199254740993}],"const"`)
 					})
 				}
-				q := bridge.Question{From: from, To: to, Method: method, Capabilities: json.RawMessage(everything), Name: "n"}
+				q := revision.Question{From: from, To: to, Method: method, Capabilities: json.RawMessage(everything), Name: "n"}
 				got, err := q.Params(json.RawMessage(in))
 				if err != nil || !json.Valid(got) || len(washedOff(string(got), names)) > 0 {
 					t.Errorf("%s from %s to %s: lost %v, %v: %s", method, from, to, washedOff(string(got), names), err, got)
@@ -100,8 +100,8 @@ func TestGrease(t *testing.T) {
 		}
 	}
 	object, names := greased(`{"code":-32002,"message":"m","data":{"uri":"a:b"}}`)
-	for _, to := range bridge.Versions() {
-		c := bridge.Conversion{From: v202511, To: to, Method: "resources/read"}
+	for _, to := range revision.Versions() {
+		c := revision.Conversion{From: v202511, To: to, Method: "resources/read"}
 		if got := string(c.Error(runtime.ParseError(json.RawMessage(object))).Raw); len(washedOff(got, names)) > 0 {
 			t.Errorf("error for %s: lost %v: %s", to, washedOff(got, names), got)
 		}

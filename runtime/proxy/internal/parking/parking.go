@@ -1,4 +1,4 @@
-package bridge
+package parking
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/crew"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 const (
@@ -39,35 +40,35 @@ var (
 	errUnanswered = errors.New("the client did not come back with answers")
 )
 
-// Parking holds the calls of clients that cannot be asked in the middle of a
+// Lot holds the calls of clients that cannot be asked in the middle of a
 // request (2026-07-28, Multi round-trip requests) to servers that ask there. A
 // call goes on while its client is away, until the client comes back with the
-// answers or time is over. The zero value is not usable: see NewParking. All
-// methods may be called concurrently.
-type Parking struct {
+// answers or time is over. The zero value is not usable: see NewLot. All methods
+// may be called concurrently.
+type Lot struct {
 	ttl  time.Duration
 	work crew.Crew // the calls
 
-	mu     sync.Mutex // guards what follows; taken after that of a Parked, never before
-	calls  map[string]*Parked
+	mu     sync.Mutex // guards what follows; taken after a Call's, never before
+	calls  map[string]*Call
 	closed bool
 }
 
-// NewParking makes a place for calls. ttl is how long a client may stay away; 0
-// is StateTTL.
-func NewParking(ttl time.Duration) *Parking {
+// NewLot returns an empty lot. ttl is how long a client may stay away; 0 is
+// [seal.StateTTL].
+func NewLot(ttl time.Duration) *Lot {
 	if ttl == 0 {
-		ttl = StateTTL
+		ttl = seal.StateTTL
 	}
-	return &Parking{ttl: ttl, calls: map[string]*Parked{}}
+	return &Lot{ttl: ttl, calls: map[string]*Call{}}
 }
 
 // Close ends all calls and waits for them. Later ones end at once.
-func (p *Parking) Close() {
+func (p *Lot) Close() {
 	p.work.Refuse()
 	p.mu.Lock()
 	p.closed = true
-	all := make([]*Parked, 0, len(p.calls))
+	all := make([]*Call, 0, len(p.calls))
 	for _, k := range p.calls {
 		all = append(all, k)
 	}
@@ -79,14 +80,14 @@ func (p *Parking) Close() {
 }
 
 // Waiting tells how many calls wait for their client.
-func (p *Parking) Waiting() int {
+func (p *Lot) Waiting() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.calls)
 }
 
 // Room tells how many calls may wait at a time.
-func (p *Parking) Room() int { return parkedMax }
+func (p *Lot) Room() int { return parkedMax }
 
 // Input is one question of a call, as an entry of inputRequests.
 type Input struct {
@@ -104,9 +105,9 @@ type Ticket struct {
 	Round int    `json:"round"`
 }
 
-// Parked is one call. Its client is there while Wait runs.
-type Parked struct {
-	p      *Parking
+// Call is one call. Its client is there while Wait runs.
+type Call struct {
+	p      *Lot
 	id     string
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when the call has ended
@@ -141,8 +142,8 @@ type reply struct {
 // on between them. run gets the way to ask; it must return when its context
 // ends. emit, which may be nil and must not wait, gets what the server sends
 // until Wait returns. The call is known to others once it has asked.
-func (p *Parking) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Parked) (json.RawMessage, error)) *Parked {
-	k := &Parked{p: p, id: rand.Text(), done: make(chan struct{}), stirred: make(chan struct{}, 1), emit: emit}
+func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
+	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), stirred: make(chan struct{}, 1), emit: emit}
 	ctx, k.cancel = context.WithCancelCause(ctx)
 	if !p.work.Go(func() { // waited for by Close
 		defer k.cancel(nil)
@@ -156,7 +157,7 @@ func (p *Parking) Start(ctx context.Context, emit func(method string, params []b
 	return k
 }
 
-func (k *Parked) end(result json.RawMessage, err error) {
+func (k *Call) end(result json.RawMessage, err error) {
 	k.mu.Lock()
 	k.over = true
 	k.result, k.err = result, err
@@ -171,14 +172,14 @@ func (k *Parked) end(result json.RawMessage, err error) {
 	close(k.done)
 }
 
-func (p *Parking) forget(id string) {
+func (p *Lot) forget(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.calls, id)
 }
 
 // Emit passes a notification of the call on to its client, if it is there.
-func (k *Parked) Emit(method string, params []byte) {
+func (k *Call) Emit(method string, params []byte) {
 	k.mu.Lock()
 	emit := k.emit
 	k.mu.Unlock()
@@ -188,7 +189,7 @@ func (k *Parked) Emit(method string, params []byte) {
 }
 
 // Fail settles what the call comes to, and ends it.
-func (k *Parked) Fail(err error) {
+func (k *Call) Fail(err error) {
 	k.mu.Lock()
 	if k.verdict == nil {
 		k.verdict = err
@@ -200,7 +201,7 @@ func (k *Parked) Fail(err error) {
 // Ask puts a question of the server to the client and waits for the answer,
 // however often the client has to come back for it. The error is ErrLost once
 // the call has ended.
-func (k *Parked) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{answer: make(chan reply, 1)}
 	k.mu.Lock()
 	if k.over {
@@ -232,7 +233,7 @@ func (k *Parked) Ask(ctx context.Context, method string, params json.RawMessage)
 
 // keep makes the call known to clients that come back; false where no more can
 // wait.
-func (p *Parking) keep(k *Parked) bool {
+func (p *Lot) keep(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls[k.id] == nil && len(p.calls) >= parkedMax || p.closed {
@@ -242,7 +243,7 @@ func (p *Parking) keep(k *Parked) bool {
 	return true
 }
 
-func (k *Parked) drop(q *question) {
+func (k *Call) drop(q *question) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, o := range k.open {
@@ -267,7 +268,7 @@ type Outcome struct {
 // Wait is a request of the client waiting for the call: until it ends, asks, or
 // ctx does, which cancels the call. When it has returned questions the call waits
 // on its own. It is to be called once after Start and each Resume.
-func (k *Parked) Wait(ctx context.Context) (Outcome, error) {
+func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 	k.mu.Lock()
 	asks := len(k.open) > 0
 	k.mu.Unlock()
@@ -291,7 +292,7 @@ func (k *Parked) Wait(ctx context.Context) (Outcome, error) {
 	}
 }
 
-func (k *Parked) leave() {
+func (k *Call) leave() {
 	k.mu.Lock()
 	k.emit = nil
 	k.mu.Unlock()
@@ -299,7 +300,7 @@ func (k *Parked) leave() {
 
 // collect waits for the questions that come together, and lets the call wait
 // for the answers; false where there are none any more.
-func (k *Parked) collect(ctx context.Context) (Outcome, bool) {
+func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	t := time.NewTimer(collecting)
 	defer t.Stop()
 	select {
@@ -331,7 +332,7 @@ func (k *Parked) collect(ctx context.Context) (Outcome, bool) {
 // expire ends a call whose client has not come back for its round: people have
 // "cancelled", what else was asked fails, and a server that goes on without is
 // told to stop.
-func (k *Parked) expire(round int) {
+func (k *Call) expire(round int) {
 	k.mu.Lock()
 	if k.round != round {
 		k.mu.Unlock()
@@ -355,7 +356,7 @@ func (k *Parked) expire(round int) {
 // call of a ticket. Questions without an answer are asked again by Wait,
 // answers without a question are ignored. emit is as with Start. The error is
 // ErrLost or ErrUsed.
-func (p *Parking) Resume(t Ticket, emit func(method string, params []byte), answers map[string]json.RawMessage) (*Parked, error) {
+func (p *Lot) Resume(t Ticket, emit func(method string, params []byte), answers map[string]json.RawMessage) (*Call, error) {
 	p.mu.Lock()
 	k := p.calls[t.ID]
 	p.mu.Unlock()

@@ -1,9 +1,9 @@
-package bridge_test
+package revision_test
 
 import (
 	"testing"
 
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // TestEncodeHeader: examples of 2026-07-28, Streamable HTTP, and the edges.
@@ -25,7 +25,7 @@ func TestEncodeHeader(t *testing.T) {
 		"9007199254740993":           "9007199254740993",
 		"file:///tmp/%E4%B8%96.txt?": "file:///tmp/%E4%B8%96.txt?",
 	} {
-		if got := bridge.EncodeHeader(in); got != want {
+		if got := revision.EncodeHeader(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}

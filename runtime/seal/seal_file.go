@@ -1,4 +1,4 @@
-package bridge
+package seal
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package bridge
+package revision
 
 // Members of _meta that the protocol owns (2026-07-28, Overview, General
 // fields), and one of ours.
