@@ -241,7 +241,7 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 		return ctx.Err()
 	}
 	if d.last != nil {
-		if sample, only := d.last.Rubbish(); only {
+		if sample, only := d.last.Malformed(); only {
 			return &runtime.ProtocolError{Reason: d.Entry.Name + " does not speak MCP: it wrote", Sample: sample}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // goroutine, channel or timer of its own; it is pooled, and whoever removes it
 // from the backend's pending calls ends it.
 type call struct {
-	query   jsonrpc.Query
+	query   jsonrpc.Call
 	edits   [2]rawjson.Edit
 	scratch [24]byte
 
@@ -93,7 +93,7 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver, now time.Tim
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
-	*q = jsonrpc.Query{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
+	*q = jsonrpc.Call{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
 	if limit := r.b.set().RequestTimeout; limit > 0 {
 		q.Limit = limit
 	}

@@ -73,7 +73,7 @@ func (t *piped) Request(id []byte, method string, params []byte) {
 	})
 }
 
-func (t *piped) Rubbish([]byte, error) {}
+func (t *piped) Malformed([]byte, error) {}
 func (t *piped) Closed(error) error {
 	if !t.late {
 		t.h.Closed(runtime.ErrClosed)
@@ -86,7 +86,7 @@ func (t *piped) Call(ctx context.Context, req *runtime.Request) (json.RawMessage
 	if req.Events != nil {
 		events = func(e jsonrpc.Event) { req.Events.Notification(ctx, req, e.Method, e.Params) }
 	}
-	res, object, err := t.conn.Call(ctx, &jsonrpc.Query{Method: req.Method, Params: req.Params, Token: req.Token}, events)
+	res, object, err := t.conn.Call(ctx, &jsonrpc.Call{Method: req.Method, Params: req.Params, Token: req.Token}, events)
 	if object != nil {
 		return nil, runtime.ParseError(object)
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/crew"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -48,8 +48,8 @@ type HTTPFront struct {
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
-	leave    func()    // the proxy's fronts
-	work     crew.Crew // requests being served
+	leave    func()       // the proxy's fronts
+	work     workers.Pool // requests being served
 }
 
 // NewHTTPFront makes an endpoint. Close ends its streams.

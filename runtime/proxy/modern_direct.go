@@ -88,7 +88,7 @@ func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header h
 	c.backend, c.to, c.from, c.version = r.b, d, conn.version, revision.Modern
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	q := &c.query
-	*q = jsonrpc.Query{
+	*q = jsonrpc.Call{
 		ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now,
 		Limit: max(r.b.set().RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
 	}

@@ -142,7 +142,7 @@ func (w *wired) Notification(method string, params []byte) {
 	w.h.Notification(context.Background(), nil, method, params)
 }
 func (w *wired) Request([]byte, string, []byte) {}
-func (w *wired) Rubbish([]byte, error)          {}
+func (w *wired) Malformed([]byte, error)        {}
 
 var errDied = fmt.Errorf("a ended (signal: killed): %w", runtime.ErrClosed)
 
@@ -152,7 +152,7 @@ func (w *wired) Closed(error) error {
 }
 
 func (w *wired) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	result, object, err := w.conn.Call(ctx, &jsonrpc.Query{Method: req.Method, Params: req.Params}, nil)
+	result, object, err := w.conn.Call(ctx, &jsonrpc.Call{Method: req.Method, Params: req.Params}, nil)
 	switch {
 	case object != nil:
 		return nil, runtime.ParseError(object)

@@ -234,9 +234,9 @@ func (w *wire) refusal(object []byte) *runtime.Error {
 	return runtime.ParseError(w.redact.JSON(object))
 }
 
-// rubbish is the error of an answer that is not MCP. Reason may hold parts of it;
+// protocolError is the error of an answer that is not MCP. Reason may hold parts of it;
 // body is all of it, nil for nothing to show.
-func (w *wire) rubbish(reason string, body []byte) *runtime.ProtocolError {
+func (w *wire) protocolError(reason string, body []byte) *runtime.ProtocolError {
 	e := &runtime.ProtocolError{Reason: w.redact.String(reason)}
 	if body != nil {
 		e.Sample = w.printable(body)

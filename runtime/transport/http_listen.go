@@ -107,7 +107,7 @@ func (t *HTTP) Listening() <-chan struct{} {
 
 func (t *HTTP) listen(ctx context.Context, l *listener) {
 	for failures := 0; ; {
-		heard, retry, err := t.listenOnce(ctx, l)
+		received, retry, err := t.listenOnce(ctx, l)
 		if ctx.Err() != nil {
 			return
 		}
@@ -115,7 +115,7 @@ func (t *HTTP) listen(ctx context.Context, l *listener) {
 			t.w.log.Debug("server has no stream for messages outside of calls", "err", err)
 			return
 		}
-		if heard {
+		if received {
 			failures = 0
 		}
 		failures++
@@ -131,8 +131,8 @@ func (t *HTTP) listen(ctx context.Context, l *listener) {
 
 var errNoStream = errors.New("no stream")
 
-// listenOnce reads the stream until it ends. Heard says that it was worth it.
-func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry time.Duration, err error) {
+// listenOnce reads the stream until it ends. Received says that it was worth it.
+func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retry time.Duration, err error) {
 	header := http.Header{}
 	if l.session != "" {
 		header[headerSession] = []string{l.session}
@@ -177,7 +177,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 		}
 		retry, _ = rd.Retry()
 		if err != nil {
-			return heard || time.Since(began) >= listenWorth, retry, err
+			return received || time.Since(began) >= listenWorth, retry, err
 		}
 		if ev.Name != "message" || len(ev.Data) == 0 {
 			continue
@@ -187,7 +187,7 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (heard bool, retry t
 			t.w.log.Warn("server sent an event that is no message", "sample", t.w.printable(ev.Data), "err", err)
 			continue
 		}
-		heard = true
+		received = true
 		for i := range messages {
 			t.takeFree(l.version, l.session, &messages[i])
 		}

@@ -67,7 +67,7 @@ func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func()
 	if resp.StatusCode >= 300 {
 		return nil, nil, t.w.statusError(resp, body, nil, x.session != "")
 	}
-	return nil, nil, t.w.rubbish(whyNot(x, resp, body, malformed), body)
+	return nil, nil, t.w.protocolError(whyNot(x, resp, body, malformed), body)
 }
 
 // sameAnswer compares the id of the one answer in a body with the request's,
@@ -151,7 +151,7 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 	var wait time.Duration
 	for {
 		rd := sse.NewReader(resp.Body, t.w.max)
-		m, heard, err := t.untilAnswer(x, rd)
+		m, received, err := t.untilAnswer(x, rd)
 		if m != nil {
 			body := resp.Body
 			rest := func() { t.rest(x, rd, body) }
@@ -172,10 +172,10 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 			return nil, nil, t.w.statusError(first, nil, nil, x.session != "")
 		}
 		if id := rd.LastID(); id != "" {
-			heard = heard || id != lastID
+			received = received || id != lastID
 			lastID = id
 		}
-		if empty++; heard {
+		if empty++; received {
 			empty = 0
 		}
 		if isModern(x.req.Version) || lastID == "" || empty > maxEmpty {
@@ -208,13 +208,13 @@ func (t *HTTP) unanswered(x *exchange, err error) error {
 	return t.lost(err)
 }
 
-// untilAnswer delivers events up to the answer. Heard tells whether there was
+// untilAnswer delivers events up to the answer. Received tells whether there was
 // any message.
-func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, heard bool, err error) {
+func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, received bool, err error) {
 	for {
 		ev, err := rd.Next()
 		if err != nil {
-			return nil, heard, err
+			return nil, received, err
 		}
 		if ev.Name != "message" || len(ev.Data) == 0 {
 			continue
@@ -224,7 +224,7 @@ func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, heard 
 			t.w.log.Warn("server sent an event that is no message", "method", x.req.Method, "sample", t.w.printable(ev.Data), "err", err)
 			continue
 		}
-		heard = true
+		received = true
 		for i := range messages {
 			switch m := &messages[i]; {
 			case !m.isAnswer():

@@ -94,7 +94,7 @@ func (t *SSE) open(u *url.URL) (*http.Response, *sse.Reader, error) {
 		if resp.StatusCode >= 300 {
 			return nil, nil, t.w.statusError(resp, body, t.w.errorIn(body), false)
 		}
-		return nil, nil, t.w.rubbish(fmt.Sprintf("the server answered HTTP %d and no event stream", resp.StatusCode), body)
+		return nil, nil, t.w.protocolError(fmt.Sprintf("the server answered HTTP %d and no event stream", resp.StatusCode), body)
 	}
 	rd := sse.NewReader(resp.Body, t.w.max)
 	if t.post, err = t.endpoint(resp.Request.URL, rd); err != nil {
@@ -113,22 +113,22 @@ func (t *SSE) endpoint(stream *url.URL, rd *sse.Reader) (*url.URL, error) {
 			if t.life.over() {
 				return nil, t.life.ctx.Err()
 			}
-			return nil, t.w.rubbish("the event stream ended before its endpoint event: "+err.Error(), nil)
+			return nil, t.w.protocolError("the event stream ended before its endpoint event: "+err.Error(), nil)
 		}
 		if ev.Name != "endpoint" {
 			if ev.Name == "message" && len(ev.Data) == 0 {
 				continue
 			}
-			return nil, t.w.rubbish("the event stream does not begin with an endpoint event", ev.Data)
+			return nil, t.w.protocolError("the event stream does not begin with an endpoint event", ev.Data)
 		}
 		ref, err := url.Parse(strings.TrimSpace(string(ev.Data)))
 		if err != nil || len(ev.Data) == 0 {
-			return nil, t.w.rubbish("the endpoint event holds no URL", ev.Data)
+			return nil, t.w.protocolError("the endpoint event holds no URL", ev.Data)
 		}
 		u := stream.ResolveReference(ref)
 		u.Fragment = ""
 		if !origin.Same(u, stream) {
-			return nil, t.w.rubbish("the endpoint event names another origin, "+origin.Of(u)+"; refused, since credentials would go there", nil)
+			return nil, t.w.protocolError("the endpoint event names another origin, "+origin.Of(u)+"; refused, since credentials would go there", nil)
 		}
 		return u, nil
 	}

@@ -83,11 +83,11 @@ type Stdio struct {
 	known chan struct{} // closed when it is known why, which is cause
 	cause error
 
-	mu      sync.Mutex // guards what follows
-	rubbish string     // sample of the first line that was no message
-	dropped int
-	closing bool
-	listens map[string]*runtime.Request // calls under way with an id and events of their own, by that id
+	mu        sync.Mutex // guards what follows
+	malformed string     // sample of the first line that was no message
+	dropped   int
+	closing   bool
+	listens   map[string]*runtime.Request // calls under way with an id and events of their own, by that id
 }
 
 // StartStdio starts the server. That it speaks MCP is found out by talking to
@@ -120,7 +120,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}), ended: make(chan struct{}), known: make(chan struct{}),
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
-	s.stderr = newTail(o.Logger, o.Redactor, s.heard)
+	s.stderr = newTail(o.Logger, o.Redactor, s.noteAlive)
 	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	if o.Redactor != nil {
@@ -134,7 +134,7 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 
 // Call implements [runtime.Transport].
 func (s *Stdio) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	q := jsonrpc.Query{Method: req.Method, Params: req.Params, Text: req.ID, Token: req.Token}
+	q := jsonrpc.Call{Method: req.Method, Params: req.Params, Text: req.ID, Token: req.Token}
 	var events func(jsonrpc.Event)
 	if h := req.Events; h != nil {
 		defer s.listen(req)()
@@ -218,7 +218,7 @@ func (s *Stdio) Pipeline() *jsonrpc.Conn { return s.conn }
 // or to its output other than an answer.
 func (s *Stdio) Alive() <-chan struct{} { return s.alive }
 
-func (s *Stdio) heard() { s.first.Do(func() { close(s.alive) }) }
+func (s *Stdio) noteAlive() { s.first.Do(func() { close(s.alive) }) }
 
 // PID is the server's process id.
 func (s *Stdio) PID() int { return s.process.PID() }

@@ -26,7 +26,7 @@ const (
 type stdioPeer Stdio
 
 func (p *stdioPeer) Notification(method string, params []byte) {
-	(*Stdio)(p).heard()
+	(*Stdio)(p).noteAlive()
 	p.o.Logger.Debug("notification", "method", method)
 	if method == methodMessage {
 		params = p.o.Redactor.JSON(params)
@@ -65,7 +65,7 @@ func (p *stdioPeer) named(method string, params []byte) *runtime.Request {
 }
 
 func (p *stdioPeer) Request(id []byte, method string, params []byte) {
-	(*Stdio)(p).heard()
+	(*Stdio)(p).noteAlive()
 	p.o.Logger.Debug("server request", "method", method, "id", string(id))
 	id = append([]byte(nil), id...)
 	params = append([]byte(nil), params...)
@@ -98,16 +98,16 @@ func errorObject(err error) []byte {
 	return jsonrpc.ErrorObject(e.Code, e.Message, e.Data)
 }
 
-// Rubbish counts a line that is no message; the connection lives on, because a
+// Malformed counts a line that is no message; the connection lives on, because a
 // stray print is a common fault of servers.
-func (p *stdioPeer) Rubbish(line []byte, err error) {
-	(*Stdio)(p).heard()
+func (p *stdioPeer) Malformed(line []byte, err error) {
+	(*Stdio)(p).noteAlive()
 	sample := p.o.Redactor.Beginning(string(line[:min(len(line), lineSample+p.o.Redactor.Longest())]), lineSample)
 	p.mu.Lock()
 	p.dropped++
 	level := slog.LevelDebug
-	if p.rubbish == "" {
-		p.rubbish = sample
+	if p.malformed == "" {
+		p.malformed = sample
 		level = slog.LevelWarn // once: a server that prints goes on printing
 	}
 	p.mu.Unlock()
@@ -134,11 +134,11 @@ func (p *stdioPeer) Closed(cause error) error {
 	}
 	p.stderr.settle(exitWait)
 	e := &ExitError{
-		Command: p.name, Status: p.process.Status(), Deaf: p.out.Err() != nil,
-		Stderr: p.stderr.last(), Heard: p.conn.Heard(),
+		Command: p.name, Status: p.process.Status(), InputClosed: p.out.Err() != nil,
+		Stderr: p.stderr.last(), Received: p.conn.Received(),
 	}
 	p.mu.Lock()
-	e.Rubbish, e.Dropped = p.rubbish, p.dropped
+	e.Malformed, e.Dropped = p.malformed, p.dropped
 	p.mu.Unlock()
 	var err error = e
 	if closing {
@@ -165,7 +165,7 @@ func (p *stdioPeer) strayed() error {
 	if !p.o.Strict || p.dropped == 0 {
 		return nil
 	}
-	return &strictError{&runtime.ProtocolError{Reason: p.name + " wrote a line that is no message, which its entry does not allow (strict)", Sample: p.rubbish}}
+	return &strictError{&runtime.ProtocolError{Reason: p.name + " wrote a line that is no message, which its entry does not allow (strict)", Sample: p.malformed}}
 }
 
 // strictError is the end of a connection by a line that is no message.
@@ -196,12 +196,12 @@ func (s *Stdio) watch() {
 	}
 }
 
-// Rubbish tells whether the server has written lines that are no messages and
+// Malformed tells whether the server has written lines that are no messages and
 // not one message, with a sample of the first.
-func (s *Stdio) Rubbish() (sample string, only bool) {
+func (s *Stdio) Malformed() (sample string, only bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rubbish, s.dropped > 0 && !s.conn.Heard()
+	return s.malformed, s.dropped > 0 && !s.conn.Received()
 }
 
 // Stderr gives the last of what the server wrote to standard error.
@@ -211,18 +211,18 @@ func (s *Stdio) Stderr() string { return s.stderr.last() }
 type ExitError struct {
 	Command string
 	// Status is such as "exit status 1", or "running" where it only closed its
-	// output or, with Deaf, its input.
-	Status string
-	Deaf   bool
+	// output or, with InputClosed, its input.
+	Status      string
+	InputClosed bool
 	// Stderr is the last of what it wrote there: up to 50 lines, without control
 	// characters.
 	Stderr string
-	// Rubbish is a sample of the first line that was no message, "" for none;
+	// Malformed is a sample of the first line that was no message, "" for none;
 	// Dropped counts such lines.
-	Rubbish string
-	Dropped int
-	// Heard tells whether any message ever came.
-	Heard bool
+	Malformed string
+	Dropped   int
+	// Received tells whether any message ever came.
+	Received bool
 }
 
 // Error gives the status and the line of standard error that tells most.
@@ -230,7 +230,7 @@ func (e *ExitError) Error() string {
 	msg := e.Command + " ended (" + e.Status + ")"
 	switch {
 	case e.Status != "running":
-	case e.Deaf:
+	case e.InputClosed:
 		msg = e.Command + " closed its input"
 	default:
 		msg = e.Command + " closed its output"

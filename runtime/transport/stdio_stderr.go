@@ -27,7 +27,7 @@ const (
 type tail struct {
 	logger *slog.Logger
 	redact *secret.Redactor
-	heard  func() // told of the first bytes, and perhaps of later ones
+	alive  func() // told of the first bytes, and perhaps of later ones
 	done   chan struct{}
 	begun  []byte        // of a line that is to be logged when it is whole
 	lines  *secret.Lines // those that have been logged
@@ -37,8 +37,8 @@ type tail struct {
 	cut bool // something before buf is lost
 }
 
-func newTail(logger *slog.Logger, redact *secret.Redactor, heard func()) *tail {
-	return &tail{logger: logger, redact: redact, lines: redact.Lines(), heard: heard, done: make(chan struct{})}
+func newTail(logger *slog.Logger, redact *secret.Redactor, alive func()) *tail {
+	return &tail{logger: logger, redact: redact, lines: redact.Lines(), alive: alive, done: make(chan struct{})}
 }
 
 // drain reads until the end, so that a server that floods its standard error
@@ -49,7 +49,7 @@ func (t *tail) drain(r io.Reader) {
 	for {
 		n, err := r.Read(chunk)
 		if n > 0 {
-			t.heard()
+			t.alive()
 		}
 		t.keep(chunk[:n])
 		if err != nil {

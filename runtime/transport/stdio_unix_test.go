@@ -90,27 +90,27 @@ func TestStdioServerThatEnds(t *testing.T) {
 	if !errors.As(err, &exit) || !errors.Is(err, runtime.ErrClosed) {
 		t.Fatalf("got %v", err)
 	}
-	if !strings.Contains(exit.Error(), "exit status 3") || !strings.HasSuffix(exit.Error(), ": no licence found") || exit.Heard {
-		t.Errorf("got %v (heard %v)", exit, exit.Heard)
+	if !strings.Contains(exit.Error(), "exit status 3") || !strings.HasSuffix(exit.Error(), ": no licence found") || exit.Received {
+		t.Errorf("got %v (received %v)", exit, exit.Received)
 	}
 	if _, err := stdioTool(t.Context(), s, "echo", `{}`); !errors.Is(err, runtime.ErrNotSent) {
 		t.Errorf("a call after the end: got %v", err)
 	}
 }
 
-func TestStdioRubbish(t *testing.T) {
+func TestStdioMalformed(t *testing.T) {
 	s := fake(t, transport.StdioOptions{}, "-rubbish-between")
 	if err := handshake(t, s); err != nil {
 		t.Errorf("rubbish between messages: %v", err)
 	}
-	if sample, only := s.Rubbish(); sample == "" || only {
+	if sample, only := s.Malformed(); sample == "" || only {
 		t.Errorf("got %q %v", sample, only)
 	}
 	s = fake(t, transport.StdioOptions{}, "-rubbish-only")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		for {
-			if _, only := s.Rubbish(); only {
+			if _, only := s.Malformed(); only {
 				cancel()
 				return
 			}

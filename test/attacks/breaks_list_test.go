@@ -113,7 +113,7 @@ func breakages() []breakage {
 			"environments/a function of a shell as LC_TIME does not"),
 		one("processes", "a server has no group of its own", "runtime/internal/proc", "prepare", `Setpgid: true`, `Setpgid: false`,
 			"processes/a server has a group of its own"),
-		one("processes", "the guardian does nothing", "runtime/internal/proc", "Guardian", `w.sweep()`, `return`,
+		one("processes", "the guardian does nothing", "runtime/internal/proc", "Guardian", `m.sweep()`, `return`,
 			"processes/one that does not hear SIGTERM, serve is killed", "processes/one that has a child in another session, serve is killed"),
 		one("processes", "a shell reads the command", "runtime/internal/proc", "Start", `exec.Command(o.Command, o.Args...)`, "exec.Command(\"/bin/sh\", \"-c\", o.Command+\" \"+func() (s string) {\n\t\tfor _, a := range o.Args {\n\t\t\ts += \" \" + a\n\t\t}\n\t\treturn\n\t}())",
 			`processes/an argument "$(touch pwned)"`, `processes/a command "true; touch pwned"`),

@@ -18,7 +18,7 @@ func TestStartDoesNotAllocate(t *testing.T) {
 	p.conn = conn
 	params := []byte(`{"name":"a__b","arguments":{"text":"hello"}}`)
 	r := receiver(make(chan jsonrpc.Answer, 1))
-	q := &jsonrpc.Query{Method: "m", Params: params, Receiver: r}
+	q := &jsonrpc.Call{Method: "m", Params: params, Receiver: r}
 	n := testing.AllocsPerRun(1000, func() {
 		q.ID = conn.NextID()
 		if conn.Start(q) != nil || !conn.Forget(q.ID) {

@@ -72,7 +72,7 @@ func clone(b []byte) []byte {
 // the call is an initialize, which must not be cancelled (2025-11-25,
 // Cancellation), and ctx's error is returned. events, where given, is called
 // on this goroutine for each notification of the call.
-func (c *Conn) Call(ctx context.Context, q *Query, events func(Event)) (result, object []byte, err error) {
+func (c *Conn) Call(ctx context.Context, q *Call, events func(Event)) (result, object []byte, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

@@ -51,15 +51,15 @@ type Peer interface {
 	Notification(method string, params []byte)
 	// Request is answered, at once or later, by Conn.Respond or RespondError.
 	Request(id []byte, method string, params []byte)
-	// Rubbish is a line that is no message.
-	Rubbish(line []byte, err error)
+	// Malformed is a line that is no message.
+	Malformed(line []byte, err error)
 	// Closed is called once, after the last message; the error it returns ends
 	// the pending calls.
 	Closed(err error) error
 }
 
-// Query is one call to start.
-type Query struct {
+// Call is one call to start.
+type Call struct {
 	// ID is from NextID.
 	ID     uint64
 	Method string
@@ -92,12 +92,12 @@ type Conn struct {
 	start   time.Time
 	next    atomic.Uint64
 
-	mu      sync.Mutex // guards what follows; held for memory work only
-	pending map[uint64]pending
-	closed  error
-	sweeper *time.Timer
-	armed   bool
-	heard   bool // a message has come
+	mu       sync.Mutex // guards what follows; held for memory work only
+	pending  map[uint64]pending
+	closed   error
+	sweeper  *time.Timer
+	armed    bool
+	received bool // a message has come
 }
 
 type pending struct {
@@ -132,7 +132,7 @@ func (c *Conn) NextID() uint64 { return c.next.Add(1) }
 
 // Start queues one call and returns without waiting; Flush sends it. With an
 // error no byte was queued and the receiver is not called.
-func (c *Conn) Start(q *Query) error {
+func (c *Conn) Start(q *Call) error {
 	if q.Now.IsZero() {
 		q.Now = time.Now()
 	}
@@ -298,11 +298,11 @@ func (c *Conn) Shut() bool {
 // Begun is how many ids have been reserved so far.
 func (c *Conn) Begun() uint64 { return c.next.Load() }
 
-// Heard tells whether any message has ever come.
-func (c *Conn) Heard() bool {
+// Received tells whether any message has ever come.
+func (c *Conn) Received() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.heard
+	return c.received
 }
 
 // arm starts the sweep timer; the caller holds the lock.
@@ -418,7 +418,7 @@ func (c *Conn) close(cause error) {
 func (c *Conn) message(line []byte, now time.Time, cut bool) *Writer {
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
-		c.peer.Rubbish(line, err)
+		c.peer.Malformed(line, err)
 		if cut {
 			return nil
 		}
@@ -437,13 +437,13 @@ func (c *Conn) message(line []byte, now time.Time, cut bool) *Writer {
 	}
 	id, ok := c.answered(m.ID.Of(line))
 	if !ok || m.Result.Present() == m.Error.Present() {
-		c.peer.Rubbish(line, errors.New("neither a request nor an answer to one"))
+		c.peer.Malformed(line, errors.New("neither a request nor an answer to one"))
 		return nil
 	}
 	c.mu.Lock()
 	p, ok := c.pending[id]
 	delete(c.pending, id)
-	c.heard = true
+	c.received = true
 	c.mu.Unlock()
 	if !ok {
 		return nil // late or unknown: specification says to ignore it
@@ -476,11 +476,11 @@ func (c *Conn) answered(raw []byte) (uint64, bool) {
 func (c *Conn) incoming(line []byte, m *rawjson.Message) *Writer {
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
-		c.peer.Rubbish(line, errors.New("method is not a string"))
+		c.peer.Malformed(line, errors.New("method is not a string"))
 		return nil
 	}
 	c.mu.Lock()
-	c.heard = true
+	c.received = true
 	c.mu.Unlock()
 	params := m.Params.Of(line)
 	if m.ID.Present() {

@@ -26,12 +26,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // peer records what belongs to no call.
 type peer struct {
-	mu       sync.Mutex
-	notes    []string
-	requests []string
-	rubbish  []string
-	closed   atomic.Int32
-	conn     *jsonrpc.Conn
+	mu        sync.Mutex
+	notes     []string
+	requests  []string
+	malformed []string
+	closed    atomic.Int32
+	conn      *jsonrpc.Conn
 }
 
 func (p *peer) Notification(method string, params []byte) {
@@ -47,10 +47,10 @@ func (p *peer) Request(id []byte, method string, _ []byte) {
 	_ = p.conn.Respond(id, []byte(`{}`))
 }
 
-func (p *peer) Rubbish(line []byte, _ error) {
+func (p *peer) Malformed(line []byte, _ error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.rubbish = append(p.rubbish, string(line))
+	p.malformed = append(p.malformed, string(line))
 }
 
 func (p *peer) Closed(err error) error {
@@ -123,7 +123,7 @@ func TestCallKeepsBytes(t *testing.T) {
 		}
 		srv.send(`{"x":[],"result":{"a" : 1.0,"b":9007199254740993},"id":1,"jsonrpc":"2.0"}`)
 	}()
-	res, object, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m", Params: []byte(`{"n":9007199254740993,"f":1.0}`)}, nil)
+	res, object, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m", Params: []byte(`{"n":9007199254740993,"f":1.0}`)}, nil)
 	if err != nil || object != nil || string(res) != `{"a" : 1.0,"b":9007199254740993}` {
 		t.Errorf("got %s %s %v", res, object, err)
 	}
@@ -133,7 +133,7 @@ func TestStartSplicesParams(t *testing.T) {
 	conn, _, srv := connect(t, true)
 	params := []byte("{\"name\":\"a__b\",\n\"x\":1}")
 	r := receiver(make(chan jsonrpc.Answer, 1))
-	q := &jsonrpc.Query{ID: conn.NextID(), Method: "m", Params: params, Receiver: r, Edits: []rawjson.Edit{{Span: rawjson.Span{Start: 8, End: 14}, New: []byte(`"b"`)}}}
+	q := &jsonrpc.Call{ID: conn.NextID(), Method: "m", Params: params, Receiver: r, Edits: []rawjson.Edit{{Span: rawjson.Span{Start: 8, End: 14}, New: []byte(`"b"`)}}}
 	if err := conn.Start(q); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestParallelCalls(t *testing.T) {
 		for i := range n {
 			wg.Go(func() {
 				params := fmt.Sprintf(`{"i":%d}`, i)
-				res, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m", Params: []byte(params)}, nil)
+				res, _, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m", Params: []byte(params)}, nil)
 				if err != nil || string(res) != params {
 					t.Errorf("got %s %v, want %s", res, err, params)
 				}
@@ -202,7 +202,7 @@ func TestCancelTellsTheServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	failed := make(chan error, 1)
 	go func() {
-		_, _, err := conn.Call(ctx, &jsonrpc.Query{Method: "m"}, nil)
+		_, _, err := conn.Call(ctx, &jsonrpc.Call{Method: "m"}, nil)
 		failed <- err
 	}()
 	srv.next(t)
@@ -218,7 +218,7 @@ func TestCancelTellsTheServer(t *testing.T) {
 		srv.next(t)
 		srv.send(`{"id":2,"result":{"own":true}}`)
 	}()
-	if res, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil); err != nil || string(res) != `{"own":true}` {
+	if res, _, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m"}, nil); err != nil || string(res) != `{"own":true}` {
 		t.Errorf("the call after a late answer got %s %v", res, err)
 	}
 }
@@ -235,14 +235,14 @@ func TestProgressGoesToItsCall(t *testing.T) {
 		srv.send(`{"id":1,"result":{}}`)
 	}()
 	var got []string
-	_, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m", Token: []byte(`"mine"`)}, func(e jsonrpc.Event) { got = append(got, string(e.Params)) })
+	_, _, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m", Token: []byte(`"mine"`)}, func(e jsonrpc.Event) { got = append(got, string(e.Params)) })
 	if err != nil || len(got) != 1 || !strings.Contains(got[0], "mine") {
 		t.Errorf("got %v %v", got, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.notes) != 1 || len(p.requests) != 1 || len(p.rubbish) != 1 {
-		t.Errorf("got notes %v, requests %v, rubbish %v", p.notes, p.requests, p.rubbish)
+	if len(p.notes) != 1 || len(p.requests) != 1 || len(p.malformed) != 1 {
+		t.Errorf("got notes %v, requests %v, malformed %v", p.notes, p.requests, p.malformed)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestEndFailsWhatIsPending(t *testing.T) {
 	conn, p, srv := connect(t, true)
 	failed := make(chan error, 1)
 	go func() {
-		_, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil)
+		_, _, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m"}, nil)
 		failed <- err
 	}()
 	srv.next(t)
@@ -258,7 +258,7 @@ func TestEndFailsWhatIsPending(t *testing.T) {
 	if err := <-failed; !errors.Is(err, jsonrpc.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil); !jsonrpc.IsNotSent(err) {
+	if _, _, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m"}, nil); !jsonrpc.IsNotSent(err) {
 		t.Errorf("a call after the end: got %v", err)
 	}
 	if p.closed.Load() != 1 {
@@ -279,7 +279,7 @@ func TestSilentPeerHoldsNobody(t *testing.T) {
 	var err error
 	for range 40 {
 		r := receiver(make(chan jsonrpc.Answer, 1))
-		if err = conn.Start(&jsonrpc.Query{ID: conn.NextID(), Method: "m", Params: big, Receiver: r}); err != nil {
+		if err = conn.Start(&jsonrpc.Call{ID: conn.NextID(), Method: "m", Params: big, Receiver: r}); err != nil {
 			break
 		}
 		conn.Flush()
@@ -309,7 +309,7 @@ func TestNullBesideTheAnswer(t *testing.T) {
 			srv.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s}`, m.ID, answer))
 		}()
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		result, object, err := conn.Call(ctx, &jsonrpc.Query{Method: "m"}, nil)
+		result, object, err := conn.Call(ctx, &jsonrpc.Call{Method: "m"}, nil)
 		cancel()
 		if err != nil || string(result) != want[0] || string(object) != want[1] {
 			t.Errorf("%s: got %s %s %v", answer, result, object, err)
@@ -329,7 +329,7 @@ func TestDeadline(t *testing.T) {
 		start := time.Now()
 		r := receiver(make(chan jsonrpc.Answer, 1))
 		id := conn.NextID()
-		if err := conn.Start(&jsonrpc.Query{ID: id, Method: "m", Limit: time.Second, Ceiling: 2500 * time.Millisecond, Receiver: r}); err != nil {
+		if err := conn.Start(&jsonrpc.Call{ID: id, Method: "m", Limit: time.Second, Ceiling: 2500 * time.Millisecond, Receiver: r}); err != nil {
 			t.Fatal(err)
 		}
 		conn.Flush()
@@ -371,7 +371,7 @@ func TestSuspend(t *testing.T) {
 				start := time.Now()
 				r := receiver(make(chan jsonrpc.Answer, 1))
 				id := conn.NextID()
-				if err := conn.Start(&jsonrpc.Query{ID: id, Method: "m", Limit: time.Second, Ceiling: tt.ceiling, Receiver: r}); err != nil {
+				if err := conn.Start(&jsonrpc.Call{ID: id, Method: "m", Limit: time.Second, Ceiling: tt.ceiling, Receiver: r}); err != nil {
 					t.Fatal(err)
 				}
 				conn.Flush()
@@ -404,7 +404,7 @@ func TestBusy(t *testing.T) {
 	}()
 	r := receiver(make(chan jsonrpc.Answer, jsonrpc.MaxPending))
 	start := func() error {
-		return conn.Start(&jsonrpc.Query{ID: conn.NextID(), Method: "m", Receiver: r})
+		return conn.Start(&jsonrpc.Call{ID: conn.NextID(), Method: "m", Receiver: r})
 	}
 	for range jsonrpc.MaxPending {
 		if err := start(); err != nil {
@@ -431,7 +431,7 @@ func TestUnreadableAnswer(t *testing.T) {
 	}()
 	r := receiver(make(chan jsonrpc.Answer, 2))
 	id := conn.NextID()
-	if err := conn.Start(&jsonrpc.Query{ID: id, Method: "m", Receiver: r}); err != nil {
+	if err := conn.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: r}); err != nil {
 		t.Fatal(err)
 	}
 	srv.send(fmt.Sprintf(`{"id":%d,"level":"info" a line of a log`, id))

@@ -35,10 +35,10 @@ func (c *Conn) tooLong(head, tail []byte) *Writer {
 	if ok = ok && found; ok {
 		delete(c.pending, n)
 	}
-	c.heard = true
+	c.received = true
 	c.mu.Unlock()
 	if !ok {
-		c.peer.Rubbish(nil, ErrTooLong)
+		c.peer.Malformed(nil, ErrTooLong)
 		return nil
 	}
 	return p.receiver.Finish(Answer{Err: fmt.Errorf("the answer: %w", ErrTooLong)})

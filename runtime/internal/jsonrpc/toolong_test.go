@@ -44,7 +44,7 @@ func TestAnswerTooLong(t *testing.T) {
 		failed := make(chan error, c.calls)
 		for range c.calls {
 			go func() {
-				_, _, err := conn.Call(t.Context(), &jsonrpc.Query{Method: "m"}, nil)
+				_, _, err := conn.Call(t.Context(), &jsonrpc.Call{Method: "m"}, nil)
 				failed <- err
 			}()
 		}
@@ -67,8 +67,8 @@ func TestAnswerTooLong(t *testing.T) {
 				t.Errorf("%s: too many calls have failed", name)
 			}
 		}
-		if len(p.notes) != 1 || (len(p.rubbish) == 0) != c.known {
-			t.Errorf("%s: %d notes, %d reported", name, len(p.notes), len(p.rubbish))
+		if len(p.notes) != 1 || (len(p.malformed) == 0) != c.known {
+			t.Errorf("%s: %d notes, %d reported", name, len(p.notes), len(p.malformed))
 		}
 		_ = fromUs.Close()
 		w.Close()

@@ -91,7 +91,7 @@ func wired(t *testing.T, front *jsonrpc.Writer) (done chan struct{}, peer func(s
 	}()
 	return done, func(size int) []byte {
 		id := c.NextID()
-		if err := c.Start(&jsonrpc.Query{ID: id, Method: "m", Receiver: relay{front}}); err != nil {
+		if err := c.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: relay{front}}); err != nil {
 			t.Error(err)
 		}
 		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"result":"%s"}`+"\n", id, strings.Repeat("x", size))
@@ -115,5 +115,5 @@ type quiet struct{}
 
 func (quiet) Notification(string, []byte)    {}
 func (quiet) Request([]byte, string, []byte) {}
-func (quiet) Rubbish([]byte, error)          {}
+func (quiet) Malformed([]byte, error)        {}
 func (quiet) Closed(err error) error         { return err }

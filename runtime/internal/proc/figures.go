@@ -35,8 +35,8 @@ func Measure(pids ...int) map[int]Figures {
 	return measure(pids)
 }
 
-// process is one process, as far as the figures need it.
-type process struct {
+// sample is one process, as far as the figures need it.
+type sample struct {
 	pid, parent, group int
 	started            time.Time
 	rss                int64         // bytes, -1: not known
@@ -44,8 +44,8 @@ type process struct {
 }
 
 // sum adds all up by tree.
-func sum(all []process, pids []int) map[int]Figures {
-	byID := make(map[int]*process, len(all))
+func sum(all []sample, pids []int) map[int]Figures {
+	byID := make(map[int]*sample, len(all))
 	for i := range all {
 		byID[all[i].pid] = &all[i]
 	}
@@ -70,7 +70,7 @@ func sum(all []process, pids []int) map[int]Figures {
 
 // treeOf finds the process asked about whose tree p belongs to. The way up is
 // bounded: ids may have been used anew while they were read.
-func treeOf(p *process, byID map[int]*process, asked map[int]Figures) (int, bool) {
+func treeOf(p *sample, byID map[int]*sample, asked map[int]Figures) (int, bool) {
 	for range 64 {
 		if _, ok := asked[p.group]; ok && p.group != 0 {
 			return p.group, true

@@ -12,7 +12,7 @@ import (
 const tick = 10 * time.Millisecond
 
 func measure(asked []int) map[int]Figures {
-	var all []process
+	var all []sample
 	var since unix.Timespec
 	now := time.Now()
 	booted := time.Time{}
@@ -26,7 +26,7 @@ func measure(asked []int) map[int]Figures {
 		if !ok || !s.living() {
 			continue
 		}
-		p := process{pid: s.pid, parent: s.parent, group: s.group, rss: s.pages * page, cpu: time.Duration(s.ticks) * tick}
+		p := sample{pid: s.pid, parent: s.parent, group: s.group, rss: s.pages * page, cpu: time.Duration(s.ticks) * tick}
 		if !booted.IsZero() {
 			p.started = booted.Add(time.Duration(s.started) * tick) //nolint:gosec // ticks since boot
 		}

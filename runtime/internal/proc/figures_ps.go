@@ -20,14 +20,14 @@ func psArgs() []string {
 // parsePS reads what ps with psArgs prints in the C locale: numbers, memory
 // in KiB, time as [[D-]H:]M:S[.cc], start as "Fri Nov 20 13:37:00 2026" in
 // local time. Lines of another form and zombies are left out.
-func parsePS(text string) []process {
-	var out []process
+func parsePS(text string) []sample {
+	var out []sample
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
 		if len(f) != 11 || f[3][0] == 'Z' {
 			continue
 		}
-		var p process
+		var p sample
 		var errs [4]error
 		p.pid, errs[0] = strconv.Atoi(f[0])
 		p.parent, errs[1] = strconv.Atoi(f[1])

@@ -12,7 +12,7 @@ import (
 // have left the group; nothing else does, and nothing is counted twice.
 func TestSum(t *testing.T) {
 	at := time.Unix(1000, 0)
-	all := []process{
+	all := []sample{
 		{pid: 1, parent: 0, group: 1, rss: 1, cpu: 1},
 		{pid: 10, parent: 1, group: 10, rss: 100, cpu: 5, started: at}, // asked about
 		{pid: 11, parent: 10, group: 10, rss: 20, cpu: 1},
@@ -42,12 +42,12 @@ func TestParsePS(t *testing.T) {
 x y
 `)
 	local := func(d, h, m, s int) time.Time { return time.Date(2026, 11, d, h, m, s, 0, time.Local) }
-	want := []process{
+	want := []sample{
 		{pid: 1, group: 1, rss: 12340 << 10, cpu: 62500 * time.Millisecond, started: local(6, 13, 37, 0)},
 		{pid: 501, parent: 1, group: 501, rss: 2 << 20, cpu: 49*time.Hour + 3*time.Second, started: local(20, 1, 2, 3)},
 		{pid: 503, parent: 501, group: 501, rss: 8 << 10, cpu: -1, started: local(20, 1, 2, 3)},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(process{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sample{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -16,10 +16,10 @@ func measure(asked []int) map[int]Figures {
 	}
 	defer func() { _ = windows.CloseHandle(snapshot) }()
 	memory := windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
-	var all []process
+	var all []sample
 	entry := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
 	for err = windows.Process32First(snapshot, &entry); err == nil; err = windows.Process32Next(snapshot, &entry) {
-		p := process{pid: int(entry.ProcessID), parent: int(entry.ParentProcessID), rss: -1, cpu: -1}
+		p := sample{pid: int(entry.ProcessID), parent: int(entry.ParentProcessID), rss: -1, cpu: -1}
 		p.ask(memory)
 		all = append(all, p)
 	}
@@ -35,7 +35,7 @@ type memoryCounters struct {
 
 // ask fills in when the process was started, what it has computed and its
 // working set, where we may know.
-func (p *process) ask(memory *windows.LazyProc) {
+func (p *sample) ask(memory *windows.LazyProc) {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(p.pid))
 	if err != nil {
 		return

@@ -33,7 +33,7 @@ func adopt(cmd *exec.Cmd, mark string) (tree, error) {
 func (t tree) signal(sig syscall.Signal) { _ = syscall.Kill(-t.pgid, sig) }
 
 // look gives the living processes of the tree; false: the system does not tell.
-func (t tree) look() ([]kin, bool) {
+func (t tree) look() ([]process, bool) {
 	var carries func(string) bool
 	if t.mark != "" {
 		carries = func(value string) bool { return marked(value, t.mark) }

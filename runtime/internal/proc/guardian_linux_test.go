@@ -56,15 +56,15 @@ func TestWhoseGroup(t *testing.T) {
 		"no leader, later, but it bears the mark":  {signed, 5, true, 0, signedMember},
 		"not in the list, but it bears the mark":   {1 << 29, 5, true, 0, signedMember},
 	} {
-		w := watchman{guard: "me", groups: map[int]uint64{c.group: c.started}}
+		m := monitor{guard: "me", groups: map[int]uint64{c.group: c.started}}
 		if c.later {
-			w.known = map[kin]bool{}
+			m.known = map[process]bool{}
 		}
 		if c.known != 0 {
 			k, _ := find(c.known)
-			w.known[k] = true
+			m.known[k] = true
 		}
-		found, sees := w.look()
+		found, sees := m.look()
 		got := 0
 		for _, k := range found {
 			if k.pid != signedMember || c.want == signedMember {

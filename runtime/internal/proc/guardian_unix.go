@@ -36,21 +36,21 @@ func Guardian(pipe io.Reader) {
 	rename("mcp-guardian")
 	closeInherited()
 	debug.FreeOSMemory()
-	w := watchman{groups: map[int]uint64{}}
-	if !w.listen(pipe) {
-		w.sweep()
+	m := monitor{groups: map[int]uint64{}}
+	if !m.listen(pipe) {
+		m.sweep()
 	}
 }
 
-// watchman is what the guardian knows.
-type watchman struct {
+// monitor is what the guardian knows.
+type monitor struct {
 	guard  string
-	groups map[int]uint64 // with when their leaders were started
-	known  map[kin]bool   // found in an earlier look
+	groups map[int]uint64   // with when their leaders were started
+	known  map[process]bool // found in an earlier look
 }
 
 // listen follows the list until the pipe ends; true: with a goodbye.
-func (w *watchman) listen(pipe io.Reader) bool {
+func (m *monitor) listen(pipe io.Reader) bool {
 	lines := bufio.NewScanner(pipe)
 	lines.Buffer(make([]byte, 0, 256), 256)
 	for lines.Scan() {
@@ -62,29 +62,29 @@ func (w *watchman) listen(pipe io.Reader) bool {
 		case word[0] == lineBye:
 			return true
 		case word[0] == lineGuard && len(word) == 2:
-			w.guard = word[1]
+			m.guard = word[1]
 		case word[0] == lineAdd && len(word) == 3:
 			group, err := strconv.Atoi(word[1])
 			started, err2 := strconv.ParseUint(word[2], 10, 64)
 			if err == nil && err2 == nil && group > 1 {
-				w.groups[group] = started
+				m.groups[group] = started
 			}
 		case word[0] == lineRemove && len(word) == 2:
 			group, _ := strconv.Atoi(word[1]) // 0 is in no list
-			delete(w.groups, group)
+			delete(m.groups, group)
 		}
 	}
 	return false
 }
 
 // sweep ends everything of the guard's.
-func (w *watchman) sweep() {
+func (m *monitor) sweep() {
 	begun := time.Now()
 	quiet := begun
-	asked := map[kin]syscall.Signal{}
+	asked := map[process]syscall.Signal{}
 	for {
 		now := time.Now()
-		found, sees := w.look()
+		found, sees := m.look()
 		if len(found) > 0 {
 			quiet = now
 		}
@@ -97,7 +97,7 @@ func (w *watchman) sweep() {
 			sig = syscall.SIGTERM
 		}
 		if !sees {
-			w.blind(sig)
+			m.blind(sig)
 		}
 		for _, k := range found {
 			if sig != 0 && asked[k] != sig {
@@ -118,25 +118,25 @@ func (w *watchman) sweep() {
 // still ours where its leader is the one that was registered, or has gone and a
 // member is one that has been seen before or bears the mark. In the first look,
 // a moment after the end, it is ours in any case.
-func (w *watchman) look() ([]kin, bool) {
-	first := w.known == nil
+func (m *monitor) look() ([]process, bool) {
+	first := m.known == nil
 	if first {
-		w.known = map[kin]bool{}
+		m.known = map[process]bool{}
 	}
-	for group, started := range w.groups {
+	for group, started := range m.groups {
 		if leader, ok := find(group); ok && leader.started != started && started != 0 {
-			delete(w.groups, group)
+			delete(m.groups, group)
 		}
 	}
-	in := func(group int) bool { _, ok := w.groups[group]; return ok }
-	carries := func(value string) bool { return w.guard != "" && markedBy(value, w.guard) }
+	in := func(group int) bool { _, ok := m.groups[group]; return ok }
+	carries := func(value string) bool { return m.guard != "" && markedBy(value, m.guard) }
 	found, sees := look(in, carries, 0)
 	if !sees {
 		return nil, false
 	}
 	ours := map[int]bool{} // groups of which a member is certain
 	for _, k := range found {
-		if first || w.known[k] || k.pid == k.group {
+		if first || m.known[k] || k.pid == k.group {
 			ours[k.group] = true
 		}
 	}
@@ -149,7 +149,7 @@ func (w *watchman) look() ([]kin, bool) {
 		}
 		if sure {
 			out = append(out, k)
-			w.known[k] = true
+			m.known[k] = true
 		}
 	}
 	return out, true
@@ -157,11 +157,11 @@ func (w *watchman) look() ([]kin, bool) {
 
 // blind signals the groups where the system does not tell who lives: at once or
 // not at all, while the numbers can be trusted.
-func (w *watchman) blind(sig syscall.Signal) {
+func (m *monitor) blind(sig syscall.Signal) {
 	if sig == 0 {
 		return
 	}
-	for group := range w.groups {
+	for group := range m.groups {
 		_ = syscall.Kill(-group, sig)
 	}
 }

@@ -63,12 +63,12 @@ func adopt(cmd *exec.Cmd, _ string) (tree, error) {
 func (t tree) signal(syscall.Signal) { _ = windows.TerminateJobObject(t.job, 1) }
 
 // look finds nobody: a job that is terminated has no processes.
-func (t tree) look() ([]kin, bool) { return nil, true }
+func (t tree) look() ([]process, bool) { return nil, true }
 
 func (t tree) release() { _ = windows.CloseHandle(t.job) }
 
-// kin is a process that has left its tree; none can leave a job.
-type kin struct{ group int }
+// process is a process that has left its tree; none can leave a job.
+type process struct{ group int }
 
-func (kin) lives() bool           { return false }
-func (kin) signal(syscall.Signal) {}
+func (process) lives() bool           { return false }
+func (process) signal(syscall.Signal) {}

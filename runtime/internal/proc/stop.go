@@ -72,8 +72,8 @@ func (p *Process) press(sig syscall.Signal, d time.Duration, hurry <-chan struct
 	p.tree.signal(sig)
 	end := time.Now().Add(d)
 	var (
-		last   []kin
-		asked  = map[kin]bool{}
+		last   []process
+		asked  = map[process]bool{}
 		strays = false
 		none   = 0 // looks in a row that found nobody
 	)
@@ -123,7 +123,7 @@ func (p *Process) press(sig syscall.Signal, d time.Duration, hurry <-chan struct
 	}
 }
 
-func anyLives(all []kin) bool { return slices.ContainsFunc(all, kin.lives) }
+func anyLives(all []process) bool { return slices.ContainsFunc(all, process.lives) }
 
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {

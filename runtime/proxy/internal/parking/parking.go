@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/crew"
+	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
@@ -47,7 +47,7 @@ var (
 // may be called concurrently.
 type Lot struct {
 	ttl  time.Duration
-	work crew.Crew // the calls
+	work workers.Pool // the calls
 
 	mu     sync.Mutex // guards what follows; taken after a Call's, never before
 	calls  map[string]*Call

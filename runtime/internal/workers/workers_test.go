@@ -1,4 +1,4 @@
-package crew_test
+package workers_test
 
 import (
 	"sync"
@@ -7,21 +7,21 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/crew"
+	"github.com/mcpctl/mcpctl/runtime/internal/workers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestCrewRunsAll: everything that was taken runs, once, also beyond what is kept
+// TestPoolRunsAll: everything that was taken runs, once, also beyond what is kept
 // idle, and Close waits for it.
-func TestCrewRunsAll(t *testing.T) {
-	var c crew.Crew
+func TestPoolRunsAll(t *testing.T) {
+	var p workers.Pool
 	var ran atomic.Int64
 	var sent sync.WaitGroup
 	for range 8 {
 		sent.Go(func() {
 			for range 500 {
-				if !c.Go(func() { ran.Add(1) }) {
+				if !p.Go(func() { ran.Add(1) }) {
 					t.Error("refused")
 				}
 			}
@@ -30,29 +30,29 @@ func TestCrewRunsAll(t *testing.T) {
 	sent.Wait()
 	block := make(chan struct{})
 	for range 200 {
-		c.Go(func() {
+		p.Go(func() {
 			<-block
 			ran.Add(1)
 		})
 	}
 	close(block)
-	c.Close()
+	p.Close()
 	if got := ran.Load(); got != 4200 {
 		t.Errorf("%d have run, want 4200", got)
 	}
-	if c.Go(func() { t.Error("runs after the end") }) {
+	if p.Go(func() { t.Error("runs after the end") }) {
 		t.Error("taken after the end")
 	}
 }
 
-// TestCrewWorkBegetsWork: work may give work, also while the crew is closed.
-func TestCrewWorkBegetsWork(t *testing.T) {
-	var c crew.Crew
+// TestPoolWorkBegetsWork: work may give work, also while the pool is closed.
+func TestPoolWorkBegetsWork(t *testing.T) {
+	var p workers.Pool
 	inner := make(chan bool)
-	c.Go(func() {
-		c.Go(func() { inner <- true })
+	p.Go(func() {
+		p.Go(func() { inner <- true })
 	})
 	<-inner
-	c.Refuse()
-	c.Close()
+	p.Refuse()
+	p.Close()
 }

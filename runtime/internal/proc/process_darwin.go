@@ -14,34 +14,34 @@ func startOf(pid int) uint64 {
 	if err != nil {
 		return 0
 	}
-	return kinOf(k).started
+	return processOf(k).started
 }
 
-func find(pid int) (kin, bool) {
+func find(pid int) (process, bool) {
 	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || k.Proc.P_stat == zombie {
-		return kin{}, false
+		return process{}, false
 	}
-	return kinOf(k), true
+	return processOf(k), true
 }
 
-func kinOf(k *unix.KinfoProc) kin {
+func processOf(k *unix.KinfoProc) process {
 	at := k.Proc.P_starttime
-	return kin{int(k.Proc.P_pid), int(k.Eproc.Pgid), uint64(at.Sec)*1e6 + uint64(at.Usec)}
+	return process{int(k.Proc.P_pid), int(k.Eproc.Pgid), uint64(at.Sec)*1e6 + uint64(at.Usec)}
 }
 
 // look gives the living processes of this user whose group is in, and with
 // carries those outside whose environment has a Mark that it takes; programs
 // that the system protects do not show theirs. Processes older than since
 // cannot be meant. False: the system does not tell.
-func look(in func(group int) bool, carries func(value string) bool, since uint64) (found []kin, sees bool) {
+func look(in func(group int) bool, carries func(value string) bool, since uint64) (found []process, sees bool) {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Getuid())
 	if err != nil {
 		return nil, false
 	}
 	self := os.Getpid()
 	for i := range all {
-		k := kinOf(&all[i])
+		k := processOf(&all[i])
 		if all[i].Proc.P_stat == zombie || k.started < since || k.pid == self {
 			continue
 		}

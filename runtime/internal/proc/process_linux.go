@@ -12,15 +12,15 @@ func startOf(pid int) uint64 {
 }
 
 // find gives a living process.
-func find(pid int) (kin, bool) {
+func find(pid int) (process, bool) {
 	s, ok := readStat(pid, make([]byte, 1024))
-	return kin{s.pid, s.group, s.started}, ok && s.living()
+	return process{s.pid, s.group, s.started}, ok && s.living()
 }
 
 // look gives the living processes whose group is in, and with carries those
 // outside whose environment has a Mark that it takes. Processes older than
 // since cannot be meant. False: /proc cannot be read.
-func look(in func(group int) bool, carries func(value string) bool, since uint64) (found []kin, sees bool) {
+func look(in func(group int) bool, carries func(value string) bool, since uint64) (found []process, sees bool) {
 	all := pids()
 	buf := make([]byte, 8<<10)
 	self := os.Getpid()
@@ -30,7 +30,7 @@ func look(in func(group int) bool, carries func(value string) bool, since uint64
 			continue
 		}
 		if in(s.group) {
-			found = append(found, kin{s.pid, s.group, s.started})
+			found = append(found, process{s.pid, s.group, s.started})
 			continue
 		}
 		if carries == nil {
@@ -39,7 +39,7 @@ func look(in func(group int) bool, carries func(value string) bool, since uint64
 		var environ []byte
 		environ, buf = readEnviron(pid, buf)
 		if value, ok := markOf(environ); ok && carries(value) {
-			found = append(found, kin{s.pid, s.group, s.started})
+			found = append(found, process{s.pid, s.group, s.started})
 		}
 	}
 	return found, len(all) > 0

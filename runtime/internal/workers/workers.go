@@ -1,9 +1,9 @@
-// Package crew runs functions on goroutines that are used again.
+// Package workers runs functions on goroutines that are used again.
 //
 // A goroutine begins with a small stack. A call that goes through a proxy and
 // net/http needs a larger one, and copying it while it grows takes several
 // microseconds a call, which a goroutine that has it already saves.
-package crew
+package workers
 
 import "sync"
 
@@ -11,9 +11,9 @@ import "sync"
 // holds the stack that its work has needed, some 8 to 32 KiB.
 const maxIdle = 64
 
-// Crew runs functions on goroutines. The zero value is ready; all methods may be
+// Pool runs functions on goroutines. The zero value is ready; all methods may be
 // called concurrently.
-type Crew struct {
+type Pool struct {
 	work sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
@@ -22,54 +22,54 @@ type Crew struct {
 }
 
 // Go runs f on a goroutine that Close waits for; false when closed.
-func (c *Crew) Go(f func()) bool {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
+func (p *Pool) Go(f func()) bool {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
 		return false
 	}
-	if n := len(c.idle); n > 0 {
-		next := c.idle[n-1] // the one whose stack was used last
-		c.idle = c.idle[:n-1]
-		c.mu.Unlock()
+	if n := len(p.idle); n > 0 {
+		next := p.idle[n-1] // the one whose stack was used last
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
 		next <- f // has a place
 		return true
 	}
-	c.work.Go(func() { c.serve(f) })
-	c.mu.Unlock()
+	p.work.Go(func() { p.serve(f) })
+	p.mu.Unlock()
 	return true
 }
 
 // serve runs f, and what comes then.
-func (c *Crew) serve(f func()) {
+func (p *Pool) serve(f func()) {
 	next := make(chan func(), 1)
 	for f != nil {
 		f()
-		c.mu.Lock()
-		if c.closed || len(c.idle) >= maxIdle {
-			c.mu.Unlock()
+		p.mu.Lock()
+		if p.closed || len(p.idle) >= maxIdle {
+			p.mu.Unlock()
 			return
 		}
-		c.idle = append(c.idle, next)
-		c.mu.Unlock()
+		p.idle = append(p.idle, next)
+		p.mu.Unlock()
 		f = <-next
 	}
 }
 
 // Close ends the goroutines that wait, refuses further work, and waits for what
 // is under way.
-func (c *Crew) Close() {
-	c.Refuse()
-	c.work.Wait()
+func (p *Pool) Close() {
+	p.Refuse()
+	p.work.Wait()
 }
 
 // Refuse is Close without waiting.
-func (c *Crew) Refuse() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	for _, next := range c.idle {
+func (p *Pool) Refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, next := range p.idle {
 		close(next)
 	}
-	c.idle = nil
+	p.idle = nil
 }
