@@ -1,19 +1,10 @@
 package runtime_test
 
 import (
-	"bytes"
 	"flag"
-	"go/ast"
-	"go/format"
-	"go/parser"
-	"go/token"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mcpctl/mcpctl/test/api"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/api.txt")
@@ -21,109 +12,4 @@ var update = flag.Bool("update", false, "rewrite testdata/api.txt")
 // TestAPI holds the exported API of the package to testdata/api.txt: it is a
 // semver promise, and a change of it is to be seen in a diff. After an
 // intended change: go test ./runtime -run TestAPI -update.
-func TestAPI(t *testing.T) {
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var decls []string
-	fset := token.NewFileSet()
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.FileExports(file)
-		for _, d := range file.Decls {
-			if text := declaration(t, fset, d); text != "" {
-				decls = append(decls, text)
-			}
-		}
-	}
-	slices.Sort(decls)
-	got := strings.Join(decls, "\n") + "\n"
-	const golden = "testdata/api.txt"
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("the exported API has changed (-want +got):\n%s", diff)
-	}
-}
-
-func declaration(t *testing.T, fset *token.FileSet, d ast.Decl) string {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		d.Doc, d.Body = nil, nil
-		if d.Recv != nil && !exportedReceiver(d.Recv) {
-			return ""
-		}
-	case *ast.GenDecl:
-		if d.Tok == token.IMPORT || len(d.Specs) == 0 {
-			return ""
-		}
-		d.Doc = nil
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				s.Doc, s.Comment = nil, nil
-			case *ast.ValueSpec:
-				s.Doc, s.Comment = nil, nil
-			}
-		}
-	}
-	ast.Inspect(d, func(n ast.Node) bool {
-		if f, ok := n.(*ast.Field); ok {
-			f.Doc, f.Comment = nil, nil
-		}
-		return true
-	})
-	var b bytes.Buffer
-	if err := format.Node(&b, fset, d); err != nil {
-		t.Fatal(err)
-	}
-	return squeeze(b.String())
-}
-
-// squeeze drops the blank lines that comments leave behind.
-func squeeze(s string) string {
-	var out []string
-	for line := range strings.Lines(s) {
-		if strings.TrimSpace(line) != "" {
-			out = append(out, strings.TrimRight(line, "\n"))
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-func exportedReceiver(r *ast.FieldList) bool {
-	for _, f := range r.List {
-		x := f.Type
-		for {
-			switch t := x.(type) {
-			case *ast.StarExpr:
-				x = t.X
-				continue
-			case *ast.IndexExpr:
-				x = t.X
-				continue
-			case *ast.Ident:
-				return t.IsExported()
-			}
-			break
-		}
-	}
-	return false
-}
+func TestAPI(t *testing.T) { api.Check(t, *update) }

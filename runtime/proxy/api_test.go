@@ -1,0 +1,15 @@
+package proxy_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/test/api"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/api.txt")
+
+// TestAPI holds the exported API of the package to testdata/api.txt, so that a
+// change of it is seen in a diff. After an intended change:
+// go test ./runtime/proxy -run TestAPI -update.
+func TestAPI(t *testing.T) { api.Check(t, *update) }
