@@ -32,6 +32,7 @@ func layerTable() []rule {
 		{pkg: "templates/...", layer: 0, own: none, std: []string{"embed"}},
 		{pkg: "schemas/...", layer: 0, own: none, std: []string{"embed"}},
 		// Rules that runtime shares with registry and cmd.
+		{pkg: "runtime/nearest", layer: 0, own: none},
 		{pkg: "runtime/origin", layer: 0, own: none},
 		{pkg: "runtime/plain", layer: 0, own: none},
 		{pkg: "runtime/internal/...", layer: 0, own: []string{"runtime/internal/..."}, third: []string{

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // decoder reads one entry from its syntax tree, which knows where everything

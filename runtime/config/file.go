@@ -14,7 +14,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
-	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 const (

@@ -12,6 +12,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // Issue is one thing that is wrong with a value.
@@ -176,7 +178,7 @@ func (c collector) under(e *jsonschema.ValidationError, known []string) []Issue 
 		names := c.names(e.InstanceLocation)
 		var out []Issue
 		for _, name := range k.Properties {
-			out = append(out, Issue{Pointer: Pointer(at, name), Message: "unknown name", Near: first(Nearest(name, names, 1))})
+			out = append(out, Issue{Pointer: Pointer(at, name), Message: "unknown name", Near: first(nearest.Names(name, names, 1))})
 		}
 		return out
 	case *kind.PropertyNames:
@@ -422,7 +424,7 @@ func EnumIssue(at string, got any, want []any) Issue {
 		i.Message = "must be " + values[0] + ", got " + text(got)
 	}
 	if s, ok := got.(string); ok {
-		i.Near = first(Nearest(s, names, 1))
+		i.Near = first(nearest.Names(s, names, 1))
 	}
 	return i
 }

@@ -29,6 +29,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -279,7 +280,7 @@ func unknown(n schema.Node, at, name string) schema.Issue {
 	for _, p := range n.Properties() {
 		names = append(names, p.Name)
 	}
-	switch near := schema.Nearest(strings.TrimLeft(name, "-"), names, 1); {
+	switch near := nearest.Names(strings.TrimLeft(name, "-"), names, 1); {
 	case len(near) > 0:
 		i.Near = near[0]
 	case len(names) == 0:

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // manyTools is how many are named where a pattern is far from all.
@@ -36,7 +36,7 @@ func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error
 				names[i] = t.Name
 			}
 			e := usagef("--tools %q matches no tool", pattern)
-			switch near := schema.Nearest(pattern, names, nearestNames); {
+			switch near := nearest.Names(pattern, names, nearestNames); {
 			case len(near) > 0:
 				return nil, e.withHint("there is %s", strings.Join(near, ", "))
 			case len(names) > manyTools:

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // nearestNames is how many names a suggestion offers.
@@ -11,7 +11,7 @@ const nearestNames = 3
 
 // didYouMean words a suggestion, or gives "" when nothing is close.
 func didYouMean(name string, known []string) string {
-	near := schema.Nearest(name, known, nearestNames)
+	near := nearest.Names(name, known, nearestNames)
 	if len(near) == 0 {
 		return ""
 	}

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
-	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 // file knows where in config.yaml each setting stands; viper does not tell.
@@ -107,7 +107,7 @@ func (f *file) text(name string) string {
 }
 
 func remedy(name string, known []string) string {
-	if near := schema.Nearest(name, append(known, "serve"), 1); len(near) > 0 {
+	if near := nearest.Names(name, append(known, "serve"), 1); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	for _, k := range known {

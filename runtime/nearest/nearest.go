@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Names gives up to n of names that someone who wrote name may have meant,
+// Names returns up to n of names that someone who wrote name may have meant,
 // the likeliest first; none when nothing is close. Letters' case does not
 // count, a swapped pair counts as one slip, and a name that begins with what
 // was written, or has it as a word, is close.

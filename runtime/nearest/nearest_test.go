@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
+	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
 func TestNames(t *testing.T) {
