@@ -71,9 +71,8 @@ func layerTable() []rule {
 			"runtime", "runtime/access", "runtime/bridge", "runtime/revision", "runtime/seal", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
 		}, third: []string{"golang.org/x/sync", "golang.org/x/time"}},
 		{pkg: "scaffold", layer: 3},
-		{pkg: "scaffold/gogen/...", layer: 3, third: []string{
-			"github.com/dave/jennifer", "github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sync",
-		}},
+		{pkg: "scaffold/gogen/internal/emit", layer: 3, third: []string{"github.com/dave/jennifer", "golang.org/x/sync"}},
+		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sync"}},
 		{pkg: "generated", layer: 3, own: none, std: none},
 		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 
