@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,13 +19,14 @@ import (
 // one tells what the server offers; which one a client's request takes is told
 // in pool.go.
 type backend struct {
-	p       *Proxy
+	p       *backends
+	log     *slog.Logger // names the server
 	name    string
 	primary *link // in the era that the server prefers
 
 	// settings are as configured, with defaults filled in; replaced whole, see
-	// Proxy.Reconfigure.
-	settings atomic.Pointer[Server]
+	// Set.adopt.
+	settings atomic.Pointer[settings]
 
 	activity activity // of clients' requests
 
@@ -34,30 +36,18 @@ type backend struct {
 	// plain is the connection that plain calls of the stateless era take to a
 	// server of the handshake era, nil where they cannot; see direct.
 	plain atomic.Pointer[connection]
-	// known is set once what the server offers is in the snapshot.
+	// known is set once what the server offers is in the lists of clients.
 	known atomic.Bool
 	// met is set once the primary connection was made: what is known before is
 	// from an earlier process.
-	met atomic.Bool
-	// catalog is what it last offered, nil before the first time; guarded by
-	// Proxy.mu.
-	catalog *catalog
-	// shelves are what it adds to the lists, as of the latest snapshot; guarded by
-	// Proxy.mu.
-	shelves [kinds]*shelf
-
-	// out tells that it is in no configuration any more, inherited that catalog
-	// is of the backend in whose place it came, renamed that what it offers has
-	// had names of the other form; guarded by Proxy.mu.
-	out, inherited, renamed bool
-
+	met  atomic.Bool
 	life context.Context //nolint:containedctx // that of its connecting, ended by close
 	end  context.CancelFunc
 	left chan struct{} // closed when it is taken out of use
 	gone chan struct{} // closed when what was idle then, or being connected, has ended
 
 	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
-	links   map[Key]*link // besides the primary one
+	links   map[key]*link // besides the primary one
 	going   []*connection // that are no link's any more, and still have calls
 	singles uint64        // exclusive links ever made
 	modern  bool          // the primary connection is of the modern era
@@ -82,30 +72,30 @@ type backend struct {
 	failedAt  time.Time
 }
 
-func newBackend(p *Proxy, set Server) *backend {
-	b := &backend{p: p, name: set.Name, links: map[Key]*link{}, left: make(chan struct{}), gone: make(chan struct{})}
+func newBackend(p *backends, set settings) *backend {
+	b := &backend{p: p, log: p.log.With("server", set.Name), name: set.Name, links: map[key]*link{}, left: make(chan struct{}), gone: make(chan struct{})}
 	b.life, b.end = context.WithCancel(p.lifetime)
 	b.adjust(set)
-	b.primary = &link{b: b, key: Key{Server: set.Name, Capabilities: sharedOffer}}
+	b.primary = &link{b: b, key: key{Server: set.Name, Capabilities: sharedOffer}}
 	return b
 }
 
 // set gives the backend's settings, defaults filled in.
-func (b *backend) set() *Server { return b.settings.Load() }
+func (b *backend) set() *settings { return b.settings.Load() }
 
 // adjust replaces the settings.
-func (b *backend) adjust(set Server) {
+func (b *backend) adjust(set settings) {
 	set = b.filled(set)
 	b.settings.Store(&set)
 }
 
 // filled gives settings with defaults filled in.
-func (b *backend) filled(set Server) Server {
+func (b *backend) filled(set settings) settings {
 	if set.Isolation == "" {
-		set.Isolation = IsolationAuto
+		set.Isolation = isolationAuto
 	}
 	if set.Start == "" {
-		set.Start = StartLazy
+		set.Start = startLazy
 	}
 	if set.RequestTimeout == 0 {
 		set.RequestTimeout = b.p.o.RequestTimeout
@@ -121,39 +111,41 @@ func (b *backend) failure() error {
 	return b.primary.lastErr
 }
 
-// call sends a request of a client and waits for the result. build makes it for
-// the connection that it goes over; events is the client's side of it.
+// call sends a request of a client and waits for the result. build makes it, and
+// the client's side of it, for the connection that it goes over. The connection is
+// that which served the request, nil where none could be had.
 //
 // Where the connection turns out to be gone before a byte was sent, or to speak
 // otherwise than was settled, it is made anew, once: nothing has happened
 // there yet.
-func (b *backend) call(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
-	if events.from.sent != nil { // and has been counted, see direct.first
-		return b.tryTwice(ctx, events, build)
-	}
+func (b *backend) call(ctx context.Context, from *caller, build buildRequest) (result []byte, by *connection, err error) {
 	if b.activity.inFlight() >= maxBackendServing {
-		return served{}, errBackendBusy
+		return nil, nil, errBackendBusy
 	}
 	start := time.Now()
 	b.activity.began(start)
-	s, err := b.tryTwice(ctx, events, build)
+	result, by, err = b.tryTwice(ctx, from, build)
 	b.activity.ended(start, time.Now(), err != nil)
-	return s, err
+	return result, by, err
 }
 
-func (b *backend) tryTwice(ctx context.Context, events *relay, build func(*connection) (*runtime.Request, error)) (served, error) {
+// buildRequest returns a request as a connection is to send it, and the client's
+// side of it.
+type buildRequest func(*connection) (*runtime.Request, waiter, error)
+
+func (b *backend) tryTwice(ctx context.Context, from *caller, build buildRequest) ([]byte, *connection, error) {
 	for again := true; ; again = false {
-		c, done, err := b.acquire(ctx, events.from)
+		c, done, err := b.acquire(ctx, from)
 		if err != nil {
-			return served{}, err
+			return nil, nil, err
 		}
-		result, err := b.over(ctx, c, events, build)
+		method, result, err := b.over(ctx, c, from, build)
 		done()
 		for errors.Is(err, errDismissed) { // it was closed as idle in between: as if it had never been picked
-			if c, done, err = b.acquire(ctx, events.from); err != nil {
-				return served{}, err
+			if c, done, err = b.acquire(ctx, from); err != nil {
+				return nil, nil, err
 			}
-			result, err = b.over(ctx, c, events, build)
+			method, result, err = b.over(ctx, c, from, build)
 			done()
 		}
 		switch {
@@ -161,32 +153,55 @@ func (b *backend) tryTwice(ctx context.Context, events *relay, build func(*conne
 		case errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed):
 			c.link.lost(c, err)
 			continue
-		case c.doubtful(events.method, err) && c.link.doubt(c):
-			b.p.log.Info("backend does not speak as was settled: connecting anew", "server", b.name, "err", err)
+		case c.doubtful(method, err) && c.link.doubt(c):
+			b.log.Info("backend does not speak as was settled: connecting anew", "err", err)
 			continue
 		}
 		if _, ok := errors.AsType[*bridge.SessionError](err); ok {
 			err = ours(err)
 		}
-		return served{result, c}, err
+		return result, c, err
 	}
 }
 
-func (b *backend) over(ctx context.Context, c *connection, events *relay, build func(*connection) (*runtime.Request, error)) ([]byte, error) {
-	req, err := build(c)
+func (b *backend) over(ctx context.Context, c *connection, from *caller, build buildRequest) (method string, result []byte, err error) {
+	req, e, err := build(c)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
-	e := *events // an earlier connection may still be at it
-	e.conn = c
-	req.Events = &e
-	end, err := c.begin(&e)
+	end, err := c.begin(e)
 	if err != nil {
-		return nil, err
+		return req.Method, nil, err
 	}
 	defer func() { end(ctx.Err() != nil) }()
-	c.usedBy(e.from.peer)
-	return c.client.Transport().Call(ctx, req)
+	c.usedBy(from.peer)
+	result, err = c.client.Transport().Call(ctx, req)
+	return req.Method, result, err
+}
+
+// resume goes on with a request that the connection has sent, and that the server
+// has answered once: with a result, or an error.
+func (c *connection) resume(ctx context.Context, build buildRequest, first json.RawMessage, failure error) ([]byte, error) {
+	req, e, err := build(c)
+	if err != nil {
+		return nil, err
+	}
+	end := c.enter(e)
+	defer func() { end(ctx.Err() != nil) }()
+	return bridge.Resume(ctx, c.client.Transport(), req, first, failure)
+}
+
+// connect connects the backend's primary slot, if it is not connected.
+func (b *backend) connect(ctx context.Context) (*connection, error) { return b.primary.acquire(ctx) }
+
+// readjust replaces the settings of a backend whose connections stay.
+func (b *backend) readjust(set settings) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.adjust(set)
+	b.stored = 0
+	b.kept = store.Usage{}
+	b.expose()
 }
 
 // close ends the connections, and a connecting that is under way, for good.
@@ -234,11 +249,11 @@ func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, met
 	case "notifications/subscriptions/acknowledged": // what changed before it was not told
 		h.conn.link.b.changed(changeKinds{})
 	case "notifications/message":
-		h.conn.logged(params)
+		h.conn.link.b.p.observer.logged(h.conn, params)
 	case "notifications/elicitation/complete":
 		h.conn.completed(params)
 	case "notifications/resources/updated":
-		h.conn.link.b.p.hub.updated(h.conn.link, params)
+		h.conn.link.b.p.observer.resourceUpdated(h.conn.link, params)
 	}
 }
 
@@ -247,7 +262,7 @@ func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, met
 	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return h.NopHandler.Request(ctx, call, method, params)
 	}
-	return h.conn.question(ctx, method, params)
+	return h.conn.link.b.p.observer.question(ctx, h.conn, method, params)
 }
 
 // Closed implements [runtime.Handler].

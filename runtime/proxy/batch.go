@@ -30,7 +30,7 @@ type batcher struct {
 // batch answers an array of messages, which clients of 2025-03-26 may send, in
 // one array and line; nil where nothing is to be answered. The requests are
 // served side by side.
-func (p *Proxy) batch(ctx context.Context, line []byte, c batcher) []byte {
+func (p *fronts) batch(ctx context.Context, line []byte, c batcher) []byte {
 	spans, err := rawjson.Elements(line)
 	if err != nil || len(spans) == 0 || len(spans) > maxBatch {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
@@ -51,7 +51,7 @@ func (p *Proxy) batch(ctx context.Context, line []byte, c batcher) []byte {
 		}
 		wg.Go(func() {
 			defer done()
-			a := p.serve(each, *r)
+			a := p.rt.serve(each, *r)
 			if context.Cause(each) != errCancelled { //nolint:errorlint // set by identity
 				answers[i] = frame(nil, m.ID.Of(text), a)
 			}
@@ -76,7 +76,7 @@ func (p *Proxy) batch(ctx context.Context, line []byte, c batcher) []byte {
 
 // batched handles one message of a batch: it gives the request to serve, or
 // else the answer, if any.
-func (p *Proxy) batched(text []byte, m *rawjson.Message, c batcher) (*request, []byte) {
+func (p *fronts) batched(text []byte, m *rawjson.Message, c batcher) (*request, []byte) {
 	if err := rawjson.Scan(text, m); err != nil {
 		return nil, jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
 	}
@@ -95,7 +95,7 @@ func (p *Proxy) batched(text []byte, m *rawjson.Message, c batcher) (*request, [
 			c.notification(text, m)
 		}
 		return nil, nil
-	case !p.Ready():
+	case !p.ready():
 		return nil, jsonrpc.AppendError(nil, id, turnedAway())
 	}
 	method, ok := rawjson.String(text, m.Method)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
@@ -14,6 +15,8 @@ import (
 // one client or one stream stand where they are kept. docs/serve.md, Limits, has
 // them all.
 const (
+	// requestCeiling bounds a request, however much progress there is.
+	requestCeiling = time.Hour
 	// maxServing bounds the requests over HTTP that are being answered, with
 	// those whose clients have gone. Further ones are refused with status 503.
 	maxServing = 8192
@@ -41,6 +44,12 @@ const (
 
 // errBackendBusy refuses a request to a backend that owes too many answers.
 var errBackendBusy = jsonrpc.ErrBusy
+
+// budget is the memory that all clients of a proxy share. The zero value is ready.
+type budget struct {
+	bodies allowance // of clients' messages over HTTP
+	unsent tally     // of messages for them
+}
 
 // allowance gives out bytes of memory up to a bound.
 type allowance struct{ taken atomic.Int64 }
@@ -74,19 +83,30 @@ var errNoRoom = errors.New("too much is being sent at once: try again later")
 
 // hold copies a message for a request that may outlast its client; free gives
 // the memory back. It fails where too much is held already.
-func (p *Proxy) hold(body []byte) (_ []byte, free func(), err error) {
+func (b *budget) hold(body []byte) (_ []byte, free func(), err error) {
 	n := int64(len(body))
 	if n <= freeBody {
 		return bytes.Clone(body), func() {}, nil
 	}
-	if !p.bodies.take(n, maxBodies) {
+	if !b.bodies.take(n, maxBodies) {
 		return nil, nil, errNoRoom
 	}
-	return bytes.Clone(body), func() { p.bodies.give(n) }, nil
+	return bytes.Clone(body), func() { b.bodies.give(n) }, nil
 }
 
 // busy refuses a request for which there is no room now.
 func busy(w http.ResponseWriter, status int, id []byte, reason string) {
 	w.Header().Set("Retry-After", "1")
 	refuse(w, status, id, runtime.CodeInternalError, reason)
+}
+
+// bound is something bounded; see proxy.BoundStatus.
+type bound struct {
+	Name      string
+	Used, Max int
+}
+
+// bounds tells how much of the budget is in use.
+func (b *budget) bounds() []bound {
+	return []bound{{"bodyBytes", int(b.bodies.taken.Load()), maxBodies}, {"unsentBytes", int(b.unsent.n.Load()), maxUnsent}}
 }

@@ -124,11 +124,11 @@ func TestRequestsAreBounded(t *testing.T) {
 // TestServingIsBounded: the same for all requests of a front.
 func TestServingIsBounded(t *testing.T) {
 	b := newBounded(t)
-	b.h.serving.Store(maxServing)
+	b.h.front.serving.Store(maxServing)
 	if w := b.do("POST", "", strings.NewReader(callX)); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many requests") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
-	b.h.serving.Store(0)
+	b.h.front.serving.Store(0)
 }
 
 // endless is a body that never ends; it counts what is taken.
@@ -147,7 +147,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // large one it is refused, and small ones are not.
 func TestBodiesAreBounded(t *testing.T) {
 	b := newBounded(t)
-	b.h.o.MaxBody = 1 << 20
+	b.h.front.o.MaxBody = 1 << 20
 	told := &endless{}
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/", told)
 	r.ContentLength = 1<<20 + 1
@@ -165,20 +165,20 @@ func TestBodiesAreBounded(t *testing.T) {
 	ping := func(size int) *httptest.ResponseRecorder {
 		return b.do("POST", "", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+strings.Repeat(" ", size)))
 	}
-	b.p.bodies.taken.Store(maxBodies)
+	b.p.fronts.budget.bodies.taken.Store(maxBodies)
 	if w := ping(100 << 10); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too much") {
 		t.Errorf("no room: %d %s", w.Code, w.Body)
 	}
 	if w := ping(0); w.Code != http.StatusOK {
 		t.Errorf("a small one: %d %s", w.Code, w.Body)
 	}
-	b.p.bodies.taken.Store(0)
+	b.p.fronts.budget.bodies.taken.Store(0)
 	for _, size := range []int{100 << 10, 900 << 10} {
 		if w := ping(size); w.Code != http.StatusOK {
 			t.Errorf("%d bytes: %d %s", size, w.Code, w.Body)
 		}
 	}
-	if n := b.p.bodies.taken.Load(); n != 0 {
+	if n := b.p.fronts.budget.bodies.taken.Load(); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 }
@@ -187,11 +187,11 @@ func TestBodiesAreBounded(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	b := newBounded(t)
 	id := b.session()
-	s := b.h.sessions.get(id)
+	s := b.h.front.sessions.get(id)
 	var stops []func()
 	for range maxSessionStreams {
 		one := &stream{}
-		one.start(&b.p.unsent)
+		one.start(&b.p.fronts.budget.unsent)
 		stops = append(stops, s.listen(one))
 	}
 	if w := b.do("GET", id, nil); w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), "too many streams") {
@@ -200,7 +200,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	for _, stop := range stops {
 		stop()
 	}
-	b.h.streams.Store(maxStreams)
+	b.h.front.streams.Store(maxStreams)
 	if w := b.do("GET", id, nil); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "too many streams") {
 		t.Errorf("one more of a front: %d %s", w.Code, w.Body)
 	}
@@ -211,20 +211,20 @@ func TestStreamsAreBounded(t *testing.T) {
 	if b.h.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `"id":1,"error"`) {
 		t.Errorf("one more listen: %d %s", w.Code, w.Body)
 	}
-	if n := b.h.streams.Load(); n != maxStreams {
+	if n := b.h.front.streams.Load(); n != maxStreams {
 		t.Errorf("%d streams are counted", n)
 	}
-	b.h.streams.Store(0)
+	b.h.front.streams.Store(0)
 	f := b.p.NewSSEFront(SSEOptions{HTTPOptions: HTTPOptions{AnyHost: true}})
 	for i := range maxStreams {
-		f.m[fmt.Sprint(i)] = nil
+		f.front.m[fmt.Sprint(i)] = nil
 	}
 	r = httptest.NewRequestWithContext(t.Context(), "GET", "/sse", nil)
 	w = httptest.NewRecorder()
 	if f.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "too many streams") {
 		t.Errorf("one more over HTTP+SSE: %d %s", w.Code, w.Body)
 	}
-	clear(f.m)
+	clear(f.front.m)
 	f.Close()
 }
 
@@ -232,7 +232,7 @@ func TestStreamsAreBounded(t *testing.T) {
 // and what has been taken is counted no more.
 func TestUnsentIsBounded(t *testing.T) {
 	b := newBounded(t)
-	all := &b.p.unsent
+	all := &b.p.fronts.budget.unsent
 	s := &stream{}
 	s.start(all)
 	s.holder = make(chan struct{})
@@ -253,7 +253,7 @@ func TestUnsentIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are not given back", n-maxUnsent-1)
 	}
 	l := &listening{id: []byte("1"), wake: make(chan struct{}, 1), unsent: all, waits: map[string]int{}}
-	x := &window{h: b.h, likes: taste{events: true}, wake: make(chan struct{}, 1)}
+	x := &window{h: b.h.front, likes: taste{events: true}, wake: make(chan struct{}, 1)}
 	for i := range 10 {
 		params := fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", fairShare/4))
 		l.notify("notifications/resources/updated", params)
@@ -288,7 +288,7 @@ func TestUnsentIsBounded(t *testing.T) {
 // TestPendingIsBounded: what waits for a client's next stream.
 func TestPendingIsBounded(t *testing.T) {
 	b := newBounded(t)
-	s := b.h.sessions.get(b.session())
+	s := b.h.front.sessions.get(b.session())
 	for i := range 100 {
 		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", maxPendingBytes/8)))
 	}
@@ -363,10 +363,10 @@ func TestSessionsAreBounded(t *testing.T) {
 		if b.do("POST", first, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)); b.session() == "" {
 			t.Error("there is no room, and nobody uses the others")
 		}
-		b.h.sessions.mu.Lock()
-		n := len(b.h.sessions.m)
-		b.h.sessions.mu.Unlock()
-		if b.h.sessions.get(first) == nil || b.h.sessions.get(second) == nil || n != maxSessions-sessionFew+1 {
+		b.h.front.sessions.mu.Lock()
+		n := len(b.h.front.sessions.m)
+		b.h.front.sessions.mu.Unlock()
+		if b.h.front.sessions.get(first) == nil || b.h.front.sessions.get(second) == nil || n != maxSessions-sessionFew+1 {
 			t.Errorf("%d sessions are left", n)
 		}
 		close(b.m.let)

@@ -21,6 +21,7 @@ type call struct {
 	edits   [2]rawjson.Edit
 	scratch [24]byte
 
+	rt      *router
 	backend *backend
 	id      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
@@ -38,19 +39,24 @@ type call struct {
 	ends     []func() // to be called when it has ended; guarded by the connection's lock
 }
 
-// receiver is a client connection that a call's answer goes back to.
+// receiver is where a call comes from and its answer goes back to: all that the
+// router knows of a front.
 type receiver interface {
-	// deliver appends an answer to the client's output and gives that output,
-	// nil where nothing is to be flushed. It runs where jsonrpc.Receiver's
-	// Finish does.
-	deliver(c *call, a answer) *jsonrpc.Writer
+	// finished appends the answer to the client's output and returns that output,
+	// nil where nothing is to be flushed. It runs where jsonrpc.Receiver's Finish
+	// does.
+	finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer
 	// progressed does the same with a progress message.
 	progressed(c *call, params []byte) *jsonrpc.Writer
 	// caller is the client as its requests carry it, and the way back to it
 	// while the call is pending.
 	caller() caller
-	// whose is the client's session, nil for none.
+	// whose is the client's session, nil for none, revision what it speaks.
 	whose() *peer
+	revision() string
+	// gone says that the call has been ended without an answer: because the client
+	// has cancelled it, or because its session has ended.
+	gone(cancelled bool)
 }
 
 var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknoglobals // a pool of scratch space
@@ -59,12 +65,12 @@ var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknogl
 // and its backend connected over stdio. It reports false where the slow way
 // has to be taken. With an error the call was not started. now is when the
 // message was read.
-func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver, now time.Time) (*jsonrpc.Conn, bool, error) {
+func (rt *router) quick(line []byte, m *rawjson.Message, to receiver, now time.Time) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return nil, false, nil
 	}
-	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
+	r := rt.catalog.snap.Load().routes[tools][string(name[1:len(name)-1])]
 	if r == nil || r.support != "" { // a task is waited for
 		return nil, false, nil
 	}
@@ -84,12 +90,8 @@ func (p *Proxy) quick(line []byte, m *rawjson.Message, to receiver, now time.Tim
 		conn.usedBy(who)
 	}
 	c, _ := calls.Get().(*call)
-	c.backend, c.to = r.b, to
-	if c.from = conn.version; who != nil {
-		c.version, _ = who.settled()
-	} else if x, ok := to.(*exchange); ok {
-		c.version = x.version
-	}
+	c.rt, c.backend, c.to = rt, r.b, to
+	c.from, c.version = conn.version, to.revision()
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
@@ -144,22 +146,25 @@ func (c *call) free() {
 func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
 	c.end, c.failed = a.At, a.Err != nil || a.Error != nil
-	if d, ok := c.to.(*direct); ok {
-		return d.finish(c, a)
-	}
-	if a.Err != nil {
-		return c.to.deliver(c, failed("tools/call", &backendError{server: c.backend.name, err: c.backend.blame(a.Err)}))
-	}
-	return c.to.deliver(c, c.converted(a))
+	return c.to.finished(c, a)
 }
 
-// converted gives the answer in the client's revision, with the URIs that
-// clients know. Where nothing is to be changed it allocates nothing.
-func (c *call) converted(a jsonrpc.Answer) answer {
+// origin implements inflight.
+func (c *call) origin() caller { return c.to.caller() }
+
+// onEnd implements inflight.
+func (c *call) onEnd(f func()) { c.ends = append(c.ends, f) }
+
+// answer returns the answer in the client's revision, with the URIs that clients
+// know. Where nothing is to be changed it allocates nothing.
+func (c *call) answer(a jsonrpc.Answer) answer {
+	if a.Err != nil {
+		return failed("tools/call", &backendError{server: c.backend.name, err: c.backend.blame(a.Err)})
+	}
 	to := revision.Conversion{From: c.from, To: c.version, Method: "tools/call"}
 	if a.Error != nil {
 		if bytes.Contains(a.Error, []byte("-32042")) {
-			c.backend.hold() // bridge.CodeURLElicitation: somebody is to open a page
+			c.backend.hold() // revision.CodeURLElicitation: somebody is to open a page
 		}
 		if c.version == "" || c.version == revision.Latest {
 			return answer{object: a.Error}
@@ -170,7 +175,7 @@ func (c *call) converted(a jsonrpc.Answer) answer {
 		}
 		return answer{result: inWords(c.backend.name, revision.Sentence(e), e.Raw)}
 	}
-	result := c.backend.p.exposedContent(c.backend, "tools/call", a.Result)
+	result := c.rt.catalog.exposedContent(c.backend, "tools/call", a.Result)
 	if !to.Needed() {
 		return answer{result: result}
 	}
@@ -193,15 +198,26 @@ func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
 }
 
 // cancelQuick ends the call with a client's id whose receiver is the client's,
-// without an answer, and gives that receiver; nil where there is no such call.
-func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
-	for _, conn := range p.piped() {
-		pipe := conn.pipe
+// without an answer.
+func (rt *router) cancelQuick(of func(receiver) bool, id []byte) {
+	rt.abandon(errCancelled, func(c *call) bool { return bytes.Equal(c.id, id) && of(c.to) })
+}
+
+// abandonQuick ends all calls whose receiver is among those of a client that
+// is gone, without an answer.
+func (rt *router) abandonQuick(of func(receiver) bool) {
+	for rt.abandon(errSessionEnded, func(c *call) bool { return of(c.to) }) {
+	}
+}
+
+// abandon ends the first call that matches, without an answer. It reports false
+// where there is none. A call that ends by itself meanwhile is looked for no more.
+func (rt *router) abandon(why error, matches func(*call) bool) bool {
+	for _, conn := range rt.set.piped() {
 		var found *call
 		var who *peer
-		n, ok := pipe.Find(func(r jsonrpc.Receiver) bool {
-			c, is := r.(*call)
-			if is && bytes.Equal(c.id, id) && of(c.to) {
+		n, ok := conn.pipe.Find(func(r jsonrpc.Receiver) bool {
+			if c, is := r.(*call); is && matches(c) {
 				found, who = c, c.to.whose()
 			}
 			return found != nil
@@ -210,41 +226,12 @@ func (p *Proxy) cancelQuick(of func(receiver) bool, id []byte) receiver {
 			continue
 		}
 		conn.gaveUp(who)
-		if pipe.Abandon(n, errCancelled.Error()) {
+		if conn.pipe.Abandon(n, why.Error()) {
 			to := found.to
 			found.free()
-			return to
+			to.gone(why == errCancelled) //nolint:errorlint // set by identity
 		}
+		return true
 	}
-	return nil
-}
-
-// abandonQuick ends all calls whose receiver is among those of a client that
-// is gone, without an answer.
-func (p *Proxy) abandonQuick(of func(receiver) bool) {
-	for _, conn := range p.piped() {
-		pipe := conn.pipe
-		for {
-			var found *call
-			var who *peer
-			n, ok := pipe.Find(func(r jsonrpc.Receiver) bool {
-				c, is := r.(*call)
-				if is && of(c.to) {
-					found, who = c, c.to.whose()
-				}
-				return found != nil
-			})
-			if !ok {
-				break
-			}
-			conn.gaveUp(who)
-			if pipe.Abandon(n, errSessionEnded.Error()) {
-				to := found.to
-				found.free()
-				if d, ok := to.(*direct); ok {
-					d.gone()
-				}
-			}
-		}
-	}
+	return false
 }

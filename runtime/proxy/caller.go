@@ -26,13 +26,15 @@ type caller struct {
 	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// home is the connection that the request concerns; nil: any that suits.
 	home *link
-	// sent is the connection that the request has gone over already, gone or not;
-	// nil: it has not been sent.
-	sent *connection
 	// pause tells that the server has ended its stream in the middle of the
 	// request, to be asked again after a while. It must not wait. Nil: nothing
 	// follows from that.
 	pause func(retry time.Duration)
+	// level is what a modern client wants to have of the server's log; that of
+	// others is their session's.
+	level level
+	// refuse ends the request with an error of ours. Nil: nothing can.
+	refuse func(error)
 }
 
 // modern tells whether the client's requests are self-contained.

@@ -2,11 +2,8 @@ package proxy
 
 import (
 	"context"
-	"errors"
 	"sync"
 )
-
-var errCancelled = errors.New("cancelled by the client")
 
 // inProgress are one client's requests that have a goroutine, by the client's
 // own raw ids. The zero value is ready.

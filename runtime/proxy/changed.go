@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"log/slog"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -18,7 +19,7 @@ func meant() []string {
 // redefined logs tools that a server defines otherwise than before under the
 // same name: what a person has approved may not be what is called. How it is
 // written does not matter: a server may write it otherwise in each era.
-func (p *Proxy) redefined(b *backend, before, after *catalog) {
+func redefined(log *slog.Logger, before, after *catalog) {
 	if before == nil || after == nil {
 		return
 	}
@@ -32,7 +33,7 @@ func (p *Proxy) redefined(b *backend, before, after *catalog) {
 			continue
 		}
 		if members := differing(was, it.raw); members != nil {
-			p.log.Warn("tool has changed under its name", "server", b.name, "tool", it.key,
+			log.Warn("tool has changed under its name", "tool", it.key,
 				"members", strings.Join(members, ","), "before", digest(was), "after", digest(it.raw))
 		}
 	}

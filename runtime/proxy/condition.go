@@ -1,6 +1,10 @@
 package proxy
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // condition is how the way to a backend is at one moment.
 type condition struct {
@@ -83,4 +87,66 @@ func (b *backend) condition() condition {
 		c.state = stateBroken
 	}
 	return c
+}
+
+// connInfo is what a status tells of a connection; see proxy.ConnectionStatus.
+type connInfo struct {
+	Revision string
+	PID      int
+	Since    time.Time
+	For      string
+}
+
+// Values of connInfo.For.
+const (
+	forEverybody = "everybody"
+	forEquals    = "equals"
+	forSession   = "session"
+	forCall      = "call"
+)
+
+// connected tells of the connections that are ready.
+func (b *backend) connected() []connInfo {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := []connInfo{}
+	for _, l := range b.everyLink() {
+		c := l.ready.Load()
+		if c == nil {
+			continue
+		}
+		one := connInfo{Revision: c.version, Since: c.since, For: l.key.whose()}
+		if t, ok := c.client.Transport().(interface{ PID() int }); ok {
+			one.PID = t.PID()
+		}
+		out = append(out, one)
+	}
+	if len(out) > 1 {
+		rest := out
+		if b.primary.ready.Load() != nil {
+			rest = out[1:]
+		}
+		slices.SortFunc(rest, func(a, b connInfo) int { return a.Since.Compare(b.Since) })
+	}
+	return out
+}
+
+// whose tells who may use a connection.
+func (k key) whose() string {
+	switch {
+	case k.everybodys():
+		return forEverybody
+	case strings.HasPrefix(k.Scope, scopeSession):
+		return forSession
+	case strings.HasPrefix(k.Scope, scopeCall):
+		return forCall
+	}
+	return forEquals
+}
+
+// storedSum stands for what is kept of what the backend offers, 0 for nothing.
+func (b *backend) storedSum() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stored
 }

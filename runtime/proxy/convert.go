@@ -9,10 +9,10 @@ import (
 )
 
 // conversion is the way of what a connection answers to the client that asked.
-func (p *Proxy) conversion(r *request, by *connection) revision.Conversion {
+func (rt *router) conversion(r *request, by *connection) revision.Conversion {
 	c := revision.Conversion{From: by.version, To: r.from.version, Method: r.method, Capabilities: r.from.capabilities}
 	if r.from.modern() {
-		c.Server = p.info
+		c.Server = rt.o.Raw
 		if !by.modern() { // others say it themselves
 			c.Backend = by.implementation
 		}
@@ -37,19 +37,19 @@ func describe(i runtime.Implementation) json.RawMessage {
 
 // converted gives what a backend has answered in the client's revision, with
 // the URIs that clients know.
-func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
-	c := p.conversion(r, s.by)
+func (rt *router) converted(b *backend, r *request, s served) (served, error) {
+	c := rt.conversion(r, s.by)
 	if plain := s.by.upward; plain != nil && r.method == "tools/call" && r.from.modern() {
-		raw := p.exposed(b, r, s.result)
+		raw := rt.exposed(b, r, s.result)
 		if out, ok := plain.Append(make([]byte, 0, len(raw)+plain.Len()), raw); ok {
 			s.result = out
 			return s, nil
 		}
 	}
-	raw, task := p.exposed(b, r, s.result), isTask(r.method, s.result)
+	raw, task := rt.exposed(b, r, s.result), isTask(r.method, s.result)
 	var err error
 	if task {
-		raw, err = p.exposedTask(b, r, raw)
+		raw, err = rt.exposedTask(b, r, raw)
 	}
 	var result []byte
 	if err == nil {
@@ -59,7 +59,7 @@ func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 		return served{by: s.by}, &backendError{server: b.name, err: err}
 	}
 	if task {
-		p.homes.note(s.by, result)
+		rt.homes.note(s.by, result)
 	}
 	s.result = result
 	return s, nil
@@ -67,21 +67,21 @@ func (p *Proxy) converted(b *backend, r *request, s served) (served, error) {
 
 // convertedError gives a backend's error in the client's revision. What that
 // cannot express is, for tools/call, a result with isError in words.
-func (p *Proxy) convertedError(r *request, s served, e *runtime.Error) (served, error) {
+func (rt *router) convertedError(r *request, s served, e *runtime.Error) (served, error) {
 	if s.by == nil || e.Code == revision.CodeURLElicitation && r.from.modern() {
 		return s, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
 		s.by.link.b.hold()
 	}
-	c := p.conversion(r, s.by)
+	c := rt.conversion(r, s.by)
 	to := c.Error(e)
 	if to == e || r.method != "tools/call" || to.Code != runtime.CodeInternalError {
 		return s, to
 	}
 	s.result = inWords(s.by.link.b.name, revision.Sentence(e), e.Raw)
 	if r.from.modern() {
-		own := revision.Conversion{From: revision.Latest, To: r.from.version, Method: r.method, Server: p.info}
+		own := revision.Conversion{From: revision.Latest, To: r.from.version, Method: r.method, Server: rt.o.Raw}
 		result, err := own.Result(s.result)
 		if err != nil {
 			return s, to
@@ -101,4 +101,21 @@ func inWords(server, text string, object []byte) []byte {
 		out = append(append(out, `,"error":`...), object...)
 	}
 	return append(out, `}}}`...)
+}
+
+// exposed gives the result of a request with the URIs that clients know; every
+// other byte stays.
+func (rt *router) exposed(b *backend, r *request, result []byte) []byte {
+	switch r.method {
+	case "tools/call", "prompts/get":
+		return rt.catalog.exposedContent(b, r.method, result)
+	case "resources/read":
+		asked, _ := rawjson.String(r.line, r.msg.URI)
+		bare := asked
+		if r.to != nil {
+			bare = r.to.bare
+		}
+		return rt.catalog.exposedContents(b, result, bare, asked)
+	}
+	return result
 }

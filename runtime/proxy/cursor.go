@@ -30,7 +30,7 @@ const (
 )
 
 // next gives the cursor for the page that begins at an item.
-func (p *Proxy) next(s *snapshot, k kind, item int) string {
+func (p *publisher) next(s *snapshot, k kind, item int) string {
 	plain, err := json.Marshal(cursor{s.version(k), item})
 	if err != nil {
 		panic("proxy: a cursor has no JSON form: " + err.Error())
@@ -41,7 +41,7 @@ func (p *Proxy) next(s *snapshot, k kind, item int) string {
 // begins tells at which item the page that a client asks for begins. Without a
 // cursor it is the first; null counts as none, the empty string does not
 // (specification, Pagination).
-func (p *Proxy) begins(s *snapshot, k kind, params []byte) (int, error) {
+func (p *publisher) begins(s *snapshot, k kind, params []byte) (int, error) {
 	at, err := rawjson.Field(params, "cursor")
 	if err != nil || !at.Present() || string(at.Of(params)) == "null" {
 		return 0, nil //nolint:nilerr // params that are no object have no cursor

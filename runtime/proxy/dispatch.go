@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -62,11 +61,11 @@ func duplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) [
 }
 
 // serve answers a request. It waits for whatever it needs.
-func (p *Proxy) serve(ctx context.Context, r request) answer {
+func (rt *router) serve(ctx context.Context, r request) answer {
 	if v, ok := rawjson.String(r.line, r.msg.MetaVersion); ok && !slices.Contains(versions(), v) {
 		return unsupported(v)
 	}
-	result, err := p.answer(ctx, r)
+	result, err := rt.answer(ctx, r)
 	if err != nil {
 		return failed(r.method, err)
 	}
@@ -83,34 +82,34 @@ func unsupported(version string) answer {
 	return failed("", &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data})
 }
 
-func (p *Proxy) answer(ctx context.Context, r request) ([]byte, error) {
+func (rt *router) answer(ctx context.Context, r request) ([]byte, error) {
 	switch r.method {
 	case "initialize":
-		return p.initialize(r)
+		return rt.initialize(r)
 	case "ping":
 		return []byte(`{}`), nil
 	case "tools/list":
-		return p.listed(ctx, tools, r)
+		return rt.catalog.list(ctx, tools, r.params(), r.from.modern())
 	case "prompts/list":
-		return p.listed(ctx, prompts, r)
+		return rt.catalog.list(ctx, prompts, r.params(), r.from.modern())
 	case "resources/list":
-		return p.listed(ctx, resources, r)
+		return rt.catalog.list(ctx, resources, r.params(), r.from.modern())
 	case "resources/templates/list":
-		return p.listed(ctx, templates, r)
+		return rt.catalog.list(ctx, templates, r.params(), r.from.modern())
 	case "tools/call":
-		return p.named(ctx, tools, r)
+		return rt.named(ctx, tools, r)
 	case "prompts/get":
-		return p.named(ctx, prompts, r)
+		return rt.named(ctx, prompts, r)
 	case "resources/read":
-		return p.read(ctx, r)
+		return rt.read(ctx, r)
 	case "completion/complete":
-		return p.complete(ctx, r)
+		return rt.complete(ctx, r)
 	case "logging/setLevel":
-		return p.setLevel(ctx, r)
+		return rt.desk.setLevel(ctx, r.from.peer, r.params())
 	case "resources/subscribe":
-		return p.watch(ctx, r)
+		return rt.subscribe(ctx, r)
 	case "resources/unsubscribe":
-		return p.unwatch(r)
+		return rt.unsubscribe(r)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}
 }
@@ -122,34 +121,30 @@ func (r request) params() []byte {
 	return r.msg.Params.Of(r.line)
 }
 
-func invalid(format string, a ...any) error {
-	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf(format, a...)}
-}
-
 // named serves tools/call and prompts/get.
-func (p *Proxy) named(ctx context.Context, k kind, r request) ([]byte, error) {
+func (rt *router) named(ctx context.Context, k kind, r request) ([]byte, error) {
 	name, ok := rawjson.String(r.line, r.msg.Name)
 	if !ok {
 		return nil, invalid("params.name is missing or no string")
 	}
 	return anew(func() ([]byte, error) {
-		to, err := p.resolve(ctx, k, name)
+		to, err := rt.catalog.resolve(ctx, k, name)
 		if err != nil {
 			return nil, err
 		}
 		r.to = to
-		s, err := p.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
+		s, err := rt.forward(ctx, to.b, r, within(r.msg.Params, r.msg.Name, to.quoted))
 		return s.result, err
 	})
 }
 
-func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
+func (rt *router) read(ctx context.Context, r request) ([]byte, error) {
 	uri, ok := rawjson.String(r.line, r.msg.URI)
 	if !ok {
-		return nil, invalid("params.uri is missing or no string")
+		return nil, errNoURI
 	}
 	return anew(func() ([]byte, error) {
-		to, err := p.resolveURI(ctx, uri)
+		to, err := rt.catalog.resolveURI(ctx, uri)
 		if err != nil {
 			return nil, err
 		}
@@ -158,14 +153,16 @@ func (p *Proxy) read(ctx context.Context, r request) ([]byte, error) {
 		if to.bare != uri {
 			edits = append(edits, within(r.msg.Params, r.msg.URI, to.quoted))
 		}
-		s, err := p.forward(ctx, to.b, r, edits...)
+		s, err := rt.forward(ctx, to.b, r, edits...)
 		return s.result, err
 	})
 }
 
+var errNoURI = invalid("params.uri is missing or no string")
+
 // complete serves completion/complete, whose reference names a prompt or a
 // resource template.
-func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
+func (rt *router) complete(ctx context.Context, r request) ([]byte, error) {
 	ref := r.msg.Ref
 	var at [2]rawjson.Span
 	if !ref.Present() || rawjson.Fields(ref.Of(r.line), at[:], "name", "uri") != nil {
@@ -183,40 +180,46 @@ func (p *Proxy) complete(ctx context.Context, r request) ([]byte, error) {
 		var to *route
 		var err error
 		if k == prompts {
-			to, err = p.resolve(ctx, k, key)
-		} else if to = p.template(ctx, key); to == nil {
-			to, err = p.resolveURI(ctx, key)
+			to, err = rt.catalog.resolve(ctx, k, key)
+		} else if to = rt.catalog.template(ctx, key); to == nil {
+			to, err = rt.catalog.resolveURI(ctx, key)
 		}
 		if err != nil {
 			return served{}, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
-		return p.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
+		return rt.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
 		none := []byte(`{"completion":{"values":[]}}`) // we have declared it for all
 		if r.from.modern() {
-			return p.complete2026(r.method, none)
+			return rt.complete2026(r.method, none)
 		}
 		return none, nil
 	}
 	return s.result, err
 }
 
-// template finds a resource template by its exposed form, or by the server's own
-// where that is enough to tell whose it is.
-func (p *Proxy) template(ctx context.Context, key string) *route {
-	for again := true; ; again = false {
-		s := p.snap.Load()
-		if r := s.routes[templates][key]; r != nil {
-			return r
-		}
-		if c := s.owners.exact[key]; c.sole() && s.named[c.server] != nil {
-			return lead(s.named[c.server], key, false)
-		}
-		if !again {
-			return nil
-		}
-		p.discover(ctx)
+// subscribe serves resources/subscribe.
+func (rt *router) subscribe(ctx context.Context, r request) ([]byte, error) {
+	uri, ok := rawjson.String(r.line, r.msg.URI)
+	if !ok {
+		return nil, errNoURI
 	}
+	if err := rt.hub.subscribeClient(ctx, &r.from, uri); err != nil {
+		return nil, err
+	}
+	return []byte(`{}`), nil
+}
+
+// unsubscribe serves resources/unsubscribe.
+func (rt *router) unsubscribe(r request) ([]byte, error) {
+	uri, ok := rawjson.String(r.line, r.msg.URI)
+	if !ok {
+		return nil, errNoURI
+	}
+	if who := r.from.peer; who != nil {
+		rt.hub.unsubscribeClient(who, uri)
+	}
+	return []byte(`{}`), nil
 }

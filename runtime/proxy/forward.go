@@ -31,18 +31,38 @@ type served struct {
 }
 
 // forward sends a request to a backend with its params spliced and waits for
-// the result, which it gives in the client's revision, as it does with a
+// the result, which it returns in the client's revision, as it does with a
 // server's error. With an error, by is told all the same.
-func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) (served, error) {
-	level, err := silent, error(nil)
+func (rt *router) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) (served, error) {
+	return rt.exchange(ctx, b, r, edits, func(ctx context.Context, build buildRequest) ([]byte, *connection, error) {
+		return b.call(ctx, &r.from, build)
+	})
+}
+
+// resume is forward for a request that a connection has sent, and the server has
+// answered once: what follows from the answer is what would follow from it had the
+// request been forwarded.
+func (rt *router) resume(ctx context.Context, c *connection, first outcome, r request, edits ...rawjson.Edit) (served, error) {
+	return rt.exchange(ctx, c.link.b, r, edits, func(ctx context.Context, build buildRequest) ([]byte, *connection, error) {
+		result, err := c.resume(ctx, build, first.result, first.err)
+		return result, c, err
+	})
+}
+
+// exchange makes the request that a backend gets, has it sent and makes the
+// client's answer of the backend's.
+func (rt *router) exchange(ctx context.Context, b *backend, r request, edits []rawjson.Edit, send func(context.Context, buildRequest) ([]byte, *connection, error)) (served, error) {
 	if r.from.modern() {
-		if level, err = r.askedLevel(); err != nil {
+		level, err := r.askedLevel()
+		if err != nil {
 			return served{}, err
 		}
+		r.from.level = level
 	}
 	ctx, clock := deadline.Start(ctx, b.set().RequestTimeout, requestCeiling)
 	defer clock.Stop()
-	events := &relay{method: r.method, clock: clock, from: &r.from, level: level, refuse: clock.End}
+	r.from.refuse = clock.End
+	events := relay{desk: rt.desk, clock: clock, from: &r.from}
 	var token json.RawMessage
 	if r.msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.
@@ -54,21 +74,24 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	if r.msg.Params.Present() {
 		params = rawjson.Splice(nil, r.params(), edits...)
 	}
-	s, err := b.call(ctx, events, func(c *connection) (*runtime.Request, error) {
-		req := &runtime.Request{Method: r.method, Params: params, Token: token, Mirror: repeated(r.header)}
+	result, by, err := send(ctx, func(c *connection) (*runtime.Request, waiter, error) {
+		e := events // an earlier connection may still be at its own
+		e.conn = c
+		req := &runtime.Request{Method: r.method, Params: params, Token: token, Mirror: repeated(r.header), Events: &e}
 		if r.to != nil {
 			req.TaskSupport = r.to.support
 		}
-		events.taskSupport(c, req)
+		e.taskSupport(c, req)
 		if token == nil && r.returns && !c.modern() {
-			if err := events.wantProgress(req); err != nil {
-				return nil, err
+			if err := e.wantProgress(req); err != nil {
+				return nil, nil, err
 			}
 		}
-		return req, events.suit(ctx, c, req)
+		return req, &e, e.suit(ctx, c, req)
 	})
+	s := served{result, by}
 	if err == nil {
-		return p.converted(b, &r, s)
+		return rt.converted(b, &r, s)
 	}
 	var rpc *runtime.Error
 	switch {
@@ -79,7 +102,7 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 	case ctx.Err() != nil:
 		return s, ctx.Err()
 	case errors.As(err, &rpc):
-		return p.convertedError(&r, s, rpc)
+		return rt.convertedError(&r, s, rpc)
 	}
 	return s, &backendError{server: b.name, err: b.blame(err)}
 }
@@ -89,8 +112,8 @@ func (p *Proxy) forward(ctx context.Context, b *backend, r request, edits ...raw
 // client wants; one of the handshake era has been told, or is told now.
 func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) error {
 	if !c.modern() {
-		if e.level < silent {
-			c.tellLevel(ctx, e.level)
+		if e.from.modern() && e.from.level < silent {
+			tellLevel(ctx, c, e.from.level)
 		}
 		return nil
 	}
@@ -118,18 +141,32 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 // relay passes what a backend sends inside a call on to the client.
 type relay struct {
 	runtime.NopHandler
-	method string // the client's
-	clock  *deadline.Clock
-	token  []byte // the client's own progress token, nil for none
-	from   *caller
-	level  level           // what a modern client wants to have of the server's log
-	conn   *connection     // that the call goes over
-	refuse func(err error) // ends the call with an error of ours
+	desk  *desk
+	clock *deadline.Clock
+	token []byte // the client's own progress token, nil for none
+	from  *caller
+	conn  *connection // that the call goes over
 
 	progress increase // the reader's alone
 
 	ends []func() // to be called when it has ended; guarded by the connection's lock
 }
+
+// origin implements waiter.
+func (e *relay) origin() caller { return *e.from }
+
+// onEnd implements waiter.
+func (e *relay) onEnd(f func()) { e.ends = append(e.ends, f) }
+
+// ended implements waiter.
+func (e *relay) ended() {
+	for _, f := range e.ends {
+		f()
+	}
+}
+
+// suspend implements waiter.
+func (e *relay) suspend() (resume func()) { return e.clock.Suspend() }
 
 // Notification implements [runtime.Handler].
 func (e *relay) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
@@ -140,7 +177,7 @@ func (e *relay) Notification(_ context.Context, _ *runtime.Request, method strin
 			e.from.emit(method, out)
 		}
 	case "notifications/message":
-		if e.from.emit != nil && gravity(params) >= e.wanted(e.conn) {
+		if e.from.emit != nil && gravity(params) >= wanted(e.from, e.conn) {
 			e.from.emit(method, params)
 		}
 	}
@@ -163,5 +200,5 @@ func (e *relay) Request(ctx context.Context, call *runtime.Request, method strin
 		l.b.asked(e.conn, false)
 	}
 	defer e.clock.Suspend()()
-	return e.conn.put(ctx, e.from, e.refuse, method, params)
+	return e.desk.put(ctx, e.conn, e.from, method, params)
 }

@@ -14,18 +14,25 @@ type front interface {
 	// before the front is ended. A listen is none.
 	busy() int
 	// clients tells who has come by it and is still there.
-	clients() []ClientStatus
+	clients() []clientInfo
+	// stateless counts requests that belong to no session.
+	stateless() statelessInfo
 	// bounds tells of what is bounded for all its clients together.
-	bounds() []BoundStatus
+	bounds() []bound
 }
 
-// fronts are those of a proxy. The zero value is ready.
+// fronts are those of a proxy, and what they share.
 type fronts struct {
+	rt     *router
+	budget *budget
+
 	mu  sync.Mutex // taken to change all, not to read it
 	all atomic.Pointer[[]front]
 	// draining tells that no new request is taken.
 	draining atomic.Bool
 }
+
+func newFronts(rt *router, shared *budget) *fronts { return &fronts{rt: rt, budget: shared} }
 
 // enter notes a front; the function takes it back.
 func (f *fronts) enter(one front) (leave func()) {
@@ -62,13 +69,13 @@ func (f *fronts) busy() (n int) {
 // nothing on the call path tells of the last one.
 const drainStep = 5 * time.Millisecond
 
-// Drain has the fronts refuse new requests, and returns when those in flight
+// drain has the fronts refuse new requests, and returns when those in flight
 // have been answered, or ctx ends. Answers to questions, cancellations, streams
 // that are taken up again and listens go on until the fronts end, which is the
 // next step: nothing here ends anything. Calls that wait for a client to come
 // back with answers are not waited for.
-func (p *Proxy) Drain(ctx context.Context) {
-	p.fronts.draining.Store(true)
+func (f *fronts) drain(ctx context.Context) {
+	f.draining.Store(true)
 	tick := time.NewTicker(drainStep)
 	defer tick.Stop()
 	// A request that was let in just now may not be counted yet.
@@ -78,14 +85,46 @@ func (p *Proxy) Drain(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if quiet++; p.fronts.busy() > 0 {
+		if quiet++; f.busy() > 0 {
 			quiet = 0
 		}
 	}
 }
 
-// Ready tells whether new requests are taken. It takes no lock.
-func (p *Proxy) Ready() bool { return !p.fronts.draining.Load() }
+// ready tells whether new requests are taken. It takes no lock.
+func (f *fronts) ready() bool { return !f.draining.Load() }
 
 // turnedAway is the error object for a request that comes too late.
 func turnedAway() []byte { return failed("", errProxyClosed).object }
+
+// statelessInfo counts requests that belong to no session; see
+// proxy.StatelessStatus.
+type statelessInfo struct {
+	Requests uint64
+	InFlight int64
+	LastSeen time.Time
+}
+
+// clients tells who has come by all fronts.
+func (f *fronts) clients() (all []clientInfo, sum statelessInfo) {
+	for _, one := range f.list() {
+		all = append(all, one.clients()...)
+		s := one.stateless()
+		sum.Requests += s.Requests
+		sum.InFlight += s.InFlight
+		if s.LastSeen.After(sum.LastSeen) {
+			sum.LastSeen = s.LastSeen
+		}
+	}
+	return all, sum
+}
+
+// bounds tells how much is in use of what is bounded for all clients together, and
+// for each front.
+func (f *fronts) bounds() []bound {
+	out := f.budget.bounds()
+	for _, one := range f.list() {
+		out = append(out, one.bounds()...)
+	}
+	return out
+}

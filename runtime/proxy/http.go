@@ -16,30 +16,23 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// HTTPOptions are settings of an HTTP front. The zero value serves loopback.
-type HTTPOptions struct {
-	// AnyHost accepts any Host and Origin header. Without it both must name
-	// this machine's loopback, so that no web page can reach the front by a
-	// host name of its own (DNS rebinding).
-	AnyHost bool
-	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
-	MaxBody int64
-	// StreamMax ends any stream of events that is older, for what lies between
-	// and cuts long connections; the client comes back for the rest. Only
-	// clients of 2025-11-25 in a session know how to. 0 is never.
+// httpOptions are settings of a front over HTTP; see proxy.HTTPOptions.
+type httpOptions struct {
+	AnyHost   bool
+	MaxBody   int64
 	StreamMax time.Duration
 }
 
-// HTTPFront is the Streamable HTTP endpoint for clients of the handshake era,
+// httpFront is the Streamable HTTP endpoint for clients of the handshake era,
 // with or without a session. It is an http.Handler for its endpoint's path.
-type HTTPFront struct {
-	p        *Proxy
-	o        HTTPOptions
+type httpFront struct {
+	p        *fronts
+	o        httpOptions
 	sessions sessions
 	timers   sync.Pool // stopped ones: every request wants one
 
-	serving   atomic.Int64 // requests being answered; see busy
-	stateless struct {
+	serving atomic.Int64 // requests being answered; see busy
+	counts  struct {     // of requests that belong to no session
 		begun    atomic.Uint64
 		inFlight atomic.Int64
 		last     atomic.Int64 // in nanoseconds since 1970
@@ -52,19 +45,19 @@ type HTTPFront struct {
 	work     workers.Pool // requests being served
 }
 
-// NewHTTPFront makes an endpoint. Close ends its streams.
-func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
-	h := &HTTPFront{p: p, o: o.withDefaults()}
-	h.lifetime, h.cancel = context.WithCancel(p.lifetime)
-	h.leave = p.fronts.enter(h)
-	p.begin()
+// newHTTPFront makes an endpoint. Close ends its streams.
+func newHTTPFront(p *fronts, o httpOptions) *httpFront {
+	h := &httpFront{p: p, o: o.withDefaults()}
+	h.lifetime, h.cancel = context.WithCancel(p.rt.lifetime())
+	h.leave = p.enter(h)
+	p.rt.begin()
 	return h
 }
 
 // Close ends all sessions and streams, and what is being served; it returns
 // when that has ended. The server that runs the handler is to be shut down
 // after it.
-func (h *HTTPFront) Close() {
+func (h *httpFront) Close() {
 	h.work.Refuse()
 	h.cancel()
 	h.sessions.clear()
@@ -73,17 +66,17 @@ func (h *HTTPFront) Close() {
 }
 
 // arrived counts a request that belongs to no session; left is to follow.
-func (h *HTTPFront) arrived() {
-	h.stateless.begun.Add(1)
-	h.stateless.inFlight.Add(1)
-	h.stateless.last.Store(time.Now().UnixNano())
+func (h *httpFront) arrived() {
+	h.counts.begun.Add(1)
+	h.counts.inFlight.Add(1)
+	h.counts.last.Store(time.Now().UnixNano())
 }
 
-func (h *HTTPFront) left() { h.stateless.inFlight.Add(-1) }
+func (h *httpFront) left() { h.counts.inFlight.Add(-1) }
 
 // busy implements front: requests whose client waits, and those that go on
 // without it.
-func (h *HTTPFront) busy() int { return int(h.serving.Load()) }
+func (h *httpFront) busy() int { return int(h.serving.Load()) }
 
 // turnAway refuses a request because there is no time for it any more.
 func turnAway(w http.ResponseWriter, id []byte) {
@@ -92,10 +85,10 @@ func turnAway(w http.ResponseWriter, id []byte) {
 }
 
 // spawn runs f on a goroutine that Close waits for; false when closed.
-func (h *HTTPFront) spawn(f func()) bool { return h.work.Go(f) }
+func (h *httpFront) spawn(f func()) bool { return h.work.Go(f) }
 
 // timer gives a running timer; doneWith takes it back.
-func (h *HTTPFront) timer(d time.Duration) *time.Timer {
+func (h *httpFront) timer(d time.Duration) *time.Timer {
 	t, _ := h.timers.Get().(*time.Timer)
 	if t == nil {
 		return time.NewTimer(d)
@@ -104,13 +97,13 @@ func (h *HTTPFront) timer(d time.Duration) *time.Timer {
 	return t
 }
 
-func (h *HTTPFront) doneWith(t *time.Timer) {
+func (h *httpFront) doneWith(t *time.Timer) {
 	t.Stop()
 	h.timers.Put(t)
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *httpFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.o.admit(w, r) {
 		return
 	}
@@ -139,14 +132,14 @@ func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // notAllowed refuses a method; allow names those there are: "The origin server
 // MUST generate an Allow header field in a 405 response" (RFC 9110, 15.5.6).
-func (o *HTTPOptions) notAllowed(w http.ResponseWriter, r *http.Request, allow, why string) {
+func (o *httpOptions) notAllowed(w http.ResponseWriter, r *http.Request, allow, why string) {
 	w.Header().Set("Allow", allow)
 	http.Error(w, why, http.StatusMethodNotAllowed)
 	o.drain(w, r)
 }
 
 // post serves a POST. It reports whether it has read the body.
-func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
+func (h *httpFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
 	defer h.serving.Add(-1)
 	if h.serving.Add(1) > maxServing {
 		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
@@ -157,7 +150,7 @@ func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
 		return false
 	}
-	b, ok := h.p.receive(&h.o, w, r)
+	b, ok := receive(h.p, &h.o, w, r)
 	if !ok {
 		return false
 	}
@@ -167,7 +160,7 @@ func (h *HTTPFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
 }
 
 // message handles one body, which is valid only while it runs.
-func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste, body []byte) {
+func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes taste, body []byte) {
 	var m rawjson.Message
 	batch, ok := scan(w, body, &m)
 	if !ok {
@@ -203,13 +196,13 @@ func (h *HTTPFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 	}
 	switch {
 	case batch && (version == batchVersion || version == "" && s == nil):
-		h.batch(w, r, newExchange(&h.p.unsent, s, nil, version, likes), body)
+		h.batch(w, r, newExchange(&h.p.budget.unsent, s, nil, version, likes), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
-	case m.Method.Present() && m.ID.Present() && !h.p.Ready():
+	case m.Method.Present() && m.ID.Present() && !h.p.ready():
 		turnAway(w, m.ID.Of(body))
 	case m.Method.Present() && m.ID.Present():
-		h.request(w, r, newExchange(&h.p.unsent, s, m.ID.Of(body), version, likes), body, &m)
+		h.request(w, r, newExchange(&h.p.budget.unsent, s, m.ID.Of(body), version, likes), body, &m)
 	default:
 		if s != nil && !m.Method.Present() {
 			s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
@@ -226,29 +219,26 @@ func idOrNull(id []byte) []byte {
 	return id
 }
 
-func (h *HTTPFront) notification(s *session, body []byte, m *rawjson.Message) {
+func (h *httpFront) notification(s *session, body []byte, m *rawjson.Message) {
 	if s == nil {
 		return
 	}
 	if string(m.Method.Of(body)) == rootsChangedMethod {
-		h.p.rootsChanged(s.peer)
+		h.p.rt.rootsChanged(s.peer)
 		return
 	}
 	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
 		return
 	}
 	id := m.RequestID.Of(body)
-	if s.slow.cancel(id) {
-		return
-	}
-	if x, ok := h.p.cancelQuick(s.owns, id).(*exchange); ok {
-		x.finish(nil)
+	if !s.slow.cancel(id) {
+		h.p.rt.cancelQuick(s.owns, id)
 	}
 }
 
 // batch serves an array of messages. Its answers come together.
-func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, body []byte) {
-	body, free, err := h.p.hold(body)
+func (h *httpFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, body []byte) {
+	body, free, err := h.p.budget.hold(body)
 	if err != nil {
 		busy(w, http.StatusServiceUnavailable, nil, err.Error())
 		return
@@ -268,7 +258,7 @@ func (h *HTTPFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, b
 }
 
 // end serves DELETE: the client is done with its session.
-func (h *HTTPFront) end(w http.ResponseWriter, r *http.Request) {
+func (h *httpFront) end(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)

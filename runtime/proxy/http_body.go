@@ -15,7 +15,7 @@ import (
 // received is the message of a POST.
 type received struct {
 	*bytes.Buffer
-	p     *Proxy
+	p     *fronts
 	taken int64 // of Proxy.bodies
 }
 
@@ -36,7 +36,7 @@ const (
 
 // receive reads the body of a POST, false where it refuses it. Release takes the
 // body back.
-func (p *Proxy) receive(o *HTTPOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
+func receive(p *fronts, o *httpOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return b, false
@@ -60,7 +60,7 @@ func (p *Proxy) receive(o *HTTPOptions, w http.ResponseWriter, r *http.Request) 
 	return b, false
 }
 
-func (b *received) read(o *HTTPOptions, w http.ResponseWriter, r *http.Request) error {
+func (b *received) read(o *httpOptions, w http.ResponseWriter, r *http.Request) error {
 	n := r.ContentLength
 	switch {
 	case n > o.MaxBody:
@@ -98,7 +98,7 @@ func (b *received) read(o *HTTPOptions, w http.ResponseWriter, r *http.Request) 
 
 // take takes memory for the body.
 func (b *received) take(n int64) bool {
-	ok := b.p.bodies.take(n, maxBodies)
+	ok := b.p.budget.bodies.take(n, maxBodies)
 	if ok {
 		b.taken += n
 	}
@@ -108,7 +108,7 @@ func (b *received) take(n int64) bool {
 // release gives the body back, which must not be used any more.
 func (b *received) release() {
 	if b.taken > 0 {
-		b.p.bodies.give(b.taken)
+		b.p.budget.bodies.give(b.taken)
 	}
 	release(b.Buffer)
 }

@@ -31,7 +31,7 @@ func newExchange(unsent *tally, s *session, id []byte, version string, likes tas
 
 // request serves one request. The answer is JSON, unless something comes before
 // it or it takes long: then it is a stream.
-func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
+func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
 	s, goesOn := x.session, false
 	if !s.enter() {
 		busy(w, http.StatusTooManyRequests, m.ID.Of(body), "too many requests of this session are being answered: try again later")
@@ -43,7 +43,7 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		}
 	}()
 	if string(m.Method.Of(body)) == `"tools/call"` {
-		conn, taken, err := h.p.quick(body, m, x, time.Now())
+		conn, taken, err := h.p.rt.quick(body, m, x, time.Now())
 		switch {
 		case err != nil:
 			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed("tools/call", err)))
@@ -67,7 +67,7 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		h.initialize(w, r, x, body, m)
 		return
 	}
-	line, free, err := h.p.hold(body)
+	line, free, err := h.p.budget.hold(body)
 	if err != nil {
 		busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
 		return
@@ -82,7 +82,7 @@ func (h *HTTPFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 // slowly serves a request on a goroutine of its own. It goes on when the client
 // has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
 // its request" (2025-11-25, Transports). When it has ended, free is called.
-func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, req request, free func()) {
+func (h *httpFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, req request, free func()) {
 	id := req.msg.ID.Of(req.line)
 	ctx, done := h.lifetime, func() {}
 	if x.session != nil {
@@ -100,7 +100,7 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	req.from = x.caller()
 	if !h.spawn(func() { // ends with its context: the session's or the front's
 		defer ended()
-		a := h.p.serve(ctx, req)
+		a := h.p.rt.serve(ctx, req)
 		if context.Cause(ctx) == errCancelled { //nolint:errorlint // set by identity
 			x.finish(nil)
 			return
@@ -116,8 +116,8 @@ func (h *HTTPFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	}
 }
 
-func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
-	a := h.p.serve(r.Context(), request{line: body, msg: new(*m), method: "initialize"})
+func (h *httpFront) initialize(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
+	a := h.p.rt.serve(r.Context(), request{line: body, msg: new(*m), method: "initialize"})
 	if a.object == nil {
 		s := h.sessions.open(h.lifetime, h.p)
 		if s == nil {
@@ -132,7 +132,7 @@ func (h *HTTPFront) initialize(w http.ResponseWriter, r *http.Request, x *exchan
 }
 
 // await writes what comes for an exchange.
-func (h *HTTPFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
+func (h *httpFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
 	o := outlet{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, likes: x.likes, id: x.id}
 	o.run()
 }
@@ -200,10 +200,31 @@ func (x *exchange) whose() *peer {
 	return x.session.peer
 }
 
-// deliver implements receiver.
-func (x *exchange) deliver(c *call, a answer) *jsonrpc.Writer {
-	x.finish(frame(make([]byte, 0, len(a.result)+len(a.object)+len(c.id)+64), c.id, a))
+// revision implements receiver.
+func (x *exchange) revision() string {
+	if x.session == nil {
+		return x.version
+	}
+	return x.session.peer.revision()
+}
+
+// finished implements receiver.
+func (x *exchange) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+	x.finish(framed(c, a))
 	return nil
+}
+
+// framed returns the answer to a call in a buffer of its own.
+func framed(c *call, a jsonrpc.Answer) []byte {
+	converted := c.answer(a)
+	return frame(make([]byte, 0, len(converted.result)+len(converted.object)+len(c.id)+64), c.id, converted)
+}
+
+// gone implements receiver.
+func (x *exchange) gone(cancelled bool) {
+	if cancelled {
+		x.finish(nil)
+	}
 }
 
 // progressed implements receiver.

@@ -28,7 +28,7 @@ const (
 
 // outlet is a client's connection that takes what a stream has.
 type outlet struct {
-	h       *HTTPFront
+	h       *httpFront
 	w       http.ResponseWriter
 	r       *http.Request
 	s       *stream

@@ -46,7 +46,7 @@ func tasteOf(r *http.Request) taste {
 	return out
 }
 
-func (o HTTPOptions) withDefaults() HTTPOptions {
+func (o httpOptions) withDefaults() httpOptions {
 	if o.MaxBody == 0 {
 		o.MaxBody = 64 << 20
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -67,8 +66,7 @@ func (b *backend) depart(successor *backend) {
 	} else {
 		ending = nil // it may take as long as the calls
 	}
-	p.hub.follow(b, successor)
-	p.homes.forget(b)
+	p.observer.replaced(b, successor)
 	p.work.Go(func() { // bounded by what closing takes
 		var wg sync.WaitGroup
 		for _, c := range idle {
@@ -101,11 +99,9 @@ func (b *backend) drain(busy []*connection) {
 	<-b.gone
 	b.keepUsage()
 	b.close()
-	p.mu.Lock()
-	p.leaving = slices.DeleteFunc(slices.Clone(p.leaving), func(other *backend) bool { return other == b })
-	b.catalog, b.shelves = nil, [kinds]*shelf{} // a client's belongings may keep the rest for a while
-	p.mu.Unlock()
-	p.log.Info("backend ended: its entry has gone or changed", "server", b.name)
+	p.forget(b)
+	p.observer.ended(b)
+	b.log.Info("backend ended: its entry has gone or changed")
 }
 
 // hasLeft tells whether another configuration has taken the backend out of use.
@@ -132,69 +128,4 @@ func (b *backend) blame(err error) error {
 		return fmt.Errorf("its entry in the configuration has changed, and the call took too long to be waited for: %w", err)
 	}
 	return err
-}
-
-// follow takes the subscriptions at a backend over to its successor, which is
-// connected in the background; without one they end, and can be made anew.
-func (h *hub) follow(b, successor *backend) {
-	var ended []*subscription
-	moved := false
-	h.mu.Lock()
-	for l, all := range h.m {
-		if l.b != b {
-			continue
-		}
-		for _, w := range all {
-			for s := range w.subs {
-				h.take(s)
-				if successor == nil {
-					ended = append(ended, s)
-					continue
-				}
-				h.put(successor.primary, s).missed = true
-				moved = true
-			}
-		}
-		delete(h.m, l)
-	}
-	h.mu.Unlock()
-	for _, s := range ended {
-		if s.who == nil {
-			continue
-		}
-		o := &s.who.belongings
-		o.mu.Lock()
-		delete(o.watches, s.uri)
-		o.mu.Unlock()
-	}
-	if moved {
-		successor.start()
-	}
-}
-
-// strayed takes a subscription back that was made at a backend after those it
-// had went to its successor.
-func (h *hub) strayed(s *subscription, b *backend) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	w := s.watched
-	if w != nil && w.link.b != b {
-		return false // it went with them
-	}
-	if w != nil {
-		h.take(s)
-		h.forget(w)
-	}
-	return true
-}
-
-// forget drops what is known of a backend's tasks.
-func (h *homes) forget(b *backend) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, to := range h.all {
-		if to.link.b == b {
-			delete(h.all, id)
-		}
-	}
 }

@@ -5,126 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"sync"
-	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// active are the calls that one client has in flight over a connection.
-type active struct {
-	from   caller
-	relays []*relay // calls that have a goroutine
-	quick  []uint64 // the others, by their ids
-	// direct are those of quick that come from the stateless era.
-	direct []*direct
-	level  level // what the client wants to have of the server's log
-}
-
-// only gives the calls in flight over the connection where all of them are one
-// client's, nil where there are none. Where they are of several, it gives nil
-// and true. Clients without a session are told apart by their calls.
-//
-// With ends, that function is called once all of these calls have ended.
-func (c *connection) only(ends func()) (_ *active, several bool) {
-	var a *active
-	var to receiver
-	var who *peer
-	left := new(atomic.Int64)
-	end := func() {
-		if left.Add(-1) == 0 {
-			ends()
-		}
-	}
-	join := func(of *peer) {
-		if a == nil {
-			a, who = &active{}, of
-		} else if of == nil || of != who {
-			several = true
-		}
-		left.Add(1)
-	}
-	left.Add(1) // until all are counted
-	c.mu.Lock()
-	for e := range c.calls {
-		join(e.from.peer)
-		a.relays = append(a.relays, e)
-		if ends != nil {
-			e.ends = append(e.ends, end)
-		}
-	}
-	c.mu.Unlock()
-	if c.pipe != nil {
-		c.pipe.Each(func(id uint64, r jsonrpc.Receiver) {
-			q, ok := r.(*call)
-			if !ok {
-				return // it has a goroutine, and was counted
-			}
-			join(q.to.whose())
-			a.quick, to = append(a.quick, id), q.to
-			if d, ok := q.to.(*direct); ok {
-				a.direct = append(a.direct, d)
-			}
-			if ends != nil {
-				q.ends = append(q.ends, end)
-			}
-		})
-	}
-	if !several {
-		c.mu.Lock()
-		if a == nil && !c.crowd.Load() {
-			who = c.user.Load() // nobody else has ever used the connection
-		}
-		several = c.lateOfOthers(who)
-		c.mu.Unlock()
-	}
-	if several || a == nil {
-		return nil, several
-	}
-	if ends != nil {
-		end()
-	}
-	// A call of the client's that can be asked inside of, where there is one.
-	if to != nil {
-		a.from = to.caller()
-		if a.level = silent; !a.from.modern() {
-			a.level = wanted(&a.from, c)
-		}
-	}
-	for _, e := range a.relays {
-		if to == nil || a.from.ask == nil {
-			a.from, to = *e.from, nil
-			a.level = e.wanted(c)
-		}
-		if a.from.ask != nil {
-			break
-		}
-	}
-	return a, false
-}
-
-// suspend leaves the ceiling alone to end the calls, until resume.
-func (a *active) suspend(c *connection) (resume func()) {
-	var all []func()
-	for _, e := range a.relays {
-		all = append(all, e.clock.Suspend())
-	}
-	for _, id := range a.quick {
-		all = append(all, c.pipe.Suspend(id))
-	}
-	return func() {
-		for _, f := range all {
-			f()
-		}
-	}
-}
-
 // question answers a request of the server that does not tell to which call it
 // belongs. It goes to the one client whose it can be, and to nobody where
 // there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
-func (c *connection) question(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (d *desk) question(ctx context.Context, c *connection, method string, params json.RawMessage) (json.RawMessage, error) {
 	b := c.link.b
 	if c.isOpen() { // else there is no client of it yet
 		if t, ok := c.client.Transport().(interface {
@@ -136,7 +26,7 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 		}
 	} else { // no client's call can have gone over it
 		if c.owner() == nil {
-			return b.outside(method)
+			return d.outside(method)
 		}
 		select {
 		case <-c.opened:
@@ -149,9 +39,9 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 	a, several := c.only(cancel)
 	if a == nil && !several {
 		if owner := c.owner(); owner != nil {
-			return c.askOwner(ctx, owner, method, params)
+			return d.askOwner(ctx, c, owner, method, params)
 		}
-		return b.outside(method)
+		return d.outside(method)
 	}
 	if c.link.owner == nil && !c.link.exclusive {
 		b.asked(c, true)
@@ -160,62 +50,54 @@ func (c *connection) question(ctx context.Context, method string, params json.Ra
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
 	}
 	if method == "roots/list" && (a.from.ask == nil || revision.MissingFor(method, params, a.from.capabilities) != nil) {
-		return b.outside(method) // it may have nothing to do with the calls
+		return d.outside(method) // it may have nothing to do with the calls
 	}
-	defer a.suspend(c)()
-	result, err := c.put(asking, &a.from, a.refuse, method, params)
+	defer a.suspend()()
+	from := a.from
+	from.refuse = a.refuse
+	result, err := d.put(asking, c, &from, method, params)
 	if asking.Err() == nil || ctx.Err() != nil || method != "roots/list" {
 		return result, err
 	}
 	// The calls have ended, and servers ask for roots outside of them, too.
 	if owner := c.owner(); owner != nil {
-		return c.askOwner(ctx, owner, method, params)
+		return d.askOwner(ctx, c, owner, method, params)
 	}
-	return b.p.roots(), nil
+	return d.set.roots(), nil
 }
 
 // outside answers a question that belongs to no call and to no client: roots are
 // those configured, since some servers ask for them as soon as they are
 // initialized.
-func (b *backend) outside(method string) (json.RawMessage, error) {
+func (d *desk) outside(method string) (json.RawMessage, error) {
 	if method == "roots/list" {
-		return b.p.roots(), nil
+		return d.set.roots(), nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " belongs to no call: there is nobody to ask"}
 }
 
-// refuse ends the calls with an error of ours.
-func (a *active) refuse(err error) {
-	for _, e := range a.relays {
-		e.refuse(err)
-	}
-	for _, d := range a.direct {
-		d.refuse(err)
-	}
-}
-
 // askOwner puts a question that belongs to no call to the client whose own the
 // connection is.
-func (c *connection) askOwner(ctx context.Context, owner *peer, method string, params json.RawMessage) (json.RawMessage, error) {
+func (d *desk) askOwner(ctx context.Context, c *connection, owner *peer, method string, params json.RawMessage) (json.RawMessage, error) {
 	from := caller{peer: owner, ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		return owner.ask(ctx, owner.push, method, params)
 	}}
 	from.version, from.capabilities = owner.settled()
 	if revision.MissingFor(method, params, from.capabilities) != nil {
-		return c.link.b.outside(method)
+		return d.outside(method)
 	}
-	return c.put(ctx, &from, func(error) {}, method, params)
+	return d.put(ctx, c, &from, method, params)
 }
 
 // put puts a question of the server to a client, in the words of the client's
-// revision. Refuse ends the call where the question is the client's to be
-// refused: one of the modern era learns what it has to declare.
-func (c *connection) put(ctx context.Context, from *caller, refuse func(error), method string, params json.RawMessage) (json.RawMessage, error) {
+// revision. A client of the modern era that has not declared what is asked for
+// learns that from the error its call ends with.
+func (d *desk) put(ctx context.Context, c *connection, from *caller, method string, params json.RawMessage) (json.RawMessage, error) {
 	if from.ask == nil {
 		return nil, unanswerable(method)
 	}
 	q := revision.Question{From: c.version, To: from.version, Method: method, Capabilities: from.capabilities}
-	if b := c.link.b; len(b.p.all()) > 1 {
+	if b := c.link.b; len(d.set.all()) > 1 {
 		q.Name = b.name
 	}
 	out, err := q.Params(withoutContext(method, params))
@@ -224,15 +106,15 @@ func (c *connection) put(ctx context.Context, from *caller, refuse func(error), 
 		if !ok || rpc.Code != runtime.CodeMissingCapability || c.modern() {
 			return nil, err
 		}
-		if b := c.link.b; method == methodRoots && len(b.p.o.Roots) > 0 {
-			return b.p.roots(), nil // in the place of a client that has none
+		if method == methodRoots && d.set.hasRoots() {
+			return d.set.roots(), nil // in the place of a client that has none
 		}
-		if from.modern() {
-			refuse(rpc)
+		if from.modern() && from.refuse != nil {
+			from.refuse(rpc)
 		}
 		return nil, undeclared(method, params)
 	}
-	defer c.reassure(ctx, params)()
+	defer reassure(ctx, c, params)()
 	c.promise(from.peer, method, out)
 	if from.peer != nil { // nobody answers for a client that is gone
 		var cancel context.CancelFunc
@@ -277,30 +159,21 @@ func withoutContext(method string, params json.RawMessage) json.RawMessage {
 
 const methodRoots = "roots/list"
 
-// roots answers a server that asks for roots outside any call, or for those of a
-// client that has none.
-func (p *Proxy) roots() json.RawMessage {
-	if len(p.o.Roots) == 0 {
-		return json.RawMessage(`{"roots":[]}`)
-	}
-	return append(append(json.RawMessage(`{"roots":`), p.o.Roots...), '}')
-}
-
 // rootsChangedMethod is the raw method of a client whose roots have changed.
 const rootsChangedMethod = `"notifications/roots/list_changed"`
 
 // rootsChanged has the servers told, in the background, of which a client has
 // connections of its own, and which know of its roots, that these have changed.
 // What comes while they are told counts once.
-func (p *Proxy) rootsChanged(who *peer) {
+func (d *desk) rootsChanged(who *peer) {
 	news := &who.belongings.rootsNews
-	if news.Add(1) > 1 || p.lifetime.Err() != nil {
+	if news.Add(1) > 1 || d.set.lifetime.Err() != nil {
 		return // whoever is at it goes on
 	}
-	p.work.Go(func() { // bounded by tellTime, and ends with the proxy
+	d.set.work.Go(func() { // bounded by tellTime, and ends with the proxy
 		for {
 			n := news.Load()
-			p.tellRoots(who)
+			d.tellRoots(who)
 			if news.CompareAndSwap(n, 0) {
 				return
 			}
@@ -308,12 +181,12 @@ func (p *Proxy) rootsChanged(who *peer) {
 	})
 }
 
-func (p *Proxy) tellRoots(who *peer) {
-	ctx, cancel := context.WithTimeout(p.lifetime, tellTime)
+func (d *desk) tellRoots(who *peer) {
+	ctx, cancel := context.WithTimeout(d.set.lifetime, tellTime)
 	defer cancel()
 	defer context.AfterFunc(who.belongings.life, cancel)()
 	var wg sync.WaitGroup
-	for _, b := range p.all() {
+	for _, b := range d.set.all() {
 		for _, c := range b.connections() {
 			if c.owner() != who || c.modern() {
 				continue

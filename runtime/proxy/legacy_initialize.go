@@ -12,7 +12,7 @@ import (
 
 // initialize answers at once, whatever the state of the backends: what it
 // declares is the full superset, and lists may be empty.
-func (p *Proxy) initialize(r request) ([]byte, error) {
+func (rt *router) initialize(r request) ([]byte, error) {
 	version, _ := greeting(r.line, r.msg)
 	offered := superset()
 	if version < revision.Latest {
@@ -26,8 +26,8 @@ func (p *Proxy) initialize(r request) ([]byte, error) {
 	}{
 		version,
 		offered,
-		p.o.Info,
-		p.instructions(),
+		rt.o.Info,
+		rt.catalog.instructions(),
 	})
 }
 

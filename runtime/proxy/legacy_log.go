@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -12,64 +11,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// level is how grave a log line is, or the least grave that is wanted: an index
-// into the specification's list (2025-11-25, Logging, Log Levels).
-type level int8
-
-const (
-	everything level = 0 // debug and up
-	info       level = 1
-	warning    level = 3
-	gravest    level = 7
-	silent     level = 8 // nothing
-)
-
-func levels() [8]string {
-	return [8]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-}
-
-// parseLevel reads a level of the specification.
-func parseLevel(name string) (level, bool) {
-	all := levels()
-	i := slices.Index(all[:], name)
-	return level(i), i >= 0 //nolint:gosec // at most 7
-}
-
-// gravity reads the level of a log line; one that has none is grave enough for
-// everybody.
-func gravity(params json.RawMessage) level {
-	at, err := rawjson.Field(params, "level")
-	if err != nil {
-		return gravest
-	}
-	name, _ := rawjson.String(params, at)
-	if l, ok := parseLevel(name); ok {
-		return l
-	}
-	return gravest
-}
-
-const logLevelMeta = "io.modelcontextprotocol/logLevel"
-
-// askedLevel reads the level that a modern request asks for, silent for none:
-// "the server MUST NOT emit" lines for a request without it (2026-07-28,
-// Logging).
-func (r *request) askedLevel() (level, error) {
-	if !r.msg.MetaLevel.Present() {
-		return silent, nil
-	}
-	name, _ := rawjson.String(r.line, r.msg.MetaLevel)
-	l, ok := parseLevel(name)
-	if !ok {
-		return silent, invalid("unknown log level: %s", r.msg.MetaLevel.Of(r.line))
-	}
-	return l, nil
-}
-
-// wanted tells what a client of the handshake era is to have of the lines that
-// come over a connection. Where it has not said, "the server MAY decide": that
+// wanted returns what the client of a request is to have of the lines that come
+// over a connection. Where one of the handshake era has not said, "the server MAY decide": that
 // holds as long as no other client has told the server what to send.
 func wanted(from *caller, c *connection) level {
+	if from.modern() {
+		return from.level
+	}
 	if from.peer != nil {
 		if l, ok := from.peer.belongings.logLevel(); ok {
 			return l
@@ -83,18 +31,10 @@ func wanted(from *caller, c *connection) level {
 	return info
 }
 
-// wanted tells what the client of a call is to have of the server's log.
-func (e *relay) wanted(c *connection) level {
-	if e.from.modern() {
-		return e.level
-	}
-	return wanted(e.from, c)
-}
-
 // logged passes on a line of the server's log that tells no call: to the client
 // whose own the connection is, to the one whose calls alone are in flight, else
 // to our own log.
-func (c *connection) logged(params json.RawMessage) {
+func (d *desk) logged(c *connection, params json.RawMessage) {
 	grave := gravity(params)
 	var a *active
 	several := false
@@ -102,7 +42,7 @@ func (c *connection) logged(params json.RawMessage) {
 		a, several = c.only(nil)
 	}
 	if a != nil && a.from.emit != nil {
-		if grave >= a.level {
+		if grave >= wanted(&a.from, c) {
 			a.from.emit("notifications/message", params)
 		}
 		return
@@ -113,14 +53,14 @@ func (c *connection) logged(params json.RawMessage) {
 		}
 		return
 	}
-	c.keepLine(grave, params)
+	keepLine(c, grave, params)
 }
 
 // maxLine bounds what is kept of a line, in bytes.
 const maxLine = 2000
 
 // keepLine writes a line that can be nobody's to our own log.
-func (c *connection) keepLine(grave level, params json.RawMessage) {
+func keepLine(c *connection, grave level, params json.RawMessage) {
 	to := slog.LevelDebug
 	switch {
 	case grave >= warning && grave < gravest:
@@ -129,20 +69,12 @@ func (c *connection) keepLine(grave level, params json.RawMessage) {
 		to = slog.LevelInfo
 	}
 	b := c.link.b
-	b.p.log.Log(b.p.lifetime, to, "backend logged", "server", b.name, "line", string(params[:min(len(params), maxLine)]))
-}
-
-// logLevel gives the level that the client has asked for, false where it has not.
-func (o *belongings) logLevel() (level, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.level, o.leveled
+	b.log.Log(b.life, to, "backend logged", "line", string(params[:min(len(params), maxLine)]))
 }
 
 // setLevel serves logging/setLevel: the level is the session's, and the servers
 // of the handshake era whose connections it uses are told.
-func (p *Proxy) setLevel(ctx context.Context, r request) ([]byte, error) {
-	params := r.params()
+func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, error) {
 	at, err := rawjson.Field(params, "level")
 	name, ok := "", false
 	if err == nil && at.Present() {
@@ -152,7 +84,6 @@ func (p *Proxy) setLevel(ctx context.Context, r request) ([]byte, error) {
 	if !ok || !known {
 		return nil, invalid("params.level is not one of debug, info, notice, warning, error, critical, alert, emergency")
 	}
-	who := r.from.peer
 	if who == nil {
 		return []byte(`{}`), nil // nothing outlives the request
 	}
@@ -160,19 +91,19 @@ func (p *Proxy) setLevel(ctx context.Context, r request) ([]byte, error) {
 	o.mu.Lock()
 	o.level, o.leveled = l, true
 	o.mu.Unlock()
-	p.mu.Lock()
-	if !o.ended.Load() { // else leave has been here
-		p.levels[who] = l
+	d.mu.Lock()
+	if !o.ended.Load() { // else forget has been here
+		d.levels[who] = l
 	}
-	p.mu.Unlock()
+	d.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, b := range p.all() {
+	for _, b := range d.set.all() {
 		c := o.to(b)
 		if c == nil {
 			c = b.common.Load()
 		}
 		if c != nil {
-			wg.Go(func() { c.tellLevel(ctx, l) })
+			wg.Go(func() { tellLevel(ctx, c, l) })
 		}
 	}
 	wg.Wait()
@@ -185,7 +116,7 @@ const tellTime = 5 * time.Second
 
 // tellLevel sees to it that a server of the handshake era sends lines from a
 // level up. A modern one is told with each request.
-func (c *connection) tellLevel(ctx context.Context, l level) {
+func tellLevel(ctx context.Context, c *connection, l level) {
 	if c.modern() || !c.client.Info().Has("logging") {
 		return
 	}
@@ -204,7 +135,7 @@ func (c *connection) tellLevel(ctx context.Context, l level) {
 		Method: "logging/setLevel", Params: json.RawMessage(`{"level":"` + levels()[l] + `"}`),
 	})
 	if err != nil {
-		c.link.b.p.log.Debug("backend takes no log level", "server", c.link.b.name, "err", err)
+		c.link.b.log.Debug("backend takes no log level", "err", err)
 	}
 	if err != nil && ctx.Err() != nil { // the client's doing, and not the server's word
 		c.mu.Lock()
@@ -217,21 +148,20 @@ func (c *connection) tellLevel(ctx context.Context, l level) {
 
 // restoreLevel tells a server that was connected just now the most verbose level
 // that a client of the connection has asked for.
-func (c *connection) restoreLevel(ctx context.Context) {
+func (d *desk) restoreLevel(ctx context.Context, c *connection) {
 	least := silent
 	if owner := c.link.owner; owner != nil {
 		if l, ok := owner.belongings.logLevel(); ok {
 			least = l
 		}
 	} else {
-		p := c.link.b.p
-		p.mu.Lock()
-		for _, l := range p.levels {
+		d.mu.Lock()
+		for _, l := range d.levels {
 			least = min(least, l)
 		}
-		p.mu.Unlock()
+		d.mu.Unlock()
 	}
 	if least < silent {
-		c.tellLevel(ctx, least)
+		tellLevel(ctx, c, least)
 	}
 }

@@ -25,7 +25,6 @@ type belongings struct {
 	mu      sync.Mutex // guards what follows, and replacing links
 	level   level      // the log level it has asked for
 	leveled bool
-	watches map[string]func() // by the URI it named: ends the subscription
 }
 
 // lead notes over which link the client's calls to a backend go; it tells
@@ -62,27 +61,13 @@ func (o *belongings) to(b *backend) *connection {
 	return l.ready.Load()
 }
 
-// leave ends what a client had: its session is over.
-func (p *Proxy) leave(who *peer) {
-	o := &who.belongings
-	o.mu.Lock()
-	ended := o.ended.Swap(true)
-	watches := o.watches
-	o.watches = nil
-	o.mu.Unlock()
-	if ended {
-		return
+// close ends the session. It reports false where that has been done.
+func (p *peer) close() bool {
+	if p.belongings.ended.Swap(true) {
+		return false
 	}
-	o.end()
-	for _, stop := range watches {
-		stop()
-	}
-	p.mu.Lock()
-	delete(p.levels, who)
-	p.mu.Unlock()
-	for _, b := range p.all() {
-		b.leave(who)
-	}
+	p.belongings.end()
+	return true
 }
 
 // tell sends the client a notification that belongs to no request.

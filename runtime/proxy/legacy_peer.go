@@ -72,6 +72,12 @@ func (p *peer) meet(line []byte, m *rawjson.Message) error {
 
 var errInitialized = &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "the session is initialized already: a new one begins without Mcp-Session-Id, or on a new connection"}
 
+// revision returns what initialize has settled, "" before it.
+func (p *peer) revision() string {
+	version, _ := p.settled()
+	return version
+}
+
 // settled gives what initialize has settled; "" and nil before it.
 func (p *peer) settled() (version string, capabilities json.RawMessage) {
 	if t := p.terms.Load(); t != nil {

@@ -27,22 +27,16 @@ const (
 	sseFull = 4
 )
 
-// SSEOptions are settings of an HTTP+SSE front.
-type SSEOptions struct {
-	HTTPOptions
-	// Messages is the path that clients are to POST to, as they see it; "" is
-	// /messages.
-	Messages string
-}
-
-// SSEFront serves clients of the HTTP+SSE transport (2024-11-05, Transports;
+// sseFront serves clients of the HTTP+SSE transport (2024-11-05, Transports;
 // deprecated). It is the http.Handler of the path that they open the stream
 // at; Messages is that of the path they POST to. The stream is the session: it
 // carries everything that goes to the client, and when it is lost, so is the
 // session.
-type SSEFront struct {
-	p *Proxy
-	o SSEOptions
+type sseFront struct {
+	p *fronts
+	o httpOptions
+
+	path string // that clients POST to, as they see it
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
 	cancel   context.CancelFunc
@@ -53,22 +47,21 @@ type SSEFront struct {
 	m        map[string]*sseSession
 }
 
-// NewSSEFront makes a front. Close ends its sessions.
-func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
-	o.HTTPOptions = o.withDefaults()
-	if o.Messages == "" {
-		o.Messages = "/messages"
+// newSSEFront makes a front. Close ends its sessions.
+func newSSEFront(p *fronts, o httpOptions, path string) *sseFront {
+	if path == "" {
+		path = "/messages"
 	}
-	f := &SSEFront{p: p, o: o, m: map[string]*sseSession{}}
-	f.lifetime, f.cancel = context.WithCancel(p.lifetime)
-	f.leave = p.fronts.enter(f)
-	p.begin()
+	f := &sseFront{p: p, o: o.withDefaults(), path: path, m: map[string]*sseSession{}}
+	f.lifetime, f.cancel = context.WithCancel(p.rt.lifetime())
+	f.leave = p.enter(f)
+	p.rt.begin()
 	return f
 }
 
 // Close ends all sessions, and what is being served; it returns when that has
 // ended. The server that runs the handlers is to be shut down after it.
-func (f *SSEFront) Close() {
+func (f *sseFront) Close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
@@ -78,7 +71,7 @@ func (f *SSEFront) Close() {
 }
 
 // busy implements front.
-func (f *SSEFront) busy() (n int) {
+func (f *sseFront) busy() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.m {
@@ -90,7 +83,7 @@ func (f *SSEFront) busy() (n int) {
 // sseSession is one client's, for as long as its stream lasts.
 type sseSession struct {
 	stream // everything for the client
-	f      *SSEFront
+	f      *sseFront
 	id     string
 	peer   *peer
 	slow   inProgress
@@ -102,7 +95,7 @@ type sseSession struct {
 }
 
 // ServeHTTP serves GET: a session for as long as the stream lasts.
-func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *sseFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !f.o.admit(w, r) {
 		return
 	}
@@ -115,7 +108,7 @@ func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
-	s.start(&f.p.unsent)
+	s.start(&f.p.budget.unsent)
 	s.peer = newPeer(func(frame []byte) error { return s.push(frame, heavy) })
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
 	if err := f.add(s); err != nil {
@@ -124,12 +117,11 @@ func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	defer f.p.leave(s.peer)
-	defer f.p.listen(s)()
+	defer f.p.rt.join(s.peer, s)()
 	s.serve(w, r)
 }
 
-func (f *SSEFront) add(s *sseSession) error {
+func (f *sseFront) add(s *sseSession) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
@@ -144,13 +136,13 @@ func (f *SSEFront) add(s *sseSession) error {
 }
 
 // remove ends a session whose stream is gone: nobody can be answered any more.
-func (f *SSEFront) remove(s *sseSession) {
+func (f *sseFront) remove(s *sseSession) {
 	f.mu.Lock()
 	delete(f.m, s.id)
 	f.mu.Unlock()
 	s.end(errSessionEnded)
 	s.detach(nil)
-	f.p.abandonQuick(s.owns)
+	f.p.rt.abandonQuick(s.owns)
 }
 
 func (s *sseSession) owns(r receiver) bool { return r == s }
@@ -159,7 +151,7 @@ func (s *sseSession) owns(r receiver) bool { return r == s }
 func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	out, done := events(s.lifetime, w)
 	defer done()
-	out.named("endpoint", s.f.o.Messages+"?sessionId="+s.id)
+	out.named("endpoint", s.f.path+"?sessionId="+s.id)
 	if out.flush() != nil {
 		return
 	}
@@ -223,9 +215,9 @@ func (s *sseSession) ping() (stop func()) {
 }
 
 // Messages is the handler of the path that clients POST to.
-func (f *SSEFront) Messages() http.Handler { return http.HandlerFunc(f.messages) }
+func (f *sseFront) Messages() http.Handler { return http.HandlerFunc(f.messages) }
 
-func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
+func (f *sseFront) messages(w http.ResponseWriter, r *http.Request) {
 	if !f.o.admit(w, r) {
 		return
 	}
@@ -247,7 +239,7 @@ func (f *SSEFront) messages(w http.ResponseWriter, r *http.Request) {
 		f.o.drain(w, r)
 		return
 	}
-	b, ok := f.p.receive(&f.o.HTTPOptions, w, r)
+	b, ok := receive(f.p, &f.o, w, r)
 	if !ok {
 		f.o.drain(w, r)
 		return
@@ -272,14 +264,14 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 		s.notification(body, m)
 	case !batch && !m.Method.Present():
 		s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
-	case !batch && !s.f.p.Ready():
+	case !batch && !s.f.p.ready():
 		turnAway(w, m.ID.Of(body))
 		return
 	default:
 		if !s.reserve(w, r) {
 			return
 		}
-		line, free, err := s.f.p.hold(body)
+		line, free, err := s.f.p.budget.hold(body)
 		if err != nil {
 			<-s.places
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
@@ -314,15 +306,15 @@ func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 
 func (s *sseSession) notification(body []byte, m *rawjson.Message) {
 	if string(m.Method.Of(body)) == rootsChangedMethod {
-		s.f.p.rootsChanged(s.peer)
+		s.f.p.rt.rootsChanged(s.peer)
 		return
 	}
 	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
 		return
 	}
 	id := m.RequestID.Of(body)
-	if !s.slow.cancel(id) && s.f.p.cancelQuick(s.owns, id) != nil {
-		<-s.places
+	if !s.slow.cancel(id) {
+		s.f.p.rt.cancelQuick(s.owns, id)
 	}
 }
 
@@ -347,7 +339,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			return
 		}
 	case method == "tools/call":
-		conn, taken, err := s.f.p.quick(body, m, s, time.Now())
+		conn, taken, err := s.f.p.rt.quick(body, m, s, time.Now())
 		if err != nil {
 			s.answer(frame(nil, id, failed(method, err)))
 			return
@@ -375,7 +367,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			s.answer(s.f.p.batch(ctx, body, batcher{s.caller(), s.slow.begin, s.notification}))
 			return
 		}
-		a := s.f.p.serve(ctx, request{line: body, msg: m, method: method, from: s.caller()})
+		a := s.f.p.rt.serve(ctx, request{line: body, msg: m, method: method, from: s.caller()})
 		if ctx.Err() != nil {
 			<-s.places // cancelled: no answer
 			return
@@ -410,14 +402,50 @@ func (s *sseSession) notify(method string, params []byte) {
 // whose implements receiver.
 func (s *sseSession) whose() *peer { return s.peer }
 
-// deliver implements receiver.
-func (s *sseSession) deliver(c *call, a answer) *jsonrpc.Writer {
-	s.answer(frame(make([]byte, 0, len(a.result)+len(a.object)+len(c.id)+64), c.id, a))
+// revision implements receiver.
+func (s *sseSession) revision() string { return s.peer.revision() }
+
+// finished implements receiver.
+func (s *sseSession) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+	s.answer(framed(c, a))
 	return nil
+}
+
+// gone implements receiver.
+func (s *sseSession) gone(cancelled bool) {
+	if cancelled {
+		<-s.places
+	}
 }
 
 // progressed implements receiver.
 func (s *sseSession) progressed(_ *call, params []byte) *jsonrpc.Writer {
 	s.notify("notifications/progress", params)
 	return nil
+}
+
+// clients implements front.
+func (f *sseFront) clients() []clientInfo {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := make([]clientInfo, 0, len(f.m))
+	for _, s := range f.m {
+		one := s.peer.status("sse")
+		one.InFlight, one.Streams = len(s.places), 1
+		if at := s.seen.Load(); at > 0 {
+			one.LastSeen = time.Unix(0, at)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// stateless implements front.
+func (f *sseFront) stateless() statelessInfo { return statelessInfo{} }
+
+// bounds implements front.
+func (f *sseFront) bounds() []bound {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return []bound{{"sseSessions", len(f.m), maxStreams}}
 }

@@ -21,7 +21,7 @@ import (
 // it, and again when it was lost.
 type link struct {
 	b   *backend
-	key Key
+	key key
 	// owner is whose alone it is, nil where it is no session's own.
 	owner *peer
 	// exclusive tells that it takes one call at a time.
@@ -46,6 +46,8 @@ type link struct {
 	taken    bool      // an exclusive one is in use
 	used     time.Time // an own one was last seen in use
 	begun    uint64    // calls begun by then
+
+	keeps keeps // what keeps it connected though nobody calls
 }
 
 // connection is a connected server. What the server sends may come before what
@@ -83,7 +85,7 @@ type connection struct {
 
 	mu sync.Mutex // guards what follows; held for memory work only
 	// calls are those of clients that have a goroutine; the others are in pipe.
-	calls     map[*relay]struct{}
+	calls     map[waiter]struct{}
 	begun     uint64 // of the former, ever
 	dismissed bool   // no call begins any more
 	level     level  // the log level that the server was told
@@ -104,8 +106,6 @@ type attempt struct {
 	conn  *connection
 	err   error
 }
-
-var errProxyClosed = errors.New("the proxy is shutting down")
 
 // acquire gives the connection, connecting first where there is none. The
 // connecting has the proxy's lifetime: a caller whose ctx ends leaves it to the
@@ -177,7 +177,7 @@ func (l *link) connect(a *attempt) {
 		c, cat, err = l.open()
 	}
 	if err == nil && cat != nil {
-		b.p.publish(b, cat, changeKinds{})
+		b.p.observer.listed(b, cat, changeKinds{})
 	}
 	b.mu.Lock()
 	switch {
@@ -234,12 +234,12 @@ func (l *link) connect(a *attempt) {
 			close(a.done)
 			return
 		}
-		b.p.log.Warn("backend cannot be used", "server", b.name, "elapsed", time.Since(start), "err", err)
+		b.log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
 		if l == b.primary {
-			b.p.publish(b, nil, changeKinds{})
+			b.p.observer.listed(b, nil, changeKinds{})
 		}
 	} else {
-		b.p.log.Info("backend connected", "server", b.name, "version", c.version, "elapsed", time.Since(start))
+		b.log.Info("backend connected", "version", c.version, "elapsed", time.Since(start))
 	}
 	close(a.done)
 	if err == nil && cat != nil {
@@ -247,8 +247,8 @@ func (l *link) connect(a *attempt) {
 	}
 }
 
-func (l *link) dial(key Key) (*connection, error) {
-	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
+func (l *link) dial(key key) (*connection, error) {
+	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: silent}
 	client, err := l.b.p.o.Dial(l.b.life, key, &backendHandler{conn: c})
 	if err != nil {
 		return nil, err
@@ -284,20 +284,18 @@ func (l *link) open() (*connection, *catalog, error) {
 	}
 	c.implementation = describe(client.Info().Implementation)
 	if !c.modern() {
-		c.upward, err = revision.NewPlain(revision.Conversion{From: c.version, To: revision.Modern, Server: b.p.info, Backend: c.implementation})
+		c.upward, err = revision.NewPlain(revision.Conversion{From: c.version, To: revision.Modern, Server: b.p.o.Info, Backend: c.implementation})
 		if err != nil {
 			return c, nil, err
 		}
-		_, takes := bridge.Answered(b.p.lifetime, client.Transport(), nil, nil)
-		c.quick = takes && c.pipe != nil
+		c.quick = c.pipe != nil && bridge.CanResume(client.Transport())
 	}
 	close(c.opened)
-	c.restoreLevel(b.life)
-	b.p.hub.restore(b.life, c)
+	b.p.observer.opening(b.life, c)
 	if l != b.primary {
 		return c, nil, nil
 	}
-	cat, err := b.p.load(b, client)
+	cat, err := b.load(client)
 	if err != nil {
 		return c, nil, fmt.Errorf("list what %s offers: %w", b.name, err)
 	}
@@ -307,10 +305,10 @@ func (l *link) open() (*connection, *catalog, error) {
 
 // declares returns what servers are told over shared connections that they can
 // ask: what the only client has declared, or all that any may come to declare.
-func (p *Proxy) declares() string {
-	if who := p.solo.Load(); who != nil {
+func (s *backends) declares() string {
+	if who := s.solo.Load(); who != nil {
 		if version, capabilities := who.settled(); version != "" {
-			return string(p.withRoots(revision.Offer(capabilities, version, revision.Latest)))
+			return string(s.withRoots(revision.Offer(capabilities, version, revision.Latest)))
 		}
 	}
 	return sharedOffer
@@ -323,7 +321,7 @@ func (l *link) lost(c *connection, err error) {
 		err = runtime.ErrClosed
 	}
 	if l.drop(c, err) {
-		l.b.p.log.Warn("backend connection lost", "server", l.b.name, "err", err)
+		l.b.log.Warn("backend connection lost", "err", err)
 	}
 }
 
@@ -352,7 +350,7 @@ func (l *link) failed(err error, now time.Time) {
 	l.cause = err
 	b.lastErr, b.failedAt = err, now
 	if l.breaker.failed(now) {
-		b.p.log.Warn("backend fails again and again: left alone for a while", "server", b.name, "pause", stormPause, "err", err)
+		b.log.Warn("backend fails again and again: left alone for a while", "pause", stormPause, "err", err)
 	}
 }
 
@@ -412,27 +410,37 @@ func (c *connection) busy() bool {
 // back, and is told whether the call was given up.
 //
 // Its error is errDismissed.
-func (c *connection) begin(e *relay) (end func(given bool), err error) {
+func (c *connection) begin(e waiter) (end func(given bool), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dismissed && e.from.sent == nil { // else it was sent before that
+	if c.dismissed {
 		return nil, errDismissed
 	}
+	return c.note(e), nil
+}
+
+// enter is begin for a call that was sent before the connection was dismissed, if
+// it was.
+func (c *connection) enter(e waiter) (end func(given bool)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.note(e)
+}
+
+// note is begin for who holds the lock.
+func (c *connection) note(e waiter) (end func(given bool)) {
 	c.calls[e] = struct{}{}
 	c.begun++
 	return func(given bool) {
 		c.mu.Lock()
 		delete(c.calls, e)
 		// A modern server says nothing without being told a level.
-		if given && !(c.modern() && e.from.modern() && e.level >= silent) {
-			c.noteLate(e.from.peer)
+		if from := e.origin(); given && (!c.modern() || !from.modern() || from.level < silent) {
+			c.noteLate(from.peer)
 		}
-		ends := e.ends
 		c.mu.Unlock()
-		for _, f := range ends {
-			f()
-		}
-	}, nil
+		e.ended()
+	}
 }
 
 // counted is how many calls the connection has ever been given.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"sync"
@@ -70,21 +71,12 @@ func (ps *pages) grown(bytes int) {
 	ps.size += bytes
 }
 
-// freshness is how long a list may be kept and by whom.
-type freshness struct {
-	// until is the end of what its servers promise, the zero Time is no promise.
-	until time.Time
-	// public: whoever may ask may be given another's answer (2026-07-28,
-	// Caching).
-	public bool
-}
-
 // partialTTL bounds how long a list may be kept that leaves a server out.
 const partialTTL = 5 * time.Second
 
 // page gives the answer to a list method that begins at an item. It is not to be
 // changed: others get the same.
-func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
+func (p *publisher) page(s *snapshot, k kind, modern bool, first int) []byte {
 	pg := s.pages.at(place{k, modern, first})
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is told
@@ -126,7 +118,7 @@ func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
 	if more {
 		out = rawjson.Quote(append(out, `,"nextCursor":`...), p.next(s, k, last))
 	}
-	if server := p.info; modern && server != nil {
+	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
 		if s.partial[k] != nil {
 			out = append(append(out, `,"dev.mcpctl/partial":`...), s.partial[k]...)
@@ -145,7 +137,7 @@ func (p *Proxy) page(s *snapshot, k kind, modern bool, first int) []byte {
 
 // appendItems appends the items of a list from one to before another, with
 // commas between them. The revisions of the handshake era see the same.
-func (s *snapshot) appendItems(out []byte, p *Proxy, k kind, modern bool, from, to int) []byte {
+func (s *snapshot) appendItems(out []byte, p *publisher, k kind, modern bool, from, to int) []byte {
 	c := revision.Conversion{To: revision.Latest, Method: k.listing().method}
 	if modern {
 		c.To = revision.Modern
@@ -201,42 +193,70 @@ func (s *snapshot) remaining(k kind, now time.Time) time.Duration {
 	return ttl
 }
 
-// hints reads what a page of a list promises (2026-07-28, Caching). What is
-// absent or of no sense promises nothing.
-func hints(page []byte, received time.Time) freshness {
-	var at [2]rawjson.Span
-	if rawjson.Fields(page, at[:], "ttlMs", "cacheScope") != nil {
-		return freshness{}
+// unlisted tells why a backend's list could not be had, nil where it could.
+func (p *publisher) unlisted(b *backend, k kind) error {
+	if has := p.Inventory(b); has != nil {
+		return has.failed[k]
 	}
-	scope, _ := rawjson.String(page, at[1])
-	f := freshness{until: received, public: scope == "public"}
-	if ms, err := strconv.ParseInt(string(at[0].Of(page)), 10, 64); err == nil && ms > 0 {
-		f.until = received.Add(time.Duration(min(ms, maxTTL.Milliseconds())) * time.Millisecond)
-	}
-	return f
+	return nil
 }
 
-// maxTTL bounds what servers promise: more would be as good as for ever.
-const maxTTL = 24 * time.Hour
-
-// with gives the freshness of two parts together.
-func (f freshness) with(o freshness) freshness {
-	if o.until.Before(f.until) {
-		f.until = o.until
+// list returns the answer to a list method, once every backend has been asked, in
+// the words of an era. It is not to be changed: others get the same.
+func (p *publisher) list(ctx context.Context, k kind, params []byte, modern bool) ([]byte, error) {
+	p.discover(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
-	f.public = f.public && o.public
-	return f
+	p.seen[k].Store(true)
+	s := p.show(k)
+	first, err := p.begins(s, k, params)
+	if err != nil {
+		return nil, err
+	}
+	if first == 0 {
+		p.revalidate(k)
+		p.refresh()
+	}
+	return p.page(s, k, modern, first), nil
 }
 
-// merged is the freshness of a list with parts of several servers; of no parts
-// there is none.
-func merged(parts []freshness) freshness {
-	if len(parts) == 0 {
-		return freshness{}
+// show returns the snapshot that a list is given out of. Where names have no
+// prefix, those on it stay with their servers from now on.
+func (p *publisher) show(k kind) *snapshot {
+	s := p.snap.Load()
+	if !p.o.NoPrefix || k != tools && k != prompts {
+		return s
 	}
-	f := parts[0]
-	for _, o := range parts[1:] {
-		f = f.with(o)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s = p.snap.Load() // another is not built meanwhile
+	s.shown[k].Do(func() {
+		for _, sh := range s.shelves[k] {
+			for i := range sh.routes {
+				if !sh.routes[i].wrapped {
+					p.past.shown.add(sh.b.name, k, sh.routes[i].bare)
+				}
+			}
+		}
+	})
+	return s
+}
+
+// revalidate sees to it that lists are asked for again whose time is over and
+// whose server would not say that they have changed. The answer under way does
+// not wait for that; clients are told if there is anything new.
+func (p *publisher) revalidate(k kind) {
+	now := time.Now()
+	p.mu.Lock()
+	var stale []*backend
+	for _, b := range p.set.all() {
+		if c := p.inventory(b); c != nil && c.modern && c.silent[k] && now.After(c.fresh[k].until) {
+			stale = append(stale, b)
+		}
 	}
-	return f
+	p.mu.Unlock()
+	for _, b := range stale {
+		b.changed(changeKinds{})
+	}
 }

@@ -43,13 +43,13 @@ func manyTools(tb testing.TB, all int) *Proxy {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = p.Close() })
-	for i, b := range p.all() {
+	for i, b := range p.set.all() {
 		cat := &catalog{}
 		cat.offered[tools] = true
-		if cat.items[tools], err = parse(b, toolPage(i, all/servers), tools.listing()); err != nil {
+		if cat.items[tools], err = parse(b.log, toolPage(i, all/servers), tools.listing()); err != nil {
 			tb.Fatal(err)
 		}
-		p.publish(b, cat, changeKinds{})
+		p.catalog.publish(b, cat, changeKinds{})
 	}
 	return p
 }
@@ -58,7 +58,7 @@ func BenchmarkParse(b *testing.B) {
 	p := manyTools(b, 100)
 	page := toolPage(1, 100)
 	for b.Loop() {
-		_, _ = parse(p.all()[0], page, tools.listing())
+		_, _ = parse(p.set.all()[0].log, page, tools.listing())
 	}
 }
 
@@ -68,7 +68,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.publish(p.all()[0], p.all()[0].catalog, changeKinds{})
+				p.catalog.publish(p.set.all()[0], p.catalog.Inventory(p.set.all()[0]), changeKinds{})
 			}
 		})
 	}
@@ -80,8 +80,8 @@ func BenchmarkVariant(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.publish(p.all()[0], p.all()[0].catalog, changeKinds{})
-				p.page(p.snap.Load(), tools, false, 0)
+				p.catalog.publish(p.set.all()[0], p.catalog.Inventory(p.set.all()[0]), changeKinds{})
+				p.catalog.page(p.catalog.snap.Load(), tools, false, 0)
 			}
 		})
 	}
@@ -97,10 +97,10 @@ func BenchmarkStart(b *testing.B) {
 	}
 	from := manyTools(b, 5000)
 	db := store.Open(path, store.Options{})
-	for i, bk := range from.all() {
+	for i, bk := range from.set.all() {
 		c := store.Change{
 			ID:      store.ID{Name: bk.name, Digest: fmt.Sprint(i)},
-			Catalog: &store.Catalog{Data: encodeCatalog(bk.catalog, storedHead{}), Verified: time.Now()},
+			Catalog: &store.Catalog{Data: encodeCatalog(from.catalog.Inventory(bk), storedHead{}), Verified: time.Now()},
 		}
 		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
 			b.Fatal(err)
@@ -117,7 +117,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if s := p.snap.Load(); s.count[tools] != 5000 || len(p.page(s, tools, false, 0)) < 1<<18 {
+		if s := p.catalog.snap.Load(); s.count[tools] != 5000 || len(p.catalog.page(s, tools, false, 0)) < 1<<18 {
 			b.Fatal(s.count)
 		}
 		_ = p.Close()

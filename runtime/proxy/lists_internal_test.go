@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +20,10 @@ func offering(t *testing.T, k kind, o Options, cats map[string]*catalog) *Proxy 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	for _, b := range p.all() {
+	for _, b := range p.set.all() {
 		if cat := cats[b.name]; cat != nil {
 			cat.offered[k] = true
-			p.publish(b, cat, changeKinds{})
+			p.catalog.publish(b, cat, changeKinds{})
 		}
 	}
 	return p
@@ -30,8 +31,7 @@ func offering(t *testing.T, k kind, o Options, cats map[string]*catalog) *Proxy 
 
 func items(t *testing.T, k kind, list string) (out [kinds][]item) {
 	t.Helper()
-	b := &backend{p: &Proxy{}}
-	all, err := parse(b, []byte(`{"`+k.listing().member+`":`+list+`}`), k.listing())
+	all, err := parse(slog.New(slog.DiscardHandler), []byte(`{"`+k.listing().member+`":`+list+`}`), k.listing())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +60,8 @@ func TestListForModernClients(t *testing.T) {
 		},
 	} {
 		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})
-		s := p.snap.Load()
-		if got := string(p.page(s, tools, true, 0)); !strings.Contains(got, c.want) {
+		s := p.catalog.snap.Load()
+		if got := string(p.catalog.page(s, tools, true, 0)); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
@@ -27,6 +26,7 @@ import (
 //
 // A direct is not pooled: whoever asks may come late.
 type direct struct {
+	rt           *router
 	conn         *connection
 	route        *route
 	capabilities json.RawMessage // the client's
@@ -61,18 +61,20 @@ type directFront interface {
 	// goOn has Proxy.goOn called on a goroutine of the front's. The front may
 	// still leave instead.
 	goOn()
+	// cancelled says that the client has cancelled the call.
+	cancelled()
 }
 
 // quickModern is quick for requests of the stateless era. d.front is set; header
 // is that of an HTTP request, nil for others. What admit looks at must have been
 // looked at.
-func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
+func (rt *router) quickModern(line []byte, m *rawjson.Message, d *direct, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 ||
 		m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
 		return nil, false, nil
 	}
-	r := p.snap.Load().routes[tools][string(name[1:len(name)-1])]
+	r := rt.catalog.snap.Load().routes[tools][string(name[1:len(name)-1])]
 	if r == nil || r.support != "" || header != nil && len(r.mirrors) > 0 {
 		return nil, false, nil
 	}
@@ -83,9 +85,9 @@ func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header h
 	if !conn.crowd.Load() {
 		conn.usedBy(nil)
 	}
-	d.conn, d.route = conn, r
+	d.rt, d.conn, d.route = rt, conn, r
 	c, _ := calls.Get().(*call)
-	c.backend, c.to, c.from, c.version = r.b, d, conn.version, revision.Modern
+	c.rt, c.backend, c.to, c.from, c.version = rt, r.b, d, conn.version, revision.Modern
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Call{
@@ -122,12 +124,12 @@ func (p *Proxy) quickModern(line []byte, m *rawjson.Message, d *direct, header h
 
 // declared gives capabilities of a client in bytes that nobody else writes to:
 // clients declare the same ones over and over, so the last ones are kept.
-func (p *Proxy) declared(capabilities []byte) json.RawMessage {
-	if last := p.lastDeclared.Load(); last != nil && bytes.Equal(*last, capabilities) {
+func (rt *router) declared(capabilities []byte) json.RawMessage {
+	if last := rt.lastDeclared.Load(); last != nil && bytes.Equal(*last, capabilities) {
 		return *last
 	}
 	own := json.RawMessage(bytes.Clone(capabilities))
-	p.lastDeclared.Store(&own)
+	rt.lastDeclared.Store(&own)
 	return own
 }
 
@@ -147,9 +149,9 @@ func withOwnToken(meta, token []byte) []byte {
 	return rawjson.Splice(nil, meta, at)
 }
 
-// finish takes the answer of the server. It runs where jsonrpc.Receiver's Finish
+// finished takes the answer of the server. It runs where jsonrpc.Receiver's Finish
 // does.
-func (d *direct) finish(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+func (d *direct) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
 	framed := d.framed(c, a)
 	d.mu.Lock()
 	if framed != nil && !d.over && !d.more {
@@ -177,7 +179,7 @@ func (d *direct) framed(c *call, a jsonrpc.Answer) *bytes.Buffer {
 	if a.Err != nil || a.Error != nil {
 		return nil
 	}
-	result := c.backend.p.exposedContent(c.backend, "tools/call", a.Result)
+	result := c.rt.catalog.exposedContent(c.backend, "tools/call", a.Result)
 	framed, _ := bodies.Get().(*bytes.Buffer)
 	framed.Grow(len(result) + d.conn.upward.Len() + len(c.id) + 64)
 	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":`...)
@@ -229,10 +231,9 @@ func (d *direct) leave(why error) {
 	}
 }
 
-// gone is told that the call was abandoned at the server because the client does
-// not want it any more. It reports whether that was the end of the request: else
-// whoever goes on with it ends it.
-func (d *direct) gone() bool {
+// gone implements receiver. Where that is the end of the request the front is told,
+// else whoever goes on with it ends it.
+func (d *direct) gone(cancelled bool) {
 	d.mu.Lock()
 	if d.ready != nil && d.parked == nil && !d.over {
 		close(d.ready)
@@ -241,7 +242,9 @@ func (d *direct) gone() bool {
 	more := d.more
 	d.mu.Unlock()
 	d.settle(outcome{why: errCancelled})
-	return !more
+	if cancelled && !more {
+		d.front.cancelled()
+	}
 }
 
 // abandon ends the call at the server; false where it has ended.
@@ -333,14 +336,14 @@ func (d *direct) wait(ctx context.Context) outcome {
 
 // caller implements receiver.
 func (d *direct) caller() caller {
-	return caller{version: revision.Modern, capabilities: d.capabilities, emit: d.emit, ask: d.ask}
+	return caller{version: revision.Modern, capabilities: d.capabilities, level: silent, emit: d.emit, ask: d.ask, refuse: d.refuse}
 }
 
 // whose implements receiver: requests of the stateless era stand alone.
 func (d *direct) whose() *peer { return nil }
 
-// deliver implements receiver. Finish does it otherwise.
-func (d *direct) deliver(*call, answer) *jsonrpc.Writer { return nil }
+// revision implements receiver.
+func (d *direct) revision() string { return revision.Modern }
 
 // progressed implements receiver.
 func (d *direct) progressed(_ *call, params []byte) *jsonrpc.Writer {
@@ -351,22 +354,22 @@ func (d *direct) progressed(_ *call, params []byte) *jsonrpc.Writer {
 // goOn has a direct call go on as one that can wait for its client to come back,
 // whose request r is, and waits as serveModern does. False: the client is gone,
 // and nothing is to be answered.
-func (p *Proxy) goOn(ctx context.Context, d *direct, r request) (answer, bool) {
-	s := p.park(d, r)
+func (rt *router) goOn(ctx context.Context, d *direct, r request) (answer, bool) {
+	s := rt.park(d, r)
 	if s == nil {
 		return answer{}, false
 	}
-	result, err := p.awaitParked(ctx, d.parked, r, s)
+	result, err := rt.awaitParked(ctx, d.parked, r, s)
 	switch {
 	case errors.Is(err, errCancelled):
 		return answer{}, false
 	case err != nil:
-		return p.failedModern(r.method, err), true
+		return rt.failedModern(r.method, err), true
 	}
 	return answer{result: result}, true
 }
 
-func (p *Proxy) park(d *direct, r request) *state {
+func (rt *router) park(d *direct, r request) *state {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.over {
@@ -374,8 +377,8 @@ func (p *Proxy) park(d *direct, r request) *state {
 	}
 	target, _ := rawjson.String(r.line, r.msg.Name) // else it would not be direct
 	s := &state{Method: r.method, Target: target}
-	d.parked = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
-		return p.converse(ctx, k, tools, r, s, d.first)
+	d.parked = rt.parking.Start(rt.set.lifetime, r.reports(), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
+		return rt.converse(ctx, k, tools, r, s, d.first)
 	})
 	if d.ready != nil {
 		close(d.ready)
@@ -393,10 +396,7 @@ func (d *direct) first(ctx context.Context, r request) ([]byte, error) {
 	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
 		return nil, &backendError{server: b.name, err: b.blame(o.err)}
 	}
-	// What follows from it is what would follow had the call come this way.
-	r.from.sent = d.conn
-	ctx, _ = bridge.Answered(ctx, d.conn.client.Transport(), o.result, o.err) // see quick
-	r.to = d.route                                                            // which may be in no list any more
-	s, err := b.p.forward(ctx, b, r, within(r.msg.Params, r.msg.Name, d.route.quoted))
+	r.to = d.route // which may be in no list any more
+	s, err := d.rt.resume(ctx, d.conn, o, r, within(r.msg.Params, r.msg.Name, d.route.quoted))
 	return s.result, err
 }

@@ -20,13 +20,13 @@ type postCall struct {
 
 // direct serves a call on the quick path; false where the slow one is to be
 // taken.
-func (h *HTTPFront) direct(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) bool {
+func (h *httpFront) direct(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) bool {
 	c := &postCall{x: window{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
-	c.capabilities, c.front = h.p.declared(m.MetaCapabilities.Of(body)), c
-	conn, taken, err := h.p.quickModern(body, m, &c.direct, r.Header, time.Now())
+	c.capabilities, c.front = h.p.rt.declared(m.MetaCapabilities.Of(body)), c
+	conn, taken, err := h.p.rt.quickModern(body, m, &c.direct, r.Header, time.Now())
 	switch {
 	case err != nil:
-		c.x.finish(m.ID.Of(body), h.p.failedModern("tools/call", err))
+		c.x.finish(m.ID.Of(body), h.p.rt.failedModern("tools/call", err))
 	case taken:
 		conn.Flush()
 		defer c.x.close()
@@ -76,7 +76,7 @@ func (c *postCall) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x.wake = make(chan struct{}, 1)
 	req := request{line: bytes.Clone(body), msg: new(*m), method: "tools/call", header: r.Header}
 	req.from = modernCaller(&req, x.push)
-	h.serveModern(r, x, m.ID.Of(body), cancel, func() (answer, bool) { return h.p.goOn(ctx, &c.direct, req) })
+	h.serveModern(r, x, m.ID.Of(body), cancel, func() (answer, bool) { return h.p.rt.goOn(ctx, &c.direct, req) })
 }
 
 // answer implements directFront.
@@ -84,6 +84,9 @@ func (c *postCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	c.framed <- framed // the one message: has room
 	return nil
 }
+
+// cancelled implements directFront: a request over HTTP is cancelled by its end.
+func (c *postCall) cancelled() {}
 
 // goOn implements directFront.
 func (c *postCall) goOn() { c.framed <- nil } // likewise

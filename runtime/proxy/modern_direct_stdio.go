@@ -22,10 +22,10 @@ func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*js
 	l := &lineCall{f: f, line: line, msg: *m}
 	l.capabilities, l.front = m.MetaCapabilities.Of(line), l
 	f.begin(len(line))
-	conn, taken, err := f.p.quickModern(line, m, &l.direct, nil, now)
+	conn, taken, err := f.p.rt.quickModern(line, m, &l.direct, nil, now)
 	switch {
 	case err != nil:
-		f.send(frame(nil, m.ID.Of(line), f.p.failedModern("tools/call", err)))
+		f.send(frame(nil, m.ID.Of(line), f.p.rt.failedModern("tools/call", err)))
 		f.end(len(line))
 	case !taken:
 		f.end(len(line))
@@ -43,6 +43,9 @@ func (l *lineCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	return l.f.out
 }
 
+// cancelled implements directFront.
+func (l *lineCall) cancelled() { l.f.end(len(l.line)) }
+
 // goOn implements directFront.
 func (l *lineCall) goOn() {
 	f := l.f
@@ -57,7 +60,7 @@ func (l *lineCall) goOn() {
 				f.notify(method, params)
 			}
 		})
-		a, ok := f.p.goOn(ctx, &l.direct, r)
+		a, ok := f.p.rt.goOn(ctx, &l.direct, r)
 		if ok && ctx.Err() == nil && f.out.Wait() == nil {
 			f.respond(id, a)
 		}

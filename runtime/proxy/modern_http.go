@@ -13,13 +13,13 @@ import (
 
 // modern serves a POST of the stateless era: one message, answered on its own
 // connection, whose end is the cancel of the request.
-func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) {
+func (h *httpFront) modern(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) {
 	if !m.ID.Present() { // a notification: there is none that means anything here
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	id := m.ID.Of(body)
-	if !h.p.Ready() {
+	if !h.p.ready() {
 		turnAway(w, id)
 		return
 	}
@@ -36,7 +36,7 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 	x := &window{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == "server/discover" { // waits for nothing
-		x.finish(id, answer{result: h.p.discovery()})
+		x.finish(id, answer{result: h.p.rt.discovery()})
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -47,12 +47,12 @@ func (h *HTTPFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		h.modernListen(ctx, x, req)
 		return
 	}
-	h.serveModern(r, x, id, cancel, func() (answer, bool) { return h.p.serveModern(ctx, req), true })
+	h.serveModern(r, x, id, cancel, func() (answer, bool) { return h.p.rt.serveModern(ctx, req), true })
 }
 
 // serveModern writes what comes for a request and its answer. serve gives that,
 // and false for none; cancel ends it.
-func (h *HTTPFront) serveModern(r *http.Request, x *window, id []byte, cancel context.CancelCauseFunc, serve func() (answer, bool)) {
+func (h *httpFront) serveModern(r *http.Request, x *window, id []byte, cancel context.CancelCauseFunc, serve func() (answer, bool)) {
 	answered, silent := make(chan answer, 1), false
 	if !h.spawn(func() { // ends with serve's context, and is waited for below
 		a, ok := serve()
@@ -78,7 +78,7 @@ func (h *HTTPFront) serveModern(r *http.Request, x *window, id []byte, cancel co
 // exchange writes what comes before the answer and gives the answer, or why
 // there is none of the request's own. The choice between JSON and a stream falls
 // with the first message, or after a while of silence.
-func (h *HTTPFront) exchange(r *http.Request, x *window, answered <-chan answer) (answer, error) {
+func (h *httpFront) exchange(r *http.Request, x *window, answered <-chan answer) (answer, error) {
 	timer := h.timer(silence)
 	defer h.doneWith(timer)
 	for {
@@ -108,7 +108,7 @@ const maxWindow = 64
 // its request lasts. What it is given waits until the request's own goroutine
 // writes it, so that no reader of a backend waits for a client.
 type window struct {
-	h       *HTTPFront
+	h       *httpFront
 	w       http.ResponseWriter
 	likes   taste
 	wake    chan struct{}
@@ -136,7 +136,7 @@ func (x *window) push(method string, params []byte) {
 	m := message{jsonrpc.AppendNotification(nil, method, params), method == "notifications/progress"}
 	x.mu.Lock()
 	most := maxQueuedBytes
-	if x.h.p.unsent.full() {
+	if x.h.p.budget.unsent.full() {
 		most = fairShare
 	}
 	for len(x.waiting) >= maxWindow || x.bytes+len(m.framed) > most {
@@ -161,7 +161,7 @@ func (x *window) push(method string, params []byte) {
 // count counts bytes that wait. The caller holds the lock.
 func (x *window) count(n int) {
 	x.bytes += n
-	x.h.p.unsent.add(n)
+	x.h.p.budget.unsent.add(n)
 }
 
 // dropProgress removes the oldest progress, false where none waits. The caller

@@ -26,7 +26,7 @@ const (
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
 // live in this request but beside it: see parking.Lot.
-func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error) {
+func (rt *router) interact(ctx context.Context, k kind, r request) ([]byte, error) {
 	at, what := r.msg.Name, "name"
 	if k == resources {
 		at, what = r.msg.URI, "uri"
@@ -39,11 +39,11 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.unseal(r, target)
+	s, err := rt.unseal(r, target)
 	if err != nil {
 		return nil, err
 	}
-	if b := p.backendOf(r); s != nil && b != nil {
+	if b := rt.backendOf(r); s != nil && b != nil {
 		if why := s.strange(b, what); why != "" {
 			return nil, invalid("params.requestState %s", why)
 		}
@@ -53,26 +53,26 @@ func (p *Proxy) interact(ctx context.Context, k kind, r request) ([]byte, error)
 	}
 	var call *parking.Call
 	if s.Ticket != nil {
-		if call, err = p.comeBack(k, r, s, answers); err != nil {
+		if call, err = rt.comeBack(k, r, s, answers); err != nil {
 			return nil, err
 		}
 	} else {
-		call = p.parking.Start(p.lifetime, r.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
-			return p.converse(ctx, call, k, r, s, nil)
+		call = rt.parking.Start(rt.set.lifetime, r.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
+			return rt.converse(ctx, call, k, r, s, nil)
 		})
 	}
-	return p.awaitParked(ctx, call, r, s)
+	return rt.awaitParked(ctx, call, r, s)
 }
 
 // awaitParked waits for a call that may ask: its result, or what asks the client.
-func (p *Proxy) awaitParked(ctx context.Context, call *parking.Call, r request, s *state) ([]byte, error) {
+func (rt *router) awaitParked(ctx context.Context, call *parking.Call, r request, s *state) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case out.Inputs != nil:
 		keep := state{Method: s.Method, Target: s.Target, Ticket: &out.Ticket}
-		return p.ask(out.Inputs, r, &keep), nil
+		return rt.ask(out.Inputs, r, &keep), nil
 	}
 	return out.Result, nil
 }
@@ -127,11 +127,11 @@ func (e *relay) wantProgress(req *runtime.Request) error {
 }
 
 // comeBack takes up the call that waits for the answers of a retry.
-func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*parking.Call, error) {
-	call, err := p.parking.Resume(*s.Ticket, r.reports(), answers)
+func (rt *router) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*parking.Call, error) {
+	call, err := rt.parking.Resume(*s.Ticket, r.reports(), answers)
 	switch {
 	case errors.Is(err, parking.ErrLost):
-		return nil, p.lost(k, s.Target)
+		return nil, rt.lost(k, s.Target)
 	case err != nil:
 		return nil, invalid("params.requestState: %v", err)
 	}
@@ -141,7 +141,7 @@ func (p *Proxy) comeBack(k kind, r request, s *state, answers map[string]json.Ra
 // converse runs one call to the backend and, as long as there is nothing to
 // ask the client, what follows from its results. first makes the first of the
 // calls; nil: like the others.
-func (p *Proxy) converse(
+func (rt *router) converse(
 	ctx context.Context, call *parking.Call, k kind, r request, s *state, first func(context.Context, request) ([]byte, error),
 ) ([]byte, error) {
 	r.from.emit, r.from.ask = call.Emit, call.Ask
@@ -157,10 +157,10 @@ func (p *Proxy) converse(
 			result, err = first(ctx, again)
 			first = nil
 		} else {
-			result, err = p.once(ctx, k, again)
+			result, err = rt.once(ctx, k, again)
 		}
 		if pages := pagesOf(err); pages != nil {
-			return p.openPages(pages, again, s)
+			return rt.openPages(pages, again, s)
 		}
 		if err != nil {
 			return nil, err
@@ -169,10 +169,10 @@ func (p *Proxy) converse(
 		if !is {
 			return result, nil
 		}
-		if b := p.backendOf(again); b != nil {
+		if b := rt.backendOf(again); b != nil {
 			b.hold() // it may keep something for the answers
 		}
-		out, waits, err := p.relayInputs(result, a, again, s, &next)
+		out, waits, err := rt.relayInputs(result, a, again, s, &next)
 		if err != nil || waits || round == maxComeBacks {
 			return out, err
 		}
@@ -189,46 +189,29 @@ func (p *Proxy) converse(
 }
 
 // once makes one call.
-func (p *Proxy) once(ctx context.Context, k kind, r request) ([]byte, error) {
+func (rt *router) once(ctx context.Context, k kind, r request) ([]byte, error) {
 	if k == resources {
-		return p.read(ctx, r)
+		return rt.read(ctx, r)
 	}
-	return p.named(ctx, k, r)
-}
-
-// withRoots gives what a client can be asked with roots among it, where the
-// configuration has some to answer with.
-func (p *Proxy) withRoots(capabilities json.RawMessage) json.RawMessage {
-	if len(p.o.Roots) == 0 {
-		return capabilities
-	}
-	at, err := rawjson.Field(capabilities, "roots")
-	if err != nil || at.Present() {
-		return capabilities
-	}
-	out, err := rawjson.Set(capabilities, []rawjson.Member{{Name: "roots", Value: []byte(`{}`)}})
-	if err != nil {
-		return capabilities
-	}
-	return out
+	return rt.named(ctx, k, r)
 }
 
 // givesRoots tells whether a question is the configuration's to answer: the
 // client has not declared roots.
-func (p *Proxy) givesRoots(method string, from *caller) bool {
-	return method == methodRoots && len(p.o.Roots) > 0 && revision.MissingFor(method, nil, from.capabilities) != nil
+func (rt *router) givesRoots(method string, from *caller) bool {
+	return method == methodRoots && rt.set.hasRoots() && revision.MissingFor(method, nil, from.capabilities) != nil
 }
 
 // relayInputs gives a backend's questions as the client gets them: those that
 // the configuration answers left out, the backend's state sealed. It reports
 // whether the client has to come back with something; where it has not, next is
 // what to come back with in its place.
-func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) (out []byte, waits bool, err error) {
+func (rt *router) relayInputs(result []byte, a asking, r request, s, next *state) (out []byte, waits bool, err error) {
 	*next = state{Method: s.Method, Target: s.Target}
 	if inner := a.state.Of(result); string(inner) != "null" {
 		next.Inner = inner
 	}
-	if b := p.backendOf(r); b != nil {
+	if b := rt.backendOf(r); b != nil {
 		next.of(b)
 	}
 	var edits []rawjson.Edit
@@ -238,15 +221,15 @@ func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) 
 			return nil, false, err
 		}
 		for _, e := range o.Entries {
-			if p.givesRoots(questionMethod(e.Value.Of(result)), &r.from) {
+			if rt.givesRoots(questionMethod(e.Value.Of(result)), &r.from) {
 				if next.Given == nil {
 					next.Given = map[string]json.RawMessage{}
 				}
-				next.Given[e.Name] = p.roots()
+				next.Given[e.Name] = rt.set.roots()
 				o.Remove(e.Name)
 				continue
 			}
-			edit, err := p.passQuestion(e.Value.Of(result), r)
+			edit, err := rt.passQuestion(e.Value.Of(result), r)
 			if err != nil {
 				return nil, false, err
 			}
@@ -257,7 +240,7 @@ func (p *Proxy) relayInputs(result []byte, a asking, r request, s, next *state) 
 		waits = o.Kept() > 0
 		edits = append(edits, o.Edits()...)
 	}
-	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: p.seal(next)}})
+	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: rt.seal(next)}})
 	return out, waits, err
 }
 
@@ -272,7 +255,7 @@ func questionMethod(entry []byte) string {
 }
 
 // passQuestion gives the edit of one embedded request of a modern backend.
-func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
+func (rt *router) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 	var at [2]rawjson.Span
 	if err := rawjson.Fields(entry, at[:], "method", "params"); err != nil {
 		return rawjson.Edit{}, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
@@ -281,7 +264,7 @@ func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 	if !revision.IsQuestion(method) {
 		return rawjson.Edit{}, &runtime.ProtocolError{Reason: fmt.Sprintf("the server asks the client for %q, which servers must not", method)}
 	}
-	q := revision.Question{From: revision.Modern, To: revision.Modern, Method: method, Capabilities: r.from.capabilities, Name: p.asker(r)}
+	q := revision.Question{From: revision.Modern, To: revision.Modern, Method: method, Capabilities: r.from.capabilities, Name: rt.asker(r)}
 	params, err := q.Params(at[1].Of(entry))
 	if err != nil || !at[1].Present() {
 		return rawjson.Edit{}, err
@@ -291,19 +274,19 @@ func (p *Proxy) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 
 // asker is the name of the server that a question of a request comes from, ""
 // where there is only one: clients show nobody but the proxy.
-func (p *Proxy) asker(r request) string {
-	if len(p.all()) < 2 {
+func (rt *router) asker(r request) string {
+	if len(rt.set.all()) < 2 {
 		return ""
 	}
-	if b := p.backendOf(r); b != nil {
+	if b := rt.backendOf(r); b != nil {
 		return b.name
 	}
 	return ""
 }
 
 // backendOf tells where a request leads, nil where that is not known.
-func (p *Proxy) backendOf(r request) *backend {
-	s, k, at := p.snap.Load(), tools, r.msg.Name
+func (rt *router) backendOf(r request) *backend {
+	s, k, at := rt.catalog.snap.Load(), tools, r.msg.Name
 	switch r.method {
 	case "prompts/get":
 		k = prompts
@@ -311,7 +294,7 @@ func (p *Proxy) backendOf(r request) *backend {
 		k, at = resources, r.msg.URI
 	case "tasks/get":
 		id, _ := rawjson.String(r.line, r.msg.TaskID)
-		b, _ := p.taskOf(id)
+		b, _ := rt.taskOf(id)
 		return b
 	}
 	target, _ := rawjson.String(r.line, at)
@@ -322,8 +305,8 @@ func (p *Proxy) backendOf(r request) *backend {
 }
 
 // ask gives the result that asks for input.
-func (p *Proxy) ask(inputs []parking.Input, r request, s *state) []byte {
-	if b := p.backendOf(r); b != nil {
+func (rt *router) ask(inputs []parking.Input, r request, s *state) []byte {
+	if b := rt.backendOf(r); b != nil {
 		s.of(b)
 	}
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
@@ -334,9 +317,9 @@ func (p *Proxy) ask(inputs []parking.Input, r request, s *state) []byte {
 		q := revision.Question{Method: in.Method}
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
-	out = append(append(out, `},"requestState":`...), p.seal(s)...)
-	if p.info != nil {
-		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, p.info)
+	out = append(append(out, `},"requestState":`...), rt.seal(s)...)
+	if rt.o.Raw != nil {
+		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, rt.o.Raw)
 	}
 	return append(out, '}')
 }
@@ -353,18 +336,18 @@ func pagesOf(err error) []json.RawMessage {
 
 // openPages turns a backend's -32042 into a result that asks the client to have
 // pages opened, and to make the same request again.
-func (p *Proxy) openPages(pages []json.RawMessage, r request, s *state) ([]byte, error) {
-	if b := p.backendOf(r); b != nil {
+func (rt *router) openPages(pages []json.RawMessage, r request, s *state) ([]byte, error) {
+	if b := rt.backendOf(r); b != nil {
 		b.hold()
 	}
 	var inputs []parking.Input
 	for i, page := range pages {
-		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: p.asker(r)}
+		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: rt.asker(r)}
 		params, err := q.Params(page)
 		if err != nil {
 			return nil, err
 		}
 		inputs = append(inputs, parking.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
 	}
-	return p.ask(inputs, r, &state{Method: s.Method, Target: s.Target, Again: true}), nil
+	return rt.ask(inputs, r, &state{Method: s.Method, Target: s.Target, Again: true}), nil
 }

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -16,10 +16,9 @@ const metaSubscription = "io.modelcontextprotocol/subscriptionId"
 const maxWatched = 1000
 
 // parseFilter reads params.notifications, which is required (2026-07-28,
-// Subscriptions). What it does not know is left out of the acknowledgement.
-func parseFilter(r request) (filter, error) {
+// Subscriptions). tasks tells whether the client has declared tasks. What it does not know is left out of the acknowledgement.
+func parseFilter(raw []byte, tasks bool) (filter, error) {
 	var f filter
-	raw := r.msg.Notifications.Of(r.line)
 	if !isObject(raw) {
 		return f, invalid("params.notifications is missing or no object")
 	}
@@ -28,7 +27,7 @@ func parseFilter(r request) (filter, error) {
 	if err != nil {
 		return f, invalid("params.notifications: %v", err)
 	}
-	if f.tasks, err = r.taskIDs(at[4].Of(raw)); err != nil {
+	if f.tasks, err = taskIDs(at[4].Of(raw), tasks); err != nil {
 		return f, err
 	}
 	for i, wants := range []*bool{&f.tools, &f.prompts, &f.resources} {
@@ -179,16 +178,15 @@ type channel struct {
 	farewell []byte
 }
 
-// listenModern serves one subscriptions/listen: the acknowledgement, then what
+// listen serves one subscriptions/listen: the acknowledgement, then what
 // was asked for, until ctx ends, which is the client's doing and needs no
 // answer, or the channel does.
-func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channel) {
-	id := r.msg.ID.Of(r.line)
-	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: &p.unsent, waits: map[string]int{}}
+func (h *hub) listen(ctx context.Context, id []byte, from *caller, f filter, to channel) {
+	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
 	defer s.end()
 	for k := range kinds {
 		if f.has(k.listing().changed) {
-			p.seen[k].Store(true)
+			h.catalog.seen[k].Store(true)
 		}
 	}
 	// From here on nothing is missed, and nothing is sent before what is
@@ -200,7 +198,7 @@ func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channe
 		to.send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
 	}
 	settling, settled := during(ctx, to.end) // it waits for servers, and our end for nobody
-	honoured, stop, err := p.subscribe(settling, &r.from, s, f)
+	honoured, stop, err := h.subscribe(settling, from, s, f)
 	settled()
 	if err != nil {
 		if ctx.Err() == nil {
@@ -211,7 +209,7 @@ func (p *Proxy) listenModern(ctx context.Context, r request, f filter, to channe
 	defer stop()
 	to.send(jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", acknowledged(id, &honoured)))
 	if f.changeKinds != (changeKinds{}) {
-		p.work.Go(func() { p.discover(ctx) }) // only a server that runs tells of changes
+		h.set.work.Go(func() { h.catalog.discover(ctx) }) // only a server that runs tells of changes
 	}
 	ticker := time.NewTicker(keepAlive)
 	defer ticker.Stop()
@@ -247,26 +245,28 @@ func during(ctx context.Context, end <-chan struct{}) (_ context.Context, done f
 	return ctx, cancel
 }
 
-// modernListen serves a listen over HTTP: a stream from the start.
-func (h *HTTPFront) modernListen(ctx context.Context, x *window, r request) {
-	f, err := parseFilter(r)
-	if err != nil {
-		x.finish(r.msg.ID.Of(r.line), h.p.failedModern(r.method, err))
-		return
+// taskIDs reads the tasks that a listen names (SEP-2663, Task Status
+// Notifications).
+func taskIDs(list []byte, declared bool) ([]string, error) {
+	if list == nil || string(list) == "null" {
+		return nil, nil
 	}
-	defer h.streams.Add(-1)
-	if h.streams.Add(1) > maxStreams {
-		busy(x.w, http.StatusServiceUnavailable, r.msg.ID.Of(r.line), "too many streams are open: try again later")
-		return
+	spans, err := rawjson.Elements(list)
+	if err != nil || len(spans) > maxTasksWatched {
+		return nil, invalid("params.notifications.taskIds is no array of at most %d tasks", maxTasksWatched)
 	}
-	leisurely(x.w)
-	h.serving.Add(-1) // it lasts as long as its client likes
-	defer h.serving.Add(1)
-	ended := make(chan struct{})
-	if h.spawn(func() {
-		defer close(ended)
-		h.p.listenModern(ctx, r, f, channel{send: x.event, idle: x.comment, end: h.lifetime.Done()})
-	}) {
-		<-ended
+	if len(spans) > 0 && !declared {
+		return nil, bridge.TasksRequired()
 	}
+	ids := make([]string, len(spans))
+	for i, s := range spans {
+		var ok bool
+		if ids[i], ok = rawjson.String(list, s); !ok {
+			return nil, invalid("params.notifications.taskIds holds something that is no string")
+		}
+	}
+	return ids, nil
 }
+
+// maxTasksWatched bounds the tasks of one listen: each is asked for.
+const maxTasksWatched = 100

@@ -12,16 +12,16 @@ const metaServerInfo = "io.modelcontextprotocol/serverInfo"
 // complete2026 gives a result of the proxy's own with what every result of the
 // stateless era carries (2026-07-28, Overview and Caching). What has come from a
 // backend, and lists, have it already.
-func (p *Proxy) complete2026(method string, result []byte) ([]byte, error) {
+func (rt *router) complete2026(method string, result []byte) ([]byte, error) {
 	if at, err := rawjson.Field(result, "resultType"); err == nil && at.Present() {
 		return result, nil
 	}
-	c := revision.Conversion{From: revision.Latest, To: revision.Modern, Method: method, Server: p.info}
+	c := revision.Conversion{From: revision.Latest, To: revision.Modern, Method: method, Server: rt.o.Raw}
 	return c.Result(result)
 }
 
 // discovery answers server/discover, at once.
-func (p *Proxy) discovery() []byte {
+func (rt *router) discovery() []byte {
 	raw, err := json.Marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
@@ -32,9 +32,9 @@ func (p *Proxy) discovery() []byte {
 		Meta              map[string]json.RawMessage `json:"_meta"`
 	}{
 		"complete", revision.Versions(),
-		p.capabilities().withTasks(p),
-		p.instructions(), discoveryTTL, "private",
-		map[string]json.RawMessage{metaServerInfo: p.info},
+		rt.catalog.capabilities().withTasks(rt.catalog),
+		rt.catalog.instructions(), discoveryTTL, "private",
+		map[string]json.RawMessage{metaServerInfo: rt.o.Raw},
 	})
 	if err != nil {
 		panic("proxy: what a proxy says of itself has no JSON form: " + err.Error())

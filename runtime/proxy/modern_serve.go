@@ -14,47 +14,47 @@ import (
 // modernCaller is who a self-contained request comes from: what it says of
 // itself holds for it alone. emit reaches the client while the request lasts.
 func modernCaller(r *request, emit func(method string, params []byte)) caller {
-	return caller{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), emit: emit}
+	return caller{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), level: silent, emit: emit}
 }
 
 // serveModern answers a request that admit has let through, other than
 // server/discover and subscriptions/listen. It waits for whatever it needs.
-func (p *Proxy) serveModern(ctx context.Context, r request) answer {
-	result, err := p.answerModern(ctx, r)
+func (rt *router) serveModern(ctx context.Context, r request) answer {
+	result, err := rt.answerModern(ctx, r)
 	if err != nil {
-		return p.failedModern(r.method, err)
+		return rt.failedModern(r.method, err)
 	}
 	return answer{result: result}
 }
 
-func (p *Proxy) answerModern(ctx context.Context, r request) ([]byte, error) {
+func (rt *router) answerModern(ctx context.Context, r request) ([]byte, error) {
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
 	switch r.method {
 	case "tools/call":
-		if err := p.checkParams(ctx, r); err != nil {
+		if err := rt.checkParams(ctx, r); err != nil {
 			return nil, err
 		}
-		return p.interact(ctx, tools, r)
+		return rt.interact(ctx, tools, r)
 	case "prompts/get":
-		return p.interact(ctx, prompts, r)
+		return rt.interact(ctx, prompts, r)
 	case "resources/read":
-		return p.interact(ctx, resources, r)
+		return rt.interact(ctx, resources, r)
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		return p.task(ctx, r)
+		return rt.task(ctx, r)
 	}
-	return p.answer(ctx, r)
+	return rt.answer(ctx, r)
 }
 
 // checkParams compares the Mcp-Param headers of a tools/call with its arguments,
 // by the schema that the client has seen.
-func (p *Proxy) checkParams(ctx context.Context, r request) error {
+func (rt *router) checkParams(ctx context.Context, r request) error {
 	name, ok := rawjson.String(r.line, r.msg.Name)
 	if r.header == nil || !ok {
 		return nil
 	}
-	to, err := anew(func() (*route, error) { return p.resolve(ctx, tools, name) })
+	to, err := anew(func() (*route, error) { return rt.catalog.resolve(ctx, tools, name) })
 	if err != nil && r.msg.RequestState.Present() {
 		return nil // a call that waits goes on where it was, see interact
 	}
@@ -69,14 +69,14 @@ func (p *Proxy) checkParams(ctx context.Context, r request) error {
 
 // failedModern gives the answer for a failure to a modern client: some codes of
 // the era before are not for it.
-func (p *Proxy) failedModern(method string, err error) answer {
+func (rt *router) failedModern(method string, err error) answer {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeResourceNotFound {
 		err = &runtime.Error{Code: runtime.CodeInvalidParams, Message: rpc.Message, Data: rpc.Data}
 	}
 	a := failed(method, err)
 	if a.result != nil {
 		// A tool result in words.
-		if result, err := p.complete2026(method, a.result); err == nil {
+		if result, err := rt.complete2026(method, a.result); err == nil {
 			a.result = result
 		}
 	}
@@ -109,4 +109,19 @@ func repeated(header http.Header) map[string]string {
 		out[name] = lines[0]
 	}
 	return out
+}
+
+// askedLevel reads the level that a modern request asks for, silent for none:
+// "the server MUST NOT emit" lines for a request without it (2026-07-28,
+// Logging).
+func (r *request) askedLevel() (level, error) {
+	if !r.msg.MetaLevel.Present() {
+		return silent, nil
+	}
+	name, _ := rawjson.String(r.line, r.msg.MetaLevel)
+	l, ok := parseLevel(name)
+	if !ok {
+		return silent, invalid("unknown log level: %s", r.msg.MetaLevel.Of(r.line))
+	}
+	return l, nil
 }

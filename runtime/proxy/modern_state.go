@@ -63,17 +63,17 @@ func (s *state) strange(b *backend, what string) string {
 const statePurpose = "requestState:"
 
 // seal gives a state as a JSON string.
-func (p *Proxy) seal(s *state) []byte {
+func (rt *router) seal(s *state) []byte {
 	plain, err := json.Marshal(s)
 	if err != nil {
 		panic("proxy: a state has no JSON form: " + err.Error())
 	}
-	return rawjson.Quote(nil, p.o.Ring.Seal(statePurpose, plain, seal.StateTTL))
+	return rawjson.Quote(nil, rt.o.Ring.Seal(statePurpose, plain, seal.StateTTL))
 }
 
 // unseal gives the state that a request has come back with, nil where it has
 // none.
-func (p *Proxy) unseal(r request, target string) (*state, error) {
+func (rt *router) unseal(r request, target string) (*state, error) {
 	if !r.msg.RequestState.Present() {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ func (p *Proxy) unseal(r request, target string) (*state, error) {
 	if !ok {
 		return nil, invalid("params.requestState is not a string")
 	}
-	plain, err := p.o.Ring.Open(statePurpose, sealed)
+	plain, err := rt.o.Ring.Open(statePurpose, sealed)
 	if err != nil {
 		return nil, invalid("params.requestState: %v", err)
 	}
@@ -168,10 +168,10 @@ func asksInput(result []byte) (a asking, ok bool) {
 
 // lost is what a client hears whose call this process does not hold: never is
 // it made again silently, since it may have acted.
-func (p *Proxy) lost(k kind, target string) error {
+func (rt *router) lost(k kind, target string) error {
 	hint := ""
 	if k == tools {
-		switch readOnly, idempotent := p.harmless(target); {
+		switch readOnly, idempotent := rt.harmless(target); {
 		case readOnly:
 			hint = " The server says that the tool changes nothing: it can be called again."
 		case idempotent:
@@ -191,8 +191,8 @@ func (e *lostError) ExitKind() string { return "lost" }
 
 // harmless tells what the annotations of an exposed tool say of calling it
 // again.
-func (p *Proxy) harmless(exposed string) (readOnly, idempotent bool) {
-	r := p.snap.Load().routes[tools][exposed]
+func (rt *router) harmless(exposed string) (readOnly, idempotent bool) {
+	r := rt.catalog.snap.Load().routes[tools][exposed]
 	if r == nil {
 		return false, false
 	}

@@ -16,8 +16,8 @@ import (
 // cancellation finds it. It gives the backend connection that it has put a call
 // into, to be flushed.
 func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
-	f.stateless.Store(true)
-	f.p.begin()
+	f.speaksModern.Store(true)
+	f.p.rt.begin()
 	id := m.ID.Of(line)
 	method, no := admit(line, &m, nil)
 	switch {
@@ -25,7 +25,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		f.send(jsonrpc.AppendError(nil, id, no.object()))
 		return nil
 	case method == "server/discover":
-		f.send(frame(nil, id, answer{result: f.p.discovery()}))
+		f.send(frame(nil, id, answer{result: f.p.rt.discovery()}))
 		return nil
 	}
 	line = bytes.Clone(line)
@@ -55,7 +55,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end(size)
 		defer done()
-		a := f.p.serveModern(ctx, r)
+		a := f.p.rt.serveModern(ctx, r)
 		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
 			f.respond(id, a)
 		}
@@ -72,7 +72,7 @@ const maxListening = 256
 type unasked struct{ *stdioFront }
 
 func (u unasked) notify(method string, params []byte) {
-	if u.greeted() || !u.stateless.Load() {
+	if u.greeted() || !u.speaksModern.Load() {
 		u.stdioFront.notify(method, params)
 	}
 }
@@ -82,10 +82,10 @@ func (u unasked) notify(method string, params []byte) {
 // (2026-07-28, Cancellation and Subscriptions).
 func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
 	id := r.msg.ID.Of(r.line)
-	filter, err := parseFilter(r)
+	filter, err := filterOf(r)
 	if err != nil {
 		done()
-		f.send(frame(nil, id, f.p.failedModern(r.method, err)))
+		f.send(frame(nil, id, f.p.rt.failedModern(r.method, err)))
 		return
 	}
 	if f.listening.Add(1) > maxListening {
@@ -98,7 +98,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
 		defer done()
 		defer f.listening.Add(-1)
 		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
-		f.p.listenModern(ctx, r, filter, channel{
+		f.p.rt.listenModern(ctx, r, filter, channel{
 			send: f.send, idle: func() {}, end: f.ending, farewell: jsonrpc.AppendNotification(nil, "notifications/cancelled", reason),
 		})
 	})

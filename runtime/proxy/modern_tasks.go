@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
-	"encoding/json"
 	"errors"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -34,12 +32,12 @@ func taskPrefix(server string) string {
 
 // taskOf gives the backend of an exposed task id and the id there, nil where it
 // has none.
-func (p *Proxy) taskOf(id string) (*backend, string) {
+func (rt *router) taskOf(id string) (*backend, string) {
 	prefix, bare, ok := strings.Cut(id, ".")
 	if !ok || bare == "" {
 		return nil, ""
 	}
-	for _, b := range p.all() {
+	for _, b := range rt.set.all() {
 		if taskPrefix(b.name) == prefix {
 			return b, bare
 		}
@@ -48,7 +46,7 @@ func (p *Proxy) taskOf(id string) (*backend, string) {
 }
 
 // task serves tasks/get, tasks/update and tasks/cancel (SEP-2663).
-func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
+func (rt *router) task(ctx context.Context, r request) ([]byte, error) {
 	if !bridge.DeclaresTasks(r.from.capabilities) {
 		return nil, bridge.TasksRequired()
 	}
@@ -57,17 +55,17 @@ func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
 		return nil, invalid("params.taskId is missing or no string")
 	}
 	return anew(func() ([]byte, error) {
-		b, bare := p.taskOf(id)
+		b, bare := rt.taskOf(id)
 		if b == nil {
 			return nil, invalid("unknown task")
 		}
 		r.from.home = nil
-		if home := p.homes.of(id); home != nil && home.b == b {
+		if home := rt.homes.of(id); home != nil && home.b == b {
 			r.from.home = home
 		}
-		s, err := p.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
+		s, err := rt.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
 		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.method == "tasks/cancel" || refused && rpc.Code == runtime.CodeInvalidParams {
-			p.homes.ended(id) // nobody waits for it, or it is not known any more
+			rt.homes.ended(id) // nobody waits for it, or it is not known any more
 		}
 		return s.result, err
 	})
@@ -76,7 +74,7 @@ func (p *Proxy) task(ctx context.Context, r request) ([]byte, error) {
 // exposedTask gives a result that is or holds a task of a backend with the id
 // that clients know, the URIs in its result likewise, and questions that say
 // who asks.
-func (p *Proxy) exposedTask(b *backend, r *request, result []byte) ([]byte, error) {
+func (rt *router) exposedTask(b *backend, r *request, result []byte) ([]byte, error) {
 	o, err := rawjson.ObjectAt(result, rawjson.Span{End: len(result)})
 	if err != nil {
 		return result, nil //nolint:nilerr // the conversion says so
@@ -87,7 +85,7 @@ func (p *Proxy) exposedTask(b *backend, r *request, result []byte) ([]byte, erro
 		}
 	}
 	if e := o.Get("result"); e != nil {
-		o.Replace(e, p.exposedContent(b, "tools/call", e.Value.Of(result)))
+		o.Replace(e, rt.catalog.exposedContent(b, "tools/call", e.Value.Of(result)))
 	}
 	edits := o.Edits()
 	if e := o.Get("inputRequests"); e != nil && isObject(e.Value.Of(result)) {
@@ -97,7 +95,7 @@ func (p *Proxy) exposedTask(b *backend, r *request, result []byte) ([]byte, erro
 			return nil, err
 		}
 		for _, q := range entries {
-			edit, err := p.passQuestion(q.Value.Of(raw), *r)
+			edit, err := rt.passQuestion(q.Value.Of(raw), *r)
 			if err != nil {
 				return nil, err
 			}
@@ -161,9 +159,9 @@ type homes struct {
 }
 
 type home struct {
-	link   *link
-	modern bool      // another connection is as good
-	until  time.Time // it is under way, as far as is known; zero: it has ended
+	link    *link
+	modern  bool   // another connection is as good
+	release func() // lets the connection go: the task has ended, as far as is known
 }
 
 // note remembers where a task is at home, given a result that is the task as
@@ -177,23 +175,28 @@ func (h *homes) note(by *connection, result []byte) {
 	if !ok {
 		return
 	}
-	to := home{link: by.link, modern: by.modern(), until: time.Now().Add(taskKept)}
-	switch status, _ := rawjson.String(result, at[1]); status {
-	case "completed", "failed", "cancelled":
-		to.until = time.Time{}
-	}
+	to := home{link: by.link, modern: by.modern(), release: func() {}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.all == nil {
 		h.all = map[string]home{}
 	}
-	if was, ok := h.all[id]; ok && !was.modern {
-		to.link, to.modern = was.link, was.modern // where it was made
+	if was, ok := h.all[id]; ok {
+		was.release()
+		if !was.modern {
+			to.link, to.modern = was.link, was.modern // where it was made
+		}
 	}
-	for other := range h.all {
+	switch status, _ := rawjson.String(result, at[1]); status {
+	case "completed", "failed", "cancelled":
+	default:
+		to.release = to.link.keepUntil(time.Now().Add(taskKept))
+	}
+	for other, was := range h.all {
 		if len(h.all) < maxHomes {
 			break
 		}
+		was.release()
 		delete(h.all, other)
 	}
 	h.all[id] = to
@@ -204,8 +207,7 @@ func (h *homes) ended(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if to, ok := h.all[id]; ok {
-		to.until = time.Time{}
-		h.all[id] = to
+		to.release()
 	}
 }
 
@@ -220,33 +222,14 @@ func (h *homes) of(id string) *link {
 	return nil
 }
 
-// uses tells whether a task of the link is under way.
-func (h *homes) uses(l *link, now time.Time) bool {
+// forget drops what is known of a backend's tasks.
+func (h *homes) forget(b *backend) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, to := range h.all {
-		if to.link == l && now.Before(to.until) {
-			return true
+	for id, to := range h.all {
+		if to.link.b == b {
+			to.release()
+			delete(h.all, id)
 		}
 	}
-	return false
-}
-
-// withTasks adds the tasks extension to what is offered, where a server has
-// tasks of either era or is not known yet. Clients of the handshake era are not
-// told of any: their calls are waited for.
-func (o offer) withTasks(p *Proxy) offer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, b := range p.all() {
-		if b.catalog == nil || bridge.OffersTasks(b.catalog.capabilities) {
-			o.Extensions = maps.Clone(o.Extensions)
-			if o.Extensions == nil {
-				o.Extensions = map[string]json.RawMessage{}
-			}
-			o.Extensions[revision.ExtensionTasks] = json.RawMessage(`{}`)
-			break
-		}
-	}
-	return o
 }

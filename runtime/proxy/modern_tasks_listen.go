@@ -9,13 +9,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 const (
-	// maxTasksWatched bounds the tasks of one listen: each is asked for.
-	maxTasksWatched = 100
 	// taskWatch is how often a task is asked for where its server does not say,
 	// taskWatchMin and taskWatchMax bound what it may say.
 	taskWatch    = time.Second
@@ -28,46 +25,23 @@ const (
 // tasksNotification tells a listener what has become of a task.
 const tasksNotification = "notifications/tasks"
 
-// taskIDs reads the tasks that a listen names (SEP-2663, Task Status
-// Notifications).
-func (r request) taskIDs(list []byte) ([]string, error) {
-	if list == nil || string(list) == "null" {
-		return nil, nil
-	}
-	spans, err := rawjson.Elements(list)
-	if err != nil || len(spans) > maxTasksWatched {
-		return nil, invalid("params.notifications.taskIds is no array of at most %d tasks", maxTasksWatched)
-	}
-	if len(spans) > 0 && !bridge.DeclaresTasks(r.msg.MetaCapabilities.Of(r.line)) {
-		return nil, bridge.TasksRequired()
-	}
-	ids := make([]string, len(spans))
-	for i, s := range spans {
-		var ok bool
-		if ids[i], ok = rawjson.String(list, s); !ok {
-			return nil, invalid("params.notifications.taskIds holds something that is no string")
-		}
-	}
-	return ids, nil
-}
-
 // followTasks has a listener told of tasks, from now until stop. Those that
 // there are come back, in the order given. Servers of the handshake era tell of
 // no task as a rule, so it is the proxy that asks, as often as the server wants
 // to be asked: in the place of each client.
-func (p *Proxy) followTasks(ctx context.Context, from *caller, l listener, ids []string) (honoured []string, stop func()) {
+func (rt *router) followTasks(ctx context.Context, from *caller, l listener, ids []string) (honoured []string, stop func()) {
 	if len(ids) == 0 {
 		return nil, func() {}
 	}
-	life, stop := context.WithCancel(p.lifetime)
+	life, stop := context.WithCancel(rt.set.lifetime)
 	found := make([]*taskWatcher, len(ids))
 	var wg sync.WaitGroup
 	for i, id := range ids {
 		wg.Go(func() {
-			w := &taskWatcher{p: p, from: *from, l: l, id: id}
+			w := &taskWatcher{rt: rt, from: *from, l: l, id: id}
 			w.from.emit, w.from.ask = nil, nil
 			if err := w.look(ctx); err != nil {
-				p.log.Debug("no word of a task", "err", err)
+				rt.o.Logger.Debug("no word of a task", "err", err)
 				return
 			}
 			found[i] = w
@@ -77,7 +51,7 @@ func (p *Proxy) followTasks(ctx context.Context, from *caller, l listener, ids [
 	for _, w := range found {
 		if w != nil {
 			honoured = append(honoured, w.id)
-			p.work.Go(func() { w.run(life) })
+			rt.set.work.Go(func() { w.run(life) })
 		}
 	}
 	return honoured, stop
@@ -85,7 +59,7 @@ func (p *Proxy) followTasks(ctx context.Context, from *caller, l listener, ids [
 
 // taskWatcher asks for one task in the place of a client that listens.
 type taskWatcher struct {
-	p    *Proxy
+	rt   *router
 	from caller
 	l    listener
 	id   string
@@ -103,7 +77,7 @@ func (w *taskWatcher) look(ctx context.Context) error {
 	if err := rawjson.Scan(r.line, r.msg); err != nil {
 		return err
 	}
-	result, err := w.p.task(ctx, r)
+	result, err := w.rt.task(ctx, r)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,12 @@ type namer struct {
 // namerOf returns the namer for a configuration. before is what names began with
 // in the configurations before it: what was a server's stays that server's, also
 // where it is not configured any more.
-func namerOf(o Options, servers []Server, before map[string]string) namer {
+func namerOf(o catalogOptions, servers []*backend, before map[string]string) namer {
 	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}, nested: map[string]bool{}}
 	maps.Copy(n.owners, before)
 	folded := map[string]string{}
-	for _, server := range servers {
-		s := server.Name
+	for _, b := range servers {
+		s := b.name
 		f := fold(s)
 		if other, taken := folded[f]; taken {
 			n.unclear[s], n.unclear[other] = true, true
@@ -56,31 +56,34 @@ func namerOf(o Options, servers []Server, before map[string]string) namer {
 // assign finds the beginnings of each server's names: its own name with the
 // separator, and the shortened form of that. Where names of another server begin
 // so, they begin with a hash of the server's own name in it.
-func (n *namer) assign(servers []Server) {
+func (n *namer) assign(servers []*backend) {
 	full, short := map[string]int{}, map[string]int{}
-	for _, s := range servers {
-		full[n.full(s.Name)]++
-		short[n.shortened(s.Name, 0)]++
+	for _, b := range servers {
+		s := b.name
+		full[n.full(s)]++
+		short[n.shortened(s, 0)]++
 	}
-	for _, s := range servers {
-		f := n.full(s.Name)
-		if full[f] > 1 || n.taken(f, s.Name) {
-			n.unclear[s.Name] = true
+	for _, b := range servers {
+		s := b.name
+		f := n.full(s)
+		if full[f] > 1 || n.taken(f, s) {
+			n.unclear[s] = true
 		}
 		switch _, known := n.owners[f]; {
 		case known: // from before
 		case full[f] > 1:
 			n.owners[f] = ""
 		default:
-			n.owners[f] = s.Name
+			n.owners[f] = s
 		}
 	}
-	for _, s := range servers {
-		prefix := n.shortened(s.Name, 0)
-		for size := hashed / 2; short[prefix] > 1 || n.taken(prefix, s.Name); size++ {
-			prefix = n.shortened(s.Name, size)
+	for _, b := range servers {
+		s := b.name
+		prefix := n.shortened(s, 0)
+		for size := hashed / 2; short[prefix] > 1 || n.taken(prefix, s); size++ {
+			prefix = n.shortened(s, size)
 		}
-		n.prefixes[s.Name], n.owners[prefix] = prefix, s.Name
+		n.prefixes[s], n.owners[prefix] = prefix, s
 	}
 	beginnings := slices.Sorted(maps.Keys(n.owners))
 	for i, beginning := range beginnings {

@@ -9,7 +9,14 @@ import (
 )
 
 func namerFor(servers ...string) namer {
-	return namerOf(Options{Separator: "__", NameLimit: 44}, Named(servers...), nil)
+	return namerOf(catalogOptions{Separator: "__", NameLimit: 44}, backendsOf(servers), nil)
+}
+
+func backendsOf(names []string) (all []*backend) {
+	for _, name := range names {
+		all = append(all, &backend{name: name})
+	}
+	return all
 }
 
 func TestExposedNames(t *testing.T) {
@@ -56,7 +63,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			servers = append(servers, fmt.Sprintf("%s%s%d%s", words[r.IntN(7)], words[r.IntN(7)], i%3, words[r.IntN(len(words))]))
 		}
 		servers = unique(servers)
-		n := namerOf(Options{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, Named(servers...), nil)
+		n := namerOf(catalogOptions{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, backendsOf(servers), nil)
 		seen := map[string]string{}
 		for _, s := range servers {
 			var names []string

@@ -3,9 +3,11 @@ package proxy
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -37,15 +39,16 @@ func superset() offer {
 
 // capabilities are what the backends offer together, as far as they are known;
 // as long as one is not, all that there may be. It waits for nothing.
-func (p *Proxy) capabilities() offer {
+func (p *publisher) capabilities() offer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all offer
-	for _, b := range p.all() {
-		if b.catalog == nil {
+	for _, b := range p.set.all() {
+		has := p.inventory(b)
+		if has == nil {
 			return superset()
 		}
-		all.join(b.catalog.capabilities)
+		all.join(has.capabilities)
 	}
 	return all
 }
@@ -93,28 +96,29 @@ const (
 // instructions are those of the servers that are known, in the order of the
 // configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
-func (p *Proxy) instructions() string {
+func (p *publisher) instructions() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder
-	if !p.o.NoPrefix && len(p.all()) > 0 {
-		names := make([]string, len(p.all()))
-		for i, b := range p.all() {
+	if !p.o.NoPrefix && len(p.set.all()) > 0 {
+		names := make([]string, len(p.set.all()))
+		for i, b := range p.set.all() {
 			names[i] = b.name
 		}
 		fmt.Fprintf(&text, "Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 	}
-	for _, b := range p.all() {
-		if b.catalog == nil || strings.TrimSpace(b.catalog.instructions) == "" {
+	for _, b := range p.set.all() {
+		has := p.inventory(b)
+		if has == nil || strings.TrimSpace(has.instructions) == "" {
 			continue
 		}
-		its := cut(b.catalog.instructions, maxInstructions)
-		if len(p.all()) > 1 || !p.o.NoPrefix {
+		its := cut(has.instructions, maxInstructions)
+		if len(p.set.all()) > 1 || !p.o.NoPrefix {
 			its = "# " + b.name + "\n\n" + its
 		}
 		if text.Len()+len(its) > maxAllInstructions {
-			p.log.Warn("instructions are too long together", "server", b.name)
+			b.log.Warn("instructions are too long together")
 			continue
 		}
 		if text.Len() > 0 {
@@ -136,4 +140,23 @@ func cut(text string, most int) string {
 		end--
 	}
 	return text[:end] + mark
+}
+
+// withTasks adds the tasks extension to what is offered, where a server has
+// tasks of either era or is not known yet. Clients of the handshake era are not
+// told of any: their calls are waited for.
+func (o offer) withTasks(p *publisher) offer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.set.all() {
+		if has := p.inventory(b); has == nil || bridge.OffersTasks(has.capabilities) {
+			o.Extensions = maps.Clone(o.Extensions)
+			if o.Extensions == nil {
+				o.Extensions = map[string]json.RawMessage{}
+			}
+			o.Extensions[revision.ExtensionTasks] = json.RawMessage(`{}`)
+			break
+		}
+	}
+	return o
 }

@@ -25,7 +25,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
 	} {
 		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})
-		got, err := json.Marshal(p.capabilities())
+		got, err := json.Marshal(p.catalog.capabilities())
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
 		}
@@ -36,7 +36,7 @@ func TestInstructions(t *testing.T) {
 	long := strings.Repeat("ü", maxInstructions)
 	servers := []string{"a", "b", "c"}
 	p := offering(t, tools, Options{Servers: Named(servers...), Separator: "__"}, map[string]*catalog{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
-	got := p.instructions()
+	got := p.catalog.instructions()
 	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
 		t.Errorf("got %s", got)
 	}
@@ -44,7 +44,7 @@ func TestInstructions(t *testing.T) {
 		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
 	p = offering(t, tools, Options{Servers: Named("a"), NoPrefix: true}, map[string]*catalog{"a": declaring(`{}`, "Use x first.")})
-	if got := p.instructions(); got != "Use x first." {
+	if got := p.catalog.instructions(); got != "Use x first." {
 		t.Errorf("got %q", got)
 	}
 	many, cats := []string{}, map[string]*catalog{}
@@ -53,7 +53,7 @@ func TestInstructions(t *testing.T) {
 		cats[string(c)] = declaring(`{}`, long)
 	}
 	p = offering(t, tools, Options{Servers: Named(many...)}, cats)
-	if got := p.instructions(); len(got) > maxAllInstructions {
+	if got := p.catalog.instructions(); len(got) > maxAllInstructions {
 		t.Errorf("got %d bytes", len(got))
 	}
 }

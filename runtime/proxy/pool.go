@@ -13,28 +13,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Isolation tells which clients share a backend's connection, and with it the
-// state that the server keeps for it.
-type Isolation string
-
-// Ways to isolate clients from each other.
-const (
-	// IsolationAuto shares one connection in each era until the server asks a
-	// client something. From then on each client session that can answer has a
-	// connection of its own, those that cannot share one, and requests without
-	// a session have one for each call that may be asked. It is the default.
-	IsolationAuto Isolation = "auto"
-	// IsolationShared shares one connection in each era, come what may. A
-	// question that cannot be told to belong to one client is refused.
-	IsolationShared Isolation = "shared"
-	// IsolationPrincipal shares among the clients of one principal: all of them,
-	// as long as clients are not told apart.
-	IsolationPrincipal Isolation = "principal"
-	// IsolationSession gives each client session a connection of its own, for
-	// servers that keep state. Requests without a session share one.
-	IsolationSession Isolation = "session"
-)
-
 const (
 	// maxLinks bounds the connections of a backend besides the shared ones.
 	// Beyond it one that is idle makes room, else callers share, and questions
@@ -51,9 +29,6 @@ const sharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}
 // acquire gives the connection that a client's request takes. done is called
 // when the request has ended.
 func (b *backend) acquire(ctx context.Context, from *caller) (_ *connection, done func(), _ error) {
-	if from.sent != nil {
-		return from.sent, func() {}, nil
-	}
 	if !b.met.Load() {
 		// The primary connection tells the era, and what there is to ask for.
 		if _, err := b.primary.acquire(ctx); err != nil {
@@ -98,7 +73,7 @@ func (b *backend) instead(from *caller, l *link) *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	shared, _ := b.shared(from)
-	if shared == l || b.set().Isolation != IsolationAuto || b.closed {
+	if shared == l || b.set().Isolation != isolationAuto || b.closed {
 		return nil
 	}
 	return shared
@@ -108,7 +83,7 @@ func (b *backend) instead(from *caller, l *link) *link {
 // prefers the handshake. The caller holds the lock.
 func (b *backend) shared(from *caller) (_ *link, legacy bool) {
 	if b.dual && !from.modern() {
-		return b.at(Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}, nil), true
+		return b.at(key{Server: b.name, Legacy: true, Capabilities: sharedOffer}, nil), true
 	}
 	return b.primary, false
 }
@@ -129,12 +104,12 @@ func (b *backend) pick(from *caller) *link {
 	if from.peer != nil && from.peer.belongings.ended.Load() {
 		return shared // nobody would close what is its own
 	}
-	private := b.set().Isolation == IsolationSession && from.peer != nil
-	asked := b.asks && (legacy || !b.modern) && b.set().Isolation != IsolationShared && b.set().Isolation != IsolationPrincipal
+	private := b.set().Isolation == isolationSession && from.peer != nil
+	asked := b.asks && (legacy || !b.modern) && b.set().Isolation != isolationShared && b.set().Isolation != isolationPrincipal
 	// A connection that costs no process tells the server the truth: some go by
 	// what a client has declared without ever asking. Sessions are told apart
 	// when there is more to it than that.
-	truth := b.remote && from.modern() && b.set().Isolation == IsolationAuto
+	truth := b.remote && from.modern() && b.set().Isolation == isolationAuto
 	if !private && !asked && !truth {
 		return shared
 	}
@@ -150,7 +125,7 @@ func (b *backend) pick(from *caller) *link {
 		b.lead(from.peer, shared)
 		return shared
 	}
-	key := Key{Server: b.name, Legacy: legacy, Capabilities: string(b.p.withRoots(json.RawMessage(offer)))}
+	key := key{Server: b.name, Legacy: legacy, Capabilities: string(b.p.withRoots(json.RawMessage(offer)))}
 	var l *link
 	switch {
 	case from.peer != nil && (private || offer != "{}"):
@@ -164,7 +139,7 @@ func (b *backend) pick(from *caller) *link {
 	if l == nil {
 		return shared // there are too many already
 	}
-	if b.set().Isolation == IsolationAuto && l.failures > 0 && time.Now().Before(l.retryAt) {
+	if b.set().Isolation == isolationAuto && l.failures > 0 && time.Now().Before(l.retryAt) {
 		l.taken = false
 		return shared // see instead
 	}
@@ -179,7 +154,7 @@ func (b *backend) pick(from *caller) *link {
 // caller holds the lock.
 func (b *backend) lead(who *peer, l *link) {
 	if who.belongings.lead(b, l) {
-		b.p.hub.move(who, l)
+		b.p.observer.moved(who, l)
 	}
 }
 
@@ -191,7 +166,7 @@ const (
 
 // at gives the link with a key, nil where there are too many to make one. The
 // caller holds the lock.
-func (b *backend) at(key Key, owner *peer) *link {
+func (b *backend) at(key key, owner *peer) *link {
 	if l := b.links[key]; l != nil {
 		return l
 	}
@@ -206,7 +181,7 @@ func (b *backend) at(key Key, owner *peer) *link {
 
 // single gives a link that nobody else uses until it is given back, nil where
 // there are too many. The caller holds the lock.
-func (b *backend) single(key Key) *link {
+func (b *backend) single(key key) *link {
 	for k, l := range b.links {
 		if l.exclusive && !l.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy {
 			l.taken = true
@@ -223,7 +198,7 @@ func (b *backend) single(key Key) *link {
 }
 
 // everybodys tells whether a connection is that which clients of an era share.
-func (k Key) everybodys() bool { return k.Capabilities == sharedOffer && k.Scope == "" }
+func (k key) everybodys() bool { return k.Capabilities == sharedOffer && k.Scope == "" }
 
 // room tells whether one more link may be made, closing one that is idle where
 // there are too many. The caller holds the lock.
@@ -298,7 +273,7 @@ func (b *backend) settled(c *connection) {
 	} else if c.link.key.Legacy && sessionless(c.client.Transport()) {
 		// Such a server can neither ask in the client's era nor be told of a
 		// cancel: the stateless era has all that it has, and these.
-		b.p.log.Info("backend keeps no session after a handshake: its other era is used", "server", b.name)
+		b.log.Info("backend keeps no session after a handshake: its other era is used")
 		b.dual = false
 	}
 	b.expose()
@@ -340,7 +315,7 @@ func (b *backend) asked(c *connection, untold bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.asks {
-		b.p.log.Info("backend asks its clients", "server", b.name)
+		b.log.Info("backend asks its clients")
 	}
 	b.asks, b.untold = true, b.untold || untold
 	c.kept = c.kept || c.sole() != nil
@@ -353,16 +328,16 @@ func (b *backend) expose() {
 	var c *connection
 	l := b.primary
 	if b.dual {
-		l = b.links[Key{Server: b.name, Legacy: true, Capabilities: sharedOffer}]
+		l = b.links[key{Server: b.name, Legacy: true, Capabilities: sharedOffer}]
 	}
-	private := b.set().Isolation == IsolationSession || b.set().Isolation == IsolationAuto && b.asks && (b.dual || !b.modern)
+	private := b.set().Isolation == isolationSession || b.set().Isolation == isolationAuto && b.asks && (b.dual || !b.modern)
 	if l != nil && !private {
 		c = l.ready.Load()
 	}
 	b.common.Store(c)
 	// See pick, for a caller of the modern era.
 	if c = b.primary.ready.Load(); c != nil &&
-		(!c.quick || b.asks && (b.set().Isolation == IsolationAuto || b.set().Isolation == IsolationSession)) {
+		(!c.quick || b.asks && (b.set().Isolation == isolationAuto || b.set().Isolation == isolationSession)) {
 		c = nil
 	}
 	b.plain.Store(c)
@@ -385,11 +360,8 @@ func (b *backend) connections() (all []*connection) {
 }
 
 // piped gives the connections that calls of the quick path may be pending on.
-func (p *Proxy) piped() (all []*connection) {
-	p.mu.Lock()
-	leaving := p.leaving
-	p.mu.Unlock()
-	for _, b := range slices.Concat(p.all(), leaving) {
+func (s *backends) piped() (all []*connection) {
+	for _, b := range slices.Concat(s.all(), s.draining()) {
 		for _, c := range b.connections() {
 			if c.pipe != nil {
 				all = append(all, c)

@@ -29,7 +29,7 @@ func unreachable(t testing.TB, o Options) (*Proxy, *backend) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	return p, p.all()[0]
+	return p, p.set.all()[0]
 }
 
 // TestOwnConnectionsAreBounded: whatever clients declare, and be it all that a
@@ -81,24 +81,24 @@ func TestHubForgets(t *testing.T) {
 	} {
 		p, b := unreachable(t, Options{})
 		l := b.primary
-		conn := &connection{link: l, opened: make(chan struct{}), calls: map[*relay]struct{}{}}
+		conn := &connection{link: l, opened: make(chan struct{}), calls: map[waiter]struct{}{}}
 		conn.client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
 		l.ready.Store(conn)
 		s := &subscription{l: deaf{}, uri: "x:y", bare: "x:y"}
-		err := p.hub.add(t.Context(), conn, s)
+		err := p.router.hub.add(t.Context(), conn, s)
 		if (err != nil) != (c.refuses == "resources/subscribe") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.shut {
 			l.ready.Store(nil)
 		}
-		p.hub.remove(p, s)
-		p.work.Wait()
-		p.hub.mu.Lock()
-		if n := len(p.hub.m); n > 0 {
+		p.router.hub.remove(s)
+		p.set.work.Wait()
+		p.router.hub.mu.Lock()
+		if n := len(p.router.hub.m); n > 0 {
 			t.Errorf("%s: %d connections are remembered", name, n)
 		}
-		p.hub.mu.Unlock()
+		p.router.hub.mu.Unlock()
 	}
 }
 
@@ -107,18 +107,19 @@ func TestSessionSubscribesWithinBounds(t *testing.T) {
 	t.Parallel()
 	p, _ := unreachable(t, Options{})
 	who := newPeer(func([]byte) error { return nil })
-	defer p.leave(who)
-	who.belongings.watches = map[string]func(){}
+	defer p.router.leave(who)
+	watches := map[string]func(){}
 	for i := range maxWatched {
-		who.belongings.watches[strconv.Itoa(i)] = func() {}
+		watches[strconv.Itoa(i)] = func() {}
 	}
+	p.router.hub.watches[who] = watches
 	for uri, want := range map[string]int64{"0": 0, "new": runtime.CodeInvalidParams} {
 		r := request{line: []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`), msg: new(rawjson.Message)}
 		if err := rawjson.Scan(r.line, r.msg); err != nil {
 			t.Fatal(err)
 		}
 		r.from.peer = who
-		_, err := p.watch(t.Context(), r)
+		_, err := p.router.subscribe(t.Context(), r)
 		rpc, _ := errors.AsType[*runtime.Error](err)
 		if want == 0 && err != nil || want != 0 && (rpc == nil || rpc.Code != want) {
 			t.Errorf("%s: %v", uri, err)
@@ -149,15 +150,15 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, b := unreachable(t, Options{})
 		who := newPeer(func([]byte) error { return nil })
-		defer p.leave(who)
-		p.solo.Store(who)
+		defer p.router.leave(who)
+		p.set.solo.Store(who)
 		s := &slow{let: make(chan struct{})}
-		conn := &connection{link: b.primary, opened: make(chan struct{}), calls: map[*relay]struct{}{}, offer: `{"roots":{}}`}
+		conn := &connection{link: b.primary, opened: make(chan struct{}), calls: map[waiter]struct{}{}, offer: `{"roots":{}}`}
 		conn.client = runtime.NewClient(s, runtime.ClientOptions{})
 		b.primary.ready.Store(conn)
 		start := time.Now()
 		for range 10 {
-			p.rootsChanged(who)
+			p.router.rootsChanged(who)
 			synctest.Wait()
 		}
 		if n := s.n.Load(); n != 1 || time.Since(start) > 0 {
@@ -168,7 +169,7 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		if n := s.n.Load(); n != 2 {
 			t.Errorf("told %d times", n)
 		}
-		p.work.Wait()
+		p.set.work.Wait()
 	})
 }
 
@@ -200,12 +201,12 @@ func TestLevelIsToldAgain(t *testing.T) {
 	t.Parallel()
 	_, b := unreachable(t, Options{})
 	s := &leveled{}
-	c := &connection{link: b.primary, opened: make(chan struct{}), calls: map[*relay]struct{}{}, level: silent}
+	c := &connection{link: b.primary, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: silent}
 	c.client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, ctx := range []context.Context{gone, t.Context(), t.Context()} {
-		c.tellLevel(ctx, info)
+		tellLevel(ctx, c, info)
 	}
 	if s.n != 1 {
 		t.Errorf("told %d times", s.n)

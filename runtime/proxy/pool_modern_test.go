@@ -37,7 +37,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	b := p.all()[0]
+	b := p.set.all()[0]
 	if _, err := b.primary.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -177,8 +177,8 @@ func TestOwnConnectionsEnd(t *testing.T) {
 			if again, _ := get(t, b, one); c1 == c2 || again != c1 || one.peer.belongings.to(b) != c1 {
 				t.Errorf("%s: got %v and %v", isolation, c1.link.key, c2.link.key)
 			}
-			b.p.leave(two.peer)
-			b.p.leave(two.peer)
+			end(b, two.peer)
+			end(b, two.peer)
 			if two.peer.belongings.to(b) != nil || b.count() != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
@@ -200,7 +200,7 @@ func TestSharedConnectionsStay(t *testing.T) {
 			s := runtimetest.New()
 			s.Versions = []string{"2026-07-28", "2025-11-25"}
 			b := pooled(t, s, IsolationAuto)
-			b.adjust(Server{Name: b.name, IdleTimeout: idle})
+			b.adjust(settings{Name: b.name, IdleTimeout: idle})
 			old, _ := get(t, b, settledPeer(formOnly))
 			if old.link == b.primary {
 				t.Fatal("the eras share")
@@ -308,10 +308,18 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 		t.Error("the client was asked")
 		return nil, errors.New("no")
 	}
-	_, err := b.p.forward(t.Context(), b, request{line: line, msg: &m, method: "tools/call", from: from})
+	_, err := routerOf(b).forward(t.Context(), b, request{line: line, msg: &m, method: "tools/call", from: from})
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	if !ok || rpc.Code != runtime.CodeMissingCapability || !strings.Contains(string(rpc.Data), `{"elicitation":{"form":{}}}`) {
 		t.Errorf("got %v", err)
 	}
 	<-cancelled
+}
+
+// end ends a client's session as far as its backend is concerned.
+func end(b *backend, who *peer) { routerOf(b).leave(who) }
+
+func routerOf(b *backend) *router {
+	all, _ := b.p.observer.(*rooms)
+	return all.router
 }

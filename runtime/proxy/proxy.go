@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
@@ -74,62 +72,18 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-const (
-	defaultRequestTimeout = 120 * time.Second
-	requestCeiling        = time.Hour
-)
+const defaultRequestTimeout = 120 * time.Second
 
 // Proxy is the backends and what is known of them. Fronts are added with
 // ServeStdio and Handler. All methods may be called concurrently.
 type Proxy struct {
-	o    Options
-	log  *slog.Logger
-	info json.RawMessage // Options.Info, as results carry it
-	// roster is the backends in configured order; the slice is never edited.
-	roster       atomic.Pointer[[]*backend]
-	parking      *parking.Lot
-	handedOut    handedOut
-	snap         atomic.Pointer[snapshot]
-	lastDeclared atomic.Pointer[json.RawMessage] // see declared
-	reaper       reaper
-	begun        atomic.Bool    // there is a client, or will be
-	random       func() float64 // shortens what is waited for, at least 0 and less than 1
-	// seen tells which lists a client has seen: nobody is told of changes to
-	// what nobody has asked for.
-	seen [kinds]atomic.Bool
+	shape sync.Mutex // held while the backends become others, and while they are closed
 
-	// lifetime is that of the backends; ended by Close.
-	lifetime context.Context //nolint:containedctx // owned, see Close
-	cancel   context.CancelFunc
-	work     sync.WaitGroup // connecting and listing
-
-	shape     sync.Mutex // held while the backends become others, and while they are closed
-	mu        sync.Mutex // guards what follows, and is held while a snapshot is built
-	names     namer
-	past      past
-	leaving   []*backend // that are in no configuration any more, and have calls; replaced whole
-	held      held
-	listeners map[listener]changeKinds
-	levels    map[*peer]level // that clients have asked for
-
-	fronts fronts
-
-	bodies allowance // of clients' messages over HTTP
-	unsent tally     // of messages for them
-
-	solo  atomic.Pointer[peer] // the only client there will be, nil where others may come
-	hub   hub                  // of those who want to know of changed resources
-	homes homes                // of tasks
-
-	keeping    keeping
-	updates    updates
-	refreshing refreshing
-}
-
-// listener is a client connection that wants to know of changes.
-type listener interface {
-	// notify sends a notification, nil params for none. It must not wait.
-	notify(method string, params []byte)
+	set     *backends
+	catalog *publisher
+	router  *router
+	fronts  *fronts
+	only    bool // Options.Solo
 }
 
 // New makes a proxy. Nothing is connected yet.
@@ -158,65 +112,101 @@ func New(o Options) (*Proxy, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Proxy{
-		o: o, log: o.Logger, info: describe(o.Info), names: namerOf(o, o.Servers, nil),
-		listeners: map[listener]changeKinds{}, levels: map[*peer]level{}, parking: parking.NewLot(0),
+	info := describe(o.Info)
+	set := newSet(setOptions{
+		Dial: func(ctx context.Context, k key, h runtime.Handler) (*runtime.Client, error) {
+			return o.Dial(ctx, Key(k), h)
+		},
+		RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
+	})
+	shared := new(budget)
+	catalog := newPublisher(catalogOptions{
+		NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
+	}, set)
+	desk, hub := newDesk(set), newHub(set, catalog, &shared.unsent)
+	rt := newRouter(routerOptions{Ring: o.Ring, Info: o.Info, Raw: info, Logger: o.Logger}, set, catalog, desk, hub)
+	set.observer = &rooms{catalog, desk, hub, rt}
+	p := &Proxy{set: set, catalog: catalog, router: rt, fronts: newFronts(rt, shared), only: o.Solo}
+	if _, err := p.Reconfigure(o.Servers); err != nil {
+		return nil, err
 	}
-	p.past = past{of: memories{}, shown: memories{}}
-	p.random = rand.Float64
-	p.lifetime, p.cancel = context.WithCancel(context.Background())
-	var backends []*backend
-	for _, server := range o.Servers {
-		backends = append(backends, newBackend(p, server))
-	}
-	p.roster.Store(&backends)
-	p.snap.Store(newSnapshot(p))
-	p.recall(backends)
 	return p, nil
-}
-
-// all gives the backends in configured order.
-func (p *Proxy) all() []*backend {
-	if all := p.roster.Load(); all != nil {
-		return *all
-	}
-	return nil
 }
 
 // Close ends all backends, side by side, and returns when they are gone. Fronts
 // have to be ended first.
 func (p *Proxy) Close() error {
 	p.fronts.draining.Store(true)
-	p.cancel()
-	p.reaper.stop()
-	p.parking.Close()
+	p.set.end()
+	p.router.close()
 	p.shape.Lock()
 	defer p.shape.Unlock()
-	var wg sync.WaitGroup
-	for _, b := range p.all() {
-		wg.Go(b.close)
-	}
-	wg.Wait()
-	p.work.Wait()
-	for _, b := range p.all() {
-		b.keepUsage()
-	}
-	p.flush()
+	p.set.close()
 	return nil
 }
 
-// listen has a client of the handshake era told of every change of a list.
-func (p *Proxy) listen(l listener) (stop func()) {
-	return p.listenFor(l, changeKinds{true, true, true})
+// Drain has the fronts refuse new requests, and returns when those in flight
+// have been answered, or ctx ends. Answers to questions, cancellations, streams
+// that are taken up again and listens go on until the fronts end, which is the
+// next step: nothing here ends anything. Calls that wait for a client to come
+// back with answers are not waited for.
+func (p *Proxy) Drain(ctx context.Context) { p.fronts.drain(ctx) }
+
+// Ready tells whether new requests are taken. It takes no lock.
+func (p *Proxy) Ready() bool { return p.fronts.ready() }
+
+// ServeStdio serves one client over a pair of streams, one JSON-RPC message a
+// line, until the input ends, the output fails or ctx is done. Requests in
+// flight when the input ends are answered first, for up to 30 s. An out that
+// is a pipe is written to without blocking. A client that does not read is not
+// read from, and holds up the answers of the stdio backends it has called.
+func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	return p.fronts.serveStdio(ctx, in, out, p.only)
 }
 
-func (p *Proxy) listenFor(l listener, kinds changeKinds) (stop func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.listeners[l] = kinds
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.listeners, l)
+// rooms is what a set of backends tells of its servers.
+type rooms struct {
+	catalog *publisher
+	desk    *desk
+	hub     *hub
+	router  *router
+}
+
+func (r *rooms) listed(b *backend, offers *catalog, said changeKinds) (news bool) {
+	return r.catalog.publish(b, offers, said)
+}
+
+func (r *rooms) opening(ctx context.Context, c *connection) {
+	r.desk.restoreLevel(ctx, c)
+	r.hub.restore(ctx, c)
+}
+
+func (r *rooms) question(ctx context.Context, c *connection, method string, params json.RawMessage) (json.RawMessage, error) {
+	return r.desk.question(ctx, c, method, params)
+}
+
+func (r *rooms) logged(c *connection, params json.RawMessage) { r.desk.logged(c, params) }
+
+func (r *rooms) resourceUpdated(l *link, params json.RawMessage) { r.hub.updated(l, params) }
+
+func (r *rooms) moved(who *peer, l *link) { r.hub.move(who, l) }
+
+func (r *rooms) replaced(old, successor *backend) {
+	r.hub.replaced(old, successor)
+	r.router.homes.forget(old)
+}
+
+func (r *rooms) ended(b *backend) { r.catalog.forget(b) }
+
+// settingsOf returns the servers in the words of the backends.
+func settingsOf(servers []Server) []settings {
+	all := make([]settings, len(servers))
+	for i, s := range servers {
+		all[i] = settings{
+			Name: s.Name, Transport: s.Transport, Isolation: isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: start(s.Start),
+			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
+			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
+		}
 	}
+	return all
 }

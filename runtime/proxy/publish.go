@@ -29,7 +29,7 @@ type updates struct {
 // tells clients which lists are no longer what they were. A nil catalogue
 // leaves what it offered before: only its failure is new. It tells whether any
 // list has changed. What the backend has said is told in any case.
-func (p *Proxy) publish(b *backend, cat *catalog, said changeKinds) (news bool) {
+func (p *publisher) publish(b *backend, cat *catalog, said changeKinds) (news bool) {
 	u := &update{b: b, cat: cat, said: said}
 	p.publishAll(u)
 	return u.news
@@ -38,7 +38,7 @@ func (p *Proxy) publish(b *backend, cat *catalog, said changeKinds) (news bool) 
 // publishAll does the same for several backends. A snapshot is built of what
 // all offer, so whatever has come up while one was built shares the next one:
 // many backends that connect at once cost a few.
-func (p *Proxy) publishAll(us ...*update) {
+func (p *publisher) publishAll(us ...*update) {
 	if len(us) == 0 {
 		return
 	}
@@ -56,13 +56,15 @@ func (p *Proxy) publishAll(us ...*update) {
 	p.updates.mu.Unlock()
 	var said changeKinds
 	for _, u := range all {
-		if u.b.out {
+		o := p.of(u.b)
+		if o.out {
 			continue // another has come in its place
 		}
 		if u.cat != nil {
-			p.redefined(u.b, u.b.catalog, u.cat)
-			p.past.note(u.b.name, u.b.catalog, u.cat)
-			u.b.catalog, u.b.inherited = u.cat, false
+			u.cat.fillIn(o.inventory)
+			redefined(u.b.log, o.inventory, u.cat)
+			p.past.note(u.b.name, o.inventory, u.cat)
+			o.inventory, o.inherited = u.cat, false
 		}
 		said = said.with(u.said)
 	}
@@ -73,7 +75,8 @@ func (p *Proxy) publishAll(us ...*update) {
 		news = news || !before.same(after, k)
 	}
 	for _, u := range all {
-		u.b.known.Store(u.b.catalog != nil && !u.b.inherited)
+		o := p.of(u.b)
+		u.b.known.Store(o.inventory != nil && !o.inherited)
 		u.done, u.news = true, news
 	}
 	p.announce(before, after, said)
@@ -81,7 +84,7 @@ func (p *Proxy) publishAll(us ...*update) {
 
 // changes gives the notifications for lists that clients have seen and that
 // differ now, or are said to.
-func (p *Proxy) changes(before, after *snapshot, said changeKinds) []string {
+func (p *publisher) changes(before, after *snapshot, said changeKinds) []string {
 	methods := map[string]bool{}
 	for k := range kinds {
 		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !before.same(after, k)) {
@@ -89,4 +92,13 @@ func (p *Proxy) changes(before, after *snapshot, said changeKinds) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(methods))
+}
+
+// takeOver publishes what backends offered to another process.
+func (p *publisher) takeOver(all []recalled) {
+	us := make([]*update, len(all))
+	for i, r := range all {
+		us[i] = &update{b: r.b, cat: r.offers}
+	}
+	p.publishAll(us...)
 }

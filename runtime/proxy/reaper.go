@@ -30,9 +30,9 @@ const (
 // idleTimeout is how long a server may be idle before its connections are
 // closed, by how it is used; false is for ever. A connection that no client has
 // used yet gets the most: whoever had it made may be about to.
-func (s *Server) idleTimeout(u store.Usage, used bool) (time.Duration, bool) {
+func (s *settings) idleTimeout(u store.Usage, used bool) (time.Duration, bool) {
 	switch {
-	case s.IdleTimeout < 0, s.IdleTimeout == 0 && s.Start == StartEager:
+	case s.IdleTimeout < 0, s.IdleTimeout == 0 && s.Start == startEager:
 		return 0, false
 	case s.IdleTimeout > 0:
 		return s.IdleTimeout, true
@@ -67,8 +67,8 @@ type reaper struct {
 }
 
 // watchIdle sees to it that idle connections are closed; there are some.
-func (p *Proxy) watchIdle() {
-	r := &p.reaper
+func (s *backends) watchIdle() {
+	r := &s.reaper
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed || !r.next.IsZero() {
@@ -76,7 +76,7 @@ func (p *Proxy) watchIdle() {
 	}
 	r.next = time.Now().Add(reapEvery)
 	if r.timer == nil {
-		r.timer = time.AfterFunc(reapEvery, p.reap)
+		r.timer = time.AfterFunc(reapEvery, s.reap)
 		return
 	}
 	r.timer.Reset(reapEvery)
@@ -92,24 +92,24 @@ func (r *reaper) stop() {
 }
 
 // reap closes what is idle, and has written how servers are used.
-func (p *Proxy) reap() {
-	r := &p.reaper
+func (s *backends) reap() {
+	r := &s.reaper
 	r.mu.Lock()
 	r.next = time.Time{}
 	if r.closed {
 		r.mu.Unlock()
 		return
 	}
-	p.work.Add(1)
+	s.work.Add(1)
 	r.mu.Unlock()
-	defer p.work.Done()
+	defer s.work.Done()
 	left := false
-	for _, b := range p.all() {
+	for _, b := range s.all() {
 		left = b.reap() || left
 		b.keepUsage()
 	}
 	if left {
-		p.watchIdle()
+		s.watchIdle()
 	}
 }
 
@@ -174,12 +174,12 @@ func (l *link) needed(now time.Time) bool {
 		return true
 	case l == b.primary && b.lists.asking > 0:
 		return true
-	case l.owner != nil && b.set().Isolation == IsolationSession:
+	case l.owner != nil && b.set().Isolation == isolationSession:
 		return true // it lives as long as the session
 	case now.Before(b.heldUntil):
 		return true
 	}
-	return b.p.hub.uses(l) || b.p.homes.uses(l, now)
+	return l.keeps.any(now)
 }
 
 // reap closes the link's connection unless somebody is just about to use it.
@@ -190,7 +190,7 @@ func (l *link) reap() {
 		return
 	}
 	if c != nil {
-		b.p.log.Info("backend is idle: disconnected", "server", b.name, "requests", b.activity.begins.n.Load())
+		b.log.Info("backend is idle: disconnected", "requests", b.activity.begins.n.Load())
 	}
 	if l != b.primary && !l.key.everybodys() {
 		b.shut(l)

@@ -46,7 +46,7 @@ func TestIdleTimeout(t *testing.T) {
 		{set: Server{Start: StartEager, IdleTimeout: time.Hour}, want: time.Hour},
 		{set: Server{Start: StartCached}, want: time.Minute},
 	} {
-		got, ever := c.set.idleTimeout(store.Usage{Interval: c.interval}, !c.unused)
+		got, ever := settingsOf([]Server{c.set})[0].idleTimeout(store.Usage{Interval: c.interval}, !c.unused)
 		if !ever {
 			got = never
 		}
@@ -148,11 +148,11 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a subscription whose client leaves": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			who := settledPeer(`{}`)
 			s.do(*who, "resources/subscribe", `{"uri":"fake://note"}`)
-			return func() { s.p.leave(who.peer) }
+			return func() { s.p.router.leave(who.peer) }
 		}},
 		"a listen": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, stop, err := s.p.subscribe(ctx, &modern, deaf{}, filter{uris: []string{"fake://note"}})
+			_, stop, err := s.p.router.hub.subscribe(ctx, &modern, deaf{}, filter{uris: []string{"fake://note"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a session": {isolation: IsolationSession, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			who := settledPeer(`{}`)
 			s.do(*who, "tools/call", echoCall)
-			return func() { s.p.leave(who.peer) }
+			return func() { s.p.router.leave(who.peer) }
 		}},
 		"a task": {lasts: taskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
@@ -314,7 +314,7 @@ func TestSubscribeWhileReaping(t *testing.T) {
 			if n := s.alive("a"); n != 1 {
 				t.Errorf("%d connections", n)
 			}
-			s.p.leave(who.peer)
+			s.p.router.leave(who.peer)
 			synctest.Wait()
 			time.Sleep(time.Millisecond) // more than the idle timeout
 		}

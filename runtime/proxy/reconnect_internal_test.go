@@ -245,7 +245,7 @@ func TestLostServer(t *testing.T) {
 		if at := s.since(); at != nil {
 			t.Errorf("connected anew after %v", at)
 		}
-		s.p.leave(who.peer)
+		s.p.router.leave(who.peer)
 	})
 }
 

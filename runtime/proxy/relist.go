@@ -155,12 +155,12 @@ func (b *backend) reload(said changeKinds) {
 	news, whole := false, false
 	c := b.primary.ready.Load()
 	if c != nil {
-		cat, err := b.p.load(b, c.client)
+		cat, err := b.load(c.client)
 		if err != nil {
-			b.p.log.Warn("cannot list a changed backend", "server", b.name, "err", err)
+			b.log.Warn("cannot list a changed backend", "err", err)
 		} else {
 			cat.offer, whole = c.offer, cat.whole()
-			news = b.p.publish(b, cat, said)
+			news = b.p.observer.listed(b, cat, said)
 			b.save(cat)
 		}
 	}

@@ -6,75 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// listed serves a list method, once every backend has been asked.
-func (p *Proxy) listed(ctx context.Context, k kind, r request) ([]byte, error) {
-	p.discover(ctx)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	p.seen[k].Store(true)
-	s := p.show(k)
-	first, err := p.begins(s, k, r.params())
-	if err != nil {
-		return nil, err
-	}
-	if first == 0 {
-		p.revalidate(k)
-		p.refresh()
-	}
-	return p.page(s, k, r.from.modern(), first), nil
-}
-
-// show returns the snapshot that a list is given out of. Where names have no
-// prefix, those on it stay with their servers from now on.
-func (p *Proxy) show(k kind) *snapshot {
-	s := p.snap.Load()
-	if !p.o.NoPrefix || k != tools && k != prompts {
-		return s
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s = p.snap.Load() // another is not built meanwhile
-	s.shown[k].Do(func() {
-		for _, sh := range s.shelves[k] {
-			for i := range sh.routes {
-				if !sh.routes[i].wrapped {
-					p.past.shown.add(sh.b.name, k, sh.routes[i].bare)
-				}
-			}
-		}
-	})
-	return s
-}
-
-// revalidate sees to it that lists are asked for again whose time is over and
-// whose server would not say that they have changed. The answer under way does
-// not wait for that; clients are told if there is anything new.
-func (p *Proxy) revalidate(k kind) {
-	now := time.Now()
-	p.mu.Lock()
-	var stale []*backend
-	for _, b := range p.all() {
-		if c := b.catalog; c != nil && c.modern && c.silent[k] && now.After(c.fresh[k].until) {
-			stale = append(stale, b)
-		}
-	}
-	p.mu.Unlock()
-	for _, b := range stale {
-		b.changed(changeKinds{})
-	}
-}
-
 // resolve finds where an exposed tool or prompt leads. For a name that is not
 // known yet, the server is connected that its beginning names, and no other is
 // waited for; where its beginning names none, all are of which nothing is known.
-func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error) {
+func (p *publisher) resolve(ctx context.Context, k kind, name string) (*route, error) {
 	s := p.snap.Load()
 	if r := s.routes[k][name]; r != nil {
 		return r, nil
@@ -96,7 +36,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 	if r := s.routes[k][name]; r != nil {
 		return r, nil
 	}
-	for _, b := range p.all() {
+	for _, b := range p.set.all() {
 		if err := p.unlisted(b, k); err != nil && (anybodys || owner == b.name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above
@@ -110,7 +50,7 @@ func (p *Proxy) resolve(ctx context.Context, k kind, name string) (*route, error
 
 // resolveURI finds the backend that a resource URI belongs to; see ownership.go.
 // Where what is known tells, no other server is waited for.
-func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
+func (p *publisher) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
@@ -130,7 +70,7 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if len(s.readers) != 1 {
 		return nil, notFound(uri, "no server lists "+uri)
 	}
-	for _, b := range p.all() {
+	for _, b := range p.set.all() {
 		if b.known.Load() {
 			continue
 		}
@@ -143,7 +83,7 @@ func (p *Proxy) resolveURI(ctx context.Context, uri string) (*route, error) {
 // claimed finds the backend of a URI by the server that it names, by the lists,
 // by the templates and by the links that servers have handed out; nil where none
 // of them tells.
-func (p *Proxy) claimed(ctx context.Context, uri string) (*route, error) {
+func (p *publisher) claimed(ctx context.Context, uri string) (*route, error) {
 	s := p.snap.Load()
 	if server, bare, ok := s.owners.named(uri); ok {
 		b := s.named[server]
@@ -223,20 +163,20 @@ func notFound(uri, message string) error {
 	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message, Data: data}
 }
 
-// backendError is a failure of a backend or of the way to it, as opposed to an
-// answer of it.
-type backendError struct {
-	server string
-	err    error
-}
-
-// Error names the server, once: why it could not be connected often does already.
-func (e *backendError) Error() string {
-	why := e.err.Error()
-	if strings.HasPrefix(why, e.server+": ") {
-		return why
+// template finds a resource template by its exposed form, or by the server's own
+// where that is enough to tell whose it is.
+func (p *publisher) template(ctx context.Context, key string) *route {
+	for again := true; ; again = false {
+		s := p.snap.Load()
+		if r := s.routes[templates][key]; r != nil {
+			return r
+		}
+		if c := s.owners.exact[key]; c.sole() && s.named[c.server] != nil {
+			return lead(s.named[c.server], key, false)
+		}
+		if !again {
+			return nil
+		}
+		p.discover(ctx)
 	}
-	return e.server + ": " + why
 }
-
-func (e *backendError) Unwrap() error { return e.err }

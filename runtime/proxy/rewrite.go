@@ -94,26 +94,3 @@ func fault(err error) []byte {
 	}
 	return raw
 }
-
-// kindOf gives the kind of a failure of a backend or of the way to it, as the
-// command line's error objects name it (docs/serve.md, "When a server fails").
-func kindOf(err error) string {
-	var (
-		timeout *runtime.TimeoutError
-		proto   *runtime.ProtocolError
-		rpc     *runtime.Error
-		auth    *runtime.AuthError
-		kinded  interface{ ExitKind() string }
-	)
-	switch {
-	case errors.As(err, &kinded):
-		return kinded.ExitKind()
-	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
-		return "timeout"
-	case errors.As(err, &auth):
-		return "auth"
-	case errors.As(err, &proto), errors.As(err, &rpc):
-		return "protocol"
-	}
-	return "connect"
-}

@@ -6,27 +6,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// exposed gives the result of a request with the URIs that clients know; every
-// other byte stays.
-func (p *Proxy) exposed(b *backend, r *request, result []byte) []byte {
-	switch r.method {
-	case "tools/call", "prompts/get":
-		return p.exposedContent(b, r.method, result)
-	case "resources/read":
-		asked, _ := rawjson.String(r.line, r.msg.URI)
-		bare := asked
-		if r.to != nil {
-			bare = r.to.bare
-		}
-		return p.exposedContents(b, result, bare, asked)
-	}
-	return result
-}
-
 // exposedContent is for results of tools/call and prompts/get. URIs in text and
 // in structuredContent cannot be told from other text: resources/read takes
 // them as the server wrote them.
-func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte {
+func (p *publisher) exposedContent(b *backend, method string, result []byte) []byte {
 	s := p.snap.Load()
 	if s.plain && len(s.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
 		return result
@@ -62,7 +45,7 @@ func (p *Proxy) exposedContent(b *backend, method string, result []byte) []byte 
 
 // exposedContents gives a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
-func (p *Proxy) exposedContents(b *backend, result []byte, bare, asked string) []byte {
+func (p *publisher) exposedContents(b *backend, result []byte, bare, asked string) []byte {
 	s := p.snap.Load()
 	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
 	if err != nil || len(spans) == 0 {
@@ -82,7 +65,7 @@ func moved(part, span rawjson.Span) rawjson.Span {
 
 // exposing gathers the edits of one text of a server.
 type exposing struct {
-	p     *Proxy
+	p     *publisher
 	s     *snapshot
 	b     *backend
 	text  []byte

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
@@ -22,27 +21,23 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 	if c == nil || !c.dismiss() {
 		t.Fatal("no idle connection")
 	}
-	ctx, ok := bridge.Answered(t.Context(), c.client.Transport(), []byte(`{"content":[]}`), nil)
-	if !ok {
-		t.Fatal("the transport takes no answers")
-	}
 	before := b.activity.usage().Count
-	from := caller{version: revision.Modern, sent: c}
+	from := caller{version: revision.Modern, level: silent}
 	type outcome struct {
-		s   served
-		err error
+		result []byte
+		err    error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		s, err := b.call(ctx, &relay{method: "tools/call", from: &from, level: silent}, func(*connection) (*runtime.Request, error) {
-			return &runtime.Request{Method: "tools/call", Params: []byte(`{"name":"echo"}`)}, nil
-		})
-		done <- outcome{s, err}
+		result, err := c.resume(t.Context(), func(*connection) (*runtime.Request, waiter, error) {
+			return &runtime.Request{Method: "tools/call", Params: []byte(`{"name":"echo"}`)}, &relay{from: &from}, nil
+		}, []byte(`{"content":[]}`), nil)
+		done <- outcome{result, err}
 	}()
 	select {
 	case o := <-done:
-		if o.err != nil || string(o.s.result) != `{"content":[]}` {
-			t.Errorf("got %s, %v", o.s.result, o.err)
+		if o.err != nil || string(o.result) != `{"content":[]}` {
+			t.Errorf("got %s, %v", o.result, o.err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("it goes round in circles")

@@ -41,6 +41,28 @@ type Server struct {
 	Digest string
 }
 
+// Isolation tells which clients share a backend's connection, and with it the
+// state that the server keeps for it.
+type Isolation string
+
+// Ways to isolate clients from each other.
+const (
+	// IsolationAuto shares one connection in each era until the server asks a
+	// client something. From then on each client session that can answer has a
+	// connection of its own, those that cannot share one, and requests without
+	// a session have one for each call that may be asked. It is the default.
+	IsolationAuto Isolation = "auto"
+	// IsolationShared shares one connection in each era, come what may. A
+	// question that cannot be told to belong to one client is refused.
+	IsolationShared Isolation = "shared"
+	// IsolationPrincipal shares among the clients of one principal: all of them,
+	// as long as clients are not told apart.
+	IsolationPrincipal Isolation = "principal"
+	// IsolationSession gives each client session a connection of its own, for
+	// servers that keep state. Requests without a session share one.
+	IsolationSession Isolation = "session"
+)
+
 // Start tells when a server is connected.
 type Start string
 

@@ -45,7 +45,7 @@ var (
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	p    *Proxy
+	p    *fronts
 	id   string
 	peer *peer
 	slow inProgress
@@ -193,7 +193,7 @@ func (s *session) listen(to *stream) (stop func()) {
 func (s *session) close() {
 	s.unlisten()
 	s.end()
-	s.p.abandonQuick(s.owns)
+	s.p.rt.abandonQuick(s.owns)
 	s.kept.stop()
 }
 
@@ -213,7 +213,7 @@ type sessions struct {
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
 // room for one more.
-func (t *sessions) open(ctx context.Context, p *Proxy) *session {
+func (t *sessions) open(ctx context.Context, p *fronts) *session {
 	s := newSession(ctx, p) // under no lock that each request takes
 	t.mu.Lock()
 	old, room := t.expired(time.Now())
@@ -238,17 +238,13 @@ func (t *sessions) open(ctx context.Context, p *Proxy) *session {
 	return s
 }
 
-func newSession(ctx context.Context, p *Proxy) *session {
+func newSession(ctx context.Context, p *fronts) *session {
 	s := &session{p: p, id: rand.Text(), used: time.Now()}
-	s.kept.all = &p.unsent
+	s.kept.all = &p.budget.unsent
 	s.peer = newPeer(s.push)
 	s.peer.told = s.notify
 	s.lifetime, s.end = context.WithCancel(ctx)
-	unlisten := p.listen(s)
-	s.unlisten = func() {
-		unlisten()
-		p.leave(s.peer)
-	}
+	s.unlisten = p.rt.join(s.peer, s)
 	return s
 }
 
@@ -318,7 +314,7 @@ func (t *sessions) clear() {
 // listen serves GET: what belongs to no request, until the client goes or the
 // session ends; or, with Last-Event-ID, what follows on the stream of that
 // event, whichever method opened it (2025-11-25, Resumability and Redelivery).
-func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
+func (h *httpFront) listen(w http.ResponseWriter, r *http.Request) {
 	likes := tasteOf(r)
 	if !likes.events {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
@@ -357,7 +353,7 @@ func (h *HTTPFront) listen(w http.ResponseWriter, r *http.Request) {
 	}
 	if o.s == nil {
 		o.s = &stream{}
-		o.s.start(&h.p.unsent)
+		o.s.start(&h.p.budget.unsent)
 	}
 	if get { // before the client knows that the stream is open
 		stop := s.listen(o.s)

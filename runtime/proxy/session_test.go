@@ -20,26 +20,26 @@ func TestSessionsLeaveNothingBehind(t *testing.T) {
 	}
 	defer p.Close()
 	var all sessions
-	ended, old := all.open(t.Context(), p), all.open(t.Context(), p)
+	ended, old := all.open(t.Context(), p.fronts), all.open(t.Context(), p.fronts)
 	if !all.remove(ended.id) || all.remove(ended.id) {
 		t.Error("a session ends once")
 	}
 	old.used = time.Now().Add(-2 * sessionIdle)
-	listening := all.open(t.Context(), p)
+	listening := all.open(t.Context(), p.fronts)
 	detach := listening.listen(new(stream))
 	listening.used = old.used // a stream counts as use
-	all.open(t.Context(), p)
+	all.open(t.Context(), p.fronts)
 	detach()
 	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
 		if got := all.get(s.id) != nil; got != want || (s.lifetime.Err() == nil) != want {
 			t.Errorf("got alive %v, want %v", got, want)
 		}
 	}
-	if n := len(p.listeners); n != 2 {
+	if n := len(p.catalog.listeners); n != 2 {
 		t.Errorf("%d sessions are told of changes, want 2", n)
 	}
 	all.clear()
-	if n := len(p.listeners); n != 0 {
+	if n := len(p.catalog.listeners); n != 0 {
 		t.Errorf("%d sessions are told of changes after the end", n)
 	}
 }

@@ -42,24 +42,25 @@ type entry struct {
 }
 
 // shelve gives a backend's part of a list, the one before where it is the same.
-// The caller holds Proxy.mu.
-func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]titled) *shelf {
-	before := b.shelves[k]
-	if before != nil && before.cat != b.catalog {
+// The caller holds publisher.mu.
+func (s *snapshot) shelve(p *publisher, k kind, b *backend, titles map[string]titled) *shelf {
+	has := p.of(b)
+	before := has.shelves[k]
+	if before != nil && before.cat != has.inventory {
 		before = nil
 	}
 	keys, unclear := s.exposedKeys(p, k, b, before), s.names.unclear[b.name]
 	if before != nil && slices.Equal(before.keys, keys) && before.fits(s, p, titles) {
 		return before
 	}
-	items := b.catalog.items[k]
-	sh := &shelf{b: b, k: k, cat: b.catalog, keys: keys, unclear: unclear}
+	items := has.inventory.items[k]
+	sh := &shelf{b: b, k: k, cat: has.inventory, keys: keys, unclear: unclear}
 	sh.entries, sh.routes = make([]entry, 0, len(items)), make([]route, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := range items {
 		it, exposed := &items[i], keys[i]
 		if seen[exposed] {
-			p.log.Warn("backend lists one name twice; the first counts", "server", b.name, "name", it.key)
+			b.log.Warn("backend lists one name twice; the first counts", "name", it.key)
 			continue
 		}
 		seen[exposed] = true
@@ -69,12 +70,12 @@ func (s *snapshot) shelve(p *Proxy, k kind, b *backend, titles map[string]titled
 			mirrors: it.mirrors, support: it.support, wraps: it.facts&wrapping != 0,
 		})
 	}
-	b.shelves[k] = sh
+	has.shelves[k] = sh
 	return sh
 }
 
 // fits tells whether the entries are as they would be now.
-func (sh *shelf) fits(s *snapshot, p *Proxy, titles map[string]titled) bool {
+func (sh *shelf) fits(s *snapshot, p *publisher, titles map[string]titled) bool {
 	for i := range sh.entries {
 		e := &sh.entries[i]
 		if e.titled != (titles[e.item.title].n > 1) || e.item.facts&pictured != 0 && !equalEdits(e.uris, s.exposedUI(p, sh.b, sh.k, e.item)) {
@@ -128,7 +129,7 @@ func (sh *shelf) digest() [sha256.Size]byte {
 }
 
 // exposedUI gives the edits that expose the URIs of a tool's user interface.
-func (s *snapshot) exposedUI(p *Proxy, b *backend, k kind, it *item) []rawjson.Edit {
+func (s *snapshot) exposedUI(p *publisher, b *backend, k kind, it *item) []rawjson.Edit {
 	if k != tools || s.plain || it.facts&pictured == 0 {
 		return nil
 	}
@@ -141,7 +142,7 @@ func (s *snapshot) exposedUI(p *Proxy, b *backend, k kind, it *item) []rawjson.E
 
 // appendItem appends an entry's item with its name, title and URIs as exposed,
 // and without icons that a client should not fetch.
-func (sh *shelf) appendItem(dst []byte, p *Proxy, i int) []byte {
+func (sh *shelf) appendItem(dst []byte, p *publisher, i int) []byte {
 	e, b := &sh.entries[i], sh.b
 	it := e.item
 	var room [4]rawjson.Edit
@@ -166,7 +167,7 @@ func (sh *shelf) appendItem(dst []byte, p *Proxy, i int) []byte {
 
 // appendEntries appends the entries from one to before another, with commas
 // between them, in the words of an era.
-func (sh *shelf) appendEntries(dst []byte, p *Proxy, c *revision.Conversion, from, to int) []byte {
+func (sh *shelf) appendEntries(dst []byte, p *publisher, c *revision.Conversion, from, to int) []byte {
 	for i := from; i < to; i++ {
 		if i > from {
 			dst = append(dst, ',')

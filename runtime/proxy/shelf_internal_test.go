@@ -56,7 +56,7 @@ func some(tb testing.TB, b *backend, r *rand.Rand) *catalog {
 			list = append(list, "{"+item+"}")
 		}
 		var err error
-		if cat.items[k], err = parse(b, []byte(`{"`+l.member+`":[`+strings.Join(list, ",")+`]}`), l); err != nil {
+		if cat.items[k], err = parse(b.log, []byte(`{"`+l.member+`":[`+strings.Join(list, ",")+`]}`), l); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -71,23 +71,23 @@ func TestSnapshotOfParts(t *testing.T) {
 		p := several(t, o, 4)
 		reused := 0
 		for range 500 {
-			b := p.all()[r.IntN(4)]
-			before := p.snap.Load()
-			p.publish(b, some(t, b, r), changeKinds{})
-			got := p.snap.Load()
-			p.mu.Lock()
-			kept := map[*backend][kinds]*shelf{}
-			for _, b := range p.all() {
-				kept[b], b.shelves = b.shelves, [kinds]*shelf{}
+			b := p.set.all()[r.IntN(4)]
+			before := p.catalog.snap.Load()
+			p.catalog.publish(b, some(t, b, r), changeKinds{})
+			got := p.catalog.snap.Load()
+			p.catalog.mu.Lock()
+			kept := map[*offers][kinds]*shelf{}
+			for _, o := range p.catalog.offers {
+				kept[o], o.shelves = o.shelves, [kinds]*shelf{}
 			}
-			want := newSnapshot(p)
-			for _, b := range p.all() {
-				b.shelves = kept[b]
+			want := newSnapshot(p.catalog)
+			for o, shelves := range kept {
+				o.shelves = shelves
 			}
-			p.mu.Unlock()
+			p.catalog.mu.Unlock()
 			for k := range kinds {
 				for _, modern := range []bool{false, true} {
-					g, w := string(p.page(got, k, modern, 0)), string(p.page(want, k, modern, 0))
+					g, w := string(p.catalog.page(got, k, modern, 0)), string(p.catalog.page(want, k, modern, 0))
 					if g != w {
 						t.Fatalf("got  %s\nwant %s", g, w)
 					}
@@ -100,7 +100,7 @@ func TestSnapshotOfParts(t *testing.T) {
 						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
 					}
 				}
-				texts := string(p.page(before, k, false, 0)) == string(p.page(got, k, false, 0))
+				texts := string(p.catalog.page(before, k, false, 0)) == string(p.catalog.page(got, k, false, 0))
 				if same := before.same(got, k); same != texts || same != (before.version(k) == got.version(k)) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
@@ -119,14 +119,14 @@ func TestSnapshotOfParts(t *testing.T) {
 // in it grows old or a server's promise runs out.
 func TestPageIsWrittenOnce(t *testing.T) {
 	p := manyTools(t, 5000)
-	s := p.snap.Load()
+	s := p.catalog.snap.Load()
 	for _, modern := range []bool{false, true} {
 		for _, first := range []int{0, 1000, 4000} {
-			one := p.page(s, tools, modern, first)
-			if two := p.page(s, tools, modern, first); &one[0] != &two[0] {
+			one := p.catalog.page(s, tools, modern, first)
+			if two := p.catalog.page(s, tools, modern, first); &one[0] != &two[0] {
 				t.Errorf("modern %v, from %d: written twice", modern, first)
 			}
-			if allocs := testing.AllocsPerRun(10, func() { p.page(s, tools, modern, first) }); allocs > 1 {
+			if allocs := testing.AllocsPerRun(10, func() { p.catalog.page(s, tools, modern, first) }); allocs > 1 {
 				t.Errorf("modern %v, from %d: %v allocations for what is there", modern, first, allocs)
 			}
 		}
@@ -134,7 +134,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	pg := s.pages.at(place{tools, false, 0})
 	old := pg.result
 	pg.made = pg.made.Add(-pageLife)
-	renewed := p.page(s, tools, false, 0)
+	renewed := p.catalog.page(s, tools, false, 0)
 	if &renewed[0] == &old[0] {
 		t.Error("the cursor was not renewed")
 	}
@@ -142,7 +142,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 		t.Error("renewing the cursor has changed the items")
 	}
 	s.fresh[tools].until = time.Now().Add(time.Hour)
-	if got := string(p.page(s, tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
+	if got := string(p.catalog.page(s, tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
 		t.Errorf("got %s", got[:80])
 	}
 }
@@ -152,35 +152,35 @@ func TestPageIsWrittenOnce(t *testing.T) {
 func TestManyPublishAtOnce(t *testing.T) {
 	p := several(t, Options{}, 20)
 	cats := make([]*catalog, 20)
-	for i := range p.all() {
+	for i := range p.set.all() {
 		cats[i] = &catalog{}
 		cats[i].items = items(t, tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.listen(said)()
-	p.seen[tools].Store(true)
-	p.mu.Lock() // as while a snapshot is built
+	defer p.catalog.listen(said)()
+	p.catalog.seen[tools].Store(true)
+	p.catalog.mu.Lock() // as while a snapshot is built
 	var wg sync.WaitGroup
 	snaps := make([]*snapshot, len(cats))
-	for i, b := range p.all() {
+	for i, b := range p.set.all() {
 		wg.Go(func() {
-			p.publish(b, cats[i], changeKinds{})
-			snaps[i] = p.snap.Load()
+			p.catalog.publish(b, cats[i], changeKinds{})
+			snaps[i] = p.catalog.snap.Load()
 		})
 	}
 	for { // all have come
-		p.updates.mu.Lock()
-		n := len(p.updates.waiting)
-		p.updates.mu.Unlock()
+		p.catalog.updates.mu.Lock()
+		n := len(p.catalog.updates.waiting)
+		p.catalog.updates.mu.Unlock()
 		if n == 20 {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	before := p.snap.Load()
-	p.mu.Unlock()
+	before := p.catalog.snap.Load()
+	p.catalog.mu.Unlock()
 	wg.Wait()
-	if got := p.snap.Load(); got == before || got.count[tools] != 20 {
+	if got := p.catalog.snap.Load(); got == before || got.count[tools] != 20 {
 		t.Errorf("got %d tools", got.count[tools])
 	}
 	if snaps = slices.Compact(snaps); len(snaps) != 1 {
@@ -204,8 +204,8 @@ func BenchmarkBurst(b *testing.B) {
 			for b.Loop() {
 				p := several(b, Options{}, 50)
 				var wg sync.WaitGroup
-				for i, to := range p.all() {
-					wg.Go(func() { p.publish(to, from.all()[i].catalog, changeKinds{}) })
+				for i, to := range p.set.all() {
+					wg.Go(func() { p.catalog.publish(to, from.catalog.Inventory(from.set.all()[i]), changeKinds{}) })
 				}
 				wg.Wait()
 			}

@@ -65,17 +65,17 @@ type route struct {
 }
 
 // newSnapshot builds the lists of all catalogues, backends in configured order
-// and each one's items in its own. The caller holds Proxy.mu.
-func newSnapshot(p *Proxy) *snapshot {
+// and each one's items in its own. The caller holds publisher.mu.
+func newSnapshot(p *publisher) *snapshot {
 	s := &snapshot{
-		names: p.names, plain: len(p.all()) == 1 && !p.all()[0].set().WrapURIs && len(p.past.removed) == 0,
+		names: p.names, plain: len(p.set.all()) == 1 && !p.set.all()[0].set().WrapURIs && len(p.past.removed) == 0,
 		named: map[string]*backend{}, owners: newOwners(), apps: map[*backend]bool{},
 	}
 	formerTools := p.past.keys(tools)
 	s.originals = sync.OnceValue(func() map[string]*route { return s.byOriginal(formerTools) })
-	for _, b := range p.all() {
+	for _, b := range p.set.all() {
 		s.named[b.name] = b
-		if b.catalog != nil && b.catalog.resources {
+		if has := p.inventory(b); has != nil && has.resources {
 			s.readers = append(s.readers, b)
 		}
 	}
@@ -89,11 +89,11 @@ func newSnapshot(p *Proxy) *snapshot {
 }
 
 // gather puts one list together.
-func (s *snapshot) gather(p *Proxy, k kind) {
+func (s *snapshot) gather(p *publisher, k kind) {
 	var parts []freshness
 	n := 0
-	for _, b := range p.all() {
-		if cat := b.catalog; cat != nil {
+	for _, b := range p.set.all() {
+		if cat := p.inventory(b); cat != nil {
 			n += len(cat.items[k])
 			if cat.offered[k] {
 				parts = append(parts, cat.fresh[k])
@@ -103,8 +103,8 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 	s.fresh[k] = merged(parts)
 	s.routes[k] = make(map[string]*route, n)
 	titles := titleOwners(p, k)
-	for _, b := range p.all() {
-		if b.catalog == nil || len(b.catalog.items[k]) == 0 {
+	for _, b := range p.set.all() {
+		if has := p.inventory(b); has == nil || len(has.items[k]) == 0 {
 			continue
 		}
 		sh := s.shelve(p, k, b, titles)
@@ -112,7 +112,7 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 		for i := range sh.entries {
 			e := &sh.entries[i]
 			if _, taken := s.routes[k][e.exposed]; taken || s.others(p, k, b, e.exposed) {
-				p.log.Warn("backend lists a name of another; it is left out", "server", b.name, "name", e.item.key)
+				b.log.Warn("backend lists a name of another; it is left out", "name", e.item.key)
 				if gone == nil {
 					gone = map[int]bool{}
 				}
@@ -130,7 +130,7 @@ func (s *snapshot) gather(p *Proxy, k kind) {
 }
 
 // others reports whether a name of a tool or prompt is another backend's.
-func (s *snapshot) others(p *Proxy, k kind, b *backend, exposed string) bool {
+func (s *snapshot) others(p *publisher, k kind, b *backend, exposed string) bool {
 	if k != tools && k != prompts {
 		return false
 	}
@@ -149,15 +149,16 @@ func (s *snapshot) same(o *snapshot, k kind) bool {
 // formerNames has names go on leading where they led before another configuration
 // gave a server's tools or prompts other ones, as far as nothing else is called
 // so. No list has them, and no other process knows them.
-func (s *snapshot) formerNames(p *Proxy, k kind) {
+func (s *snapshot) formerNames(p *publisher, k kind) {
 	if p.o.NoPrefix || k != tools && k != prompts {
 		return
 	}
-	for _, b := range p.all() {
-		if !b.renamed || b.catalog == nil {
+	for _, b := range p.set.all() {
+		o := p.offers[b]
+		if o == nil || !o.renamed || o.inventory == nil {
 			continue
 		}
-		items := b.catalog.items[k]
+		items := o.inventory.items[k]
 		keys := make([]string, len(items))
 		for i, it := range items {
 			keys[i] = it.key
@@ -173,14 +174,15 @@ func (s *snapshot) formerNames(p *Proxy, k kind) {
 }
 
 // claim notes whose URIs are whose, by all that is listed or was.
-func (s *snapshot) claim(p *Proxy) {
-	for _, b := range p.all() {
+func (s *snapshot) claim(p *publisher) {
+	for _, b := range p.set.all() {
 		s.owners.addServer(b.name)
-		if b.catalog == nil {
+		has := p.inventory(b)
+		if has == nil {
 			continue
 		}
-		for i := range b.catalog.items[tools] {
-			it := &b.catalog.items[tools][i]
+		for i := range has.items[tools] {
+			it := &has.items[tools][i]
 			if it.facts&pictured == 0 {
 				continue
 			}
@@ -192,13 +194,13 @@ func (s *snapshot) claim(p *Proxy) {
 				s.apps[b] = true
 			}
 		}
-		for _, it := range b.catalog.items[resources] {
+		for _, it := range has.items[resources] {
 			s.owners.addURI(b.name, it.key)
 			if strings.HasPrefix(it.key, "ui://") {
 				s.apps[b] = true
 			}
 		}
-		for _, it := range b.catalog.items[templates] {
+		for _, it := range has.items[templates] {
 			s.owners.addTemplate(b.name, it.key)
 			if strings.HasPrefix(it.key, "ui://") {
 				s.apps[b] = true
@@ -241,25 +243,27 @@ type titled struct {
 }
 
 // titleOwners counts how many backends list each title.
-func titleOwners(p *Proxy, k kind) map[string]titled {
+func titleOwners(p *publisher, k kind) map[string]titled {
 	n := 0
-	for _, b := range p.all() {
-		if b.catalog == nil {
+	for _, b := range p.set.all() {
+		has := p.inventory(b)
+		if has == nil {
 			continue
 		}
-		for i := range b.catalog.items[k] {
-			if b.catalog.items[k][i].title != "" {
+		for i := range has.items[k] {
+			if has.items[k][i].title != "" {
 				n++
 			}
 		}
 	}
 	owners := make(map[string]titled, n)
-	for _, b := range p.all() {
-		if b.catalog == nil || n == 0 {
+	for _, b := range p.set.all() {
+		has := p.inventory(b)
+		if has == nil || n == 0 {
 			continue
 		}
-		for i := range b.catalog.items[k] {
-			it := &b.catalog.items[k][i]
+		for i := range has.items[k] {
+			it := &has.items[k][i]
 			if it.title == "" {
 				continue
 			}
@@ -273,12 +277,12 @@ func titleOwners(p *Proxy, k kind) map[string]titled {
 
 // exposedKeys gives what clients call each item of a backend's list. before is
 // the shelf of the same list in the snapshot before, nil for none.
-func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, before *shelf) []string {
+func (s *snapshot) exposedKeys(p *publisher, k kind, b *backend, before *shelf) []string {
 	bare := k == resources || k == templates
 	if before != nil && !bare && !p.o.NoPrefix && before.unclear == s.names.unclear[b.name] {
 		return before.keys
 	}
-	items := b.catalog.items[k]
+	items := p.inventory(b).items[k]
 	keys := make([]string, len(items))
 	for i := range items {
 		if keys[i] = items[i].key; bare {
@@ -304,7 +308,7 @@ func (s *snapshot) exposedKeys(p *Proxy, k kind, b *backend, before *shelf) []st
 // reserved returns the server whose a name without a prefix is, "" where a
 // backend may have it: one whose prefix it has, one that clients have been shown
 // it of, one before it in the configuration.
-func (s *snapshot) reserved(p *Proxy, k kind, b *backend, key string) string {
+func (s *snapshot) reserved(p *publisher, k kind, b *backend, key string) string {
 	if owner := s.names.owner(key); owner != "" && owner != b.name {
 		return owner
 	}
@@ -344,16 +348,16 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 // failure that is for, nil for none: [{"server":…,"kind":…}]. All clients get it,
 // and an error may hold what is another's: a server's answer, or its stderr. The
 // log and [Proxy.Status] have the error.
-func partialReport(p *Proxy, k kind) []byte {
+func partialReport(p *publisher, k kind) []byte {
 	type missing struct {
 		Server string `json:"server"`
 		Kind   string `json:"kind"`
 	}
 	var out []missing
-	for _, b := range p.all() {
+	for _, b := range p.set.all() {
 		err := b.failure()
-		if b.catalog != nil && !b.inherited {
-			err = b.catalog.failed[k]
+		if o := p.offers[b]; o != nil && o.inventory != nil && !o.inherited {
+			err = o.inventory.failed[k]
 		}
 		if err != nil {
 			out = append(out, missing{b.name, kindOf(err)})

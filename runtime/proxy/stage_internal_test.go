@@ -58,7 +58,7 @@ func newStage(t *testing.T, o Options, servers map[string]*runtimetest.Server) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.random = func() float64 { return 0 }
+	p.set.random = func() float64 { return 0 }
 	s.p = p
 	t.Cleanup(func() { _ = p.Close() })
 	return s
@@ -132,7 +132,7 @@ func (s *stage) dials(server string) int {
 }
 
 func (s *stage) backend(name string) *backend {
-	for _, b := range s.p.all() {
+	for _, b := range s.p.set.all() {
 		if b.name == name {
 			return b
 		}
@@ -164,9 +164,9 @@ func (s *stage) try(ctx context.Context, from caller, method, params string) (st
 	var result []byte
 	var err error
 	if from.modern() {
-		result, err = s.p.answerModern(ctx, r)
+		result, err = s.p.router.answerModern(ctx, r)
 	} else {
-		result, err = s.p.answer(ctx, r)
+		result, err = s.p.router.answer(ctx, r)
 	}
 	return string(result), err
 }

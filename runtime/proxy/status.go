@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
@@ -154,12 +153,9 @@ func (p *Proxy) Status() Status {
 	now := time.Now()
 	s := Status{Ready: p.Ready(), Backends: []BackendStatus{}, Clients: p.clients(), Bounds: p.bounds()}
 	pids := []int{os.Getpid()}
-	all := p.all()
-	p.mu.Lock()
-	leaving := p.leaving // replaced whole
-	p.mu.Unlock()
-	for i, b := range slices.Concat(all, leaving) {
-		one := b.status(now)
+	all := p.set.all()
+	for i, b := range slices.Concat(all, p.set.draining()) {
+		one := p.backend(b, now)
 		if i >= len(all) {
 			one.State = "draining"
 		}
@@ -180,79 +176,34 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
-func (b *backend) status(now time.Time) BackendStatus {
-	set, how, a := b.set(), b.condition(), &b.activity
+func (p *Proxy) backend(b *backend, now time.Time) BackendStatus {
+	set, how, counts := b.set(), b.condition(), b.activity.figures(now)
 	s := BackendStatus{
-		Name: b.name, Transport: set.Transport, Start: set.Start, Isolation: set.Isolation,
+		Name: b.name, Transport: set.Transport, Start: Start(set.Start), Isolation: Isolation(set.Isolation),
 		State: how.state, Paused: how.stormy, NextTry: how.nextTry, NextReap: how.nextReap, Restarts: how.restarts,
-		Connections: b.connected(), InFlight: a.inFlight(), Calls: a.begins.n.Load(), FailedCalls: a.ends.failed.Load(),
-		LastCall: moment(a.begins.last.Load()), Catalog: b.offers(),
+		Connections: []ConnectionStatus{}, InFlight: counts.inFlight, Calls: counts.calls, FailedCalls: counts.failed,
+		LastCall: counts.last, Catalog: p.offers(b),
+	}
+	for _, c := range b.connected() {
+		s.Connections = append(s.Connections, ConnectionStatus(c))
 	}
 	if how.err != nil {
-		s.LastError = &ErrorStatus{clipped(how.err.Error()), how.at}
+		s.LastError = &ErrorStatus{clipped(how.err.Error(), maxMessage), how.at}
 	}
-	if n, q := a.ends.took.quantiles(now, 0.5, 0.99); n > 0 {
-		s.Latency = &LatencyStatus{n, milliseconds(q[0]), milliseconds(q[1])}
+	if n := counts.timed; n > 0 {
+		s.Latency = &LatencyStatus{n, milliseconds(counts.p50), milliseconds(counts.p99)}
 	}
 	return s
 }
 
-// clipped bounds a message: it may hold what a server wrote.
-func clipped(text string) string { return clippedTo(text, 2000) }
-
-func clippedTo(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
-}
+// maxMessage bounds a message, in bytes: it may hold what a server wrote.
+const maxMessage = 2000
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// connected tells of the connections that are ready.
-func (b *backend) connected() []ConnectionStatus {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	out := []ConnectionStatus{}
-	for _, l := range b.everyLink() {
-		c := l.ready.Load()
-		if c == nil {
-			continue
-		}
-		one := ConnectionStatus{Revision: c.version, Since: c.since, For: l.key.whose()}
-		if t, ok := c.client.Transport().(interface{ PID() int }); ok {
-			one.PID = t.PID()
-		}
-		out = append(out, one)
-	}
-	if len(out) > 1 {
-		rest := out
-		if b.primary.ready.Load() != nil {
-			rest = out[1:]
-		}
-		slices.SortFunc(rest, func(a, b ConnectionStatus) int { return a.Since.Compare(b.Since) })
-	}
-	return out
-}
-
-// whose tells who may use a connection.
-func (k Key) whose() string {
-	switch {
-	case k.everybodys():
-		return ForEverybody
-	case strings.HasPrefix(k.Scope, scopeSession):
-		return ForSession
-	case strings.HasPrefix(k.Scope, scopeCall):
-		return ForCall
-	}
-	return ForEquals
-}
-
-// offers tells of the catalogue, nil where there is none.
-func (b *backend) offers() *CatalogStatus {
-	b.p.mu.Lock()
-	cat := b.catalog // immutable
-	b.p.mu.Unlock()
+// offers tells of what a backend offers, nil where nothing is known of it.
+func (p *Proxy) offers(b *backend) *CatalogStatus {
+	cat := p.catalog.Inventory(b) // immutable
 	if cat == nil {
 		return nil
 	}
@@ -270,12 +221,10 @@ func (b *backend) offers() *CatalogStatus {
 		if s.Missing == nil {
 			s.Missing = map[string]string{}
 		}
-		s.Missing[k.listing().method] = clipped(cat.failed[k].Error())
+		s.Missing[k.listing().method] = clipped(cat.failed[k].Error(), maxMessage)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.stored != 0 {
-		s.Digest = fmt.Sprintf("%016x", b.stored)
+	if sum := b.storedSum(); sum != 0 {
+		s.Digest = fmt.Sprintf("%016x", sum)
 	}
 	return s
 }
@@ -310,13 +259,10 @@ const unknown = -1 << 60
 // bounds tells how much is in use of what is bounded for the proxy as a whole,
 // and for each front.
 func (p *Proxy) bounds() []BoundStatus {
-	out := []BoundStatus{
-		{"parkedCalls", p.parking.Waiting(), p.parking.Room()},
-		{"bodyBytes", int(p.bodies.taken.Load()), maxBodies},
-		{"unsentBytes", int(p.unsent.n.Load()), maxUnsent},
-	}
-	for _, f := range p.fronts.list() {
-		out = append(out, f.bounds()...)
+	parked := p.router.parking
+	out := []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Room()}}
+	for _, b := range p.fronts.bounds() {
+		out = append(out, BoundStatus(b))
 	}
 	return out
 }

@@ -3,8 +3,6 @@ package proxy
 import (
 	"slices"
 	"time"
-
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
 // maxTold bounds the sessions that a status lists: the ones seen last.
@@ -48,121 +46,13 @@ type StatelessStatus struct {
 // clients tells who is there.
 func (p *Proxy) clients() ClientsStatus {
 	s := ClientsStatus{Recent: []ClientStatus{}}
-	for _, f := range p.fronts.list() {
-		s.Recent = append(s.Recent, f.clients()...)
-		if h, ok := f.(*HTTPFront); ok {
-			s.Stateless.Requests += h.stateless.begun.Load()
-			s.Stateless.InFlight += h.stateless.inFlight.Load()
-			if at := moment(h.stateless.last.Load()); at.After(s.Stateless.LastSeen) {
-				s.Stateless.LastSeen = at
-			}
-		}
+	clients, stateless := p.fronts.clients()
+	for _, c := range clients {
+		s.Recent = append(s.Recent, ClientStatus(c))
 	}
+	s.Stateless = StatelessStatus(stateless)
 	s.Sessions = len(s.Recent)
 	slices.SortFunc(s.Recent, func(a, b ClientStatus) int { return b.LastSeen.Compare(a.LastSeen) })
 	s.Recent = s.Recent[:min(len(s.Recent), maxTold)]
 	return s
-}
-
-// identity is who a client says it is.
-type identity struct{ name, version string }
-
-// maxIdentity bounds what is kept of a name, in bytes.
-const maxIdentity = 100
-
-// introduce notes who the client says it is in an initialize request.
-func (p *peer) introduce(line []byte, m *rawjson.Message) {
-	params := m.Params.Of(line)
-	info, err := rawjson.Field(params, "clientInfo")
-	if err != nil || !info.Present() {
-		return
-	}
-	var at [2]rawjson.Span
-	object := info.Of(params)
-	if rawjson.Fields(object, at[:], "name", "version") != nil {
-		return
-	}
-	var who identity
-	for i, to := range []*string{&who.name, &who.version} {
-		text, _ := rawjson.String(object, at[i])
-		*to = clippedTo(text, maxIdentity)
-	}
-	p.who.Store(&who)
-}
-
-// status tells what is known of a client whatever its front.
-func (p *peer) status(front string) ClientStatus {
-	s := ClientStatus{Front: front, Since: p.since, LastSeen: p.since}
-	s.Revision, _ = p.settled()
-	if who := p.who.Load(); who != nil {
-		s.Name, s.Version = who.name, who.version
-	}
-	return s
-}
-
-// clients implements front.
-func (f *stdioFront) clients() []ClientStatus {
-	s := f.peer.status("stdio")
-	s.InFlight = f.busy()
-	if at := f.seen.Load(); at > 0 {
-		s.LastSeen = time.Unix(at, 0)
-	}
-	return []ClientStatus{s}
-}
-
-// bounds implements front: hold keeps the client waiting at maxInFlight.
-func (f *stdioFront) bounds() []BoundStatus {
-	return []BoundStatus{{"stdioRequests", f.busy(), maxInFlight}}
-}
-
-// clients implements front.
-func (h *HTTPFront) clients() []ClientStatus {
-	h.sessions.mu.Lock()
-	all := make([]*session, 0, len(h.sessions.m))
-	for _, s := range h.sessions.m {
-		all = append(all, s)
-	}
-	h.sessions.mu.Unlock()
-	out := make([]ClientStatus, len(all))
-	for i, s := range all {
-		out[i] = s.peer.status("http")
-		out[i].InFlight = int(s.serving.Load())
-		s.mu.Lock()
-		out[i].LastSeen, out[i].Streams = s.used, len(s.listening)
-		s.mu.Unlock()
-	}
-	return out
-}
-
-// bounds implements front.
-func (h *HTTPFront) bounds() []BoundStatus {
-	h.sessions.mu.Lock()
-	sessions := len(h.sessions.m)
-	h.sessions.mu.Unlock()
-	return []BoundStatus{
-		{"httpRequests", h.busy(), maxServing}, {"httpSessions", sessions, maxSessions}, {"httpStreams", int(h.streams.Load()), maxStreams},
-	}
-}
-
-// clients implements front.
-func (f *SSEFront) clients() []ClientStatus {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out := make([]ClientStatus, 0, len(f.m))
-	for _, s := range f.m {
-		one := s.peer.status("sse")
-		one.InFlight, one.Streams = len(s.places), 1
-		if at := s.seen.Load(); at > 0 {
-			one.LastSeen = time.Unix(0, at)
-		}
-		out = append(out, one)
-	}
-	return out
-}
-
-// bounds implements front.
-func (f *SSEFront) bounds() []BoundStatus {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return []BoundStatus{{"sseSessions", len(f.m), maxStreams}}
 }

@@ -34,7 +34,7 @@ const (
 
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
-	p   *Proxy
+	p   *fronts
 	out *jsonrpc.Writer
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
@@ -45,18 +45,18 @@ type stdioFront struct {
 	slow     inProgress
 	peer     *peer
 
-	stateless atomic.Bool   // requests of the stateless era have come
-	ending    chan struct{} // closed when the front ends
-	listens   sync.WaitGroup
-	listening atomic.Int64 // how many of them there are
+	speaksModern atomic.Bool   // requests of the stateless era have come
+	ending       chan struct{} // closed when the front ends
+	listens      sync.WaitGroup
+	listening    atomic.Int64 // how many of them there are
 }
 
-// ServeStdio serves one client over a pair of streams, one JSON-RPC message a
+// serveStdio serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
 // flight when the input ends are answered first, for up to 30 s. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
-func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+func (p *fronts) serveStdio(ctx context.Context, in io.Reader, out io.Writer, solo bool) error {
 	if f, ok := out.(*os.File); ok && !same(in, f) {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
@@ -66,18 +66,17 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 	defer end()
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
 	f.peer = newPeer(f.ask)
-	if p.o.Solo {
-		p.solo.Store(f.peer) // servers are told what it says of itself first
+	if solo {
+		p.rt.solo(f.peer) // servers are told what it says of itself first
 	} else {
-		p.begin()
+		p.rt.begin()
 	}
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
-	defer p.leave(f.peer)
-	defer p.listen(unasked{f})()
-	defer p.fronts.enter(f)()
+	defer p.rt.join(f.peer, unasked{f})()
+	defer p.enter(f)()
 	// Calls that have no context of their own end with the client, too.
-	defer p.abandonQuick(f.owns)
+	defer p.rt.abandonQuick(f.owns)
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
 	// be left in a read that nothing can interrupt.
@@ -228,14 +227,14 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	case !m.ID.Present():
 		f.notification(line, &m)
 		return nil
-	case !f.p.Ready():
+	case !f.p.ready():
 		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), turnedAway()))
 		return nil
 	case m.MetaVersion.Present() && isModern(line, &m, "", f.greeted()):
 		return f.modern(line, m, now)
 	case string(method) == `"tools/call"`:
 		f.begin(0)
-		conn, taken, err := f.p.quick(line, &m, f, now)
+		conn, taken, err := f.p.rt.quick(line, &m, f, now)
 		if err != nil {
 			a := failed("tools/call", err)
 			f.reply(m.ID.Of(line), a)
@@ -266,26 +265,27 @@ func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 
 func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
 	if string(m.Method.Of(line)) == rootsChangedMethod {
-		f.p.rootsChanged(f.peer)
+		f.p.rt.rootsChanged(f.peer)
 		return
 	}
 	if string(m.Method.Of(line)) != `"notifications/cancelled"` || !m.RequestID.Present() {
 		return
 	}
 	id := m.RequestID.Of(line)
-	if f.slow.cancel(id) {
-		return
+	if !f.slow.cancel(id) {
+		f.p.rt.cancelQuick(f.owns, id)
 	}
-	switch to := f.p.cancelQuick(f.owns, id).(type) {
-	case nil:
-	case *direct:
-		if l, ok := to.front.(*lineCall); ok && to.gone() {
-			f.end(len(l.line))
-		}
-	default:
+}
+
+// gone implements receiver.
+func (f *stdioFront) gone(cancelled bool) {
+	if cancelled {
 		f.end(0)
 	}
 }
+
+// revision implements receiver.
+func (f *stdioFront) revision() string { return f.peer.revision() }
 
 // spawn serves a request on a goroutine of its own. Its id is known before the
 // next message is read, so that a cancellation finds it.
@@ -302,7 +302,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 			f.respond(id, failed(method, err))
 			return
 		}
-		f.p.begin()
+		f.p.rt.begin()
 	}
 	ctx, done := f.slow.begin(f.lifetime, id)
 	size := len(line)
@@ -345,7 +345,7 @@ func (f *stdioFront) ask(frame []byte) error {
 }
 
 func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
-	a := f.p.serve(ctx, r)
+	a := f.p.rt.serve(ctx, r)
 	if ctx.Err() != nil {
 		return // cancelled: no answer (specification, Cancellation)
 	}
@@ -403,14 +403,15 @@ func (f *stdioFront) reply(id []byte, a answer) {
 	f.end(0)
 }
 
-// deliver implements receiver.
-func (f *stdioFront) deliver(c *call, a answer) *jsonrpc.Writer {
+// finished implements receiver.
+func (f *stdioFront) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
 	defer f.end(0)
+	converted := c.answer(a)
 	buf, err := f.out.Begin()
 	if err != nil {
 		return nil // the client is gone
 	}
-	f.out.End(frame(buf, c.id, a))
+	f.out.End(frame(buf, c.id, converted))
 	return f.out
 }
 
@@ -453,4 +454,22 @@ func (f *stdioFront) end(size int) {
 		default:
 		}
 	}
+}
+
+// clients implements front.
+func (f *stdioFront) clients() []clientInfo {
+	s := f.peer.status("stdio")
+	s.InFlight = f.busy()
+	if at := f.seen.Load(); at > 0 {
+		s.LastSeen = time.Unix(at, 0)
+	}
+	return []clientInfo{s}
+}
+
+// stateless implements front.
+func (f *stdioFront) stateless() statelessInfo { return statelessInfo{} }
+
+// bounds implements front: hold keeps the client waiting at maxInFlight.
+func (f *stdioFront) bounds() []bound {
+	return []bound{{"stdioRequests", f.busy(), maxInFlight}}
 }

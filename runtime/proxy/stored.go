@@ -13,14 +13,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// Store keeps what the proxy has learned of servers for the processes to come.
-// [store.DB] is one. Its methods may be called concurrently; the proxy calls
-// them on goroutines of their own. A failure costs what was learned, no more.
-type Store interface {
-	// Load gives what is kept of servers, by name. A server of which nothing is
-	// kept, or under another digest, is absent.
+// storage is a proxy.Store.
+type storage interface {
 	Load(ctx context.Context, servers []store.ID) (map[string]store.Record, error)
-	// Keep keeps changes, all of them or none.
 	Keep(ctx context.Context, changes []store.Change) error
 }
 
@@ -87,31 +82,31 @@ func (b *backend) keep(c store.Change) {
 }
 
 // has tells whether there is a server with a name.
-func (p *Proxy) has(name string) bool {
-	return slices.ContainsFunc(p.all(), func(b *backend) bool { return b.name == name })
+func (s *backends) has(name string) bool {
+	return slices.ContainsFunc(s.all(), func(b *backend) bool { return b.name == name })
 }
 
 // write writes what waits, until there is nothing left or the proxy ends, which
 // writes the rest itself.
-func (p *Proxy) write() {
+func (s *backends) write() {
 	for {
 		select {
 		case <-time.After(keepPause):
-		case <-p.lifetime.Done():
+		case <-s.lifetime.Done():
 			return
 		}
-		changes := p.keeping.take(false)
+		changes := s.keeping.take(false)
 		if changes == nil {
 			return
 		}
-		p.written(changes)
+		s.written(changes)
 	}
 }
 
 // flush writes what waits, for the last time.
-func (p *Proxy) flush() {
-	if changes := p.keeping.take(true); changes != nil {
-		p.written(changes)
+func (s *backends) flush() {
+	if changes := s.keeping.take(true); changes != nil {
+		s.written(changes)
 	}
 }
 
@@ -129,15 +124,15 @@ func (k *keeping) take(last bool) []store.Change {
 	return changes
 }
 
-func (p *Proxy) written(changes []store.Change) {
+func (s *backends) written(changes []store.Change) {
 	// What is learned is not given up because the proxy ends meanwhile.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.lifetime), keepBound)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.lifetime), keepBound)
 	defer cancel()
-	err := p.o.Store.Keep(ctx, changes)
+	err := s.o.Store.Keep(ctx, changes)
 	if err == nil {
 		return
 	}
-	p.keeping.failed(p.log, "what servers offer is not kept for the next start", err)
+	s.keeping.failed(s.log, "what servers offer is not kept for the next start", err)
 }
 
 // failed logs that the store does not do what it is for. It is said once: else
@@ -151,17 +146,16 @@ func (k *keeping) failed(logger *slog.Logger, what string, err error) {
 	k.said = err.Error()
 }
 
-// recall takes over what is kept of backends, those of a new proxy or of a new
+// recall returns what is kept of backends, those of a new proxy or of a new
 // configuration.
-func (p *Proxy) recall(backends []*backend) {
-	records, err := p.recallRecords(backends)
+func (s *backends) recall(backends []*backend) (all []recalled) {
+	records, err := s.recallRecords(backends)
 	if err != nil {
 		if !errors.Is(err, errNothingStored) {
-			p.keeping.failed(p.log, "what servers offered before cannot be read", err)
+			s.keeping.failed(s.log, "what servers offered before cannot be read", err)
 		}
-		return
+		return nil
 	}
-	var updates []*update
 	for _, b := range backends {
 		r, ok := records[b.name]
 		if !ok {
@@ -169,10 +163,16 @@ func (p *Proxy) recall(backends []*backend) {
 		}
 		b.recallUsage(r.Usage)
 		if cat := b.recallCatalog(r.Catalog); cat != nil {
-			updates = append(updates, &update{b: b, cat: cat})
+			all = append(all, recalled{b, cat})
 		}
 	}
-	p.publishAll(updates...)
+	return all
+}
+
+// recalled is what a backend offered to an earlier process, or to another one.
+type recalled struct {
+	b      *backend
+	offers *catalog
 }
 
 // recallCatalog reads a stored catalogue and takes over what it tells of the
@@ -181,9 +181,9 @@ func (b *backend) recallCatalog(kept store.Catalog) *catalog {
 	if kept.Data == nil {
 		return nil
 	}
-	cat, head, err := decodeCatalog(b, kept.Data)
+	cat, head, err := decodeCatalog(b.log, kept.Data)
 	if err != nil {
-		b.p.log.Debug("what a server offered before is of no use", "server", b.name, "err", err)
+		b.log.Debug("what a server offered before is of no use", "err", err)
 		return nil
 	}
 	b.mu.Lock()
@@ -232,4 +232,78 @@ func sumOf(data []byte) uint64 {
 		return 0
 	}
 	return uint64(binary.BigEndian.Uint32(data))<<32 | uint64(len(data))
+}
+
+// recallNews returns what other processes have found out since about backends
+// that are not connected.
+func (s *backends) recallNews(backends []*backend) (all []recalled) {
+	records, err := s.recallRecords(backends)
+	if err != nil {
+		return nil // the servers can be asked
+	}
+	for _, b := range backends {
+		r := records[b.name]
+		b.mu.Lock()
+		news := r.Catalog.Verified.After(b.verified)
+		same := b.stored == sumOf(r.Catalog.Data)
+		if news && same {
+			b.verified = r.Catalog.Verified
+		}
+		b.mu.Unlock()
+		if news && !same && !b.met.Load() {
+			if cat := b.recallCatalog(r.Catalog); cat != nil {
+				all = append(all, recalled{b, cat})
+			}
+		}
+	}
+	return all
+}
+
+// recallRecords reads what is stored of backends.
+func (s *backends) recallRecords(backends []*backend) (map[string]store.Record, error) {
+	var ids []store.ID
+	for _, b := range backends {
+		if digest := b.set().Digest; digest != "" {
+			ids = append(ids, store.ID{Name: b.name, Digest: digest})
+		}
+	}
+	if s.o.Store == nil || len(ids) == 0 {
+		return nil, errNothingStored
+	}
+	ctx, cancel := context.WithTimeout(s.lifetime, recallBound)
+	defer cancel()
+	return s.o.Store.Load(ctx, ids)
+}
+
+var errNothingStored = errors.New("nothing is stored")
+
+// usage gives what is known of the backend's use, and of its questions.
+func (b *backend) usage() store.Usage {
+	u := b.activity.usage()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u.Asks, u.Untold = b.asks, b.untold
+	return u
+}
+
+// recallUsage takes over how the backend was used in earlier processes. It is to
+// be called before its first request.
+func (b *backend) recallUsage(u store.Usage) {
+	b.activity.resume(u)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asks, b.untold, b.kept = u.Asks, u.Untold, u
+}
+
+// keepUsage has the backend's use kept for processes to come, where there is
+// anything new to it.
+func (b *backend) keepUsage() {
+	u := b.usage()
+	b.mu.Lock()
+	news := u != b.kept
+	b.kept = u
+	b.mu.Unlock()
+	if news {
+		b.keep(store.Change{Usage: &u})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
@@ -87,7 +88,7 @@ func encodeCatalog(cat *catalog, head storedHead) []byte {
 var errStoredForm = errors.New("it is not in the form that this version stores")
 
 // decodeCatalog reads the stored form. The items are parts of data.
-func decodeCatalog(b *backend, data []byte) (*catalog, storedHead, error) {
+func decodeCatalog(log *slog.Logger, data []byte) (*catalog, storedHead, error) {
 	var head storedHead
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.Checksum(data[4:], castagnoli) {
 		return nil, head, errors.New("it is damaged")
@@ -110,7 +111,7 @@ func decodeCatalog(b *backend, data []byte) (*catalog, storedHead, error) {
 		}
 		cat.items[k] = make([]item, n)
 		for i := range cat.items[k] {
-			if err := r.item(b, k, &cat.items[k][i]); err != nil {
+			if err := r.item(log, k, &cat.items[k][i]); err != nil {
 				return nil, head, err
 			}
 		}
@@ -147,7 +148,7 @@ func (r *storedReader) bytes(n int) []byte {
 	return out
 }
 
-func (r *storedReader) item(b *backend, k kind, it *item) error {
+func (r *storedReader) item(log *slog.Logger, k kind, it *item) error {
 	about := r.bytes(1)
 	size := r.number()
 	for _, at := range []*rawjson.Span{&it.nameAt, &it.titleAt, &it.keyAt} {
@@ -167,7 +168,7 @@ func (r *storedReader) item(b *backend, k kind, it *item) error {
 		return fmt.Errorf("%w: an item without a key", errStoredForm)
 	}
 	if k == tools {
-		it.about(b)
+		it.about(log)
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func sample(tb testing.TB, b *backend) *catalog {
 		resources: `{"resources":[{"uri":"a:b","name":"n"},{"name":"n","uri":"a:c"}]}`,
 	} {
 		var err error
-		if cat.items[k], err = parse(b, []byte(page), k.listing()); err != nil {
+		if cat.items[k], err = parse(b.log, []byte(page), k.listing()); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func TestStoredForm(t *testing.T) {
 	cat := sample(t, b)
 	head := storedHead{Modern: true, Dual: true, Remote: true}
 	data := encodeCatalog(cat, head)
-	got, gotHead, err := decodeCatalog(b, data)
+	got, gotHead, err := decodeCatalog(b.log, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestStoredForm(t *testing.T) {
 	for _, it := range got.items[tools] {
 		again := item{raw: it.raw, nameAt: it.nameAt, titleAt: it.titleAt, keyAt: it.keyAt}
 		again.read()
-		if again.find(b); again.facts != it.facts {
+		if again.find(b.log); again.facts != it.facts {
 			t.Errorf("%s: got facts %b, want %b", it.key, it.facts, again.facts)
 		}
 	}
@@ -67,11 +67,11 @@ func TestStoredFormDamaged(t *testing.T) {
 	data := encodeCatalog(sample(t, b), storedHead{})
 	for i := range data {
 		data[i] ^= 0x10
-		if _, _, err := decodeCatalog(b, data); err == nil {
+		if _, _, err := decodeCatalog(b.log, data); err == nil {
 			t.Errorf("byte %d: no error", i)
 		}
 		data[i] ^= 0x10
-		if _, _, err := decodeCatalog(b, data[:i]); err == nil {
+		if _, _, err := decodeCatalog(b.log, data[:i]); err == nil {
 			t.Errorf("%d bytes: no error", i)
 		}
 	}
@@ -83,7 +83,7 @@ func FuzzStoredForm(f *testing.F) {
 	_, b := unreachable(f, Options{})
 	f.Add(encodeCatalog(sample(f, b), storedHead{})[4:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cat, head, err := decodeCatalog(b, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...))
+		cat, head, err := decodeCatalog(b.log, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...))
 		if err != nil {
 			return
 		}

@@ -14,27 +14,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// changeKinds are the lists whose changes a client wants to be told of.
-type changeKinds struct{ tools, prompts, resources bool }
-
-// with gives the lists that are among either.
-func (k changeKinds) with(o changeKinds) changeKinds {
-	return changeKinds{k.tools || o.tools, k.prompts || o.prompts, k.resources || o.resources}
-}
-
-// has tells whether a list_changed notification is among them.
-func (k changeKinds) has(method string) bool {
-	switch method {
-	case tools.listing().changed:
-		return k.tools
-	case prompts.listing().changed:
-		return k.prompts
-	case resources.listing().changed:
-		return k.resources
-	}
-	return false
-}
-
 // filter is what a client wants to be told of (2026-07-28, Subscriptions): the
 // changes of lists, and of resources by the URIs that it knows them by.
 type filter struct {
@@ -49,9 +28,9 @@ type filter struct {
 // whose server does not tell of changes, are left out, in the order given. It
 // waits for the servers of the URIs, and fails only with ctx. stop does not
 // wait.
-func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filter) (honoured filter, stop func(), err error) {
+func (h *hub) subscribe(ctx context.Context, from *caller, l listener, f filter) (honoured filter, stop func(), err error) {
 	honoured.changeKinds = f.changeKinds
-	stops := []func(){p.listenFor(l, f.changeKinds)}
+	stops := []func(){h.catalog.listenFor(l, f.changeKinds)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()
@@ -67,12 +46,12 @@ func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filte
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, followTime) // one slow server is not to delay the others' word
 			defer cancel()
-			each[i], failures[i] = p.follow(ctx, from, l, uri)
+			each[i], failures[i] = h.follow(ctx, from, l, uri)
 		})
 	}
 	wg.Wait()
 	var following func()
-	honoured.tasks, following = p.followTasks(ctx, from, l, f.tasks)
+	honoured.tasks, following = h.tasks(ctx, from, l, f.tasks)
 	stops = append(stops, following)
 	for i, s := range each {
 		switch {
@@ -80,7 +59,7 @@ func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filte
 			stops = append(stops, s)
 			honoured.uris = append(honoured.uris, f.uris[i])
 		case failures[i] != nil:
-			p.log.Debug("no word of a resource's changes", "uri", f.uris[i], "err", failures[i])
+			h.set.log.Debug("no word of a resource's changes", "uri", f.uris[i], "err", failures[i])
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -94,26 +73,26 @@ func (p *Proxy) subscribe(ctx context.Context, from *caller, l listener, f filte
 const followTime = 10 * time.Second
 
 // follow subscribes to one resource.
-func (p *Proxy) follow(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
-	return anew(func() (func(), error) { return p.followOnce(ctx, from, l, uri) })
+func (h *hub) follow(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
+	return anew(func() (func(), error) { return h.followOnce(ctx, from, l, uri) })
 }
 
-func (p *Proxy) followOnce(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
-	to, err := p.resolveURI(ctx, uri)
+func (h *hub) followOnce(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
+	to, err := h.catalog.resolveURI(ctx, uri)
 	if err != nil {
 		return nil, err
 	}
-	stop, err = p.followThere(ctx, from, l, uri, to)
+	stop, err = h.followThere(ctx, from, l, uri, to)
 	if errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed) {
-		return p.followThere(ctx, from, l, uri, to) // it was just closed as idle, or has ended
+		return h.followThere(ctx, from, l, uri, to) // it was just closed as idle, or has ended
 	}
 	return stop, err
 }
 
 // followThere is follow where the way is known.
-func (p *Proxy) followThere(ctx context.Context, from *caller, l listener, uri string, to *route) (stop func(), err error) {
+func (h *hub) followThere(ctx context.Context, from *caller, l listener, uri string, to *route) (stop func(), err error) {
 	b := to.b
-	if _, err := b.primary.acquire(ctx); err != nil {
+	if _, err := b.connect(ctx); err != nil {
 		return nil, &backendError{server: b.name, err: err}
 	}
 	// Where the client's calls go: a server may tell of a change only the session
@@ -131,13 +110,13 @@ func (p *Proxy) followThere(ctx context.Context, from *caller, l listener, uri s
 		return nil, invalid("server %s does not tell when its resources change", b.name)
 	}
 	s := &subscription{l: l, who: from.peer, uri: uri, bare: to.bare, wrapped: to.wrapped}
-	if err := p.hub.add(ctx, c, s); err != nil {
+	if err := h.add(ctx, c, s); err != nil {
 		return nil, err
 	}
-	if b.hasLeft() && p.hub.strayed(s, b) {
+	if b.hasLeft() && h.strayed(s, b) {
 		return nil, errLeft
 	}
-	return func() { p.hub.remove(p, s) }, nil
+	return func() { h.remove(s) }, nil
 }
 
 // tellsOfResources tells whether the server takes subscriptions.
@@ -156,7 +135,8 @@ type subscription struct {
 	who       *peer  // nil for a client without a session
 	uri, bare string // what the client calls it, and what the server does
 	wrapped   bool
-	watched   *watched // guarded by hub.mu
+	watched   *watched // guarded by hub.mu, as is release
+	release   func()   // of what keeps the slot connected
 }
 
 // watched is a resource that a server is to tell of over one link.
@@ -170,19 +150,28 @@ type watched struct {
 	told   *connection                // that the server was told over; the turn's holder's alone
 }
 
-// hub is who wants to know of which resource: counted by link and URI, so that a
-// server is told once. The zero value is ready. No lock of another kind is
-// taken under its own.
+// hub is who wants to know of which resource: counted by slot and URI, so that a
+// server is told once. All methods may be called concurrently.
 type hub struct {
-	mu sync.Mutex // guards m and what it holds
+	set     *backends
+	catalog *publisher
+	unsent  *tally // of messages for clients
+	// tasks has a listener told of tasks, and returns those of them that there are.
+	tasks func(ctx context.Context, from *caller, l listener, ids []string) (honoured []string, stop func())
+
+	mu sync.Mutex // guards what follows and what it holds; only that of a slot's keeps is taken under it
 	m  map[*link]map[string]*watched
+	// watches are the subscriptions of clients of the handshake era, by the URI that
+	// the client named: they end them.
+	watches map[*peer]map[string]func()
+}
+
+func newHub(set *backends, catalog *publisher, unsent *tally) *hub {
+	return &hub{set: set, catalog: catalog, unsent: unsent, m: map[*link]map[string]*watched{}, watches: map[*peer]map[string]func(){}}
 }
 
 // put files a subscription under a link. The caller holds the lock.
 func (h *hub) put(l *link, s *subscription) *watched {
-	if h.m == nil {
-		h.m = map[*link]map[string]*watched{}
-	}
 	if h.m[l] == nil {
 		h.m[l] = map[string]*watched{}
 	}
@@ -192,7 +181,7 @@ func (h *hub) put(l *link, s *subscription) *watched {
 		h.m[l][s.bare] = w
 	}
 	w.subs[s] = struct{}{}
-	s.watched = w
+	s.watched, s.release = w, l.keep()
 	return w
 }
 
@@ -202,6 +191,7 @@ func (h *hub) take(s *subscription) *watched {
 	w := s.watched
 	if w != nil {
 		delete(w.subs, s)
+		s.release()
 		s.watched = nil
 	}
 	return w
@@ -214,28 +204,28 @@ func (h *hub) add(ctx context.Context, c *connection, s *subscription) error {
 	h.mu.Unlock()
 	_, err := h.settle(ctx, w, c)
 	if err != nil {
-		h.remove(c.link.b.p, s)
+		h.remove(s)
 	}
 	return err
 }
 
 // remove ends a subscription; the server is told in the background.
-func (h *hub) remove(p *Proxy, s *subscription) {
+func (h *hub) remove(s *subscription) {
 	h.mu.Lock()
 	w := h.take(s)
 	h.mu.Unlock()
 	if w != nil {
-		h.later(p, w)
+		h.later(w)
 	}
 }
 
 // later settles what a server is to tell of, in the background.
-func (h *hub) later(p *Proxy, w *watched) {
-	if p.lifetime.Err() != nil {
+func (h *hub) later(w *watched) {
+	if h.set.lifetime.Err() != nil {
 		return
 	}
-	p.work.Go(func() {
-		ctx, cancel := context.WithTimeout(p.lifetime, tellTime)
+	h.set.work.Go(func() {
+		ctx, cancel := context.WithTimeout(h.set.lifetime, tellTime)
 		defer cancel()
 		c := w.link.ready.Load()
 		if c == nil {
@@ -245,7 +235,7 @@ func (h *hub) later(p *Proxy, w *watched) {
 			return
 		}
 		if _, err := h.settle(ctx, w, c); err != nil {
-			p.log.Debug("backend takes no subscription", "server", w.link.b.name, "uri", w.bare, "err", err)
+			w.link.b.log.Debug("backend takes no subscription", "uri", w.bare, "err", err)
 		}
 	})
 }
@@ -301,18 +291,6 @@ func (h *hub) forget(w *watched) {
 	}
 }
 
-// uses tells whether anybody wants to be told of resources over a link.
-func (h *hub) uses(l *link) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, w := range h.m[l] {
-		if len(w.subs) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // restore subscribes anew over a connection that was made just now. Whoever was
 // subscribed before has missed what came in between, and is told so.
 func (h *hub) restore(ctx context.Context, c *connection) {
@@ -329,7 +307,7 @@ func (h *hub) restore(ctx context.Context, c *connection) {
 		wg.Go(func() {
 			missed, err := h.settle(ctx, w, c)
 			if err != nil {
-				c.link.b.p.log.Warn("subscription is lost", "server", c.link.b.name, "uri", w.bare, "err", err)
+				c.link.b.log.Warn("subscription is lost", "uri", w.bare, "err", err)
 			}
 			if !missed {
 				return
@@ -360,7 +338,7 @@ func (h *hub) move(who *peer, l *link) {
 	}
 	h.mu.Unlock()
 	for _, w := range append(from, to...) {
-		h.later(l.b.p, w) // where it is not connected yet, connecting settles it
+		h.later(w) // where it is not connected yet, connecting settles it
 	}
 }
 
@@ -430,63 +408,110 @@ func part(whole, uri string) bool {
 	return strings.HasSuffix(whole, "/") || strings.ContainsRune("/?#", rune(rest[0]))
 }
 
-// watch serves resources/subscribe.
-func (p *Proxy) watch(ctx context.Context, r request) ([]byte, error) {
-	uri, ok := rawjson.String(r.line, r.msg.URI)
-	if !ok {
-		return nil, invalid("params.uri is missing or no string")
-	}
-	who := r.from.peer
+// subscribeClient serves resources/subscribe: a session's subscription to a
+// resource by the URI that the client knows.
+func (h *hub) subscribeClient(ctx context.Context, from *caller, uri string) error {
+	who := from.peer
 	if who == nil {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "a subscription needs a session: send initialize first"}
+		return &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "a subscription needs a session: send initialize first"}
 	}
-	o := &who.belongings
-	o.mu.Lock()
-	_, have := o.watches[uri]
-	full := len(o.watches) >= maxWatched
-	o.mu.Unlock()
+	h.mu.Lock()
+	_, have := h.watches[who][uri]
+	full := len(h.watches[who]) >= maxWatched
+	h.mu.Unlock()
 	switch {
 	case have:
-		return []byte(`{}`), nil
+		return nil
 	case full:
-		return nil, invalid("this session has subscribed to %d resources already", maxWatched)
+		return invalid("this session has subscribed to %d resources already", maxWatched)
 	}
-	stop, err := p.follow(ctx, &r.from, who, uri)
+	stop, err := h.follow(ctx, from, who, uri)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	o.mu.Lock()
-	_, have = o.watches[uri]
-	keep := !have && !o.ended.Load()
+	h.mu.Lock()
+	_, have = h.watches[who][uri]
+	keep := !have && !who.belongings.ended.Load() // else forgetClient has been here
 	if keep {
-		if o.watches == nil {
-			o.watches = map[string]func(){}
+		if h.watches[who] == nil {
+			h.watches[who] = map[string]func(){}
 		}
-		o.watches[uri] = stop
+		h.watches[who][uri] = stop
 	}
-	o.mu.Unlock()
+	h.mu.Unlock()
 	if !keep {
 		stop()
 	}
-	return []byte(`{}`), nil
+	return nil
 }
 
-// unwatch serves resources/unsubscribe; there is nothing wrong with one that has
-// no subscription.
-func (p *Proxy) unwatch(r request) ([]byte, error) {
-	uri, ok := rawjson.String(r.line, r.msg.URI)
-	if !ok {
-		return nil, invalid("params.uri is missing or no string")
+// unsubscribeClient serves resources/unsubscribe; there is nothing wrong with one
+// that has no subscription.
+func (h *hub) unsubscribeClient(who *peer, uri string) {
+	h.mu.Lock()
+	stop := h.watches[who][uri]
+	delete(h.watches[who], uri)
+	h.mu.Unlock()
+	if stop != nil {
+		stop()
 	}
-	if who := r.from.peer; who != nil {
-		o := &who.belongings
-		o.mu.Lock()
-		stop := o.watches[uri]
-		delete(o.watches, uri)
-		o.mu.Unlock()
-		if stop != nil {
-			stop()
+}
+
+// forgetClient ends the subscriptions of a client whose session is over.
+func (h *hub) forgetClient(who *peer) {
+	h.mu.Lock()
+	all := h.watches[who]
+	delete(h.watches, who)
+	h.mu.Unlock()
+	for _, stop := range all {
+		stop()
+	}
+}
+
+// replaced takes the subscriptions at a backend over to its successor, which is
+// connected in the background; without one they end, and can be made anew.
+func (h *hub) replaced(b, successor *backend) {
+	var ended []*subscription
+	moved := false
+	h.mu.Lock()
+	for l, all := range h.m {
+		if l.b != b {
+			continue
 		}
+		for _, w := range all {
+			for s := range w.subs {
+				h.take(s)
+				if successor == nil {
+					ended = append(ended, s)
+					continue
+				}
+				h.put(successor.primary, s).missed = true
+				moved = true
+			}
+		}
+		delete(h.m, l)
 	}
-	return []byte(`{}`), nil
+	for _, s := range ended {
+		delete(h.watches[s.who], s.uri)
+	}
+	h.mu.Unlock()
+	if moved {
+		successor.start()
+	}
+}
+
+// strayed takes a subscription back that was made at a backend after those it
+// had went to its successor.
+func (h *hub) strayed(s *subscription, b *backend) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := s.watched
+	if w != nil && w.link.b != b {
+		return false // it went with them
+	}
+	if w != nil {
+		h.take(s)
+		h.forget(w)
+	}
+	return true
 }

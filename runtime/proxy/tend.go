@@ -8,11 +8,11 @@ import (
 
 // begin connects the servers that are to be connected always, in the background:
 // there is a client, or will be.
-func (p *Proxy) begin() {
-	if p.begun.Swap(true) {
+func (s *backends) begin() {
+	if s.begun.Swap(true) {
 		return
 	}
-	for _, b := range p.all() {
+	for _, b := range s.all() {
 		b.start()
 	}
 }
@@ -30,7 +30,7 @@ func (b *backend) start() {
 func (l *link) wanted() bool {
 	b := l.b
 	return !b.closed && !l.closed &&
-		(l == b.primary && b.set().Start == StartEager && b.p.begun.Load() || b.p.hub.uses(l))
+		(l == b.primary && b.set().Start == startEager && b.p.begun.Load() || l.keeps.lasting())
 }
 
 // tend sees to it, in the background, that a link is connected that is wanted

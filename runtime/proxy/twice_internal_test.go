@@ -23,7 +23,7 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		t.Fatal(err)
 	}
 	to := &take{make(chan string, 2)}
-	conn, quick, err := p.quick(line, m, to, time.Now())
+	conn, quick, err := p.router.quick(line, m, to, time.Now())
 	switch {
 	case err != nil:
 		return failedText(err)
@@ -31,7 +31,7 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		conn.Flush()
 		return <-to.answers
 	}
-	result, err := p.answer(t.Context(), request{line: line, msg: m, method: "tools/call", from: old()})
+	result, err := p.router.answer(t.Context(), request{line: line, msg: m, method: "tools/call", from: old()})
 	if err != nil {
 		return failedText(err)
 	}
@@ -73,18 +73,18 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			if err := rawjson.Scan(line, m); err != nil {
 				return "", err
 			}
-			if conn, _, err := p.quick(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
+			if conn, _, err := p.router.quick(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
 				return "", fmt.Errorf("the quick way was taken: %v %w", conn, err)
 			}
 			return quickOrSlow(t, p, `{}`), nil // as the front does
 		},
 		"slow": func(p *Proxy, b *backend, reap func()) (string, error) {
 			from := old()
-			s, err := b.call(t.Context(), &relay{method: "tools/call", from: &from}, func(*connection) (*runtime.Request, error) {
+			result, _, err := b.call(t.Context(), &from, func(*connection) (*runtime.Request, waiter, error) {
 				reap()
-				return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x","arguments":{}}`)}, nil
+				return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x","arguments":{}}`)}, &relay{from: &from}, nil
 			})
-			return string(s.result), err
+			return string(result), err
 		},
 	} {
 		for _, plain := range []bool{false, true} {
@@ -93,7 +93,7 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			}
 			m := &mortal{plain: plain}
 			p := newMortal(t, m, Server{IdleTimeout: 1})
-			b := p.all()[0]
+			b := p.set.all()[0]
 			quickOrSlow(t, p, `{"n":1}`)
 			times := 0
 			got, err := way(p, b, func() {
@@ -118,7 +118,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		m := &mortal{plain: plain}
 		p := newMortal(t, m, Server{IdleTimeout: 1})
-		b := p.all()[0]
+		b := p.set.all()[0]
 		for i := range 1000 {
 			arguments := fmt.Sprintf(`{"n":%d}`, i)
 			c, err := b.primary.acquire(t.Context())
@@ -160,7 +160,7 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 				died := new(atomic.Int64)
 				m := &mortal{plain: m.plain, revision: m.revision}
 				p := newMortal(t, m, Server{})
-				b := p.all()[0]
+				b := p.set.all()[0]
 				m.dies = func(n int64) death {
 					if n%7 != 0 {
 						return survives

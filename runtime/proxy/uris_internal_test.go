@@ -102,19 +102,19 @@ func FuzzExposed(f *testing.F) {
 	} {
 		f.Add([]byte(s), "a:b")
 	}
-	p := &Proxy{log: slog.New(slog.DiscardHandler), lifetime: f.Context()}
-	p.roster.Store(&[]*backend{newBackend(p, Server{Name: "a"}), newBackend(p, Server{Name: "b"})})
-	p.snap.Store(newSnapshot(p))
+	set := newSet(setOptions{Logger: slog.New(slog.DiscardHandler)})
+	set.roster.Store(&[]*backend{newBackend(set, settings{Name: "a"}), newBackend(set, settings{Name: "b"})})
+	p := newPublisher(catalogOptions{Logger: set.log}, set)
 	f.Fuzz(func(t *testing.T, in []byte, asked string) {
 		if !json.Valid(in) || !utf8.Valid(in) {
 			return
 		}
 		for _, method := range []string{"tools/call", "prompts/get"} {
-			if got := p.exposedContent(p.all()[0], method, in); !json.Valid(got) || bytes.Count(got, []byte(`":`)) < bytes.Count(in, []byte(`":`)) {
+			if got := p.exposedContent(set.all()[0], method, in); !json.Valid(got) || bytes.Count(got, []byte(`":`)) < bytes.Count(in, []byte(`":`)) {
 				t.Fatalf("%s: %s became %s", method, in, got)
 			}
 		}
-		if got := p.exposedContents(p.all()[0], in, "u", asked); !json.Valid(got) {
+		if got := p.exposedContents(set.all()[0], in, "u", asked); !json.Valid(got) {
 			t.Fatalf("%s became %s", in, got)
 		}
 	})

@@ -97,33 +97,17 @@ func nanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// usage gives what is known of the backend's use, and of its questions.
-func (b *backend) usage() store.Usage {
-	u := b.activity.usage()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	u.Asks, u.Untold = b.asks, b.untold
-	return u
+// figures are what an activity has counted.
+type figures struct {
+	calls, failed uint64
+	inFlight      int64
+	last          time.Time // when the last one began, zero for never
+	timed         uint64    // of how many the following is
+	p50, p99      time.Duration
 }
 
-// recallUsage takes over how the backend was used in earlier processes. It is to
-// be called before its first request.
-func (b *backend) recallUsage(u store.Usage) {
-	b.activity.resume(u)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.asks, b.untold, b.kept = u.Asks, u.Untold, u
-}
-
-// keepUsage has the backend's use kept for processes to come, where there is
-// anything new to it.
-func (b *backend) keepUsage() {
-	u := b.usage()
-	b.mu.Lock()
-	news := u != b.kept
-	b.kept = u
-	b.mu.Unlock()
-	if news {
-		b.keep(store.Change{Usage: &u})
-	}
+// figures returns what has been counted by now.
+func (a *activity) figures(now time.Time) figures {
+	n, q := a.ends.took.quantiles(now, 0.5, 0.99)
+	return figures{a.begins.n.Load(), a.ends.failed.Load(), a.inFlight(), moment(a.begins.last.Load()), n, q[0], q[1]}
 }

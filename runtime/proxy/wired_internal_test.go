@@ -188,7 +188,12 @@ func (w *wired) Close() error {
 // take is a client that gets answers of the quick way.
 type take struct{ answers chan string }
 
-func (to *take) deliver(_ *call, a answer) *jsonrpc.Writer {
+func (to *take) revision() string { return "" }
+
+func (to *take) gone(bool) {}
+
+func (to *take) finished(c *call, answered jsonrpc.Answer) *jsonrpc.Writer {
+	a := c.answer(answered)
 	to.answers <- string(a.result) + string(a.object)
 	return nil
 }

@@ -188,14 +188,15 @@ func (w *testWorld) reached(server string) {
 
 // look notes who lists what, as the proxy has heard. The caller holds the lock.
 func (w *testWorld) look() {
-	w.p.mu.Lock()
-	defer w.p.mu.Unlock()
-	for _, b := range w.p.all() {
-		if b.catalog == nil {
+	w.p.catalog.mu.Lock()
+	defer w.p.catalog.mu.Unlock()
+	for _, b := range w.p.set.all() {
+		has := w.p.catalog.inventory(b)
+		if has == nil {
 			continue
 		}
 		for k := range kinds {
-			for _, it := range b.catalog.items[k] {
+			for _, it := range has.items[k] {
 				w.claims(b.name, k, it.key)
 				if k == tools && strings.Contains(it.key, "ui") {
 					w.claims(b.name, resources, "ui://page/"+it.key)
@@ -398,7 +399,7 @@ func liveWorld(seed uint64, sum *worldTally) (err error) {
 func (w *testWorld) change() error {
 	switch n := w.r.IntN(8); n {
 	case 0, 1, 2, 3: // a server lists other things
-		b := one(w.r, w.p.all())
+		b := one(w.r, w.p.set.all())
 		w.offer(w.servers[b.name])
 		if c := b.primary.ready.Load(); c != nil {
 			if n == 0 {
@@ -446,7 +447,7 @@ func (w *testWorld) request(method, params string) ([]byte, error) {
 	if err := rawjson.Scan(line, r.msg); err != nil {
 		return nil, err
 	}
-	return w.p.answer(context.Background(), r)
+	return w.p.router.answer(context.Background(), r)
 }
 
 // list has the client see all lists.
@@ -514,7 +515,7 @@ func (w *testWorld) ask(sum *worldTally) error {
 	sum.Reached++
 	for _, server := range got {
 		if !may(server) {
-			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.names.owners)
+			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.catalog.names.owners)
 		}
 	}
 	if err != nil || k != tools {

@@ -1,0 +1,8 @@
+package proxy
+
+// logLevel gives the level that the client has asked for, false where it has not.
+func (o *belongings) logLevel() (level, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.level, o.leveled
+}

@@ -1,0 +1,59 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// identity is who a client says it is.
+type identity struct{ name, version string }
+
+// maxIdentity bounds what is kept of a name, in bytes.
+const maxIdentity = 100
+
+// introduce notes who the client says it is in an initialize request.
+func (p *peer) introduce(line []byte, m *rawjson.Message) {
+	params := m.Params.Of(line)
+	info, err := rawjson.Field(params, "clientInfo")
+	if err != nil || !info.Present() {
+		return
+	}
+	var at [2]rawjson.Span
+	object := info.Of(params)
+	if rawjson.Fields(object, at[:], "name", "version") != nil {
+		return
+	}
+	var who identity
+	for i, to := range []*string{&who.name, &who.version} {
+		text, _ := rawjson.String(object, at[i])
+		*to = clipped(text, maxIdentity)
+	}
+	p.who.Store(&who)
+}
+
+// clipped bounds a text, in bytes.
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// clientInfo is what a status tells of a client; see proxy.ClientStatus.
+type clientInfo struct {
+	Front, Name, Version, Revision string
+	Since, LastSeen                time.Time
+	InFlight, Streams              int
+}
+
+// status tells what is known of a client whatever its front.
+func (p *peer) status(front string) clientInfo {
+	s := clientInfo{Front: front, Since: p.since, LastSeen: p.since}
+	s.Revision, _ = p.settled()
+	if who := p.who.Load(); who != nil {
+		s.Name, s.Version = who.name, who.version
+	}
+	return s
+}
