@@ -45,7 +45,7 @@ func (e *InputError) Error() string {
 
 // mayAsk tells whether results of a method may ask for input.
 func mayAsk(method string) bool {
-	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+	return method == revision.MethodToolsCall || method == revision.MethodPromptsGet || method == revision.MethodResourcesRead
 }
 
 // interim is what matters of a result: whether it is one.

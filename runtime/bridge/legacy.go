@@ -52,7 +52,7 @@ func (o *Options) shake(ctx context.Context, t runtime.Transport, offer string) 
 		return nil, fmt.Errorf("client info: %w", err)
 	}
 	params := fmt.Appendf(nil, `{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`, offer, o.Capabilities, client)
-	raw, err := t.Call(ctx, &runtime.Request{Method: "initialize", Params: params})
+	raw, err := t.Call(ctx, &runtime.Request{Method: revision.MethodInitialize, Params: params})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (o *Options) shake(ctx context.Context, t runtime.Transport, offer string) 
 	if o.Version != "" && h.ProtocolVersion != o.Version {
 		return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, h.ProtocolVersion)}
 	}
-	return &h, t.Notify(ctx, &runtime.Request{Method: "notifications/initialized", Version: h.ProtocolVersion})
+	return &h, t.Notify(ctx, &runtime.Request{Method: revision.NotificationInitialized, Version: h.ProtocolVersion})
 }
 
 // legacyTransport stamps requests with the negotiated revision and shakes
@@ -85,20 +85,20 @@ type legacyTransport struct {
 // Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	switch req.Method {
-	case "tools/list":
+	case revision.MethodToolsList:
 		raw, err := l.send(ctx, req)
 		if err == nil {
 			raw = l.tools.learn(req.Params, raw, false, l.o.Logger)
 			l.tasks.learn(req.Params, raw)
 		}
 		return raw, err
-	case "resources/subscribe", "resources/unsubscribe", "logging/setLevel":
+	case revision.MethodResourcesSubscribe, revision.MethodResourcesUnsubscribe, revision.MethodSetLevel:
 		raw, err := l.send(ctx, req)
 		if err == nil {
 			l.session.remember(req)
 		}
 		return raw, err
-	case "tasks/get", "tasks/update", "tasks/cancel":
+	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel:
 		if req.Tasks {
 			return l.taskVocabulary(ctx, req)
 		}
@@ -125,7 +125,7 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 // was answered with, nil where it was not sent.
 func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, first json.RawMessage) (json.RawMessage, error) {
 	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim, first: first}
-	if req.Method == "tools/call" {
+	if req.Method == revision.MethodToolsCall {
 		r.send, r.last = l.asTask, l.absorb
 		if req.Tasks {
 			r.last = taken

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // maxRestored bounds the subscriptions that are taken up again in a new session;
@@ -72,7 +73,7 @@ func (s *legacySession) shut() {
 func (s *legacySession) remember(req *runtime.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if req.Method == "logging/setLevel" {
+	if req.Method == revision.MethodSetLevel {
 		s.level = slices.Clone(req.Params)
 		return
 	}
@@ -82,7 +83,7 @@ func (s *legacySession) remember(req *runtime.Request) {
 		return
 	}
 	s.uris = slices.DeleteFunc(s.uris, func(u string) bool { return u == uri })
-	if req.Method == "resources/subscribe" && len(s.uris) < maxRestored {
+	if req.Method == revision.MethodResourcesSubscribe && len(s.uris) < maxRestored {
 		s.uris = append(s.uris, uri)
 	}
 }
@@ -201,13 +202,13 @@ func (l *legacyTransport) restore(ctx context.Context) {
 		return err == nil
 	}
 	if level != nil {
-		call("logging/setLevel", level)
+		call(revision.MethodSetLevel, level)
 	}
 	h := l.o.Handler
 	for _, uri := range uris {
 		params := fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri))
-		if call("resources/subscribe", params) {
-			h.Notification(ctx, nil, methodUpdated, params)
+		if call(revision.MethodResourcesSubscribe, params) {
+			h.Notification(ctx, nil, revision.NotificationResourceUpdated, params)
 		}
 	}
 	for _, list := range []string{"tools", "prompts", "resources"} {

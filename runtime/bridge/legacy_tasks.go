@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // taskTTL is how long a task that is waited for is to be kept, from its
@@ -138,7 +139,7 @@ func (t *legacyTasking) listenFor(id string, h runtime.Handler) (stop func()) {
 // question; nil where they name none that is known here. It is for those who
 // get questions of which the wire does not tell in which call they belong.
 func (l *legacyTransport) TaskOf(params json.RawMessage) runtime.Handler {
-	if !bytes.Contains(params, []byte(metaTask)) {
+	if !bytes.Contains(params, []byte(revision.MetaRelatedTask)) {
 		return nil
 	}
 	var p struct {
@@ -239,7 +240,7 @@ func (l *legacyTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 	}()
 	for fails := 0; ; {
 		if a.state.Status != taskWorking && ended == nil {
-			req := a.about("tasks/result")
+			req := a.about(revision.MethodTasksResult)
 			req.Events, req.Token = a.req.Events, a.req.Token
 			done := make(chan struct{})
 			ended = done
@@ -281,14 +282,14 @@ func (l *legacyTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 // plainResult takes the mark of the task out of a result, which is the call's
 // now.
 func plainResult(raw json.RawMessage) json.RawMessage {
-	if !bytes.Contains(raw, []byte(`"`+metaTask+`"`)) {
+	if !bytes.Contains(raw, []byte(`"`+revision.MetaRelatedTask+`"`)) {
 		return raw
 	}
 	at, err := rawjson.Field(raw, "_meta")
 	if err != nil || !at.Present() || !rawjson.IsObject(at.Of(raw)) {
 		return raw
 	}
-	inner, err := rawjson.Without(at.Of(raw), func(name string) bool { return name == metaTask })
+	inner, err := rawjson.Without(at.Of(raw), func(name string) bool { return name == revision.MetaRelatedTask })
 	if err != nil {
 		return raw
 	}

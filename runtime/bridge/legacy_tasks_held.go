@@ -72,19 +72,19 @@ func (l *legacyTransport) taskVocabulary(ctx context.Context, req *runtime.Reque
 	}
 	a := &awaited{req: req, state: taskState{ID: id}}
 	switch req.Method {
-	case "tasks/get":
+	case revision.MethodTasksGet:
 		return l.heldGet(ctx, a)
-	case "tasks/update":
-		if _, err := l.send(ctx, a.about("tasks/get")); err != nil {
+	case revision.MethodTasksUpdate:
+		if _, err := l.send(ctx, a.about(revision.MethodTasksGet)); err != nil {
 			return nil, err
 		}
 		return json.RawMessage(`{"resultType":"complete"}`), l.heldUpdate(id, req.Params)
 	}
 	// tasks/cancel: one that has ended does not mind (SEP-2663), an older server
 	// does, and says so as of one that it does not know.
-	_, err = l.send(ctx, a.about("tasks/cancel"))
+	_, err = l.send(ctx, a.about(revision.MethodTasksCancel))
 	if _, refused := errors.AsType[*runtime.Error](err); refused {
-		_, err = l.send(ctx, a.about("tasks/get"))
+		_, err = l.send(ctx, a.about(revision.MethodTasksGet))
 	}
 	l.tasks.held.drop(id)
 	return json.RawMessage(`{"resultType":"complete"}`), err
@@ -92,7 +92,7 @@ func (l *legacyTransport) taskVocabulary(ctx context.Context, req *runtime.Reque
 
 // heldGet serves tasks/get: the task with its result, error or questions.
 func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMessage, error) {
-	raw, err := l.send(ctx, a.about("tasks/get"))
+	raw, err := l.send(ctx, a.about(revision.MethodTasksGet))
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (l *legacyTransport) heldResult(ctx context.Context, a *awaited) (json.RawM
 			return plainResult(h.answer.result), h.answer.err
 		}
 	}
-	raw, err := l.send(ctx, a.about("tasks/result"))
+	raw, err := l.send(ctx, a.about(revision.MethodTasksResult))
 	return plainResult(raw), err
 }
 
@@ -191,7 +191,7 @@ func (l *legacyTransport) held(a *awaited) *heldTask {
 		id: a.state.ID, version: l.version, capabilities: a.req.Capabilities,
 		ended: make(chan struct{}), pending: map[string]heldQuestion{}, changed: make(chan struct{}),
 	}
-	req := a.about("tasks/result")
+	req := a.about(revision.MethodTasksResult)
 	req.Events = h
 	var ctx context.Context
 	ctx, h.cancel = context.WithCancel(context.Background())
@@ -250,7 +250,7 @@ func (h *heldTask) Closed(error) {}
 
 // Request holds a question until its answer comes.
 func (h *heldTask) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method == "ping" {
+	if method == revision.MethodPing {
 		return runtime.NopHandler{}.Request(ctx, call, method, params)
 	}
 	q := &revision.Question{From: h.version, To: revision.Modern, Method: method, Capabilities: h.capabilities}

@@ -32,14 +32,14 @@ type discovered struct {
 
 func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered {
 	m := &modernTransport{Transport: t, o: o, meta: o.requestMeta()}
-	raw, err := m.send(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeID)})
+	raw, err := m.send(ctx, &runtime.Request{Method: revision.MethodDiscover, ID: json.RawMessage(probeID)})
 	var listed []string
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeUnsupportedVersion {
 		// A server that refuses the very revision it lists is modern; it is
 		// asked once more (2026-07-28, Versioning: retry with a revision that
 		// the error lists).
 		if listed = supportedVersions(rpc); slices.Contains(listed, revision.Modern) {
-			raw, err = m.send(ctx, &runtime.Request{Method: "server/discover", ID: json.RawMessage(probeAgainID)})
+			raw, err = m.send(ctx, &runtime.Request{Method: revision.MethodDiscover, ID: json.RawMessage(probeAgainID)})
 		}
 	}
 	if err != nil {
@@ -119,12 +119,12 @@ type modernTransport struct {
 // headers, and answers what results ask for unless the caller does.
 func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	switch req.Method {
-	case "ping": // 2026-07-28 has none; discovering is as cheap
-		_, err := m.send(ctx, &runtime.Request{Method: "server/discover"})
+	case revision.MethodPing: // 2026-07-28 has none; discovering is as cheap
+		_, err := m.send(ctx, &runtime.Request{Method: revision.MethodDiscover})
 		return json.RawMessage(`{}`), err
-	case "logging/setLevel":
+	case revision.MethodSetLevel:
 		return m.setLevel(req)
-	case "resources/subscribe", "resources/unsubscribe":
+	case revision.MethodResourcesSubscribe, revision.MethodResourcesUnsubscribe:
 		return m.subscribe(ctx, req)
 	}
 	if req.Inputs {
@@ -133,7 +133,7 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	l := rounds{send: m.send, handler: m.o.Handler, interim: func(raw json.RawMessage) (interim, bool, error) {
 		return m.interim(req, raw)
 	}}
-	if req.Method == "tools/call" && !req.Tasks {
+	if req.Method == revision.MethodToolsCall && !req.Tasks {
 		l.send, l.last = m.declaring, m.absorb
 	}
 	return l.call(ctx, req)
@@ -143,17 +143,13 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 // (2026-07-28, Utilities, Logging).
 func (m *modernTransport) setLevel(req *runtime.Request) (json.RawMessage, error) {
 	at, err := rawjson.Field(req.Params, "level")
-	if err != nil || !slices.Contains(levels(), string(at.Of(req.Params))) {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "logging/setLevel: unknown level"}
+	name, ok := rawjson.String(req.Params, at)
+	if err != nil || !ok || !slices.Contains(revision.LogLevels(), name) {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: req.Method + ": unknown level"}
 	}
 	level := slices.Clone(at.Of(req.Params))
 	m.level.Store(&level)
 	return json.RawMessage(`{}`), nil
-}
-
-// levels are the log levels, quoted.
-func levels() []string {
-	return []string{`"debug"`, `"info"`, `"notice"`, `"warning"`, `"error"`, `"critical"`, `"alert"`, `"emergency"`}
 }
 
 // interim tells whether a result asks for input. One without a type is
@@ -169,7 +165,7 @@ func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (in
 	case revision.ResultInputRequired:
 		return in, true, nil
 	case revision.ResultTask:
-		if req.Method == "tools/call" && !req.Tasks {
+		if req.Method == revision.MethodToolsCall && !req.Tasks {
 			return in, false, nil // it is waited for
 		}
 	}
@@ -188,7 +184,7 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 		members[len(members)-1].Value = req.Capabilities // the last one of requestMeta
 	}
 	var level []byte
-	if p := m.level.Load(); p != nil && req.Method != "server/discover" && req.Method != methodListen {
+	if p := m.level.Load(); p != nil && req.Method != revision.MethodDiscover && req.Method != revision.MethodSubscriptionsListen {
 		level = *p
 	}
 	params, err := revision.AddMeta(req.Params, members, level)
@@ -197,7 +193,7 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 	}
 	r.Params, r.Version = params, revision.Modern
 	raw, err := m.mirrored(ctx, &r)
-	if err == nil && r.Method == "tools/list" {
+	if err == nil && r.Method == revision.MethodToolsList {
 		raw = m.tools.learn(req.Params, raw, m.o.HTTP, m.o.Logger)
 	}
 	return raw, err
@@ -224,10 +220,10 @@ func (m *modernTransport) once(ctx context.Context, r *runtime.Request) (json.Ra
 // knows is not sent.
 func (m *modernTransport) Notify(ctx context.Context, req *runtime.Request) error {
 	switch req.Method {
-	case "notifications/initialized", "notifications/roots/list_changed", "notifications/elicitation/complete",
-		"notifications/progress", "notifications/message", "notifications/tasks/status":
+	case revision.NotificationInitialized, revision.NotificationRootsListChanged, revision.NotificationElicitationComplete,
+		revision.NotificationProgress, revision.NotificationMessage, revision.NotificationTaskStatus:
 		return nil
-	case methodCancelled:
+	case revision.NotificationCancelled:
 		if m.o.HTTP { // there the end of the stream says it
 			return nil
 		}

@@ -35,14 +35,6 @@ const (
 	maxStreams = 32
 )
 
-const (
-	methodListen       = "subscriptions/listen"
-	methodAcknowledged = "notifications/subscriptions/acknowledged"
-	methodUpdated      = "notifications/resources/updated"
-	methodCancelled    = "notifications/cancelled"
-	metaSubscription   = revision.MetaPrefix + "subscriptionId"
-)
-
 // listening is what a connection wants to hear of, and the streams on which it
 // does: a modern server sends nothing that was not asked for (2026-07-28,
 // Subscriptions). The zero value is ready.
@@ -127,7 +119,7 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 	}
 	l := &m.listening
 	l.mu.Lock()
-	if req.Method == "resources/unsubscribe" {
+	if req.Method == revision.MethodResourcesUnsubscribe {
 		if l.uris[uri] {
 			delete(l.uris, uri)
 			if l.muted == nil {
@@ -250,7 +242,7 @@ func (l *listening) settle(uris []string, outcome func(uri string) error) {
 // isMuted tells whether a notification is about a resource that is no longer
 // wanted.
 func (l *listening) isMuted(method string, params json.RawMessage) bool {
-	if method != methodUpdated {
+	if method != revision.NotificationResourceUpdated {
 		return false
 	}
 	at, err := rawjson.Field(params, "uri")
@@ -285,7 +277,7 @@ func unsubscribed(params json.RawMessage) json.RawMessage {
 	if err != nil || !at.Present() {
 		return params
 	}
-	inner, err := rawjson.Without(at.Of(params), func(name string) bool { return name == metaSubscription })
+	inner, err := rawjson.Without(at.Of(params), func(name string) bool { return name == revision.MetaSubscription })
 	if err != nil {
 		return params
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // stream is one listen. It is the handler of its own request.
@@ -36,7 +37,7 @@ type stream struct {
 // Notification implements [runtime.Handler].
 func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
-	case methodAcknowledged:
+	case revision.NotificationListenAcknowledged:
 		s.once.Do(func() {
 			var p struct {
 				Notifications filter `json:"notifications"`
@@ -47,7 +48,7 @@ func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method st
 			s.confess(ctx)
 			close(s.acked)
 		})
-	case methodCancelled: // the server's end, over stdio
+	case revision.NotificationCancelled: // the server's end, over stdio
 		s.cancel()
 	default:
 		s.mu.Lock()
@@ -66,9 +67,9 @@ func (s *stream) confess(ctx context.Context) {
 		return
 	}
 	h := s.m.o.Handler
-	h.Notification(ctx, nil, methodAcknowledged, json.RawMessage(`{"notifications":{}}`))
+	h.Notification(ctx, nil, revision.NotificationListenAcknowledged, json.RawMessage(`{"notifications":{}}`))
 	for _, uri := range s.before {
-		h.Notification(ctx, nil, methodUpdated, fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri)))
+		h.Notification(ctx, nil, revision.NotificationResourceUpdated, fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri)))
 	}
 }
 
@@ -324,7 +325,7 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 		defer w.l.wakeUp()
 		defer close(s.ended)
 		defer s.cancel()
-		_, s.err = w.m.send(s.ctx, &runtime.Request{Method: methodListen, ID: id, Params: params, Events: s})
+		_, s.err = w.m.send(s.ctx, &runtime.Request{Method: revision.MethodSubscriptionsListen, ID: id, Params: params, Events: s})
 	})
 	timer := time.NewTimer(ackTime)
 	defer timer.Stop()

@@ -40,12 +40,12 @@ func (m *modernTransport) mirrored(ctx context.Context, r *runtime.Request) (jso
 		switch {
 		case unsafe && !named:
 			named = true
-		case r.Method == "tools/call" && !refreshed:
+		case r.Method == revision.MethodToolsCall && !refreshed:
 			refreshed = true
 			if err := m.refresh(ctx); err != nil {
 				return nil, err
 			}
-		case r.Method == "server/discover":
+		case r.Method == revision.MethodDiscover:
 			return nil, err // whoever asks for the era wants to know
 		default:
 			return nil, &runtime.ProtocolError{Reason: r.Method + ": the server finds headers and body of the request at odds: " + rpc.Message}
@@ -58,7 +58,7 @@ func (m *modernTransport) mirrored(ctx context.Context, r *runtime.Request) (jso
 func (m *modernTransport) refresh(ctx context.Context) error {
 	var params json.RawMessage
 	for range maxToolPages {
-		raw, err := m.send(ctx, &runtime.Request{Method: "tools/list", Params: params})
+		raw, err := m.send(ctx, &runtime.Request{Method: revision.MethodToolsList, Params: params})
 		if err != nil {
 			return fmt.Errorf("list tools to learn what to repeat as headers: %w", err)
 		}
@@ -75,11 +75,11 @@ func (m *modernTransport) refresh(ctx context.Context) error {
 func mirroredName(r *runtime.Request) (string, bool) {
 	var member string
 	switch r.Method {
-	case "tools/call", "prompts/get":
+	case revision.MethodToolsCall, revision.MethodPromptsGet:
 		member = "name"
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		member = "uri"
-	case "tasks/get", "tasks/update", "tasks/cancel": // the tasks extension
+	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel: // the tasks extension
 		member = "taskId"
 	default:
 		return "", false
@@ -115,7 +115,7 @@ func (m *modernTransport) mirror(r *runtime.Request) error {
 	if m.bareNames.Load() {
 		h["Mcp-Name"] = name
 	}
-	if r.Method != "tools/call" {
+	if r.Method != revision.MethodToolsCall {
 		return nil
 	}
 	tool := m.tools.of(name)

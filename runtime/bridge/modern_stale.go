@@ -40,7 +40,7 @@ func (d *doubts) due() bool {
 func (m *modernTransport) doubted(ctx context.Context, r *runtime.Request, err error) error {
 	var rpc *runtime.Error
 	switch {
-	case r.Method == "server/discover" || ctx.Err() != nil || !m.odd(r.Method, err):
+	case r.Method == revision.MethodDiscover || ctx.Err() != nil || !m.odd(r.Method, err):
 		return err
 	case errors.As(err, &rpc) && unsupported(rpc) && !slices.Contains(supportedVersions(rpc), revision.Modern):
 		return m.o.stale(err)

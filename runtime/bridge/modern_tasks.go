@@ -172,6 +172,6 @@ func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[stri
 		}
 		return err
 	}
-	_, err = m.send(ctx, a.about("tasks/update", rawjson.Member{Name: revision.MemberInputResponses, Value: answers}))
+	_, err = m.send(ctx, a.about(revision.MethodTasksUpdate, rawjson.Member{Name: revision.MemberInputResponses, Value: answers}))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -33,7 +34,7 @@ type steady struct {
 
 // Notification implements [runtime.Handler].
 func (s *steady) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
-	if method == "notifications/progress" && !s.advance(params) {
+	if method == revision.NotificationProgress && !s.advance(params) {
 		return
 	}
 	s.Handler.Notification(ctx, call, method, params)
@@ -80,5 +81,5 @@ func (s *steady) pulse(ctx context.Context, call *runtime.Request, message strin
 	s.mu.Unlock()
 	params := append([]byte(`{"progressToken":`), s.token...)
 	params = strconv.AppendFloat(append(params, `,"progress":`...), next, 'f', -1, 64)
-	s.Handler.Notification(ctx, call, "notifications/progress", append(rawjson.Quote(append(params, `,"message":`...), message), '}'))
+	s.Handler.Notification(ctx, call, revision.NotificationProgress, append(rawjson.Quote(append(params, `,"message":`...), message), '}'))
 }

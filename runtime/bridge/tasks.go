@@ -41,9 +41,6 @@ const (
 	taskCancelled = "cancelled"
 )
 
-// metaTask names the task that a message of the handshake era belongs to.
-const metaTask = revision.MetaPrefix + "related-task"
-
 // TaskError is a task that has ended without a result or an error of its own,
 // or that has been lost.
 type TaskError struct {
@@ -130,7 +127,7 @@ func (a *awaited) poll(ctx context.Context, get sender, after <-chan struct{}) e
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	raw, err := get(ctx, a.about("tasks/get"))
+	raw, err := get(ctx, a.about(revision.MethodTasksGet))
 	if err != nil {
 		var rpc *runtime.Error
 		if a.fails++; ctx.Err() != nil {
@@ -225,7 +222,7 @@ func (d *detached) close(grace time.Duration) {
 // any more: "a task is cancelled by tasks/cancel" (2025-11-25 and SEP-2663,
 // Cancellation).
 func (a *awaited) abandon(d *detached, send sender) {
-	req := a.about("tasks/cancel")
+	req := a.about(revision.MethodTasksCancel)
 	d.run(func(ctx context.Context) {
 		ctx, stop := context.WithTimeout(ctx, cancelTime)
 		defer stop()

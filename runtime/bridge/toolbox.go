@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -64,7 +63,7 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *sl
 			faulty[i] = true
 		case err != nil:
 			logger.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
-			edits = append(edits, rawjson.Moved(at.Start+schema.Start, unannotated(schema.Of(tool), true))...)
+			edits = append(edits, rawjson.Moved(at.Start+schema.Start, revision.RemoveMirrors(schema.Of(tool)))...)
 		}
 		if mirrors {
 			b.keep(name, boxed{found, err})
@@ -110,48 +109,4 @@ func toolSchema(tool []byte) (name string, schema rawjson.Span, ok bool) {
 	}
 	name, ok = rawjson.String(tool, at[0])
 	return name, at[1], ok
-}
-
-// unannotated gives the edits that take x-mcp-header out of a schema, in the
-// places where ToolMirrors looks. Named tells that text is a schema, and not an
-// object of schemas by name.
-func unannotated(text []byte, schema bool) []rawjson.Edit {
-	if text[0] == '[' {
-		spans, err := rawjson.Elements(text)
-		if err != nil {
-			return nil
-		}
-		var edits []rawjson.Edit
-		for _, at := range spans {
-			edits = append(edits, rawjson.Moved(at.Start, unannotated(at.Of(text), schema))...)
-		}
-		return edits
-	}
-	entries, err := rawjson.Entries(text)
-	if err != nil {
-		return nil
-	}
-	edits := []rawjson.Edit{}
-	if schema {
-		edits = rawjson.Removals(rawjson.Members(entries), func(i int) bool { return entries[i].Name == revision.HeaderAnnotation })
-	}
-	for _, e := range entries {
-		if !schema {
-			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), true))...)
-			continue
-		}
-		switch e.Name {
-		case "const", "default", "enum", "examples", "required", "type", revision.HeaderAnnotation:
-		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
-			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), false))...)
-		default:
-			edits = append(edits, rawjson.Moved(e.Value.Start, unannotated(e.Value.Of(text), true))...)
-		}
-	}
-	return inOrder(edits)
-}
-
-func inOrder(edits []rawjson.Edit) []rawjson.Edit {
-	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
-	return edits
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // guard is the handler of one bare transport. Finding the era may cost a
@@ -24,7 +25,7 @@ type guard struct {
 
 // Notification implements [runtime.Handler].
 func (g *guard) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
-	if method == "notifications/tools/list_changed" {
+	if method == revision.NotificationToolsListChanged {
 		g.tools.Add(1)
 	}
 	g.Handler.Notification(ctx, call, method, params)
@@ -38,7 +39,7 @@ func (g *guard) Request(ctx context.Context, call *runtime.Request, method strin
 	g.mu.Lock()
 	client := g.client
 	g.mu.Unlock()
-	if client != nil && method != "ping" {
+	if client != nil && method != revision.MethodPing {
 		defer client.Suspend()()
 	}
 	return g.Handler.Request(ctx, call, method, params)

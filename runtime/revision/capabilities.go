@@ -123,7 +123,7 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 	var c declared
 	_ = json.Unmarshal(capabilities, &c) // what is no object declares nothing
 	switch method {
-	case "elicitation/create":
+	case MethodElicitationCreate:
 		mode := "form"
 		if at, err := rawjson.Field(params, "mode"); err == nil {
 			if m, ok := rawjson.String(params, at); ok {
@@ -134,7 +134,7 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 			return nil
 		}
 		return rawjson.Wrap("elicitation", rawjson.Wrap(mode, json.RawMessage(`{}`)))
-	case "sampling/createMessage":
+	case MethodSamplingCreateMessage:
 		wanted := json.RawMessage(`{}`)
 		if at, err := rawjson.Field(params, "tools"); err == nil && at.Present() {
 			wanted = rawjson.Wrap("tools", json.RawMessage(`{}`))
@@ -145,7 +145,7 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 			return nil
 		}
 		return rawjson.Wrap("sampling", wanted)
-	case "roots/list":
+	case MethodRootsList:
 		if rawjson.IsObject(c.Roots) {
 			return nil
 		}

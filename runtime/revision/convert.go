@@ -81,7 +81,7 @@ func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 // twice gives a member that a result has twice and that is looked at here, ""
 // for none.
 func twice(o *rawjson.Object) string {
-	for _, name := range []string{"resultType", "ttlMs", "cacheScope", "_meta", "content", "structuredContent", "messages", "requestState"} {
+	for _, name := range []string{MemberResultType, MemberTTL, MemberCacheScope, "_meta", "content", "structuredContent", "messages", MemberRequestState} {
 		n := 0
 		for _, e := range o.Entries {
 			if e.Name == name {
@@ -101,7 +101,7 @@ func sample(raw []byte) string { return string(raw[:min(len(raw), 120)]) }
 // changed in o.
 func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	kind := ResultComplete
-	switch e := o.Get("resultType"); {
+	switch e := o.Get(MemberResultType); {
 	case e != nil:
 		var ok bool
 		if kind, ok = rawjson.String(raw, e.Value); !ok {
@@ -111,17 +111,17 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 			return nil, err
 		}
 	default:
-		asks, state := o.Get("inputRequests"), o.Get("requestState")
+		asks, state := o.Get(MemberInputRequests), o.Get(MemberRequestState)
 		if !IsModern(c.From) && (asks != nil && rawjson.IsObject(asks.Value.Of(raw)) || state != nil && rawjson.IsString(state.Value.Of(raw))) {
 			kind = ResultInputRequired // some such servers leave the type out
 		}
-		o.Add("resultType", rawjson.Quote(nil, kind))
+		o.Add(MemberResultType, rawjson.Quote(nil, kind))
 	}
 	switch {
 	case kind == ResultInputRequired:
 		// "An interim result carries neither" (2026-07-28, Caching).
-		o.Remove("ttlMs")
-		o.Remove("cacheScope")
+		o.Remove(MemberTTL)
+		o.Remove(MemberCacheScope)
 	case kind == ResultComplete && Cacheable(c.Method):
 		c.hints(raw, o)
 	}
@@ -152,7 +152,7 @@ func (c *Conversion) known(kind string) error {
 // (2026-07-28, Caching).
 func Cacheable(method string) bool {
 	switch method {
-	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read":
+	case MethodDiscover, MethodToolsList, MethodPromptsList, MethodResourcesList, MethodResourceTemplatesList, MethodResourcesRead:
 		return true
 	}
 	return false
@@ -161,11 +161,11 @@ func Cacheable(method string) bool {
 // hints makes the cache hints valid: a server that gives none, or of another
 // era, promises no freshness, and its answers are for one client alone.
 func (c *Conversion) hints(raw []byte, o *rawjson.Object) {
-	ttl, scope := o.Get("ttlMs"), o.Get("cacheScope")
+	ttl, scope := o.Get(MemberTTL), o.Get(MemberCacheScope)
 	modern := IsModern(c.From)
 	switch {
 	case ttl == nil:
-		o.Add("ttlMs", []byte(`0`))
+		o.Add(MemberTTL, []byte(`0`))
 	case !modern || !natural(ttl.Value.Of(raw)):
 		if string(ttl.Value.Of(raw)) != "0" {
 			o.Replace(ttl, []byte(`0`))
@@ -173,7 +173,7 @@ func (c *Conversion) hints(raw []byte, o *rawjson.Object) {
 	}
 	private := []byte(`"private"`)
 	if scope == nil {
-		o.Add("cacheScope", private)
+		o.Add(MemberCacheScope, private)
 		return
 	}
 	if s, _ := rawjson.String(raw, scope.Value); s != "private" && (s != "public" || !modern) {
@@ -244,7 +244,6 @@ func (c *Conversion) identify(raw []byte, o *rawjson.Object) ([]rawjson.Edit, er
 // for the server's own name (2026-07-28, Overview, General fields).
 func modernMeta() []string {
 	return []string{
-		"io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities",
-		"io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/logLevel", "io.modelcontextprotocol/subscriptionId",
+		MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel, MetaSubscription,
 	}
 }

@@ -26,13 +26,13 @@ func (c *Conversion) Error(e *runtime.Error) *runtime.Error {
 	switch e.Code {
 	case runtime.CodeResourceNotFound:
 		switch {
-		case modern && c.Method == "resources/read":
+		case modern && c.Method == MethodResourcesRead:
 			return recode(e, runtime.CodeInvalidParams, nil)
 		case modern:
 			return recode(e, runtime.CodeInternalError, nil)
 		}
 	case runtime.CodeInvalidParams:
-		if !modern && IsModern(c.From) && c.Method == "resources/read" {
+		if !modern && IsModern(c.From) && c.Method == MethodResourcesRead {
 			return recode(e, runtime.CodeResourceNotFound, nil)
 		}
 	case runtime.CodeHeaderMismatch, runtime.CodeUnsupportedVersion:

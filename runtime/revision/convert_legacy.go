@@ -25,7 +25,7 @@ func (c *Conversion) marked(raw []byte) bool {
 // down gives the edits for a client of the handshake era, members of the result
 // itself are changed in o.
 func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
-	if e := o.Get("resultType"); e != nil && IsModern(c.From) {
+	if e := o.Get(MemberResultType); e != nil && IsModern(c.From) {
 		if kind, _ := rawjson.String(raw, e.Value); kind != ResultComplete {
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf(
 				"%s: the server answers with a result of type %q, which revision %s cannot express", c.Method, kind, c.to())}
@@ -33,9 +33,9 @@ func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error)
 	}
 	var edits []rawjson.Edit
 	if IsModern(c.From) {
-		o.Remove("resultType")
-		o.Remove("ttlMs")
-		o.Remove("cacheScope")
+		o.Remove(MemberResultType)
+		o.Remove(MemberTTL)
+		o.Remove(MemberCacheScope)
 		meta, err := c.identify(raw, o)
 		if err != nil {
 			return nil, err
@@ -43,12 +43,12 @@ func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error)
 		edits = meta
 	}
 	switch c.Method {
-	case "tools/call":
+	case MethodToolsCall:
 		if e := o.Get("content"); e != nil {
 			edits = append(edits, c.blocks(raw, e.Value)...)
 		}
 		c.structured(raw, o, &edits)
-	case "prompts/get":
+	case MethodPromptsGet:
 		if e := o.Get("messages"); e != nil {
 			edits = append(edits, c.messages(raw, e.Value)...)
 		}

@@ -14,7 +14,7 @@ type Plain struct{ mark []byte }
 
 // NewPlain makes it for a server, from a conversion to a modern client.
 func NewPlain(c Conversion) (*Plain, error) {
-	c.Method = "tools/call"
+	c.Method = MethodToolsCall
 	out, err := c.Result(json.RawMessage(`{}`))
 	if err != nil {
 		return nil, err
@@ -43,9 +43,9 @@ func (p *Plain) Append(dst, result []byte) ([]byte, bool) {
 			i = 1
 		case "messages":
 			i = 2
-		case "ttlMs":
+		case MemberTTL:
 			i = 3
-		case "cacheScope":
+		case MemberCacheScope:
 			i = 4
 		default:
 			return

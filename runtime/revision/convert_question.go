@@ -16,7 +16,7 @@ import (
 // (2025-11-25, Schema, ServerRequest; 2026-07-28, InputRequest). The requests for
 // tasks are left out: no server is told of a client with tasks, see [Offer].
 func IsQuestion(method string) bool {
-	return method == "elicitation/create" || method == "sampling/createMessage" || method == "roots/list"
+	return method == MethodElicitationCreate || method == MethodSamplingCreateMessage || method == MethodRootsList
 }
 
 // Question is a request of a server to a client (elicitation/create,
@@ -50,7 +50,7 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 	if string(params) == "null" {
 		params = nil
 	}
-	if q.Method == "sampling/createMessage" && q.to() < sinceURL && len(params) > 0 {
+	if q.Method == MethodSamplingCreateMessage && q.to() < sinceURL && len(params) > 0 {
 		var err error
 		if params, err = withoutTools(params); err != nil {
 			return nil, err
@@ -68,13 +68,13 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 	}
 	edits := q.meta(params, o)
 	switch q.Method {
-	case "elicitation/create":
+	case MethodElicitationCreate:
 		more, err := q.elicitation(params, o)
 		if err != nil {
 			return nil, err
 		}
 		edits = append(edits, more...)
-	case "sampling/createMessage":
+	case MethodSamplingCreateMessage:
 		more, err := q.sampling(params, o)
 		if err != nil {
 			return nil, err
@@ -129,7 +129,7 @@ func (q *Question) meta(params []byte, o *rawjson.Object) []rawjson.Edit {
 		return nil
 	}
 	m.Remove("progressToken")
-	for _, name := range append(modernMeta(), MetaServer, "io.modelcontextprotocol/related-task", "io.modelcontextprotocol/model-immediate-response") {
+	for _, name := range append(modernMeta(), MetaServer, MetaRelatedTask, MetaImmediateResponse) {
 		m.Remove(name)
 	}
 	if m.Kept() == 0 && len(m.Entries) > 0 {
@@ -405,9 +405,9 @@ func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: q.Method + ": the client's answer is no object", Sample: sample(result)}
 	}
-	o.Remove("resultType")
+	o.Remove(MemberResultType)
 	edits := q.meta(result, o)
-	if q.Method == "sampling/createMessage" && orLatest(q.From) < sinceURL {
+	if q.Method == MethodSamplingCreateMessage && orLatest(q.From) < sinceURL {
 		more, err := replyContent(result, o)
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 // Item gives an entry of a list (Method is the list's) in the client's
 // revision. Text that is no object is given back as it is.
 func (c *Conversion) Item(item []byte) []byte {
-	if c.Method != "tools/list" || !bytes.Contains(item, []byte(`"execution"`)) && (IsModern(c.To) || !bytes.Contains(item, []byte(`"outputSchema"`))) {
+	if c.Method != MethodToolsList || !bytes.Contains(item, []byte(`"execution"`)) && (IsModern(c.To) || !bytes.Contains(item, []byte(`"outputSchema"`))) {
 		return item
 	}
 	o, err := rawjson.ObjectAt(item, rawjson.Span{End: len(item)})
@@ -102,7 +102,8 @@ func rebase(text []byte, at rawjson.Span, edits []rawjson.Edit, depth int) []raw
 	if err != nil || o.Get("$id") != nil {
 		return edits
 	}
-	for _, e := range o.Entries {
+	for i := range o.Entries {
+		e := &o.Entries[i]
 		if e.Name == "$ref" || e.Name == "$dynamicRef" {
 			if ref, ok := rawjson.String(text, e.Value); ok && (ref == "#" || strings.HasPrefix(ref, "#/")) {
 				edits = append(edits, rawjson.Edit{Span: e.Value, New: rawjson.Quote(nil, "#/properties/result"+ref[1:])})
@@ -114,38 +115,4 @@ func rebase(text []byte, at rawjson.Span, edits []rawjson.Edit, depth int) []raw
 		}
 	}
 	return edits
-}
-
-// subschemas gives where the schemas inside one keyword of a schema are. Values
-// that are data (const, enum, default, examples) have none.
-func subschemas(text []byte, e rawjson.Entry) []rawjson.Span {
-	switch e.Name {
-	case "const", "enum", "default", "examples", "required":
-		return nil
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-		o, err := rawjson.ObjectAt(text, e.Value)
-		if err != nil {
-			return nil
-		}
-		spans := make([]rawjson.Span, len(o.Entries))
-		for i, m := range o.Entries {
-			spans[i] = m.Value
-		}
-		return spans
-	}
-	switch text[e.Value.Start] {
-	case '{':
-		return []rawjson.Span{e.Value}
-	case '[':
-		spans, err := rawjson.Elements(e.Value.Of(text))
-		if err != nil {
-			return nil
-		}
-		for i := range spans {
-			spans[i].Start += e.Value.Start
-			spans[i].End += e.Value.Start
-		}
-		return spans
-	}
-	return nil
 }

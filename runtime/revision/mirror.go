@@ -48,6 +48,7 @@ func ToolMirrors(inputSchema json.RawMessage) ([]Mirror, error) {
 	return w.found, nil
 }
 
+// HeaderAnnotation is the member of a property's schema that names its header.
 const HeaderAnnotation = "x-mcp-header"
 
 // schemaWalk collects annotations.
@@ -81,10 +82,10 @@ func (w *schemaWalk) schema(v any, path []string, reachable bool) error {
 }
 
 func (w *schemaWalk) keyword(keyword string, v any, path []string, reachable bool) error {
-	switch keyword {
-	case "const", "default", "enum", "examples", "required", "type", HeaderAnnotation: // values, not schemas
+	switch contentOf(keyword) {
+	case data:
 		return nil
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+	case schemasByName:
 		named, ok := v.(map[string]any)
 		if !ok {
 			return nil
@@ -140,6 +141,33 @@ func mirrored(kind any) bool {
 		return some
 	}
 	return false
+}
+
+// RemoveMirrors returns the edits that take the x-mcp-header annotations out of
+// a tool's inputSchema, in the places where [ToolMirrors] looks. They are in
+// order.
+func RemoveMirrors(inputSchema []byte) []rawjson.Edit {
+	var edits []rawjson.Edit
+	for _, at := range objects(inputSchema, rawjson.Whole(inputSchema)) {
+		edits = removeMirrors(inputSchema, at, edits)
+	}
+	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
+	return edits
+}
+
+func removeMirrors(text []byte, at rawjson.Span, edits []rawjson.Edit) []rawjson.Edit {
+	o, err := rawjson.ObjectAt(text, at)
+	if err != nil {
+		return edits
+	}
+	o.Remove(HeaderAnnotation)
+	edits = append(edits, o.Edits()...)
+	for i := range o.Entries {
+		for _, s := range subschemas(text, &o.Entries[i]) {
+			edits = removeMirrors(text, s, edits)
+		}
+	}
+	return edits
 }
 
 // Value gives the text that repeats the value of raw arguments, and whether

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Header names in their canonical form, which is what maps of headers need.
@@ -131,7 +132,7 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 // exchange posts the request and reads its answer. Rest, where there is one,
 // reads what follows the answer; it may be run after the call has returned.
 func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err error) {
-	modern := isModern(x.req.Version)
+	modern := revision.IsModern(x.req.Version)
 	header, session := t.usual(x.req)
 	whole := header != nil
 	if !whole {
@@ -152,7 +153,7 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 	if err != nil {
 		return nil, nil, err
 	}
-	if !whole && !modern && x.req.Method != methodInitialize && t.w.shares() {
+	if !whole && !modern && x.req.Method != revision.MethodInitialize && t.w.shares() {
 		t.mu.Lock()
 		t.common = common{x.req.Version, session, header}
 		t.mu.Unlock()
@@ -164,7 +165,7 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 // usual gives the headers of a request of the handshake era in a session in which
 // another was sent before, nil where they are to be made.
 func (t *HTTP) usual(req *runtime.Request) (_ http.Header, session string) {
-	if req.Method == methodInitialize {
+	if req.Method == revision.MethodInitialize {
 		return nil, ""
 	}
 	t.mu.Lock()
@@ -180,12 +181,12 @@ func (t *HTTP) usual(req *runtime.Request) (_ http.Header, session string) {
 // end of the next handshake a message of the handshake era has no session: it
 // gets [errSessionForgotten], and must not be sent.
 func (t *HTTP) headers(req *runtime.Request) (_ http.Header, session string, err error) {
-	if req.Method == methodInitialize || isModern(req.Version) {
+	if req.Method == revision.MethodInitialize || revision.IsModern(req.Version) {
 		return sessionHeaders(req, ""), "", nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.forgotten && req.Method != methodInitialized {
+	if t.forgotten && req.Method != revision.NotificationInitialized {
 		return nil, "", errSessionForgotten{}
 	}
 	if req.Version != "" {
@@ -197,7 +198,7 @@ func (t *HTTP) headers(req *runtime.Request) (_ http.Header, session string, err
 // sessionHeaders returns the headers of a message in a session, "" for none.
 func sessionHeaders(req *runtime.Request, session string) http.Header {
 	h := make(http.Header, ownHeaders+len(req.Mirror))
-	if req.Method != methodInitialize && req.Version >= firstVersionHeader {
+	if req.Method != revision.MethodInitialize && req.Version >= firstVersionHeader {
 		h[headerVersion] = []string{req.Version}
 	}
 	if session != "" {
@@ -214,12 +215,12 @@ func (t *HTTP) noteSession(x *exchange, resp *http.Response) {
 		return
 	}
 	switch x.req.Method {
-	case methodInitialize:
+	case revision.MethodInitialize:
 		x.session = session
 		t.mu.Lock()
 		t.session = session
 		t.mu.Unlock()
-	case methodDiscover:
+	case revision.MethodDiscover:
 		t.life.notice(func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, byeTime)
 			defer cancel()
@@ -232,14 +233,14 @@ func (t *HTTP) noteSession(x *exchange, resp *http.Response) {
 // 2026-07-28 closing the stream has said so already; before, a lost stream
 // means nothing. Initialize must not be cancelled.
 func (t *HTTP) abandon(caller context.Context, x *exchange) {
-	if !x.sent || isModern(x.req.Version) || x.req.Method == methodInitialize {
+	if !x.sent || revision.IsModern(x.req.Version) || x.req.Method == revision.MethodInitialize {
 		return
 	}
 	params := cancelParams(caller, x.id)
 	t.life.notice(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, cancelTime)
 		defer cancel()
-		req := &runtime.Request{Method: methodCancelled, Params: params, Version: x.req.Version}
+		req := &runtime.Request{Method: revision.NotificationCancelled, Params: params, Version: x.req.Version}
 		if err := t.notify(ctx, req); err != nil {
 			t.w.log.Debug("cancel notice not delivered", "err", err)
 		}
@@ -263,7 +264,7 @@ func (t *HTTP) Notify(ctx context.Context, req *runtime.Request) error {
 	err := t.notify(inner, req)
 	switch {
 	case err == nil:
-		if req.Method == methodInitialized {
+		if req.Method == revision.NotificationInitialized {
 			t.mu.Lock()
 			t.forgotten = false
 			t.mu.Unlock()
@@ -284,7 +285,7 @@ func (t *HTTP) notify(ctx context.Context, req *runtime.Request) error {
 	if err != nil {
 		return err
 	}
-	if isModern(req.Version) {
+	if revision.IsModern(req.Version) {
 		mirror(header, req.Mirror)
 	}
 	return t.post(ctx, header, session, notificationBody(req.Method, req.Params))

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -58,7 +59,7 @@ func (t *HTTP) listenAgain() {
 	ctx, cancel := context.WithCancel(parent)
 	l := &listener{cancel: cancel, answered: make(chan struct{})}
 	t.mu.Lock()
-	if t.listener != nil || isModern(t.version) {
+	if t.listener != nil || revision.IsModern(t.version) {
 		t.mu.Unlock()
 		cancel()
 		return

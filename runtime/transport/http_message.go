@@ -12,23 +12,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
-
-const (
-	methodInitialize  = "initialize"
-	methodInitialized = "notifications/initialized"
-	methodDiscover    = "server/discover"
-	methodCancelled   = "notifications/cancelled"
-	methodProgress    = "notifications/progress"
-	methodMessage     = "notifications/message" // of a server's log: often what went wrong
-)
-
-// firstModern is the first revision without handshake and session; revisions
-// are dates and compare as text.
-const firstModern = "2026-07-28"
-
-func isModern(version string) bool { return version >= firstModern }
 
 // requestBody frames a request, params byte for byte.
 func requestBody(id []byte, method string, params []byte) []byte {
@@ -161,7 +147,7 @@ func (t *tokens) add(req *runtime.Request) func() {
 }
 
 func (t *tokens) of(m *message) *runtime.Request {
-	if m.method != methodProgress || m.token == nil {
+	if m.method != revision.NotificationProgress || m.token == nil {
 		return nil
 	}
 	t.mu.Lock()
@@ -200,7 +186,7 @@ func (b *inbox) to(call *runtime.Request, m *message) (*runtime.Request, runtime
 
 // notification delivers a notification that came inside a call, or nil.
 func (b *inbox) notification(ctx context.Context, call *runtime.Request, m *message) {
-	if m.method == methodCancelled && m.requestID != nil {
+	if m.method == revision.NotificationCancelled && m.requestID != nil {
 		b.mu.Lock()
 		cancel := b.running[string(m.requestID)]
 		b.mu.Unlock()
@@ -210,7 +196,7 @@ func (b *inbox) notification(ctx context.Context, call *runtime.Request, m *mess
 	}
 	call, h := b.to(call, m)
 	params := m.params
-	if m.method == methodMessage {
+	if m.method == revision.NotificationMessage {
 		params = b.redact.JSON(params)
 	}
 	h.Notification(ctx, call, m.method, params)

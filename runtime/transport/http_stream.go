@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -111,7 +112,7 @@ func (t *HTTP) take(x *exchange, m *message) {
 		t.in.notification(x.ctx, x.req, m)
 		return
 	}
-	if isModern(x.req.Version) {
+	if revision.IsModern(x.req.Version) {
 		// 2026-07-28, Streamable HTTP: servers send no requests, clients
 		// post no responses.
 		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
@@ -134,7 +135,7 @@ func (t *HTTP) take(x *exchange, m *message) {
 // asked in: in a later one its id may be another question's.
 func (t *HTTP) reply(call *runtime.Request, session string, body []byte) {
 	req := &runtime.Request{Method: call.Method, Version: call.Version}
-	if call.Method == methodInitialize {
+	if call.Method == revision.MethodInitialize {
 		req.Version = "" // in its session, though not under a version yet
 	}
 	ctx, cancel := context.WithTimeout(t.life.ctx, replyTime)
@@ -178,7 +179,7 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		if empty++; received {
 			empty = 0
 		}
-		if isModern(x.req.Version) || lastID == "" || empty > maxEmpty {
+		if revision.IsModern(x.req.Version) || lastID == "" || empty > maxEmpty {
 			return nil, nil, t.unanswered(x, err)
 		}
 		if retry, ok := rd.Retry(); ok {
@@ -272,7 +273,7 @@ func (t *HTTP) takeFree(version, session string, m *message) {
 		t.w.log.Debug("late answer dropped")
 	case !m.isRequest():
 		t.in.notification(t.life.ctx, nil, m)
-	case isModern(version):
+	case revision.IsModern(version):
 		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
 	default:
 		t.in.request(t.life.ctx, nil, m, func(body []byte) { t.reply(&runtime.Request{Version: version}, session, body) })

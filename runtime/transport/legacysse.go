@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // SSE is a server reached over the HTTP+SSE transport of revision 2024-11-05:
@@ -317,7 +318,7 @@ func (t *SSE) send(ctx context.Context, req *runtime.Request, body []byte) ([]by
 }
 
 func (t *SSE) headers(req *runtime.Request) http.Header {
-	if req.Method == methodInitialize || req.Version < firstVersionHeader {
+	if req.Method == revision.MethodInitialize || req.Version < firstVersionHeader {
 		return nil
 	}
 	t.mu.Lock()
@@ -340,10 +341,10 @@ func (t *SSE) reply(body []byte) {
 
 // abandon tells the server that nobody waits for a call any more.
 func (t *SSE) abandon(caller context.Context, req *runtime.Request, id []byte) {
-	if req.Method == methodInitialize {
+	if req.Method == revision.MethodInitialize {
 		return
 	}
-	notice := &runtime.Request{Method: methodCancelled, Params: cancelParams(caller, bytes.Clone(id)), Version: req.Version}
+	notice := &runtime.Request{Method: revision.NotificationCancelled, Params: cancelParams(caller, bytes.Clone(id)), Version: req.Version}
 	t.life.notice(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, cancelTime)
 		defer cancel()

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -28,7 +29,7 @@ type stdioPeer Stdio
 func (p *stdioPeer) Notification(method string, params []byte) {
 	(*Stdio)(p).noteAlive()
 	p.o.Logger.Debug("notification", "method", method)
-	if method == methodMessage {
+	if method == revision.NotificationMessage {
 		params = p.o.Redactor.JSON(params)
 	}
 	call, h := p.named(method, params), p.o.Handler
@@ -37,10 +38,6 @@ func (p *stdioPeer) Notification(method string, params []byte) {
 	}
 	h.Notification(p.lifetime, call, method, params)
 }
-
-// metaSubscription is the member of _meta with the id of the listen that a
-// notification belongs to (2026-07-28, Subscriptions).
-const metaSubscription = "io.modelcontextprotocol/subscriptionId"
 
 // named gives the call that a notification names by its id, as those of a
 // listen do, and the end of a listen (2026-07-28, Cancellation); nil for none.
@@ -54,10 +51,10 @@ func (p *stdioPeer) named(method string, params []byte) *runtime.Request {
 	if rawjson.Fields(params, at[:], "_meta", "requestId") != nil {
 		return nil
 	}
-	if method == methodCancelled {
+	if method == revision.NotificationCancelled {
 		return p.listens[string(at[1].Of(params))]
 	}
-	id, err := rawjson.Field(at[0].Of(params), metaSubscription)
+	id, err := rawjson.Field(at[0].Of(params), revision.MetaSubscription)
 	if err != nil {
 		return nil
 	}

@@ -188,7 +188,7 @@ func breakages() []breakage {
 			cases: []string{"ownership/a tool named like the hash of another's"},
 		},
 
-		one("questions", "a server may ask anything", "runtime/revision", "IsQuestion", `method == "elicitation/create"`, `method != "ping"`,
+		one("questions", "a server may ask anything", "runtime/revision", "IsQuestion", `method == MethodElicitationCreate`, `method != MethodPing`,
 			"questions/a call of a tool is not asked", "questions/initialize is not asked"),
 		one("sessions", "a second initialize counts", proxy, "(*peer).meet", `return errInitialized`, `p.terms.Store(&terms{version, capabilities})`,
 			"sessions/a second initialize on standard input is refused"),

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // host is what a server finds at the other end of a command's connection: it
@@ -70,7 +71,7 @@ func (h *host) capabilities() json.RawMessage {
 
 // Notification implements [runtime.Handler].
 func (h *host) Notification(ctx context.Context, _ *runtime.Request, method string, params json.RawMessage) {
-	if method != "notifications/message" {
+	if method != revision.NotificationMessage {
 		return
 	}
 	var m struct {
@@ -101,14 +102,14 @@ func (h *host) Notification(ctx context.Context, _ *runtime.Request, method stri
 // Request implements [runtime.Handler].
 func (h *host) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	switch method {
-	case "elicitation/create":
+	case revision.MethodElicitationCreate:
 		return h.elicit(ctx, params)
-	case "roots/list":
+	case revision.MethodRootsList:
 		if len(h.a.settings.Roots) == 0 {
 			return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "no roots were offered"}
 		}
 		return append(append([]byte(`{"roots":`), roots(h.a.settings.Roots)...), '}'), nil
-	case "sampling/createMessage":
+	case revision.MethodSamplingCreateMessage:
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "sampling was not offered: mcpctl has no model"}
 	}
 	return runtime.NopHandler{}.Request(ctx, call, method, params)

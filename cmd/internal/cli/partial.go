@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // ListPages is [runtime.Client.ListPages]; it warns of servers that a gateway
@@ -76,17 +77,17 @@ func listAll[T any](ctx context.Context, s *session, method, key string, raw fun
 // be a function that is missing.
 
 func (s *session) ListTools(ctx context.Context) ([]runtime.Tool, error) {
-	return listAll(ctx, s, "tools/list", "tools", func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw })
+	return listAll(ctx, s, revision.MethodToolsList, "tools", func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw })
 }
 
 func (s *session) ListPrompts(ctx context.Context) ([]runtime.Prompt, error) {
-	return listAll(ctx, s, "prompts/list", "prompts", func(p *runtime.Prompt, raw json.RawMessage) { p.Raw = raw })
+	return listAll(ctx, s, revision.MethodPromptsList, "prompts", func(p *runtime.Prompt, raw json.RawMessage) { p.Raw = raw })
 }
 
 func (s *session) ListResources(ctx context.Context) ([]runtime.Resource, error) {
-	return listAll(ctx, s, "resources/list", "resources", func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw })
+	return listAll(ctx, s, revision.MethodResourcesList, "resources", func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw })
 }
 
 func (s *session) ListResourceTemplates(ctx context.Context) ([]runtime.ResourceTemplate, error) {
-	return listAll(ctx, s, "resources/templates/list", "resourceTemplates", func(t *runtime.ResourceTemplate, raw json.RawMessage) { t.Raw = raw })
+	return listAll(ctx, s, revision.MethodResourceTemplatesList, "resourceTemplates", func(t *runtime.ResourceTemplate, raw json.RawMessage) { t.Raw = raw })
 }

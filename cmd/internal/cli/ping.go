@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 func newPing(a *app) *cobra.Command {
@@ -35,10 +36,10 @@ As JSON: {"server","protocolVersion","roundTripMs"}.`,
 const modernRevision = "2026-07-28"
 
 func (s *session) ping(ctx context.Context) error {
-	method := "ping"
+	method := revision.MethodPing
 	version := s.Info().Version
 	if version >= modernRevision {
-		method = "server/discover"
+		method = revision.MethodDiscover
 	}
 	start := time.Now()
 	if _, err := s.Call(ctx, method, nil, nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -33,7 +34,7 @@ func newPrompt(a *app) *cobra.Command {
 }
 
 func (s *session) prompt(ctx context.Context, name string, words []string) error {
-	_, items, err := s.list(ctx, "prompts/list", "prompts")
+	_, items, err := s.list(ctx, revision.MethodPromptsList, "prompts")
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (s *session) prompt(ctx context.Context, name string, words []string) error
 	if err != nil {
 		return err
 	}
-	raw, err := s.watched(ctx, "prompts/get", params)
+	raw, err := s.watched(ctx, revision.MethodPromptsGet, params)
 	if err != nil {
 		return err
 	}

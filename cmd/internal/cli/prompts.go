@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 func newPrompts(a *app) *cobra.Command {
@@ -19,7 +20,7 @@ func newPrompts(a *app) *cobra.Command {
 				return err
 			}
 			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
-				raw, items, err := s.list(cmd.Context(), "prompts/list", "prompts")
+				raw, items, err := s.list(cmd.Context(), revision.MethodPromptsList, "prompts")
 				if err != nil {
 					return err
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 func newRead(a *app) *cobra.Command {
@@ -39,7 +40,7 @@ func (s *session) read(ctx context.Context, uri, output string) error {
 	if err != nil {
 		return err
 	}
-	raw, err := s.watched(ctx, "resources/read", params)
+	raw, err := s.watched(ctx, revision.MethodResourcesRead, params)
 	if err != nil {
 		return s.noResource(ctx, uri, err)
 	}
@@ -114,7 +115,7 @@ func (s *session) noResource(ctx context.Context, uri string, err error) error {
 		return s.explain(err, "resources")
 	}
 	var known []string
-	if _, items, lerr := s.list(ctx, "resources/list", "resources"); lerr == nil {
+	if _, items, lerr := s.list(ctx, revision.MethodResourcesList, "resources"); lerr == nil {
 		for _, r := range s.decodeResources(items) {
 			if r.URI == uri {
 				return err // it exists: the failure is another one

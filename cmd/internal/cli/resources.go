@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 func newResources(a *app) *cobra.Command {
@@ -20,9 +21,9 @@ func newResources(a *app) *cobra.Command {
 			if err := a.words(words, 1, 1, "resources SERVER"); err != nil {
 				return err
 			}
-			method, key, show := "resources/list", "resources", (*session).showResources
+			method, key, show := revision.MethodResourcesList, "resources", (*session).showResources
 			if templates {
-				method, key, show = "resources/templates/list", "resourceTemplates", (*session).showTemplates
+				method, key, show = revision.MethodResourceTemplatesList, "resourceTemplates", (*session).showTemplates
 			}
 			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
 				raw, items, err := s.list(cmd.Context(), method, key)

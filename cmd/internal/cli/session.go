@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // session is one command's connection to one server.
@@ -74,8 +75,8 @@ func (s *session) wantLog(ctx context.Context) {
 	if !s.Info().Has("logging") {
 		return
 	}
-	if _, err := s.Call(ctx, "logging/setLevel", json.RawMessage(`{"level":"`+level+`"}`), nil); err != nil {
-		s.a.log.Debug("logging/setLevel", "server", s.server, "err", err)
+	if _, err := s.Call(ctx, revision.MethodSetLevel, json.RawMessage(`{"level":"`+level+`"}`), nil); err != nil {
+		s.a.log.Debug(revision.MethodSetLevel, "server", s.server, "err", err)
 	}
 }
 

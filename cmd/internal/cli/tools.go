@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
@@ -25,7 +26,7 @@ mcpctl SERVER is short for it. Optional arguments have a question mark.`,
 				return err
 			}
 			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
-				raw, items, err := s.list(cmd.Context(), "tools/list", "tools")
+				raw, items, err := s.list(cmd.Context(), revision.MethodToolsList, "tools")
 				if err != nil {
 					return err
 				}
@@ -48,7 +49,7 @@ func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {
 // tool finds one tool in the server's list. Servers differ in what they answer
 // to the call of a tool they do not have, so the list decides.
 func (s *session) tool(ctx context.Context, name string) (*runtime.Tool, error) {
-	_, items, err := s.list(ctx, "tools/list", "tools")
+	_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
 	if err != nil {
 		return nil, err
 	}

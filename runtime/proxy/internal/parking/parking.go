@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
@@ -341,7 +342,7 @@ func (k *Call) expire(round int) {
 	k.round++ // nobody can answer now
 	for _, q := range k.open {
 		r := reply{err: &runtime.Error{Code: runtime.CodeInternalError, Message: errUnanswered.Error()}}
-		if q.Method == "elicitation/create" {
+		if q.Method == revision.MethodElicitationCreate {
 			r = reply{result: json.RawMessage(`{"action":"cancel"}`)}
 		}
 		q.answer <- r
