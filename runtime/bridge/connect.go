@@ -39,11 +39,11 @@ type Options struct {
 	// child process the time begins with its first sign of life, or after as
 	// much again. Half of what ctx leaves is the most.
 	ProbeTimeout time.Duration
-	// Key names the server among Verdicts, "" for none. It must differ where the
+	// Key names the server among EraCache, "" for none. It must differ where the
 	// command, its environment, the URL or the credentials do.
 	Key string
-	// Verdicts keeps what is found out about eras; nil forgets.
-	Verdicts Verdicts
+	// EraCache keeps what is found out about eras; nil forgets.
+	Eras EraCache
 	// Handler gets what the server asks inside calls that have no handler of
 	// their own, and what a wrapper around the bare transport learns: that lists
 	// may have changed. It is the bare transport's own handler as a rule. Nil is
@@ -100,9 +100,9 @@ func Connect(ctx context.Context, o Options) (*Connected, error) {
 	return nil, err
 }
 
-// trace logs one call, whatever the transport. Arguments and results are not
+// logCall logs one call, whatever the transport. Arguments and results are not
 // logged: they are the user's.
-func trace(logger *slog.Logger, req *runtime.Request, start time.Time, result json.RawMessage, err error) {
+func logCall(logger *slog.Logger, req *runtime.Request, start time.Time, result json.RawMessage, err error) {
 	if logger.Enabled(context.Background(), slog.LevelDebug) {
 		logger.Debug("call", "method", req.Method, "version", req.Version, "elapsed", time.Since(start), "bytes", len(result), "err", err)
 	}
@@ -127,12 +127,12 @@ func (o *Options) fallback(ctx context.Context, first error) (*Connected, error)
 	if err != nil {
 		return nil, first
 	}
-	return o.afresh(ctx, t, o.offer())
+	return o.initializeNew(ctx, t, o.offeredVersion())
 }
 
-// afresh shakes hands over a transport just opened, and closes it where that
+// initializeNew shakes hands over a transport just opened, and closes it where that
 // fails.
-func (o *Options) afresh(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
+func (o *Options) initializeNew(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
 	c, err := o.initialize(ctx, t, offer)
 	if err != nil {
 		_ = t.Close() // the connection has failed already
@@ -141,7 +141,7 @@ func (o *Options) afresh(ctx context.Context, t runtime.Transport, offer string)
 	return c, nil
 }
 
-func (o *Options) offer() string {
+func (o *Options) offeredVersion() string {
 	if o.Version != "" {
 		return o.Version
 	}
@@ -156,20 +156,20 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s but %s", o.Version, join(a.versions))}
 		}
 		if a.err != nil {
-			return nil, o.refusal(a.err)
+			return nil, o.discoverError(a.err)
 		}
 		return o.modern(t, a), nil
 	case o.Version != "" || o.ProbeTimeout < 0:
-		return o.initialize(ctx, t, o.offer())
+		return o.initialize(ctx, t, o.offeredVersion())
 	}
-	switch v := o.verdict(); {
-	case v.Mortal, v.Era == eraLegacy:
+	switch v := o.knownEra(); {
+	case v.ProbeKills, v.Era == eraLegacy:
 		c, err := o.initialize(ctx, t, revision.Latest)
 		gone := errors.Is(err, runtime.ErrClosed)
-		if err == nil || ctx.Err() != nil || !gone && !answered(err) {
+		if err == nil || ctx.Err() != nil || !gone && !isAnswer(err) {
 			return c, err
 		}
-		o.forget() // it is no longer what it was
+		o.forgetEra() // it is no longer what it was
 		if gone {
 			return o.reopen(ctx, t)
 		}
@@ -196,9 +196,9 @@ func (o *Options) reopen(ctx context.Context, dead runtime.Transport) (*Connecte
 	return c, err
 }
 
-// answered tells an error that is the server's answer from a failure to reach
+// isAnswer tells an error that is the server's answer from a failure to reach
 // it, or to be let in.
-func answered(err error) bool {
+func isAnswer(err error) bool {
 	var rpc *runtime.Error
 	if isAuth(err) {
 		return false
@@ -207,9 +207,9 @@ func answered(err error) bool {
 	return errors.As(err, &rpc) || status >= 400 && status < 500 && status != 408 && status != 429
 }
 
-// refusal tells what an answer to server/discover means that is an error, where
+// discoverError tells what an answer to server/discover means that is an error, where
 // no other revision than the modern one will do.
-func (o *Options) refusal(err error) error {
+func (o *Options) discoverError(err error) error {
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	switch {
 	case !ok || rpc.Code == runtime.CodeMissingCapability || rpc.Code == runtime.CodeHeaderMismatch:
@@ -263,7 +263,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 				if stop(); !answered {
 					<-answers
 				}
-				o.found(eraLegacy, false)
+				o.rememberEra(eraLegacy, false)
 				return s.c, nil
 			}
 			failed = s.err
@@ -312,13 +312,13 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 	switch status := statusOf(a.err); {
 	case a.err == nil && slices.Contains(a.versions, revision.Modern):
 		if o.Legacy && revision.Mutual(a.versions) != "" {
-			return o.handshake(ctx, t, a.versions)
+			return o.initializeDual(ctx, t, a.versions)
 		}
 		return o.modern(t, a), nil
 	case a.err == nil && revision.ModernOnly(a.versions):
 		return nil, noMutual(a.versions)
 	case a.err == nil:
-		return o.settle(ctx, t, newest(a.versions))
+		return o.initializeLegacy(ctx, t, newest(a.versions))
 	case ctx.Err() != nil:
 		return nil, a.err
 	case errors.Is(a.err, runtime.ErrClosed):
@@ -330,26 +330,26 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 		if revision.ModernOnly(supported) {
 			return nil, noMutual(supported)
 		}
-		return o.settle(ctx, t, newest(supported))
+		return o.initializeLegacy(ctx, t, newest(supported))
 	case isModernError(a.err):
-		return nil, a.err // of a modern server: the handshake would be no answer
+		return nil, a.err // supportOf a modern server: the handshake would be no answer
 	case rpc == nil && status == 0 && notProtocol(a.err):
 		return nil, a.err
 	}
-	return o.settle(ctx, t, revision.Latest)
+	return o.initializeLegacy(ctx, t, revision.Latest)
 }
 
-// settle shakes hands with a server that is legacy.
-func (o *Options) settle(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
+// initializeLegacy shakes hands with a server that is legacy.
+func (o *Options) initializeLegacy(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
 	c, err := o.initialize(ctx, t, offer)
 	if err == nil {
-		o.found(eraLegacy, false)
+		o.rememberEra(eraLegacy, false)
 	}
 	return c, err
 }
 
-// handshake shakes hands with a server of both eras.
-func (o *Options) handshake(ctx context.Context, t runtime.Transport, versions []string) (*Connected, error) {
+// initializeDual shakes hands with a server of both eras.
+func (o *Options) initializeDual(ctx context.Context, t runtime.Transport, versions []string) (*Connected, error) {
 	c, err := o.initialize(ctx, t, newest(versions))
 	if _, ok := errors.AsType[*runtime.Error](err); ok {
 		// It speaks both eras, but one on each connection, of which the
@@ -358,13 +358,13 @@ func (o *Options) handshake(ctx context.Context, t runtime.Transport, versions [
 		if t, err = o.Open(ctx); err != nil {
 			return nil, err
 		}
-		c, err = o.afresh(ctx, t, newest(versions))
+		c, err = o.initializeNew(ctx, t, newest(versions))
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.Info.Versions = versions
-	o.found(eraModern, false)
+	o.rememberEra(eraModern, false)
 	return c, nil
 }
 
@@ -396,9 +396,9 @@ func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause err
 	if err != nil {
 		return nil, err
 	}
-	c, err := o.afresh(ctx, t, revision.Latest)
+	c, err := o.initializeNew(ctx, t, revision.Latest)
 	if err == nil {
-		o.found(eraLegacy, true)
+		o.rememberEra(eraLegacy, true)
 	}
 	return c, err
 }

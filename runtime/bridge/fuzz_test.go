@@ -117,7 +117,7 @@ func FuzzAgain(f *testing.F) {
 		if state {
 			given = json.RawMessage(`"st\u00e4te"`)
 		}
-		out, err := again(params, answers, given)
+		out, err := nextParams(params, answers, given)
 		if err != nil {
 			return // no object
 		}
@@ -151,7 +151,7 @@ func FuzzTools(f *testing.F) {
 		if rawjson.Valid(result) != nil {
 			return
 		}
-		var box toolbox
+		var box toolHeaders
 		out := box.learn(nil, result, mirrors, logger)
 		if err := rawjson.Valid(out); err != nil {
 			t.Fatalf("%s became %s: %v", result, out, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// handshake is what an initialize exchange settled.
+// initializeDual is what an initialize exchange settled.
 type handshake struct {
 	ProtocolVersion string                 `json:"protocolVersion"`
 	Capabilities    json.RawMessage        `json:"capabilities"`
@@ -25,19 +25,19 @@ type handshake struct {
 
 // initialize shakes hands, offering one revision (2025-11-25, Lifecycle).
 func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
-	h, err := o.shake(ctx, t, offer)
+	h, err := o.initializeOnce(ctx, t, offer)
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		// Some servers refuse a revision with an error that lists theirs
 		// instead of answering with one.
 		if v := revision.Mutual(supportedVersions(rpc)); v != "" && v != offer && o.Version == "" {
-			h, err = o.shake(ctx, t, v)
+			h, err = o.initializeOnce(ctx, t, v)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	l := o.legacy(t, h)
-	l.tasks.settle(h.Capabilities)
+	l.tasks.readCapabilities(h.Capabilities)
 	return &Connected{
 		Transport: l,
 		Info: runtime.ServerInfo{
@@ -46,7 +46,7 @@ func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer str
 	}, nil
 }
 
-func (o *Options) shake(ctx context.Context, t runtime.Transport, offer string) (*handshake, error) {
+func (o *Options) initializeOnce(ctx context.Context, t runtime.Transport, offer string) (*handshake, error) {
 	client, err := json.Marshal(o.Client)
 	if err != nil {
 		return nil, fmt.Errorf("client info: %w", err)
@@ -75,8 +75,8 @@ type legacyTransport struct {
 	runtime.Transport
 	o       *Options
 	version string
-	tools   toolbox
-	tasks   legacyTasking
+	tools   toolHeaders
+	tasks   legacyTasks
 
 	capabilities json.RawMessage // the server's
 	session      legacySession
@@ -100,10 +100,10 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 		return raw, err
 	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel:
 		if req.Tasks {
-			return l.taskVocabulary(ctx, req)
+			return l.serveTasksExtension(ctx, req)
 		}
 	}
-	if !mayAsk(req.Method) {
+	if !canAskInput(req.Method) {
 		return l.send(ctx, req)
 	}
 	var first json.RawMessage
@@ -124,22 +124,22 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 // inRounds sends a request whose results may ask, or be tasks; first is what it
 // was answered with, nil where it was not sent.
 func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, first json.RawMessage) (json.RawMessage, error) {
-	r := rounds{send: l.send, handler: l.o.Handler, interim: legacyInterim, first: first}
+	r := inputRounds{send: l.send, handler: l.o.Handler, interim: legacyInterim, first: first}
 	if req.Method == revision.MethodToolsCall {
-		r.send, r.last = l.asTask, l.absorb
+		r.send, r.finish = l.callAsTask, l.awaitTask
 		if req.Tasks {
-			r.last = taken
+			r.finish = convertCreated
 		}
 	}
 	if !req.Inputs {
-		return r.call(ctx, req)
+		return r.run(ctx, req)
 	}
 	r.interim = func(json.RawMessage) (interim, bool, error) { return interim{}, false, nil }
-	raw, err := r.call(ctx, req)
+	raw, err := r.run(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	return typed(raw)
+	return withResultType(raw)
 }
 
 // legacyInterim tells whether a result asks for input as results of 2026-07-28
@@ -156,8 +156,8 @@ func legacyInterim(raw json.RawMessage) (interim, bool, error) {
 	return in, in.kind != "" || rawjson.IsObject(in.questions) || rawjson.IsString(in.state), nil
 }
 
-// typed gives a result that asks for input the type that says so.
-func typed(raw json.RawMessage) (json.RawMessage, error) {
+// withResultType gives a result that asks for input the type that says so.
+func withResultType(raw json.RawMessage) (json.RawMessage, error) {
 	in, asks, err := legacyInterim(raw)
 	if err != nil || !asks || in.kind != "" {
 		return raw, err
@@ -178,7 +178,7 @@ func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.
 		} else {
 			raw, err = l.Transport.Call(ctx, &r)
 		}
-		trace(l.o.Logger, &r, start, raw, err)
+		logCall(l.o.Logger, &r, start, raw, err)
 		return err
 	})
 	return raw, err
@@ -194,8 +194,8 @@ func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) erro
 // Close gives up the tasks that are held and ends the connection.
 func (l *legacyTransport) Close() error {
 	l.tasks.cancels.close(cancelGrace)
-	l.tasks.held.close()
-	l.session.shut()
+	l.tasks.questions.close()
+	l.session.close()
 	err := l.Transport.Close()
 	l.session.work.Wait()
 	return err

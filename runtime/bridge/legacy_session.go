@@ -25,12 +25,12 @@ const (
 // legacySession is the session of a connection and what has been set up in it.
 type legacySession struct {
 	generation atomic.Int64  // counts sessions
-	gone       atomic.Bool   // there is no session now, nor until a handshake succeeds
-	turn       chan struct{} // one place: who shakes hands again
+	lost       atomic.Bool   // there is no session now, nor until a handshake succeeds
+	handshakes chan struct{} // one place: who shakes hands again
 
-	life   context.Context //nolint:containedctx // of the work, ended by shut
-	cancel context.CancelFunc
-	work   sync.WaitGroup // waited for by Close
+	lifetime context.Context //nolint:containedctx // of the work, ended by shut
+	cancel   context.CancelFunc
+	work     sync.WaitGroup // waited for by Close
 
 	mu     sync.Mutex // guards what follows, and adding to work
 	closed bool
@@ -40,36 +40,36 @@ type legacySession struct {
 
 func (o *Options) legacy(t runtime.Transport, h *handshake) *legacyTransport {
 	l := &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, capabilities: h.Capabilities}
-	l.session.turn = make(chan struct{}, 1)
-	l.session.life, l.session.cancel = context.WithCancel(context.Background())
+	l.session.handshakes = make(chan struct{}, 1)
+	l.session.lifetime, l.session.cancel = context.WithCancel(context.Background())
 	if n, ok := t.(interface{ OnSessionLost(func()) }); ok {
 		n.OnSessionLost(l.streamLost)
 	}
 	return l
 }
 
-// spawn runs f until it ends or the connection is closed.
-func (s *legacySession) spawn(f func(context.Context)) {
+// run runs f until it ends or the connection is closed.
+func (s *legacySession) run(f func(context.Context)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return
 	}
 	s.work.Go(func() {
-		ctx, cancel := context.WithTimeout(s.life, restoreTime)
+		ctx, cancel := context.WithTimeout(s.lifetime, restoreTime)
 		defer cancel()
 		f(ctx)
 	})
 }
 
-func (s *legacySession) shut() {
+func (s *legacySession) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
 }
 
-// remember notes what a request has set up in the session.
+// setSupport notes what a request has set up in the session.
 func (s *legacySession) remember(req *runtime.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +111,7 @@ func (e *SessionError) Unwrap() error { return e.Err }
 func (l *legacyTransport) inSession(ctx context.Context, send func() error) error {
 	s := &l.session
 	gen := s.generation.Load()
-	if s.gone.Load() {
+	if s.lost.Load() {
 		// Without a session the server would refuse the call for a reason of
 		// its own. Whoever was to start one may have given up.
 		if err := l.reconnect(ctx, gen); err != nil {
@@ -125,7 +125,7 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 	}
 	var lost sessionLost
 	if refusesVersion(err) {
-		return l.o.stale(err)
+		return l.o.eraChanged(err)
 	}
 	if !errors.As(err, &lost) || !lost.SessionExpired() {
 		return err
@@ -140,51 +140,51 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 // what belongs to no call, that it does not know the old one.
 func (l *legacyTransport) streamLost() {
 	gen := l.session.generation.Load()
-	l.session.spawn(func(ctx context.Context) {
+	l.session.run(func(ctx context.Context) {
 		if err := l.reconnect(ctx, gen); err != nil {
 			l.o.Logger.Warn("no new session after the server has lost one", "err", err)
 		}
 	})
 }
 
-func (s *legacySession) enter(ctx context.Context) error {
+func (s *legacySession) lockHandshake(ctx context.Context) error {
 	select {
-	case s.turn <- struct{}{}:
+	case s.handshakes <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *legacySession) leave() { <-s.turn }
+func (s *legacySession) unlockHandshake() { <-s.handshakes }
 
 // reconnect starts a new session, unless another call has done so since gen.
 func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	s := &l.session
-	if err := s.enter(ctx); err != nil {
+	if err := s.lockHandshake(ctx); err != nil {
 		return err
 	}
-	defer s.leave()
+	defer s.unlockHandshake()
 	if s.generation.Load() != gen {
 		return nil
 	}
-	s.gone.Store(true)
+	s.lost.Store(true)
 	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
 		r.ResetSession()
 	}
-	h, err := l.o.shake(ctx, l.Transport, l.version)
+	h, err := l.o.initializeOnce(ctx, l.Transport, l.version)
 	switch {
-	case err != nil && ctx.Err() == nil && answered(err):
-		return l.o.stale(fmt.Errorf("start a new session: %w", err))
+	case err != nil && ctx.Err() == nil && isAnswer(err):
+		return l.o.eraChanged(fmt.Errorf("start a new session: %w", err))
 	case err != nil:
 		return &SessionError{fmt.Errorf("start a new session: %w", err)}
 	case h.ProtocolVersion != l.version:
-		return l.o.stale(&runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)})
+		return l.o.eraChanged(&runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)})
 	}
 	s.generation.Add(1)
-	s.gone.Store(false)
+	s.lost.Store(false)
 	l.o.Logger.Info("the server has lost the session: a new one is started")
-	s.spawn(l.restore)
+	s.run(l.restore)
 	return nil
 }
 

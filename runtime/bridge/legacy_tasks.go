@@ -22,23 +22,23 @@ const (
 	taskRequired = "required"
 )
 
-// legacyTasking is what a connection of the handshake era knows of its server's
+// legacyTasks is what a connection of the handshake era knows of its server's
 // tasks (2025-11-25, Tasks). The zero value is of a server without.
-type legacyTasking struct {
+type legacyTasks struct {
 	calls  bool // tools can be called as tasks
 	cancel bool // tasks can be cancelled
 
-	cancels detached // tasks/cancel under way
-	held    heldTasks
+	cancels   background // tasks/cancel under way
+	questions taskQuestions
 
 	mu      sync.Mutex // guards what follows
 	support map[string]string
-	// asked are those who get the questions of a task, by its id.
-	asked map[string]runtime.Handler
+	// questionHandlers are those who get the questions of a task, by its id.
+	questionHandlers map[string]runtime.Handler
 }
 
-// settle reads what a server declares.
-func (t *legacyTasking) settle(capabilities json.RawMessage) {
+// initializeLegacy reads what a server declares.
+func (t *legacyTasks) readCapabilities(capabilities json.RawMessage) {
 	var c struct {
 		Tasks *struct {
 			Cancel   *struct{} `json:"cancel"`
@@ -56,7 +56,7 @@ func (t *legacyTasking) settle(capabilities json.RawMessage) {
 }
 
 // learn takes in a result of tools/list.
-func (t *legacyTasking) learn(params, result json.RawMessage) {
+func (t *legacyTasks) learn(params, result json.RawMessage) {
 	if !t.calls {
 		return
 	}
@@ -76,7 +76,7 @@ func (t *legacyTasking) learn(params, result json.RawMessage) {
 		if support := TaskSupport(tool); support != "" {
 			var n struct{ Name string }
 			_ = json.Unmarshal(tool, &n) // it has the form of a tool
-			t.remember(n.Name, support)
+			t.setSupport(n.Name, support)
 		}
 	}
 }
@@ -96,19 +96,19 @@ func TaskSupport(tool []byte) string {
 	return d.Execution.TaskSupport
 }
 
-func (t *legacyTasking) remember(tool, support string) {
+func (t *legacyTasks) setSupport(tool, support string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.support == nil {
 		t.support = map[string]string{}
 	}
-	if len(t.support) < maxInsisting {
+	if len(t.support) < maxTaskTools {
 		t.support[tool] = support
 	}
 }
 
-// of gives what is known of a tool, "" for nothing.
-func (t *legacyTasking) of(req *runtime.Request, name string) string {
+// supportOf gives what is known of a tool, "" for nothing.
+func (t *legacyTasks) supportOf(req *runtime.Request, name string) string {
 	if req.TaskSupport != "" {
 		return req.TaskSupport
 	}
@@ -117,20 +117,20 @@ func (t *legacyTasking) of(req *runtime.Request, name string) string {
 	return t.support[name]
 }
 
-// listenFor sends the questions of a task, where the wire names it, to h until
+// handleQuestions sends the questions of a task, where the wire names it, to h until
 // stop is called.
-func (t *legacyTasking) listenFor(id string, h runtime.Handler) (stop func()) {
+func (t *legacyTasks) handleQuestions(id string, h runtime.Handler) (stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.asked == nil {
-		t.asked = map[string]runtime.Handler{}
+	if t.questionHandlers == nil {
+		t.questionHandlers = map[string]runtime.Handler{}
 	}
-	t.asked[id] = h
+	t.questionHandlers[id] = h
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.asked[id] == h {
-			delete(t.asked, id)
+		if t.questionHandlers[id] == h {
+			delete(t.questionHandlers, id)
 		}
 	}
 }
@@ -154,19 +154,19 @@ func (l *legacyTransport) TaskOf(params json.RawMessage) runtime.Handler {
 	}
 	l.tasks.mu.Lock()
 	defer l.tasks.mu.Unlock()
-	return l.tasks.asked[p.Meta.Task.ID]
+	return l.tasks.questionHandlers[p.Meta.Task.ID]
 }
 
-// asTask sends a tools/call. A tool that can only be called as a task is called
+// callAsTask sends a tools/call. A tool that can only be called as a task is called
 // as one, and so is one that can be where the caller takes tasks. Where that is
 // not known the server refuses the plain call with -32601 (2025-11-25, Tasks,
 // Tool-Level Negotiation): it has not acted on it.
-func (l *legacyTransport) asTask(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+func (l *legacyTransport) callAsTask(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	if !l.tasks.calls {
 		return l.send(ctx, req)
 	}
-	name, _ := mirroredName(req)
-	support := l.tasks.of(req, name)
+	name, _ := headerName(req)
+	support := l.tasks.supportOf(req, name)
 	r := *req
 	if support != taskRequired && (support != taskOptional || !req.Tasks) {
 		raw, err := l.send(ctx, req)
@@ -174,7 +174,7 @@ func (l *legacyTransport) asTask(ctx context.Context, req *runtime.Request) (jso
 		if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMethodNotFound {
 			return raw, err
 		}
-		l.tasks.remember(name, taskRequired)
+		l.tasks.setSupport(name, taskRequired)
 		r.ID = nil
 	}
 	params, err := rawjson.Set(req.Params, []rawjson.Member{{Name: "task", Value: []byte(taskTTL)}})
@@ -185,9 +185,9 @@ func (l *legacyTransport) asTask(ctx context.Context, req *runtime.Request) (jso
 	return l.send(ctx, &r)
 }
 
-// created gives the task that a result of tools/call is, nil for any other
+// createdTask gives the task that a result of tools/call is, nil for any other
 // result.
-func created(raw json.RawMessage) json.RawMessage {
+func createdTask(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`"task"`)) {
 		return nil
 	}
@@ -198,10 +198,10 @@ func created(raw json.RawMessage) json.RawMessage {
 	return at[0].Of(raw)
 }
 
-// absorb waits for the task that a result is, and gives the result of that; any
+// awaitTask waits for the task that a result is, and gives the result of that; any
 // other result it gives back.
-func (l *legacyTransport) absorb(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error) {
-	task := created(raw)
+func (l *legacyTransport) awaitTask(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *progress) (json.RawMessage, error) {
+	task := createdTask(raw)
 	if !l.tasks.calls || task == nil {
 		return raw, nil
 	}
@@ -209,12 +209,12 @@ func (l *legacyTransport) absorb(ctx context.Context, req *runtime.Request, raw 
 	if err != nil {
 		return nil, err
 	}
-	a := &awaited{req: req, events: events, state: state}
-	defer l.tasks.listenFor(state.ID, events)()
-	result, err := l.await(ctx, a)
+	a := &awaitedTask{req: req, events: events, state: state}
+	defer l.tasks.handleQuestions(state.ID, events)()
+	result, err := l.pollTask(ctx, a)
 	var input *InputError
 	if err != nil && (ctx.Err() != nil || errors.As(err, &input)) && l.tasks.cancel {
-		a.abandon(&l.tasks.cancels, l.send)
+		a.cancel(&l.tasks.cancels, l.send)
 	}
 	return result, err
 }
@@ -225,10 +225,10 @@ type outcome struct {
 	err    error
 }
 
-// await polls the task until it ends or wants to ask something, and then asks
+// pollTask polls the task until it ends or wants to ask something, and then asks
 // for its result, inside of which the questions come (2025-11-25, Tasks, Input
 // Required Status).
-func (l *legacyTransport) await(ctx context.Context, a *awaited) (json.RawMessage, error) {
+func (l *legacyTransport) pollTask(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
 	ctx, stop := context.WithCancel(ctx)
 	var ended chan struct{} // closed when tasks/result has answered; nil unless it is asked
 	var answer outcome
@@ -240,7 +240,7 @@ func (l *legacyTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 	}()
 	for fails := 0; ; {
 		if a.state.Status != taskWorking && ended == nil {
-			req := a.about(revision.MethodTasksResult)
+			req := a.request(revision.MethodTasksResult)
 			req.Events, req.Token = a.req.Events, a.req.Token
 			done := make(chan struct{})
 			ended = done
@@ -249,13 +249,13 @@ func (l *legacyTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 				answer.result, answer.err = l.send(ctx, req)
 			}()
 		}
-		a.tell(ctx)
+		a.reportProgress(ctx)
 		err := a.poll(ctx, l.send, ended)
 		select {
 		case <-ended:
 			var rpc *runtime.Error
 			if answer.err == nil || errors.As(answer.err, &rpc) || ctx.Err() != nil || errors.Is(answer.err, runtime.ErrClosed) {
-				return plainResult(answer.result), answer.err
+				return withoutTaskMeta(answer.result), answer.err
 			}
 			if fails++; fails > taskPollFails {
 				return nil, &TaskError{Status: a.state.Status, Err: answer.err}
@@ -279,9 +279,9 @@ func (l *legacyTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 	}
 }
 
-// plainResult takes the mark of the task out of a result, which is the call's
+// withoutTaskMeta takes the mark of the task out of a result, which is the call's
 // now.
-func plainResult(raw json.RawMessage) json.RawMessage {
+func withoutTaskMeta(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`"`+revision.MetaRelatedTask+`"`)) {
 		return raw
 	}

@@ -74,7 +74,7 @@ func supportedVersions(e *runtime.Error) []string {
 }
 
 func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
-	o.found(eraModern, false)
+	o.rememberEra(eraModern, false)
 	return &Connected{
 		Transport: &modernTransport{Transport: t, o: o, meta: o.requestMeta(), capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
@@ -107,12 +107,12 @@ type modernTransport struct {
 	listening    listening
 
 	level atomic.Pointer[[]byte] // the log level of requests without one, raw
-	tools toolbox
-	tasks tasking
-	// bareNames tells that the server wants Mcp-Name as it is, even where the
+	tools toolHeaders
+	tasks modernTasks
+	// unencodedNames tells that the server wants Mcp-Name as it is, even where the
 	// rules wrap it: released SDKs do not know the wrapper there.
-	bareNames atomic.Bool
-	doubts    doubts
+	unencodedNames atomic.Bool
+	reprobes       reprobes
 }
 
 // Call adds the request's metadata, tells HTTP transports what to repeat as
@@ -130,13 +130,13 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	if req.Inputs {
 		return m.send(ctx, req)
 	}
-	l := rounds{send: m.send, handler: m.o.Handler, interim: func(raw json.RawMessage) (interim, bool, error) {
+	l := inputRounds{send: m.send, handler: m.o.Handler, interim: func(raw json.RawMessage) (interim, bool, error) {
 		return m.interim(req, raw)
 	}}
 	if req.Method == revision.MethodToolsCall && !req.Tasks {
-		l.send, l.last = m.declaring, m.absorb
+		l.send, l.finish = m.callDeclaringTasks, m.awaitTask
 	}
-	return l.call(ctx, req)
+	return l.run(ctx, req)
 }
 
 // setLevel keeps a log level for the requests to come: the connection has none
@@ -192,7 +192,7 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
 	r.Params, r.Version = params, revision.Modern
-	raw, err := m.mirrored(ctx, &r)
+	raw, err := m.sendWithHeaders(ctx, &r)
 	if err == nil && r.Method == revision.MethodToolsList {
 		raw = m.tools.learn(req.Params, raw, m.o.HTTP, m.o.Logger)
 	}
@@ -205,13 +205,13 @@ func (m *modernTransport) Remote() bool { return m.o.HTTP }
 // PID is the server's process, 0 where it is none of ours.
 func (m *modernTransport) PID() int { return pidOf(m.Transport) }
 
-// once sends a request that is ready to be sent.
-func (m *modernTransport) once(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
+// sendOnce sends a request that is ready to be sent.
+func (m *modernTransport) sendOnce(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
 	start := time.Now()
 	raw, err := m.Transport.Call(ctx, r)
-	trace(m.o.Logger, r, start, raw, err)
+	logCall(m.o.Logger, r, start, raw, err)
 	if err != nil {
-		err = m.doubted(ctx, r, err)
+		err = m.reprobe(ctx, r, err)
 	}
 	return raw, err
 }

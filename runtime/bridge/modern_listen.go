@@ -64,19 +64,19 @@ type listening struct {
 // most ten times in a row; one that is refused is not. It ends with ctx or
 // Close.
 func (m *modernTransport) Listen(ctx context.Context) {
-	if m.flags() == (kinds{}) {
+	if m.listKinds() == (changeKinds{}) {
 		return
 	}
 	l := &m.listening
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lists = true
-	m.work(ctx)
+	m.wakeWorker(ctx)
 }
 
 // work wakes the worker, starting it where there is none. The caller holds the
 // lock.
-func (m *modernTransport) work(ctx context.Context) {
+func (m *modernTransport) wakeWorker(ctx context.Context) {
 	l := &m.listening
 	switch {
 	case l.closed:
@@ -101,12 +101,12 @@ func (l *listening) wakeUp() {
 }
 
 // over notes that nothing will be listened for any more.
-func (l *listening) over() {
+func (l *listening) markClosed() {
 	l.mu.Lock()
 	l.closed = true
 	uris := slices.Collect(maps.Keys(l.waiting))
 	l.mu.Unlock()
-	l.settle(uris, func(string) error { return runtime.ErrClosed })
+	l.resolveWaiting(uris, func(string) error { return runtime.ErrClosed })
 }
 
 // subscribe has the server watch a resource, and returns when it has said that
@@ -126,7 +126,7 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 				l.muted = map[string]bool{}
 			}
 			l.muted[uri] = true
-			m.work(context.WithoutCancel(ctx))
+			m.wakeWorker(context.WithoutCancel(ctx))
 		}
 		l.mu.Unlock()
 		return json.RawMessage(`{}`), nil
@@ -145,7 +145,7 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 	done := make(chan error, 1)
 	l.uris[uri] = true
 	l.waiting[uri] = append(l.waiting[uri], done)
-	m.work(context.WithoutCancel(ctx))
+	m.wakeWorker(context.WithoutCancel(ctx))
 	l.mu.Unlock()
 	select {
 	case err := <-done:
@@ -154,15 +154,15 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 		}
 		return json.RawMessage(`{}`), nil
 	case <-ctx.Done(): // the server may watch it for a while: harmless
-		m.forsake(context.WithoutCancel(ctx), uri, done)
+		m.unsubscribe(context.WithoutCancel(ctx), uri, done)
 		return nil, ctx.Err()
 	}
 }
 
-// forsake takes back the wish of who has waited in vain. A resource that nobody
+// unsubscribe takes back the wish of who has waited in vain. A resource that nobody
 // else waits for is not asked for any more: callers that give up one after the
 // other must not pile up wishes.
-func (m *modernTransport) forsake(ctx context.Context, uri string, done chan error) {
+func (m *modernTransport) unsubscribe(ctx context.Context, uri string, done chan error) {
 	l := &m.listening
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,11 +176,11 @@ func (m *modernTransport) forsake(ctx context.Context, uri string, done chan err
 	}
 	delete(l.waiting, uri)
 	delete(l.uris, uri)
-	m.work(ctx)
+	m.wakeWorker(ctx)
 }
 
 // kinds are lists whose changes are told.
-type kinds struct {
+type changeKinds struct {
 	Tools     bool `json:"toolsListChanged,omitempty"`
 	Prompts   bool `json:"promptsListChanged,omitempty"`
 	Resources bool `json:"resourcesListChanged,omitempty"`
@@ -188,24 +188,26 @@ type kinds struct {
 
 // filter is what one listen asks for or a server honours.
 type filter struct {
-	kinds
+	changeKinds
 	URIs []string `json:"resourceSubscriptions,omitempty"` // sorted
 }
 
-func (f filter) empty() bool { return f.kinds == kinds{} && len(f.URIs) == 0 }
+func (f filter) empty() bool { return f.changeKinds == changeKinds{} && len(f.URIs) == 0 }
 
-func (f filter) equal(g filter) bool { return f.kinds == g.kinds && slices.Equal(f.URIs, g.URIs) }
+func (f filter) equal(g filter) bool {
+	return f.changeKinds == g.changeKinds && slices.Equal(f.URIs, g.URIs)
+}
 
-// flags are the lists that the server says can change.
-func (m *modernTransport) flags() kinds {
+// listKinds are the lists that the server says can change.
+func (m *modernTransport) listKinds() changeKinds {
 	type change struct {
 		ListChanged bool `json:"listChanged"`
 	}
 	var c struct{ Tools, Prompts, Resources change }
 	if json.Unmarshal(m.capabilities, &c) != nil {
-		return kinds{}
+		return changeKinds{}
 	}
-	return kinds{c.Tools.ListChanged, c.Prompts.ListChanged, c.Resources.ListChanged}
+	return changeKinds{c.Tools.ListChanged, c.Prompts.ListChanged, c.Resources.ListChanged}
 }
 
 // wanted gives what is wanted now.
@@ -215,14 +217,14 @@ func (m *modernTransport) wanted() filter {
 	defer l.mu.Unlock()
 	f := filter{URIs: slices.Sorted(maps.Keys(l.uris))}
 	if l.lists {
-		f.kinds = m.flags()
+		f.changeKinds = m.listKinds()
 	}
 	return f
 }
 
-// settle tells those who wait for URIs that a stream has asked for how that
+// initializeLegacy tells those who wait for URIs that a stream has asked for how that
 // ended.
-func (l *listening) settle(uris []string, outcome func(uri string) error) {
+func (l *listening) resolveWaiting(uris []string, outcome func(uri string) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, uri := range uris {
@@ -262,17 +264,17 @@ func (m *modernTransport) Close() error {
 	if cancel != nil {
 		cancel()
 	}
-	m.tasks.detached.close(cancelGrace)
+	m.tasks.cancels.close(cancelGrace)
 	err := m.Transport.Close()
 	if done != nil {
 		<-done
 	}
-	l.over()
+	l.markClosed()
 	return err
 }
 
-// unsubscribed gives params without the member that names a stream of ours.
-func unsubscribed(params json.RawMessage) json.RawMessage {
+// withoutSubscriptionID gives params without the member that names a stream of ours.
+func withoutSubscriptionID(params json.RawMessage) json.RawMessage {
 	at, err := rawjson.Field(params, "_meta")
 	if err != nil || !at.Present() {
 		return params
@@ -289,9 +291,9 @@ func unsubscribed(params json.RawMessage) json.RawMessage {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: inner})
 }
 
-// refusal tells whether a listen has failed for a reason that asking again does
+// discoverError tells whether a listen has failed for a reason that asking again does
 // not mend.
-func refusal(err error) bool {
+func isListenRefusal(err error) bool {
 	var rpc *runtime.Error
 	var protocol *runtime.ProtocolError
 	status := statusOf(err)

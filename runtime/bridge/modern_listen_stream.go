@@ -18,20 +18,20 @@ import (
 
 // stream is one listen. It is the handler of its own request.
 type stream struct {
-	m        *modernTransport
-	asked    filter
-	gap      bool            // something may have been missed before it
-	before   []string        // of the URIs asked for, those that were watched before the gap
-	ctx      context.Context //nolint:containedctx // the stream's own, ended by cancel
-	cancel   context.CancelFunc
-	acked    chan struct{} // closed by the acknowledgement
-	ended    chan struct{}
-	honoured filter // once acked
-	err      error  // once ended; nil for the server's own end
+	m             *modernTransport
+	asked         filter
+	gap           bool            // something may have been missed before it
+	watchedBefore []string        // supportOf the URIs asked for, those that were watched before the gap
+	ctx           context.Context //nolint:containedctx // the stream's own, ended by cancel
+	cancel        context.CancelFunc
+	acked         chan struct{} // closed by the acknowledgement
+	ended         chan struct{}
+	honoured      filter // sendOnce acked
+	err           error  // sendOnce ended; nil for the server's own end
 
-	once sync.Once
-	mu   sync.Mutex // guards what follows
-	quit bool       // nothing that comes is handed on
+	once   sync.Once
+	mu     sync.Mutex // guards what follows
+	closed bool       // nothing that comes is handed on
 }
 
 // Notification implements [runtime.Handler].
@@ -45,30 +45,30 @@ func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method st
 			if json.Unmarshal(params, &p) == nil {
 				s.honoured = p.Notifications
 			}
-			s.confess(ctx)
+			s.replayMissed(ctx)
 			close(s.acked)
 		})
 	case revision.NotificationCancelled: // the server's end, over stdio
 		s.cancel()
 	default:
 		s.mu.Lock()
-		quit := s.quit
+		quit := s.closed
 		s.mu.Unlock()
 		if !quit && !s.m.listening.isMuted(method, params) {
-			s.m.o.Handler.Notification(ctx, nil, method, unsubscribed(params))
+			s.m.o.Handler.Notification(ctx, nil, method, withoutSubscriptionID(params))
 		}
 	}
 }
 
-// confess tells the handler what it may have missed, before anything else that
+// replayMissed tells the handler what it may have missed, before anything else that
 // the stream brings.
-func (s *stream) confess(ctx context.Context) {
+func (s *stream) replayMissed(ctx context.Context) {
 	if !s.gap {
 		return
 	}
 	h := s.m.o.Handler
 	h.Notification(ctx, nil, revision.NotificationListenAcknowledged, json.RawMessage(`{"notifications":{}}`))
-	for _, uri := range s.before {
+	for _, uri := range s.watchedBefore {
 		h.Notification(ctx, nil, revision.NotificationResourceUpdated, fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri)))
 	}
 }
@@ -84,12 +84,12 @@ func (*stream) Closed(error) {}
 // end closes the stream. What is under way on it is dropped.
 func (s *stream) end() {
 	s.mu.Lock()
-	s.quit = true
+	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
 }
 
-func (s *stream) isOver() bool {
+func (s *stream) hasEnded() bool {
 	select {
 	case <-s.ended:
 		return true
@@ -116,7 +116,7 @@ func (w *listenWorker) run(ctx context.Context) {
 		for _, s := range w.streams {
 			s.end()
 		}
-		w.l.over()
+		w.l.markClosed()
 	}()
 	w.gap = true
 	for inRow := 0; ; {
@@ -125,10 +125,10 @@ func (w *listenWorker) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return
-		case refusal(err):
+		case isListenRefusal(err):
 			w.m.o.Logger.Info("server does not tell of changes", "err", err)
 			inRow = 0
-			if !w.refused(err) && !w.rethought(ctx) {
+			if !w.failWaiting(err) && !w.awaitOtherWish(ctx) {
 				return
 			}
 			continue
@@ -140,8 +140,8 @@ func (w *listenWorker) run(ctx context.Context) {
 		w.m.o.Logger.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
 		if inRow >= maxListens {
 			w.m.o.Logger.Warn("server keeps ending the stream that tells of changes")
-			w.refused(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", w.cause(err)))
-			if inRow = 0; !w.rethought(ctx) {
+			w.failWaiting(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", w.cause(err)))
+			if inRow = 0; !w.awaitOtherWish(ctx) {
 				return
 			}
 			continue
@@ -159,8 +159,8 @@ func (*listenWorker) cause(err error) error {
 	return err
 }
 
-// woken waits until there may be something to do.
-func (w *listenWorker) woken(ctx context.Context) bool {
+// awaitWake waits until there may be something to do.
+func (w *listenWorker) awaitWake(ctx context.Context) bool {
 	select {
 	case <-w.l.wake:
 		return true
@@ -169,9 +169,9 @@ func (w *listenWorker) woken(ctx context.Context) bool {
 	}
 }
 
-// rethought waits until something else is wanted than now.
-func (w *listenWorker) rethought(ctx context.Context) bool {
-	for given := w.m.wanted(); w.woken(ctx); {
+// awaitOtherWish waits until something else is wanted than now.
+func (w *listenWorker) awaitOtherWish(ctx context.Context) bool {
+	for given := w.m.wanted(); w.awaitWake(ctx); {
 		if !w.m.wanted().equal(given) {
 			return true
 		}
@@ -179,16 +179,16 @@ func (w *listenWorker) rethought(ctx context.Context) bool {
 	return false
 }
 
-// refused gives up the URIs that are waited for, or else all, and tells whether
+// failWaiting gives up the URIs that are waited for, or else all, and tells whether
 // there were any: without them the server may take the rest.
-func (w *listenWorker) refused(err error) bool {
+func (w *listenWorker) failWaiting(err error) bool {
 	w.l.mu.Lock()
 	uris := slices.Collect(maps.Keys(w.l.waiting))
 	if len(uris) == 0 {
 		uris = slices.Collect(maps.Keys(w.l.uris))
 	}
 	w.l.mu.Unlock()
-	w.l.settle(uris, func(string) error { return err })
+	w.l.resolveWaiting(uris, func(string) error { return err })
 	return len(uris) > 0
 }
 
@@ -200,12 +200,12 @@ func (w *listenWorker) serve(ctx context.Context) error {
 		case <-w.l.wake: // what it stands for is looked at now
 		default:
 		}
-		if err, over := w.drop(); over {
+		if err, over := w.removeEnded(); over {
 			return err
 		}
 		want := w.m.wanted()
-		missing := w.missing(filter{want.kinds, slices.Clone(want.URIs)})
-		if w.crowded(missing) {
+		missing := w.missing(filter{want.changeKinds, slices.Clone(want.URIs)})
+		if w.tooManyStreams(missing) {
 			w.gap = true
 			w.closeAll()
 			if deadline.Pause(ctx, listenGrace) != nil { // the server may take a moment to forget them
@@ -219,24 +219,24 @@ func (w *listenWorker) serve(ctx context.Context) error {
 			}
 			continue
 		}
-		w.settleOpen(want.URIs)
+		w.resolveHonoured(want.URIs)
 		if want.empty() {
 			w.closeAll()
 		}
-		if !w.woken(ctx) {
+		if !w.awaitWake(ctx) {
 			return ctx.Err()
 		}
 	}
 }
 
-// settleOpen tells those who wait for URIs that an open stream has asked for
+// resolveHonoured tells those who wait for URIs that an open stream has asked for
 // already, for somebody who has left since. Wanted are all that streams have
 // asked for; what has come to be waited for since is the next round's.
-func (w *listenWorker) settleOpen(wanted []string) {
+func (w *listenWorker) resolveHonoured(wanted []string) {
 	w.l.mu.Lock()
 	uris := slices.DeleteFunc(wanted, func(uri string) bool { return w.l.waiting[uri] == nil })
 	w.l.mu.Unlock()
-	w.l.settle(uris, func(uri string) error {
+	w.l.resolveWaiting(uris, func(uri string) error {
 		for _, s := range w.streams {
 			if slices.Contains(s.honoured.URIs, uri) {
 				return nil
@@ -246,10 +246,10 @@ func (w *listenWorker) settleOpen(wanted []string) {
 	})
 }
 
-// drop forgets streams that are over, and gives the error of one.
-func (w *listenWorker) drop() (err error, over bool) {
+// removeEnded forgets streams that are over, and gives the error of one.
+func (w *listenWorker) removeEnded() (err error, over bool) {
 	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool {
-		if !s.isOver() {
+		if !s.hasEnded() {
 			return false
 		}
 		err, over = s.err, true
@@ -272,9 +272,9 @@ func (w *listenWorker) closeAll() {
 	w.l.mu.Unlock()
 }
 
-// crowded tells whether one stream should take the place of many: over stdio
+// tooManyStreams tells whether one stream should take the place of many: over stdio
 // none is closed for what is no longer wanted.
-func (w *listenWorker) crowded(missing filter) bool {
+func (w *listenWorker) tooManyStreams(missing filter) bool {
 	if w.m.o.HTTP {
 		return false
 	}
@@ -296,8 +296,8 @@ func (w *listenWorker) missing(want filter) filter {
 		return want
 	}
 	for _, s := range w.streams {
-		if s.asked.kinds != (kinds{}) {
-			want.kinds = kinds{}
+		if s.asked.changeKinds != (changeKinds{}) {
+			want.changeKinds = changeKinds{}
 		}
 		want.URIs = slices.DeleteFunc(want.URIs, func(uri string) bool { return slices.Contains(s.asked.URIs, uri) })
 	}
@@ -311,7 +311,7 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 	w.l.mu.Lock()
 	for _, uri := range f.URIs {
 		if w.l.waiting[uri] == nil {
-			s.before = append(s.before, uri)
+			s.watchedBefore = append(s.watchedBefore, uri)
 		}
 	}
 	w.l.mu.Unlock()
@@ -341,16 +341,16 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 		// One that listens and does not say so may still tell of lists.
 		w.m.o.Logger.Warn("server does not acknowledge that it tells of changes", "elapsed", ackTime)
 		s.once.Do(func() {
-			s.honoured = filter{kinds: f.kinds}
-			s.confess(ctx)
+			s.honoured = filter{changeKinds: f.changeKinds}
+			s.replayMissed(ctx)
 		})
 	}
-	w.acknowledged(s)
+	w.adopt(s)
 	return nil
 }
 
-// acknowledged takes a stream into use.
-func (w *listenWorker) acknowledged(s *stream) {
+// adopt takes a stream into use.
+func (w *listenWorker) adopt(s *stream) {
 	if w.m.o.HTTP {
 		for _, old := range w.streams {
 			w.calls.Go(func() { // ends soon
@@ -365,7 +365,7 @@ func (w *listenWorker) acknowledged(s *stream) {
 	}
 	w.streams = append(w.streams, s)
 	w.gap = false
-	w.l.settle(s.asked.URIs, func(uri string) error {
+	w.l.resolveWaiting(s.asked.URIs, func(uri string) error {
 		if slices.Contains(s.honoured.URIs, uri) {
 			return nil
 		}

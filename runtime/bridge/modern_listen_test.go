@@ -35,7 +35,7 @@ func (n *notes) all() []string {
 	return append([]string(nil), n.told...)
 }
 
-// tell sends a notification on a listen, with members and the stream's id.
+// reportProgress sends a notification on a listen, with members and the stream's id.
 func tell(c *runtimetest.Call, method, members string) {
 	if members != "" {
 		members += ","
@@ -87,7 +87,7 @@ func listen(t *testing.T, s *runtimetest.Server) []string {
 	}
 	l.Listen(t.Context())
 	l.Listen(t.Context()) // does nothing
-	time.Sleep(time.Hour) // of the bubble's clock
+	time.Sleep(time.Hour) // supportOf the bubble's clock
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}

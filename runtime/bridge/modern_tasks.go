@@ -12,35 +12,35 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// tasking is what a modern connection does for callers that know no tasks
+// modernTasks is what a modern connection does for callers that know no tasks
 // (SEP-2663): it declares the extension for them where a server insists, and
 // waits for the task. The zero value is ready.
-type tasking struct {
-	detached detached
+type modernTasks struct {
+	cancels background
 
 	mu sync.Mutex // guards insisting
-	// insisting are tools that are called as tasks only.
-	insisting map[string]bool
+	// taskOnly are tools that are called as tasks only.
+	taskOnly map[string]bool
 }
 
-// maxInsisting bounds the tools that are remembered; of others it is found out
+// maxTaskTools bounds the tools that are remembered; of others it is found out
 // with each call.
-const maxInsisting = 1024
+const maxTaskTools = 1024
 
-func (t *tasking) insists(tool string) bool {
+func (t *modernTasks) isTaskOnly(tool string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.insisting[tool]
+	return t.taskOnly[tool]
 }
 
-func (t *tasking) remember(tool string) {
+func (t *modernTasks) addTaskOnly(tool string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.insisting == nil {
-		t.insisting = map[string]bool{}
+	if t.taskOnly == nil {
+		t.taskOnly = map[string]bool{}
 	}
-	if len(t.insisting) < maxInsisting {
-		t.insisting[tool] = true
+	if len(t.taskOnly) < maxTaskTools {
+		t.taskOnly[tool] = true
 	}
 }
 
@@ -65,18 +65,18 @@ func wantsTasks(err error) bool {
 	return json.Unmarshal(d.Required["extensions"], &ext) == nil && len(ext) == 1 && ext[revision.ExtensionTasks] != nil
 }
 
-// declaring sends a tools/call of a caller that knows no tasks. Where the server
+// callDeclaringTasks sends a tools/call of a caller that knows no tasks. Where the server
 // cannot serve it without making a task of it (-32021), the extension is
 // declared: it has not acted on the call.
-func (m *modernTransport) declaring(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	name, _ := mirroredName(req)
+func (m *modernTransport) callDeclaringTasks(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	name, _ := headerName(req)
 	r := *req
-	if !m.tasks.insists(name) {
+	if !m.tasks.isTaskOnly(name) {
 		raw, err := m.send(ctx, req)
 		if !wantsTasks(err) {
 			return raw, err
 		}
-		m.tasks.remember(name)
+		m.tasks.addTaskOnly(name)
 		r.ID = nil
 	}
 	capabilities := r.Capabilities
@@ -90,9 +90,9 @@ func (m *modernTransport) declaring(ctx context.Context, req *runtime.Request) (
 	return m.send(ctx, &r)
 }
 
-// absorb waits for the task that a result is, and gives the result of that; any
+// awaitTask waits for the task that a result is, and gives the result of that; any
 // other result it gives back.
-func (m *modernTransport) absorb(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error) {
+func (m *modernTransport) awaitTask(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *progress) (json.RawMessage, error) {
 	if in, err := readInterim(raw); err != nil || in.kind != revision.ResultTask {
 		return raw, nil //nolint:nilerr // no object: whoever wants one will complain
 	}
@@ -108,15 +108,15 @@ func (m *modernTransport) absorb(ctx context.Context, req *runtime.Request, raw 
 	if r.Capabilities, err = withTasks(capabilities); err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "capabilities: " + err.Error()}
 	}
-	a := &awaited{req: &r, events: events, state: state}
-	result, err := m.await(ctx, a)
+	a := &awaitedTask{req: &r, events: events, state: state}
+	result, err := m.pollTask(ctx, a)
 	if err != nil && ctx.Err() != nil {
-		a.abandon(&m.tasks.detached, m.send)
+		a.cancel(&m.tasks.cancels, m.send)
 	}
 	return result, err
 }
 
-func (m *modernTransport) await(ctx context.Context, a *awaited) (json.RawMessage, error) {
+func (m *modernTransport) pollTask(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
 	asked := map[string]bool{} // keys are unique in the life of a task
 	for {
 		switch a.state.Status {
@@ -131,23 +131,23 @@ func (m *modernTransport) await(ctx context.Context, a *awaited) (json.RawMessag
 			}
 			return nil, runtime.ParseError(a.state.Error)
 		case revision.ResultInputRequired:
-			if err := m.answer(ctx, a, asked); err != nil {
+			if err := m.answerTask(ctx, a, asked); err != nil {
 				return nil, err
 			}
 		case taskWorking:
 		default:
 			return nil, &TaskError{Status: a.state.Status, Message: a.state.Message}
 		}
-		a.tell(ctx)
+		a.reportProgress(ctx)
 		if err := a.poll(ctx, m.send, nil); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// answer puts the questions of a task that are new to the caller, and gives the
+// answerTask puts the questions of a task that are new to the caller, and gives the
 // server the answers.
-func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[string]bool) error {
+func (m *modernTransport) answerTask(ctx context.Context, a *awaitedTask, asked map[string]bool) error {
 	if !rawjson.IsObject(a.state.Questions) {
 		return nil
 	}
@@ -165,13 +165,13 @@ func (m *modernTransport) answer(ctx context.Context, a *awaited, asked map[stri
 	if len(asked) > maxRounds*maxQuestions {
 		return &runtime.ProtocolError{Reason: "a task asks without end"}
 	}
-	answers, err := ask(ctx, a.req, slices.Clone(open), a.events)
+	answers, err := askAll(ctx, a.req, slices.Clone(open), a.events)
 	if err != nil {
 		if ctx.Err() == nil { // it would wait for ever
-			a.abandon(&m.tasks.detached, m.send)
+			a.cancel(&m.tasks.cancels, m.send)
 		}
 		return err
 	}
-	_, err = m.send(ctx, a.about(revision.MethodTasksUpdate, rawjson.Member{Name: revision.MemberInputResponses, Value: answers}))
+	_, err = m.send(ctx, a.request(revision.MethodTasksUpdate, rawjson.Member{Name: revision.MemberInputResponses, Value: answers}))
 	return err
 }

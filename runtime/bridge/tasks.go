@@ -24,8 +24,8 @@ const (
 	// taskPollFails bounds failures in a row to ask for a task: the way to the
 	// server may be disturbed, the task goes on.
 	taskPollFails = 3
-	// taskPulse is how often a caller hears of a task whose state stays the same.
-	taskPulse = 5 * time.Second
+	// taskKeepAlive is how often a caller hears of a task whose state stays the same.
+	taskKeepAlive = 5 * time.Second
 	// cancelTime bounds telling a server that nobody waits for a task any more.
 	cancelTime = 5 * time.Second
 	// cancelGrace is how much of that is left when the connection is closed.
@@ -104,20 +104,20 @@ func (s *taskState) every() time.Duration {
 	return time.Duration(min(max(ms, float64(taskPollMin.Milliseconds())), float64(taskPollMax.Milliseconds())) * float64(time.Millisecond))
 }
 
-// awaited is a task whose end a caller waits for.
-type awaited struct {
+// awaitedTask is a task whose end a caller waits for.
+type awaitedTask struct {
 	req    *runtime.Request // the call
-	events *steady          // its caller's side
+	events *progress        // its caller's side
 	state  taskState
 
-	told     string // the state that the caller has heard of
-	toldTime time.Time
-	fails    int
+	reported   string // the state that the caller has heard of
+	reportedAt time.Time
+	fails      int
 }
 
 // poll waits and asks for the task. A failure to reach the server is forgiven a
 // few times.
-func (a *awaited) poll(ctx context.Context, get sender, after <-chan struct{}) error {
+func (a *awaitedTask) poll(ctx context.Context, get sender, after <-chan struct{}) error {
 	t := time.NewTimer(a.state.every())
 	defer t.Stop()
 	select {
@@ -127,7 +127,7 @@ func (a *awaited) poll(ctx context.Context, get sender, after <-chan struct{}) e
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	raw, err := get(ctx, a.about(revision.MethodTasksGet))
+	raw, err := get(ctx, a.request(revision.MethodTasksGet))
 	if err != nil {
 		var rpc *runtime.Error
 		if a.fails++; ctx.Err() != nil {
@@ -150,21 +150,21 @@ func (a *awaited) poll(ctx context.Context, get sender, after <-chan struct{}) e
 	return nil
 }
 
-// tell makes the caller's progress go on: a task has none of its own.
-func (a *awaited) tell(ctx context.Context) {
+// reportProgress makes the caller's progress go on: a task has none of its own.
+func (a *awaitedTask) reportProgress(ctx context.Context) {
 	text := a.state.Message
 	if text == "" {
 		text = "the task is " + a.state.Status
 	}
-	if text == a.told && time.Since(a.toldTime) < taskPulse {
+	if text == a.reported && time.Since(a.reportedAt) < taskKeepAlive {
 		return
 	}
-	a.told, a.toldTime = text, time.Now()
-	a.events.pulse(ctx, a.req, text)
+	a.reported, a.reportedAt = text, time.Now()
+	a.events.keepAlive(ctx, a.req, text)
 }
 
-// about gives a request that concerns the task.
-func (a *awaited) about(method string, members ...rawjson.Member) *runtime.Request {
+// request gives a request that concerns the task.
+func (a *awaitedTask) request(method string, members ...rawjson.Member) *runtime.Request {
 	var o rawjson.Builder
 	o.Add("taskId", rawjson.Quote(nil, a.state.ID))
 	for _, m := range members {
@@ -173,9 +173,9 @@ func (a *awaited) about(method string, members ...rawjson.Member) *runtime.Reque
 	return &runtime.Request{Method: method, Params: o.Object(), Version: a.req.Version, Capabilities: a.req.Capabilities}
 }
 
-// detached runs what must outlive its caller, until it is done or its owner is
+// cancels runs what must outlive its caller, until it is done or its owner is
 // closed. The zero value is ready.
-type detached struct {
+type background struct {
 	mu     sync.Mutex      // guards what follows
 	ctx    context.Context //nolint:containedctx // the owner's own lifetime, ended by close
 	cancel context.CancelFunc
@@ -185,7 +185,7 @@ type detached struct {
 
 // run starts f on a goroutine that close waits for. It is false where the owner
 // is closed.
-func (d *detached) run(f func(context.Context)) bool {
+func (d *background) run(f func(context.Context)) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -200,7 +200,7 @@ func (d *detached) run(f func(context.Context)) bool {
 }
 
 // close gives what is under way some time, then ends it, and waits for it.
-func (d *detached) close(grace time.Duration) {
+func (d *background) close(grace time.Duration) {
 	d.mu.Lock()
 	d.closed = true
 	cancel := d.cancel
@@ -218,11 +218,11 @@ func (d *detached) close(grace time.Duration) {
 	cancel()
 }
 
-// abandon tells the server, in the background, that nobody waits for the task
+// cancel tells the server, in the background, that nobody waits for the task
 // any more: "a task is cancelled by tasks/cancel" (2025-11-25 and SEP-2663,
 // Cancellation).
-func (a *awaited) abandon(d *detached, send sender) {
-	req := a.about(revision.MethodTasksCancel)
+func (a *awaitedTask) cancel(d *background, send sender) {
+	req := a.request(revision.MethodTasksCancel)
 	d.run(func(ctx context.Context) {
 		ctx, stop := context.WithTimeout(ctx, cancelTime)
 		defer stop()
@@ -244,7 +244,7 @@ func TasksRequired() *runtime.Error {
 // OffersTasks tells whether a server's capabilities are of one whose tools can
 // be called as tasks, of either era.
 func OffersTasks(capabilities json.RawMessage) bool {
-	var t legacyTasking
-	t.settle(capabilities)
+	var t legacyTasks
+	t.readCapabilities(capabilities)
 	return t.calls || revision.HasExtension(capabilities, revision.ExtensionTasks)
 }

@@ -45,9 +45,9 @@ type Options struct {
 	// Capabilities is the raw object of what the server may ask of the Handler;
 	// empty is nothing.
 	Capabilities json.RawMessage
-	// Verdicts keeps which era a server speaks from one connection to the next,
-	// see NewVerdicts; nil asks each time.
-	Verdicts bridge.Verdicts
+	// Eras keeps which era a server speaks from one connection to the next,
+	// see NewEraCache; nil asks each time.
+	Eras bridge.EraCache
 	// Headers are added to an HTTP server's own, and win.
 	Headers map[string]string
 	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
@@ -99,7 +99,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	b := bridge.Options{
 		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*asked)(d),
 		ProbeTimeout: e.ProbeTimeout, Logger: d.o.Logger,
-		Key: d.key(), Verdicts: o.Verdicts,
+		Key: d.key(), Eras: o.Eras,
 	}
 	switch e.Transport() {
 	case config.TransportStdio:

@@ -106,8 +106,8 @@ func TestProbeOverHTTP(t *testing.T) {
 				w.WriteHeader(http.StatusAccepted)
 			}
 		}))
-		memory := &watchedVerdicts{}
-		cl, err := dial.Dial(t.Context(), config.Entry{Name: "s", URL: srv.URL}, dial.Options{Verdicts: memory})
+		memory := &watchedEras{}
+		cl, err := dial.Dial(t.Context(), config.Entry{Name: "s", URL: srv.URL}, dial.Options{Eras: memory})
 		if strings.HasPrefix(c.want, "DELETE") {
 			<-done
 		}
@@ -129,13 +129,13 @@ func TestProbeOverHTTP(t *testing.T) {
 	}
 }
 
-// watchedVerdicts keeps the era of the one server.
-type watchedVerdicts struct {
-	bridge.Memory
+// watchedEras keeps the era of the one server.
+type watchedEras struct {
+	bridge.MemoryCache
 	era string
 }
 
-func (w *watchedVerdicts) Keep(key string, v bridge.Verdict) {
+func (w *watchedEras) Put(key string, v bridge.KnownEra) {
 	w.era = v.Era
-	w.Memory.Keep(key, v)
+	w.MemoryCache.Put(key, v)
 }

@@ -260,7 +260,7 @@ const unknown = -1 << 60
 // and for each front.
 func (p *Proxy) bounds() []BoundStatus {
 	parked := p.router.parking
-	out := []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Room()}}
+	out := []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}
 	for _, b := range p.fronts.bounds() {
 		out = append(out, BoundStatus(b))
 	}

@@ -34,7 +34,7 @@ func Offer(capabilities json.RawMessage, from, to string) json.RawMessage {
 	}
 	if rawjson.IsObject(c.Roots) {
 		roots := json.RawMessage(`{}`)
-		if changes(c.Roots) && !IsModern(to) {
+		if listChanged(c.Roots) && !IsModern(to) {
 			roots = json.RawMessage(`{"listChanged":true}`)
 		}
 		out.Add("roots", roots)
@@ -109,7 +109,7 @@ func offerSampling(raw json.RawMessage, from string) json.RawMessage {
 	return out.Object()
 }
 
-func changes(roots json.RawMessage) bool {
+func listChanged(roots json.RawMessage) bool {
 	var r struct {
 		ListChanged bool `json:"listChanged"`
 	}
@@ -138,7 +138,7 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 		wanted := json.RawMessage(`{}`)
 		if at, err := rawjson.Field(params, "tools"); err == nil && at.Present() {
 			wanted = rawjson.Wrap("tools", json.RawMessage(`{}`))
-			if rawjson.IsObject(c.Sampling) && has(c.Sampling, "tools") {
+			if rawjson.IsObject(c.Sampling) && hasObject(c.Sampling, "tools") {
 				return nil
 			}
 		} else if rawjson.IsObject(c.Sampling) {
@@ -157,10 +157,10 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 // declaresMode tells whether an elicitation capability holds a mode; one
 // without any is for forms.
 func declaresMode(elicitation json.RawMessage, mode string) bool {
-	return has(elicitation, mode) || mode == "form" && !has(elicitation, "url")
+	return hasObject(elicitation, mode) || mode == "form" && !hasObject(elicitation, "url")
 }
 
-func has(object json.RawMessage, name string) bool {
+func hasObject(object json.RawMessage, name string) bool {
 	at, err := rawjson.Field(object, name)
 	return err == nil && at.Present() && rawjson.IsObject(at.Of(object))
 }

@@ -55,22 +55,22 @@ func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 	if !c.Needed() {
 		return raw, nil
 	}
-	if !IsModern(c.To) && !IsModern(c.From) && !c.marked(raw) {
+	if !IsModern(c.To) && !IsModern(c.From) && !c.hasNewerContent(raw) {
 		return raw, nil
 	}
 	o, err := rawjson.ObjectAt(raw, rawjson.Span{End: len(raw)})
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result is no object"}
 	}
-	if name := twice(o); name != "" {
+	if name := duplicated(o); name != "" {
 		// Clients disagree about which of the two counts.
 		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result has the member " + name + " twice"}
 	}
 	var edits []rawjson.Edit
 	if IsModern(c.To) {
-		edits, err = c.up(raw, o)
+		edits, err = c.toModern(raw, o)
 	} else {
-		edits, err = c.down(raw, o)
+		edits, err = c.toLegacy(raw, o)
 	}
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 
 // twice gives a member that a result has twice and that is looked at here, ""
 // for none.
-func twice(o *rawjson.Object) string {
+func duplicated(o *rawjson.Object) string {
 	for _, name := range []string{MemberResultType, MemberTTL, MemberCacheScope, "_meta", "content", "structuredContent", "messages", MemberRequestState} {
 		n := 0
 		for _, e := range o.Entries {
@@ -97,9 +97,9 @@ func twice(o *rawjson.Object) string {
 
 func sample(raw []byte) string { return string(raw[:min(len(raw), 120)]) }
 
-// up gives the edits for a modern client, members of the result itself are
+// toModern gives the edits for a modern client, members of the result itself are
 // changed in o.
-func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+func (c *Conversion) toModern(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	kind := ResultComplete
 	switch e := o.Get(MemberResultType); {
 	case e != nil:
@@ -107,7 +107,7 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 		if kind, ok = rawjson.String(raw, e.Value); !ok {
 			return nil, &runtime.ProtocolError{Reason: c.Method + ": resultType is no string"}
 		}
-		if err := c.known(kind); err != nil {
+		if err := c.checkResultType(kind); err != nil {
 			return nil, err
 		}
 	default:
@@ -123,16 +123,16 @@ func (c *Conversion) up(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 		o.Remove(MemberTTL)
 		o.Remove(MemberCacheScope)
 	case kind == ResultComplete && Cacheable(c.Method):
-		c.hints(raw, o)
+		c.cacheHints(raw, o)
 	}
-	return c.identify(raw, o)
+	return c.setServerInfo(raw, o)
 }
 
-// known refuses a result that the client would have to take for invalid: "a
+// checkResultType refuses a result that the client would have to take for invalid: "a
 // client MUST treat an unknown resultType as invalid" (2026-07-28, Versioning).
 // One that we do not know either belongs to an extension that the client has
 // declared and we do not know, if there is one.
-func (c *Conversion) known(kind string) error {
+func (c *Conversion) checkResultType(kind string) error {
 	switch kind {
 	case ResultComplete, ResultInputRequired:
 		return nil
@@ -158,15 +158,15 @@ func Cacheable(method string) bool {
 	return false
 }
 
-// hints makes the cache hints valid: a server that gives none, or of another
+// cacheHints makes the cache hints valid: a server that gives none, or of another
 // era, promises no freshness, and its answers are for one client alone.
-func (c *Conversion) hints(raw []byte, o *rawjson.Object) {
+func (c *Conversion) cacheHints(raw []byte, o *rawjson.Object) {
 	ttl, scope := o.Get(MemberTTL), o.Get(MemberCacheScope)
 	modern := IsModern(c.From)
 	switch {
 	case ttl == nil:
 		o.Add(MemberTTL, []byte(`0`))
-	case !modern || !natural(ttl.Value.Of(raw)):
+	case !modern || !isCount(ttl.Value.Of(raw)):
 		if string(ttl.Value.Of(raw)) != "0" {
 			o.Replace(ttl, []byte(`0`))
 		}
@@ -181,8 +181,8 @@ func (c *Conversion) hints(raw []byte, o *rawjson.Object) {
 	}
 }
 
-// natural tells whether a raw value is an integer that is not negative.
-func natural(raw []byte) bool {
+// isCount tells whether a raw value is an integer that is not negative.
+func isCount(raw []byte) bool {
 	for _, c := range raw {
 		if c < '0' || c > '9' {
 			return false
@@ -191,8 +191,8 @@ func natural(raw []byte) bool {
 	return len(raw) > 0
 }
 
-// identify sees to it that _meta says who has answered: us, and who behind us.
-func (c *Conversion) identify(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+// setServerInfo sees to it that _meta says who has answered: us, and who behind us.
+func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	var add []rawjson.Member
 	if IsModern(c.To) && c.Server != nil {
 		add = append(add, rawjson.Member{Name: MetaServer, Value: c.Server})

@@ -64,7 +64,7 @@ func (c *Conversion) missing(e *runtime.Error) *runtime.Error {
 	if json.Unmarshal(e.Data, &d) != nil || !rawjson.IsObject(d.Required) {
 		return e
 	}
-	lacks := subtract(d.Required, c.Capabilities)
+	lacks := undeclared(d.Required, c.Capabilities)
 	if lacks == nil {
 		// The client has all of it: it was us who did not pass it on.
 		return recode(e, runtime.CodeInternalError, nil)
@@ -100,10 +100,10 @@ func recode(e *runtime.Error, code int64, required json.RawMessage) *runtime.Err
 	return &out
 }
 
-// subtract gives what of required capabilities is not declared, nil where all
+// undeclared gives what of required capabilities is not declared, nil where all
 // is. Both are objects of objects; a member that is declared as {} covers only
 // an empty one, but for elicitation, where it means forms.
-func subtract(required, declared json.RawMessage) json.RawMessage {
+func undeclared(required, declared json.RawMessage) json.RawMessage {
 	entries, err := rawjson.Entries(required)
 	if err != nil {
 		return nil
@@ -131,7 +131,7 @@ func subtract(required, declared json.RawMessage) json.RawMessage {
 				out.Add(e.Name, lacks.Object())
 			}
 		case rawjson.IsObject(want) && rawjson.IsObject(have):
-			if lacks := subtract(want, have); lacks != nil {
+			if lacks := undeclared(want, have); lacks != nil {
 				out.Add(e.Name, lacks)
 			}
 		}

@@ -14,17 +14,17 @@ const (
 	sinceLinks = "2025-06-18" // resource_link, structuredContent, outputSchema
 )
 
-// marked tells whether a legacy result holds anything that an older client does
+// hasNewerContent tells whether a legacy result holds anything that an older client does
 // not understand. It allocates nothing.
-func (c *Conversion) marked(raw []byte) bool {
+func (c *Conversion) hasNewerContent(raw []byte) bool {
 	to := c.to()
 	return to < sinceLinks && (bytes.Contains(raw, []byte(`"resource_link"`)) || bytes.Contains(raw, []byte(`"structuredContent"`))) ||
 		to < sinceAudio && bytes.Contains(raw, []byte(`"audio"`))
 }
 
-// down gives the edits for a client of the handshake era, members of the result
+// toLegacy gives the edits for a client of the handshake era, members of the result
 // itself are changed in o.
-func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+func (c *Conversion) toLegacy(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	if e := o.Get(MemberResultType); e != nil && IsModern(c.From) {
 		if kind, _ := rawjson.String(raw, e.Value); kind != ResultComplete {
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf(
@@ -36,7 +36,7 @@ func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error)
 		o.Remove(MemberResultType)
 		o.Remove(MemberTTL)
 		o.Remove(MemberCacheScope)
-		meta, err := c.identify(raw, o)
+		meta, err := c.setServerInfo(raw, o)
 		if err != nil {
 			return nil, err
 		}
@@ -47,7 +47,7 @@ func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error)
 		if e := o.Get("content"); e != nil {
 			edits = append(edits, c.blocks(raw, e.Value)...)
 		}
-		c.structured(raw, o, &edits)
+		c.structuredContent(raw, o, &edits)
 	case MethodPromptsGet:
 		if e := o.Get("messages"); e != nil {
 			edits = append(edits, c.messages(raw, e.Value)...)
@@ -56,10 +56,10 @@ func (c *Conversion) down(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error)
 	return edits, nil
 }
 
-// structured wraps structured content that is no object, or whose schema is
+// structuredContent wraps structured content that is no object, or whose schema is
 // exposed wrapped, and repeats it as text where no block does: older clients
 // and models read that alone.
-func (c *Conversion) structured(raw []byte, o *rawjson.Object, edits *[]rawjson.Edit) {
+func (c *Conversion) structuredContent(raw []byte, o *rawjson.Object, edits *[]rawjson.Edit) {
 	e := o.Get("structuredContent")
 	if e == nil {
 		return

@@ -33,9 +33,9 @@ type Question struct {
 	// Name is the server's as people know it. Where it is not empty, the message
 	// of an elicitation begins with it, since the client would show only us.
 	Name string
-	// MintID gives a new elicitationId for a client of 2025-11-25; nil: a random
+	// NewID gives a new elicitationId for a client of 2025-11-25; nil: a random
 	// one.
-	MintID func() string
+	NewID func() string
 }
 
 // Params gives the question's params in the client's revision. Nil params (of
@@ -52,7 +52,7 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 	}
 	if q.Method == MethodSamplingCreateMessage && q.to() < sinceURL && len(params) > 0 {
 		var err error
-		if params, err = withoutTools(params); err != nil {
+		if params, err = removeTools(params); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, inexpressible(q.Method + ": params are no object")
 	}
-	edits := q.meta(params, o)
+	edits := q.cleanMeta(params, o)
 	switch q.Method {
 	case MethodElicitationCreate:
 		more, err := q.elicitation(params, o)
@@ -116,9 +116,9 @@ func inexpressible(reason string) error {
 	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: reason}
 }
 
-// meta takes out what belongs to the connection behind: its progress token,
+// cleanMeta takes out what belongs to the connection behind: its progress token,
 // the task of it, and what the client's era does not know.
-func (q *Question) meta(params []byte, o *rawjson.Object) []rawjson.Edit {
+func (q *Question) cleanMeta(params []byte, o *rawjson.Object) []rawjson.Edit {
 	o.Remove("task")
 	e := o.Get("_meta")
 	if e == nil {
@@ -145,7 +145,7 @@ func (q *Question) elicitation(params []byte, o *rawjson.Object) ([]rawjson.Edit
 	if e := o.Get("mode"); e != nil {
 		mode, _ = rawjson.String(params, e.Value)
 	}
-	q.message(params, o, mode)
+	q.setMessage(params, o, mode)
 	id := o.Get("elicitationId")
 	switch to := q.to(); {
 	case IsModern(to):
@@ -160,19 +160,19 @@ func (q *Question) elicitation(params []byte, o *rawjson.Object) ([]rawjson.Edit
 	case mode == "url" && to < sinceURL:
 		return nil, inexpressible("revision " + to + " has no elicitation by URL")
 	case mode == "url" && id == nil:
-		o.Add("elicitationId", rawjson.Quote(nil, q.mint()))
+		o.Add("elicitationId", rawjson.Quote(nil, q.newID()))
 		return nil, nil
 	case to < sinceURL:
 		o.Remove("mode")
-		return olderForm(params, o)
+		return formOf2025June(params, o)
 	}
 	return nil, nil
 }
 
-// message says in an elicitation's message which server asks, and warns of a
+// setMessage says in an elicitation's message which server asks, and warns of a
 // form that asks for a secret: "servers MUST NOT request sensitive information
 // through form mode" (2025-11-25, Elicitation).
-func (q *Question) message(params []byte, o *rawjson.Object, mode string) {
+func (q *Question) setMessage(params []byte, o *rawjson.Object, mode string) {
 	e := o.Get("message")
 	if e == nil {
 		return
@@ -222,17 +222,17 @@ func secrets(params []byte, o *rawjson.Object) []string {
 	return names
 }
 
-func (q *Question) mint() string {
-	if q.MintID != nil {
-		return q.MintID()
+func (q *Question) newID() string {
+	if q.NewID != nil {
+		return q.NewID()
 	}
 	return rand.Text()
 }
 
-// olderForm gives the edits that put a form into the words of 2025-06-18:
+// formOf2025June gives the edits that put a form into the words of 2025-06-18:
 // titled choices are enum and enumNames; several choices at once are not known
 // there.
-func olderForm(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
+func formOf2025June(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	schema := o.Get("requestedSchema")
 	if schema == nil {
 		return nil, nil
@@ -267,7 +267,7 @@ func olderForm(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 		if choice == nil {
 			continue
 		}
-		values, names, ok := titled(choice.Value.Of(params))
+		values, names, ok := titledChoices(choice.Value.Of(params))
 		if !ok {
 			return nil, inexpressible("requestedSchema: " + f.Name + ": no choice between titled values")
 		}
@@ -279,9 +279,9 @@ func olderForm(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	return edits, nil
 }
 
-// titled reads [{"const":VALUE,"title":NAME},…] and gives the values and the
+// titledChoices reads [{"const":VALUE,"title":NAME},…] and gives the values and the
 // names as arrays.
-func titled(choices []byte) (values, names []byte, ok bool) {
+func titledChoices(choices []byte) (values, names []byte, ok bool) {
 	spans, err := rawjson.Elements(choices)
 	if err != nil || len(spans) == 0 {
 		return nil, nil, false
@@ -306,9 +306,9 @@ func titled(choices []byte) (values, names []byte, ok bool) {
 	return append(values, ']'), append(names, ']'), true
 }
 
-// withoutTools takes the tools out of sampling for a client whose revision has
+// removeTools takes the tools out of sampling for a client whose revision has
 // none: what it answers is text then.
-func withoutTools(params json.RawMessage) (json.RawMessage, error) {
+func removeTools(params json.RawMessage) (json.RawMessage, error) {
 	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
 	if err != nil {
 		return nil, inexpressible("sampling/createMessage: params are no object")
@@ -338,7 +338,7 @@ func (q *Question) sampling(params []byte, o *rawjson.Object) ([]rawjson.Edit, e
 	var edits []rawjson.Edit
 	for _, s := range spans {
 		at := rawjson.Span{Start: messages.Value.Start + s.Start, End: messages.Value.Start + s.End}
-		more, err := c.single(params, at)
+		more, err := c.singleBlock(params, at)
 		if err != nil {
 			return nil, err
 		}
@@ -347,10 +347,10 @@ func (q *Question) sampling(params []byte, o *rawjson.Object) ([]rawjson.Edit, e
 	return edits, nil
 }
 
-// single gives the edits that leave a message of sampling with one block of
+// singleBlock gives the edits that leave a message of sampling with one block of
 // content, as before 2025-11-25. One of several blocks becomes as many
 // messages of the same role.
-func (c *Conversion) single(text []byte, at rawjson.Span) ([]rawjson.Edit, error) {
+func (c *Conversion) singleBlock(text []byte, at rawjson.Span) ([]rawjson.Edit, error) {
 	m, err := rawjson.ObjectAt(text, at)
 	if err != nil {
 		return nil, inexpressible("sampling/createMessage: a message is no object")
@@ -406,7 +406,7 @@ func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
 		return nil, &runtime.ProtocolError{Reason: q.Method + ": the client's answer is no object", Sample: sample(result)}
 	}
 	o.Remove(MemberResultType)
-	edits := q.meta(result, o)
+	edits := q.cleanMeta(result, o)
 	if q.Method == MethodSamplingCreateMessage && orLatest(q.From) < sinceURL {
 		more, err := replyContent(result, o)
 		if err != nil {

@@ -90,7 +90,7 @@ func TestQuestion(t *testing.T) {
 	for _, tt := range questions() {
 		q := revision.Question{
 			From: tt.from, To: tt.to, Method: tt.method, Capabilities: json.RawMessage(tt.caps), Name: tt.server,
-			MintID: func() string { return "minted" },
+			NewID: func() string { return "minted" },
 		}
 		got, err := q.Params(json.RawMessage(tt.in))
 		if tt.code != "" {

@@ -17,17 +17,17 @@ func (c *Conversion) Item(item []byte) []byte {
 	if err != nil {
 		return item
 	}
-	edits := c.execution(item, o)
-	if e := o.Get("outputSchema"); e != nil && !IsModern(c.To) && !ofObjects(e.Value.Of(item)) {
+	edits := c.removeTaskSupport(item, o)
+	if e := o.Get("outputSchema"); e != nil && !IsModern(c.To) && !isObjectSchema(e.Value.Of(item)) {
 		o.Replace(e, wrapSchema(e.Value.Of(item)))
 	}
 	return rawjson.Apply(item, append(edits, o.Edits()...))
 }
 
-// execution takes out what tells clients to call the tool as a task of the
+// removeTaskSupport takes out what tells clients to call the tool as a task of the
 // handshake era: that is done for them, whatever their revision. The member is
 // unknown in the stateless era.
-func (c *Conversion) execution(item []byte, o *rawjson.Object) []rawjson.Edit {
+func (c *Conversion) removeTaskSupport(item []byte, o *rawjson.Object) []rawjson.Edit {
 	e := o.Get("execution")
 	if e == nil {
 		return nil
@@ -51,12 +51,12 @@ func WrapsOutput(tool []byte) bool {
 		return false
 	}
 	at, err := rawjson.Field(tool, "outputSchema")
-	return err == nil && at.Present() && !ofObjects(at.Of(tool))
+	return err == nil && at.Present() && !isObjectSchema(at.Of(tool))
 }
 
-// ofObjects tells whether a schema is of the form that the handshake era
+// isObjectSchema tells whether a schema is of the form that the handshake era
 // demands: {"type":"object",…} (2025-11-25, Tools). A null counts as none.
-func ofObjects(schema []byte) bool {
+func isObjectSchema(schema []byte) bool {
 	if string(schema) == "null" {
 		return true
 	}

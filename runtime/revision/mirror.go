@@ -68,7 +68,7 @@ func (w *schemaWalk) schema(v any, path []string, reachable bool) error {
 		}
 	case map[string]any:
 		if a, ok := s[HeaderAnnotation]; ok {
-			if err := w.annotated(a, s["type"], path, reachable); err != nil {
+			if err := w.addAnnotation(a, s["type"], path, reachable); err != nil {
 				return err
 			}
 		}
@@ -101,8 +101,8 @@ func (w *schemaWalk) keyword(keyword string, v any, path []string, reachable boo
 	return w.schema(v, path, false)
 }
 
-// annotated checks one annotation, and keeps it.
-func (w *schemaWalk) annotated(a, kind any, path []string, reachable bool) error {
+// addAnnotation checks one annotation, and keeps it.
+func (w *schemaWalk) addAnnotation(a, kind any, path []string, reachable bool) error {
 	at := strings.Join(path, ".")
 	header, ok := a.(string)
 	switch {
@@ -112,7 +112,7 @@ func (w *schemaWalk) annotated(a, kind any, path []string, reachable bool) error
 		return fmt.Errorf("property %q: %s %q cannot be the name of a header", at, HeaderAnnotation, header)
 	case !reachable || len(path) == 0:
 		return fmt.Errorf("%s %q stands where properties alone do not lead to", HeaderAnnotation, header)
-	case !mirrored(kind):
+	case !hasHeaderForm(kind):
 		return fmt.Errorf("property %q: %s on a type that is not string, integer or boolean", at, HeaderAnnotation)
 	}
 	name := strings.ToLower(header)
@@ -124,16 +124,16 @@ func (w *schemaWalk) annotated(a, kind any, path []string, reachable bool) error
 	return nil
 }
 
-// mirrored tells whether a type can be repeated in a header; one that may be
+// hasHeaderForm tells whether a type can be repeated in a header; one that may be
 // null as well can, since null is left out.
-func mirrored(kind any) bool {
+func hasHeaderForm(kind any) bool {
 	switch k := kind.(type) {
 	case string:
 		return k == "string" || k == "integer" || k == "boolean"
 	case []any:
 		some := false
 		for _, e := range k {
-			if e != "null" && !mirrored(e) {
+			if e != "null" && !hasHeaderForm(e) {
 				return false
 			}
 			some = some || e != "null"

@@ -17,13 +17,13 @@ const (
 	// StateTTL is how long a client may take to come back with a state that was
 	// sealed for it: long enough for a person to answer.
 	StateTTL = 15 * time.Minute
-	// keyLife is how long a key seals before a new one takes its place; it opens
-	// for as long again. So nothing sealed for at most keyLife is lost to
+	// keyLifetime is how long a key seals before a new one takes its place; it opens
+	// for as long again. So nothing sealed for at most keyLifetime is lost to
 	// rotation, and nothing may be sealed for longer.
-	keyLife = 24 * time.Hour
-	// keysKept are the newest keys, which open what is sealed.
-	keysKept = 2
-	keySize  = 32 // bytes: AES-256
+	keyLifetime = 24 * time.Hour
+	// maxKeys are the newest keys, which open what is sealed.
+	maxKeys = 2
+	keySize = 32 // bytes: AES-256
 )
 
 // Why a sealed text does not open.
@@ -46,7 +46,7 @@ type Ring struct {
 	path string // "": in memory
 
 	mu      sync.Mutex // guards what follows; held across file access where there is a path, once a day and for unknown keys
-	keys    []ringKey  // newest first, at most keysKept
+	keys    []ringKey  // sealingKey first, at most maxKeys
 	checked time.Time  // when the file was last read for a key that is not here
 }
 
@@ -93,10 +93,10 @@ const (
 // ttl of 0 or below is the longest, a day; more is shortened to it.
 func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
 	now := time.Now()
-	if ttl <= 0 || ttl > keyLife {
-		ttl = keyLife
+	if ttl <= 0 || ttl > keyLifetime {
+		ttl = keyLifetime
 	}
-	k := r.newest(now)
+	k := r.sealingKey(now)
 	head := binary.BigEndian.AppendUint32([]byte{sealFormat}, k.id)
 	inner := binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(plain)), uint64(now.Add(ttl).UnixMilli()))
 	inner = append(inner, plain...)
@@ -113,7 +113,7 @@ func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
 	if err != nil || len(b) < sealHead || b[0] != sealFormat || strings.ContainsAny(sealed, "\r\n") {
 		return nil, ErrTampered
 	}
-	k, ok := r.key(binary.BigEndian.Uint32(b[1:sealHead]))
+	k, ok := r.openingKey(binary.BigEndian.Uint32(b[1:sealHead]))
 	if !ok {
 		return nil, ErrUnknownKey
 	}
@@ -127,11 +127,11 @@ func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
 	return inner[8:], nil
 }
 
-// newest gives the key to seal with, a new one where the last has had its time.
-func (r *Ring) newest(now time.Time) ringKey {
+// sealingKey gives the key to seal with, a new one where the last has had its time.
+func (r *Ring) sealingKey(now time.Time) ringKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now.Sub(r.keys[0].made) < keyLife {
+	if now.Sub(r.keys[0].made) < keyLifetime {
 		return r.keys[0]
 	}
 	if r.path != "" {
@@ -140,24 +140,24 @@ func (r *Ring) newest(now time.Time) ringKey {
 		_ = r.rotateFile(now)
 		return r.keys[0]
 	}
-	r.keys = rotated(r.keys, now)
+	r.keys = addKey(r.keys, now)
 	return r.keys[0]
 }
 
-// rotated puts a new key before the others.
-func rotated(keys []ringKey, now time.Time) []ringKey {
+// addKey puts a new key before the others.
+func addKey(keys []ringKey, now time.Time) []ringKey {
 	out := append([]ringKey{newKey(now)}, keys...)
-	return out[:min(len(out), keysKept)]
+	return out[:min(len(out), maxKeys)]
 }
 
-// key finds a key to open with. One that is not here may be in the file:
+// openingKey finds a key to open with. One that is not here may be in the file:
 // another process has put it there.
-func (r *Ring) key(id uint32) (ringKey, bool) {
+func (r *Ring) openingKey(id uint32) (ringKey, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for range 2 {
 		for _, k := range r.keys {
-			if k.id == id && time.Since(k.made) < keysKept*keyLife {
+			if k.id == id && time.Since(k.made) < maxKeys*keyLifetime {
 				return k, true
 			}
 		}
@@ -172,7 +172,7 @@ func (r *Ring) key(id uint32) (ringKey, bool) {
 	return ringKey{}, false
 }
 
-func wrapRing(path string, err error) error {
+func wrapError(path string, err error) error {
 	if err == nil {
 		return nil
 	}

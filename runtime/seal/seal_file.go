@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// ringTurn is how long the other process may take to put a key into the
+	// lockTimeout is how long the other process may take to put a key into the
 	// file; one that takes longer has died at it.
-	ringTurn = 5 * time.Second
-	ringPoll = 20 * time.Millisecond
-	// maxRing is the greatest size of the file, in bytes: it holds a few keys.
-	maxRing = 1 << 20
+	lockTimeout = 5 * time.Second
+	lockPoll    = 20 * time.Millisecond
+	// maxFile is the greatest size of the file, in bytes: it holds a few keys.
+	maxFile = 1 << 20
 )
 
 // ringFile is a ring on disk, newest key first.
@@ -40,16 +40,16 @@ func OpenRing(path string) (*Ring, error) {
 		return r, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, wrapRing(path, err)
+		return nil, wrapError(path, err)
 	}
 	if err := r.rotateFile(time.Now()); err != nil {
-		return nil, wrapRing(path, err)
+		return nil, wrapError(path, err)
 	}
 	return r, nil
 }
 
 func readRing(path string) ([]ringKey, error) {
-	raw, err := atomicfile.Read(path, maxRing)
+	raw, err := atomicfile.Read(path, maxFile)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func readRing(path string) ([]ringKey, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("no keys")
 	}
-	return keys[:min(len(keys), keysKept)], nil
+	return keys[:min(len(keys), maxKeys)], nil
 }
 
 // rotateFile puts a new key into the file, unless another process has just done
@@ -75,21 +75,21 @@ func readRing(path string) ([]ringKey, error) {
 // write side by side one would seal with a key nobody finds. The caller holds
 // the lock, or has the ring to itself.
 func (r *Ring) rotateFile(now time.Time) error {
-	leave, err := enterRing(r.path + ".lock")
+	leave, err := lockFile(r.path + ".lock")
 	if err != nil {
 		return err
 	}
 	defer leave()
 	atomicfile.Sweep(r.path)
 	keys, err := readRing(r.path)
-	if err == nil && now.Sub(keys[0].made) < keyLife {
+	if err == nil && now.Sub(keys[0].made) < keyLifetime {
 		r.keys = keys
 		return nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	keys = rotated(keys, now)
+	keys = addKey(keys, now)
 	var f ringFile
 	for _, k := range keys {
 		f.Keys = append(f.Keys, struct {
@@ -109,13 +109,13 @@ func (r *Ring) rotateFile(now time.Time) error {
 	return nil
 }
 
-// enterRing takes the turn to write, which is having made the file at path. A
+// lockFile takes the turn to write, which is having made the file at path. A
 // turn that lasts too long belongs to a process that has died.
-func enterRing(path string) (leave func(), err error) {
+func lockFile(path string) (leave func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	until := time.Now().Add(ringTurn)
+	until := time.Now().Add(lockTimeout)
 	for {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		switch {
@@ -128,8 +128,8 @@ func enterRing(path string) (leave func(), err error) {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
-			until = time.Now().Add(ringTurn)
+			until = time.Now().Add(lockTimeout)
 		}
-		time.Sleep(ringPoll)
+		time.Sleep(lockPoll)
 	}
 }

@@ -43,7 +43,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 	return dial.Options{
 		Client:         a.implementation(),
 		Logger:         a.log,
-		Verdicts:       a.verdicts(),
+		Eras:           a.eras(),
 		Version:        a.settings.ProtocolVersion,
 		Headers:        a.settings.Headers,
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
@@ -52,14 +52,14 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 	}
 }
 
-// verdicts keeps which era servers speak, with the rest of what mcpctl has
+// eras keeps which era servers speak, with the rest of what mcpctl has
 // learned.
-func (a *app) verdicts() bridge.Verdicts {
+func (a *app) eras() bridge.EraCache {
 	path := ""
 	if dir := config.StateDir(a.getenv); dir != "" {
 		path = filepath.Join(dir, "verdicts.json")
 	}
-	return dial.NewVerdicts(path, a.log)
+	return dial.NewEraCache(path, a.log)
 }
 
 // implementation is who we say we are, as client and as server.

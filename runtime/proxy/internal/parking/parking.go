@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// parkedMax bounds the calls that wait for a person at one time; a call
+	// maxCalls bounds the calls that wait for a person at one time; a call
 	// beyond it cannot ask.
-	parkedMax = 256
+	maxCalls = 256
 	// collecting is how long a call's further questions are waited for after
 	// the first, so that a person is asked once: servers ask several things
 	// side by side.
-	collecting = 20 * time.Millisecond
-	// partingTime is how long a call may take to end by itself once its
+	collectTime = 20 * time.Millisecond
+	// endTime is how long a call may take to end by itself once its
 	// questions have been answered with "cancel".
-	partingTime = time.Second
+	endTime = time.Second
 )
 
 var (
@@ -35,10 +35,10 @@ var (
 	// ErrUsed is an interaction that has gone on since: each round of questions
 	// is answered once.
 	ErrUsed = errors.New("these questions have been answered already")
-	// errParkFull is what a server hears whose question nobody can keep.
-	errParkFull = &runtime.Error{Code: runtime.CodeInternalError, Message: "too many calls wait for an answer of a person"}
-	// errUnanswered ends a call whose client did not come back.
-	errUnanswered = errors.New("the client did not come back with answers")
+	// errFull is what a server hears whose question nobody can keep.
+	errFull = &runtime.Error{Code: runtime.CodeInternalError, Message: "too many calls wait for an answer of a person"}
+	// errNotAnswered ends a call whose client did not come back.
+	errNotAnswered = errors.New("the client did not come back with answers")
 )
 
 // Lot holds the calls of clients that cannot be asked in the middle of a
@@ -87,8 +87,8 @@ func (p *Lot) Waiting() int {
 	return len(p.calls)
 }
 
-// Room tells how many calls may wait at a time.
-func (p *Lot) Room() int { return parkedMax }
+// Capacity tells how many calls may wait at a time.
+func (p *Lot) Capacity() int { return maxCalls }
 
 // Input is one question of a call, as an entry of inputRequests.
 type Input struct {
@@ -120,12 +120,12 @@ type Call struct {
 	mu      sync.Mutex // guards what follows
 	round   int
 	asked   int
-	over    bool // the call has ended
+	ended   bool // the call has ended
 	open    []*question
 	expiry  *time.Timer
 	emit    func(method string, params []byte) // of the client that is there, nil while none is
-	verdict error                              // what the call comes to whatever it does, nil for its own result
-	stirred chan struct{}                      // has one place: a question is new
+	failure error                              // what the call comes to whatever it does, nil for its own result
+	asking  chan struct{}                      // has one place: a question is new
 }
 
 // question is one that the client has not answered.
@@ -144,7 +144,7 @@ type reply struct {
 // ends. emit, which may be nil and must not wait, gets what the server sends
 // until Wait returns. The call is known to others once it has asked.
 func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
-	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), stirred: make(chan struct{}, 1), emit: emit}
+	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), asking: make(chan struct{}, 1), emit: emit}
 	ctx, k.cancel = context.WithCancelCause(ctx)
 	if !p.work.Go(func() { // waited for by Close
 		defer k.cancel(nil)
@@ -160,20 +160,20 @@ func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte)
 
 func (k *Call) end(result json.RawMessage, err error) {
 	k.mu.Lock()
-	k.over = true
+	k.ended = true
 	k.result, k.err = result, err
-	if k.verdict != nil {
-		k.result, k.err = nil, k.verdict
+	if k.failure != nil {
+		k.result, k.err = nil, k.failure
 	}
 	if k.expiry != nil {
 		k.expiry.Stop()
 	}
 	k.mu.Unlock()
-	k.p.forget(k.id)
+	k.p.unregister(k.id)
 	close(k.done)
 }
 
-func (p *Lot) forget(id string) {
+func (p *Lot) unregister(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.calls, id)
@@ -192,8 +192,8 @@ func (k *Call) Emit(method string, params []byte) {
 // Fail settles what the call comes to, and ends it.
 func (k *Call) Fail(err error) {
 	k.mu.Lock()
-	if k.verdict == nil {
-		k.verdict = err
+	if k.failure == nil {
+		k.failure = err
 	}
 	k.mu.Unlock()
 	k.cancel(err)
@@ -205,23 +205,23 @@ func (k *Call) Fail(err error) {
 func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{answer: make(chan reply, 1)}
 	k.mu.Lock()
-	if k.over {
+	if k.ended {
 		k.mu.Unlock()
 		return nil, ErrLost
 	}
-	if !k.p.keep(k) {
+	if !k.p.register(k) {
 		k.mu.Unlock()
-		return nil, errParkFull
+		return nil, errFull
 	}
 	k.asked++
 	q.Input = Input{"b" + strconv.Itoa(k.asked), method, append(json.RawMessage(nil), params...)}
 	k.open = append(k.open, q)
 	k.mu.Unlock()
 	select {
-	case k.stirred <- struct{}{}:
+	case k.asking <- struct{}{}:
 	default:
 	}
-	defer k.drop(q)
+	defer k.removeQuestion(q)
 	select {
 	case r := <-q.answer:
 		return r.result, r.err
@@ -234,17 +234,17 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 
 // keep makes the call known to clients that come back; false where no more can
 // wait.
-func (p *Lot) keep(k *Call) bool {
+func (p *Lot) register(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.calls[k.id] == nil && len(p.calls) >= parkedMax || p.closed {
+	if p.calls[k.id] == nil && len(p.calls) >= maxCalls || p.closed {
 		return false
 	}
 	p.calls[k.id] = k
 	return true
 }
 
-func (k *Call) drop(q *question) {
+func (k *Call) removeQuestion(q *question) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for i, o := range k.open {
@@ -273,7 +273,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 	k.mu.Lock()
 	asks := len(k.open) > 0
 	k.mu.Unlock()
-	defer k.leave()
+	defer k.clearEmit()
 	for {
 		if asks {
 			if out, ok := k.collect(ctx); ok {
@@ -283,7 +283,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 		select {
 		case <-k.done:
 			return Outcome{Result: k.result}, k.err
-		case <-k.stirred:
+		case <-k.asking:
 			asks = true
 		case <-ctx.Done():
 			k.cancel(context.Cause(ctx))
@@ -293,7 +293,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 	}
 }
 
-func (k *Call) leave() {
+func (k *Call) clearEmit() {
 	k.mu.Lock()
 	k.emit = nil
 	k.mu.Unlock()
@@ -302,7 +302,7 @@ func (k *Call) leave() {
 // collect waits for the questions that come together, and lets the call wait
 // for the answers; false where there are none any more.
 func (k *Call) collect(ctx context.Context) (Outcome, bool) {
-	t := time.NewTimer(collecting)
+	t := time.NewTimer(collectTime)
 	defer t.Stop()
 	select {
 	case <-t.C:
@@ -314,10 +314,10 @@ func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	select { // what has stirred is in k.open
-	case <-k.stirred:
+	case <-k.asking:
 	default:
 	}
-	if len(k.open) == 0 || k.verdict != nil {
+	if len(k.open) == 0 || k.failure != nil {
 		return Outcome{}, false
 	}
 	k.round++
@@ -341,16 +341,16 @@ func (k *Call) expire(round int) {
 	}
 	k.round++ // nobody can answer now
 	for _, q := range k.open {
-		r := reply{err: &runtime.Error{Code: runtime.CodeInternalError, Message: errUnanswered.Error()}}
+		r := reply{err: &runtime.Error{Code: runtime.CodeInternalError, Message: errNotAnswered.Error()}}
 		if q.Method == revision.MethodElicitationCreate {
 			r = reply{result: json.RawMessage(`{"action":"cancel"}`)}
 		}
 		q.answer <- r
 	}
 	k.open = nil
-	k.expiry = time.AfterFunc(partingTime, func() { k.cancel(errUnanswered) })
+	k.expiry = time.AfterFunc(endTime, func() { k.cancel(errNotAnswered) })
 	k.mu.Unlock()
-	k.p.forget(k.id)
+	k.p.unregister(k.id)
 }
 
 // Resume gives the answers that a client has come back with, by key, to the

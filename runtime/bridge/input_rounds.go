@@ -43,8 +43,8 @@ func (e *InputError) Error() string {
 	return "the server asks for " + e.Method + ", which could not be answered: " + e.Err.Error()
 }
 
-// mayAsk tells whether results of a method may ask for input.
-func mayAsk(method string) bool {
+// canAskInput tells whether results of a method may ask for input.
+func canAskInput(method string) bool {
 	return method == revision.MethodToolsCall || method == revision.MethodPromptsGet || method == revision.MethodResourcesRead
 }
 
@@ -60,7 +60,7 @@ func readInterim(raw json.RawMessage) (interim, error) {
 	if err := rawjson.Fields(raw, at[:], revision.MemberResultType, revision.MemberInputRequests, revision.MemberRequestState); err != nil {
 		return interim{}, err
 	}
-	r := interim{questions: given(raw, at[1]), state: given(raw, at[2])}
+	r := interim{questions: nonNull(raw, at[1]), state: nonNull(raw, at[2])}
 	if at[0].Present() {
 		kind, ok := rawjson.String(raw, at[0])
 		if !ok {
@@ -72,7 +72,7 @@ func readInterim(raw json.RawMessage) (interim, error) {
 }
 
 // given gives the value at a span, nil where there is none: null counts as that.
-func given(raw []byte, at rawjson.Span) json.RawMessage {
+func nonNull(raw []byte, at rawjson.Span) json.RawMessage {
 	if v := at.Of(raw); string(v) != "null" {
 		return v
 	}
@@ -83,28 +83,28 @@ func given(raw []byte, at rawjson.Span) json.RawMessage {
 type sender func(context.Context, *runtime.Request) (json.RawMessage, error)
 
 // rounds is a call whose results may ask for input.
-type rounds struct {
+type inputRounds struct {
 	send sender
 	// interim tells whether a result asks for input, and what.
 	interim func(raw json.RawMessage) (interim, bool, error)
 	handler runtime.Handler // gets questions where the request has no Events
-	// last gives the result of the call, from the one that asks for nothing;
+	// finish gives the result of the call, from the one that asks for nothing;
 	// nil: it is that.
-	last func(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *steady) (json.RawMessage, error)
+	finish func(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *progress) (json.RawMessage, error)
 	// first is what the request was answered with already; nil sends it.
 	first json.RawMessage
 }
 
-// call sends a request, answers what its results ask for and sends it again,
+// run sends a request, answers what its results ask for and sends it again,
 // with a new id and every byte of its params, until there is a result that asks
 // for nothing (2026-07-28, Multi round-trip requests).
-func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+func (l *inputRounds) run(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
-	events := &steady{Handler: req.Events, token: req.Token}
+	events := &progress{Handler: req.Events, token: req.Token}
 	switch {
 	case events.Handler == nil:
 		events.Handler = l.handler
-	case req.Token != nil && mayAsk(req.Method):
+	case req.Token != nil && canAskInput(req.Method):
 		r.Events = events
 	}
 	for round, reasks := 0, 0; ; round++ {
@@ -115,13 +115,13 @@ func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessag
 			}
 		}
 		in, asks, err := l.interim(raw)
-		if err == nil && !asks && l.last != nil {
-			return l.last(ctx, &r, raw, events)
+		if err == nil && !asks && l.finish != nil {
+			return l.finish(ctx, &r, raw, events)
 		}
 		if err != nil || !asks {
 			return raw, err
 		}
-		if !mayAsk(req.Method) {
+		if !canAskInput(req.Method) {
 			return nil, &runtime.ProtocolError{Reason: req.Method + ": the server asks for input, which this method does not allow"}
 		}
 		var answers json.RawMessage
@@ -138,15 +138,15 @@ func (l *rounds) call(ctx context.Context, req *runtime.Request) (json.RawMessag
 		case round-reasks >= maxRounds:
 			return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server has asked %d times and has not answered", req.Method, maxRounds)}
 		default:
-			if answers, err = ask(ctx, &r, in.questions, events); err != nil {
+			if answers, err = askAll(ctx, &r, in.questions, events); err != nil {
 				return nil, err
 			}
 		}
-		if r.Params, err = again(req.Params, answers, in.state); err != nil {
+		if r.Params, err = nextParams(req.Params, answers, in.state); err != nil {
 			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 		}
 		r.ID = nil
-		events.restarted()
+		events.resent()
 	}
 }
 
@@ -157,7 +157,7 @@ func emptyObject(raw json.RawMessage) bool {
 
 // again gives the params of the next round: those of the first, with answers
 // and state of the last result and of no other; nil sends none.
-func again(params, answers, state json.RawMessage) (json.RawMessage, error) {
+func nextParams(params, answers, state json.RawMessage) (json.RawMessage, error) {
 	if params == nil {
 		params = json.RawMessage("{}")
 	}
@@ -179,7 +179,7 @@ func again(params, answers, state json.RawMessage) (json.RawMessage, error) {
 
 // ask puts the questions of a result to events, all at once, and gives the
 // object of answers. Where one fails the others are given up.
-func ask(ctx context.Context, req *runtime.Request, questions json.RawMessage, events *steady) (json.RawMessage, error) {
+func askAll(ctx context.Context, req *runtime.Request, questions json.RawMessage, events *progress) (json.RawMessage, error) {
 	var asked map[string]struct {
 		Method string
 		Params json.RawMessage
@@ -207,14 +207,14 @@ func ask(ctx context.Context, req *runtime.Request, questions json.RawMessage, e
 			done <- outcome{key, answer, err}
 		}()
 	}
-	ticker := time.NewTicker(pulseEvery)
+	ticker := time.NewTicker(keepAliveEvery)
 	defer ticker.Stop()
 	var failed error
 	answers := map[string]json.RawMessage{}
 	for len(answers) < len(asked) {
 		select {
 		case <-ticker.C:
-			events.pulse(ctx, req, "waiting for an answer to the server's question")
+			events.keepAlive(ctx, req, "waiting for an answer to the server's question")
 		case o := <-done:
 			if o.err != nil && failed == nil {
 				if failed = o.err; asking.Err() != nil && ctx.Err() == nil {

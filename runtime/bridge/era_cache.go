@@ -11,19 +11,19 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// LegacyVerdictLife is how long a server that was found to be legacy is taken
+// LegacyEraLife is how long a server that was found to be legacy is taken
 // for one without asking: longer, and one that has been upgraded would never be
 // noticed.
-const LegacyVerdictLife = 24 * time.Hour
+const LegacyEraLife = 24 * time.Hour
 
-// Verdict is what a connection has found out about a server's era, for the next
+// Get is what a connection has found out about a server's era, for the next
 // one to the same server. The zero value is nothing.
-type Verdict struct {
+type KnownEra struct {
 	// Era is "modern", or "legacy" for a server that speaks nothing else.
 	Era string `json:"era"`
-	// Mortal tells that the server's process ends on any first message but
+	// ProbeKills tells that the server's process ends on any first message but
 	// initialize: it is never asked again.
-	Mortal bool `json:"mortal,omitempty"`
+	ProbeKills bool `json:"mortal,omitempty"`
 	// Found is when.
 	Found time.Time `json:"found"`
 }
@@ -33,78 +33,78 @@ const (
 	eraLegacy = "legacy"
 )
 
-// fresh tells whether a verdict still holds.
-func (v Verdict) fresh(now time.Time) bool {
-	return v.Era == eraModern || v.Mortal || v.Era == eraLegacy && now.Sub(v.Found) < LegacyVerdictLife
+// holds tells whether a verdict still holds.
+func (v KnownEra) holds(now time.Time) bool {
+	return v.Era == eraModern || v.ProbeKills || v.Era == eraLegacy && now.Sub(v.Found) < LegacyEraLife
 }
 
-// Verdicts keeps verdicts between connections, by [Options.Key]. Methods may be
+// EraCache keeps verdicts between connections, by [Options.Key]. Methods may be
 // called concurrently.
-type Verdicts interface {
-	// Verdict gives what is known, the zero value for nothing.
-	Verdict(key string) Verdict
-	// Keep replaces it; the zero value forgets.
-	Keep(key string, v Verdict)
+type EraCache interface {
+	// Get gives what is known, the zero value for nothing.
+	Get(key string) KnownEra
+	// Put replaces it; the zero value forgets.
+	Put(key string, v KnownEra)
 }
 
-// Memory is a [Verdicts] for the life of a process. The zero value is ready.
-type Memory struct {
+// MemoryCache is a [EraCache] for the life of a process. The zero value is ready.
+type MemoryCache struct {
 	mu sync.Mutex // guards m
-	m  map[string]Verdict
+	m  map[string]KnownEra
 }
 
-// Verdict implements [Verdicts].
-func (m *Memory) Verdict(key string) Verdict {
+// Get implements [EraCache].
+func (m *MemoryCache) Get(key string) KnownEra {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.m[key]
 }
 
-// Keep implements [Verdicts].
-func (m *Memory) Keep(key string, v Verdict) {
+// Put implements [EraCache].
+func (m *MemoryCache) Put(key string, v KnownEra) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.m == nil {
-		m.m = map[string]Verdict{}
+		m.m = map[string]KnownEra{}
 	}
-	if m.m[key] = v; v == (Verdict{}) {
+	if m.m[key] = v; v == (KnownEra{}) {
 		delete(m.m, key)
 	}
 }
 
-// verdict gives what is known of the server and still holds.
-func (o *Options) verdict() Verdict {
-	if o.Verdicts == nil || o.Key == "" {
-		return Verdict{}
+// knownEra gives what is known of the server and still holds.
+func (o *Options) knownEra() KnownEra {
+	if o.Eras == nil || o.Key == "" {
+		return KnownEra{}
 	}
-	if v := o.Verdicts.Verdict(o.Key); v.fresh(time.Now()) {
+	if v := o.Eras.Get(o.Key); v.holds(time.Now()) {
 		return v
 	}
-	return Verdict{}
+	return KnownEra{}
 }
 
-// found keeps a verdict; an equal one keeps its time.
-func (o *Options) found(era string, mortal bool) {
-	if o.Verdicts == nil || o.Key == "" {
+// rememberEra keeps a verdict; an equal one keeps its time.
+func (o *Options) rememberEra(era string, probeKills bool) {
+	if o.Eras == nil || o.Key == "" {
 		return
 	}
-	v := Verdict{Era: era, Mortal: mortal}
-	if old := o.verdict(); old.Era == v.Era && (old.Mortal || !mortal) {
+	v := KnownEra{Era: era, ProbeKills: probeKills}
+	if old := o.knownEra(); old.Era == v.Era && (old.ProbeKills || !probeKills) {
 		return
 	}
 	v.Found = time.Now()
-	o.Verdicts.Keep(o.Key, v)
+	o.Eras.Put(o.Key, v)
 }
 
-func (o *Options) forget() {
-	if o.Verdicts != nil && o.Key != "" {
-		o.Verdicts.Keep(o.Key, Verdict{})
+func (o *Options) forgetEra() {
+	if o.Eras != nil && o.Key != "" {
+		o.Eras.Put(o.Key, KnownEra{})
 	}
 }
 
-// stale gives up what was agreed with the server.
-func (o *Options) stale(cause error) error {
-	o.forget()
+// eraChanged gives up what was agreed with the server.
+func (o *Options) eraChanged(cause error) error {
+	o.forgetEra()
 	o.Logger.Info("the server no longer speaks as was settled", "err", cause)
 	return &SessionError{cause}
 }

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// pulseEvery is how often a caller hears, while a question waits for its
+	// keepAliveEvery is how often a caller hears, while a question waits for its
 	// answer, that its call is alive: well below the minute after which clients
 	// commonly give up.
-	pulseEvery = 15 * time.Second
-	pulseStep  = 0.001
+	keepAliveEvery = 15 * time.Second
+	keepAliveStep  = 0.001
 )
 
 // steady makes one line of the progress of a call that takes several requests:
 // it only ever increases (2025-11-25, Utilities, Progress).
-type steady struct {
+type progress struct {
 	runtime.Handler
 	token json.RawMessage // the caller's, nil where it wants no progress
 
@@ -33,14 +33,14 @@ type steady struct {
 }
 
 // Notification implements [runtime.Handler].
-func (s *steady) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
+func (s *progress) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
 	if method == revision.NotificationProgress && !s.advance(params) {
 		return
 	}
 	s.Handler.Notification(ctx, call, method, params)
 }
 
-func (s *steady) advance(params json.RawMessage) bool {
+func (s *progress) advance(params json.RawMessage) bool {
 	at, err := rawjson.Field(params, "progress")
 	if err != nil {
 		return true // whatever it is, it is not ours to judge
@@ -58,8 +58,8 @@ func (s *steady) advance(params json.RawMessage) bool {
 	return true
 }
 
-// restarted notes that the call is sent again, whose progress may begin anew.
-func (s *steady) restarted() {
+// resent notes that the call is sent again, whose progress may begin anew.
+func (s *progress) resent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.guarded = true
@@ -67,13 +67,13 @@ func (s *steady) restarted() {
 
 // pulse tells the caller, where it wants progress, that the call is alive, and
 // what it waits for.
-func (s *steady) pulse(ctx context.Context, call *runtime.Request, message string) {
+func (s *progress) keepAlive(ctx context.Context, call *runtime.Request, message string) {
 	if s.token == nil {
 		return
 	}
 	s.mu.Lock()
 	s.guarded = true
-	next := math.Round((s.last+pulseStep)*1000) / 1000
+	next := math.Round((s.last+keepAliveStep)*1000) / 1000
 	if next <= s.last { // so large that the step is lost
 		next = math.Nextafter(s.last, math.Inf(1))
 	}

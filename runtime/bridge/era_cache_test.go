@@ -85,9 +85,9 @@ func TestAnswersToTheProbe(t *testing.T) {
 
 // connections makes connections one after the other to servers that share a
 // key, and gives what each of them began with.
-func connections(t *testing.T, v bridge.Verdicts, o bridge.Options, servers ...*runtimetest.Server) (out []string) {
+func connections(t *testing.T, v bridge.EraCache, o bridge.Options, servers ...*runtimetest.Server) (out []string) {
 	t.Helper()
-	o.Verdicts, o.Key = v, "k"
+	o.Eras, o.Key = v, "k"
 	for _, s := range servers {
 		var came []string
 		s.Seen = func(frame []byte) {
@@ -141,15 +141,15 @@ func TestVerdictIsRemembered(t *testing.T) {
 			"downgraded":       {[]*runtimetest.Server{modern, legacy, legacy}, false, []string{"server/discover", "server/discover initialize", "initialize"}},
 			"modern, slow now": {[]*runtimetest.Server{both, slow}, false, []string{"server/discover", "server/discover"}},
 		} {
-			if diff := cmp.Diff(c.want, connections(t, &bridge.Memory{}, bridge.Options{Legacy: c.legacy}, c.servers...)); diff != "" {
+			if diff := cmp.Diff(c.want, connections(t, &bridge.MemoryCache{}, bridge.Options{Legacy: c.legacy}, c.servers...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
 		// A legacy verdict holds for a day, that of a mortal server for ever.
 		for s, want := range map[*runtimetest.Server]string{legacy: "server/discover initialize", mortal: "initialize"} {
-			v := &bridge.Memory{}
+			v := &bridge.MemoryCache{}
 			connections(t, v, bridge.Options{}, s)
-			time.Sleep(bridge.LegacyVerdictLife - time.Second)
+			time.Sleep(bridge.LegacyEraLife - time.Second)
 			if got := connections(t, v, bridge.Options{}, s)[0]; got != "initialize" {
 				t.Errorf("within a day: got %s", got)
 			}
@@ -226,8 +226,8 @@ func TestServerBehindAURLIsReplaced(t *testing.T) {
 		s := runtimetest.New()
 		s.Versions = []string{c.version}
 		r := &replaced{Transport: s.Connect(nil)}
-		v := &bridge.Memory{}
-		conn, err := bridge.Connect(t.Context(), bridge.Options{Key: "k", Verdicts: v, Open: func(context.Context) (runtime.Transport, error) { return r, nil }})
+		v := &bridge.MemoryCache{}
+		conn, err := bridge.Connect(t.Context(), bridge.Options{Key: "k", Eras: v, Open: func(context.Context) (runtime.Transport, error) { return r, nil }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +244,7 @@ func TestServerBehindAURLIsReplaced(t *testing.T) {
 		if _, stale := errors.AsType[*bridge.SessionError](err); stale != c.stale {
 			t.Errorf("%s: got %v", name, err)
 		}
-		if forgotten := v.Verdict("k") == (bridge.Verdict{}); forgotten != c.stale {
+		if forgotten := v.Get("k") == (bridge.KnownEra{}); forgotten != c.stale {
 			t.Errorf("%s: verdict forgotten %v", name, forgotten)
 		}
 		if r.asked > 1 {

@@ -14,52 +14,52 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// doubtPause is how long a server that was asked for its era because of an odd
+// reprobePause is how long a server that was asked for its era because of an odd
 // answer is not asked again.
-const doubtPause = 10 * time.Second
+const reprobePause = 10 * time.Second
 
-// doubts is when a server was last asked whether it is still modern.
-type doubts struct {
+// reprobes is when a server was last asked whether it is still modern.
+type reprobes struct {
 	mu   sync.Mutex // guards last
 	last time.Time
 }
 
-func (d *doubts) due() bool {
+func (d *reprobes) due() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if time.Since(d.last) < doubtPause {
+	if time.Since(d.last) < reprobePause {
 		return false
 	}
 	d.last = time.Now()
 	return true
 }
 
-// doubted gives the error of a request, or another one where it turns out that
+// reprobe gives the error of a request, or another one where it turns out that
 // the server is no longer a modern one: released servers get replaced by others
 // behind one URL (2026-07-28, Versioning, Caching).
-func (m *modernTransport) doubted(ctx context.Context, r *runtime.Request, err error) error {
+func (m *modernTransport) reprobe(ctx context.Context, r *runtime.Request, err error) error {
 	var rpc *runtime.Error
 	switch {
-	case r.Method == revision.MethodDiscover || ctx.Err() != nil || !m.odd(r.Method, err):
+	case r.Method == revision.MethodDiscover || ctx.Err() != nil || !m.isUnexpected(r.Method, err):
 		return err
 	case errors.As(err, &rpc) && unsupported(rpc) && !slices.Contains(supportedVersions(rpc), revision.Modern):
-		return m.o.stale(err)
-	case !m.doubts.due():
+		return m.o.eraChanged(err)
+	case !m.reprobes.due():
 		return err
 	}
 	a := m.o.discover(ctx, m.Transport)
 	switch {
 	case a.err == nil && slices.Contains(a.versions, revision.Modern),
-		a.err != nil && !answered(a.err), // nothing is learned from that
+		a.err != nil && !isAnswer(a.err), // nothing is learned from that
 		errors.As(a.err, &rpc) && (wantsCapability(rpc) || rpc.Code == runtime.CodeHeaderMismatch):
 		return err
 	}
-	return m.o.stale(err)
+	return m.o.eraChanged(err)
 }
 
-// odd tells whether an error is none that a modern server gives to a method that
+// isUnexpected tells whether an error is none that a modern server gives to a method that
 // it offers.
-func (m *modernTransport) odd(method string, err error) bool {
+func (m *modernTransport) isUnexpected(method string, err error) bool {
 	var rpc *runtime.Error
 	isRPC := errors.As(err, &rpc)
 	switch status := statusOf(err); {

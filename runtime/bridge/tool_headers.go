@@ -10,28 +10,28 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// toolbox is what a connection has learned of a server's tools from the lists
+// toolHeaders is what a connection has learned of a server's tools from the lists
 // that have passed through it. The zero value is ready.
-type toolbox struct {
+type toolHeaders struct {
 	mu sync.Mutex // guards what follows
 	// tools are those with mirrors, or with a fault, of the list under way;
 	// before are those of the one before it, which pages may still follow.
-	tools, before map[string]boxed
+	tools, previous map[string]toolHeader
 }
 
-type boxed struct {
+type toolHeader struct {
 	mirrors []revision.Mirror
 	fault   error
 }
 
-// of gives what is known of a tool; nothing for most.
-func (b *toolbox) of(name string) boxed {
+// supportOf gives what is known of a tool; nothing for most.
+func (b *toolHeaders) get(name string) toolHeader {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if t, ok := b.tools[name]; ok {
 		return t
 	}
-	return b.before[name]
+	return b.previous[name]
 }
 
 // learn takes in a result of tools/list. A tool that breaks the rules of
@@ -39,8 +39,8 @@ func (b *toolbox) of(name string) boxed {
 // then (2026-07-28, Streamable HTTP). Elsewhere its annotations mean nothing,
 // and are left out in its place, or whoever repeats the list over HTTP would
 // lose the tool. Every other byte of the result stays.
-func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *slog.Logger) json.RawMessage {
-	stale := b.turn(params)
+func (b *toolHeaders) learn(params, result json.RawMessage, mirrors bool, logger *slog.Logger) json.RawMessage {
+	stale := b.beginList(params)
 	if !stale && !bytes.Contains(result, []byte(revision.HeaderAnnotation)) && bytes.IndexByte(result, '\\') < 0 {
 		return result
 	}
@@ -66,7 +66,7 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *sl
 			edits = append(edits, rawjson.Moved(at.Start+schema.Start, revision.RemoveMirrors(schema.Of(tool)))...)
 		}
 		if mirrors {
-			b.keep(name, boxed{found, err})
+			b.set(name, toolHeader{found, err})
 		}
 	}
 	if len(faulty) > 0 {
@@ -78,26 +78,26 @@ func (b *toolbox) learn(params, result json.RawMessage, mirrors bool, logger *sl
 	return rawjson.Splice(nil, result, edits...)
 }
 
-// turn begins a new list where params have no cursor. It tells whether anything
+// beginList begins a new list where params have no cursor. It tells whether anything
 // is known from the list before.
-func (b *toolbox) turn(params json.RawMessage) bool {
+func (b *toolHeaders) beginList(params json.RawMessage) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if cursor, err := rawjson.Field(params, "cursor"); err != nil || !cursor.Present() {
-		b.before, b.tools = b.tools, nil
+		b.previous, b.tools = b.tools, nil
 	}
-	return len(b.before) > 0
+	return len(b.previous) > 0
 }
 
-func (b *toolbox) keep(name string, t boxed) {
+func (b *toolHeaders) set(name string, t toolHeader) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.before, name)
+	delete(b.previous, name)
 	if t.fault == nil && t.mirrors == nil {
 		return
 	}
 	if b.tools == nil {
-		b.tools = map[string]boxed{}
+		b.tools = map[string]toolHeader{}
 	}
 	b.tools[name] = t
 }

@@ -25,7 +25,7 @@ func TestVerdictsAreKeptOnDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Args = append(e.Args, "-log", log)
-		o.Verdicts = dial.NewVerdicts(path, nil)
+		o.Eras = dial.NewEraCache(path, nil)
 		c, err := dial.Dial(t.Context(), e, quick(o))
 		if err != nil {
 			t.Fatal(err)
@@ -73,8 +73,8 @@ func TestVerdictFileIsBounded(t *testing.T) {
 	if err := os.WriteFile(path, []byte("not JSON"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v := dial.NewVerdicts(path, nil)
-	if got := v.Verdict("a"); got != (bridge.Verdict{}) {
+	v := dial.NewEraCache(path, nil)
+	if got := v.Get("a"); got != (bridge.KnownEra{}) {
 		t.Errorf("got %+v of rubbish", got)
 	}
 	now := time.Now().UTC()
@@ -87,14 +87,14 @@ func TestVerdictFileIsBounded(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	v.Keep("new", bridge.Verdict{Era: "legacy", Found: now})
+	v.Put("new", bridge.KnownEra{Era: "legacy", Found: now})
 	for key, want := range map[string]string{"new": "legacy", "k999": "legacy", "k1": "legacy", "k0": "", "last": ""} {
-		if got := v.Verdict(key); got.Era != want {
+		if got := v.Get(key); got.Era != want {
 			t.Errorf("%s: got %+v", key, got)
 		}
 	}
-	v.Keep("new", bridge.Verdict{})
-	if got := v.Verdict("new"); got != (bridge.Verdict{}) {
+	v.Put("new", bridge.KnownEra{})
+	if got := v.Get("new"); got != (bridge.KnownEra{}) {
 		t.Errorf("forgotten: got %+v", got)
 	}
 }

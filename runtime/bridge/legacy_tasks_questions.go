@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// maxHeld bounds the tasks whose questions are held for a client that polls;
+	// maxQuestionedTasks bounds the tasks whose questions are held for a client that polls;
 	// of further ones the questions stay with the server.
-	maxHeld = 256
-	// heldIdle is how long questions wait for a client that does not poll.
-	heldIdle = seal.StateTTL
-	// heldFirst is how long a poll waits for the first question of a task that
-	// wants to ask, heldMore for those that come with it.
-	heldFirst = 500 * time.Millisecond
-	heldMore  = 20 * time.Millisecond
+	maxQuestionedTasks = 256
+	// questionsIdle is how long questions wait for a client that does not poll.
+	questionsIdle = seal.StateTTL
+	// firstQuestion is how long a poll waits for the first question of a task that
+	// wants to ask, furtherQuestions for those that come with it.
+	firstQuestion    = 500 * time.Millisecond
+	furtherQuestions = 20 * time.Millisecond
 )
 
-// heldTasks are the tasks of a server of the handshake era whose questions are
+// taskQuestions are the tasks of a server of the handshake era whose questions are
 // held for clients of the extension, which fetch them. The zero value is ready.
-type heldTasks struct {
-	lifetime detached // tasks/result under way
+type taskQuestions struct {
+	calls background // tasks/result under way
 
-	mu  sync.Mutex // guards all
-	all map[string]*heldTask
+	mu    sync.Mutex // guards all
+	tasks map[string]*questionedTask
 }
 
-// heldTask is one of them: a tasks/result that waits, and the questions that
+// questionedTask is one of them: a tasks/result that waits, and the questions that
 // came inside of it.
-type heldTask struct {
+type questionedTask struct {
 	id           string
 	version      string
 	capabilities json.RawMessage // what its caller can be asked
@@ -50,18 +50,18 @@ type heldTask struct {
 	answer       outcome       // then
 
 	mu      sync.Mutex // guards what follows
-	pending map[string]heldQuestion
+	pending map[string]pendingQuestion
 	changed chan struct{} // closed and replaced when a question comes
 }
 
-type heldQuestion struct {
+type pendingQuestion struct {
 	embedded json.RawMessage
 	reply    chan<- json.RawMessage // has room for one
 }
 
-// taskVocabulary serves what callers of the tasks extension ask for, over a
+// serveTasksExtension serves what callers of the tasks extension ask for, over a
 // server of the handshake era.
-func (l *legacyTransport) taskVocabulary(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+func (l *legacyTransport) serveTasksExtension(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	at, err := rawjson.Field(req.Params, "taskId")
 	id, ok := rawjson.String(req.Params, at)
 	if err != nil || !ok {
@@ -70,29 +70,29 @@ func (l *legacyTransport) taskVocabulary(ctx context.Context, req *runtime.Reque
 	if !l.tasks.calls {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "unknown task"}
 	}
-	a := &awaited{req: req, state: taskState{ID: id}}
+	a := &awaitedTask{req: req, state: taskState{ID: id}}
 	switch req.Method {
 	case revision.MethodTasksGet:
-		return l.heldGet(ctx, a)
+		return l.getTask(ctx, a)
 	case revision.MethodTasksUpdate:
-		if _, err := l.send(ctx, a.about(revision.MethodTasksGet)); err != nil {
+		if _, err := l.send(ctx, a.request(revision.MethodTasksGet)); err != nil {
 			return nil, err
 		}
-		return json.RawMessage(`{"resultType":"complete"}`), l.heldUpdate(id, req.Params)
+		return json.RawMessage(`{"resultType":"complete"}`), l.answerQuestions(id, req.Params)
 	}
 	// tasks/cancel: one that has ended does not mind (SEP-2663), an older server
 	// does, and says so as of one that it does not know.
-	_, err = l.send(ctx, a.about(revision.MethodTasksCancel))
+	_, err = l.send(ctx, a.request(revision.MethodTasksCancel))
 	if _, refused := errors.AsType[*runtime.Error](err); refused {
-		_, err = l.send(ctx, a.about(revision.MethodTasksGet))
+		_, err = l.send(ctx, a.request(revision.MethodTasksGet))
 	}
-	l.tasks.held.drop(id)
+	l.tasks.questions.remove(id)
 	return json.RawMessage(`{"resultType":"complete"}`), err
 }
 
-// heldGet serves tasks/get: the task with its result, error or questions.
-func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMessage, error) {
-	raw, err := l.send(ctx, a.about(revision.MethodTasksGet))
+// getTask serves tasks/get: the task with its result, error or questions.
+func (l *legacyTransport) getTask(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
+	raw, err := l.send(ctx, a.request(revision.MethodTasksGet))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMess
 	var add []rawjson.Member
 	switch status {
 	case taskCompleted, taskFailed:
-		result, err := l.heldResult(ctx, a)
+		result, err := l.taskResult(ctx, a)
 		var rpc *runtime.Error
 		switch {
 		case err == nil: // a tool that reports an error has completed (SEP-2663)
@@ -121,19 +121,19 @@ func (l *legacyTransport) heldGet(ctx context.Context, a *awaited) (json.RawMess
 			return nil, err
 		}
 	case revision.ResultInputRequired:
-		questions := l.held(a).questions(ctx)
+		questions := l.questionsOf(a).collect(ctx)
 		if questions == nil {
 			status = taskWorking // they are answered, the server is about to go on
 			break
 		}
 		add = append(add, rawjson.Member{Name: revision.MemberInputRequests, Value: questions})
 	}
-	return flat(raw, status, revision.ResultComplete, add)
+	return toExtensionTask(raw, status, revision.ResultComplete, add)
 }
 
-// flat gives a task of the handshake era in the form of the extension, as a
+// toExtensionTask gives a task of the handshake era in the form of the extension, as a
 // result of a kind.
-func flat(task json.RawMessage, status, kind string, add []rawjson.Member) (json.RawMessage, error) {
+func toExtensionTask(task json.RawMessage, status, kind string, add []rawjson.Member) (json.RawMessage, error) {
 	o, err := rawjson.ObjectAt(task, rawjson.Span{End: len(task)})
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: "a task is no object"}
@@ -154,49 +154,49 @@ func flat(task json.RawMessage, status, kind string, add []rawjson.Member) (json
 		o.Remove(m.Name)
 		o.Add(m.Name, m.Value)
 	}
-	return plainResult(rawjson.Apply(task, o.Edits())), nil
+	return withoutTaskMeta(rawjson.Apply(task, o.Edits())), nil
 }
 
-// heldResult gives what tasks/result answers for a task that has ended.
-func (l *legacyTransport) heldResult(ctx context.Context, a *awaited) (json.RawMessage, error) {
-	if h := l.tasks.held.get(a.state.ID); h != nil {
+// taskResult gives what tasks/result answers for a task that has ended.
+func (l *legacyTransport) taskResult(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
+	if h := l.tasks.questions.get(a.state.ID); h != nil {
 		select {
 		case <-h.ended:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		l.tasks.held.drop(a.state.ID)
+		l.tasks.questions.remove(a.state.ID)
 		if _, rpc := errors.AsType[*runtime.Error](h.answer.err); rpc || h.answer.err == nil {
-			return plainResult(h.answer.result), h.answer.err
+			return withoutTaskMeta(h.answer.result), h.answer.err
 		}
 	}
-	raw, err := l.send(ctx, a.about(revision.MethodTasksResult))
-	return plainResult(raw), err
+	raw, err := l.send(ctx, a.request(revision.MethodTasksResult))
+	return withoutTaskMeta(raw), err
 }
 
-// held gives a task whose questions are held, and begins to hold them; nil
+// questionsOf gives a task whose questions are held, and begins to hold them; nil
 // where there are too many.
-func (l *legacyTransport) held(a *awaited) *heldTask {
-	t := &l.tasks.held
+func (l *legacyTransport) questionsOf(a *awaitedTask) *questionedTask {
+	t := &l.tasks.questions
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h := t.all[a.state.ID]; h != nil {
-		h.idle.Reset(heldIdle)
+	if h := t.tasks[a.state.ID]; h != nil {
+		h.idle.Reset(questionsIdle)
 		return h
 	}
-	if len(t.all) >= maxHeld {
+	if len(t.tasks) >= maxQuestionedTasks {
 		return nil
 	}
-	h := &heldTask{
+	h := &questionedTask{
 		id: a.state.ID, version: l.version, capabilities: a.req.Capabilities,
-		ended: make(chan struct{}), pending: map[string]heldQuestion{}, changed: make(chan struct{}),
+		ended: make(chan struct{}), pending: map[string]pendingQuestion{}, changed: make(chan struct{}),
 	}
-	req := a.about(revision.MethodTasksResult)
+	req := a.request(revision.MethodTasksResult)
 	req.Events = h
 	var ctx context.Context
 	ctx, h.cancel = context.WithCancel(context.Background())
-	stopListening := l.tasks.listenFor(h.id, h)
-	if !t.lifetime.run(func(lifetime context.Context) {
+	stopListening := l.tasks.handleQuestions(h.id, h)
+	if !t.calls.run(func(lifetime context.Context) {
 		defer close(h.ended)
 		defer stopListening()
 		defer context.AfterFunc(lifetime, h.cancel)()
@@ -206,50 +206,50 @@ func (l *legacyTransport) held(a *awaited) *heldTask {
 		h.cancel()
 		return nil
 	}
-	h.idle = time.AfterFunc(heldIdle, func() { t.drop(h.id) })
-	if t.all == nil {
-		t.all = map[string]*heldTask{}
+	h.idle = time.AfterFunc(questionsIdle, func() { t.remove(h.id) })
+	if t.tasks == nil {
+		t.tasks = map[string]*questionedTask{}
 	}
-	t.all[h.id] = h
+	t.tasks[h.id] = h
 	return h
 }
 
-func (t *heldTasks) get(id string) *heldTask {
+func (t *taskQuestions) get(id string) *questionedTask {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.all[id]
+	return t.tasks[id]
 }
 
-// drop gives up the questions of a task.
-func (t *heldTasks) drop(id string) {
+// removeEnded gives up the questions of a task.
+func (t *taskQuestions) remove(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h := t.all[id]; h != nil {
+	if h := t.tasks[id]; h != nil {
 		h.idle.Stop()
 		h.cancel()
-		delete(t.all, id)
+		delete(t.tasks, id)
 	}
 }
 
 // close gives all up and waits for what is under way.
-func (t *heldTasks) close() {
-	t.lifetime.close(0)
+func (t *taskQuestions) close() {
+	t.calls.close(0)
 	t.mu.Lock()
-	ids := slices.Collect(maps.Keys(t.all))
+	ids := slices.Collect(maps.Keys(t.tasks))
 	t.mu.Unlock()
 	for _, id := range ids {
-		t.drop(id)
+		t.remove(id)
 	}
 }
 
 // Notification ignores the message: a task of the extension has no progress.
-func (h *heldTask) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
+func (h *questionedTask) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
 
 // Closed does nothing: the call fails.
-func (h *heldTask) Closed(error) {}
+func (h *questionedTask) Closed(error) {}
 
 // Request holds a question until its answer comes.
-func (h *heldTask) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+func (h *questionedTask) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == revision.MethodPing {
 		return runtime.NopHandler{}.Request(ctx, call, method, params)
 	}
@@ -261,7 +261,7 @@ func (h *heldTask) Request(ctx context.Context, call *runtime.Request, method st
 	reply := make(chan json.RawMessage, 1)
 	key := rand.Text()[:12] // unique in the life of the task, whoever holds it
 	h.mu.Lock()
-	h.pending[key] = heldQuestion{q.Embedded(out), reply}
+	h.pending[key] = pendingQuestion{q.Embedded(out), reply}
 	close(h.changed)
 	h.changed = make(chan struct{})
 	h.mu.Unlock()
@@ -276,12 +276,12 @@ func (h *heldTask) Request(ctx context.Context, call *runtime.Request, method st
 	}
 }
 
-// questions gives those that wait for an answer, by key; nil where none comes.
-func (h *heldTask) questions(ctx context.Context) json.RawMessage {
+// collect gives those that wait for an answer, by key; nil where none comes.
+func (h *questionedTask) collect(ctx context.Context) json.RawMessage {
 	if h == nil {
 		return nil
 	}
-	first := time.NewTimer(heldFirst)
+	first := time.NewTimer(firstQuestion)
 	defer first.Stop()
 	for {
 		h.mu.Lock()
@@ -292,7 +292,7 @@ func (h *heldTask) questions(ctx context.Context) json.RawMessage {
 		}
 		select {
 		case <-changed:
-			_ = deadline.Pause(ctx, heldMore) // what is there then is what there is
+			_ = deadline.Pause(ctx, furtherQuestions) // what is there then is what there is
 		case <-first.C:
 			return nil
 		case <-h.ended:
@@ -310,8 +310,8 @@ func (h *heldTask) questions(ctx context.Context) json.RawMessage {
 	return o.Object()
 }
 
-// heldUpdate takes answers. Those that nothing waits for are ignored.
-func (l *legacyTransport) heldUpdate(id string, params json.RawMessage) error {
+// answerQuestions takes answers. Those that nothing waits for are ignored.
+func (l *legacyTransport) answerQuestions(id string, params json.RawMessage) error {
 	at, err := rawjson.Field(params, revision.MemberInputResponses)
 	if err != nil || !rawjson.IsObject(at.Of(params)) {
 		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params." + revision.MemberInputResponses + " is missing or no object"}
@@ -320,7 +320,7 @@ func (l *legacyTransport) heldUpdate(id string, params json.RawMessage) error {
 	if err != nil {
 		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: revision.MemberInputResponses + ": " + err.Error()}
 	}
-	h := l.tasks.held.get(id)
+	h := l.tasks.questions.get(id)
 	if h == nil {
 		return nil
 	}
@@ -335,10 +335,10 @@ func (l *legacyTransport) heldUpdate(id string, params json.RawMessage) error {
 	return nil
 }
 
-// taken gives the task that a result of tools/call is in the form of the
+// convertCreated gives the task that a result of tools/call is in the form of the
 // extension; any other result it gives back.
-func taken(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *steady) (json.RawMessage, error) {
-	task := created(raw)
+func convertCreated(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *progress) (json.RawMessage, error) {
+	task := createdTask(raw)
 	if task == nil {
 		return raw, nil
 	}
@@ -350,5 +350,5 @@ func taken(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *steady
 	if at, err := rawjson.Field(raw, "_meta"); err == nil && rawjson.IsObject(at.Of(raw)) {
 		add = append(add, rawjson.Member{Name: "_meta", Value: at.Of(raw)})
 	}
-	return flat(task, state.Status, revision.ResultTask, add)
+	return toExtensionTask(task, state.Status, revision.ResultTask, add)
 }

@@ -16,33 +16,33 @@ import (
 // maxToolPages bounds the list that is asked for to learn what to mirror.
 const maxToolPages = 100
 
-// mirrored sends a request with the headers that repeat it. Where the server
+// sendWithHeaders sends a request with the headers that repeat it. Where the server
 // finds them wrong (-32020), it may be one that does not know the wrapper of
 // names, or the schema may have changed: each is tried once (2026-07-28,
 // Streamable HTTP, Request Metadata). The server has not acted on the request
 // before that.
-func (m *modernTransport) mirrored(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
+func (m *modernTransport) sendWithHeaders(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
 	named, refreshed := false, false
 	for callers := r.Mirror; ; r.Mirror = callers {
-		if err := m.mirror(r); err != nil {
+		if err := m.setHeaders(r); err != nil {
 			return nil, err
 		}
-		raw, err := m.once(ctx, r)
+		raw, err := m.sendOnce(ctx, r)
 		var rpc *runtime.Error
 		if !m.o.HTTP || !errors.As(err, &rpc) || rpc.Code != runtime.CodeHeaderMismatch || ctx.Err() != nil {
 			return raw, err
 		}
-		name, ok := mirroredName(r)
+		name, ok := headerName(r)
 		unsafe := ok && revision.EncodeHeader(name) != name
 		if unsafe { // the other form, or back to this one where that is no better
-			m.bareNames.Store(!m.bareNames.Load())
+			m.unencodedNames.Store(!m.unencodedNames.Load())
 		}
 		switch {
 		case unsafe && !named:
 			named = true
 		case r.Method == revision.MethodToolsCall && !refreshed:
 			refreshed = true
-			if err := m.refresh(ctx); err != nil {
+			if err := m.relistTools(ctx); err != nil {
 				return nil, err
 			}
 		case r.Method == revision.MethodDiscover:
@@ -54,8 +54,8 @@ func (m *modernTransport) mirrored(ctx context.Context, r *runtime.Request) (jso
 	}
 }
 
-// refresh learns the server's tools anew.
-func (m *modernTransport) refresh(ctx context.Context) error {
+// relistTools learns the server's tools anew.
+func (m *modernTransport) relistTools(ctx context.Context) error {
 	var params json.RawMessage
 	for range maxToolPages {
 		raw, err := m.send(ctx, &runtime.Request{Method: revision.MethodToolsList, Params: params})
@@ -71,8 +71,8 @@ func (m *modernTransport) refresh(ctx context.Context) error {
 	return nil
 }
 
-// mirroredName gives what Mcp-Name repeats, and whether there is such a thing.
-func mirroredName(r *runtime.Request) (string, bool) {
+// headerName gives what Mcp-Name repeats, and whether there is such a thing.
+func headerName(r *runtime.Request) (string, bool) {
 	var member string
 	switch r.Method {
 	case revision.MethodToolsCall, revision.MethodPromptsGet:
@@ -91,10 +91,10 @@ func mirroredName(r *runtime.Request) (string, bool) {
 	return rawjson.String(r.Params, at)
 }
 
-// mirror sets the headers that repeat the request (2026-07-28, Streamable HTTP,
+// setHeaders sets the headers that repeat the request (2026-07-28, Streamable HTTP,
 // Request Metadata). Those of the caller stay where they are arguments that
 // this connection knows nothing about.
-func (m *modernTransport) mirror(r *runtime.Request) error {
+func (m *modernTransport) setHeaders(r *runtime.Request) error {
 	if !m.o.HTTP {
 		r.Mirror = nil
 		return nil
@@ -107,18 +107,18 @@ func (m *modernTransport) mirror(r *runtime.Request) error {
 	}
 	r.Mirror = h
 	h["Mcp-Method"] = r.Method
-	name, ok := mirroredName(r)
+	name, ok := headerName(r)
 	if !ok {
 		return nil
 	}
 	h["Mcp-Name"] = revision.EncodeHeader(name)
-	if m.bareNames.Load() {
+	if m.unencodedNames.Load() {
 		h["Mcp-Name"] = name
 	}
 	if r.Method != revision.MethodToolsCall {
 		return nil
 	}
-	tool := m.tools.of(name)
+	tool := m.tools.get(name)
 	if tool.fault != nil {
 		return &runtime.ProtocolError{Reason: fmt.Sprintf("tool %s cannot be called over HTTP: its schema breaks the rules of x-mcp-header: %v", name, tool.fault)}
 	}

@@ -16,65 +16,65 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// maxVerdicts bounds a file of verdicts; the oldest go first.
-const maxVerdicts = 1000
+// maxEras bounds the servers of a file; the oldest go first.
+const maxEras = 1000
 
-// maxVerdictFile is its greatest size in bytes; a verdict takes some 200.
-const maxVerdictFile = 4 << 20
+// maxEraFile is its greatest size in bytes; a server takes some 200.
+const maxEraFile = 4 << 20
 
-// NewVerdicts keeps what is found out about the eras of servers in a JSON file,
+// NewEraCache returns a cache of what is found out about the eras of servers in a JSON file,
 // for the processes to come. The file is made when there is something to keep.
 // It holds digests in place of commands, URLs and credentials. One that cannot
 // be read or written is as good as none: servers are asked again. Of two
 // processes that write at once, one loses what it has found. Path "" keeps
 // nothing beyond this process.
-func NewVerdicts(path string, logger *slog.Logger) bridge.Verdicts {
+func NewEraCache(path string, logger *slog.Logger) bridge.EraCache {
 	if path == "" {
-		return &bridge.Memory{}
+		return &bridge.MemoryCache{}
 	}
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	return &verdictFile{path: path, log: logger}
+	return &eraFile{path: path, log: logger}
 }
 
-type verdictFile struct {
+type eraFile struct {
 	path string
 	log  *slog.Logger
 	mu   sync.Mutex // one change of the file at a time
 }
 
-// verdicts is the file's form.
-type verdicts struct {
-	Version int                       `json:"version"` // 1
-	Servers map[string]bridge.Verdict `json:"servers"`
+// eras is the file's form.
+type eras struct {
+	Version int                        `json:"version"` // 1
+	Servers map[string]bridge.KnownEra `json:"servers"`
 }
 
-func (f *verdictFile) read() verdicts {
-	var v verdicts
-	raw, err := store.ReadFile(f.path, maxVerdictFile)
+func (f *eraFile) read() eras {
+	var v eras
+	raw, err := store.ReadFile(f.path, maxEraFile)
 	if err != nil || json.Unmarshal(raw, &v) != nil || v.Version != 1 {
-		return verdicts{}
+		return eras{}
 	}
 	return v
 }
 
-// Verdict implements [bridge.Verdicts].
-func (f *verdictFile) Verdict(key string) bridge.Verdict { return f.read().Servers[key] }
+// Get implements [bridge.EraCache].
+func (f *eraFile) Get(key string) bridge.KnownEra { return f.read().Servers[key] }
 
-// Keep implements [bridge.Verdicts].
-func (f *verdictFile) Keep(key string, verdict bridge.Verdict) {
+// Put implements [bridge.EraCache].
+func (f *eraFile) Put(key string, era bridge.KnownEra) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v := f.read()
 	if v.Version = 1; v.Servers == nil {
-		v.Servers = map[string]bridge.Verdict{}
+		v.Servers = map[string]bridge.KnownEra{}
 	}
-	v.Servers[key] = verdict
-	if verdict == (bridge.Verdict{}) {
+	v.Servers[key] = era
+	if era == (bridge.KnownEra{}) {
 		delete(v.Servers, key)
 	}
-	for len(v.Servers) > maxVerdicts {
+	for len(v.Servers) > maxEras {
 		delete(v.Servers, oldest(v.Servers))
 	}
 	raw, err := json.MarshalIndent(v, "", "  ")
@@ -86,11 +86,11 @@ func (f *verdictFile) Keep(key string, verdict bridge.Verdict) {
 	}
 }
 
-func oldest(all map[string]bridge.Verdict) string {
+func oldest(all map[string]bridge.KnownEra) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(all)), func(a, b string) int { return all[a].Found.Compare(all[b].Found) })
 }
 
-// key names the server of an expanded entry among verdicts: a digest of what
+// key names the server of an expanded entry in an [bridge.EraCache]: a digest of what
 // decides which server is reached, and as whom.
 func (d *dialer) key() string {
 	h := sha256.New()
