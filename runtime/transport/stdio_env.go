@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // inheritedNames are the variables of our own environment that a server gets;
@@ -25,7 +25,7 @@ func inheritedNames(system string) []string {
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 		// Whose process it is, so that nothing outlives us from further down.
-		proc.Mark,
+		proctree.MarkVariable,
 	}
 	if system == "windows" {
 		return append(names,

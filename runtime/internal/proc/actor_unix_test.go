@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 )
 
@@ -68,7 +69,7 @@ func act(words []string) int {
 		case "abort":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case "guardian":
-			proc.Guardian(os.Stdin)
+			guardian.Run(os.Stdin)
 		case "storm":
 			return storm(words[i+1:])
 		case "keep":

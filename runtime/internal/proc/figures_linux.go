@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // tick is the unit of times in /proc/PID/stat: sysconf(_SC_CLK_TCK), which is
@@ -21,14 +23,14 @@ func measure(asked []int) map[int]Figures {
 	}
 	page := int64(os.Getpagesize())
 	buf := make([]byte, 1024)
-	for _, pid := range pids() {
-		s, ok := readStat(pid, buf)
-		if !ok || !s.living() {
+	for _, pid := range proctree.PIDs() {
+		s, ok := proctree.ReadStat(pid, buf)
+		if !ok || !s.Living() {
 			continue
 		}
-		p := sample{pid: s.pid, parent: s.parent, group: s.group, rss: s.pages * page, cpu: time.Duration(s.ticks) * tick}
+		p := sample{pid: s.PID, parent: s.Parent, group: s.Group, rss: s.Pages * page, cpu: time.Duration(s.Ticks) * tick}
 		if !booted.IsZero() {
-			p.started = booted.Add(time.Duration(s.started) * tick) //nolint:gosec // ticks since boot
+			p.started = booted.Add(time.Duration(s.Started) * tick) //nolint:gosec // ticks since boot
 		}
 		all = append(all, p)
 	}

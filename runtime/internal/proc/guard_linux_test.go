@@ -16,7 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // leaveBy is how long after the end of mcpctl the last process may be there.
@@ -102,7 +104,7 @@ func alive(pid int) bool {
 // and goes with a goodbye.
 func TestGuardianItself(t *testing.T) {
 	t.Setenv("CANARY_TOKEN", "of a server")
-	t.Setenv(proc.Mark, "above.1")
+	t.Setenv(proctree.MarkVariable, "above.1")
 	// Descriptors without close-on-exec must not stay with it.
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -137,12 +139,12 @@ func TestGuardianItself(t *testing.T) {
 	environ, err := os.ReadFile(dir + "environ")
 	for line := range strings.SplitSeq(strings.TrimRight(string(environ), "\x00"), "\x00") {
 		switch name, _, _ := strings.Cut(line, "="); name {
-		case proc.GuardianVariable, proc.Mark, "GOMAXPROCS", "GOCOVERDIR", "GORACE":
+		case guardian.Variable, proctree.MarkVariable, "GOMAXPROCS", "GOCOVERDIR", "GORACE":
 		default:
 			t.Errorf("its environment has %q", line)
 		}
 	}
-	if !strings.Contains(string(environ), proc.Mark+"=above.1\x00") || err != nil {
+	if !strings.Contains(string(environ), proctree.MarkVariable+"=above.1\x00") || err != nil {
 		t.Errorf("the guard above does not find it: %q, %v", environ, err)
 	}
 	if comm, _ := os.ReadFile(dir + "comm"); string(comm) != "mcp-guardian\n" {
@@ -260,7 +262,7 @@ func TestNoGuardian(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]int{filepath.Join(t.TempDir(), "none"): 1, "/bin/true": -1} {
 		var log bytes.Buffer
-		g := proc.NewGuard(proc.GuardOptions{Path: path, Args: []string{"x"}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		g := guardian.New(guardian.Options{Path: path, Args: []string{"x"}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		for range 3 {
 			p := started(t, proc.Options{Guard: g}, "err=up", "eof")
 			line(t, p.Stderr)
@@ -272,6 +274,6 @@ func TestNoGuardian(t *testing.T) {
 			t.Errorf("%s: %d warnings: %s", path, n, &log)
 		}
 	}
-	unused := proc.NewGuard(proc.GuardOptions{})
+	unused := guardian.New(guardian.Options{})
 	unused.Close()
 }

@@ -10,23 +10,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 )
 
 // newGuard starts a guard whose guardian is this binary.
-func newGuard() *proc.Guard {
+func newGuard() *guardian.Guard {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
 	}
-	return proc.NewGuard(proc.GuardOptions{
+	return guardian.New(guardian.Options{
 		Path: exe, Args: []string{"mcp-guardian", "-act", "guardian"},
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 }
 
 // begin starts a child, and the guardian with it.
-func begin(guard *proc.Guard) {
+func begin(guard *guardian.Guard) {
 	if p, err := proc.Start(proc.Options{Command: "true", Guard: guard}); err == nil {
 		p.Stop(time.Minute, time.Minute)
 	}

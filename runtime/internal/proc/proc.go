@@ -19,6 +19,9 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // Options say what to start.
@@ -34,8 +37,8 @@ type Options struct {
 	// killed at once. Nil is never.
 	Hurry <-chan struct{}
 	// Guard ends the child where this process is killed; nil: nothing does. It
-	// adds one variable to the environment, see Guard.
-	Guard *Guard
+	// adds one variable to the environment, see package guardian.
+	Guard *guardian.Guard
 }
 
 // Process is a running child. Stdin and Stdout are our ends of its pipes;
@@ -45,8 +48,8 @@ type Process struct {
 	Stdin, Stdout, Stderr *os.File
 
 	cmd    *exec.Cmd
-	tree   tree
-	guard  *Guard
+	tree   proctree.Tree
+	guard  *guardian.Guard
 	hurry  <-chan struct{}
 	done   chan struct{} // closed once the child itself has ended
 	status string        // set before done is closed
@@ -63,7 +66,7 @@ func Start(o Options) (*Process, error) {
 	cmd.Env, cmd.Dir = o.Env, o.Dir
 	var mark string
 	if o.Guard != nil {
-		cmd.Env, mark = o.Guard.mark(o.Env)
+		cmd.Env, mark = o.Guard.Mark(o.Env)
 	}
 	theirs, err := p.pipes()
 	if err != nil {
@@ -71,23 +74,23 @@ func Start(o Options) (*Process, error) {
 	}
 	defer closeAll(theirs[:])
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	prepare(cmd)
+	proctree.Prepare(cmd)
 	if err := cmd.Start(); err != nil {
 		p.closePipes()
 		return nil, err
 	}
-	if p.tree, err = adopt(cmd, mark); err != nil {
+	if p.tree, err = proctree.Adopt(cmd, mark); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		p.closePipes()
 		return nil, fmt.Errorf("put %s into a job: %w", o.Command, err)
 	}
-	p.guard.add(p.tree)
+	p.guard.Add(p.tree)
 	go p.watch()
 	return p, nil
 }
 
-// pipes opens the three streams and gives the child's ends. All are closed on
+// pipes opens the three streams and returns the child's ends. All are closed on
 // exec, so no other child inherits them.
 func (p *Process) pipes() (theirs [3]*os.File, err error) {
 	if theirs[0], p.Stdin, err = os.Pipe(); err == nil {
@@ -118,7 +121,7 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // hold its pipes until Stop.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Status tells how the child has ended, such as "exit status 3" or "signal:
+// Status returns how the child has ended, such as "exit status 3" or "signal:
 // killed"; "running" before that.
 func (p *Process) Status() string {
 	select {

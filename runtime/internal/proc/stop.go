@@ -4,6 +4,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 const (
@@ -32,13 +34,13 @@ func (p *Process) Stop(grace, term time.Duration) {
 		defer p.closePipes()
 		_ = p.Stdin.Close()
 		p.within(grace, p.hurry)
-		if gentle {
+		if proctree.Gentle {
 			p.press(syscall.SIGTERM, term, p.hurry)
 		}
 		p.press(syscall.SIGKILL, killWait, nil)
 		// From the moment the leader is waited for the number is not ours.
-		p.guard.remove(p.tree)
-		p.tree.release()
+		p.guard.Remove(p.tree)
+		p.tree.Release()
 		close(p.let)
 		if p.ended() {
 			<-p.reaped
@@ -69,18 +71,18 @@ func (p *Process) ended() bool {
 // press sends a signal to the group, and to what is found to have left it, and
 // waits for the end of all.
 func (p *Process) press(sig syscall.Signal, d time.Duration, hurry <-chan struct{}) {
-	p.tree.signal(sig)
+	p.tree.Signal(sig)
 	end := time.Now().Add(d)
 	var (
-		last   []process
-		asked  = map[process]bool{}
+		last   []proctree.Process
+		asked  = map[proctree.Process]bool{}
 		strays = false
 		none   = 0 // looks in a row that found nobody
 	)
 	for step := lookFirst; ; step = min(2*step, lookMost) {
 		ended := p.ended()
 		if ended && !anyLives(last) {
-			found, sees := p.tree.look()
+			found, sees := p.tree.Look()
 			if !sees && sig == syscall.SIGKILL {
 				return // the group has got it, and we cannot know more
 			}
@@ -88,9 +90,9 @@ func (p *Process) press(sig syscall.Signal, d time.Duration, hurry <-chan struct
 				end = earlier(end, time.Now().Add(blindWait))
 			}
 			for _, k := range found {
-				if k.group != p.PID() && !asked[k] {
+				if k.Group != p.PID() && !asked[k] {
 					strays, asked[k] = true, true
-					k.signal(sig)
+					k.Signal(sig)
 				}
 			}
 			// A signal to a group misses nobody, however its members fork
@@ -123,7 +125,7 @@ func (p *Process) press(sig syscall.Signal, d time.Duration, hurry <-chan struct
 	}
 }
 
-func anyLives(all []process) bool { return slices.ContainsFunc(all, process.lives) }
+func anyLives(all []proctree.Process) bool { return slices.ContainsFunc(all, proctree.Process.Lives) }
 
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {

@@ -1,4 +1,4 @@
-package proc
+package guardian
 
 import (
 	"os"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // TestWhoseGroup: what a guardian takes for its own once the number of a group
@@ -38,7 +40,7 @@ func TestWhoseGroup(t *testing.T) {
 	defer leader.Process.Kill()
 	own := leader.Process.Pid
 	bare, member := orphan()
-	signed, signedMember := orphan(Mark + "=x.1:me.5")
+	signed, signedMember := orphan(proctree.MarkVariable + "=x.1:me.5")
 
 	for name, c := range map[string]struct {
 		group   int
@@ -47,8 +49,8 @@ func TestWhoseGroup(t *testing.T) {
 		known   int  // seen in an earlier one
 		want    int  // process that is found, 0 for none
 	}{
-		"its leader lives":                         {own, startOf(own), true, 0, own},
-		"another leader":                           {own, startOf(own) + 1, false, 0, 0},
+		"its leader lives":                         {own, proctree.StartOf(own), true, 0, own},
+		"another leader":                           {own, proctree.StartOf(own) + 1, false, 0, 0},
 		"leader of whom nothing is known":          {own, 0, true, 0, own},
 		"no leader, at once":                       {bare, 5, false, 0, member},
 		"no leader, later":                         {bare, 5, true, 0, 0},
@@ -58,17 +60,17 @@ func TestWhoseGroup(t *testing.T) {
 	} {
 		m := monitor{guard: "me", groups: map[int]uint64{c.group: c.started}}
 		if c.later {
-			m.known = map[process]bool{}
+			m.known = map[proctree.Process]bool{}
 		}
 		if c.known != 0 {
-			k, _ := find(c.known)
+			k, _ := proctree.Find(c.known)
 			m.known[k] = true
 		}
 		found, sees := m.look()
 		got := 0
 		for _, k := range found {
-			if k.pid != signedMember || c.want == signedMember {
-				got = k.pid
+			if k.PID != signedMember || c.want == signedMember {
+				got = k.PID
 			}
 		}
 		if !sees || got != c.want {

@@ -1,9 +1,11 @@
-package proc
+package guardian
 
 import (
 	"fmt"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // keeper is the job object that this process and all that it starts belong to.
@@ -14,7 +16,7 @@ type keeper struct{ job windows.Handle }
 // The handle is never closed: the system does so when the process ends, and
 // ends everything else with it.
 func (g *Guard) start() error {
-	job, err := newJob()
+	job, err := proctree.NewJob()
 	if err != nil {
 		return err
 	}
@@ -29,5 +31,8 @@ func (g *Guard) start() error {
 // Close does nothing: the job ends with the process.
 func (g *Guard) Close() {}
 
-func (g *Guard) add(tree)    {}
-func (g *Guard) remove(tree) {}
+// Add does nothing: the child is in the job.
+func (g *Guard) Add(proctree.Tree) {}
+
+// Remove does nothing.
+func (g *Guard) Remove(proctree.Tree) {}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package proc
+package guardian
 
 import "golang.org/x/sys/unix"
 

@@ -1,6 +1,6 @@
 //go:build unix
 
-package proc
+package guardian
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // Lines of the pipe to the guardian. The first is the guard's id.
@@ -22,9 +24,9 @@ const (
 	lineBye    = "bye"    // nothing is left to be ended
 )
 
-// GuardianVariable is set in the guardian's environment, so that a program that
-// was started as one by mistake does not start another.
-const GuardianVariable = "MCPCTL_GUARDIAN"
+// Variable is set in the guardian's environment, so that a program that was
+// started as one by mistake does not start another.
+const Variable = "MCPCTL_GUARDIAN"
 
 // byeWait is how long a guardian may take to go.
 const byeWait = 2 * time.Second
@@ -62,7 +64,7 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 	}
 	defer r.Close()
 	cmd := &exec.Cmd{
-		Path: g.o.Path, Args: g.o.Args, Env: guardianEnv(os.Environ()), Dir: "/", Stdin: r,
+		Path: g.o.Path, Args: g.o.Args, Env: environment(os.Environ()), Dir: "/", Stdin: r,
 		// A session of its own: no terminal's signals, no job control.
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
@@ -89,16 +91,16 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 	return ended, nil
 }
 
-// guardianEnv gives the guardian's environment. It needs none of ours, in which
+// environment returns that of the guardian. It needs none of ours, in which
 // the credentials of all servers are, but for the mark by which the guard of a
 // process above finds it, and what the runtime of a program that was built for
 // coverage or race detection wants.
-func guardianEnv(ours []string) []string {
+func environment(ours []string) []string {
 	// One processor: it sleeps, and looks at processes once in its life.
-	env := []string{GuardianVariable + "=1", "GOMAXPROCS=1"}
+	env := []string{Variable + "=1", "GOMAXPROCS=1"}
 	for _, line := range ours {
 		switch name, _, _ := strings.Cut(line, "="); name {
-		case Mark, "GOCOVERDIR", "GORACE":
+		case proctree.MarkVariable, "GOCOVERDIR", "GORACE":
 			env = append(env, line)
 		}
 	}
@@ -185,31 +187,31 @@ func (g *Guard) tell(text []byte) {
 	}
 }
 
-// add registers a child's group, before anything is asked of the child.
-func (g *Guard) add(t tree) {
+// Add registers a child's group, before anything is asked of the child.
+func (g *Guard) Add(t proctree.Tree) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.groups[t.pgid] = t.started
-	g.tell(addLine(t.pgid, t.started))
+	g.groups[t.Group] = t.Started
+	g.tell(addLine(t.Group, t.Started))
 }
 
 func addLine(group int, started uint64) []byte {
 	return fmt.Appendf(nil, "%s %d %d\n", lineAdd, group, started)
 }
 
-// remove takes a group back that is gone. The leader has not been waited for
+// Remove takes a group back that is gone. The leader has not been waited for
 // yet, so no other group can have the number.
-func (g *Guard) remove(t tree) {
+func (g *Guard) Remove(t proctree.Tree) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.groups, t.pgid)
-	g.tell([]byte(lineRemove + " " + strconv.Itoa(t.pgid) + "\n"))
+	delete(g.groups, t.Group)
+	g.tell([]byte(lineRemove + " " + strconv.Itoa(t.Group) + "\n"))
 }
 
 // PID is the process id of the guardian, 0 while there is none.

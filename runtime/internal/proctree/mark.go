@@ -1,4 +1,4 @@
-package proc
+package proctree
 
 import (
 	"bytes"
@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Mark is the variable in the environment of guarded children that tells whose
+// MarkVariable is set in the environment of guarded children and says whose
 // they are: the marks of all guards above them, the outermost first, separated
 // by colons. A mark is the guard's id, a dot and the number of the child. All
 // descendants inherit it; a process that is meant to outlive the server is
 // started without it.
-const Mark = "MCPCTL_GUARD"
+const MarkVariable = "MCPCTL_GUARD"
 
-// markOf finds the value of Mark in an environment of strings that end in NUL,
+// MarkOf returns the value of MarkVariable in an environment of strings that end in NUL,
 // as systems keep it, with or without arguments before it.
-func markOf(environ []byte) (string, bool) {
-	name := []byte(Mark + "=")
+func MarkOf(environ []byte) (string, bool) {
+	name := []byte(MarkVariable + "=")
 	for line := range bytes.SplitSeq(environ, []byte{0}) {
 		if value, ok := bytes.CutPrefix(line, name); ok {
 			return string(value), true
@@ -26,8 +26,8 @@ func markOf(environ []byte) (string, bool) {
 	return "", false
 }
 
-// marked tells whether a value of Mark has a mark among its own.
-func marked(value, mark string) bool {
+// HasMark reports whether a value of MarkVariable has a mark among its own.
+func HasMark(value, mark string) bool {
 	for m := range strings.SplitSeq(value, ":") {
 		if m == mark {
 			return true
@@ -36,8 +36,8 @@ func marked(value, mark string) bool {
 	return false
 }
 
-// markedBy tells whether a value of Mark has one of a guard.
-func markedBy(value, guard string) bool {
+// MarkedBy reports whether a value of MarkVariable has a mark of a guard.
+func MarkedBy(value, guard string) bool {
 	for m := range strings.SplitSeq(value, ":") {
 		if id, _, ok := strings.Cut(m, "."); ok && id == guard {
 			return true
@@ -46,16 +46,17 @@ func markedBy(value, guard string) bool {
 	return false
 }
 
-func markFor(guard string, child uint64) string {
+// MarkFor returns the mark of a guard's child.
+func MarkFor(guard string, child uint64) string {
 	return guard + "." + strconv.FormatUint(child, 10)
 }
 
-// withMark gives an environment with one more mark.
-func withMark(env []string, mark string) []string {
+// WithMark returns an environment with one more mark.
+func WithMark(env []string, mark string) []string {
 	out := slices.Clone(env)
 	above := ""
 	out = slices.DeleteFunc(out, func(line string) bool {
-		value, ok := strings.CutPrefix(line, Mark+"=")
+		value, ok := strings.CutPrefix(line, MarkVariable+"=")
 		if ok {
 			above = value // of several the last holds
 		}
@@ -64,5 +65,5 @@ func withMark(env []string, mark string) []string {
 	if above != "" {
 		mark = above + ":" + mark
 	}
-	return append(out, Mark+"="+mark)
+	return append(out, MarkVariable+"="+mark)
 }

@@ -1,4 +1,4 @@
-package proc
+package proctree
 
 import (
 	"bytes"
@@ -7,20 +7,20 @@ import (
 	"syscall"
 )
 
-// stat is what /proc/PID/stat tells, see proc_pid_stat(5).
-type stat struct {
-	pid, parent, group int
-	state              byte
-	ticks              int64  // computed, with children that were waited for
-	started            uint64 // ticks since boot: with the pid, who it is
-	pages              int64  // resident
+// Stat is what /proc/PID/stat says, see proc_pid_stat(5).
+type Stat struct {
+	PID, Parent, Group int
+	State              byte
+	Ticks              int64  // computed, with children that were waited for
+	Started            uint64 // ticks since boot: with the pid, who it is
+	Pages              int64  // resident
 }
 
-// living tells whether it is more than a status to be waited for.
-func (s *stat) living() bool { return s.state != 'Z' && s.state != 'X' }
+// Living reports whether it is more than a status to be waited for.
+func (s *Stat) Living() bool { return s.State != 'Z' && s.State != 'X' }
 
-// pids lists all processes; nil where /proc cannot be read.
-func pids() []int {
+// PIDs returns all processes; nil where /proc cannot be read.
+func PIDs() []int {
 	d, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -39,34 +39,34 @@ func pids() []int {
 	return out
 }
 
-// readStat reads one process; false: there is none any more.
-func readStat(pid int, buf []byte) (s stat, ok bool) {
+// ReadStat reads one process; false: there is none any more.
+func ReadStat(pid int, buf []byte) (s Stat, ok bool) {
 	n := readFile("/proc/"+strconv.Itoa(pid)+"/stat", buf)
 	return parseStat(buf[:n])
 }
 
 // parseStat reads a line of /proc/PID/stat. The name, the second field, may
 // hold blanks and brackets itself.
-func parseStat(line []byte) (s stat, ok bool) {
+func parseStat(line []byte) (s Stat, ok bool) {
 	open, end := bytes.IndexByte(line, '('), bytes.LastIndexByte(line, ')')
 	if open < 1 || end < open {
 		return s, false
 	}
-	s.pid, _ = strconv.Atoi(string(line[:open-1]))
+	s.PID, _ = strconv.Atoi(string(line[:open-1]))
 	fields := bytes.Fields(line[end+1:]) // from the third on
 	const enough = 24 - 2
-	if s.pid == 0 || len(fields) < enough {
+	if s.PID == 0 || len(fields) < enough {
 		return s, false
 	}
 	number := func(field int) int64 { // the kernel writes numbers, and none of these is negative
 		n, _ := strconv.ParseInt(string(fields[field-3]), 10, 64)
 		return n
 	}
-	s.state = fields[0][0]
-	s.parent, s.group = int(number(4)), int(number(5))
-	s.ticks = number(14) + number(15) + number(16) + number(17)
-	s.started, _ = strconv.ParseUint(string(fields[22-3]), 10, 64)
-	s.pages = number(24)
+	s.State = fields[0][0]
+	s.Parent, s.Group = int(number(4)), int(number(5))
+	s.Ticks = number(14) + number(15) + number(16) + number(17)
+	s.Started, _ = strconv.ParseUint(string(fields[22-3]), 10, 64)
+	s.Pages = number(24)
 	return s, true
 }
 

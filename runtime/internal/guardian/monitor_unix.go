@@ -1,6 +1,6 @@
 //go:build unix
 
-package proc
+package guardian
 
 import (
 	"bufio"
@@ -12,10 +12,12 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
 // How the guardian ends what is left: the end of their input has told the
-// children already, as in Stop. All within sweepEnd of the end of the pipe.
+// children already, as in Process.Stop of package proc. All within sweepEnd of the end of the pipe.
 const (
 	sweepTerm = 300 * time.Millisecond  // until SIGTERM
 	sweepKill = 2300 * time.Millisecond // until SIGKILL
@@ -27,11 +29,11 @@ const (
 	sweepQuiet = 250 * time.Millisecond
 )
 
-// Guardian is the whole life of the guardian process: it reads from pipe what
-// NewGuard's process writes, and ends what is left when the pipe ends without a
+// Run is the whole life of the guardian process: it reads from pipe what
+// New's process writes, and ends what is left when the pipe ends without a
 // goodbye. No signal that can be ignored ends it, and it outlives the other
 // process by sweepEnd at most.
-func Guardian(pipe io.Reader) {
+func Run(pipe io.Reader) {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGTSTP, syscall.SIGUSR1, syscall.SIGUSR2)
 	rename("mcp-guardian")
 	closeInherited()
@@ -45,8 +47,8 @@ func Guardian(pipe io.Reader) {
 // monitor is what the guardian knows.
 type monitor struct {
 	guard  string
-	groups map[int]uint64   // with when their leaders were started
-	known  map[process]bool // found in an earlier look
+	groups map[int]uint64            // with when their leaders were started
+	known  map[proctree.Process]bool // found in an earlier look
 }
 
 // listen follows the list until the pipe ends; true: with a goodbye.
@@ -81,7 +83,7 @@ func (m *monitor) listen(pipe io.Reader) bool {
 func (m *monitor) sweep() {
 	begun := time.Now()
 	quiet := begun
-	asked := map[process]syscall.Signal{}
+	asked := map[proctree.Process]syscall.Signal{}
 	for {
 		now := time.Now()
 		found, sees := m.look()
@@ -102,7 +104,7 @@ func (m *monitor) sweep() {
 		for _, k := range found {
 			if sig != 0 && asked[k] != sig {
 				asked[k] = sig
-				k.signal(sig)
+				k.Signal(sig)
 			}
 		}
 		if since > sweepEnd || sees && now.Sub(quiet) >= sweepQuiet || !sees && sig == syscall.SIGKILL {
@@ -118,33 +120,33 @@ func (m *monitor) sweep() {
 // still ours where its leader is the one that was registered, or has gone and a
 // member is one that has been seen before or bears the mark. In the first look,
 // a moment after the end, it is ours in any case.
-func (m *monitor) look() ([]process, bool) {
+func (m *monitor) look() ([]proctree.Process, bool) {
 	first := m.known == nil
 	if first {
-		m.known = map[process]bool{}
+		m.known = map[proctree.Process]bool{}
 	}
 	for group, started := range m.groups {
-		if leader, ok := find(group); ok && leader.started != started && started != 0 {
+		if leader, ok := proctree.Find(group); ok && leader.Started != started && started != 0 {
 			delete(m.groups, group)
 		}
 	}
 	in := func(group int) bool { _, ok := m.groups[group]; return ok }
-	carries := func(value string) bool { return m.guard != "" && markedBy(value, m.guard) }
-	found, sees := look(in, carries, 0)
+	carries := func(value string) bool { return m.guard != "" && proctree.MarkedBy(value, m.guard) }
+	found, sees := proctree.Look(in, carries, 0)
 	if !sees {
 		return nil, false
 	}
 	ours := map[int]bool{} // groups of which a member is certain
 	for _, k := range found {
-		if first || m.known[k] || k.pid == k.group {
-			ours[k.group] = true
+		if first || m.known[k] || k.PID == k.Group {
+			ours[k.Group] = true
 		}
 	}
 	out := found[:0]
 	for _, k := range found {
-		sure := !in(k.group) || ours[k.group]
+		sure := !in(k.Group) || ours[k.Group]
 		if !sure {
-			value, ok := markOf(environOf(k.pid))
+			value, ok := proctree.MarkOf(proctree.Environ(k.PID))
 			sure = ok && carries(value)
 		}
 		if sure {
