@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // buildRemote makes the entry of a remote.
@@ -159,7 +160,7 @@ func (b *builder) checkURL(v value) {
 // checkAddress refuses an address that leads elsewhere than it seems, or where
 // no server is.
 func (b *builder) checkAddress(u *url.URL) {
-	for _, fault := range config.AddressFaults(u) {
+	for _, fault := range origin.AddressFaults(u) {
 		b.danger("the URL: " + fault)
 	}
 }

@@ -11,13 +11,15 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/nearest"
 	"github.com/mcpctl/mcpctl/runtime/nearest"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
 // decoder reads one entry from its syntax tree, which knows where everything
 // stands.
 type decoder struct {
-	f        *File
+	doc      *document
 	server   string
 	faults   []Problem
 	warnings []Problem
@@ -181,11 +183,11 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 }
 
 func (d *decoder) fault(offset int, message, remedy string) {
-	d.faults = append(d.faults, *d.f.problemAt(offset, d.server, message, remedy))
+	d.faults = append(d.faults, *d.doc.problemAt(offset, d.server, message, remedy))
 }
 
 func (d *decoder) warn(offset int, message, remedy string) {
-	d.warnings = append(d.warnings, *d.f.problemAt(offset, d.server, message, remedy))
+	d.warnings = append(d.warnings, *d.doc.problemAt(offset, d.server, message, remedy))
 }
 
 // wrong reports a value of the wrong type.
@@ -329,7 +331,7 @@ func (d *decoder) address(text string, offset int) {
 	if err != nil || u.Host == "" {
 		return
 	}
-	for _, fault := range AddressFaults(u) {
+	for _, fault := range origin.AddressFaults(u) {
 		d.warn(offset, "url: "+fault, addressRemedy(u))
 	}
 }

@@ -72,15 +72,15 @@ func (f *File) Init() error {
 
 // checkEntry parses an entry to be written and sees that it is sound.
 func checkEntry(name string, entry json.RawMessage) (*hujson.Value, error) {
-	f := &File{text: entry}
-	if err := f.checkText(); err != nil {
+	doc := &document{text: entry}
+	if err := doc.checkText(); err != nil {
 		return nil, err
 	}
 	v, err := hujson.Parse(append(slices.Clip([]byte(entry)), '\n'))
 	if err != nil {
-		return nil, f.syntaxError(err)
+		return nil, doc.syntaxError(err)
 	}
-	d := &decoder{f: f, server: name}
+	d := &decoder{doc: doc, server: name}
 	d.entry(v)
 	if len(d.faults) > 0 {
 		p := d.faults[0]
@@ -268,73 +268,6 @@ func (f *File) removal(i int) []splice {
 	return edits
 }
 
-// ownStart finds where an entry begins, counting the comments that are its
-// own: those between it and the entry before, up to a blank line, but for one
-// that ends the line of the entry before. It also tells whether the entry has
-// its line to itself.
-func (f *File) ownStart(prevEnd, name int) (start int, ownLine bool) {
-	before := tokens(f.text, prevEnd, name)
-	start = name
-	ownLine = bytes.Contains(f.text[prevEnd:name], []byte("\n"))
-	for _, t := range slices.Backward(before) {
-		text := f.text[t.start:t.end]
-		if !t.comment {
-			if bytes.Count(text, []byte("\n")) > 1 {
-				break
-			}
-			continue
-		}
-		if ownLine && !bytes.Contains(f.text[prevEnd:t.start], []byte("\n")) {
-			break // it ends the line before
-		}
-		start = t.start
-	}
-	return start, ownLine
-}
-
-// beforeLine moves back over indentation and the line end before it.
-func (f *File) beforeLine(limit, at int) int {
-	for at > limit && (f.text[at-1] == ' ' || f.text[at-1] == '\t') {
-		at--
-	}
-	if at > limit && f.text[at-1] == '\n' {
-		at--
-		if at > limit && f.text[at-1] == '\r' {
-			at--
-		}
-	}
-	return at
-}
-
-// beforeBlank moves back over blank lines.
-func (f *File) beforeBlank(limit, at int) int {
-	for {
-		i := at
-		for i > limit && (f.text[i-1] == ' ' || f.text[i-1] == '\t') {
-			i--
-		}
-		if i == limit || f.text[i-1] != '\n' {
-			return at
-		}
-		at = f.beforeLine(limit, i)
-	}
-}
-
-// blankAhead tells whether a blank line follows.
-func (f *File) blankAhead(at, limit int) bool {
-	n := 0
-	for _, c := range f.text[at:limit] {
-		switch c {
-		case '\n':
-			n++
-		case ' ', '\t', '\r':
-		default:
-			return n > 1
-		}
-	}
-	return n > 1
-}
-
 // token is a run of white space or one comment, without its line end.
 type token struct {
 	start, end int
@@ -382,3 +315,80 @@ func extraEnd(text []byte, start, end int) int {
 
 // ownLine tells whether a member begins a line.
 func ownLine(m hujson.ObjectMember) bool { return bytes.Contains(m.Name.BeforeExtra, []byte("\n")) }
+
+// indentAt is the white space that begins the line of an offset.
+func (d *document) indentAt(offset int) string {
+	start := bytes.LastIndexByte(d.text[:offset], '\n') + 1
+	end := start
+	for end < offset && (d.text[end] == ' ' || d.text[end] == '\t') {
+		end++
+	}
+	return string(d.text[start:end])
+}
+
+// ownStart finds where an entry begins, counting the comments that are its
+// own: those between it and the entry before, up to a blank line, but for one
+// that ends the line of the entry before. It also tells whether the entry has
+// its line to itself.
+func (d *document) ownStart(prevEnd, name int) (start int, ownLine bool) {
+	before := tokens(d.text, prevEnd, name)
+	start = name
+	ownLine = bytes.Contains(d.text[prevEnd:name], []byte("\n"))
+	for _, t := range slices.Backward(before) {
+		text := d.text[t.start:t.end]
+		if !t.comment {
+			if bytes.Count(text, []byte("\n")) > 1 {
+				break
+			}
+			continue
+		}
+		if ownLine && !bytes.Contains(d.text[prevEnd:t.start], []byte("\n")) {
+			break // it ends the line before
+		}
+		start = t.start
+	}
+	return start, ownLine
+}
+
+// beforeLine moves back over indentation and the line end before it.
+func (d *document) beforeLine(limit, at int) int {
+	for at > limit && (d.text[at-1] == ' ' || d.text[at-1] == '\t') {
+		at--
+	}
+	if at > limit && d.text[at-1] == '\n' {
+		at--
+		if at > limit && d.text[at-1] == '\r' {
+			at--
+		}
+	}
+	return at
+}
+
+// beforeBlank moves back over blank lines.
+func (d *document) beforeBlank(limit, at int) int {
+	for {
+		i := at
+		for i > limit && (d.text[i-1] == ' ' || d.text[i-1] == '\t') {
+			i--
+		}
+		if i == limit || d.text[i-1] != '\n' {
+			return at
+		}
+		at = d.beforeLine(limit, i)
+	}
+}
+
+// blankAhead tells whether a blank line follows.
+func (d *document) blankAhead(at, limit int) bool {
+	n := 0
+	for _, c := range d.text[at:limit] {
+		switch c {
+		case '\n':
+			n++
+		case ' ', '\t', '\r':
+		default:
+			return n > 1
+		}
+	}
+	return n > 1
+}

@@ -1,10 +1,8 @@
 package config
 
 import (
-	"encoding/base64"
 	"log/slog"
 	"maps"
-	"net/textproto"
 	"os"
 	"slices"
 	"strings"
@@ -91,8 +89,7 @@ func (x Expanded) Secrets() []Secret {
 	}
 	for i, at := range secretArgs(args) {
 		if at >= 0 {
-			add(argPlace(i), secret.New(args[i][at:]))
-			add(argPlace(i), credentials(args[i][at:])...)
+			add(argPlace(i), secret.OfCredentials(args[i][at:])...)
 		}
 		add(argPlace(i), secret.OfURL(args[i])...)
 	}
@@ -104,9 +101,8 @@ func (x Expanded) Secrets() []Secret {
 	}
 	add("url", secret.OfURL(x.URL.Reveal())...)
 	for _, name := range slices.Sorted(maps.Keys(x.Headers)) {
-		if !plainHeader(name) {
-			add("headers."+name, x.Headers[name])
-			add("headers."+name, credentials(x.Headers[name].Reveal())...)
+		if !secret.PublicHeader(name) {
+			add("headers."+name, secret.OfCredentials(x.Headers[name].Reveal())...)
 		}
 	}
 	for _, v := range x.values {
@@ -133,7 +129,7 @@ func (x Expanded) secretValue(v variableValue) bool {
 	value := v.value.Reveal()
 	switch {
 	case strings.HasPrefix(v.field, "headers."):
-		return !plainHeader(strings.TrimPrefix(v.field, "headers."))
+		return !secret.PublicHeader(strings.TrimPrefix(v.field, "headers."))
 	case v.field == "url":
 		if address := DisplayURL(x.URL.Reveal()); strings.Contains(value, "://") || strings.Contains(hostOf(address), value) {
 			return false // where the server is; what it may hold besides is looked at as a URL
@@ -164,41 +160,6 @@ func (x Expanded) public() map[string]bool {
 			if value, ok := lookup(name); ok {
 				out[value] = true
 			}
-		}
-	}
-	return out
-}
-
-// plainHeader tells of headers that are the protocol's and say nothing of who
-// asks.
-func plainHeader(name string) bool {
-	switch name = textproto.CanonicalMIMEHeaderKey(name); name {
-	case "Accept", "Content-Type", "Content-Length", "Host", "User-Agent":
-		return true
-	}
-	return strings.HasPrefix(name, "Mcp-")
-}
-
-// credentials gives what a header's value holds besides the scheme before it, and
-// what that encodes where it is Basic.
-func credentials(value string) []secret.Text {
-	scheme, rest, ok := strings.Cut(value, " ")
-	rest = strings.TrimSpace(rest)
-	if !ok || rest == "" || strings.ContainsAny(scheme, "=:,;") {
-		rest = value
-	}
-	out := []secret.Text{secret.New(rest)}
-	if strings.EqualFold(scheme, "Basic") {
-		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {
-			if raw, err := encoding.DecodeString(rest); err == nil {
-				user, password, _ := strings.Cut(string(raw), ":")
-				out = append(out, secret.New(string(raw)), secret.New(user), secret.New(password))
-			}
-		}
-	}
-	for part := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ' ' || r == ';' || r == ',' }) {
-		if _, set, ok := strings.Cut(part, "="); ok && strings.Trim(set, "=") != "" { // cookies, and parameters of Digest
-			out = append(out, secret.New(strings.Trim(set, `"`)))
 		}
 	}
 	return out

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
 
@@ -27,15 +24,13 @@ const (
 // File is servers.json in memory. Methods that only read may be called
 // concurrently.
 type File struct {
-	path string
-	// raw is the whole file; text is what follows a byte order mark, and the
-	// syntax tree's offsets count from its beginning.
-	raw, text []byte
-	root      *hujson.Value // nil: the file has no value, only white space and comments
-	servers   *hujson.Value // the object at mcpServers, nil: none
-	entries   []Entry
-	warnings  []Problem
-	faults    []Problem
+	document
+	raw      []byte        // the whole file
+	root     *hujson.Value // nil: the file has no value, only white space and comments
+	servers  *hujson.Value // the object at mcpServers, nil: none
+	entries  []Entry
+	warnings []Problem
+	faults   []Problem
 }
 
 // Load reads the file at path. A missing file is an empty one. The error is a
@@ -75,7 +70,7 @@ func reason(err error) string {
 // Parse is [Load] for bytes in memory; path is only used in messages. It keeps
 // raw.
 func Parse(path string, raw []byte) (*File, error) {
-	f := &File{path: path, raw: raw, text: bytes.TrimPrefix(raw, []byte(bom))}
+	f := &File{document: document{path, bytes.TrimPrefix(raw, []byte(bom))}, raw: raw}
 	if len(raw) > maxSize {
 		return nil, &Problem{File: path, Message: fmt.Sprintf("it is larger than %d MiB", maxSize>>20)}
 	}
@@ -141,7 +136,7 @@ func (f *File) readEntries() {
 	seen := map[string]int{} // alias to index in entries
 	for _, m := range f.servers.Value.(*hujson.Object).Members {
 		name := memberName(&m)
-		d := &decoder{f: f, server: name}
+		d := &decoder{doc: &f.document, server: name}
 		if first, ok := seen[name]; ok {
 			p := f.problemAt(m.Name.StartOffset, name, "the alias is there twice", "rename or remove one of the two")
 			f.faults = append(f.faults, *p)
@@ -222,202 +217,10 @@ func (f *File) Warnings() []Problem { return slices.Clone(f.warnings) }
 // An entry may have several; [Entry.Fault] is its first.
 func (f *File) Faults() []Problem { return slices.Clone(f.faults) }
 
-func (f *File) problemAt(offset int, server, message, remedy string) *Problem {
-	line, column := position(f.text, offset)
-	return &Problem{File: f.path, Line: line, Column: column, Server: server, Message: message, Remedy: remedy}
-}
-
-// checkText refuses what the parser would choke on.
-func (f *File) checkText() error {
-	if bytes.HasPrefix(f.raw, []byte("\xff\xfe")) || bytes.HasPrefix(f.raw, []byte("\xfe\xff")) {
-		return &Problem{File: f.path, Line: 1, Column: 1, Message: "the file is UTF-16", Remedy: "save it as UTF-8"}
-	}
-	if !utf8.Valid(f.text) {
-		n := 0
-		for n < len(f.text) {
-			r, size := utf8.DecodeRune(f.text[n:])
-			if r == utf8.RuneError && size == 1 {
-				break
-			}
-			n += size
-		}
-		return f.problemAt(n, "", "a byte that is not UTF-8", "save the file as UTF-8")
-	}
-	depth := 0
-	for i, c := range f.text {
-		switch c {
-		case '{', '[':
-			if depth++; depth > maxDepth {
-				return f.problemAt(i, "", "objects and arrays are nested too deeply", "")
-			}
-		case '}', ']':
-			depth--
-		}
-	}
-	return nil
-}
-
 // onlyExtra tells whether text is white space and comments alone.
 func onlyExtra(text []byte) bool {
 	v, err := hujson.Parse(append(slices.Clip(text), "null"...))
 	return err == nil && v.StartOffset == len(text)
-}
-
-// syntaxError gives the parser's error its place and a remedy.
-func (f *File) syntaxError(err error) error {
-	var line, column int
-	offset := len(f.text)
-	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil {
-		offset = min(lineStart(f.text, line)+column-1, len(f.text))
-	}
-	message := err.Error()
-	if inner := errors.Unwrap(err); inner != nil {
-		message = inner.Error()
-	}
-	has := func(s string) bool { return strings.Contains(message, s) }
-	remedy := ""
-	switch {
-	case has("unexpected EOF"):
-		return f.unclosed()
-	case has("after object value"):
-		message, remedy = f.found(offset)+" after a value, where a comma or '}' is due", "put a comma between two members"
-	case has("after array value"):
-		message, remedy = f.found(offset)+" after a value, where a comma or ']' is due", "put a comma between two elements"
-	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && f.wantsName(offset):
-		message, remedy = f.found(offset)+" where a name is due", `names stand in double quotes: "command"`
-	case has("after object name"):
-		message, remedy = f.found(offset)+" after a name, where a colon is due", `as in "command": "npx"`
-	case has("after top-level value"):
-		message, remedy = f.found(offset)+" after the end of the object", "remove what follows the last brace, or a brace too many"
-	case has("invalid literal: \""):
-		message, remedy = f.badString(offset)
-	case has("invalid literal"), has("at start of value"):
-		message, remedy = f.found(offset)+" where a value is due", "text stands in double quotes"
-	}
-	return f.problemAt(offset, "", message, remedy)
-}
-
-// found quotes the word or character at an offset.
-func (f *File) found(offset int) string {
-	rest := f.text[offset:]
-	n := 0
-	for n < len(rest) && n < 20 && (aliasRune(rune(rest[n])) || rest[n] == '$') {
-		n++
-	}
-	if n == 0 {
-		r, _ := utf8.DecodeRune(rest)
-		return strconv.QuoteRune(r)
-	}
-	return strconv.Quote(string(rest[:n]))
-}
-
-// badString says what is wrong with the string literal at an offset, which the
-// parser found not to be one.
-func (f *File) badString(offset int) (message, remedy string) {
-	for i := offset + 1; i < len(f.text) && f.text[i] != '"'; i++ {
-		switch c := f.text[i]; {
-		case c == '\n':
-			return "a string that goes over the end of its line", `close it with a double quote, or write \n`
-		case c < 0x20:
-			return fmt.Sprintf("a string with the control character %q", rune(c)), `write \t for a tab`
-		case c == '\\':
-			i++
-			if i < len(f.text) && !strings.ContainsRune(`"\/bfnrtu`, rune(f.text[i])) {
-				return fmt.Sprintf(`a string with the unknown escape \%c`, f.text[i]), `write \\ for a backslash, as in "C:\\tools"`
-			}
-		}
-	}
-	return "a malformed string", `write \\ for a backslash`
-}
-
-// unclosed finds what the end of the file came too early for: the innermost
-// thing still open.
-func (f *File) unclosed() error {
-	s := scanTo(f.text, len(f.text))
-	switch {
-	case s.inString >= 0:
-		return f.problemAt(s.inString, "", "a string without a closing quote", "")
-	case s.inComment >= 0:
-		return f.problemAt(s.inComment, "", "a comment without an end", "close it with */")
-	case len(s.open) == 0:
-		return f.problemAt(len(f.text), "", "the file ends too early", "")
-	}
-	at := s.open[len(s.open)-1]
-	closing := "}"
-	if f.text[at] == '[' {
-		closing = "]"
-	}
-	return f.problemAt(at, "", fmt.Sprintf("this %q is never closed", f.text[at]), "add the missing "+closing)
-}
-
-// wantsName tells whether the name of a member is due at an offset.
-func (f *File) wantsName(offset int) bool {
-	s := scanTo(f.text, offset)
-	return len(s.open) > 0 && f.text[s.open[len(s.open)-1]] == '{' && s.last != ':'
-}
-
-// scan is what a text has open at some offset.
-type scan struct {
-	open                []int // offsets of '{' and '['
-	last                byte  // the last byte that is no white space or comment
-	inString, inComment int   // where an unclosed one begins, or -1
-}
-
-// scanTo looks at text up to an offset without minding whether it is JSON.
-func scanTo(text []byte, limit int) scan {
-	s := scan{inString: -1, inComment: -1}
-	for i := 0; i < limit; i++ {
-		switch c := text[i]; {
-		case c == ' ' || c == '\t' || c == '\r' || c == '\n':
-			continue
-		case bytes.HasPrefix(text[i:], []byte("//")):
-			n := bytes.IndexByte(text[i:], '\n')
-			if n < 0 {
-				return s
-			}
-			i += n
-			continue
-		case bytes.HasPrefix(text[i:], []byte("/*")):
-			n := bytes.Index(text[i+2:], []byte("*/"))
-			if n < 0 {
-				s.inComment = i
-				return s
-			}
-			i += 2 + n + 1
-			continue
-		case c == '{' || c == '[':
-			s.open = append(s.open, i)
-		case (c == '}' || c == ']') && len(s.open) > 0:
-			s.open = s.open[:len(s.open)-1]
-		case c == '"':
-			end := i + 1
-			for end < len(text) && text[end] != '"' {
-				if text[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			if end >= len(text) {
-				s.inString = i
-				return s
-			}
-			i = end
-		}
-		s.last = text[i]
-	}
-	return s
-}
-
-func lineStart(text []byte, line int) int {
-	offset := 0
-	for range line - 1 {
-		i := bytes.IndexByte(text[offset:], '\n')
-		if i < 0 {
-			return len(text)
-		}
-		offset += i + 1
-	}
-	return offset
 }
 
 func memberName(m *hujson.ObjectMember) string {

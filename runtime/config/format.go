@@ -37,16 +37,6 @@ func (f *File) style() style {
 	return st
 }
 
-// indentAt is the white space that begins the line of an offset.
-func (f *File) indentAt(offset int) string {
-	start := bytes.LastIndexByte(f.text[:offset], '\n') + 1
-	end := start
-	for end < offset && (f.text[end] == ' ' || f.text[end] == '\t') {
-		end++
-	}
-	return string(f.text[start:end])
-}
-
 // memberIndent is how the members of an object are indented.
 func (f *File) memberIndent(v *hujson.Value) string {
 	members := v.Value.(*hujson.Object).Members

@@ -93,7 +93,7 @@ func maskList(v *hujson.Value) {
 
 // maskHeader masks the value of a header, but for a scheme such as Bearer.
 func maskHeader(name, text string) string {
-	if plainHeader(name) {
+	if secret.PublicHeader(name) {
 		return text
 	}
 	return maskValue(name, text, afterScheme(text))

@@ -8,7 +8,7 @@ import (
 // FileName is the name of the file in mcpctl's configuration directory.
 const FileName = "servers.json"
 
-// Path tells where servers.json is: $MCPCTL_CONFIG (the file itself), else in
+// Path returns where servers.json is: $MCPCTL_CONFIG (the file itself), else in
 // $MCPCTL_HOME, else in $XDG_CONFIG_HOME/mcpctl, else in mcpctl of the
 // platform's configuration directory: ~/.config, ~/Library/Application Support
 // on macOS, %AppData% on Windows. A relative XDG_CONFIG_HOME is ignored (XDG
@@ -21,25 +21,49 @@ func pathFor(goos string, getenv func(string) string) (string, error) {
 	if p := getenv("MCPCTL_CONFIG"); p != "" {
 		return p, nil
 	}
-	if dir := getenv("MCPCTL_HOME"); dir != "" {
-		return filepath.Join(dir, FileName), nil
-	}
-	if dir := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "mcpctl", FileName), nil
-	}
-	variable, below := "HOME", ".config"
-	switch goos {
-	case "darwin":
-		below = filepath.Join("Library", "Application Support")
-	case "windows":
-		variable, below = "AppData", ""
-	}
-	dir := getenv(variable)
-	if dir == "" {
+	dir, missing := homeFor(goos, getenv, "XDG_CONFIG_HOME", ".config", "AppData")
+	if missing != "" {
 		return "", &Problem{
-			Message: "no place for " + FileName + ": the environment has no " + variable,
+			Message: "no place for " + FileName + ": the environment has no " + missing,
 			Remedy:  "set MCPCTL_CONFIG to the file's path",
 		}
 	}
-	return filepath.Join(dir, below, "mcpctl", FileName), nil
+	return filepath.Join(dir, FileName), nil
+}
+
+// StateDir returns the directory of what mcpctl has learned, as opposed to what
+// it was told: $MCPCTL_HOME, else mcpctl in $XDG_STATE_HOME, else in
+// ~/.local/state, ~/Library/Application Support on macOS or %LocalAppData% on
+// Windows. A relative XDG_STATE_HOME is ignored. The directory need not exist;
+// it is "" where the environment has none of these.
+func StateDir(getenv func(string) string) string {
+	return stateDirFor(goruntime.GOOS, getenv)
+}
+
+func stateDirFor(goos string, getenv func(string) string) string {
+	dir, _ := homeFor(goos, getenv, "XDG_STATE_HOME", filepath.Join(".local", "state"), "LocalAppData")
+	return dir
+}
+
+// homeFor returns a directory of mcpctl's, or the name of the variable that is
+// not set. The variable xdg goes before the platform's directory: unix in the
+// user's home, or the variable windows.
+func homeFor(goos string, getenv func(string) string, xdg, unix, windows string) (dir, missing string) {
+	if dir := getenv("MCPCTL_HOME"); dir != "" {
+		return dir, ""
+	}
+	if dir := getenv(xdg); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "mcpctl"), ""
+	}
+	variable := "HOME"
+	switch goos {
+	case "darwin":
+		unix = filepath.Join("Library", "Application Support")
+	case "windows":
+		variable, unix = windows, ""
+	}
+	if dir = getenv(variable); dir == "" {
+		return "", variable
+	}
+	return filepath.Join(dir, unix, "mcpctl"), ""
 }

@@ -1,11 +1,9 @@
 package config
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Problem is one thing wrong with a configuration file. As an error it is
@@ -142,11 +140,3 @@ func (e *VariableError) Hint() string {
 
 // ExitKind is "config".
 func (*VariableError) ExitKind() string { return "config" }
-
-// position counts lines and characters up to an offset of text.
-func position(text []byte, offset int) (line, column int) {
-	offset = min(max(offset, 0), len(text))
-	before := text[:offset]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])
-}

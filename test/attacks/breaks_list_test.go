@@ -166,7 +166,7 @@ func breakages() []breakage {
 			"registry/a variable of the loader in small letters"),
 		one("registry records", "any version is a version", "scaffold", "identifierFault", `if v != "" && v != "latest" && !matches(version, v) {`, `if v == "-" && !matches(version, v) {`,
 			"registry/npm: a version that is another package"),
-		one("registry records", "a remote may be link-local", "runtime/config", "AddressFaults", `isLinkLocal(ip.WithZone("").Unmap())`, `!ip.IsValid()`,
+		one("registry records", "a remote may be link-local", "runtime/origin", "AddressFaults", `isLinkLocal(ip.WithZone("").Unmap())`, `!ip.IsValid()`,
 			"registry/a remote that is link-local", "registry/a remote that is the metadata of a cloud"),
 		one("registry records", "credentials of a registry follow a redirect", "registry", "redirectRule", `!origin.Same(r.URL, via[0].URL)`, `r.URL.Hostname() != via[0].URL.Hostname()`,
 			"registry/credentials do not follow to another port, 307"),

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/origin"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
@@ -104,7 +105,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 		if u.Scheme == "http" && !loopback(u.Hostname()) {
 			plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
 		}
-		for _, fault := range config.AddressFaults(u) {
+		for _, fault := range origin.AddressFaults(u) {
 			plan.Warnings = append(plan.Warnings, "the URL: "+fault)
 		}
 	}

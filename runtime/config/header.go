@@ -1,0 +1,30 @@
+package config
+
+import "strings"
+
+// OwnHeader says why a header is not for a configuration to set, "" for one
+// that is: it belongs to the protocol, or to the connection that carries it.
+// Such a header is left out of requests, but for Host, which replaces the host
+// of the URL.
+func OwnHeader(name string) string {
+	switch lower := strings.ToLower(name); {
+	case lower == "host":
+		return "asks the machine of the URL for another host"
+	case lower == "content-type", lower == "accept", lower == "last-event-id", strings.HasPrefix(lower, "mcp-"):
+		return "belongs to the protocol"
+	case IsFraming(name):
+		return "belongs to the connection"
+	}
+	return ""
+}
+
+// IsFraming tells the headers that say where a message ends and what becomes
+// of its connection (RFC 9110, section 7.6.1; RFC 9112, section 6).
+func IsFraming(name string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "expect", "http2-settings":
+		return true
+	default:
+		return strings.HasPrefix(lower, "proxy-")
+	}
+}
