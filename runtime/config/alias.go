@@ -8,10 +8,9 @@ import (
 
 const maxAlias = 64
 
-// CheckAlias tells whether a server can have this name: 1 to 64 of
-// A-Z a-z 0-9 . _ - beginning with a letter or digit, no "__" (it separates
-// server and tool where many servers are served as one), and none of the names
-// of mcpctl's commands. The error is an [*AliasError].
+// CheckAlias checks the name of a server: 1 to 64 of A-Z a-z 0-9 . _ - beginning
+// with a letter or digit, no "__" (it separates server and tool where many servers
+// are served as one), and no command of mcpctl. The error is an [*AliasError].
 func CheckAlias(alias string) error {
 	reason := aliasFault(alias)
 	switch {
@@ -46,7 +45,7 @@ func aliasFault(alias string) string {
 	return ""
 }
 
-// CleanAlias turns any text into a valid alias, but for reserved words: other
+// CleanAlias turns any text into a valid alias, except reserved words: other
 // characters become '-', runs of '_' one, and what cannot begin an alias is
 // cut off, as is what exceeds 64 characters. "" when nothing is left.
 func CleanAlias(text string) string {
@@ -73,8 +72,8 @@ func CleanAlias(text string) string {
 	return strings.TrimRight(s, "._-")
 }
 
-// Reserved tells whether a word is the name of one of mcpctl's commands,
-// present or planned, and so cannot be an alias.
+// Reserved reports whether a word is a command of mcpctl, present or planned, and
+// so cannot be an alias.
 func Reserved(word string) bool {
 	return slices.Contains(reserved(), word)
 }

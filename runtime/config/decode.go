@@ -16,8 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
-// decoder reads one entry from its syntax tree, which knows where everything
-// stands.
+// decoder reads one entry from its syntax tree.
 type decoder struct {
 	doc      *document
 	server   string
@@ -60,7 +59,7 @@ func keys() []key {
 	}
 }
 
-// Keys gives the names of all members that an entry may have.
+// Keys returns the names of all members that an entry may have.
 func Keys() []string {
 	var names []string
 	for _, k := range keys() {
@@ -69,8 +68,8 @@ func Keys() []string {
 	return names
 }
 
-// entry decodes one value of mcpServers. Whatever is wrong goes to faults and
-// warnings; the fields that could be read are set.
+// entry decodes one value of mcpServers into the fields that can be read, and
+// records faults and warnings.
 func (d *decoder) entry(v hujson.Value) Entry {
 	e := Entry{Raw: standard(v)}
 	obj, ok := v.Value.(*hujson.Object)
@@ -97,8 +96,8 @@ func (d *decoder) entry(v hujson.Value) Entry {
 	return e
 }
 
-// unknownKeyRemedy names the known key that was probably meant, by its
-// spelling or because another host calls it so.
+// unknownKeyRemedy suggests the key that was probably meant, by its spelling or
+// because other hosts have it.
 func unknownKeyRemedy(name string) string {
 	switch name {
 	case "serverUrl", "httpUrl", "endpoint", "uri":
@@ -117,7 +116,7 @@ func unknownKeyRemedy(name string) string {
 }
 
 // shape checks the members against one another: command or url, and a type
-// that says the same.
+// that agrees.
 func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMember) {
 	command, hasCommand := at["command"]
 	address, hasURL := at["url"]
@@ -218,7 +217,7 @@ func (d *decoder) text(at string, v hujson.Value) (string, bool) {
 	return s, true
 }
 
-// foreignPlaceholders warns of ${…} that stays as it is.
+// foreignPlaceholders warns of a ${…} that is not expanded.
 func (d *decoder) foreignPlaceholders(at string, v hujson.Value, s string) {
 	for i := 0; i+1 < len(s); i++ {
 		switch {
@@ -297,9 +296,8 @@ func textMap(field func(*Entry) *map[string]string) func(*decoder, *Entry, strin
 	}
 }
 
-// header warns of a header that is not for an entry to set, and finds one that
-// is there before in other letter case: which of the two is sent would be up
-// to chance.
+// header warns of a header that an entry must not set, and refuses one that is
+// already there in another letter case: which of the two is sent would be chance.
 func (d *decoder) header(offset int, name string, before map[string]string) {
 	for other := range before {
 		if other != name && strings.EqualFold(other, name) {
@@ -315,8 +313,7 @@ func (d *decoder) header(offset int, name string, before map[string]string) {
 	}
 }
 
-// address warns of what is odd about a URL; placeholders are taken for a part
-// of a name.
+// address warns of a suspicious URL; placeholders count as part of a name.
 func (d *decoder) address(text string, offset int) {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -343,7 +340,7 @@ func addressRemedy(u *url.URL) string {
 	return "write the host as it is, if it is the one you mean"
 }
 
-// nameFault says why a name cannot be that of a variable or header (RFC 9110,
+// nameFault returns why a name cannot be that of a variable or header (RFC 9110,
 // section 5.6.2, token).
 func nameFault(at, name string) string {
 	if at == "env" {
@@ -474,7 +471,7 @@ func (d *decoder) origin(e *Entry, at string, v hujson.Value) {
 
 func isString(v hujson.Value) bool { return v.Value.Kind() == '"' }
 
-// describe names the type of a value, with its text where that is short.
+// describe returns the type of a value, with its text where that is short.
 func describe(v hujson.Value) string {
 	switch v.Value.Kind() {
 	case '{':

@@ -2,10 +2,10 @@ package config
 
 import "strings"
 
-// DisplayURL is a URL for messages and logs: without user, password, query and
-// fragment, which may be secret, and without parts of the path that look so. The
-// URL may hold placeholders. A text that is none is treated alike: it may have
-// been meant as one.
+// DisplayURL returns a URL for messages and logs: without user, password, query
+// and fragment, which may be secret, and without parts of the path that look so.
+// The URL may hold placeholders. Any other text is treated the same way: it may be
+// a mistyped URL.
 func DisplayURL(text string) string {
 	text, _, _ = strings.Cut(text, "#")
 	text, _, _ = strings.Cut(text, "?")

@@ -11,7 +11,7 @@
 //
 // Three promises:
 //
-//   - A fault in one entry harms that entry only. [Load] fails when the text is
+//   - A fault in one entry affects that entry only. [Load] fails when the text is
 //     not JSON or has no usable mcpServers object; anything wrong inside an
 //     entry is in its [Entry.Fault], which [Entry.Expand] returns, so a broken
 //     entry cannot be used by accident and the others work.

@@ -20,7 +20,7 @@ func (d *document) problemAt(offset int, server, message, remedy string) *Proble
 	return &Problem{File: d.path, Line: line, Column: column, Server: server, Message: message, Remedy: remedy}
 }
 
-// checkText refuses what the parser would choke on.
+// checkText refuses text that the parser cannot read.
 func (d *document) checkText() error {
 	if bytes.HasPrefix(d.text, []byte("\xff\xfe")) || bytes.HasPrefix(d.text, []byte("\xfe\xff")) {
 		return &Problem{File: d.path, Line: 1, Column: 1, Message: "the file is UTF-16", Remedy: "save it as UTF-8"}
@@ -58,7 +58,7 @@ func position(text []byte, offset int) (line, column int) {
 	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[start:])
 }
 
-// syntaxError gives the parser's error its place and a remedy.
+// syntaxError returns the parser's error with its place and a remedy.
 func (d *document) syntaxError(err error) error {
 	var line, column int
 	offset := len(d.text)
@@ -106,8 +106,7 @@ func (d *document) found(offset int) string {
 	return strconv.Quote(string(rest[:n]))
 }
 
-// badString says what is wrong with the string literal at an offset, which the
-// parser found not to be one.
+// badString returns what is wrong with the string literal at an offset.
 func (d *document) badString(offset int) (message, remedy string) {
 	for i := offset + 1; i < len(d.text) && d.text[i] != '"'; i++ {
 		switch c := d.text[i]; {
@@ -125,8 +124,8 @@ func (d *document) badString(offset int) (message, remedy string) {
 	return "a malformed string", `write \\ for a backslash`
 }
 
-// unclosed finds what the end of the file came too early for: the innermost
-// thing still open.
+// unclosed reports the innermost string, comment, object or array that the end of
+// the file leaves open.
 func (d *document) unclosed() error {
 	s := scanTo(d.text, len(d.text))
 	switch {
@@ -145,7 +144,7 @@ func (d *document) unclosed() error {
 	return d.problemAt(at, "", fmt.Sprintf("this %q is never closed", d.text[at]), "add the missing "+closing)
 }
 
-// wantsName tells whether the name of a member is due at an offset.
+// wantsName reports whether the name of a member is due at an offset.
 func (d *document) wantsName(offset int) bool {
 	s := scanTo(d.text, offset)
 	return len(s.open) > 0 && d.text[s.open[len(s.open)-1]] == '{' && s.last != ':'
@@ -158,7 +157,7 @@ type scan struct {
 	inString, inComment int   // where an unclosed one begins, or -1
 }
 
-// scanTo looks at text up to an offset without minding whether it is JSON.
+// scanTo scans text up to an offset, whether or not it is JSON.
 func scanTo(text []byte, limit int) scan {
 	s := scan{inString: -1, inComment: -1}
 	for i := 0; i < limit; i++ {

@@ -9,11 +9,11 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Set puts an entry under an alias: at the end of mcpServers, in the file's
-// own indentation and line ends, or in the place of an entry with that alias
-// where replace allows it. Every other byte stays, but for the comma that
+// Set writes an entry under an alias: at the end of mcpServers, in the file's
+// own indentation and line ends, or in place of an entry with that alias
+// if replace is true. Every other byte stays, except the comma that
 // separates two entries. The entry is a JSON object, written with its members
-// in the order given and its numbers and strings as they are.
+// in the order given and its numbers and strings unchanged.
 //
 // Errors: [*AliasError], [*ExistsError], and [*Problem] for an object that is
 // not a sound entry. On error the file is as before.
@@ -44,10 +44,9 @@ func (f *File) Set(name string, entry json.RawMessage, replace bool) error {
 	}
 }
 
-// Remove takes an entry out: its own comments (those in the lines right above
-// and behind it) and the comma that separated it go with it, every other byte
-// stays. An alias that is there twice goes twice. The error is a
-// [*NotFoundError].
+// Remove deletes an entry, its own comments (those in the lines right above and
+// behind it) and the comma that separated it; every other byte stays. Of a
+// duplicated alias both are deleted. The error is a [*NotFoundError].
 func (f *File) Remove(name string) error {
 	at := f.members(name)
 	if len(at) == 0 {
@@ -62,7 +61,7 @@ func (f *File) Remove(name string) error {
 	return nil
 }
 
-// Init makes an empty mcpServers object where there is none.
+// Init adds an empty mcpServers object where there is none.
 func (f *File) Init() error {
 	if f.servers != nil {
 		return nil
@@ -70,7 +69,7 @@ func (f *File) Init() error {
 	return f.apply(f.insertion("", nil), "")
 }
 
-// checkEntry parses an entry to be written and sees that it is sound.
+// checkEntry parses and checks an entry to be written.
 func checkEntry(name string, entry json.RawMessage) (*hujson.Value, error) {
 	doc := &document{text: entry}
 	if err := doc.checkText(); err != nil {
@@ -91,7 +90,7 @@ func checkEntry(name string, entry json.RawMessage) (*hujson.Value, error) {
 	return &v, nil
 }
 
-// members finds an alias among the members of mcpServers.
+// members returns the indexes of an alias among the members of mcpServers.
 func (f *File) members(name string) []int {
 	var at []int
 	if f.servers != nil {
@@ -110,8 +109,8 @@ type splice struct {
 	text       string
 }
 
-// apply makes the edits, reads the outcome and sees that no entry but the one
-// named has changed by a byte; otherwise the file stays as it was.
+// apply makes the edits and verifies that no entry except the one named has
+// changed by a byte; otherwise the file stays unchanged.
 func (f *File) apply(edits []splice, name string) error {
 	slices.SortStableFunc(edits, func(a, b splice) int { return a.start - b.start })
 	out := slices.Clone(f.raw[:len(f.raw)-len(f.text)])
@@ -132,8 +131,8 @@ func (f *File) apply(edits []splice, name string) error {
 	return nil
 }
 
-// sources gives the bytes of every entry but the one named, from its alias to
-// its end.
+// sources returns the bytes of every entry except the one named, from its alias
+// to its end.
 func (f *File) sources(except string) [][]byte {
 	var out [][]byte
 	if f.servers == nil {
@@ -204,7 +203,7 @@ func (f *File) insertMember(v *hujson.Value, text func(indent string, inline boo
 	return append(edits, splice{at, at, " " + text(f.indentAt(v.StartOffset), true) + comma})
 }
 
-// removal takes member i out of mcpServers.
+// removal deletes member i of mcpServers.
 func (f *File) removal(i int) []splice {
 	obj := f.servers.Value.(*hujson.Object)
 	m := obj.Members[i]
@@ -302,7 +301,7 @@ func tokens(text []byte, start, end int) []token {
 	return out
 }
 
-// extraEnd is where the last comment between two offsets ends, or start.
+// extraEnd returns where the last comment between two offsets ends, or start.
 func extraEnd(text []byte, start, end int) int {
 	at := start
 	for _, t := range tokens(text, start, end) {
@@ -313,10 +312,10 @@ func extraEnd(text []byte, start, end int) int {
 	return at
 }
 
-// ownLine tells whether a member begins a line.
+// ownLine reports whether a member begins a line.
 func ownLine(m hujson.ObjectMember) bool { return bytes.Contains(m.Name.BeforeExtra, []byte("\n")) }
 
-// indentAt is the white space that begins the line of an offset.
+// indentAt returns the white space that begins the line of an offset.
 func (d *document) indentAt(offset int) string {
 	start := bytes.LastIndexByte(d.text[:offset], '\n') + 1
 	end := start
@@ -326,10 +325,9 @@ func (d *document) indentAt(offset int) string {
 	return string(d.text[start:end])
 }
 
-// ownStart finds where an entry begins, counting the comments that are its
-// own: those between it and the entry before, up to a blank line, but for one
-// that ends the line of the entry before. It also tells whether the entry has
-// its line to itself.
+// ownStart returns where an entry begins, with the comments that are its own:
+// those between it and the entry before, up to a blank line, except one on the
+// line of the entry before. It also reports whether the entry begins a line.
 func (d *document) ownStart(prevEnd, name int) (start int, ownLine bool) {
 	before := tokens(d.text, prevEnd, name)
 	start = name
@@ -378,7 +376,7 @@ func (d *document) beforeBlank(limit, at int) int {
 	}
 }
 
-// blankAhead tells whether a blank line follows.
+// blankAhead reports whether a blank line follows.
 func (d *document) blankAhead(at, limit int) bool {
 	n := 0
 	for _, c := range d.text[at:limit] {

@@ -46,12 +46,12 @@ type Entry struct {
 	CLI     bool
 	CLIOnly []string
 
-	// MissingEnv is what a placeholder without a value means: "" and "error"
-	// fail, "empty" puts nothing, "literal" leaves the placeholder.
+	// MissingEnv is what happens to a placeholder without a value: "" and "error"
+	// fail, "empty" removes it, "literal" keeps it.
 	MissingEnv string
 
-	// Durations: zero is the default of whoever uses them, negative is off
-	// ("never" or "0" in the file).
+	// Durations: zero is the caller's default, negative is off ("never" or "0" in
+	// the file).
 	ConnectTimeout  time.Duration
 	RequestTimeout  time.Duration
 	ProbeTimeout    time.Duration
@@ -74,19 +74,19 @@ type Entry struct {
 	// RequestIDFormat is "" or "number" for integers, "string" for servers
 	// that refuse those.
 	RequestIDFormat string
-	// WrapURIs has serve expose the server's resources under URIs that name the
-	// server, also where nothing else has the same.
+	// WrapURIs makes serve expose the server's resources under URIs that name the
+	// server, also where no other server has the same.
 	WrapURIs bool
 	// Strict makes lines that are not MCP messages an error.
 	Strict bool
-	// Origin tells which registry record the entry was made of, nil for none.
+	// Origin is the registry record the entry was made of, nil for none.
 	Origin *Origin
 
 	// Raw is the object as in the file, without comments, trailing commas and
 	// white space, never expanded.
 	Raw json.RawMessage
-	// Fault is why the entry cannot be used, nil for a sound one. The fields
-	// of an entry with a fault hold what could be read.
+	// Fault is why the entry cannot be used, nil if it can. The fields of an
+	// entry with a fault hold what could be read.
 	Fault *Problem
 }
 
@@ -97,7 +97,7 @@ type Origin struct {
 	Version  string `json:"version,omitempty"`
 }
 
-// Transport tells how the server is reached: "stdio", "http", "sse" or "cli".
+// Transport returns how the server is reached: "stdio", "http", "sse" or "cli".
 // The shape decides, and type only between http and sse. It is "" for an entry
 // with neither command nor URL.
 func (e Entry) Transport() string {
@@ -118,7 +118,7 @@ func (e Entry) Transport() string {
 // String names the entry: what is in it may be secret.
 func (e Entry) String() string { return "entry " + e.Name }
 
-// Err gives the fault as an error, nil for a sound entry.
+// Err returns the fault as an error.
 func (e Entry) Err() error {
 	if e.Fault == nil {
 		return nil

@@ -25,8 +25,8 @@ import (
 // are: a placeholder inside one is not expanded.
 //
 // A variable without a value is an error, a [*VariableError] that lists all of
-// them, unless [Entry.MissingEnv] says otherwise. An entry with a fault gives
-// that. So does one whose URL or headers, once expanded, could not be sent.
+// them, unless [Entry.MissingEnv] says otherwise. The fault of an entry is
+// returned, and so is one of a URL or header that, once expanded, cannot be sent.
 func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	if e.Fault != nil {
 		return Expanded{}, e.Fault
@@ -66,13 +66,12 @@ func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	return out, nil
 }
 
-// Escape writes text so that it expands to itself: every dollar twice. What
-// comes from a registry or a person as plain text goes through it on its way
-// into an entry.
+// Escape doubles every dollar, so that plain text from a registry or a person
+// expands to itself.
 func Escape(text string) string { return strings.ReplaceAll(text, "$", "$$") }
 
-// Variables gives the names of the variables that text refers to, in order,
-// each once. Required tells that one of them has no default.
+// Variables returns the names of the variables that text refers to, in order,
+// each once. Required reports that one of them has no default.
 func Variables(text string) (names []string, required bool) {
 	x := &expander{lookup: func(name string) (string, bool) {
 		if !slices.Contains(names, name) {
@@ -163,12 +162,12 @@ func (x *expander) expand(b *strings.Builder, field, text string, depth int) {
 type placeholder struct {
 	name       string
 	hasDefault bool
-	orEmpty    bool   // the default also stands for an empty value
+	orEmpty    bool   // the default also replaces an empty value
 	text       string // the default, unexpanded
 	size       int    // bytes from the dollar to the closing bracket
 }
 
-// parsePlaceholder reads the one that text begins with.
+// parsePlaceholder reads the placeholder that text begins with.
 func parsePlaceholder(text string) (p placeholder, ok bool) {
 	if len(text) < 4 {
 		return p, false
@@ -221,7 +220,7 @@ func nameByte(c byte, first bool) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || !first && c >= '0' && c <= '9'
 }
 
-// urlFault says why a text cannot be the URL of a server, "" when it can.
+// urlFault returns why a text cannot be the URL of a server, "" when it can.
 func urlFault(text string) string {
 	u, err := url.Parse(text)
 	switch {

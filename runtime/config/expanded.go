@@ -10,9 +10,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
-// Expanded is an entry with its placeholders replaced, as [Entry.Expand] makes
-// it. What may hold a secret is a [secret.Text], which is not printed by
-// accident. It is immutable.
+// Expanded is an entry with its placeholders replaced by [Entry.Expand]. Texts that
+// may hold a secret are [secret.Text], which is not printed by accident. It is
+// immutable.
 type Expanded struct {
 	// Entry is the entry as written, for its settings and its name.
 	Entry Entry
@@ -28,7 +28,7 @@ type Expanded struct {
 	lookup func(string) (string, bool)
 }
 
-// String names the entry alone.
+// String returns the name alone.
 func (x Expanded) String() string { return "entry " + x.Entry.Name }
 
 // GoString is String.
@@ -37,8 +37,7 @@ func (x Expanded) GoString() string { return x.String() }
 // LogValue implements [slog.LogValuer]: the name alone.
 func (x Expanded) LogValue() slog.Value { return slog.StringValue(x.String()) }
 
-// Revealed returns the texts themselves, of [Expanded.Env] or Headers; nil for
-// nil.
+// Revealed returns the plain texts of [Expanded.Env] or Headers.
 func Revealed(m map[string]secret.Text) map[string]string {
 	if m == nil {
 		return nil
@@ -50,7 +49,7 @@ func Revealed(m map[string]secret.Text) map[string]string {
 	return out
 }
 
-// Secret is a text of an expanded entry that is nobody else's business.
+// Secret is a secret text of an expanded entry.
 type Secret struct {
 	// Place is the field it is from, such as "headers.Authorization", "env.TOKEN",
 	// "args[2]" or "url".
@@ -61,16 +60,15 @@ type Secret struct {
 // Secrets returns what is secret in the entry, field by field, each text once a
 // field:
 //
-//   - values of headers, whole and without a scheme such as Bearer; of Basic what
-//     is encoded, too; each variable in them
-//   - user information, query values and variables of the URL, but those that are
-//     its host
+//   - values of headers, whole and without a scheme such as Bearer; of Basic also
+//     what is encoded; each variable in them
+//   - user information, query values and variables of the URL, except its host
 //   - env values whose name or form looks secret, and variables in them by theirs
 //   - args that look so, by their form or by the flag before them, and variables
 //     in them
 //
 // A text that equals the value of HOME, USER, LOGNAME, PATH, TMPDIR or the
-// working directory is none, whatever it is the value of.
+// working directory is never secret.
 func (x Expanded) Secrets() []Secret {
 	var out []Secret
 	public := x.public()
@@ -114,7 +112,7 @@ func (x Expanded) Secrets() []Secret {
 	return out
 }
 
-// Redactor returns what replaces the secrets of the entry in texts.
+// Redactor returns a redactor of the entry's secrets.
 func (x Expanded) Redactor() *secret.Redactor {
 	var texts []secret.Text
 	for _, s := range x.Secrets() {
@@ -123,8 +121,8 @@ func (x Expanded) Redactor() *secret.Redactor {
 	return secret.NewRedactor(texts...)
 }
 
-// secretValue tells whether the value of a variable is secret: in headers and the
-// URL all are, elsewhere by name and form.
+// secretValue reports whether the value of a variable is secret: in headers and
+// the URL all are, elsewhere by name and form.
 func (x Expanded) secretValue(v variableValue) bool {
 	value := v.value.Reveal()
 	switch {
@@ -132,14 +130,14 @@ func (x Expanded) secretValue(v variableValue) bool {
 		return !secret.PublicHeader(strings.TrimPrefix(v.field, "headers."))
 	case v.field == "url":
 		if address := DisplayURL(x.URL.Reveal()); strings.Contains(value, "://") || strings.Contains(hostOf(address), value) {
-			return false // where the server is; what it may hold besides is looked at as a URL
+			return false // where the server is; its other parts are examined as a URL
 		}
 		return true
 	}
 	return secret.LooksName(v.name) || secret.LooksText(value)
 }
 
-// hostOf gives scheme and host of a URL.
+// hostOf returns scheme and host of a URL.
 func hostOf(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -149,7 +147,7 @@ func hostOf(address string) string {
 	return scheme + "://" + host
 }
 
-// public are texts that stand in messages everywhere and are no secrets.
+// public returns texts that are common in messages and not secret.
 func (x Expanded) public() map[string]bool {
 	out := map[string]bool{x.Cwd: true}
 	if dir, err := os.Getwd(); err == nil {

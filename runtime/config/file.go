@@ -37,8 +37,8 @@ type File struct {
 // [*Problem]: with line and column when the text is not JSON (comments and
 // trailing commas allowed) or mcpServers is not an object, without them when
 // the file cannot be read. Only regular files of up to 4 MiB are read, also
-// through symbolic links: a named pipe or a device is refused at once. Faults of single
-// entries are no error here: see [Entry.Fault] and [File.Faults].
+// through symbolic links; named pipes and devices are refused. Faults of single
+// entries are in [Entry.Fault] and [File.Faults].
 func Load(path string) (*File, error) {
 	raw, err := atomicfile.Read(path, maxSize)
 	switch {
@@ -50,7 +50,6 @@ func Load(path string) (*File, error) {
 	return Parse(path, raw)
 }
 
-// remedy returns the hint of an error, "" where it has none.
 func remedy(err error) string {
 	var hinter interface{ Hint() string }
 	if errors.As(err, &hinter) {
@@ -59,7 +58,7 @@ func remedy(err error) string {
 	return ""
 }
 
-// reason is an error without the path that it would repeat.
+// reason returns an error's text without the path, which [Problem] has.
 func reason(err error) string {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err.Error()
@@ -67,8 +66,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Parse is [Load] for bytes in memory; path is only used in messages. It keeps
-// raw.
+// Parse is [Load] for bytes in memory, which it keeps; path is only used in
+// messages.
 func Parse(path string, raw []byte) (*File, error) {
 	f := &File{document: document{path, bytes.TrimPrefix(raw, []byte(bom))}, raw: raw}
 	if len(raw) > maxSize {
@@ -97,7 +96,7 @@ func Parse(path string, raw []byte) (*File, error) {
 	return f, nil
 }
 
-// readRoot finds mcpServers and decodes what is in it.
+// readRoot finds mcpServers and decodes its entries.
 func (f *File) readRoot(obj *hujson.Object) error {
 	for i := range obj.Members {
 		m := &obj.Members[i]
@@ -169,13 +168,13 @@ func (f *File) readEntries() {
 // Path is the path that the file was loaded from.
 func (f *File) Path() string { return f.path }
 
-// Bytes gives the whole file, edits included. Do not change them.
+// Bytes returns the whole file, edits included. Do not change them.
 func (f *File) Bytes() []byte { return f.raw }
 
-// Entries gives all entries in the file's order, those with a fault too.
+// Entries returns all entries in the file's order, those with a fault too.
 func (f *File) Entries() []Entry { return slices.Clone(f.entries) }
 
-// Entry gives the entry of an alias. It may have a fault; [File.Use] checks.
+// Entry returns the entry of an alias. It may have a fault; [File.Use] checks.
 func (f *File) Entry(name string) (Entry, bool) {
 	for _, e := range f.entries {
 		if e.Name == name {
@@ -185,8 +184,8 @@ func (f *File) Entry(name string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Use gives a sound entry. The error is a [*NotFoundError] for an alias that
-// is not there and the entry's [*Problem] for one that is broken.
+// Use returns a usable entry. The error is a [*NotFoundError] for an unknown
+// alias and the entry's [*Problem] for one with a fault.
 func (f *File) Use(name string) (Entry, error) {
 	e, ok := f.Entry(name)
 	if !ok {
@@ -199,8 +198,7 @@ func (f *File) notFound(name string) error {
 	return &NotFoundError{Server: name, Nearest: f.Nearest(name), Empty: len(f.entries) == 0}
 }
 
-// Nearest gives configured aliases that look like name, best first, at most
-// three.
+// Nearest returns up to three configured aliases that look like name, best first.
 func (f *File) Nearest(name string) []string {
 	names := make([]string, len(f.entries))
 	for i, e := range f.entries {
@@ -209,15 +207,15 @@ func (f *File) Nearest(name string) []string {
 	return nearest.Names(name, names, maxNear)
 }
 
-// Warnings gives what is odd but harmless, in the file's order: unknown keys
+// Warnings returns what is odd but harmless, in the file's order: unknown keys
 // with the nearest known one, keys without effect, placeholders of other hosts.
 func (f *File) Warnings() []Problem { return slices.Clone(f.warnings) }
 
-// Faults gives everything that makes an entry unusable, in the file's order.
+// Faults returns everything that makes an entry unusable, in the file's order.
 // An entry may have several; [Entry.Fault] is its first.
 func (f *File) Faults() []Problem { return slices.Clone(f.faults) }
 
-// onlyExtra tells whether text is white space and comments alone.
+// onlyExtra reports whether text is white space and comments alone.
 func onlyExtra(text []byte) bool {
 	v, err := hujson.Parse(append(slices.Clip(text), "null"...))
 	return err == nil && v.StartOffset == len(text)
@@ -228,7 +226,7 @@ func memberName(m *hujson.ObjectMember) string {
 	return lit.String()
 }
 
-// standard gives a value as plain JSON without white space.
+// standard returns a value as plain JSON without white space.
 func standard(v hujson.Value) json.RawMessage {
 	c := v.Clone()
 	c.Minimize()

@@ -16,7 +16,7 @@ type style struct {
 	inline  bool   // everything on one line
 }
 
-// style finds out how the file is laid out; two spaces where it does not tell.
+// style detects how the file is laid out; two spaces by default.
 func (f *File) style() style {
 	st := style{newline: "\n", unit: "  "}
 	if i := bytes.IndexByte(f.text, '\n'); i > 0 && f.text[i-1] == '\r' {
@@ -37,7 +37,7 @@ func (f *File) style() style {
 	return st
 }
 
-// memberIndent is how the members of an object are indented.
+// memberIndent returns the indentation of an object's members.
 func (f *File) memberIndent(v *hujson.Value) string {
 	members := v.Value.(*hujson.Object).Members
 	for _, member := range slices.Backward(members) {

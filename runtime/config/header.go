@@ -2,10 +2,9 @@ package config
 
 import "strings"
 
-// OwnHeader says why a header is not for a configuration to set, "" for one
-// that is: it belongs to the protocol, or to the connection that carries it.
-// Such a header is left out of requests, but for Host, which replaces the host
-// of the URL.
+// OwnHeader returns why a configuration must not set a header, "" if it may: it
+// belongs to the protocol, or to the connection. Such a header is not sent, except
+// Host, which replaces the host of the URL.
 func OwnHeader(name string) string {
 	switch lower := strings.ToLower(name); {
 	case lower == "host":
@@ -18,8 +17,8 @@ func OwnHeader(name string) string {
 	return ""
 }
 
-// IsFraming tells the headers that say where a message ends and what becomes
-// of its connection (RFC 9110, section 7.6.1; RFC 9112, section 6).
+// IsFraming reports whether a header frames a message or controls its connection
+// (RFC 9110, section 7.6.1; RFC 9112, section 6).
 func IsFraming(name string) bool {
 	switch lower := strings.ToLower(name); lower {
 	case "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "expect", "http2-settings":

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
-// MaskArgs returns arguments for people to read: what looks secret in them is
-// [secret.Redacted]. Placeholders stay, as they tell nothing.
+// MaskArgs returns arguments for display: what looks secret in them is
+// [secret.Redacted]. Placeholders stay.
 func MaskArgs(args []string) []string {
 	out := make([]string, len(args))
 	for i, at := range secretArgs(args) {
@@ -26,10 +26,10 @@ func MaskArgs(args []string) []string {
 	return out
 }
 
-// MaskEntry returns the JSON of an entry for people to read: user information
-// and query values of its url, values of headers, env values and args that look
-// secret, and other members whose name or text does, are [secret.Redacted].
-// Placeholders stay. What is no object comes back as it is.
+// MaskEntry returns the JSON of an entry for display: user information and query
+// values of its url, values of headers, env values and args that look secret, and
+// other members whose name or text does, are [secret.Redacted]. Placeholders stay.
+// Anything that is not an object is returned unchanged.
 func MaskEntry(raw json.RawMessage) json.RawMessage {
 	root, err := hujson.Parse(raw)
 	if err != nil {
@@ -91,7 +91,7 @@ func maskList(v *hujson.Value) {
 	}
 }
 
-// maskHeader masks the value of a header, but for a scheme such as Bearer.
+// maskHeader masks the value of a header, except a scheme such as Bearer.
 func maskHeader(name, text string) string {
 	if secret.PublicHeader(name) {
 		return text
@@ -99,7 +99,7 @@ func maskHeader(name, text string) string {
 	return maskValue(name, text, afterScheme(text))
 }
 
-// maskNamed masks a text by the name of its member: of a variable, for one.
+// maskNamed masks a text by its own look and the name of its member or variable.
 func maskNamed(name, text string) string {
 	if refersToSecret(text) {
 		text = defaults.ReplaceAllString(text, "${1}"+secret.Redacted+"}")
@@ -115,8 +115,8 @@ func maskNamed(name, text string) string {
 	return text
 }
 
-// refersToSecret tells whether a placeholder's variable looks secret: so does its
-// default.
+// refersToSecret reports whether a placeholder's variable looks secret: its default
+// is then secret as well.
 func refersToSecret(text string) bool {
 	names, _ := Variables(text)
 	return slices.ContainsFunc(names, secret.LooksName)
@@ -124,17 +124,17 @@ func refersToSecret(text string) bool {
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z-]* +`)
 
-// afterScheme is where the credentials begin in the value of a header.
+// afterScheme returns where the credentials begin in the value of a header.
 func afterScheme(text string) int { return len(scheme.FindString(text)) }
 
-// maskFrom masks a text from a place on, unless what is there is placeholders
-// alone, or says nothing.
+// maskFrom masks a text from an offset on, unless only placeholders or a word that
+// cannot be a secret are there.
 func maskFrom(text string, at int) string {
 	switch strings.ToLower(strings.TrimSpace(literalOf(text[at:]))) {
 	case "", "true", "false", "yes", "no", "on", "off", "none", "null", "0", "1":
 		return text
 	}
-	// Where the defaults of placeholders are all there is, the rest can stay.
+	// Where defaults of placeholders are the only literal text, mask those alone.
 	masked := defaults.ReplaceAllString(text[at:], "${1}"+secret.Redacted+"}")
 	if strings.Trim(strings.ReplaceAll(literalOf(masked), secret.Redacted, ""), " ") == "" {
 		return text[:at] + masked
@@ -144,8 +144,7 @@ func maskFrom(text string, at int) string {
 
 var defaults = regexp.MustCompile(`(\$\{[A-Za-z_][A-Za-z0-9_]*:?-)[^{}]*\}`)
 
-// maskValue is maskFrom for a value whose place alone does not make it secret: a
-// short one is not, unless its name says so.
+// maskValue is maskFrom, except for a short value without a secret name.
 func maskValue(name, text string, at int) string {
 	if len(literalOf(text[at:])) < secret.MinLength && !secret.LooksName(name) {
 		return text
@@ -153,15 +152,14 @@ func maskValue(name, text string, at int) string {
 	return maskFrom(text, at)
 }
 
-// literalOf gives what a text says without the environment: its placeholders
-// left out, but for their defaults.
+// literalOf returns a text with its placeholders removed, except their defaults.
 func literalOf(text string) string {
 	x := &expander{lookup: func(string) (string, bool) { return "", false }, missing: MissingEmpty}
 	return x.field("", text)
 }
 
 // maskURL masks user information, query values, and parts of the path that look
-// secret, in a URL that may hold placeholders. Other texts come back as they are.
+// secret, in a URL that may hold placeholders. Other texts are returned unchanged.
 func maskURL(text string) string {
 	before, rest, ok := strings.Cut(text, "://")
 	if !ok {
@@ -208,9 +206,9 @@ func maskPath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// secretArgs tells where in each argument a secret begins, -1 for nowhere: behind
-// --token=, token= and Authorization:, in the argument after --token, or at once
-// where it has the form of one.
+// secretArgs returns where in each argument a secret begins, -1 for nowhere: behind
+// --token=, token= and Authorization:, at 0 in the argument after --token and in one
+// that has the form of a secret.
 func secretArgs(args []string) []int {
 	out := make([]int, len(args))
 	follows := false
@@ -238,8 +236,8 @@ func secretArgs(args []string) []int {
 
 var assigned = regexp.MustCompile(`^(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)(=|: *)`)
 
-// assignment reads NAME=VALUE and NAME: VALUE: the name, and where the value
-// begins, -1 for nowhere.
+// assignment parses NAME=VALUE and NAME: VALUE into the name and the offset of the
+// value, -1 for other texts.
 func assignment(arg string) (name string, at int) {
 	m := assigned.FindStringSubmatch(arg)
 	if m == nil || strings.HasPrefix(arg[len(m[0]):], "//") {

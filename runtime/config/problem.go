@@ -16,12 +16,12 @@ type Problem struct {
 	Line, Column int
 	// Server is the entry concerned, "" for the file itself.
 	Server string
-	// Message says what is wrong, Remedy what mends it ("" when unknown).
+	// Message says what is wrong, Remedy how to fix it ("" when unknown).
 	Message string
 	Remedy  string
 }
 
-// Error gives FILE:LINE:COLUMN: MESSAGE.
+// Error returns FILE:LINE:COLUMN: MESSAGE.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	if p.File != "" {
@@ -37,7 +37,7 @@ func (p *Problem) Error() string {
 	return b.String() + p.Message
 }
 
-// Hint gives the remedy.
+// Hint returns the remedy.
 func (p *Problem) Hint() string { return p.Remedy }
 
 // ExitKind is "config".
@@ -48,7 +48,7 @@ type NotFoundError struct {
 	Server string
 	// Nearest are configured aliases that look alike, best first.
 	Nearest []string
-	// Empty tells that no server is configured at all.
+	// Empty reports that no server is configured at all.
 	Empty bool
 }
 
@@ -79,7 +79,7 @@ func (e *ExistsError) Error() string {
 	return "the alias " + strconv.Quote(e.Server) + " is taken"
 }
 
-// Hint tells the ways out.
+// Hint names the two flags that help.
 func (*ExistsError) Hint() string {
 	return "--as ALIAS gives another name, --replace overwrites the entry"
 }
@@ -92,12 +92,12 @@ type AliasError struct {
 	Alias, Reason, Remedy string
 }
 
-// Error gives the alias and the reason.
+// Error returns the alias and the reason.
 func (e *AliasError) Error() string {
 	return "alias " + strconv.Quote(e.Alias) + ": " + e.Reason
 }
 
-// Hint gives the rule or a word that would do.
+// Hint returns the rule or a word that would do.
 func (e *AliasError) Hint() string { return e.Remedy }
 
 // ExitKind is "usage".
@@ -105,7 +105,7 @@ func (*AliasError) ExitKind() string { return "usage" }
 
 // MissingVariable is a placeholder without a value.
 type MissingVariable struct {
-	// Field is where it stands, such as "env.TOKEN" or "args[2]".
+	// Field is its place, such as "env.TOKEN" or "args[2]".
 	Field, Variable string
 }
 

@@ -20,15 +20,13 @@ const (
 )
 
 // Update edits the file at path: it takes a lock, loads, calls edit, checks
-// and writes. Two programs that update at once do so one after the other. The
-// file is replaced whole and only when the edit changed it, so nothing is ever
-// half-written; it keeps its mode (a new one is for its owner only), and a
-// symbolic link stays a link to its target. An error of edit is returned as it
-// is and nothing is written.
+// and writes. Concurrent updates wait for one another, 10 s at most. The file is
+// replaced atomically and only when the edit changed it; it keeps its mode (a new
+// one is for its owner only), and a symbolic link stays a link to its target. An
+// error of edit is returned and nothing is written.
 //
 // The lock is a file of its own beside the target, ".servers.json.lock" for
-// servers.json, and stays there. Who waits longer than 10 s gives up. What
-// updates that were killed have left beside the target is removed.
+// servers.json, and stays there. Leftovers of killed updates are removed.
 func Update(path string, edit func(*File) error) error {
 	target, err := atomicfile.Resolve(path)
 	if err != nil {

@@ -12,41 +12,37 @@ import (
 )
 
 const (
-	// watchSettle is how long a file must stay as it is before it is read: editors
-	// write in several steps. One that is written to all the time is read after
-	// watchMost.
+	// watchSettle is how long a file must not change before it is read: editors
+	// write in several steps. One that changes all the time is read after watchMost.
 	watchSettle = 200 * time.Millisecond
 	watchMost   = 2 * time.Second
-	// watchDoubt is how long a file that is broken, empty or gone must stay so
-	// before that is believed: it may be half written.
+	// watchDoubt is how long a file must be broken, empty or gone before that is
+	// reported: it may be half written.
 	watchDoubt = time.Second
-	// watchPoll is how often the file is looked at though nothing was said to have
-	// happened: file systems over a network, and changes further up in the path,
-	// say nothing.
+	// watchPoll is how often the file is checked without an event: network file
+	// systems, and changes further up in the path, send none.
 	watchPoll = 5 * time.Second
 )
 
 // WatchOptions are settings of a [Watcher].
 type WatchOptions struct {
-	// File is what was read last: as long as the file has its bytes there is no
-	// news.
+	// File was read last: Changed is not called while the file has the same bytes.
 	File *File
-	// Changed gets what has become of the file, one piece of news after the other:
-	// another sound file, or, with a nil File, why there is none to be had. What is
-	// the same as before is told again only after the other kind, or when it was
-	// asked for with [Watcher.Look]. Faults of single entries are no error, as with
-	// [Load].
+	// Changed is called, never concurrently, with the changed file, or with a nil
+	// File and why it cannot be read. The same file or error is reported again only
+	// after the other kind, or after [Watcher.Look]. Faults of single entries are no
+	// error, as with [Load].
 	Changed func(f *File, err error)
-	// Beside is called when something beside the file may have changed, and now and
-	// then for nothing; nil is not. It is called where Changed is.
+	// Beside, when not nil, is called when something beside the file may have
+	// changed, sometimes in vain; never while Changed runs.
 	Beside func()
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
 
-// Watcher tells of changes of a configuration file, however they are made: written
-// to, replaced by another file of its name, by way of a symbolic link, removed
-// and made again. Its methods may be called concurrently.
+// Watcher reports changes of a configuration file, however they are made: by
+// writing, replacing, changing a symbolic link, or removing and creating it. Its
+// methods may be called concurrently.
 type Watcher struct {
 	path string
 	o    WatchOptions
@@ -58,15 +54,15 @@ type Watcher struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
-	// What follows is the loop's alone.
+	// The loop alone uses the rest.
 
-	last    []byte      // what was told last
-	trouble string      // why there was nothing to tell, "" where there was
-	doubted string      // the same, not told yet
-	seen    fs.FileInfo // as it was, nil for not there
+	last     []byte      // reported last
+	reported string      // the error reported last, "" after a success
+	doubted  string      // an error not reported yet
+	seen     fs.FileInfo // nil: there was no file
 }
 
-// Watch begins to watch the file at path. Close ends it.
+// Watch watches the file at path until Close.
 func Watch(path string, o WatchOptions) *Watcher {
 	w := newWatcher(path, o)
 	w.start()
@@ -91,16 +87,16 @@ func newWatcher(path string, o WatchOptions) *Watcher {
 	return w
 }
 
-// Look has the file read at once, and what it says told in any case.
+// Look reads the file at once and calls Changed in any case.
 func (w *Watcher) Look() { poke(w.look) }
 
-// Close ends the watching and returns when nothing is told any more.
+// Close stops the watcher and returns after the last call of Changed.
 func (w *Watcher) Close() {
 	w.cancel()
 	w.work.Wait()
 }
 
-// poke leaves word, where there is none yet.
+// poke sends a signal, unless one is pending.
 func poke(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -108,15 +104,15 @@ func poke(c chan<- struct{}) {
 	}
 }
 
-// run looks at the file whenever there is a reason to. dirs has the folders
-// watched that matter by now.
+// run checks the file on events and every w.poll. dirs updates the watched
+// directories.
 func (w *Watcher) run(ctx context.Context, dirs func()) {
 	dirs()
 	poll := time.NewTicker(w.poll)
 	defer poll.Stop()
 	settle := time.NewTimer(0) // it may have changed since it was read
 	defer settle.Stop()
-	var since time.Time // changes are waited for to end since then, zero for none
+	var since time.Time // the first change not read yet
 	wait := func() {
 		now := time.Now()
 		if since.IsZero() {
@@ -124,11 +120,11 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 		}
 		settle.Reset(min(watchSettle, time.Until(since.Add(watchMost))))
 	}
-	// What happens beside the file is looked at at once, and then not again for
-	// a while: it may be a log that is written to all the time.
-	lull := time.NewTimer(0)
-	defer lull.Stop()
-	lulled, stirred := true, false
+	// A change beside the file is handled at once, and the next ones once per
+	// watchSettle: it may be a log that is written to all the time.
+	throttle := time.NewTimer(0)
+	defer throttle.Stop()
+	throttled, pending := true, false
 	look := func() {
 		dirs()
 		w.beside()
@@ -146,15 +142,15 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 			w.seen = w.stat()
 			wait()
 		case <-w.around:
-			if stirred = lulled; !stirred {
-				lulled = true
-				lull.Reset(watchSettle)
+			if pending = throttled; !pending {
+				throttled = true
+				throttle.Reset(watchSettle)
 				look()
 			}
-		case <-lull.C:
-			if lulled = stirred; stirred {
-				stirred = false
-				lull.Reset(watchSettle)
+		case <-throttle.C:
+			if throttled = pending; pending {
+				pending = false
+				throttle.Reset(watchSettle)
 				look()
 			}
 		case <-poll.C:
@@ -182,7 +178,7 @@ func (w *Watcher) beside() {
 	}
 }
 
-// stat gives what the path leads to, nil for nothing.
+// stat returns the file's information, nil if there is no file.
 func (w *Watcher) stat() fs.FileInfo {
 	info, err := os.Stat(w.path)
 	if err != nil {
@@ -191,8 +187,7 @@ func (w *Watcher) stat() fs.FileInfo {
 	return info
 }
 
-// moved tells whether the path leads to another file, or one that was written
-// to, than when it was last looked at.
+// moved reports whether the file was written or replaced since the last check.
 func (w *Watcher) moved() bool {
 	before, now := w.seen, w.stat()
 	w.seen = now
@@ -202,35 +197,35 @@ func (w *Watcher) moved() bool {
 	return !os.SameFile(before, now) || before.Size() != now.Size() || !before.ModTime().Equal(now.ModTime()) || before.Mode() != now.Mode()
 }
 
-// read tells what the file says, if that is news. It reports true where it is to
-// be asked again in a moment whether what it says is meant.
+// read reads the file and calls Changed if there is news. It returns true for a new
+// error, which is reported only if the next read confirms it.
 func (w *Watcher) read(asked bool) (doubtful bool) {
 	f, err := w.load()
 	if err != nil {
 		why := err.Error()
 		switch {
 		case asked:
-		case why == w.trouble:
+		case why == w.reported:
 			w.doubted = ""
 			return false
 		case why != w.doubted:
 			w.doubted = why
 			return true
 		}
-		w.trouble, w.doubted = why, ""
+		w.reported, w.doubted = why, ""
 		w.o.Changed(nil, err)
 		return false
 	}
 	w.doubted = ""
-	if !asked && w.trouble == "" && bytes.Equal(f.Bytes(), w.last) {
+	if !asked && w.reported == "" && bytes.Equal(f.Bytes(), w.last) {
 		return false
 	}
-	w.last, w.trouble = f.Bytes(), ""
+	w.last, w.reported = f.Bytes(), ""
 	w.o.Changed(f, nil)
 	return false
 }
 
-// load reads the file. Nothing, where there was something, is an error.
+// load reads the file; a missing or empty one is an error.
 func (w *Watcher) load() (*File, error) {
 	if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
 		return nil, &Problem{File: w.path, Message: "the file is gone"}

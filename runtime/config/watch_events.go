@@ -13,15 +13,14 @@ import (
 // maxSymlinks bounds how many symbolic links are followed to the file.
 const maxSymlinks = 16
 
-// folders gives the folders in which something happens when the file becomes
-// another one, and the names that it has there: those of the path and of every
-// symbolic link on the way to the file.
+// folders returns the directories in which a change of the file shows, and its
+// names there: those of the path and of every symbolic link on the way to the file.
 func folders(path string) (dirs []string, names map[string]bool) {
 	names = map[string]bool{}
 	for range maxSymlinks {
 		dir := filepath.Dir(path)
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = real // a link that leads elsewhere is another folder
+			dir = real // a changed link is another directory
 		}
 		if !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
@@ -40,9 +39,9 @@ func folders(path string) (dirs []string, names map[string]bool) {
 	return dirs, names
 }
 
-// notify has the operating system tell when something happens to the file or
-// beside it. The function has the folders watched that matter by now. Where
-// there is nothing to be told, the file is looked at from time to time alone.
+// notify subscribes to file system events of the file and its directory. The
+// function it returns updates the watched directories. Without events the file is
+// only polled.
 func (w *Watcher) notify(ctx context.Context) (dirs func()) {
 	path, err := filepath.Abs(w.path)
 	if err != nil {
@@ -71,7 +70,7 @@ func (w *Watcher) notify(ctx context.Context) (dirs func()) {
 			switch err := n.Add(dir); {
 			case err == nil:
 				delete(failed, dir)
-			case failed[dir] != err.Error(): // once: it is tried again and again
+			case failed[dir] != err.Error(): // log once: it is retried
 				failed[dir] = err.Error()
 				w.o.Logger.Debug("changes of the configuration are found by looking", "folder", dir, "every", w.poll, "err", err)
 			}

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// AddressFaults says what is odd about a server's address: a user before the
-// host, a host that does not look like what it is, and a host where machines
-// keep their own credentials. None of it is an error in a URL; all of it has
-// been used to lead a reader, or a request, to another place. Nil for nothing.
+// AddressFaults returns what is suspicious about a server's address: a user
+// before the host, a host that does not look like what it is, and a host where
+// machines keep their own credentials. All of it is valid in a URL, and all of it
+// has been used to lead a reader, or a request, elsewhere.
 func AddressFaults(u *url.URL) []string {
 	var out []string
 	host := u.Hostname()
@@ -34,7 +34,7 @@ func AddressFaults(u *url.URL) []string {
 	return out
 }
 
-// isLinkLocal tells the addresses of RFC 3927 and RFC 4291, section 2.5.6, and
+// isLinkLocal reports the addresses of RFC 3927 and RFC 4291, section 2.5.6, and
 // those that cloud providers have for the same service. NAT64 (RFC 6052) leads
 // to the address in its last four bytes.
 func isLinkLocal(ip netip.Addr) bool {
@@ -56,7 +56,7 @@ func isMetadata(host string) bool {
 	return false
 }
 
-// endsInNumber tells a host that browsers and C libraries take for an IPv4
+// endsInNumber reports whether browsers and C libraries take a host for an IPv4
 // address although it is not written as one (WHATWG URL, "ends in a number").
 func endsInNumber(host string) bool {
 	last := host[strings.LastIndexByte(host, '.')+1:]

@@ -32,8 +32,8 @@ var (
 	ErrDowngrade = errors.New("it redirects from https to http; refused, since anybody on the way could read and change the answer")
 )
 
-// CheckRedirect is what every client demands of a redirect, in the form of
-// [http.Client.CheckRedirect]. It returns [ErrTooMany] or [ErrDowngrade].
+// CheckRedirect checks a redirect, in the form of [http.Client.CheckRedirect]. It
+// returns [ErrTooMany] or [ErrDowngrade].
 func CheckRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case len(via) >= maxRequests:

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// asciiHost is a host as DNS has it: labels with other characters in the form
-// xn--… (RFC 5890, A-labels). It is for people to see; nothing is looked up by
-// it. An ASCII host comes back as it is.
+// asciiHost returns a host as DNS has it: labels with other characters in the
+// form xn--… (RFC 5890, A-labels). It is for display, not for look-ups.
 func asciiHost(host string) string {
 	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
 		return host

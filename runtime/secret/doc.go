@@ -1,6 +1,5 @@
-// Package secret keeps secrets out of what is printed. [Text] is a secret text
-// that no way of printing shows: the one way out is [Text.Reveal]. A [Redactor]
-// replaces secrets in texts that others have written, such as the error message
-// of a server that repeats the token it was given. [LooksName] and [LooksText]
-// tell which values are likely to be secret.
+// Package secret keeps secrets out of output. [Text] is a secret text that only
+// [Text.Reveal] shows. A [Redactor] replaces secrets in texts of others, such as
+// the error message of a server that repeats its token. [LooksName] and
+// [LooksText] report which values are likely to be secret.
 package secret

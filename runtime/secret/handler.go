@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Handler returns a handler that hands records on without the secrets in their
-// attributes. Messages are not looked at: they are constant.
+// Handler returns a handler that passes records on without the secrets in their
+// attributes. Messages stay: they are constant.
 func (r *Redactor) Handler(next slog.Handler) slog.Handler {
 	if r == nil {
 		return next

@@ -4,15 +4,14 @@ package secret
 // line break divides. It is for one goroutine.
 type Lines struct {
 	r      *Redactor
-	before string // the end of what has come
+	before string // the end of the text so far
 }
 
-// Lines begins such a text.
+// Lines returns a redactor for a text that comes line by line.
 func (r *Redactor) Lines() *Lines { return &Lines{r: r} }
 
 // Next returns the next line, given without its line break, without the secrets.
-// The beginning of one at the end of the line is replaced, too, whatever
-// follows.
+// The beginning of one at the end of the line is replaced, whatever follows.
 func (l *Lines) Next(line string) string {
 	if l.r.Empty() {
 		return line

@@ -11,8 +11,8 @@ import (
 
 // LooksName reports whether the name of a variable, header, flag or parameter
 // says that its value is secret: GITHUB_TOKEN, apiKey, X-Api-Key, --db-password.
-// Words are split at what is neither letter nor digit, and where lower case
-// turns into upper case.
+// Words are split at characters other than letters and digits, and where lower
+// case turns into upper case.
 func LooksName(name string) bool {
 	words := nameWords(name)
 	if slices.Equal(words, []string{"PWD"}) || slices.Equal(words, []string{"OLD", "PWD"}) || strings.EqualFold(name, "OLDPWD") {
@@ -68,9 +68,9 @@ const (
 	// knownLength is the least length of a text with a known beginning: others are
 	// words such as sk-learn.
 	knownLength = 16
-	// randomLength and randomBits are what is long and mixed enough to be a key:
-	// 20 characters of hexadecimal have 3 to 4 bits each, of base64 4 and more,
-	// while words have less or are not mixed.
+	// randomLength and randomBits are the least length and entropy of a key: 20
+	// characters of hexadecimal have 3 to 4 bits each, of base64 4 and more, while
+	// words have less or are not mixed.
 	randomLength = 20
 	randomBits   = 3.0
 )
@@ -116,8 +116,7 @@ func looksRandom(text string) bool {
 		kind = now
 		counts[r]++
 	}
-	// A path, a version and a package name have letters and digits apart: in a key
-	// they take turns.
+	// Paths, versions and package names keep letters and digits apart; keys mix them.
 	if letters == 0 || digits == 0 || changes < len(text)/6 {
 		return false
 	}
@@ -129,10 +128,9 @@ func looksRandom(text string) bool {
 	return bits >= randomBits
 }
 
-// OfURL returns what is secret in a URL: user, password and both together, and
-// the values of its query, as written and decoded. A parameter without a value
-// counts itself, and so do parts of the path that have the form of a secret.
-// A text that is no URL has none.
+// OfURL returns what is secret in a URL: user, password and both together, the
+// values of its query, as written and decoded, parameters without a value, and
+// parts of the path that have the form of a secret. It returns nil for other texts.
 func OfURL(text string) []Text {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {

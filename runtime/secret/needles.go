@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// prefix is how many bytes of a secret have to be there to be recognised, where
-// the rest is cut off.
+// prefix is how many bytes of a secret that is cut off are needed to recognise it.
 const prefix = 4
 
-// needles are texts to look for, without line breaks, by their first bytes. One
-// pass over a text finds all of them: it may be 64 MiB of a server's.
+// needles are texts to find, without line breaks, by their first bytes. One pass
+// over a text, which may have 64 MiB, finds all of them.
 type needles struct {
 	by            map[string][]string // longest first
 	first, second [256]bool           // the bytes that any begins with
@@ -34,7 +33,6 @@ func newNeedles(all []string) *needles {
 	return n
 }
 
-// withoutBreaks gives a text without its line breaks.
 func withoutBreaks(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r", ""), "\n", "")
 }
@@ -43,7 +41,7 @@ func withoutBreaks(text string) string {
 type span struct{ start, end int }
 
 // spans finds the needles in a text, in order; what overlaps or touches is one.
-// With open, the beginning of a needle at the end counts, too.
+// With open, the beginning of a needle at the end counts as well.
 func (n *needles) spans(text string, open bool) []span {
 	compact, at := text, func(i int) int { return i }
 	if strings.ContainsAny(text, "\r\n") {
@@ -70,7 +68,7 @@ func (n *needles) spans(text string, open bool) []span {
 	return out
 }
 
-// endAt is where the longest needle ends that begins at i, 0 for none.
+// endAt returns the end of the longest needle that begins at i, 0 for none.
 func (n *needles) endAt(text string, i int, open bool) int {
 	rest := text[i:]
 	for _, s := range n.by[rest[:prefix]] {
@@ -84,8 +82,7 @@ func (n *needles) endAt(text string, i int, open bool) int {
 	return 0
 }
 
-// places gives where the bytes of a text are that are no line breaks; n is how
-// many.
+// places returns the offsets of the n bytes of a text that are not line breaks.
 func places(text string, n int) func(int) int {
 	list := make([]int, 0, n)
 	for i := range len(text) {

@@ -11,31 +11,30 @@ import (
 	"sync"
 )
 
-// MinLength is how many bytes a secret has at least to be looked for: shorter
-// texts stand everywhere by chance.
+// MinLength is the least length, in bytes, of a secret that is redacted: shorter
+// texts occur everywhere by chance.
 const MinLength = 8
 
-// Redactor replaces secrets in texts by [Redacted]: as they are, and encoded as
-// base64 (both alphabets, with and without padding, also inside of a longer
-// text), for URLs, JSON and HTML. Line breaks inside of a secret do not hide
-// it. Nil and the zero value replace nothing. Its methods may be called
-// concurrently.
+// Redactor replaces secrets in texts by [Redacted]: plain, and encoded as base64
+// (both alphabets, with and without padding, also inside of a longer text), for
+// URLs, JSON and HTML, with or without line breaks. Nil and the zero value replace
+// nothing. Its methods may be called concurrently.
 type Redactor struct {
 	mu      sync.Mutex // guards what follows
 	secrets []string
 	longest int
-	needles *needles // nil until there is a text to look at: most redactors see none
+	needles *needles // nil until the first text: most redactors see none
 }
 
-// NewRedactor makes the redactor of some secrets, see [Redactor.Add].
+// NewRedactor returns a redactor of the secrets, see [Redactor.Add].
 func NewRedactor(secrets ...Text) *Redactor {
 	r := &Redactor{}
 	r.Add(secrets...)
 	return r
 }
 
-// Add has more secrets replaced from now on, such as a token that was refreshed.
-// Those that are shorter than [MinLength] are left out. R must not be nil.
+// Add adds secrets, such as a refreshed token. Those shorter than [MinLength] are
+// ignored. R must not be nil.
 func (r *Redactor) Add(secrets ...Text) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +52,7 @@ func (r *Redactor) Add(secrets ...Text) {
 // Empty reports whether there is nothing to replace.
 func (r *Redactor) Empty() bool { return r.Longest() == 0 }
 
-// Longest bounds the bytes that a secret takes in a text, encoded; 0 where there
-// is none.
+// Longest returns the most bytes that an encoded secret takes, 0 without secrets.
 func (r *Redactor) Longest() int {
 	if r == nil {
 		return 0
@@ -67,9 +65,8 @@ func (r *Redactor) Longest() int {
 // String returns text without the secrets.
 func (r *Redactor) String(text string) string { return r.replace(text, false) }
 
-// Beginning returns the first bytes of text, at most n, without the secrets:
-// also without the beginning of one at the end. The text itself may be the
-// beginning of a longer one.
+// Beginning returns the first n bytes of text without the secrets, also without
+// the beginning of one at the end: the text may be cut off.
 func (r *Redactor) Beginning(text string, n int) string {
 	if r.Empty() {
 		return text[:min(n, len(text))]
@@ -79,7 +76,7 @@ func (r *Redactor) Beginning(text string, n int) string {
 		return text
 	}
 	if at := strings.LastIndex(text[:min(len(text), n+len(Redacted)-1)], Redacted); at >= 0 && at < n && at+len(Redacted) > n {
-		return text[:at] + Redacted // not cut in the middle
+		return text[:at] + Redacted // whole
 	}
 	return text[:n]
 }
@@ -96,9 +93,9 @@ func (r *Redactor) Bytes(text []byte) []byte {
 	return text
 }
 
-// JSON returns a JSON text without the secrets, which may be written with
-// escapes: it stays JSON. The text itself comes back where it has none. A number
-// that holds one becomes 0.
+// JSON returns a JSON text without the secrets, which may be written with escapes,
+// as valid JSON, and text itself where it has none. A number that holds one
+// becomes 0.
 func (r *Redactor) JSON(text []byte) []byte {
 	if r.Empty() {
 		return text
@@ -116,7 +113,7 @@ func (r *Redactor) JSON(text []byte) []byte {
 			end = stringEnd(text, i)
 			var value string
 			if json.Unmarshal(text[i:end], &value) != nil {
-				value = strings.TrimSuffix(string(text[i+1:end]), `"`) // no JSON, and still to be looked at
+				value = strings.TrimSuffix(string(text[i+1:end]), `"`) // invalid JSON is redacted as well
 			}
 			if clean := r.String(value); clean != value {
 				quoted, err := json.Marshal(clean)
@@ -141,7 +138,7 @@ func (r *Redactor) JSON(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// stringEnd is where the JSON string ends that begins at i.
+// stringEnd returns the end of the JSON string that begins at i.
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text); i++ {
 		switch text[i] {
@@ -154,8 +151,8 @@ func stringEnd(text []byte, i int) int {
 	return len(text)
 }
 
-// Error returns err where its text has no secret, and else an error with a text
-// that has none and wraps it.
+// Error returns err where its text has no secret, otherwise an error that wraps it
+// and has the redacted text.
 func (r *Redactor) Error(err error) error {
 	if err == nil || r.Empty() {
 		return err
@@ -217,7 +214,7 @@ func (r *Redactor) all() *needles {
 	return r.needles
 }
 
-// forms gives a secret as it may stand in a text.
+// forms returns the encodings of a secret.
 func forms(s string) []string {
 	out := []string{s, html.EscapeString(s), strings.Trim(strconv.Quote(s), `"`)}
 	if raw, err := json.Marshal(s); err == nil {
@@ -225,7 +222,7 @@ func forms(s string) []string {
 		out = append(out, plain, strings.ReplaceAll(plain, "/", `\/`))
 	}
 	query := url.QueryEscape(s)
-	// What encodeURIComponent of JavaScript leaves as it is.
+	// encodeURIComponent of JavaScript does not escape these.
 	script := strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(query)
 	for _, escaped := range []string{query, script, url.PathEscape(s), url.User(s).String()} {
 		out = append(out, escaped, lowerEscapes(escaped))
@@ -239,8 +236,8 @@ func forms(s string) []string {
 	return out
 }
 
-// aligned gives those characters of a base64 text that stand for s alone where
-// some bytes are before it, and others behind it.
+// aligned returns the base64 characters that encode s alone, in a longer text with
+// before bytes ahead of it.
 func aligned(encoding *base64.Encoding, s string, before int) string {
 	text := encoding.EncodeToString([]byte(strings.Repeat("x", before) + s))
 	return text[(8*before+5)/6 : 8*(before+len(s))/6]

@@ -13,14 +13,14 @@ const Redacted = "[redacted]"
 
 // Text is a secret text. Package fmt, package log/slog and encoders show
 // [Redacted] in its place, and nothing for an empty text. The zero value is
-// empty. Texts are compared by [Text.Equal]; == compares where they are kept.
+// empty. Compare texts by [Text.Equal]; == compares their addresses.
 type Text struct {
 	// A pointer: fmt cannot call the methods of a value in an unexported field of
-	// another type. It prints the address then.
+	// another type, and prints the address then.
 	p *string
 }
 
-// New makes a secret of a text.
+// New returns a secret text.
 func New(text string) Text {
 	if text == "" {
 		return Text{}
@@ -36,11 +36,11 @@ func (t Text) Reveal() string {
 	return *t.p
 }
 
-// IsZero reports whether the text is empty, as omitzero asks.
+// IsZero reports whether the text is empty, for omitzero.
 func (t Text) IsZero() bool { return t.p == nil }
 
-// Equal reports whether two texts are the same. How long it takes tells nothing
-// but their lengths.
+// Equal reports whether two texts are the same, in a time that depends only on
+// their lengths.
 func (t Text) Equal(o Text) bool {
 	return subtle.ConstantTimeCompare([]byte(t.Reveal()), []byte(o.Reveal())) == 1
 }
@@ -53,7 +53,7 @@ func (t Text) String() string {
 	return Redacted
 }
 
-// GoString is String in quotes, for %#v.
+// GoString returns String in quotes, for %#v.
 func (t Text) GoString() string { return fmt.Sprintf("%q", t.String()) }
 
 // Format implements [fmt.Formatter]: all verbs are those of String.
@@ -68,8 +68,8 @@ func (t Text) Format(f fmt.State, verb rune) {
 // LogValue implements [slog.LogValuer].
 func (t Text) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
-// MarshalJSON writes String as JSON.
+// MarshalJSON returns String as JSON.
 func (t Text) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
 
-// MarshalText gives String.
+// MarshalText returns String.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
