@@ -9,15 +9,14 @@ import (
 // Caller calls tools. [Client] is one; generated clients take any, so a test
 // can pass a fake.
 //
-// What else a generated client can do, it does through the interfaces beside
-// this one, as far as its Caller has them; [Client] has them all.
+// Whatever else a generated client does needs the other interfaces in this file;
+// [Client] implements them all.
 type Caller interface {
-	// CallTool calls a tool with a raw arguments object and returns what the
-	// server answered. A result with isError set is returned as a result, not
-	// as an error; see [ToolResult.IsError] and [ToolError]. Nil or empty args
-	// send an empty object, a nil opts is the zero value. Args that are not
-	// JSON are an error, and nothing is sent. Opts may belong to several calls
-	// and must not be changed.
+	// CallTool calls a tool with a raw arguments object and returns the server's
+	// answer. A result with isError set is returned as a result, not as an error;
+	// see [ToolResult.IsError] and [ToolError]. Nil or empty args send an empty
+	// object, a nil opts is the zero value. Args that are not JSON are an error, and
+	// nothing is sent. Opts may belong to several calls and must not be changed.
 	CallTool(ctx context.Context, name string, args json.RawMessage, opts *CallOptions) (*ToolResult, error)
 }
 
@@ -37,9 +36,9 @@ type Completer interface {
 	Complete(ctx context.Context, ref CompletionRef, argument, value string, others map[string]string, opts *CallOptions) (*Completion, error)
 }
 
-// ToolLister lists tools, in the server's order, a page when it is come to. An
-// error is the last there is. Breaking off asks for no more pages. One that
-// also has a method like [Client.ToolsVersion] lets [WithDrift] see changes.
+// ToolLister lists tools, in the server's order, and requests each page when it is
+// reached. An error is the last item. Breaking the loop requests no more pages. A
+// lister with a method like [Client.ToolsVersion] lets [WithDrift] see changes.
 type ToolLister interface {
 	Tools(ctx context.Context) iter.Seq2[Tool, error]
 }
@@ -59,14 +58,14 @@ type ResourceTemplateLister interface {
 	ResourceTemplates(ctx context.Context) iter.Seq2[ResourceTemplate, error]
 }
 
-// CompletionRef is what an argument to complete belongs to: a prompt by its
-// name, or a resource template by its text. One of them is set.
+// CompletionRef names the owner of an argument to complete: a prompt by its name,
+// or a resource template by its text. One of them is set.
 type CompletionRef struct {
 	Prompt   string
 	Template string
 }
 
-// Completion are values that an argument may have.
+// Completion holds values that an argument may have.
 type Completion struct {
 	// Values are 100 at most (2025-11-25, Completion).
 	Values []string `json:"values"`

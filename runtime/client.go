@@ -36,10 +36,10 @@ type ClientOptions struct {
 	Timeout time.Duration
 	// Ceiling bounds a call that progress keeps alive. Zero: 1 h.
 	Ceiling time.Duration
-	// Info is what connecting told about the server.
+	// Info is what the server said of itself when connecting.
 	Info ServerInfo
 	// Handler gets what the server sends inside calls that ask for progress,
-	// other than progress. It is the transport's own handler as a rule; nil is
+	// other than progress. It is usually the transport's own handler; nil is
 	// [NopHandler].
 	Handler Handler
 }
@@ -60,7 +60,7 @@ type Client struct {
 	clocks map[*deadline.Clock]struct{}
 }
 
-// NewClient makes a client of a connected transport, which it then owns.
+// NewClient returns a client of a connected transport, which it then owns.
 func NewClient(t Transport, o ClientOptions) *Client {
 	if o.Timeout == 0 {
 		o.Timeout = defaultTimeout
@@ -74,9 +74,9 @@ func NewClient(t Transport, o ClientOptions) *Client {
 	return &Client{t: t, o: o, clocks: map[*deadline.Clock]struct{}{}}
 }
 
-// Suspend leaves the calls under way to their ceiling alone until resume is
-// called: a person has been asked something, and nothing need come before the
-// answer. Calls that begin meanwhile are not affected.
+// Suspend suspends the timeouts of running calls, except their ceiling, until
+// resume is called: a person has been asked something. Calls that begin meanwhile
+// are not affected.
 func (c *Client) Suspend() (resume func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,10 +105,10 @@ func (c *Client) start(ctx context.Context, limit time.Duration) (context.Contex
 	}
 }
 
-// Info tells what is known of the server.
+// Info returns what is known about the server.
 func (c *Client) Info() ServerInfo { return c.o.Info }
 
-// Transport gives the connection itself, for callers that move raw messages.
+// Transport returns the connection itself, for callers that move raw messages.
 func (c *Client) Transport() Transport { return c.t }
 
 // Close ends the connection.
@@ -116,7 +116,7 @@ func (c *Client) Close() error { return c.t.Close() }
 
 // Call sends any request and returns the raw result. Params is a raw object or
 // nil; text that is not JSON is an error, and nothing is sent. When ctx ends
-// first the server is told, and the error wraps ctx's.
+// first the request is cancelled, and the error wraps ctx's.
 func (c *Client) Call(ctx context.Context, method string, params json.RawMessage, opts *CallOptions) (json.RawMessage, error) {
 	if params != nil {
 		if err := checkJSON(method, "params", params); err != nil {
@@ -126,8 +126,8 @@ func (c *Client) Call(ctx context.Context, method string, params json.RawMessage
 	return c.call(ctx, method, params, opts)
 }
 
-// checkJSON refuses what would break the message around it: a server has no
-// way to answer a message that it cannot read.
+// checkJSON refuses text that would break the message around it: a server cannot
+// answer a message that it cannot read.
 func checkJSON(method, what string, raw json.RawMessage) error {
 	if err := rawjson.Valid(raw); err != nil {
 		return fmt.Errorf("%s: %w: %s: not JSON: %w", method, ErrNotSent, what, err)
@@ -173,7 +173,7 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 		return nil, &TimeoutError{Op: method, After: clock.Bound()}
 	}
 	if err != nil && ctx.Err() != nil && err.Error() == ctx.Err().Error() {
-		return nil, fmt.Errorf("%s: %w", method, err) // a transport gives the context's error as it is
+		return nil, fmt.Errorf("%s: %w", method, err) // a transport returns the bare error of the context
 	}
 	return res, err
 }
@@ -228,8 +228,8 @@ func (c *Client) GetPrompt(ctx context.Context, name string, args map[string]str
 	return r, nil
 }
 
-// Complete asks for values that an argument may have which begin as value
-// does. Others are the arguments that are known already; nil is none.
+// Complete requests values of an argument that begin with value. Others are the
+// arguments that are known already; nil is none.
 func (c *Client) Complete(ctx context.Context, ref CompletionRef, argument, value string, others map[string]string, opts *CallOptions) (*Completion, error) {
 	type reference struct {
 		Type string `json:"type"`
@@ -267,7 +267,7 @@ func (c *Client) Complete(ctx context.Context, ref CompletionRef, argument, valu
 	return r.Completion, nil
 }
 
-// get makes a call, decodes its result into v and keeps the bytes in raw.
+// get makes a call, decodes its result into v and stores the bytes in raw.
 func (c *Client) get(ctx context.Context, method string, params any, opts *CallOptions, v any, raw *json.RawMessage) error {
 	b, err := json.Marshal(params)
 	if err != nil {
@@ -282,13 +282,13 @@ func (c *Client) get(ctx context.Context, method string, params any, opts *CallO
 	return nil
 }
 
-// Ping asks the server for a sign of life.
+// Ping checks that the server answers.
 func (c *Client) Ping(ctx context.Context) error {
 	_, err := c.Call(ctx, "ping", nil, nil)
 	return err
 }
 
-// addMeta puts members into params._meta; every other byte of params stays.
+// addMeta adds members to params._meta; every other byte of params stays.
 func addMeta(params json.RawMessage, meta map[string]json.RawMessage) (json.RawMessage, error) {
 	members := make([]rawjson.Member, 0, len(meta))
 	for _, k := range slices.Sorted(maps.Keys(meta)) {
@@ -311,7 +311,7 @@ func withToken(meta map[string]json.RawMessage, token json.RawMessage) map[strin
 	return out
 }
 
-// progressEvents hands a call's progress to its caller and re-arms its clock.
+// progressEvents passes a call's progress to its caller and re-arms its clock.
 type progressEvents struct {
 	Handler
 	fn    func(Progress)

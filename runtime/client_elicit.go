@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// codeURLElicitation is the error of revision 2025-11-25 that asks for pages
+	// codeURLElicitation is the error of revision 2025-11-25 that requires pages
 	// to be opened before its request can be served. 2026-07-28 has no such code.
 	codeURLElicitation = -32042
-	// maxElicitations bounds what one error may ask for.
+	// maxElicitations bounds the elicitations of one error.
 	maxElicitations = 16
 )
 
-// elicited puts to the handler what an error of code -32042 says has to be done
-// before its request can be served (2025-11-25, Elicitation, URL elicitation
-// required), one after the other, and tells whether all of it was agreed to.
+// elicited passes the elicitations of an error of code -32042 (2025-11-25,
+// Elicitation, URL elicitation required) to the handler, one after the other, and
+// reports whether all were accepted.
 func (c *Client) elicited(ctx context.Context, e *Error) bool {
 	var data struct {
 		Elicitations []json.RawMessage `json:"elicitations"`

@@ -8,17 +8,15 @@ import (
 	"iter"
 )
 
-// maxPages bounds a list whose server hands out cursors without end, and
-// maxListBytes the pages of one together.
+// maxPages bounds a list with endless cursors, and maxListBytes its total size.
 const (
 	maxPages     = 1000
 	maxListBytes = 64 << 20
 )
 
 // ListPages calls a list method until there is no nextCursor and returns each
-// page's raw result. A cursor that comes twice is an error: the list would
-// never end. An empty string is a cursor like any other (specification,
-// Pagination).
+// page's raw result. A repeated cursor is an error: the list would never end. An
+// empty string is a cursor like any other (specification, Pagination).
 func (c *Client) ListPages(ctx context.Context, method string) ([]json.RawMessage, error) {
 	var pages []json.RawMessage
 	for page, err := range c.pages(ctx, method) {
@@ -30,7 +28,7 @@ func (c *Client) ListPages(ctx context.Context, method string) ([]json.RawMessag
 	return pages, nil
 }
 
-// pages asks for each page when it is come to. An error is the last.
+// pages requests each page when it is reached. An error is the last item.
 func (c *Client) pages(ctx context.Context, method string) iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		var params json.RawMessage
@@ -106,7 +104,7 @@ func unmarshalOptional(raw json.RawMessage, v any) error {
 	return json.Unmarshal(raw, v)
 }
 
-// all gives every entry, or the error that the list ends with.
+// all returns every entry, or the error that ends the list.
 func all[T any](list iter.Seq2[T, error]) ([]T, error) {
 	var out []T
 	for v, err := range list {
@@ -138,10 +136,10 @@ func (c *Client) Prompts(ctx context.Context) iter.Seq2[Prompt, error] {
 	return entries(ctx, c, "prompts/list", "prompts", func(p *Prompt, raw json.RawMessage) { p.Raw = raw })
 }
 
-// ToolsVersion tells how often the server has said that its tools changed
-// (notifications/tools/list_changed), as far as the client's Handler counts it
-// in a method of the same name, as that of package dial does. It is 0 where
-// nobody counts or the connection does not hear of it.
+// ToolsVersion returns how often the server has announced changed tools
+// (notifications/tools/list_changed). The client's Handler counts in a method of
+// the same name, as that of package dial does; without one, and on a connection
+// without these notifications, it is 0.
 func (c *Client) ToolsVersion() uint64 {
 	if h, ok := c.o.Handler.(interface{ ToolsVersion() uint64 }); ok {
 		return h.ToolsVersion()
@@ -149,16 +147,16 @@ func (c *Client) ToolsVersion() uint64 {
 	return 0
 }
 
-// ListTools gives all tools, pages followed, in the server's order.
+// ListTools returns all tools, pages followed, in the server's order.
 func (c *Client) ListTools(ctx context.Context) ([]Tool, error) { return all(c.Tools(ctx)) }
 
-// ListResources gives all resources, pages followed.
+// ListResources returns all resources, pages followed.
 func (c *Client) ListResources(ctx context.Context) ([]Resource, error) { return all(c.Resources(ctx)) }
 
-// ListResourceTemplates gives all resource templates, pages followed.
+// ListResourceTemplates returns all resource templates, pages followed.
 func (c *Client) ListResourceTemplates(ctx context.Context) ([]ResourceTemplate, error) {
 	return all(c.ResourceTemplates(ctx))
 }
 
-// ListPrompts gives all prompts, pages followed.
+// ListPrompts returns all prompts, pages followed.
 func (c *Client) ListPrompts(ctx context.Context) ([]Prompt, error) { return all(c.Prompts(ctx)) }

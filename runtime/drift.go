@@ -2,12 +2,12 @@ package runtime
 
 import "strings"
 
-// DriftPolicy is what becomes of a call when the server's tool is not the one
-// that the client was generated from.
+// DriftPolicy decides about a call when the server's tool is not the one that the
+// client was generated from.
 type DriftPolicy uint8
 
 const (
-	// DriftIgnore asks nothing of the server and makes every call.
+	// DriftIgnore makes every call without listing tools.
 	DriftIgnore DriftPolicy = iota
 	// DriftWarn reports the difference and makes the call. A server whose tools
 	// cannot be listed is called as if nothing had changed.
@@ -21,15 +21,14 @@ const (
 // its name, input schema, output schema or annotations have changed. Titles
 // and descriptions do not count.
 type DriftError struct {
-	// Server is what the client's code calls the server; "" is left out.
+	// Server is the server's name in the client's code, or "".
 	Server string
 	Tool   string
 	// Want is the digest of the tool that the client was generated from, Got
 	// that of the server's, "" where the server has no such tool.
 	Want, Got string
-	// Changes say what is different. A client compares digests, and so knows no
-	// more than that the tool is gone or another; `mcpctl generate --check`
-	// tells more.
+	// Changes are the differences. A client compares digests, and so knows only
+	// that the tool is gone or changed; `mcpctl generate --check` shows more.
 	Changes []Change
 }
 
@@ -72,10 +71,10 @@ func (e *DriftError) Error() string {
 	return b.String()
 }
 
-// Hint says what mends it.
+// Hint returns the remedy.
 func (e *DriftError) Hint() string {
 	return "generate the client anew: mcpctl generate shows what differs with --check"
 }
 
-// ExitKind is the kind of failure on a command line.
+// ExitKind returns the kind of failure on a command line.
 func (e *DriftError) ExitKind() string { return "drift" }

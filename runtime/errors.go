@@ -24,10 +24,10 @@ const (
 )
 
 var (
-	// ErrNotSent marks a call of which no byte left this process; it is safe
-	// to make again.
+	// ErrNotSent marks a call of which no byte left this process; it is safe to
+	// retry.
 	ErrNotSent = errors.New("not sent")
-	// ErrClosed is the end of calls on a connection that is closed.
+	// ErrClosed is the error of calls on a closed connection.
 	ErrClosed = errors.New("connection closed")
 )
 
@@ -41,9 +41,8 @@ type Error struct {
 	Raw json.RawMessage `json:"-"`
 }
 
-// ParseError reads a JSON-RPC error object and keeps its bytes. An object that
-// does not have the form of one becomes an error with code 0, the whole text
-// as its data.
+// ParseError reads a JSON-RPC error object and keeps its bytes. A malformed object
+// becomes an error with code 0 and the whole text as its data.
 func ParseError(raw json.RawMessage) *Error {
 	var e Error
 	if err := json.Unmarshal(raw, &e); err != nil {
@@ -53,7 +52,7 @@ func ParseError(raw json.RawMessage) *Error {
 	return &e
 }
 
-// Error gives the message and the code, which some servers put into the
+// Error returns the message and the code, which some servers put into the
 // message themselves.
 func (e *Error) Error() string {
 	msg, code := e.Message, strconv.FormatInt(e.Code, 10)
@@ -66,14 +65,14 @@ func (e *Error) Error() string {
 	return msg + " (" + code + ")"
 }
 
-// ToolError is a tool's own failure: a result with isError set. The content is
-// meant for whoever asked and says what went wrong.
+// ToolError is a tool's own failure: a result with isError set. The content
+// explains it.
 type ToolError struct {
 	Tool   string
 	Result *ToolResult
 }
 
-// Error gives the tool's name and the text of its result.
+// Error returns the tool's name and the text of its result.
 func (e *ToolError) Error() string {
 	text := e.Result.Text()
 	if text == "" {
@@ -82,8 +81,8 @@ func (e *ToolError) Error() string {
 	return "tool " + e.Tool + ": " + text
 }
 
-// ResultError says that a tool's result is not what its output schema
-// promises. The result itself is kept.
+// ResultError reports a tool's result that does not match its output schema. The
+// result itself is kept.
 type ResultError struct {
 	Tool   string
 	Result *ToolResult
@@ -95,10 +94,10 @@ func (e *ResultError) Error() string {
 	return "tool " + e.Tool + ": the result does not match the output schema: " + e.Err.Error()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ResultError) Unwrap() error { return e.Err }
 
-// ExitKind says that the server broke the protocol.
+// ExitKind returns "protocol".
 func (e *ResultError) ExitKind() string { return "protocol" }
 
 // ConnectError says that a server could not be started or reached.
@@ -106,30 +105,30 @@ type ConnectError struct {
 	// Target names what was tried: a command or a URL without query.
 	Target string
 	Err    error
-	// Remedy is what would mend it, "" when nothing is known.
+	// Remedy is the remedy, "" when unknown.
 	Remedy string
 }
 
 // Error names the target and the cause.
 func (e *ConnectError) Error() string { return "connect " + e.Target + ": " + e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// Hint gives the remedy.
+// Hint returns the remedy.
 func (e *ConnectError) Hint() string { return e.Remedy }
 
 // TimeoutError says that no answer came in time.
 type TimeoutError struct {
-	// Op is what was waited for, such as "tools/call" or "connect".
+	// Op is the operation, such as "tools/call" or "connect".
 	Op    string
 	After time.Duration
 }
 
-// Error names the operation and how long it was given.
+// Error names the operation and its time limit.
 func (e *TimeoutError) Error() string { return fmt.Sprintf("%s: no answer within %s", e.Op, e.After) }
 
-// Timeout reports true, as net.Error has it.
+// Timeout reports true, as in [net.Error].
 func (e *TimeoutError) Timeout() bool { return true }
 
 // ProtocolError says that the other side does not speak MCP.
@@ -139,7 +138,7 @@ type ProtocolError struct {
 	Sample string
 }
 
-// Error gives the reason and, quoted, the sample.
+// Error returns the reason and, quoted, the sample.
 func (e *ProtocolError) Error() string {
 	if e.Sample == "" {
 		return e.Reason
@@ -155,7 +154,7 @@ type AuthError struct {
 	Challenge string
 }
 
-// Error gives the status.
+// Error returns the status.
 func (e *AuthError) Error() string {
 	if e.Status == 401 {
 		return "the server wants authorisation (HTTP 401)"

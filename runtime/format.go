@@ -2,12 +2,11 @@ package runtime
 
 import "strconv"
 
-// What JSON Schema's format says of a string is an annotation: values that
-// break it are values all the same. The types of these strings therefore keep
-// the text as it is, whatever it is; Valid tells whether it keeps to the
-// format, and the other methods read it.
+// JSON Schema's format is an annotation: values that violate it are still valid.
+// The types of these strings therefore keep any text; Valid reports whether it has
+// the format, and the other methods parse it.
 
-// formatError says that a text is not of the format its type is called after.
+// formatError returns the error of a text without the format of its type.
 func formatError(want, text string) error {
 	const limit = 60
 	if len(text) > limit {

@@ -11,8 +11,8 @@ import (
 // appendix A (ISO 8601). The last number may have a fraction.
 type Duration string
 
-// NewDuration writes a duration in hours, minutes and seconds. ISO 8601 has no
-// negative ones; their sign is written as most readers take it, "-PT1S".
+// NewDuration formats a duration in hours, minutes and seconds. ISO 8601 has no
+// negative ones; they are written as most parsers accept them, "-PT1S".
 func NewDuration(d time.Duration) Duration {
 	if d == 0 {
 		return "PT0S"
@@ -41,9 +41,8 @@ func NewDuration(d time.Duration) Duration {
 // Valid reports whether the text is a duration.
 func (d Duration) Valid() bool { _, _, ok := d.parts(); return ok }
 
-// TimeDuration gives the length. A day counts 24 hours; years and months have
-// no length of their own and are an error, as is what [time.Duration] cannot
-// hold.
+// TimeDuration returns the length. A day has 24 hours; years and months have no
+// fixed length and are an error, as is overflow of [time.Duration].
 func (d Duration) TimeDuration() (time.Duration, error) {
 	nanos, calendar, ok := d.parts()
 	switch {
@@ -83,7 +82,7 @@ func (d Duration) parts() (nanos float64, calendar, ok bool) {
 	return nanos, cal, true
 }
 
-// durationSum adds numbers with units, which come in the order of units at most once.
+// durationSum adds numbers with units, each unit at most once and in order.
 func durationSum(s, units string, sizes map[byte]float64) (total float64, calendar, ok bool) {
 	for s != "" {
 		n := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })

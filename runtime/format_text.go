@@ -31,7 +31,7 @@ func (b Base64) Bytes() ([]byte, error) {
 // case.
 type UUID string
 
-// NewUUID writes the bytes of a UUID.
+// NewUUID formats the bytes of a UUID.
 func NewUUID(b [16]byte) UUID {
 	h := hex.EncodeToString(b[:])
 	return UUID(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
@@ -40,7 +40,7 @@ func NewUUID(b [16]byte) UUID {
 // Valid reports whether the text is a UUID.
 func (u UUID) Valid() bool { _, err := u.Bytes(); return err == nil }
 
-// Bytes gives the 16 bytes.
+// Bytes returns the 16 bytes.
 func (u UUID) Bytes() ([16]byte, error) {
 	var b [16]byte
 	if len(u) == 36 && u[8] == '-' && u[13] == '-' && u[18] == '-' && u[23] == '-' {
@@ -52,12 +52,11 @@ func (u UUID) Bytes() ([16]byte, error) {
 	return [16]byte{}, formatError("a UUID (RFC 4122)", string(u))
 }
 
-// Email is a string of format email or idn-email: a mailbox as RFC 5321,
-// section 4.1.2, has it, or RFC 6531 with letters beyond ASCII.
+// Email is a string of format email or idn-email: a mailbox as in RFC 5321,
+// section 4.1.2, or in RFC 6531 with letters beyond ASCII.
 type Email string
 
-// Valid reports whether the text is an email address. It does not ask whether
-// anybody is there.
+// Valid reports whether the text is an email address, existing or not.
 func (e Email) Valid() bool {
 	at := strings.LastIndexByte(string(e), '@')
 	if at < 1 || !utf8.ValidString(string(e)) {
@@ -67,7 +66,7 @@ func (e Email) Valid() bool {
 	return localPart(local) && mailDomain(domain)
 }
 
-// Parts gives what stands before and after the @.
+// Parts returns the parts before and after the @.
 func (e Email) Parts() (local, domain string, err error) {
 	if !e.Valid() {
 		return "", "", formatError("an email address (RFC 5321)", string(e))

@@ -6,17 +6,17 @@ import (
 )
 
 // DateTime is a string of format date-time: a point in time with a time zone,
-// as RFC 3339, section 5.6, has it.
+// as in RFC 3339, section 5.6.
 type DateTime string
 
-// NewDateTime writes a time to the nanosecond.
+// NewDateTime formats a time to the nanosecond.
 func NewDateTime(t time.Time) DateTime { return DateTime(t.Format(time.RFC3339Nano)) }
 
 // Valid reports whether the text is a date-time.
 func (d DateTime) Valid() bool { _, err := d.Time(); return err == nil }
 
-// Time gives the point in time. A leap second is the second after it, digits
-// beyond nanoseconds are cut off.
+// Time returns the point in time. A leap second becomes the next second, digits
+// beyond nanoseconds are dropped.
 func (d DateTime) Time() (time.Time, error) {
 	s := string(d)
 	if len(s) > 11 && (s[10] == 'T' || s[10] == 't') {
@@ -33,13 +33,13 @@ func (d DateTime) Time() (time.Time, error) {
 // Date is a string of format date: full-date in RFC 3339, section 5.6.
 type Date string
 
-// NewDate writes a time's day, in its own time zone.
+// NewDate formats a time's day, in its own time zone.
 func NewDate(t time.Time) Date { return Date(t.Format(time.DateOnly)) }
 
 // Valid reports whether the text is a date.
 func (d Date) Valid() bool { _, err := d.Time(); return err == nil }
 
-// Time gives the beginning of the day in UTC.
+// Time returns the beginning of the day in UTC.
 func (d Date) Time() (time.Time, error) {
 	t, err := time.Parse(time.DateOnly, string(d))
 	if err != nil {
@@ -52,13 +52,13 @@ func (d Date) Time() (time.Time, error) {
 // which has a time zone.
 type TimeOfDay string
 
-// NewTimeOfDay writes the time of day, to the nanosecond.
+// NewTimeOfDay formats the time of day, to the nanosecond.
 func NewTimeOfDay(t time.Time) TimeOfDay { return TimeOfDay(t.Format("15:04:05.999999999Z07:00")) }
 
 // Valid reports whether the text is a time of day.
 func (d TimeOfDay) Valid() bool { _, _, ok := clockTime(string(d)); return ok }
 
-// On gives the point in time on a day, whose own time zone does not count.
+// On returns the point in time on a day in d's time zone.
 func (d TimeOfDay) On(year int, month time.Month, day int) (time.Time, error) {
 	since, zone, ok := clockTime(string(d))
 	if !ok {
@@ -67,8 +67,8 @@ func (d TimeOfDay) On(year int, month time.Month, day int) (time.Time, error) {
 	return time.Date(year, month, day, 0, 0, 0, 0, zone).Add(since), nil
 }
 
-// clockTime reads full-time: the time since midnight, and the zone. Package time
-// would take a comma for the point and no second 60.
+// clockTime parses full-time: the time since midnight, and the zone. Package time
+// accepts a comma for the point and refuses second 60.
 func clockTime(s string) (since time.Duration, zone *time.Location, ok bool) {
 	two := func(at, below int) int {
 		if at+2 > len(s) || !onlyDigits(s[at:at+2]) {

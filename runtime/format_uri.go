@@ -9,13 +9,13 @@ import (
 // URI is a string of format uri or iri: RFC 3986 and 3987, with a scheme.
 type URI string
 
-// NewURI writes a URL.
+// NewURI formats a URL.
 func NewURI(u *url.URL) URI { return URI(u.String()) }
 
 // Valid reports whether the text is a URI, or an IRI.
 func (u URI) Valid() bool { _, err := u.URL(); return err == nil }
 
-// URL gives the parts.
+// URL returns the parts.
 func (u URI) URL() (*url.URL, error) {
 	parsed, err := URIReference(u).URL()
 	if err != nil || !parsed.IsAbs() {
@@ -31,24 +31,23 @@ type URIReference string
 // Valid reports whether the text is a URI reference.
 func (u URIReference) Valid() bool { _, err := u.URL(); return err == nil }
 
-// URL gives the parts.
+// URL returns the parts.
 func (u URIReference) URL() (*url.URL, error) {
 	parsed, err := url.Parse(string(u))
-	// What package url lets pass: characters that must be escaped.
+	// Package url accepts characters that must be escaped.
 	if err != nil || strings.ContainsAny(string(u), " \"<>\\^`{|}") {
 		return nil, formatError("a URI reference (RFC 3986)", string(u))
 	}
 	return parsed, nil
 }
 
-// IPv4 is a string of format ipv4: four numbers, as RFC 2673, section 3.2, has
-// them.
+// IPv4 is a string of format ipv4: four numbers, as in RFC 2673, section 3.2.
 type IPv4 string
 
 // Valid reports whether the text is an IPv4 address.
 func (a IPv4) Valid() bool { _, err := a.Addr(); return err == nil }
 
-// Addr gives the address.
+// Addr returns the address.
 func (a IPv4) Addr() (netip.Addr, error) {
 	addr, err := netip.ParseAddr(string(a))
 	if err != nil || !addr.Is4() {
@@ -63,7 +62,7 @@ type IPv6 string
 // Valid reports whether the text is an IPv6 address.
 func (a IPv6) Valid() bool { _, err := a.Addr(); return err == nil }
 
-// Addr gives the address.
+// Addr returns the address.
 func (a IPv6) Addr() (netip.Addr, error) {
 	addr, err := netip.ParseAddr(string(a))
 	if err != nil || !addr.Is6() || addr.Zone() != "" {

@@ -9,13 +9,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// JSON reads a result as a T: its structured content, or without one the first
-// text block that is JSON and fits T. It is for tools that promise no form of
-// their results, so T is the caller's guess: that it is wrong is no fault of
-// the server, and the error, often a [*FieldError] inside, says where.
+// JSON decodes a result as a T: its structured content, or without one the first
+// text block that is JSON and fits T. It is for tools without an output schema, so T
+// is the caller's guess; the error of a wrong one, often with a [*FieldError]
+// inside, says where.
 //
-// Types of generated packages are read as in calls that return them. Of others
-// encoding/json decides; it ignores members that T does not have.
+// Types of generated packages are decoded as in calls that return them, others by
+// encoding/json, which ignores members that T does not have.
 func JSON[T any](r *ToolResult) (T, error) {
 	var zero T
 	err := errors.New("neither structuredContent nor JSON as text")
@@ -30,7 +30,7 @@ func JSON[T any](r *ToolResult) (T, error) {
 	return zero, fmt.Errorf("result as %s: %w", reflect.TypeFor[T](), err)
 }
 
-// jsonOf gives what of a result may be read as JSON.
+// jsonOf returns the parts of a result that may be JSON.
 func jsonOf(r *ToolResult) []json.RawMessage {
 	switch {
 	case r == nil:

@@ -6,9 +6,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// Opt is a value that may be absent, null, or there: what a JSON member that
-// is neither required nor non-null can be. The zero value is absent. An Opt is
-// not changed after it is made and may be shared.
+// Opt is a value that may be absent, null, or present, such as a JSON member that
+// is neither required nor non-null. The zero value is absent. An Opt is immutable.
 type Opt[T any] struct {
 	// A pointer, so that a type may hold an Opt of itself. The codec knows both
 	// fields by the tag.
@@ -16,13 +15,13 @@ type Opt[T any] struct {
 	null  bool
 }
 
-// Some is a value that is there.
+// Some returns a present value.
 func Some[T any](v T) Opt[T] { return Opt[T]{value: &v} }
 
-// Null is an explicit null.
+// Null returns an explicit null.
 func Null[T any]() Opt[T] { return Opt[T]{null: true} }
 
-// Get gives the value, and false where it is absent or null.
+// Get returns the value, and false where it is absent or null.
 func (o Opt[T]) Get() (T, bool) {
 	if o.value == nil {
 		var zero T
@@ -34,16 +33,15 @@ func (o Opt[T]) Get() (T, bool) {
 // IsNull reports whether the value is an explicit null.
 func (o Opt[T]) IsNull() bool { return o.null }
 
-// IsZero reports whether the value is absent, which is what the json option
-// omitzero asks.
+// IsZero reports whether the value is absent, for the json option omitzero.
 func (o Opt[T]) IsZero() bool { return o.value == nil && !o.null }
 
 // Equal reports whether both are absent, both null, or both deeply equal
 // values.
 func (o Opt[T]) Equal(p Opt[T]) bool { return reflect.DeepEqual(o, p) }
 
-// MarshalJSON gives the value, or null. An absent value has no JSON form of
-// its own: leaving its member out is up to the object that holds it.
+// MarshalJSON returns the value, or null. An absent value has no JSON form: the
+// object that holds it omits the member.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	b, err := codec.EncodeSelf(&o)
 	return b, asFieldError(err)

@@ -17,7 +17,7 @@ type Transport interface {
 	// process.
 	Call(ctx context.Context, req *Request) (json.RawMessage, error)
 
-	// Notify sends a notification and returns once it is handed over.
+	// Notify sends a notification and returns once it is written or queued.
 	Notify(ctx context.Context, req *Request) error
 
 	// Close ends the connection and everything that belongs to it: pending
@@ -42,53 +42,53 @@ type Request struct {
 	// Token is the raw progress token inside Params, nil for none. Where calls
 	// have no stream of their own, progress with this token goes to Events.
 	Token json.RawMessage
-	// Mirror holds what HTTP transports repeat as headers (Mcp-Method,
+	// Mirror holds values that HTTP transports repeat as headers (Mcp-Method,
 	// Mcp-Name, Mcp-Param-*: revision 2026-07-28, Streamable HTTP), encoded for
-	// the wire. Others ignore it. Of those that a caller sets, a connection that
-	// makes up its own keeps the Mcp-Param-* that it does not know.
+	// the wire. Others ignore it. A connection that computes its own keeps a
+	// caller's Mcp-Param-* that it does not know.
 	Mirror map[string]string
 	// Capabilities is the client capabilities object that the request is sent
 	// under, raw (2026-07-28, Overview, General fields); nil: the connection's
-	// own. A connection that began with a handshake has settled it there.
+	// own. A connection with a handshake has negotiated it there.
 	Capabilities json.RawMessage
-	// Inputs tells that the caller takes results that ask for input
-	// (resultType "input_required"; 2026-07-28, Multi round-trip requests) as
-	// they are. Without it the connection puts what is asked to
-	// Events.Request, and calls again with the answers.
+	// Inputs reports that the caller handles results that ask for input
+	// (resultType "input_required"; 2026-07-28, Multi round-trip requests).
+	// Without it the connection passes the questions to Events.Request, and
+	// calls again with the answers.
 	Inputs bool
-	// Tasks tells that the caller takes tasks as they are, in the form of the
+	// Tasks reports that the caller handles tasks, in the form of the
 	// extension io.modelcontextprotocol/tasks (SEP-2663), whatever the server's
 	// revision: a result of tools/call that is a task, and tasks/get, tasks/update
 	// and tasks/cancel. Without it the connection waits for the end of a task and
-	// gives its result.
+	// returns its result.
 	Tasks bool
 	// TaskSupport is what the server's list says of the tool that tools/call
 	// names: "optional" or "required" (2025-11-25, Tasks, Tool-Level
 	// Negotiation); "" where it says nothing or the caller does not know.
 	TaskSupport string
 	// Events receives what the server sends inside this call. Nil: the
-	// transport's own handler gets it. One that also has
-	// Paused(retry time.Duration) is told when the server ends the stream of
-	// the call for a while, to be polled; Paused must not wait.
+	// transport's own handler gets it. A handler's Paused(retry time.Duration),
+	// if it has one, is called when the server ends the stream of the call for a
+	// while, to be polled; it must not wait.
 	Events Handler
 }
 
 // Handler receives what a server sends on its own account. The call is nil
-// where the wire does not tell which call a message belongs to. Methods are
+// where the wire does not show which call a message belongs to. Methods are
 // called from the transport's reader: an implementation that waits delays
 // everything behind it, except in Request, which has a goroutine of its own.
 // Params are valid only during the method.
 type Handler interface {
 	Notification(ctx context.Context, call *Request, method string, params json.RawMessage)
-	// Request answers a request of the server. An [*Error] is sent as it is,
+	// Request answers a request of the server. An [*Error] is sent unchanged,
 	// any other error as an internal error (-32603).
 	Request(ctx context.Context, call *Request, method string, params json.RawMessage) (json.RawMessage, error)
-	// Closed is called once, when the connection is gone for whatever reason.
+	// Closed is called once, when the connection has ended for any reason.
 	Closed(err error)
 }
 
 // NopHandler ignores notifications, answers ping, and refuses every other
-// request with -32601. Embed it to handle a part.
+// request with -32601. Embed it to implement a part.
 type NopHandler struct{}
 
 // Notification ignores the message.

@@ -69,7 +69,7 @@ type PromptArgument struct {
 }
 
 // Content is one block of a tool result or prompt message, decoded as far as
-// a reader needs it; Raw has the rest.
+// usually needed; Raw has the rest.
 type Content struct {
 	// Type is "text", "image", "audio", "resource_link" or "resource"; others
 	// may come with later revisions.
@@ -86,8 +86,8 @@ type Content struct {
 	Raw      json.RawMessage   `json:"-"`
 }
 
-// UnmarshalJSON decodes the block and keeps its bytes. Data that is no base64
-// is left out: one bad block does not hide the others.
+// UnmarshalJSON decodes the block and keeps its bytes. Invalid base64 is left out:
+// one bad block does not hide the others.
 func (c *Content) UnmarshalJSON(b []byte) error {
 	type plain Content
 	v := struct {
@@ -102,7 +102,7 @@ func (c *Content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// decoded gives the bytes of base64 text, nil where it is none.
+// decoded returns the bytes of base64 text, nil if invalid.
 func decoded(text string) []byte {
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) == 0 {
@@ -111,7 +111,7 @@ func decoded(text string) []byte {
 	return b
 }
 
-// MarshalJSON gives the bytes the block came with, where there are any.
+// MarshalJSON returns the bytes that the block was decoded from, if any.
 func (c Content) MarshalJSON() ([]byte, error) {
 	if c.Raw != nil {
 		return c.Raw, nil
@@ -129,7 +129,7 @@ type ResourceContents struct {
 	Blob     []byte `json:"blob,omitempty"`
 }
 
-// UnmarshalJSON decodes the item. A blob that is no base64 is left out.
+// UnmarshalJSON decodes the item. Invalid base64 is left out.
 func (r *ResourceContents) UnmarshalJSON(b []byte) error {
 	type plain ResourceContents
 	v := struct {
@@ -155,7 +155,7 @@ type ToolResult struct {
 
 // ParseToolResult decodes a tools/call result and keeps its bytes.
 func ParseToolResult(raw json.RawMessage) (*ToolResult, error) {
-	var r *ToolResult // stays nil for null, which is no result either
+	var r *ToolResult // stays nil for null, which is an error as well
 	err := json.Unmarshal(raw, &r)
 	if err == nil && r == nil {
 		err = errors.New("got null")
@@ -180,8 +180,8 @@ func (r *ToolResult) Text() string {
 
 // ResourceResult is the result of resources/read.
 type ResourceResult struct {
-	// Contents is one item as a rule, more where a URI stands for several
-	// resources, such as a folder.
+	// Contents is usually one item, more where a URI names several resources,
+	// such as a directory.
 	Contents []ResourceContents `json:"contents"`
 	// Raw is the whole result as the server sent it.
 	Raw json.RawMessage `json:"-"`
@@ -204,7 +204,7 @@ type PromptMessage struct {
 // Progress is one notifications/progress message.
 type Progress struct {
 	Progress float64 `json:"progress"`
-	// Total is nil where the server does not know it.
+	// Total is nil where the server does not send it.
 	Total   *float64 `json:"total,omitempty"`
 	Message string   `json:"message,omitempty"`
 }
@@ -217,12 +217,12 @@ type Implementation struct {
 	WebsiteURL string `json:"websiteUrl,omitempty"`
 }
 
-// ServerInfo is what connecting to a server told about it.
+// ServerInfo is what a server says of itself when connecting.
 type ServerInfo struct {
 	// Version is the protocol revision in use.
 	Version string
-	// Versions are the revisions that the server says it speaks, newest first;
-	// nil where it has not said: a handshake names one only.
+	// Versions are the revisions that the server offers, newest first; nil where
+	// it has not said: a handshake names only one.
 	Versions []string
 	// Implementation is for display only: never branch on it.
 	Implementation Implementation

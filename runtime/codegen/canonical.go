@@ -9,10 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// Canonical gives the one text of all that stand for the same JSON value:
-// members sorted by name and the last of those that repeat one, no spaces,
-// strings with no escapes but the necessary, numbers by their exact value
-// (1.0 and 1e0 are 1).
+// Canonical returns the canonical text of a JSON value: members sorted by name and
+// the last of duplicates, no spaces, only necessary escapes, numbers by their exact
+// value (1.0 and 1e0 are 1).
 func Canonical(raw []byte) ([]byte, error) {
 	b, err := codec.CanonicalJSON(raw)
 	return b, fieldError(err)
@@ -35,7 +34,7 @@ func decodeAny(raw []byte) (any, error) {
 	return v, nil
 }
 
-// canonicalValue is [Canonical] of what has been decoded.
+// canonicalValue is [Canonical] of a decoded value.
 func canonicalValue(v any) ([]byte, error) {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// The functions of this file put checks together. Each gives nil where nothing
-// is wrong, and allocates nothing then; a failure is a [*runtime.FieldError]
-// whose pointer begins at the value that was handed in.
+// The functions of this file combine checks. Each returns nil without allocating
+// where nothing is wrong; a failure is a [*runtime.FieldError] whose pointer begins
+// at the value passed in.
 
-// First gives the first failure.
+// First returns the first failure.
 func First(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -32,7 +32,7 @@ func If[T any](v *T, check func(T) error) error {
 	return check(*v)
 }
 
-// IfOpt checks a value that is there and not null.
+// IfOpt checks a value that is present and not null.
 func IfOpt[T any](v runtime.Opt[T], check func(T) error) error {
 	if t, ok := v.Get(); ok {
 		return check(t)
@@ -40,7 +40,7 @@ func IfOpt[T any](v runtime.Opt[T], check func(T) error) error {
 	return nil
 }
 
-// IfList checks a list that is there.
+// IfList checks a list that is present.
 func IfList[S ~[]E, E any](v S, check func(S) error) error {
 	if v == nil {
 		return nil
@@ -48,7 +48,7 @@ func IfList[S ~[]E, E any](v S, check func(S) error) error {
 	return check(v)
 }
 
-// IfMap checks a map that is there.
+// IfMap checks a map that is present.
 func IfMap[M ~map[string]E, E any](v M, check func(M) error) error {
 	if v == nil {
 		return nil
@@ -56,8 +56,8 @@ func IfMap[M ~map[string]E, E any](v M, check func(M) error) error {
 	return check(v)
 }
 
-// Must checks a value that is required, and a pointer only because its type
-// contains itself. A nil check is none.
+// Must checks a required value that is a pointer because its type contains itself.
+// The check may be nil.
 func Must[T any](v *T, check func(T) error) error {
 	switch {
 	case v == nil:
@@ -73,7 +73,7 @@ func Each[S ~[]E, E any](list S, check func(E) error) error {
 	return EachRest(list, check, 0)
 }
 
-// EachRest checks the items of a list that stands behind n others.
+// EachRest checks the items of a list that follows n others.
 func EachRest[S ~[]E, E any](list S, check func(E) error, n int) error {
 	for i, v := range list {
 		if err := check(v); err != nil {
@@ -83,8 +83,7 @@ func EachRest[S ~[]E, E any](list S, check func(E) error, n int) error {
 	return nil
 }
 
-// EachValue checks the values of a map. Of several failures the one whose key
-// comes first counts.
+// EachValue checks the values of a map and returns the failure of the first key.
 func EachValue[M ~map[string]E, E any](m M, check func(E) error) error {
 	var first error
 	var key string
@@ -102,7 +101,7 @@ func EachValue[M ~map[string]E, E any](m M, check func(E) error) error {
 	return At(first, key)
 }
 
-// NoExtra checks that a closed object has no members but its fields.
+// NoExtra checks that a closed object has no members except its fields.
 func NoExtra[E any](extra map[string]E) error {
 	if len(extra) == 0 {
 		return nil
@@ -110,7 +109,7 @@ func NoExtra[E any](extra map[string]E) error {
 	return EachValue(extra, func(E) error { return wrong("is not a member that the schema allows") })
 }
 
-// NoRest checks that there are no items behind the n of a closed tuple.
+// NoRest checks that a closed tuple has no more than n items.
 func NoRest[E any](rest []E, n int) error {
 	if len(rest) == 0 {
 		return nil
@@ -118,8 +117,7 @@ func NoRest[E any](rest []E, n int) error {
 	return At(wrong(fmt.Sprintf("is an item too many: at most %d are allowed", n)), n)
 }
 
-// NoGap checks that of items that may be absent none is before one that is
-// there.
+// NoGap checks that no absent item is before a present one.
 func NoGap(there ...bool) error {
 	for i := 1; i < len(there); i++ {
 		if there[i] && !there[i-1] {
@@ -129,7 +127,7 @@ func NoGap(there ...bool) error {
 	return nil
 }
 
-// Count is how many are true.
+// Count returns how many are true.
 func Count(there ...bool) int {
 	n := 0
 	for _, t := range there {
@@ -142,11 +140,11 @@ func Count(there ...bool) int {
 
 // Schema checks raw JSON; see package schema beside this one.
 type Schema interface {
-	// Check gives a [*runtime.FieldError] for a value that does not fit.
+	// Check returns a [*runtime.FieldError] for a value that does not fit.
 	Check(raw []byte) error
 }
 
-// CheckSchema checks what v points to in its encoded form.
+// CheckSchema checks the encoded value of v.
 func CheckSchema(s Schema, v any) error {
 	raw, err := codec.Encode(v)
 	if err != nil {
@@ -155,7 +153,7 @@ func CheckSchema(s Schema, v any) error {
 	return s.Check(raw)
 }
 
-// CheckArm checks what a union holds. U is the arm of values that fit no other.
+// CheckArm checks the value of a union. U is the arm of values that fit no other.
 func CheckArm[U ~[]byte](v any) error {
 	switch v := v.(type) {
 	case nil:
@@ -201,7 +199,7 @@ func AmongJSON(v any, allowed ...string) error {
 	return wrong("is not one of the values that the schema allows: " + list(allowed))
 }
 
-// canonicalOf encodes a value as its canonical text.
+// canonicalOf returns the canonical text of a value.
 func canonicalOf(v any) (string, error) {
 	raw, err := codec.Encode(&v)
 	if err != nil {
@@ -213,7 +211,7 @@ func canonicalOf(v any) (string, error) {
 
 func wrong(reason string) error { return &runtime.FieldError{Reason: reason} }
 
-// oneOf says that a value is none of those allowed.
+// oneOf returns the error of a value that is not allowed.
 func oneOf[T any](v T, allowed []T) error {
 	texts := make([]string, len(allowed))
 	for i, a := range allowed {
@@ -222,7 +220,7 @@ func oneOf[T any](v T, allowed []T) error {
 	return wrong(text(v) + " is not one of the values that the schema allows: " + list(texts))
 }
 
-// list spells out the first of some texts.
+// list joins the first of some texts.
 func list(texts []string) string {
 	const most = 20
 	if len(texts) > most {
@@ -231,7 +229,7 @@ func list(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// text is a value as JSON, shortened.
+// text returns a value as JSON, shortened.
 func text(v any) string {
 	const longest = 60
 	if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {

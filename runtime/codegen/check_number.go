@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Number is what numbers of generated types are. A float64 stands for the
-// shortest decimal that is read as it, which is what it is written as.
+// Number is a number of a generated type. A float64 means the shortest decimal
+// that parses as it, which is also how it is written.
 type Number interface{ ~int64 | ~float64 }
 
 // Between checks both limits of a number.
@@ -123,7 +123,7 @@ func MultipleOfText[T AnyNumber](v T, of string) error {
 	return nil
 }
 
-// numberText is what a number is written as.
+// numberText returns a number as it is written.
 func numberText[T AnyNumber](v T) string {
 	switch v := any(v).(type) {
 	case json.Number:
@@ -159,7 +159,7 @@ func parseDecimal(s string) (decimal, bool) {
 		return decimal{}, true
 	}
 	if exponent != "" {
-		// More than this no text could make up for.
+		// Larger exponents exceed any text.
 		const huge = math.MaxInt64 / 4
 		e, err := strconv.ParseInt(exponent, 10, 64)
 		switch {
@@ -196,8 +196,8 @@ func (d decimal) compare(e decimal) int {
 	return c * d.sign()
 }
 
-// multipleOf reports whether d is an integer times e. Nothing but zero is a
-// multiple of zero.
+// multipleOf reports whether d is an integer times e. Only zero is a multiple of
+// zero.
 func (d decimal) multipleOf(e decimal) bool {
 	if d.digits == "" || e.digits == "" {
 		return d.digits == ""
@@ -210,8 +210,7 @@ func (d decimal) multipleOf(e decimal) bool {
 	ten := big.NewInt(10)
 	shift := d.exp - e.exp
 	if shift < 0 {
-		// b has to take up powers of ten that a, which does not end in 0, lacks:
-		// a must be a multiple of b * 10^-shift.
+		// a does not end in 0: it must be a multiple of b * 10^-shift.
 		if -shift >= int64(len(d.digits)) {
 			return false
 		}

@@ -10,7 +10,7 @@ import (
 // Length checks how many characters, code points of Unicode, a text has. A
 // negative most is no limit.
 func Length[S ~string](s S, least, most int64) error {
-	// Bytes bound code points, and mostly decide it.
+	// The number of bytes bounds that of code points, and usually decides.
 	if n := int64(len(s)); n/4 >= least && (most < 0 || n <= most) {
 		return nil
 	}
@@ -42,20 +42,20 @@ func size(n, least, most int64, one, many string) error {
 	return nil
 }
 
-// Pattern is a regular expression that is compiled when it is first needed. It
-// may be used concurrently.
+// Pattern is a regular expression that is compiled on first use. It may be used
+// concurrently.
 type Pattern struct {
 	text string
 	load func() (*regexp.Regexp, error)
 }
 
-// NewPattern takes an expression that package regexp knows.
+// NewPattern returns the pattern of an expression of package regexp.
 func NewPattern(text string) Pattern {
 	return Pattern{text, sync.OnceValues(func() (*regexp.Regexp, error) { return regexp.Compile(text) })}
 }
 
 // Match checks that a text has a match of the pattern somewhere. The error does
-// not repeat the text: keys and tokens are what often has a pattern.
+// not repeat the text: keys and tokens often have patterns.
 func Match[S ~string](s S, p Pattern) error {
 	re, err := p.load()
 	switch {

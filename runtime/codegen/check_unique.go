@@ -6,8 +6,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// Unique checks that no two items of a list are equal as JSON values: 1 and
-// 1.0 are, and objects whose members are, in any order.
+// Unique checks that no two items of a list are equal as JSON values: 1 equals
+// 1.0, and the order of members does not matter.
 func Unique[S ~[]E, E any](list S) error {
 	switch l := any([]E(list)).(type) {
 	case []string:
@@ -37,7 +37,7 @@ func Unique[S ~[]E, E any](list S) error {
 	return unique(texts)
 }
 
-// UniqueJSON is [Unique] of what encodes as an array.
+// UniqueJSON is [Unique] of a value that encodes as an array.
 func UniqueJSON(v any) error {
 	raw, err := codec.Encode(&v)
 	if err != nil {

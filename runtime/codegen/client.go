@@ -12,18 +12,18 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// Client is what the clients in generated packages are around: it makes their
-// calls. Its methods may be called concurrently if its caller's may.
+// Client makes the calls of the clients in generated packages. Its methods may be
+// called concurrently if its caller's may.
 type Client struct {
 	caller  runtime.Caller
 	surface *Surface
-	base    runtime.CallSettings // of calls without options; not changed, so that they can share it
-	err     error                // why no call can be made
+	base    runtime.CallSettings // of calls without options, which share it; immutable
+	err     error                // of every call, for invalid options
 	drift   drift
 }
 
-// NewClient makes a client of what it calls through. The surface belongs to
-// the generated package; it is kept and not changed, and nil is an empty one. The options hold for
+// NewClient returns a client that calls through c. The surface belongs to the
+// generated package and is not changed; nil is an empty one. The options apply to
 // every call, before the call's own.
 func NewClient(c runtime.Caller, surface *Surface, opts ...runtime.CallOption) *Client {
 	if surface == nil {
@@ -40,10 +40,10 @@ func NewClient(c runtime.Caller, surface *Surface, opts ...runtime.CallOption) *
 	return client
 }
 
-// Call calls a tool. Params are checked, if they can be and the options do not
-// say otherwise, and encoded; nil is an empty object. Arguments among the
-// options take their place, if they are of the same type. A result with
-// isError set is a [*runtime.ToolError].
+// Call calls a tool. Params are checked, if they can be and unless the options say
+// otherwise, and encoded; nil is an empty object. Arguments among the options
+// replace them, if they are of the same type. A result with isError set is a
+// [*runtime.ToolError].
 func (c *Client) Call(ctx context.Context, tool string, params any, opts []runtime.CallOption) (*runtime.ToolResult, error) {
 	s, params, err := c.settle(params, opts)
 	if err != nil {
@@ -71,10 +71,10 @@ func (c *Client) Call(ctx context.Context, tool string, params any, opts []runti
 }
 
 // CallInto calls a tool and decodes its structured result into v, a non-nil
-// pointer to a zero value. Where structuredContent is missing, the first text
-// block that holds fitting JSON stands in: servers of revision 2025-03-26 and
-// before know nothing else, later ones should send both (2025-11-25, Tools,
-// Structured Content). A result that does not fit is a [*runtime.ResultError].
+// pointer to a zero value. Without structuredContent, the first text block with
+// fitting JSON is used: servers of revision 2025-03-26 and before send nothing else,
+// later ones should send both (2025-11-25, Tools, Structured Content). A result
+// that does not fit is a [*runtime.ResultError].
 func (c *Client) CallInto(ctx context.Context, tool string, params any, opts []runtime.CallOption, v any) (*runtime.ToolResult, error) {
 	r, err := c.Call(ctx, tool, params, opts)
 	if err != nil {
@@ -91,8 +91,8 @@ func (c *Client) CallInto(ctx context.Context, tool string, params any, opts []r
 	return r, nil
 }
 
-// settle joins the options of the client and of a call, and finds the
-// parameters among them.
+// settle combines the options of the client and of a call, and returns the
+// parameters, which may be among them.
 func (c *Client) settle(params any, opts []runtime.CallOption) (*runtime.CallSettings, any, error) {
 	if c.err != nil {
 		return nil, nil, c.err
@@ -121,7 +121,7 @@ func nameOf(params any) string {
 	return fmt.Sprintf("%T", params)
 }
 
-// apply applies options in order. Nil ones are left out.
+// apply applies options in order, except nil ones.
 func apply(s *runtime.CallSettings, opts []runtime.CallOption) error {
 	for _, o := range opts {
 		if v := reflect.ValueOf(o); o == nil || v.Kind() == reflect.Pointer && v.IsNil() {
@@ -140,7 +140,7 @@ func apply(s *runtime.CallSettings, opts []runtime.CallOption) error {
 	return nil
 }
 
-// encode checks parameters and gives their JSON.
+// encode checks parameters and returns their JSON.
 func encode(s *runtime.CallSettings, params any) (json.RawMessage, error) {
 	if params == nil {
 		return json.RawMessage("{}"), nil
@@ -157,10 +157,10 @@ func encode(s *runtime.CallSettings, params any) (json.RawMessage, error) {
 	return b, fieldError(err)
 }
 
-// decode reads with v's own method, where it is not one of [Unmarshal]'s types.
+// decode uses v's own method, except for types of [Unmarshal].
 func decode(b []byte, v any) error { return fieldError(codec.Decode(b, v)) }
 
-// object is the arguments of a tool that has no type for them.
+// object returns the arguments of a tool without a type for them.
 func object(raw json.RawMessage) (json.RawMessage, error) {
 	trimmed := bytes.TrimLeft(raw, " \t\r\n")
 	switch {
@@ -181,7 +181,7 @@ func decodeText(blocks []runtime.Content, v any) error {
 		if blocks[i].Type != "text" || !json.Valid(text) {
 			continue
 		}
-		fresh := reflect.New(target.Type()) // a failure may leave half a value
+		fresh := reflect.New(target.Type()) // a failure may leave a partial value
 		if err = decode(text, fresh.Interface()); err == nil {
 			target.Set(fresh.Elem())
 			return nil

@@ -21,8 +21,8 @@ func DefaultOpt[T any](member *runtime.Opt[T], v T) {
 	}
 }
 
-// DefaultJSON puts a value, given as JSON, in place of an absent member, which
-// is a zero value. A value that the member's type cannot hold is left out.
+// DefaultJSON puts a value, given as JSON, in place of an absent member, which is
+// zero. A value that the member's type cannot hold is ignored.
 func DefaultJSON[T any](member *T, text string) {
 	if !reflect.ValueOf(member).Elem().IsZero() {
 		return

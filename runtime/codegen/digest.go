@@ -12,21 +12,21 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// ToolDigests tell whether a tool is the one it was. Each is "sha256:" and
+// ToolDigests are digests of a tool's definition. Each is "sha256:" and
 // hexadecimal digits.
 type ToolDigests struct {
-	// Structure is of what a caller depends on: the name, the schemas and the
-	// annotations, without the prose in them. What JSON Schema has no order for
-	// (members, required, enum, a list of types) has none here, and an annotation
-	// that says what its absence means counts as absent.
+	// Structure covers what a caller depends on: the name, the schemas and the
+	// annotations, without their prose. Order does not matter where JSON Schema has
+	// none (members, required, enum, a list of types), and an annotation with its
+	// default value counts as absent.
 	Structure string
-	// Prose is of what only readers depend on: titles, descriptions, comments
+	// Prose covers what only readers depend on: titles, descriptions, comments
 	// and examples of the tool and in its schemas.
 	Prose string
 }
 
-// DigestTool reads a tool as tools/list has it. What else an entry may hold,
-// such as icons and _meta, does not count.
+// DigestTool returns the digests of an entry of tools/list. Other members, such as
+// icons and _meta, do not count.
 func DigestTool(raw json.RawMessage) (ToolDigests, error) {
 	v, err := decodeAny(raw)
 	if err != nil {
@@ -62,9 +62,8 @@ func DigestTool(raw json.RawMessage) (ToolDigests, error) {
 	return d, nil
 }
 
-// dropDefaults leaves out the hints that say what a missing one means
-// (2025-11-25, ToolAnnotations): some servers and libraries write them, others
-// do not.
+// dropDefaults removes hints with their default value (2025-11-25,
+// ToolAnnotations): some servers and libraries write them, others do not.
 func dropDefaults(annotations map[string]any) {
 	for hint, unsaid := range map[string]bool{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true} {
 		if v, ok := annotations[hint]; ok && (v == unsaid || v == nil) {
@@ -73,7 +72,7 @@ func dropDefaults(annotations map[string]any) {
 	}
 }
 
-// Digest is the digest of any bytes: "sha256:" and hexadecimal digits.
+// Digest returns the digest of any bytes: "sha256:" and hexadecimal digits.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -87,9 +86,9 @@ func digestValue(v any) (string, error) {
 	return Digest(b), nil
 }
 
-// WithoutProse gives a JSON schema's canonical text without titles,
-// descriptions, comments and examples, wherever schemas have them, and with
-// lists sorted that JSON Schema has no order for.
+// WithoutProse returns a JSON schema's canonical text without titles,
+// descriptions, comments and examples, and with those lists sorted whose order has
+// no meaning in JSON Schema.
 func WithoutProse(schema json.RawMessage) ([]byte, error) {
 	v, err := decodeAny(schema)
 	if err != nil {
@@ -98,10 +97,10 @@ func WithoutProse(schema json.RawMessage) ([]byte, error) {
 	return canonicalValue(prose{}.schema(v, ""))
 }
 
-// prose is what has been taken out of a value, by JSON pointer.
+// prose holds the texts removed from a value, by JSON pointer.
 type prose map[string]any
 
-// take moves one member here.
+// take removes one member.
 func (p prose) take(from map[string]any, at, member string) {
 	if v, ok := from[member]; ok {
 		p[at+"/"+member] = v
@@ -109,13 +108,13 @@ func (p prose) take(from map[string]any, at, member string) {
 	}
 }
 
-// schema takes the prose out of a schema, which it changes, and gives it back.
-// It follows the keywords of all drafts that hold schemas: a property may be
+// schema removes the prose from a schema in place and returns the schema. It
+// descends only into keywords of any draft that hold schemas: a property may be
 // called "description", and a default may hold anything.
 func (p prose) schema(v any, at string) any {
 	s, ok := v.(map[string]any)
 	if !ok {
-		return v // true, false, or none at all
+		return v // true, false, or not a schema
 	}
 	for _, keyword := range []string{"title", "description", "$comment", "examples"} {
 		p.take(s, at, keyword)
@@ -126,7 +125,7 @@ func (p prose) schema(v any, at string) any {
 		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
 			members, _ := v.(map[string]any)
 			for name, m := range members {
-				if list, ok := m.([]any); ok { // dependencies hold lists of names, too
+				if list, ok := m.([]any); ok { // dependencies hold lists of names as well
 					sortSet(list)
 				}
 				members[name] = p.schema(m, here+codec.Pointer(name))
@@ -159,7 +158,7 @@ func (p prose) schema(v any, at string) any {
 // sortSet sorts values by their canonical text.
 func sortSet(list []any) {
 	slices.SortFunc(list, func(a, b any) int {
-		x, _ := canonicalValue(a) // what has been decoded has a text
+		x, _ := canonicalValue(a) // cannot fail for a decoded value
 		y, _ := canonicalValue(b)
 		return strings.Compare(string(x), string(y))
 	})

@@ -1,7 +1,6 @@
-// Package codegen is what generated clients are made of: how their types are
-// written and read as JSON and checked, how their calls are made, what they
-// were generated from. Programs that use a generated client need not import
-// it.
+// Package codegen supports generated clients: it encodes, decodes and checks their
+// types, makes their calls, and knows what they were generated from. Programs that
+// use a generated client need not import it.
 //
-// It needs the standard library and package runtime, nothing else.
+// It needs only the standard library and package runtime.
 package codegen

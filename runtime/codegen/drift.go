@@ -10,30 +10,28 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// drift knows the digests of the server's tools, once they have been asked
-// for.
+// drift holds the digests of the server's tools, once listed.
 type drift struct {
 	mu      sync.Mutex
-	digests map[string]string // nil until a list has come
+	digests map[string]string // nil until listed
 	version uint64            // of the list, as the caller counts them
-	flight  *listing          // the one under way
+	flight  *listing          // the running one
 }
 
-// listing is one time that the tools are asked for.
+// listing is one request of the tools.
 type listing struct {
 	done chan struct{}
 	err  error
-	left bool // the call that asked has ended: nothing is known of the server
+	left bool // the call that asked was cancelled
 }
 
-// versioned is a caller that hears of changes: the number is another one after
-// each notifications/tools/list_changed.
+// versioned is a caller whose number changes with each
+// notifications/tools/list_changed.
 type versioned interface{ ToolsVersion() uint64 }
 
-// checkDrift compares a tool with the one that the code was made from. The
-// server's tools are asked for at the first call, and again after a failure
-// and where the caller has heard that they changed; calls that come meanwhile
-// wait for the one answer.
+// checkDrift compares a tool with the one that the code was generated from. The
+// server's tools are listed at the first call, and again after a failure or a
+// change; concurrent calls wait for the same list.
 func (c *Client) checkDrift(ctx context.Context, tool string, s *runtime.CallSettings) error {
 	want, known := c.surface.Tools[tool]
 	if !known {
@@ -42,7 +40,7 @@ func (c *Client) checkDrift(ctx context.Context, tool string, s *runtime.CallSet
 	digests, err := c.toolDigests(ctx)
 	if err != nil {
 		if s.Drift == runtime.DriftWarn {
-			return nil // the call will tell, if something is wrong with the server
+			return nil // the call itself fails if something is wrong with the server
 		}
 		return fmt.Errorf("tool %s: whether it has changed cannot be told: %w", tool, err)
 	}
@@ -100,10 +98,10 @@ func (c *Client) toolDigests(ctx context.Context) (map[string]string, error) {
 	}
 }
 
-// list asks for the tools, for everyone who waits for the flight.
+// list lists the tools for all calls that wait for the flight.
 func (d *drift) list(ctx context.Context, lister runtime.ToolLister, version uint64, flight *listing) (map[string]string, error) {
 	digests := map[string]string{}
-	err := errors.New("the caller panicked") // stays, if Tools does
+	err := errors.New("the caller panicked") // stays if Tools panics
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()

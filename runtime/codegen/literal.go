@@ -1,8 +1,8 @@
 package codegen
 
-// Literal is what generated enums of mixed values embed: one JSON value that
-// can be compared with ==, whichever way it was written. The zero value is none
-// and has no JSON form.
+// Literal is one JSON value that can be compared with ==, in whatever form it was
+// written; generated enums of mixed values embed it. The zero value is none and has
+// no JSON form.
 //
 //	type Mode struct{ codegen.Literal }
 //	var ModeAuto = Mode{codegen.NewLiteral(`"auto"`)}
@@ -10,7 +10,7 @@ type Literal struct {
 	text string `mcp:"literal"`
 }
 
-// NewLiteral takes a JSON text. One that is none makes the zero value.
+// NewLiteral returns the value of a JSON text, zero for any other text.
 func NewLiteral(text string) Literal {
 	b, err := Canonical([]byte(text))
 	if err != nil {
@@ -19,7 +19,7 @@ func NewLiteral(text string) Literal {
 	return Literal{text: string(b)}
 }
 
-// String gives the JSON text, "" for the zero value.
+// String returns the JSON text, "" for the zero value.
 func (l Literal) String() string { return l.text }
 
 // MarshalJSON writes the value.

@@ -8,15 +8,14 @@ import (
 )
 
 // Version2 is referred to by generated clients. A client generated for a newer
-// runtime names a constant that an old one lacks and so fails to compile with a
-// line that says what to upgrade.
+// runtime names a constant that an old one lacks, and so fails to compile with a
+// line that names the upgrade.
 const Version2 = true
 
 // Marshal is the MarshalJSON of generated types. V is a pointer to the value,
 // which saves a copy, or the value. The error is a [*runtime.FieldError].
 //
-// A struct says by the tags of its fields what it is; see the sample in
-// [Unmarshal].
+// The tags of a struct's fields are those of [Unmarshal].
 func Marshal(v any) ([]byte, error) {
 	b, err := codec.EncodeSelf(v)
 	return b, fieldError(err)
@@ -50,7 +49,7 @@ func Marshal(v any) ([]byte, error) {
 // A generated struct has one of rest, closed and tuple.
 func Unmarshal(b []byte, v any) error { return fieldError(codec.DecodeSelf(b, v)) }
 
-// fieldError gives a failure of the codec the type that callers know.
+// fieldError converts a fault of the codec.
 func fieldError(err error) error {
 	if f, ok := err.(*codec.Fault); ok { //nolint:errorlint // the codec does not wrap
 		return (*runtime.FieldError)(f)
@@ -58,8 +57,8 @@ func fieldError(err error) error {
 	return err
 }
 
-// At puts steps, member names and indices of items, in front of the place that
-// an error tells. An error that tells none is about the value itself.
+// At prepends steps, member names and indices of items, to the place of an error.
+// An error without a place is about the value itself.
 func At(err error, steps ...any) error {
 	if err == nil {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
 )
 
-// OneOf is what generated unions embed: one value of a type that is an arm. V
-// is the interface that the arms have in common. The zero value holds none and
-// has no JSON form.
+// OneOf holds one value of a type that is an arm of a union; generated unions embed
+// it. V is the interface of the arms. The zero value holds none and has no JSON
+// form.
 //
 //	type Label struct{ codegen.OneOf[LabelArm] }
 //	type LabelArm interface{ isLabel() }
@@ -26,14 +26,14 @@ type OneOf[V any] struct {
 // NewOneOf holds v.
 func NewOneOf[V any](v V) OneOf[V] { return OneOf[V]{value: v} }
 
-// Value gives the value for a type switch; nil where there is none.
+// Value returns the value for a type switch, nil for none.
 func (o OneOf[V]) Value() V { return o.value }
 
 // MarshalJSON writes the value.
 func (o OneOf[V]) MarshalJSON() ([]byte, error) { return Marshal(&o) }
 
-// Arm is one type of a union, and how it is known that a JSON value belongs to
-// it. What fits none of a union's arms goes to the one of [ArmUnknown].
+// Arm is one type of a union, and the rule by which a JSON value belongs to it.
+// Values that match no arm go to that of [ArmUnknown].
 type Arm = codec.UnionArm
 
 // ArmOfKind takes all values of these JSON kinds: "string", "number",
@@ -53,14 +53,13 @@ func ArmOfKeys[T any](keys ...string) Arm {
 	return Arm{Type: reflect.TypeFor[T](), Kinds: []string{"object"}, Keys: keys}
 }
 
-// ArmOfFirst takes the values of these kinds that it can be read from, if no
-// arm before it does. Values that Validate passes go before those it does not.
-// No kinds are all.
+// ArmOfFirst takes the values of these kinds, or of all without kinds, that decode
+// as T, if no arm before it does. Arms whose Validate passes go first.
 func ArmOfFirst[T any](kinds ...string) Arm {
 	return Arm{Type: reflect.TypeFor[T](), Kinds: kinds, Try: true}
 }
 
-// ArmUnknown keeps the JSON text of what fits no other arm. T is a []byte.
+// ArmUnknown keeps the JSON text of values that match no other arm. T is a []byte.
 func ArmUnknown[T ~[]byte]() Arm {
 	return Arm{Type: reflect.TypeFor[T](), Unknown: true}
 }

@@ -12,14 +12,13 @@ import (
 
 // Surface is what a package was generated from.
 type Surface struct {
-	// Server is what the code calls the server.
+	// Server is the server's name in the code.
 	Server string
 	// Tools has the [ToolDigests.Structure] of each tool by its name.
 	Tools map[string]string
 }
 
-// GetPrompt fills in a prompt. Params encode as an object of strings; nil is
-// none.
+// GetPrompt fills in a prompt. Params encode as an object of strings, or are nil.
 func (c *Client) GetPrompt(ctx context.Context, prompt string, params any, opts []runtime.CallOption) (*runtime.PromptResult, error) {
 	s, params, err := c.settle(params, opts)
 	if err != nil {
@@ -55,9 +54,9 @@ func (c *Client) ReadResource(ctx context.Context, uri string, opts []runtime.Ca
 	return c.read(ctx, uri, s)
 }
 
-// ReadTemplate reads the resource that a URI template (RFC 6570) leads to.
-// Params encode as an object whose members are its variables: strings, lists
-// or maps of strings; those that are missing are undefined.
+// ReadTemplate reads the resource of an expanded URI template (RFC 6570). Params
+// encode as an object whose members are its variables: strings, lists or maps of
+// strings; missing ones are undefined.
 func (c *Client) ReadTemplate(ctx context.Context, template string, params any, opts []runtime.CallOption) (*runtime.ResourceResult, error) {
 	s, params, err := c.settle(params, opts)
 	if err != nil {
@@ -86,9 +85,8 @@ func (c *Client) read(ctx context.Context, uri string, s *runtime.CallSettings) 
 	return r, err
 }
 
-// Complete asks for values that an argument of a prompt or a variable of a
-// resource template may have which begin as value does. Others are the
-// arguments that are known already; nil is none.
+// Complete requests values, beginning with value, of an argument of a prompt or a
+// variable of a resource template. Others are the arguments that are known already.
 func (c *Client) Complete(ctx context.Context, ref runtime.CompletionRef, argument, value string, others map[string]string, opts []runtime.CallOption) (*runtime.Completion, error) {
 	s, _, err := c.settle(nil, opts)
 	if err != nil {
@@ -103,37 +101,25 @@ func (c *Client) Complete(ctx context.Context, ref runtime.CompletionRef, argume
 
 // Tools lists the server's tools; see [runtime.ToolLister].
 func (c *Client) Tools(ctx context.Context) iter.Seq2[runtime.Tool, error] {
-	if l, ok := c.caller.(runtime.ToolLister); ok {
-		return l.Tools(ctx)
-	}
-	return failed[runtime.Tool](c.unable("list tools", "Tools"))
+	return listed(ctx, c, "list tools", "Tools", runtime.ToolLister.Tools)
 }
 
 // Prompts lists the server's prompts.
 func (c *Client) Prompts(ctx context.Context) iter.Seq2[runtime.Prompt, error] {
-	if l, ok := c.caller.(runtime.PromptLister); ok {
-		return l.Prompts(ctx)
-	}
-	return failed[runtime.Prompt](c.unable("list prompts", "Prompts"))
+	return listed(ctx, c, "list prompts", "Prompts", runtime.PromptLister.Prompts)
 }
 
 // Resources lists the server's resources.
 func (c *Client) Resources(ctx context.Context) iter.Seq2[runtime.Resource, error] {
-	if l, ok := c.caller.(runtime.ResourceLister); ok {
-		return l.Resources(ctx)
-	}
-	return failed[runtime.Resource](c.unable("list resources", "Resources"))
+	return listed(ctx, c, "list resources", "Resources", runtime.ResourceLister.Resources)
 }
 
 // ResourceTemplates lists the server's resource templates.
 func (c *Client) ResourceTemplates(ctx context.Context) iter.Seq2[runtime.ResourceTemplate, error] {
-	if l, ok := c.caller.(runtime.ResourceTemplateLister); ok {
-		return l.ResourceTemplates(ctx)
-	}
-	return failed[runtime.ResourceTemplate](c.unable("list resource templates", "ResourceTemplates"))
+	return listed(ctx, c, "list resource templates", "ResourceTemplates", runtime.ResourceTemplateLister.ResourceTemplates)
 }
 
-// unable is the error of a caller that lacks a method. It wraps
+// unable returns the error of a caller that lacks a method. It wraps
 // [errors.ErrUnsupported].
 func (c *Client) unable(what, method string) error {
 	if c.err != nil {
@@ -142,9 +128,13 @@ func (c *Client) unable(what, method string) error {
 	return fmt.Errorf("%s: %w: the caller (%T) has no method %s", what, errors.ErrUnsupported, c.caller, method)
 }
 
-func failed[T any](err error) iter.Seq2[T, error] {
+// listed calls a list method of the caller, if it is an L.
+func listed[L, T any](ctx context.Context, c *Client, what, method string, list func(L, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+	if l, ok := c.caller.(L); ok {
+		return list(l, ctx)
+	}
 	return func(yield func(T, error) bool) {
 		var none T
-		yield(none, err)
+		yield(none, c.unable(what, method))
 	}
 }

@@ -11,15 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// Template is a URI template (RFC 6570, all levels). It is not changed after
-// it is parsed and may be shared.
+// Template is a URI template (RFC 6570, all levels). It is immutable.
 type Template struct {
 	parts []part
 }
 
 // part is literal text, or an expression.
 type part struct {
-	literal string // already encoded; holds where there are no vars
+	literal string // already encoded; used if there are no vars
 	op      operator
 	vars    []TemplateVar
 }
@@ -27,7 +26,7 @@ type part struct {
 // TemplateVar is one variable of an expression.
 type TemplateVar struct {
 	Name string
-	// Operator is what the expression begins with: one of +#./;?& or 0.
+	// Operator begins the expression: one of +#./;?& or 0.
 	Operator byte
 	// Explode is the modifier "*": a list or map is written as several values.
 	Explode bool
@@ -114,7 +113,7 @@ func parseExpression(s string) (part, error) {
 		name, prefix, bounded := strings.Cut(spec, ":")
 		if bounded {
 			n, err := strconv.Atoi(prefix)
-			if err != nil || n < 1 || n > 9999 || prefix[0] < '1' { // section 2.4.1: 1 to 9999, no sign, no zero in front
+			if err != nil || n < 1 || n > 9999 || prefix[0] < '1' { // section 2.4.1: 1 to 9999, no sign or leading zero
 				return part{}, fmt.Errorf("%q is no length", prefix)
 			}
 			v.Prefix = n
@@ -154,8 +153,7 @@ func validName(s string) bool {
 	return !dot
 }
 
-// Vars are the variables in the order of their first use; one that is used
-// several times stands here as often.
+// Vars returns the variables in their order in the text, with repetitions.
 func (t *Template) Vars() []TemplateVar {
 	var all []TemplateVar
 	for _, p := range t.parts {
@@ -164,10 +162,9 @@ func (t *Template) Vars() []TemplateVar {
 	return all
 }
 
-// Expand writes the URI. Values are strings, lists or maps of strings: string,
-// []string, map[string]string. Names without one, nil and empty lists and maps
-// are undefined and written as nothing. Maps are written in the order of their
-// keys.
+// Expand returns the URI. Values are string, []string or map[string]string. Missing
+// values, nil, and empty lists and maps are undefined and left out. Maps are written
+// in the order of their keys.
 func (t *Template) Expand(values map[string]any) (string, error) {
 	var out []byte
 	for _, p := range t.parts {
@@ -277,8 +274,8 @@ func firstRunes(s string, n int) string {
 	return s
 }
 
-// appendEscaped percent-encodes all but unreserved characters (RFC 3986,
-// section 2.3), or all but those, the reserved ones and encoded triplets.
+// appendEscaped percent-encodes all except unreserved characters (RFC 3986,
+// section 2.3) and, with reserved, reserved ones and encoded triplets.
 func appendEscaped(out []byte, s string, reserved bool) []byte {
 	const hex = "0123456789ABCDEF"
 	for i := 0; i < len(s); i++ {

@@ -39,7 +39,7 @@ func (x *watching) changed(f *File, err error) {
 	x.told = append(x.told, strings.TrimSpace(strings.TrimPrefix(line, x.path+":")))
 }
 
-// got gives what has been told since it was last asked.
+// got returns what has been told since it was last asked.
 func (x *watching) got() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package dial turns an entry of servers.json into a connected client. It is
-// the one place that knows every transport.
+// Package dial turns an entry of servers.json into a connected client. It alone
+// knows every transport.
 package dial
 
 import (
@@ -27,28 +27,27 @@ import (
 // are used where the entry has none of its own; zero is the default, negative
 // is off.
 type Options struct {
-	// Client is who we say we are; the zero value is "mcpctl".
+	// Client identifies this program; the zero value is "mcpctl".
 	Client runtime.Implementation
-	// Handler gets what the server sends outside calls, its questions (requests,
-	// and what results of 2026-07-28 ask for) where a call has no handler of its
-	// own, and the end of the connection once there is one; nil is
-	// runtime.NopHandler.
+	// Handler gets what the server sends outside calls, its requests (also those
+	// in results of 2026-07-28) where a call has no handler of its own, and the end
+	// of an established connection; nil is runtime.NopHandler.
 	Handler runtime.Handler
 	// Logger; nil discards.
 	Logger *slog.Logger
 	// Lookup resolves placeholders; nil is os.LookupEnv.
 	Lookup func(string) (string, bool)
-	// Version is the protocol revision to use; "" finds out.
+	// Version is the protocol revision to use; "" detects it.
 	Version string
 	// Legacy prefers the handshake where the server speaks both eras.
 	Legacy bool
-	// Capabilities is the raw object of what the server may ask of the Handler;
-	// empty is nothing.
+	// Capabilities is the raw object of the client's capabilities, which the
+	// Handler implements; empty is none.
 	Capabilities json.RawMessage
-	// Eras keeps which era a server speaks from one connection to the next,
-	// see NewEraCache; nil asks each time.
+	// Eras caches which era a server speaks from one connection to the next,
+	// see NewEraCache; nil probes each time.
 	Eras bridge.EraCache
-	// Headers are added to an HTTP server's own, and win.
+	// Headers are added to an HTTP server's own, and override them.
 	Headers map[string]string
 	// ConnectTimeout bounds connecting, handshake included: 30 s. Timeout
 	// bounds a call without a sign of life: 60 s.
@@ -56,22 +55,21 @@ type Options struct {
 	// Grace and ShutdownTimeout are how a child process is ended: 500 ms from
 	// the end of its input to SIGTERM, 5 s from there to SIGKILL.
 	Grace, ShutdownTimeout time.Duration
-	// Hurry is closed when there is no time left: child processes that are being
-	// ended then are killed at once. Nil is never.
+	// Hurry, when closed, makes child processes that are being ended killed at
+	// once. Nil is never.
 	Hurry <-chan struct{}
-	// Guard ends child processes where this one is killed; nil: nothing does.
+	// Guard ends child processes if this one is killed; nil: nothing does.
 	Guard *transport.Guard
-	// Listen asks for what the server sends outside calls: the stream of an
-	// HTTP server of the handshake era, which with Capabilities is opened anyway,
-	// the changes of a modern one's lists.
+	// Listen subscribes to what the server sends outside calls: the stream of an
+	// HTTP server of the handshake era, which Capabilities open as well, and the
+	// list changes of a modern one.
 	Listen bool
 }
 
 const defaultConnectTimeout = 30 * time.Second
 
 // Dial connects to the server of an entry, placeholders unexpanded; ctx bounds
-// connecting alone. An entry needs no Name: messages then call the server by
-// its command or URL.
+// connecting alone. Messages name an entry without Name by its command or URL.
 //
 // Faults of the entry and missing variables are config errors; a server that
 // cannot be started or reached is a *runtime.ConnectError, one that does not
@@ -142,14 +140,14 @@ func (o *Options) defaults() {
 	}
 }
 
-// listenWait bounds how long a connection is held back until the stream is
-// open on which the server may ask: a server that sends no header before there
-// is something to say must not hold up calls.
+// listenWait bounds how long connecting waits for the stream of the server's
+// requests: a server that sends no headers before its first message must not delay
+// calls.
 const listenWait = 250 * time.Millisecond
 
-// listen opens the stream for what belongs to no call. A server of the
-// handshake era may put its questions there, and some drop one that nobody
-// hears: so a client that can answer waits until the stream is open.
+// listen opens the stream of messages outside calls. A server of the handshake era
+// may send requests there, and some drop those without a listener: so a client that
+// can answer waits until the stream is open.
 func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != revision.Modern
 	l, ok := bare(c.Transport).(interface{ Listen(context.Context) })
@@ -174,7 +172,7 @@ func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 	}
 }
 
-// bare gives the transport under a bridge.
+// bare returns the transport under a bridge.
 func bare(t runtime.Transport) runtime.Transport {
 	if u, ok := t.(interface{ Unwrap() runtime.Transport }); ok {
 		return u.Unwrap()
@@ -186,12 +184,12 @@ func bare(t runtime.Transport) runtime.Transport {
 type dialer struct {
 	config.Expanded
 	o      Options
-	redact *secret.Redactor // of what the entry holds
+	redact *secret.Redactor // of the entry's secrets
 	last   *transport.Stdio // the process started last, to explain a failure
-	guard  *guard           // of the transport opened last, which is the one kept
+	guard  *guard           // of the transport opened last, which becomes the connection's
 }
 
-// withHeaders gives the headers of an HTTP server's entry with others that win.
+// withHeaders returns the headers of an HTTP server's entry, overridden by more.
 func withHeaders(e config.Entry, more map[string]string) map[string]string {
 	if e.URL == "" || len(more) == 0 {
 		return e.Headers
@@ -206,14 +204,13 @@ func withHeaders(e config.Entry, more map[string]string) map[string]string {
 	return out
 }
 
-// handler gives the handler for a transport that is about to be opened.
+// handler returns a handler for the next transport.
 func (d *dialer) handler() runtime.Handler {
 	d.guard = &guard{Handler: d.o.Handler}
 	return d.guard
 }
 
-// connect runs the bridge under the connect timeout and says what went wrong
-// in terms of this server.
+// connect runs the bridge under the connect timeout and explains its errors.
 func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connected, error) {
 	limit := d.o.ConnectTimeout
 	if limit == 0 {
@@ -235,7 +232,7 @@ func (d *dialer) connect(ctx context.Context, b bridge.Options) (*bridge.Connect
 	return c, nil
 }
 
-// explain gives a failed connection the type that tells what mends it.
+// explain returns the error of a failed connection as one with a remedy.
 func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -258,13 +255,13 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 	err = d.clean(err)
 	switch d.Entry.Name {
 	case d.Entry.Command, d.Command, config.DisplayURL(d.Entry.URL), config.DisplayURL(d.URL.Reveal()):
-		return err // it names the program or the address already
+		return err // names the program or the address
 	}
 	return fmt.Errorf("%s: %w", d.Entry.Name, err)
 }
 
-// clean takes our credentials out of what the bridge says of a server's answers.
-// What the transports say has none.
+// clean redacts our credentials in what the bridge quotes of a server's answers.
+// Errors of the transports have none.
 func (d *dialer) clean(err error) error {
 	if wrong, ok := errors.AsType[*runtime.ProtocolError](err); ok {
 		wrong.Reason = d.redact.String(wrong.Reason)
@@ -311,7 +308,7 @@ func (d *dialer) sse(ctx context.Context) (runtime.Transport, error) {
 	return transport.OpenSSE(ctx, d.URL.Reveal(), d.httpOptions())
 }
 
-// commandLine gives a command as one could type it.
+// commandLine returns a command as typed in a shell.
 func commandLine(e config.Entry) string {
 	words := append([]string{e.Command}, e.Args...)
 	for i, w := range words {

@@ -16,18 +16,17 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// maxEras bounds the servers of a file; the oldest go first.
+// maxEras bounds the servers of a file; the oldest are dropped first.
 const maxEras = 1000
 
-// maxEraFile is its greatest size in bytes; a server takes some 200.
+// maxEraFile is its greatest size in bytes; a server takes about 200.
 const maxEraFile = 4 << 20
 
-// NewEraCache returns a cache of what is found out about the eras of servers in a JSON file,
-// for the processes to come. The file is made when there is something to keep.
-// It holds digests in place of commands, URLs and credentials. One that cannot
-// be read or written is as good as none: servers are asked again. Of two
-// processes that write at once, one loses what it has found. Path "" keeps
-// nothing beyond this process.
+// NewEraCache stores the detected eras of servers in a JSON file, for later
+// processes. It holds digests in place of commands, URLs and credentials. A file
+// that cannot be read or written is ignored: servers are probed again. Of two
+// processes that write at once, one loses its findings. Path "" stores nothing
+// beyond this process.
 func NewEraCache(path string, logger *slog.Logger) bridge.EraCache {
 	if path == "" {
 		return &bridge.MemoryCache{}
@@ -90,13 +89,13 @@ func oldest(all map[string]bridge.KnownEra) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(all)), func(a, b string) int { return all[a].Found.Compare(all[b].Found) })
 }
 
-// key names the server of an expanded entry in an [bridge.EraCache]: a digest of what
-// decides which server is reached, and as whom.
+// key returns the server's key in an [bridge.EraCache]: a digest of all that decides
+// which server is reached, and with which credentials.
 func (d *dialer) key() string {
 	h := sha256.New()
 	part := func(texts ...string) {
 		for _, text := range texts {
-			_, _ = io.WriteString(h, text) // a digest takes everything
+			_, _ = io.WriteString(h, text) // cannot fail
 			_, _ = h.Write([]byte{0})
 		}
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// guard is the handler of one bare transport. Finding the era may cost a
-// transport its life; only the end of the one that is kept is the end of the
-// connection. While a question is answered, calls need show no sign of life.
+// guard is the handler of one bare transport. Probing may end a transport; only
+// the end of the one in use ends the connection. While a request of the server is
+// answered, the timeouts of calls are suspended.
 type guard struct {
 	runtime.Handler
-	tools atomic.Uint64 // how often the server's tools changed
+	tools atomic.Uint64 // notifications that the server's tools changed
 
 	mu     sync.Mutex      // guards what follows
 	client *runtime.Client // nil until the transport is the connection's
@@ -31,7 +31,7 @@ func (g *guard) Notification(ctx context.Context, call *runtime.Request, method 
 	g.Handler.Notification(ctx, call, method, params)
 }
 
-// ToolsVersion is what [runtime.Client.ToolsVersion] asks for.
+// ToolsVersion implements [runtime.Client.ToolsVersion].
 func (g *guard) ToolsVersion() uint64 { return g.tools.Load() }
 
 // Request implements [runtime.Handler].
@@ -56,7 +56,7 @@ func (g *guard) Closed(err error) {
 	}
 }
 
-// keep says that the transport is the connection's. It may have ended already.
+// keep makes the transport the connection's. It may have ended already.
 func (g *guard) keep(client *runtime.Client) {
 	g.mu.Lock()
 	g.client = client
@@ -67,7 +67,7 @@ func (g *guard) keep(client *runtime.Client) {
 	}
 }
 
-// asked hands on what the bridge has for the handler of the connection.
+// asked forwards the bridge's messages to the handler of the connection.
 type asked dialer
 
 // Notification implements [runtime.Handler].
@@ -80,5 +80,5 @@ func (a *asked) Request(ctx context.Context, call *runtime.Request, method strin
 	return a.guard.Request(ctx, call, method, params)
 }
 
-// Closed does nothing: the bare transport tells of the end.
+// Closed does nothing: the bare transport reports the end.
 func (*asked) Closed(error) {}

@@ -100,7 +100,7 @@ func leakyHTTP(address string) config.Entry {
 	}
 }
 
-// leakyBasic gives the same with the user of the URL as credentials, or with
+// leakyBasic returns the same with the user of the URL as credentials, or with
 // Basic ones in the header.
 func leakyBasic(address string, header bool) config.Entry {
 	e := leakyHTTP(address)

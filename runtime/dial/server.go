@@ -12,11 +12,10 @@ import (
 
 // Server connects to a server of servers.json by its name. The file is the one
 // that mcpctl itself uses: $MCPCTL_CONFIG, or servers.json in $MCPCTL_HOME or
-// the user's configuration directory; Lookup is asked for the variables that
-// say so, too.
+// the user's configuration directory; Lookup resolves these variables as well.
 //
-// A name that is not in the file is a *config.NotFoundError, and the message
-// says which file that is; else the errors are those of [Dial].
+// A name that is not in the file is a *config.NotFoundError whose message names
+// the file; other errors are those of [Dial].
 func Server(ctx context.Context, name string, o Options) (*runtime.Client, error) {
 	lookup := o.Lookup
 	if lookup == nil {
@@ -38,7 +37,7 @@ func Server(ctx context.Context, name string, o Options) (*runtime.Client, error
 	entry, err := file.Use(name)
 	if err != nil {
 		if _, missing := errors.AsType[*config.NotFoundError](err); missing {
-			return nil, fmt.Errorf("%s: %w", path, err) // which file it is depends on the environment
+			return nil, fmt.Errorf("%s: %w", path, err) // the path depends on the environment
 		}
 		return nil, err
 	}

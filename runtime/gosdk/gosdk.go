@@ -1,17 +1,17 @@
-// Package gosdk makes a session of the official Go SDK
-// (github.com/modelcontextprotocol/go-sdk) what generated clients call
-// through. It is a module of its own, so that nobody else needs the SDK.
+// Package gosdk lets generated clients call through a session of the official Go
+// SDK (github.com/modelcontextprotocol/go-sdk). It is a module of its own, so that
+// nobody else needs the SDK.
 //
 //	session, err := mcp.NewClient(implementation, nil).Connect(ctx, transport, nil)
 //	…
 //	client := everything.New(gosdk.New(session, gosdk.Options{}))
 //
-// The SDK decodes what a server sends into types of its own. What those have
-// no place for, such as members of later revisions, does not arrive here, and
-// Raw of a result is what the SDK makes of it. A number in structured content
-// that a float64 cannot hold keeps its digits only where a text block repeats
-// the content, as servers should have it (2025-11-25, Tools, Structured
-// Content). Where that matters, dial the server with package dial.
+// The SDK decodes what a server sends into types of its own. Members that those
+// lack, such as ones of later revisions, are lost, and Raw of a result is the SDK's
+// encoding. A number in structured content that a float64 cannot hold keeps its
+// digits only where a text block repeats the content, as servers should send it
+// (2025-11-25, Tools, Structured Content). Where that matters, dial the server with
+// package dial.
 package gosdk
 
 import (
@@ -36,14 +36,13 @@ type Options struct {
 	Timeout time.Duration
 	// Ceiling bounds a call that progress keeps alive. Zero: 1 h.
 	Ceiling time.Duration
-	// Progress hears what the session's client hears. Without one, calls that
+	// Progress receives the client's progress messages. Without one, calls that
 	// ask for progress fail.
 	Progress *Progress
 }
 
-// Caller calls through a session. It is all that a generated client asks for:
-// [runtime.Caller], and what that has beside it. Its methods may be called
-// concurrently.
+// Caller calls through a session. It implements [runtime.Caller] and the optional
+// interfaces beside it. Its methods may be called concurrently.
 type Caller struct {
 	session *mcp.ClientSession
 	o       Options
@@ -61,7 +60,7 @@ var _ interface {
 	runtime.ResourceTemplateLister
 } = (*Caller)(nil)
 
-// New makes a caller of a session, which stays the caller's own to close.
+// New returns a caller through a session, which remains the user's to close.
 func New(session *mcp.ClientSession, o Options) *Caller {
 	if o.Timeout == 0 {
 		o.Timeout = 60 * time.Second
@@ -133,7 +132,7 @@ func (c *Caller) Complete(ctx context.Context, ref runtime.CompletionRef, argume
 // params are parameters of the SDK.
 type params interface{ SetMeta(map[string]any) }
 
-// send makes a request, bounded by its last sign of life, and gives the JSON
+// send makes a request, bounded by its last sign of life, and returns the JSON
 // of its result.
 func send[P params, R any](ctx context.Context, c *Caller, method string, opts *runtime.CallOptions, p P, f func(context.Context, P) (R, error)) (json.RawMessage, error) {
 	if opts == nil {
@@ -177,7 +176,7 @@ func send[P params, R any](ctx context.Context, c *Caller, method string, opts *
 	return json.Marshal(r)
 }
 
-// failure gives an error of the SDK the type that callers know.
+// failure converts an error of the SDK to one of package runtime.
 func failure(method string, err error) error {
 	var answer *jsonrpc.Error
 	switch {
@@ -193,8 +192,8 @@ func failure(method string, err error) error {
 	return fmt.Errorf("%s: %w", method, err)
 }
 
-// keepDigits puts the text block that repeats the structured content in its
-// place, where that has numbers which the SDK may have rounded.
+// keepDigits replaces structured content whose numbers the SDK may have rounded by
+// the text block that repeats it.
 func keepDigits(r *runtime.ToolResult) {
 	var decoded any
 	if r.Structured == nil || json.Unmarshal(r.Structured, &decoded) != nil || !rounded(decoded) {
@@ -209,8 +208,7 @@ func keepDigits(r *runtime.ToolResult) {
 	}
 }
 
-// rounded tells whether a value has a number in which float64 does not tell
-// neighbouring integers apart.
+// rounded reports whether a value has a number too large for a float64 to be exact.
 func rounded(v any) bool {
 	const exact = 1 << 53
 	switch v := v.(type) {

@@ -100,7 +100,7 @@ func server() *mcp.Server {
 
 const echoTool = `{"name":"echo","title":"Echo","inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]},"annotations":{"readOnlyHint":true,"destructiveHint":false}}`
 
-// connect gives a caller whose session talks to a server in memory, or over
+// connect returns a caller whose session talks to a server in memory, or over
 // HTTP.
 func connect(t *testing.T, o gosdk.Options, overHTTP bool) *gosdk.Caller {
 	t.Helper()

@@ -42,11 +42,10 @@ func (c *Caller) ResourceTemplates(ctx context.Context) iter.Seq2[runtime.Resour
 		func(v *runtime.ResourceTemplate, raw json.RawMessage) { v.Raw = raw })
 }
 
-// maxPages bounds a list whose server hands out cursors without end, as
-// package runtime does.
+// maxPages bounds a list with endless cursors, as in package runtime.
 const maxPages = 1000
 
-// list asks for each page when it is come to. An error is the last. To the
+// list requests each page when it is reached. An error is the last item. To the
 // SDK, an empty cursor is the end.
 func list[P params, R, T any](
 	ctx context.Context, c *Caller, method, key string, f func(context.Context, P) (R, error), ask func(cursor string) P, keep func(*T, json.RawMessage),

@@ -12,9 +12,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// Progress hands the progress that a client of the SDK hears of to the calls
-// that it belongs to. The zero value is ready to use; one may serve all
-// sessions of a client.
+// Progress passes the progress messages of a client of the SDK to the calls that
+// they belong to. The zero value is ready to use, for all sessions of a client.
 //
 //	progress := new(gosdk.Progress)
 //	client := mcp.NewClient(implementation, &mcp.ClientOptions{ProgressNotificationHandler: progress.Handle})
@@ -24,8 +23,8 @@ type Progress struct {
 	calls map[string]func(runtime.Progress) // by token
 }
 
-// Handle is a ProgressNotificationHandler. Progress of calls that were not
-// made through a [Caller] is left alone.
+// Handle is a ProgressNotificationHandler. It ignores progress of calls that were
+// not made through a [Caller].
 func (p *Progress) Handle(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 	if r == nil || r.Params == nil {
 		return
@@ -47,7 +46,7 @@ func (p *Progress) Handle(_ context.Context, r *mcp.ProgressNotificationClientRe
 	tell(v)
 }
 
-// expect makes a token for a call.
+// expect returns a token for a call.
 func (p *Progress) expect(tell func(runtime.Progress)) (token string, forget func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,7 +76,7 @@ var (
 
 func start(limit, ceiling time.Duration) *clock { return &clock{limit: limit, ceiling: ceiling} }
 
-// bound gives the context of the call. Stop is to be called once.
+// bound returns the context of the call. Call stop once.
 func (c *clock) bound(ctx context.Context) (_ context.Context, stop func()) {
 	if c.limit < 0 {
 		return ctx, func() {}
@@ -92,14 +91,14 @@ func (c *clock) bound(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-// alive begins the limit anew, unless it is over.
+// alive restarts the limit, unless it has expired.
 func (c *clock) alive() {
 	if c.silence != nil && c.silence.Stop() {
 		c.silence.Reset(c.limit)
 	}
 }
 
-// expired gives the bound that was reached, 0 where none was.
+// expired returns the bound that was reached, 0 for none.
 func (c *clock) expired(ctx context.Context) time.Duration {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errSilent):

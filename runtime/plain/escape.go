@@ -5,16 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns JSON, or lines of a log, with the same meaning and without
-// what [Text] leaves out: a character of a string is written as \uXXXX, a
-// carriage return between values is a space. Bytes that are not UTF-8 become
-// U+FFFD. Text without any of these is returned as it is.
+// Escape returns JSON, or lines of a log, with the same meaning and without what
+// [Text] removes: a character of a string is written as \uXXXX, a carriage return
+// between values becomes a space, and bytes that are not UTF-8 become U+FFFD.
 func Escape(text []byte) []byte {
 	if isClean(string(text)) {
 		return text
 	}
 	out := make([]byte, 0, len(text)+64)
-	last := rune(-1) // what was written last, -1 for an escape
+	last := rune(-1) // written last, -1 for an escape
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRune(text[i:])
 		i += n

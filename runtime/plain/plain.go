@@ -1,4 +1,4 @@
-// Package plain makes text of somebody else safe to show on a terminal.
+// Package plain makes foreign text safe to show on a terminal.
 package plain
 
 import (
@@ -6,19 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s without what a terminal obeys and what nobody sees: escape
-// sequences, whole (colours, cursor moves, titles, hyperlinks), every other
-// control character but newline and tab, characters that reorder text, and
-// invisible characters (see dropped). CR LF and a lone CR become a newline, so
-// nothing is printed over. Bytes that are not UTF-8 become U+FFFD. Text without
-// any of these is returned as it is.
+// Text returns s without escape sequences (colours, cursor moves, titles,
+// hyperlinks), control characters other than newline and tab, characters that
+// reorder text, and invisible characters (see dropped). CR LF and a lone CR become
+// a newline, so nothing is printed over. Bytes that are not UTF-8 become U+FFFD.
 func Text(s string) string {
 	if isClean(s) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	last := rune(-1) // what was written last
+	last := rune(-1) // written last
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if r == 0x1b || r >= 0x80 && r < 0xa0 {
@@ -37,8 +35,7 @@ func Text(s string) string {
 	return b.String()
 }
 
-// Line is [Text] for text that has to stay on one line: newlines and tabs
-// become spaces, runs of spaces one.
+// Line is [Text] on one line: newlines and tabs become spaces, runs of spaces one.
 func Line(s string) string {
 	s = Text(s)
 	if !strings.ContainsAny(s, "\n\t") {
@@ -62,8 +59,8 @@ func isClean(s string) bool {
 }
 
 // sequence returns the length of the escape sequence that s begins with; first
-// is its first rune, n bytes long. A sequence that never ends is taken to the
-// end of the line only: text after it is not lost. Grammar: ECMA-48, 5.3-5.6.
+// is its first rune, n bytes long. An unterminated sequence ends with its line, so
+// that text after it is not lost. Grammar: ECMA-48, 5.3-5.6.
 func sequence(s string, first rune, n int) int {
 	kind := first
 	if first == 0x1b {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// dropped reports whether a character is left out; before is the one that was
+// dropped reports whether a character is removed; before is the one that was
 // kept before it, -1 for none.
 //
 // Dropped are all control characters but newline and tab, and the characters
@@ -13,13 +13,13 @@ import (
 // they can hide in a name or carry text that only a program reads: the
 // bidirectional controls (UAX #9, section 2), zero-width spaces and joiners, the
 // soft hyphen, fillers, tag characters, variation selectors. The price is that
-// joined sequences fall apart: a family of emoji into its members, words of
-// Persian and of Indic scripts into another shape.
+// joined sequences break: a family of emoji shows as its members, and words of
+// Persian and Indic scripts change shape.
 //
-// The rule of Unicode (UAX #44, Default_Ignorable_Code_Point) is followed from
-// its parts. Format characters that it leaves out, between U+FFF9 and U+FFFB
-// and for hieroglyphs, have no glyph on a terminal either; those that do have
-// one, as before numbers in Arabic, stay.
+// The list follows the parts of Unicode's rule (UAX #44,
+// Default_Ignorable_Code_Point). Format characters outside it, U+FFF9 to U+FFFB
+// and those for hieroglyphs, have no glyph on a terminal either; those with one,
+// such as before numbers in Arabic, stay.
 func dropped(r, before rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
@@ -41,9 +41,8 @@ const (
 	emojiStyle = 0xfe0f
 )
 
-// takesStyle reports whether a character may be followed by one of them: a
-// symbol, or one of the few other characters of emoji-variation-sequences.txt
-// (UTS #51).
+// takesStyle reports whether a selector may follow a character: a symbol, or one
+// of the few others in emoji-variation-sequences.txt (UTS #51).
 func takesStyle(r rune) bool {
 	return r >= 0 && (unicode.IsSymbol(r) || strings.ContainsRune("#*0123456789\u203c\u2049\u2139\u3030", r))
 }

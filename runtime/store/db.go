@@ -27,33 +27,32 @@ type Options struct {
 
 // DB is mcpctl's database: one SQLite file, readable by its owner only, which
 // any number of processes may use at once. All methods may be called
-// concurrently; they take turns.
+// concurrently; they run one at a time.
 //
-// The file is opened when it is first needed, made where it is missing, and
-// closed when it has not been needed for a while. One that is damaged is put
-// aside, which is logged, and a new one is begun; one that a newer mcpctl has
-// written is left alone. What cannot be read or written is an error of the
-// method, and the next call tries again.
+// The file is opened or created on first use, and closed after a while without
+// use. A damaged file is renamed, which is logged, and a new one is created; one
+// that a newer mcpctl has written is left alone. Methods return errors of reading
+// and writing, and the next call tries again.
 type DB struct {
 	path string
 	o    Options
 	log  *slog.Logger
 
-	// turn is held by whoever uses what follows; I/O is done meanwhile, so it is
-	// waited for under a context.
+	// turn is a lock of the fields below, held during I/O: a channel, so that
+	// waiting for it can be cancelled.
 	turn   chan struct{}
 	open   *sql.DB     // nil for closed
-	file   os.FileInfo // which file that is
-	newer  error       // the file is a newer mcpctl's, nil where it is not
+	file   os.FileInfo // of the open file
+	newer  error       // a newer mcpctl has written the file
 	closed bool
 
 	mu    sync.Mutex // guards what follows
 	idle  *time.Timer
-	names map[string]bool // of the servers in the scope; nil: not told, or no news
+	names map[string]bool // of the servers in the scope; nil: unknown, or unchanged
 }
 
 const (
-	// idleTime is how long the file stays open that nobody uses: it costs memory.
+	// idleTime is how long an unused file stays open: it costs memory.
 	idleTime = 5 * time.Second
 	// busyTime is how long another process may hold the file.
 	busyTime = 500 * time.Millisecond
@@ -62,7 +61,7 @@ const (
 // ErrClosed is the error of a database that was closed.
 var ErrClosed = errors.New("store: closed")
 
-// Open gives the database at a path. It does not touch the file yet.
+// Open returns the database at a path, without touching the file yet.
 func Open(path string, o Options) *DB {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -72,7 +71,7 @@ func Open(path string, o Options) *DB {
 	return db
 }
 
-// Close closes the file. It waits for a method that is under way.
+// Close closes the file after a method that is running.
 func (db *DB) Close() error {
 	<-db.turn
 	defer func() { db.turn <- struct{}{} }()
@@ -95,8 +94,7 @@ func (db *DB) shut() error {
 	return err
 }
 
-// use has f use the open file, and again where it shows to be damaged: the
-// second time it is a new one.
+// use calls f with the open file, and again with a new one if it is damaged.
 func (db *DB) use(ctx context.Context, f func(*sql.DB) error) error {
 	select {
 	case <-db.turn:
@@ -131,8 +129,7 @@ func (db *DB) try(ctx context.Context, f func(*sql.DB) error) error {
 	return f(db.open)
 }
 
-// later has the file closed once it is not used for a while. The caller has the
-// turn.
+// later closes the file after a while without use. The caller has the turn.
 func (db *DB) later() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -147,19 +144,17 @@ func (db *DB) later() {
 			db.later() // it is in use
 			return
 		}
-		_ = db.shut() // nothing is under way; what was written is on disk
+		_ = db.shut() // nothing is running, and every write is on disk
 		db.turn <- struct{}{}
 	})
 }
 
-// begin opens the file, makes it where it is missing, and brings it up to date.
-// The caller has the turn.
+// begin opens or creates the file and migrates it. The caller has the turn.
 func (db *DB) begin(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(db.path), 0o700); err != nil {
 		return err
 	}
-	// SQLite would make it readable by all, and gives its other files the mode
-	// that this one has.
+	// SQLite would make it readable by all; its other files get the mode of this one.
 	made, err := os.OpenFile(db.path, os.O_RDWR|os.O_CREATE|atomicfile.NoWait, 0o600)
 	if err != nil {
 		return err
@@ -182,20 +177,20 @@ func (db *DB) begin(ctx context.Context) error {
 	return db.migrate(ctx)
 }
 
-// address gives the data source name of a file.
+// address returns the data source name of a file.
 func address(path string) string {
 	path = filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" {
 		path = "/" + path
 	}
 	path = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
-	// The cache is small: what is read is read once.
+	// The cache is small: everything is read once.
 	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=cache_size(-256)&_txlock=immediate",
 		path, busyTime.Milliseconds())
 }
 
-// putAside renames a damaged file, for whoever wants to look at it, and tells
-// whether that was done, or somebody else has done it. The caller has the turn.
+// putAside renames a damaged file, to keep it for inspection, and reports whether
+// this or another process has done so. The caller has the turn.
 func (db *DB) putAside(why error) bool {
 	_ = db.shut()
 	now, err := os.Stat(db.path)
@@ -213,7 +208,7 @@ func (db *DB) putAside(why error) bool {
 		return false
 	}
 	for _, end := range []string{"-wal", "-shm"} {
-		_ = os.Rename(db.path+end, aside+end) // they belong to it, where they are there
+		_ = os.Rename(db.path+end, aside+end) // may be missing
 	}
 	db.log.Warn("database is damaged: put aside, a new one is begun", "path", db.path, "aside", aside, "err", why)
 	return true

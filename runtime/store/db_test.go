@@ -22,7 +22,7 @@ import (
 
 func id(name string) store.ID { return store.ID{Name: name, Digest: "digest of " + name} }
 
-// full gives a change with every part.
+// full returns a change with every part.
 func full(name string) store.Change {
 	when := time.Unix(1_700_000_000, 123)
 	return store.Change{
@@ -36,7 +36,7 @@ func full(name string) store.Change {
 
 func record(c store.Change) store.Record { return store.Record{Catalog: *c.Catalog, Usage: *c.Usage} }
 
-// open gives a database and what it logs.
+// open returns a database and what it logs.
 func open(t *testing.T, path, scope string) (*store.DB, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer

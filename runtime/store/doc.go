@@ -1,4 +1,4 @@
-// Package store is mcpctl's state on disk: one database of what was learned of
-// servers ([DB]), and the one way in which files are written and read
-// ([WriteFile], [ReadFile]).
+// Package store holds mcpctl's state on disk: a database of what was learned about
+// servers ([DB]), and the way files are written and read ([WriteFile],
+// [ReadFile]).
 package store

@@ -6,12 +6,12 @@ import "time"
 type ID struct {
 	// Name is the configured one.
 	Name string
-	// Digest stands for everything that is configured of the server: what was
-	// kept under another one is of another server, and is not given.
+	// Digest is that of the server's configuration: records under another digest
+	// are of another server, and not returned.
 	Digest string
 }
 
-// Record is what is kept of a server. The zero value is nothing.
+// Record is what is stored about a server.
 type Record struct {
 	Catalog Catalog
 	Usage   Usage
@@ -19,7 +19,7 @@ type Record struct {
 
 // Catalog is what a server offers.
 type Catalog struct {
-	// Data is in a form of the caller's own; nil is none.
+	// Data is in the caller's format; nil is none.
 	Data []byte
 	// Verified is when the server was last seen to offer this.
 	Verified time.Time
@@ -27,24 +27,23 @@ type Catalog struct {
 
 // Usage is how a server is used.
 type Usage struct {
-	// Count is of requests, First and Last are when they began.
+	// Count is the number of requests, First and Last are when they began.
 	Count       uint64
 	First, Last time.Time
 	// Interval is the moving average of the time between two requests, zero
-	// where there were not two.
+	// before the second.
 	Interval time.Duration
-	// Asks tells that the server has asked a client something, Untold that it
+	// Asks reports that the server has asked a client something, Untold that it
 	// did not say inside which call.
 	Asks, Untold bool
 }
 
-// Change is a part of a record that is to be kept. Nil parts stay as they are.
+// Change is a part of a record to store. Nil parts do not change.
 type Change struct {
 	ID      ID
 	Catalog *Catalog
 	Usage   *Usage
-	// Verified, unless zero, is when the catalogue that is kept was seen to be
-	// what the server offers still. It has no effect on a server without one, or
-	// beside Catalog.
+	// Verified, unless zero, is when the stored catalogue was last confirmed. It has
+	// no effect on a server without one, or beside Catalog.
 	Verified time.Time
 }

@@ -10,8 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// migrations give the steps from each version of the schema to the next, from
-// the empty file on. One that was released is never changed: another is added.
+// migrations returns the steps from each version of the schema to the next, from
+// the empty file on. A released one is never changed: another is added.
 // Times are in nanoseconds since 1970, zero for never; durations in nanoseconds.
 func migrations() []string {
 	return []string{
@@ -38,7 +38,7 @@ func migrations() []string {
 	}
 }
 
-// migrate brings the file up to date. The caller has the turn.
+// migrate updates the file to the newest schema. The caller has the turn.
 func (db *DB) migrate(ctx context.Context) error {
 	version, err := version(ctx, db.open)
 	if err != nil || version == len(migrations()) {
@@ -77,7 +77,7 @@ func versionIn(row *sql.Row) (version int, err error) {
 	return version, err
 }
 
-// damaged tells whether an error says that the file is no sound database.
+// damaged reports whether an error means that the file is not a sound database.
 func damaged(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// forgetAfter is how long what was learned of servers is kept after it was last
-// of use: their configuration may be gone.
+// forgetAfter is how long records are kept without use: the server's configuration
+// may be gone.
 const forgetAfter = 90 * 24 * time.Hour
 
-// Known tells which servers there are in the scope: what is kept of others goes
-// with the next Keep.
+// Known sets which servers there are in the scope: the next Keep deletes the
+// records of others.
 func (db *DB) Known(names []string) {
 	known := map[string]bool{}
 	for _, name := range names {
@@ -23,8 +23,8 @@ func (db *DB) Known(names []string) {
 	db.names = known
 }
 
-// Load gives what is kept of servers, by name. One of which nothing is kept, or
-// under another digest, is absent.
+// Load returns the records of servers, by name. Those without one, or with one
+// under another digest, are absent.
 func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error) {
 	digests := map[string]string{}
 	for _, id := range servers {
@@ -61,8 +61,8 @@ func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error)
 	return found, err
 }
 
-// Keep keeps changes, all of them or none. What was kept of a server under
-// another digest goes.
+// Keep stores changes, all of them or none. A server's record under another digest
+// is deleted.
 func (db *DB) Keep(ctx context.Context, changes []Change) error {
 	now := time.Now()
 	db.mu.Lock()
@@ -95,7 +95,7 @@ func (db *DB) Keep(ctx context.Context, changes []Change) error {
 
 // writing is one transaction.
 type writing struct {
-	ctx   context.Context //nolint:containedctx // that of the one call of Keep
+	ctx   context.Context //nolint:containedctx // of one call of Keep
 	tx    *sql.Tx
 	scope string
 	now   time.Time
@@ -130,8 +130,7 @@ func (t *writing) keep(c Change) error {
 	return t.exec(`UPDATE servers SET verified = ? WHERE id = ?`, since(verified), id)
 }
 
-// row gives the server's row, an empty one where there was none under this
-// digest.
+// row returns the server's row, a new one if there is none under this digest.
 func (t *writing) row(id ID) (row int64, err error) {
 	var digest string
 	err = t.tx.QueryRowContext(t.ctx, `SELECT id, digest FROM servers WHERE scope = ? AND name = ?`, t.scope, id.Name).Scan(&row, &digest)
@@ -151,7 +150,7 @@ func (t *writing) row(id ID) (row int64, err error) {
 	return added.LastInsertId()
 }
 
-// drop removes a row and what hangs on it; there is no row zero.
+// drop deletes a row and those that refer to it; there is no row zero.
 func (t *writing) drop(row int64) error {
 	if err := t.exec(`DELETE FROM catalogs WHERE server = ?`, row); err != nil {
 		return err
@@ -159,8 +158,8 @@ func (t *writing) drop(row int64) error {
 	return t.exec(`DELETE FROM servers WHERE id = ?`, row)
 }
 
-// forget removes what is of no use any more: servers of the scope that are not
-// among names, unless nil, and those that nobody has used for long.
+// forget deletes servers of the scope that are not among names, unless nil, and
+// those not used for forgetAfter.
 func (t *writing) forget(names map[string]bool) error {
 	rows, err := t.tx.QueryContext(t.ctx, `SELECT id, scope, name, kept FROM servers WHERE scope = ? OR kept < ?`, t.scope, since(t.now.Add(-forgetAfter)))
 	if err != nil {
@@ -189,7 +188,7 @@ func (t *writing) forget(names map[string]bool) error {
 	return nil
 }
 
-// at and since turn times into columns and back.
+// at and since convert columns to times and back.
 func at(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}

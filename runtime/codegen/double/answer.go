@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -12,46 +11,26 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// Tool sets what a tool without an output schema answers. P is the type of its
-// parameters, json.RawMessage for any. An error that is a [*runtime.ToolError]
-// is the tool's own failure, any other is what the call fails with.
+// Tool sets the answer of a tool without an output schema. P is the type of its
+// parameters, json.RawMessage for any. A [*runtime.ToolError] becomes the tool's own
+// failure, any other error that of the call.
 func Tool[P any](s *Server, name string, h func(context.Context, P) (*runtime.ToolResult, error)) {
 	set(s, MethodTool, name, func(ctx context.Context, p P) (json.RawMessage, error) {
 		r, err := h(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, &answerError{errors.New("neither a result nor an error")}
-		}
-		return encodeResult(r)
+		return encodeAnswer(r, err, encodeResult)
 	})
 }
 
-// TypedTool sets what a tool with an output schema answers. R is the type of its
+// TypedTool sets the answer of a tool with an output schema. R is the type of its
 // result, which is encoded as its structured content.
 func TypedTool[P, R any](s *Server, name string, h func(context.Context, P) (*R, error)) {
 	set(s, MethodTool, name, func(ctx context.Context, p P) (json.RawMessage, error) {
 		r, err := h(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, &answerError{errors.New("neither a result nor an error")}
-		}
-		if err := validate(r); err != nil {
-			return nil, &answerError{err}
-		}
-		raw, err := json.Marshal(r)
-		if err != nil {
-			return nil, &answerError{err}
-		}
-		// Servers send the text too, for clients of before 2025-06-18.
-		return encodeResult(&runtime.ToolResult{Content: []runtime.Content{{Type: "text", Text: string(raw)}}, Structured: raw})
+		return encodeAnswer(r, err, encodeStructured)
 	})
 }
 
-// PlainTool sets what a tool without arguments and output schema answers.
+// PlainTool sets the answer of a tool without arguments and output schema.
 func PlainTool(s *Server, name string, h func(context.Context) (*runtime.ToolResult, error)) {
 	Tool(s, name, func(ctx context.Context, _ json.RawMessage) (*runtime.ToolResult, error) { return h(ctx) })
 }
@@ -61,26 +40,20 @@ func PlainTypedTool[R any](s *Server, name string, h func(context.Context) (*R, 
 	TypedTool(s, name, func(ctx context.Context, _ json.RawMessage) (*R, error) { return h(ctx) })
 }
 
-// Prompt sets what a prompt is filled in to.
+// Prompt sets the answer of a prompt.
 func Prompt[P any](s *Server, name string, h func(context.Context, P) (*runtime.PromptResult, error)) {
 	set(s, MethodPrompt, name, func(ctx context.Context, p P) (json.RawMessage, error) {
 		r, err := h(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, &answerError{errors.New("neither a result nor an error")}
-		}
-		return encodePrompt(r)
+		return encodeAnswer(r, err, encodePrompt)
 	})
 }
 
-// PlainPrompt sets what a prompt without arguments is filled in to.
+// PlainPrompt sets the answer of a prompt without arguments.
 func PlainPrompt(s *Server, name string, h func(context.Context) (*runtime.PromptResult, error)) {
 	Prompt(s, name, func(ctx context.Context, _ struct{}) (*runtime.PromptResult, error) { return h(ctx) })
 }
 
-// Resource sets what the resource at a URI holds.
+// Resource sets the contents of the resource at a URI.
 func Resource(s *Server, uri string, h func(context.Context) (*runtime.ResourceResult, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,9 +67,9 @@ type template struct {
 	answer func(uri string) answer
 }
 
-// Template sets what the resources hold that a URI template leads to. H is given
-// the URI. Of several templates that a URI fits, the one set first answers; a
-// resource of its own goes before.
+// Template sets the contents of the resources of a URI template; h gets the URI.
+// A [Resource] goes before templates, and of several that match the first one set
+// answers.
 func Template(s *Server, uriTemplate string, h func(ctx context.Context, uri string) (*runtime.ResourceResult, error)) {
 	t := template{uriTemplate, templateRE(uriTemplate), func(uri string) answer { return resource(uri, h) }}
 	s.mu.Lock()
@@ -110,8 +83,8 @@ func Template(s *Server, uriTemplate string, h func(ctx context.Context, uri str
 	s.templates = append(s.templates, t)
 }
 
-// templateRE matches what a template (RFC 6570) can expand to, and more: any
-// text stands for an expression.
+// templateRE matches the expansions of a template (RFC 6570), and more: any text
+// matches an expression.
 func templateRE(text string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`(?s)\A`)
@@ -131,17 +104,11 @@ func templateRE(text string) *regexp.Regexp {
 func resource(uri string, h func(context.Context, string) (*runtime.ResourceResult, error)) answer {
 	return func(ctx context.Context, _ json.RawMessage, _ func(any)) (json.RawMessage, error) {
 		r, err := h(ctx, uri)
-		if err != nil {
-			return nil, err
-		}
-		if r == nil {
-			return nil, &answerError{errors.New("neither a result nor an error")}
-		}
-		return encodeResource(r)
+		return encodeAnswer(r, err, encodeResource)
 	}
 }
 
-// set puts an answer in place, of which the last one set holds.
+// set sets an answer and replaces an earlier one.
 func set[P any](s *Server, method, name string, h func(context.Context, P) (json.RawMessage, error)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,8 +122,7 @@ func set[P any](s *Server, method, name string, h func(context.Context, P) (json
 	}
 }
 
-// decode reads arguments as a server would: their type is as strict as its
-// schema, and what it says besides is checked.
+// decode reads and validates arguments as strictly as a server would.
 func decode(args json.RawMessage, p any) error {
 	if raw, ok := p.(*json.RawMessage); ok {
 		*raw = bytes.Clone(args)
@@ -179,8 +145,8 @@ func validate(v any) error {
 	return nil
 }
 
-// ParamsOf are the parameters of the calls of one tool or prompt that reached an
-// answer, in their order.
+// ParamsOf returns the parameters of the calls of one tool or prompt that reached
+// an answer, in their order.
 func ParamsOf[P any](calls []Call, method, name string) []P {
 	var out []P
 	for _, c := range calls {

@@ -2,11 +2,12 @@ package double
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// Text is a result that consists of texts, a block each.
+// Text returns a result of texts, a block each.
 func Text(texts ...string) *runtime.ToolResult {
 	r := &runtime.ToolResult{Content: make([]runtime.Content, 0, len(texts))}
 	for _, text := range texts {
@@ -15,20 +16,16 @@ func Text(texts ...string) *runtime.ToolResult {
 	return r
 }
 
-// Failure is a tool's own failure, for an answer to return.
+// Failure returns a tool's own failure, for an answer to return.
 func Failure(text string) error { return &runtime.ToolError{Result: Text(text)} }
 
-// encodeResult gives a result as a server sends it; one that came from a server
-// keeps its bytes.
+// encodeResult encodes a result; one from a server keeps its bytes.
 func encodeResult(r *runtime.ToolResult) (json.RawMessage, error) {
-	if r.Raw != nil {
-		return r.Raw, nil
-	}
 	out := *r
 	if out.Content == nil {
 		out.Content = []runtime.Content{}
 	}
-	return encode(out)
+	return encode(r.Raw, out)
 }
 
 func encodeFailure(e *runtime.ToolError) (json.RawMessage, error) {
@@ -40,28 +37,50 @@ func encodeFailure(e *runtime.ToolError) (json.RawMessage, error) {
 }
 
 func encodePrompt(r *runtime.PromptResult) (json.RawMessage, error) {
-	if r.Raw != nil {
-		return r.Raw, nil
-	}
 	out := *r
 	if out.Messages == nil {
 		out.Messages = []runtime.PromptMessage{}
 	}
-	return encode(out)
+	return encode(r.Raw, out)
 }
 
 func encodeResource(r *runtime.ResourceResult) (json.RawMessage, error) {
-	if r.Raw != nil {
-		return r.Raw, nil
-	}
 	out := *r
 	if out.Contents == nil {
 		out.Contents = []runtime.ResourceContents{}
 	}
-	return encode(out)
+	return encode(r.Raw, out)
 }
 
-func encode(v any) (json.RawMessage, error) {
+// encodeStructured encodes the structured result of a tool. Its text is for clients
+// before 2025-06-18.
+func encodeStructured[R any](r *R) (json.RawMessage, error) {
+	if err := validate(r); err != nil {
+		return nil, &answerError{err}
+	}
+	raw, err := encode(nil, r)
+	if err != nil {
+		return nil, err
+	}
+	return encodeResult(&runtime.ToolResult{Content: []runtime.Content{{Type: "text", Text: string(raw)}}, Structured: raw})
+}
+
+// encodeAnswer encodes what the function of a test returned.
+func encodeAnswer[R any](r *R, err error, encode func(*R) (json.RawMessage, error)) (json.RawMessage, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case r == nil:
+		return nil, &answerError{errors.New("neither a result nor an error")}
+	}
+	return encode(r)
+}
+
+// encode returns raw, or the JSON of v without one.
+func encode(raw json.RawMessage, v any) (json.RawMessage, error) {
+	if raw != nil {
+		return raw, nil
+	}
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return nil, &answerError{err}

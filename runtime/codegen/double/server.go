@@ -27,14 +27,14 @@ type Call struct {
 	Method string
 	// Name is the tool's or prompt's name, or the resource's URI.
 	Name string
-	// Arguments is the JSON object that came; nil for resources.
+	// Arguments is the JSON object; nil for resources.
 	Arguments json.RawMessage
 	// Params are the arguments as their generated type, nil where no function
 	// answers or they do not fit it.
 	Params any
 }
 
-// String is the call on one line.
+// String returns the call on one line.
 func (c Call) String() string {
 	kind := map[string]string{MethodTool: "tool ", MethodPrompt: "prompt ", MethodResource: "resource "}[c.Method]
 	if c.Arguments == nil {
@@ -43,9 +43,8 @@ func (c Call) String() string {
 	return kind + c.Name + " " + string(c.Arguments)
 }
 
-// Server stands in for a server. Its methods and the functions that set answers
-// may be used concurrently; answers are called on the goroutine that made the
-// call.
+// Server is a double of a server. Its methods and the functions that set answers
+// may be used concurrently; answers run on the goroutine that made the call.
 type Server struct {
 	t    testing.TB
 	name string
@@ -57,23 +56,23 @@ type Server struct {
 	calls     []Call
 }
 
-// answer is a function with its types taken off. It sees the arguments, tells
-// what they are in Go, and gives a raw result.
+// answer is a function without its types. It gets the raw arguments, passes the
+// decoded ones to params, and returns a raw result.
 type answer func(ctx context.Context, args json.RawMessage, params func(any)) (json.RawMessage, error)
 
-// New makes a double of the server that the test calls name.
+// New returns a double of a server; name is for messages.
 func New(t testing.TB, name string) *Server {
 	return &Server{t: t, name: name, answers: map[string]answer{}}
 }
 
-// Calls are the requests so far, in the order in which they came.
+// Calls returns the requests so far, in their order.
 func (s *Server) Calls() []Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.calls)
 }
 
-// Replay answers from fixtures what no function does; see [fixture.Replay].
+// Replay answers from fixtures where no function does; see [fixture.Replay].
 // Fixtures that cannot be read end the test.
 func (s *Server) Replay(fsys fs.FS) {
 	s.t.Helper()
@@ -146,7 +145,7 @@ func (s *Server) ReadResource(ctx context.Context, uri string, opts *runtime.Cal
 	return decoded[runtime.ResourceResult](s.run(ctx, MethodResource, h, n, nil, opts))
 }
 
-// arrive notes a call and finds what answers it, nil for nothing.
+// arrive records a call and returns its answer, nil for none.
 func (s *Server) arrive(c Call) (h answer, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,7 +191,7 @@ func (s *Server) missed(n int, err error) error {
 	return err
 }
 
-// run gives a call to its answer, within the call's timeout.
+// run calls an answer within the call's timeout.
 func (s *Server) run(ctx context.Context, method string, h answer, n int, args json.RawMessage, opts *runtime.CallOptions) (json.RawMessage, error) {
 	s.t.Helper()
 	if opts == nil {
@@ -221,8 +220,7 @@ func (s *Server) run(ctx context.Context, method string, h answer, n int, args j
 	return raw, err
 }
 
-// answerError says that the test's own answer is not one that the server could
-// give.
+// answerError says that the server could not send the test's answer.
 type answerError struct{ err error }
 
 func (e *answerError) Error() string {
@@ -232,8 +230,8 @@ func (e *answerError) Unwrap() error { return e.err }
 
 type progressKey struct{}
 
-// Progress sends a progress message inside a call: ctx is the answer's. It does
-// nothing where the caller asked for none.
+// Progress sends a progress message inside a call, unless the caller asked for
+// none; ctx is the answer's.
 func Progress(ctx context.Context, p runtime.Progress) {
 	if fn, ok := ctx.Value(progressKey{}).(func(runtime.Progress)); ok && fn != nil {
 		fn(p)
