@@ -220,11 +220,11 @@ func questions() class {
 			d := s.pair()
 			h := greet(t, d, row.capabilities)
 			out := stream(t, d, "/mcp", h).out
-			ask := `{"jsonrpc":"2.0","id":"q","method":` + quote(row.method) + `,"params":` + row.params + `}`
+			ask := `{"jsonrpc":"2.0","id":"q","method":` + wire.Quote(row.method) + `,"params":` + row.params + `}`
 			res := post(t, d, acting("1", "bad", ask, "!sleep 100ms", rightAnswer), h)
 			expect(t, res, "200 result bad right")
 			for _, text := range []string{res.Body, out.String()} {
-				if strings.Contains(text, `"method":`+quote(row.method)) {
+				if strings.Contains(text, `"method":`+wire.Quote(row.method)) {
 					t.Errorf("the client is asked: %s", text)
 				}
 			}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // class is one kind of attack.
@@ -23,6 +25,13 @@ type attack struct {
 	do   func(t *testing.T, s *stage)
 	// slow leaves it out of the short form.
 	slow bool
+}
+
+// with returns what adds cases that run in one world.
+func (c *class) with(world func(s *stage) *wire.Daemon) func(name string, do func(t *testing.T, d *wire.Daemon)) {
+	return func(name string, do func(t *testing.T, d *wire.Daemon)) {
+		c.cases = append(c.cases, attack{name: name, do: func(t *testing.T, s *stage) { do(t, world(s)) }})
+	}
 }
 
 // classes are all of them.

@@ -7,15 +7,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestSecurityPage: each row of the threat model names tests, and they are there.
 func TestSecurityPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/security.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	known := testNames(t)
 	rows, class := 0, regexp.MustCompile("^`(Test[A-Za-z0-9]+)(?:/([a-z]+))?`$")
 	for line := range strings.Lines(string(page)) {
@@ -73,8 +73,6 @@ func testNames(t *testing.T) map[string]bool {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	return names
 }

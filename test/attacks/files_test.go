@@ -23,44 +23,32 @@ func oddities() map[string]func(t *testing.T, path string) {
 	link := func(to string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			if err := os.Symlink(to, path); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.Symlink(to, path))
 		}
 	}
 	return map[string]func(t *testing.T, path string){
 		"a pipe that nobody writes to": func(t *testing.T, path string) {
-			if err := syscall.Mkfifo(path, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, syscall.Mkfifo(path, 0o600))
 		},
 		"a device without an end": link("/dev/zero"),
 		"a terminal's device":     link("/dev/ptmx"),
 		"a folder": func(t *testing.T, path string) {
-			if err := os.Mkdir(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.Mkdir(path, 0o700))
 		},
 		"a link to itself": func(t *testing.T, path string) { link(filepath.Base(path))(t, path) },
 		"a terabyte of nothing": func(t *testing.T, path string) {
 			f, err := os.Create(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			defer f.Close()
 			if err := f.Truncate(1 << 40); err != nil {
 				t.Skip(err) // the disk does not take it
 			}
 		},
 		"garbage": func(t *testing.T, path string) {
-			if err := os.WriteFile(path, []byte("\x00\xff{{{"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.WriteFile(path, []byte("\x00\xff{{{"), 0o600))
 		},
 		"deep brackets": func(t *testing.T, path string) {
-			if err := os.WriteFile(path, []byte(strings.Repeat(`{"a":[`, 200_000)), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.WriteFile(path, []byte(strings.Repeat(`{"a":[`, 200_000)), 0o600))
 		},
 	}
 }
@@ -124,15 +112,9 @@ func files() class {
 			odd(t, d.Config, what)
 			time.Sleep(500 * time.Millisecond) // in which it looks at the file
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
-			if err := os.RemoveAll(d.Config); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.RemoveAll(d.Config))
 			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"}), "new": rogue(t, spec{Name: "new"})}, Each: marked})
-			for end := time.Now().Add(soon); !strings.Contains(strings.Join(toolNames(t, d), " "), "new__echo"); time.Sleep(50 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("the file is never read again")
-				}
-			}
+			wire.Eventually(t, soon, "the file is never read again", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "new__echo") })
 		}})
 	}
 	c.cases = append(c.cases, attack{name: "a new servers.json is its owner's", do: func(t *testing.T, _ *stage) {
@@ -145,9 +127,7 @@ func files() class {
 		d := serve(t, wire.Servers{"good": rogue(t, spec{Name: "good"})})
 		post(t, d, tool("1", "good__echo", `{}`))
 		entries, err := os.ReadDir(d.Home)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
 				t.Errorf("%s: %v", e.Name(), info.Mode())
@@ -171,9 +151,7 @@ func (h *home) boundedWith(t testing.TB, stdin string, args ...string) outcome {
 	cmd.Path = "/bin/sh"
 	var out, errs strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, cmd.Start())
 	late := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait() // the state is in ProcessState
 	if !late.Stop() {
@@ -194,9 +172,7 @@ func edits() class {
 			h := newHome(t, kept)
 			for n := range 6 {
 				cmd := h.command(t.Context(), "add", fmt.Sprintf("new%d", n), "--", "true")
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
+				wire.Check(t, cmd.Start())
 				// Where in its work it is at that moment is what the rounds are for.
 				time.Sleep(time.Duration(rand.IntN(12*(i+1))) * time.Millisecond)
 				_ = cmd.Process.Kill()
@@ -218,9 +194,7 @@ func edits() class {
 		attack{name: "what was left of one is removed", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, kept)
 			old := h.write(t, ".servers.json.123456.tmp", canary("left"))
-			if err := os.Chtimes(old, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.Chtimes(old, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if _, err := os.Stat(old); !os.IsNotExist(err) {
 				t.Errorf("it is still there: %v", err)
@@ -266,9 +240,7 @@ func edits() class {
 		attack{name: "a link is followed", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, "")
 			real := h.write(t, "real.json", kept)
-			if err := os.Symlink("real.json", h.config); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.Symlink("real.json", h.config))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if info, err := os.Lstat(h.config); err != nil || info.Mode()&os.ModeSymlink == 0 {
 				t.Errorf("the link is gone: %v", err)
@@ -279,9 +251,7 @@ func edits() class {
 		}},
 		attack{name: "rights stay", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, kept)
-			if err := os.Chmod(h.config, 0o640); err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, os.Chmod(h.config, 0o640))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if info, err := os.Stat(h.config); err != nil || info.Mode().Perm() != 0o640 {
 				t.Errorf("%v: %v", err, info.Mode())
@@ -304,7 +274,7 @@ func edits() class {
 	)
 	// What is given becomes a text in JSON, whatever it is.
 	for _, word := range []string{`"}, "evil": {"command": "x`, "a\nb", "// x", "/* x", `\`, "\x1b[2J", "${HOME}", "\u2028", strings.Repeat("x", 100_000)} {
-		c.cases = append(c.cases, attack{name: "an argument " + quote(word[:min(len(word), 20)]), do: func(t *testing.T, _ *stage) {
+		c.cases = append(c.cases, attack{name: "an argument " + wire.Quote(word[:min(len(word), 20)]), do: func(t *testing.T, _ *stage) {
 			h := newHome(t, kept)
 			expectExit(t, h.mcpctl(t, "", "add", "new", "-q", "--", "true", word), "0")
 			var got struct {

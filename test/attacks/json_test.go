@@ -198,11 +198,11 @@ func forwarding() class {
 					got = post(t, s.pair(), tool("5", "good__echo", row[1])).Message()
 				} else {
 					p := s.lines()
-					p.send(tool(quote(row[0]), "good__echo", row[1]))
-					got = p.answer(t, quote(row[0]))
+					p.send(tool(wire.Quote(row[0]), "good__echo", row[1]))
+					got = p.answer(t, wire.Quote(row[0]))
 				}
 				// The server says the line that it got.
-				if want := quote(`"arguments":` + row[1]); !strings.Contains(got, want[1:len(want)-1]) {
+				if want := wire.Quote(`"arguments":` + row[1]); !strings.Contains(got, want[1:len(want)-1]) {
 					t.Errorf("the server got %s, want %s in it", got, want)
 				}
 				if !strings.Contains(got, "good ") {

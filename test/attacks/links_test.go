@@ -71,17 +71,13 @@ func links() class {
 		c.cases = append(c.cases, attack{name: row.name, do: func(t *testing.T, _ *stage) {
 			h := newHome(t, string(wire.Servers{"bad": rogue(t, spec{Name: "bad"})}.JSON()))
 			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			seen := filepath.Join(h.dir, "opened.json")
 			h.env = []string{"BROWSER=" + exe, actorEnv + "=" + seen, "TERM=xterm"}
 			frames, err := json.Marshal([]string{
-				`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"url","message":"sign in","url":` + quote(row.url) + `,"elicitationId":"1"}}`, "!wait", rightAnswer,
+				`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"url","message":"sign in","url":` + wire.Quote(row.url) + `,"elicitationId":"1"}}`, "!wait", rightAnswer,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			screen := h.agree(t, "call", "bad", "act", "frames:="+string(frames))
 			if _, err := os.Stat(filepath.Join(h.dir, "pwned")); err == nil {
 				t.Error("a shell has read it")
@@ -117,9 +113,7 @@ func (h *home) agree(t testing.TB, args ...string) string {
 	cmd := h.command(t.Context(), args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, cmd.Start())
 	_ = tty.Close()
 	late := time.AfterFunc(commandLimit, func() { _ = cmd.Process.Kill() })
 	var drawn strings.Builder
@@ -170,15 +164,11 @@ func terminal(t testing.TB) (screen, tty *os.File) {
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}))
 	return screen, tty
 }

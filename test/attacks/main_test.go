@@ -4,13 +4,11 @@ package attacks_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var program = flag.String("mcpctl", "", "the program to test; it is built where none is given")
@@ -26,29 +24,5 @@ func TestMain(m *testing.M) {
 	case os.Getenv(actorEnv) != "":
 		os.Exit(actorMain(os.Getenv(actorEnv), os.Args[1:]))
 	}
-	flag.Parse()
-	// Most of the time these tests wait: more at once than there are processors.
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set("8") // a number, as the flag wants
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if *program == "" {
-		dir, err := os.MkdirTemp("", "attacks")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		*program = filepath.Join(dir, "mcpctl")
-		build := exec.Command("go", "build", "-o", *program, "github.com/mcpctl/mcpctl/cmd/mcpctl")
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return m.Run()
+	os.Exit(wire.Main(m, program))
 }

@@ -128,7 +128,7 @@ func names() class {
 				if strings.HasPrefix(name, "good") {
 					continue
 				}
-				if text := post(t, d, tool("1", name, `{}`)).Message(); strings.Contains(text, quote(row[1])[1:]) && !strings.Contains(text, `"bad `) {
+				if text := post(t, d, tool("1", name, `{}`)).Message(); strings.Contains(text, wire.Quote(row[1])[1:]) && !strings.Contains(text, `"bad `) {
 					t.Errorf("%s leads to %s", name, text)
 				}
 			}

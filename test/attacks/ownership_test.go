@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -27,16 +26,16 @@ type theft struct {
 }
 
 func readOf(uri string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":` + quote(uri) + `}}`
+	return `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":` + wire.Quote(uri) + `}}`
 }
 
 func promptOf(name string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":` + quote(name) + `}}`
+	return `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":` + wire.Quote(name) + `}}`
 }
 
-func resource(uri string) string { return `{"name":"r","uri":` + quote(uri) + `}` }
+func resource(uri string) string { return `{"name":"r","uri":` + wire.Quote(uri) + `}` }
 
-func prompt(name string) string { return `{"name":` + quote(name) + `}` }
+func prompt(name string) string { return `{"name":` + wire.Quote(name) + `}` }
 
 func thefts() []theft {
 	tools := func(names ...string) spec {
@@ -62,7 +61,7 @@ func thefts() []theft {
 	}
 	app := func(name string) spec {
 		s := tools("own")
-		s.Tools = append(s.Tools, `{"name":`+quote(name)+`,"inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://bad/x","visibility":["app"]}}}`)
+		s.Tools = append(s.Tools, `{"name":`+wire.Quote(name)+`,"inputSchema":{"type":"object"},"_meta":{"ui":{"resourceUri":"ui://bad/x","visibility":["app"]}}}`)
 		return s
 	}
 	secret := `{"password":"canary-of-the-caller"}`
@@ -184,11 +183,7 @@ func ownership() class {
 			toolNames(t, d)
 			spec{Name: "bad", Tools: []string{plainTool("act"), plainTool("good__gone"), plainTool("good__echo")}}.save(t, at)
 			post(t, d, acting("1", "bad", `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, rightAnswer))
-			for end := time.Now().Add(wire.Limit); !strings.Contains(strings.Join(toolNames(t, d), " "), "gone"); time.Sleep(20 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("the list does not change")
-				}
-			}
+			wire.Eventually(t, wire.Limit, "the list does not change", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "gone") })
 			expect(t, post(t, d, tool("1", "good__gone", `{}`)), "200 -32602")
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
 		}},
@@ -199,7 +194,7 @@ func ownership() class {
 			expect(t, post(t, d, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///secret"}}`, h), "200 result")
 			// bad has news of good's resource, under both of its forms.
 			for _, uri := range []string{"file:///secret", "mcpctl+file://good////secret"} {
-				expect(t, post(t, d, acting("2", "bad", `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":`+quote(uri)+`}}`, rightAnswer), h), "200 result")
+				expect(t, post(t, d, acting("2", "bad", `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":`+wire.Quote(uri)+`}}`, rightAnswer), h), "200 result")
 			}
 			expect(t, post(t, d, acting("3", "good", `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///secret"}}`, rightAnswer), h), "200 result")
 			out.Await(t, "news", func(text string) string {
@@ -230,11 +225,7 @@ func (w theft) world(t *testing.T) *wire.Daemon {
 		toolNames(t, d)
 		delete(servers, "good")
 		d.Configure(t, wire.Setup{Servers: servers, Each: marked})
-		for end := time.Now().Add(wire.Limit); strings.Contains(strings.Join(toolNames(t, d), " "), "good__act"); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("the file is not read again")
-			}
-		}
+		wire.Eventually(t, wire.Limit, "the file is not read again", func() bool { return !strings.Contains(strings.Join(toolNames(t, d), " "), "good__act") })
 		return d
 	}
 	return serve(t, servers)

@@ -58,25 +58,15 @@ func processes() class {
 		add("is ended", func(t *testing.T, d *wire.Daemon) { d.Stop(t) })
 		add("is killed", func(t *testing.T, d *wire.Daemon) {
 			_ = d.Cmd.Process.Kill()
-			<-d.Exited
-			wire.NothingLeft(t, d.Mark, time.Now())
+			<-d.Exited // what is left of its servers, Stop looks for
 		})
 		add("has it removed", func(t *testing.T, d *wire.Daemon) {
 			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"})}, Each: marked})
-			for end := time.Now().Add(wire.Limit); ; time.Sleep(50 * time.Millisecond) {
-				left := 0
-				for _, p := range wire.Marked(d.Mark) {
-					if strings.Contains(p.Command, "-name bad") || strings.Contains(p.Command, "-sleep") {
-						left++
-					}
-				}
-				if left == 0 {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatalf("left: %v", wire.Marked(d.Mark))
-				}
-			}
+			wire.Eventually(t, wire.Limit, "nothing of it is left", func() bool {
+				return !slices.ContainsFunc(wire.Marked(d.Mark), func(p wire.MarkedProcess) bool {
+					return strings.Contains(p.Command, "-name bad") || strings.Contains(p.Command, "-sleep")
+				})
+			})
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
 		})
 	}
@@ -112,9 +102,7 @@ func processes() class {
 			post(t, d, tool("1", "good__echo", `{}`))
 			guardian := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", guardian))
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			clean(t, "the guardian", string(raw))
 			if strings.Contains(string(raw), canary("guardian")) {
 				t.Errorf("the guardian has %q", raw)
@@ -126,9 +114,7 @@ func processes() class {
 			guardian := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			dir := fmt.Sprintf("/proc/%d/fd", guardian)
 			entries, err := os.ReadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			for _, e := range entries {
 				to, err := os.Readlink(filepath.Join(dir, e.Name()))
 				if err != nil || e.Name() == "0" || to == "/dev/null" || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/sys/") {
@@ -144,32 +130,25 @@ func processes() class {
 			post(t, d, tool("1", "good__echo", `{}`))
 			first := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			_ = syscall.Kill(first, syscall.SIGKILL)
-			for end := time.Now().Add(wire.Limit); ; time.Sleep(20 * time.Millisecond) {
-				if again := childOf(t, d.Cmd.Process.Pid, "mcp-guardian"); again != 0 && again != first {
-					break
-				}
-				if time.Now().After(end) {
-					t.Fatal("there is none")
-				}
-			}
+			wire.Eventually(t, wire.Limit, "another guardian", func() bool {
+				again := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
+				return again != 0 && again != first
+			})
 			post(t, d, tool("2", "bad__echo", `{"message":"x"}`))
 			_ = d.Cmd.Process.Kill()
-			<-d.Exited
-			wire.NothingLeft(t, d.Mark, time.Now())
+			<-d.Exited // what is left of its servers, Stop looks for
 		}},
 	)
 	// Words of a command are words, for whatever a shell takes them.
 	for _, word := range []string{"$(touch pwned)", "`touch pwned`", "; touch pwned", "| touch pwned", "&& touch pwned", "> pwned", "*", "~", "$HOME", "a\nb", "'", `"`, "", "--", "-x", "%PATH%", "\\", "a b"} {
-		c.cases = append(c.cases, attack{name: "an argument " + quote(word), do: func(t *testing.T, _ *stage) {
+		c.cases = append(c.cases, attack{name: "an argument " + wire.Quote(word), do: func(t *testing.T, _ *stage) {
 			e := rogue(t, spec{Name: "good"})
 			e["args"] = []string{word, "last"}
 			h := newHome(t, string(wire.Servers{"good": e}.JSON()))
 			o := h.mcpctl(t, `{"frames":["!args"]}`, "call", "good", "act", "--json")
 			raw, err := json.Marshal([]string{word, "last"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := quote("args: " + string(raw)); !strings.Contains(o.stdout, want[1:len(want)-1]) {
+			wire.Check(t, err)
+			if want := wire.Quote("args: " + string(raw)); !strings.Contains(o.stdout, want[1:len(want)-1]) {
 				t.Errorf("exit code %d, got %s%s, want %s in it", o.code, o.stdout, o.stderr, want)
 			}
 			if _, err := os.Stat(filepath.Join(h.dir, "pwned")); err == nil {
@@ -178,7 +157,7 @@ func processes() class {
 		}})
 	}
 	for _, command := range []string{"true; touch pwned", "$(touch pwned)", "sh -c 'touch pwned'", "true && touch pwned", "| touch pwned", "./true|touch pwned"} {
-		c.cases = append(c.cases, attack{name: "a command " + quote(command), do: func(t *testing.T, _ *stage) {
+		c.cases = append(c.cases, attack{name: "a command " + wire.Quote(command), do: func(t *testing.T, _ *stage) {
 			h := newHome(t, string(wire.Servers{"bad": {"command": command}}.JSON()))
 			expectExit(t, h.mcpctl(t, "", "ping", "bad"), "5|6")
 			if _, err := os.Stat(filepath.Join(h.dir, "pwned")); err == nil {
@@ -195,9 +174,7 @@ func childOf(t testing.TB, parent int, name string) int {
 	t.Helper()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		dirs, err := os.ReadDir("/proc")
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		for _, dir := range dirs {
 			pid, err := strconv.Atoi(dir.Name())
 			if err != nil {

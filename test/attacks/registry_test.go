@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // record is a document of a registry with these packages or remotes.
@@ -26,31 +28,31 @@ func docker(arguments ...string) string {
 }
 
 func npm(identifier, version, members string) string {
-	return record(`"packages":[{"registryType":"npm","identifier":` + quote(identifier) + `,"version":` + quote(version) + `,` + stdioTransport + members + `}]`)
+	return record(`"packages":[{"registryType":"npm","identifier":` + wire.Quote(identifier) + `,"version":` + wire.Quote(version) + `,` + stdioTransport + members + `}]`)
 }
 
 func pypi(identifier, version, members string) string {
-	return record(`"packages":[{"registryType":"pypi","identifier":` + quote(identifier) + `,"version":` + quote(version) + `,` + stdioTransport + members + `}]`)
+	return record(`"packages":[{"registryType":"pypi","identifier":` + wire.Quote(identifier) + `,"version":` + wire.Quote(version) + `,` + stdioTransport + members + `}]`)
 }
 
 func option(name, value string) string {
-	return `{"type":"named","name":` + quote(name) + `,"value":` + quote(value) + `}`
+	return `{"type":"named","name":` + wire.Quote(name) + `,"value":` + wire.Quote(value) + `}`
 }
 
-func flagged(name string) string { return `{"type":"named","name":` + quote(name) + `}` }
+func flagged(name string) string { return `{"type":"named","name":` + wire.Quote(name) + `}` }
 
-func word(value string) string { return `{"type":"positional","value":` + quote(value) + `}` }
+func word(value string) string { return `{"type":"positional","value":` + wire.Quote(value) + `}` }
 
 func variable(name string) string {
-	return npm("thing", "1.0.0", `,"environmentVariables":[{"name":`+quote(name)+`,"value":"x"}]`)
+	return npm("thing", "1.0.0", `,"environmentVariables":[{"name":`+wire.Quote(name)+`,"value":"x"}]`)
 }
 
 func remoteAt(url string) string {
-	return record(`"remotes":[{"type":"streamable-http","url":` + quote(url) + `}]`)
+	return record(`"remotes":[{"type":"streamable-http","url":` + wire.Quote(url) + `}]`)
 }
 
 func header(name string) string {
-	return record(`"remotes":[{"type":"streamable-http","url":"https://api.example.com/mcp","headers":[{"name":` + quote(name) + `,"value":"x"}]}]`)
+	return record(`"remotes":[{"type":"streamable-http","url":"https://api.example.com/mcp","headers":[{"name":` + wire.Quote(name) + `,"value":"x"}]}]`)
 }
 
 // hostileRecords are documents that would take over the machine, or have a client
@@ -330,7 +332,7 @@ func registryAnswers() (out []attack) {
 		t.Log(time.Since(start))
 	}})
 	for _, alias := range []string{"../x", "a/b", "a b", "a\nb", "serve", "list", "a\x1b[2J", strings.Repeat("a", 200), "-x", "a\"b", "__proto__", "."} {
-		out = append(out, attack{name: "alias " + quote(alias[:min(len(alias), 12)]), do: func(t *testing.T, _ *stage) {
+		out = append(out, attack{name: "alias " + wire.Quote(alias[:min(len(alias), 12)]), do: func(t *testing.T, _ *stage) {
 			h := newHome(t, `{"mcpServers":{"kept":{"command":"true"}}}`)
 			h.write(t, "server.json", good)
 			o := h.mcpctl(t, "", "add", "./server.json", "--as="+alias)

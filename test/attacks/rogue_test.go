@@ -4,7 +4,6 @@ package attacks_test
 
 import (
 	"bufio"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // rogueEnv names the file with a spec: this test binary is a server then.
@@ -61,18 +62,10 @@ func rogueAt(path string) map[string]any {
 func (s spec) save(t testing.TB, path string) {
 	t.Helper()
 	raw, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
+	wire.Check(t, os.WriteFile(path+".new", raw, 0o600))
+	wire.Check(t, os.Rename(path+".new", path))
 }
-
-func rand64() string { return rand.Text() }
 
 // server is a running one.
 type server struct {
@@ -146,7 +139,7 @@ func (s *server) handle(line string) {
 	}
 	switch m.Method {
 	case "initialize":
-		s.result(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"prompts":{"listChanged":true},"logging":{},"completions":{}},"serverInfo":{"name":"`+sp.Name+`","version":"1"},"instructions":`+quote(sp.Instructions)+`}`)
+		s.result(m.ID, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"prompts":{"listChanged":true},"logging":{},"completions":{}},"serverInfo":{"name":"`+sp.Name+`","version":"1"},"instructions":`+wire.Quote(sp.Instructions)+`}`)
 	case "notifications/initialized":
 		for _, f := range sp.Begins {
 			s.write(f + "\n")
@@ -167,11 +160,11 @@ func (s *server) handle(line string) {
 	case "resources/read":
 		var p struct{ URI string }
 		_ = json.Unmarshal(m.Params, &p) // "" where there is none
-		s.result(m.ID, `{"contents":[{"uri":`+quote(p.URI)+`,"text":`+quote(sp.Name+" read "+p.URI)+`}]}`)
+		s.result(m.ID, `{"contents":[{"uri":`+wire.Quote(p.URI)+`,"text":`+wire.Quote(sp.Name+" read "+p.URI)+`}]}`)
 	case "prompts/get":
-		s.result(m.ID, `{"messages":[{"role":"user","content":{"type":"text","text":`+quote(sp.Name+" prompt "+string(m.Params))+`}}]}`)
+		s.result(m.ID, `{"messages":[{"role":"user","content":{"type":"text","text":`+wire.Quote(sp.Name+" prompt "+string(m.Params))+`}}]}`)
 	case "completion/complete":
-		s.result(m.ID, `{"completion":{"values":[`+quote(sp.Name+" completes")+`]}}`)
+		s.result(m.ID, `{"completion":{"values":[`+wire.Quote(sp.Name+" completes")+`]}}`)
 	case "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
 		s.result(m.ID, `{}`)
 	default:
@@ -186,12 +179,12 @@ func (s *server) result(id json.RawMessage, result string) {
 }
 
 func (s *server) fail(id json.RawMessage, code int, message string) {
-	s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, code, quote(message)))
+	s.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`+"\n", id, code, wire.Quote(message)))
 }
 
 // said is the result that names who was called, and with what.
 func said(name, text string) string {
-	return `{"content":[{"type":"text","text":` + quote(name+" "+text) + `}]}`
+	return `{"content":[{"type":"text","text":` + wire.Quote(name+" "+text) + `}]}`
 }
 
 // call serves tools/call: act does what its arguments say, any other tool says
@@ -245,7 +238,7 @@ func (s *server) call(sp spec, m incoming, line string) {
 }
 
 func plainTool(name string) string {
-	return `{"name":` + quote(name) + `,"inputSchema":{"type":"object"}}`
+	return `{"name":` + wire.Quote(name) + `,"inputSchema":{"type":"object"}}`
 }
 
 // acting is a call of a server's tool act with these frames.

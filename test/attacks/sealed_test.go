@@ -18,7 +18,7 @@ func tampered() []struct {
 	turn func(sealed string) string // gives raw JSON
 } {
 	as := func(f func(s string) string) func(string) string {
-		return func(s string) string { return quote(f(s)) }
+		return func(s string) string { return wire.Quote(f(s)) }
 	}
 	flip := func(at func(n int) int) func(string) string {
 		return as(func(s string) string {
@@ -60,7 +60,7 @@ func tampered() []struct {
 		{"very long", as(func(string) string { return strings.Repeat("A", 1<<20) })},
 		{"a number", func(string) string { return "1" }},
 		{"an object", func(string) string { return "{}" }},
-		{"a list", func(s string) string { return "[" + quote(s) + "]" }},
+		{"a list", func(s string) string { return "[" + wire.Quote(s) + "]" }},
 		{"true", func(string) string { return "true" }},
 	}
 }
@@ -97,25 +97,23 @@ func sealed() class {
 			a := newAsked(t, d)
 			res := a.retry(t, d, "bad__act", row.turn(a.state))
 			expect(t, res, "200 -32602")
-			expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right") // the call still waits
+			expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right") // the call still waits
 		}})
 	}
-	add := func(name string, do func(t *testing.T, d *wire.Daemon)) {
-		c.cases = append(c.cases, attack{name: name, do: func(t *testing.T, s *stage) { do(t, world(s)) }})
-	}
+	add := c.with(world)
 	add("a cursor: of another list", func(t *testing.T, d *wire.Daemon) {
-		expect(t, post(t, d, list("prompts/list", quote(cursorOf(t, d, "tools/list")))), "200 -32602")
+		expect(t, post(t, d, list("prompts/list", wire.Quote(cursorOf(t, d, "tools/list")))), "200 -32602")
 	})
 	add("a cursor: of another list, the other way", func(t *testing.T, d *wire.Daemon) {
-		expect(t, post(t, d, list("tools/list", quote(cursorOf(t, d, "prompts/list")))), "200 -32602")
+		expect(t, post(t, d, list("tools/list", wire.Quote(cursorOf(t, d, "prompts/list")))), "200 -32602")
 	})
 	add("a cursor: the right one", func(t *testing.T, d *wire.Daemon) {
-		expect(t, post(t, d, list("tools/list", quote(cursorOf(t, d, "tools/list")))), "200 result")
+		expect(t, post(t, d, list("tools/list", wire.Quote(cursorOf(t, d, "tools/list")))), "200 result")
 	})
 	add("a cursor: a state in its place", func(t *testing.T, d *wire.Daemon) {
 		a := newAsked(t, d)
-		expect(t, post(t, d, list("tools/list", quote(a.state))), "200 -32602")
-		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
+		expect(t, post(t, d, list("tools/list", wire.Quote(a.state))), "200 -32602")
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
 	})
 	add("a cursor: it tells nothing of what is in it", func(t *testing.T, d *wire.Daemon) {
 		if b, err := base64.RawURLEncoding.DecodeString(cursorOf(t, d, "tools/list")); err != nil || strings.Contains(string(b), "1000") || strings.Contains(string(b), "tools") {
@@ -125,26 +123,26 @@ func sealed() class {
 	for name, other := range map[string]string{"another tool": "bad__echo", "another server's tool": "good__act", "a tool that is not there": "bad__none"} {
 		add("a state: for "+name, func(t *testing.T, d *wire.Daemon) {
 			a := newAsked(t, d)
-			res := a.retry(t, d, other, quote(a.state))
+			res := a.retry(t, d, other, wire.Quote(a.state))
 			expect(t, res, "200 -32602")
-			expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
+			expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
 		})
 	}
 	add("a state: for another method", func(t *testing.T, d *wire.Daemon) {
 		a := newAsked(t, d)
-		res := post(t, d, modern("prompts/get", `"name":"bad__p1","requestState":`+quote(a.state)), mirrorsOf("prompts/get", "bad__p1")...)
+		res := post(t, d, modern("prompts/get", `"name":"bad__p1","requestState":`+wire.Quote(a.state)), mirrorsOf("prompts/get", "bad__p1")...)
 		expect(t, res, "200 -32602")
-		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
 	})
 	add("a state: a cursor in its place", func(t *testing.T, d *wire.Daemon) {
 		a := newAsked(t, d)
-		expect(t, a.retry(t, d, "bad__act", quote(cursorOf(t, d, "tools/list"))), "200 -32602")
-		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(cursorOf(t, d, "tools/list"))), "200 -32602")
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
 	})
 	add("a state: again after the end", func(t *testing.T, d *wire.Daemon) {
 		a := newAsked(t, d)
-		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
-		if res := a.retry(t, d, "bad__act", quote(a.state)); strings.Contains(res.Body, "bad right") {
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
+		if res := a.retry(t, d, "bad__act", wire.Quote(a.state)); strings.Contains(res.Body, "bad right") {
 			t.Errorf("the call is made twice: %s", res.Body)
 		}
 	})
@@ -153,17 +151,17 @@ func sealed() class {
 		if b, err := base64.RawURLEncoding.DecodeString(a.state); err != nil || strings.Contains(string(b), "act") || strings.Contains(string(b), "bad") {
 			t.Errorf("%v: %q", err, b)
 		}
-		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
 	})
 	c.cases = append(c.cases, attack{name: "a state: of a process with other keys", do: func(t *testing.T, s *stage) {
 		d := world(s)
 		a := newAsked(t, d)
 		elsewhere := serve(t, wire.Servers{"bad": rogue(t, spec{Name: "bad"})})
-		expect(t, a.retry(t, elsewhere, "bad__act", quote(a.state)), "200 -32602")
-		expect(t, a.retry(t, d, "bad__act", quote(a.state)), "200 result bad right")
+		expect(t, a.retry(t, elsewhere, "bad__act", wire.Quote(a.state)), "200 -32602")
+		expect(t, a.retry(t, d, "bad__act", wire.Quote(a.state)), "200 result bad right")
 	}}, attack{name: "a cursor: of a process with other keys", do: func(t *testing.T, s *stage) {
 		elsewhere := serve(t, wire.Servers{"bad": rogue(t, many("bad")), "good": rogue(t, spec{Name: "good"})})
-		expect(t, post(t, elsewhere, list("tools/list", quote(cursorOf(t, world(s), "tools/list")))), "200 -32602")
+		expect(t, post(t, elsewhere, list("tools/list", wire.Quote(cursorOf(t, world(s), "tools/list")))), "200 -32602")
 	}})
 	return c
 }
@@ -177,9 +175,7 @@ func newAsked(t testing.TB, d *wire.Daemon) *asked {
 	raw, err := json.Marshal([]string{
 		`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, "!wait", rightAnswer,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	a := &asked{frames: string(raw)}
 	res := post(t, d, modern("tools/call", `"name":"bad__act","arguments":{"frames":`+a.frames+`}`), mirrorsOf("tools/call", "bad__act")...)
 	var m struct {
@@ -201,7 +197,7 @@ func newAsked(t testing.TB, d *wire.Daemon) *asked {
 // retry comes back with the answer, and with a state as raw JSON.
 func (a *asked) retry(t testing.TB, d *wire.Daemon, tool, state string) wire.Response {
 	t.Helper()
-	return post(t, d, modern("tools/call", `"name":`+quote(tool)+`,"arguments":{"frames":`+a.frames+`},"inputResponses":{`+quote(a.key)+`:{"action":"accept","content":{"name":"x"}}},"requestState":`+state), mirrorsOf("tools/call", tool)...)
+	return post(t, d, modern("tools/call", `"name":`+wire.Quote(tool)+`,"arguments":{"frames":`+a.frames+`},"inputResponses":{`+wire.Quote(a.key)+`:{"action":"accept","content":{"name":"x"}}},"requestState":`+state), mirrorsOf("tools/call", tool)...)
 }
 
 const revision = "2026-07-28"

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -246,27 +245,20 @@ func secrets() class {
 		}},
 		attack{name: "a report of all goroutines holds none", do: func(t *testing.T, _ *stage) {
 			p := plant(t, echo(500, "text/plain", "$AUTH $QUERY"))
-			cmd := p.command(t.Context(), "serve", "--http", "127.0.0.1:0", "-vvv")
-			out := wire.NewOutput()
-			cmd.Stderr = out
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			d := &wire.Daemon{URL: out.Line(t, "listening on "), Stderr: out}
+			d := p.serve(t)
 			post(t, d, tool("1", "remote__echo", `{}`))
 			post(t, d, tool("1", "local__echo", `{}`))
-			_ = cmd.Process.Signal(syscall.SIGQUIT)
-			_ = cmd.Wait() // it ends with a signal
-			clean(t, "the report", out.String())
+			d.Signal(syscall.SIGQUIT)
+			<-d.Exited
+			d.Stopped = true // it ends with a report
+			clean(t, "the report", d.Stderr.String())
 		}},
 		attack{name: "the command line of serve holds none", do: func(t *testing.T, _ *stage) {
 			p := plant(t, echo(500, "text/plain", "no"))
 			d := p.serve(t)
 			post(t, d, tool("1", "remote__echo", `{}`))
 			raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", d.Cmd.Process.Pid))
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			clean(t, "the command line", string(raw))
 		}},
 		attack{name: "what add writes is what was given", do: func(t *testing.T, _ *stage) {
@@ -288,20 +280,7 @@ func newRemoteOf(t testing.TB, how http.HandlerFunc) string {
 }
 
 // serve starts mcpctl serve for this home, as wordy as can be.
-func (h *home) serve(t testing.TB, args ...string) *wire.Daemon {
+func (h *home) serve(t testing.TB) *wire.Daemon {
 	t.Helper()
-	cmd := h.command(t.Context(), append([]string{"serve", "--http", "127.0.0.1:0", "-vvv"}, args...)...)
-	d := &wire.Daemon{Cmd: cmd, Stderr: wire.NewOutput(), Config: h.config, Home: h.dir}
-	cmd.Stderr = d.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 20 * time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait() // how it ends is not what these cases are about
-	})
-	d.URL = d.Stderr.Line(t, "listening on ")
-	return d
+	return wire.Serve(t, wire.Setup{Program: *program, Config: h.config, Home: h.dir, Env: h.env, Args: []string{"-vvv"}})
 }

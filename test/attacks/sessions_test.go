@@ -40,19 +40,12 @@ func openSSE(t testing.TB, d *wire.Daemon) *sse {
 func stream(t testing.TB, d *wire.Daemon, path, header string) *sse {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	u, err := url.Parse(d.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+u.Host+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Accept", "text/event-stream")
+	headers := http.Header{"Accept": {"text/event-stream"}}
 	if name, value, ok := strings.Cut(header, ": "); ok {
-		req.Header.Set(name, value)
+		headers.Set(name, value)
 	}
-	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	c := wire.NewClient(strings.TrimSuffix(d.URL, "/mcp") + path)
+	res, err := c.Do(ctx, http.MethodGet, nil, headers)
 	if err != nil {
 		cancel()
 		t.Fatal(err)
@@ -67,6 +60,7 @@ func stream(t testing.TB, d *wire.Daemon, path, header string) *sse {
 		cancel()
 		_ = res.Body.Close()
 		<-done
+		c.Close()
 	})
 	return s
 }
@@ -129,9 +123,7 @@ func sessions() class {
 			expect(t, post(t, d, ping, "Mcp-Session-Id: "+id), "200 result")
 		}})
 	}
-	add := func(name string, do func(t *testing.T, d *wire.Daemon)) {
-		c.cases = append(c.cases, attack{name: name, do: func(t *testing.T, s *stage) { do(t, s.pair()) }})
-	}
+	add := c.with((*stage).pair)
 	add("ids do not repeat and cannot be told ahead", func(t *testing.T, d *wire.Daemon) {
 		seen, first := map[string]bool{}, ""
 		for range 200 {
@@ -181,12 +173,7 @@ func sessions() class {
 	add("the old session ends with its stream", func(t *testing.T, d *wire.Daemon) {
 		var endpoint string
 		t.Run("stream", func(t *testing.T) { endpoint = openSSE(t, d).endpoint })
-		for end := time.Now().Add(wire.Limit); ; time.Sleep(10 * time.Millisecond) { // nothing reports it
-			if res := exchange(t, d, wire.Post(endpoint, ping, local, isJSON)); res.Status == 404 || time.Now().After(end) {
-				expect(t, res, "404")
-				break
-			}
-		}
+		wire.Eventually(t, wire.Limit, "404", func() bool { return exchange(t, d, wire.Post(endpoint, ping, local, isJSON)).Status == 404 })
 	})
 	for name, other := range map[string]bool{"another session": true, "nobody's session": false} {
 		add("a call cancelled from "+name+" goes on", func(t *testing.T, d *wire.Daemon) {

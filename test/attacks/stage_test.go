@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,21 +106,18 @@ func exchangeFor(t testing.TB, d *wire.Daemon, request string, wait time.Duratio
 
 // tool is a call of a tool.
 func tool(id, name, arguments string) string {
-	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":` + quote(name) + `,"arguments":` + arguments + `}}`
+	return wire.Request(id, "tools/call", `{"name":`+wire.Quote(name)+`,"arguments":`+arguments+`}`)
 }
 
-func quote(text string) string {
-	raw, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // a string
-	}
-	return string(raw)
+// helloOf is the params of initialize.
+func helloOf(capabilities string) string {
+	return strings.Replace(wire.Hello, `"capabilities":{}`, `"capabilities":`+capabilities, 1)
 }
 
 // greet begins a session and returns the header that names it.
 func greet(t testing.TB, d *wire.Daemon, capabilities string) string {
 	t.Helper()
-	res := post(t, d, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+capabilities+`,"clientInfo":{"name":"t","version":"1"}}}`)
+	res := post(t, d, wire.Request("0", "initialize", helloOf(capabilities)))
 	id := res.Header.Get("Mcp-Session-Id")
 	if res.Status != 200 || id == "" {
 		t.Fatalf("initialize: status %d, %s", res.Status, res.Body)
@@ -134,11 +132,7 @@ func greet(t testing.TB, d *wire.Daemon, capabilities string) string {
 func expect(t testing.TB, res wire.Response, want string) {
 	t.Helper()
 	statuses, rest, _ := strings.Cut(want, " ")
-	found := false
-	for s := range strings.SplitSeq(statuses, "|") {
-		found = found || s == strconv.Itoa(res.Status)
-	}
-	if !found {
+	if !slices.Contains(strings.Split(statuses, "|"), strconv.Itoa(res.Status)) {
 		t.Errorf("status %d, want %s: %.300q", res.Status, statuses, res.Body)
 	}
 	expectMessage(t, res.Message(), rest)
@@ -148,21 +142,19 @@ func expect(t testing.TB, res wire.Response, want string) {
 func expectMessage(t testing.TB, message, want string) {
 	t.Helper()
 	kind, text, _ := strings.Cut(want, " ")
-	var m struct {
-		ID     json.RawMessage
-		Result json.RawMessage
-		Error  *struct{ Code int64 }
+	var m wire.Message
+	var result json.RawMessage
+	err := json.Unmarshal([]byte(message), &m)
+	if err == nil {
+		result, err = m.Outcome()
 	}
-	code, err := strconv.ParseInt(kind, 10, 64)
-	switch {
-	case err == nil:
-		if json.Unmarshal([]byte(message), &m) != nil || m.Error == nil || m.Error.Code != code {
-			t.Errorf("got %.300q, want error %d", message, code)
-		}
-	case kind == "result":
-		if json.Unmarshal([]byte(message), &m) != nil || m.Error != nil || m.Result == nil {
-			t.Errorf("got %.300q, want a result", message)
-		}
+	code, notCode := strconv.Atoi(kind)
+	switch e, _ := errors.AsType[*wire.RPCError](err); {
+	case notCode == nil && (e == nil || e.Code != code):
+		t.Errorf("got %.300q, want error %d", message, code)
+	case kind == "result" && (err != nil || result == nil):
+		t.Errorf("got %.300q, want a result", message)
+	case notCode == nil || kind == "result":
 	default:
 		text = want
 	}
@@ -196,18 +188,14 @@ func newHome(t testing.TB, servers string) *home {
 func (h *home) write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(h.dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func (h *home) read(t testing.TB, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(h.dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	return string(raw)
 }
 
@@ -253,11 +241,7 @@ func (o outcome) says() string { return o.stdout + o.stderr }
 func expectExit(t testing.TB, o outcome, want string) {
 	t.Helper()
 	code, text, _ := strings.Cut(want, " ")
-	found := false
-	for c := range strings.SplitSeq(code, "|") {
-		found = found || c == strconv.Itoa(o.code)
-	}
-	if !found {
+	if !slices.Contains(strings.Split(code, "|"), strconv.Itoa(o.code)) {
 		t.Errorf("exit code %d, want %s:\n%.600s", o.code, code, o.says())
 	}
 	if not, ok := strings.CutPrefix(text, "!"); ok {
@@ -271,47 +255,21 @@ func expectExit(t testing.TB, o outcome, want string) {
 
 // stdio is a client of mcpctl serve on standard input and output.
 type stdio struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    *wire.Output
-	stderr *wire.Output
-	mark   string
-	next   int
+	*wire.Daemon
+	out  *wire.Output
+	next int
 }
 
-// pipe starts mcpctl serve with a client on standard input. It has been greeted.
-func pipe(t testing.TB, servers wire.Servers, args ...string) *stdio {
+// pipe starts mcpctl serve with a client on standard input.
+func pipe(t testing.TB, servers wire.Servers) *stdio {
 	t.Helper()
-	p := &stdio{out: wire.NewOutput(), stderr: wire.NewOutput(), mark: rand64()}
-	for _, e := range servers {
-		marked(p.mark, e)
-	}
-	h := newHome(t, string(servers.JSON()))
-	p.cmd = h.command(context.Background(), append([]string{"serve"}, args...)...)
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.stderr
-	var err error
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.close(t) })
+	p := &stdio{Daemon: wire.Serve(t, wire.Setup{Program: *program, Servers: servers, Each: marked, Stdio: true}), out: wire.NewOutput()}
+	go func() { _, _ = io.Copy(p.out, p.Out) }() // until it ends
 	return p
 }
 
-func (p *stdio) close(t testing.TB) {
-	_ = p.in.Close()
-	timer := time.AfterFunc(wire.Limit, func() { _ = p.cmd.Process.Kill() })
-	err := p.cmd.Wait()
-	if !timer.Stop() || err != nil {
-		t.Errorf("serve on standard input: %v\n%s", err, p.stderr.Tail())
-	}
-	wire.NothingLeft(t, p.mark, time.Now())
-}
-
 // send writes a line.
-func (p *stdio) send(line string) { _, _ = io.WriteString(p.in, line+"\n") }
+func (p *stdio) send(line string) { _, _ = io.WriteString(p.In, line+"\n") }
 
 // exchange writes a line and then a ping, and returns what is written up to the
 // ping's answer: nothing else need come.
@@ -364,7 +322,7 @@ func (p *stdio) answer(t testing.TB, id string) string {
 // hello shakes hands.
 func (p *stdio) hello(t testing.TB, capabilities string) {
 	t.Helper()
-	p.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"t","version":"1"}}}`)
+	p.send(wire.Request(`"hello"`, "initialize", helloOf(capabilities)))
 	expectMessage(t, p.answer(t, `"hello"`), "result serverInfo")
 	p.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }

@@ -52,7 +52,7 @@ func unsafe(text string) string {
 		switch {
 		case r == '\n' || r == '\t':
 		case r < ' ', r >= 0x7f && r < 0xa0, r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r == 0x2060, r >= 0x2066 && r <= 0x2069, r >= 0xe0000 && r <= 0xe007f:
-			return quote(string(r))
+			return wire.Quote(string(r))
 		}
 	}
 	return ""
@@ -89,9 +89,9 @@ func terminals() class {
 		{"the name of a tool that is called", "call bad x -o text", "{}", spec{Name: "bad", Tools: []string{plainTool("x" + nasty)}}},
 		{"the name of a prompt", "prompts bad -o text", "", spec{Name: "bad", Prompts: []string{prompt(nasty)}}},
 		{"the URI of a resource", "resources bad -o text", "", spec{Name: "bad", Resources: []string{resource("x:" + nasty)}}},
-		{"a template", "resources bad --templates -o text", "", spec{Name: "bad", Templates: []string{`{"name":` + quote(nasty) + `,"uriTemplate":` + quote("x:{y}"+nasty) + `}`}}},
-		{"a schema", "describe bad x -o text", "", spec{Name: "bad", Tools: []string{`{"name":"x","inputSchema":{"type":"object","properties":{` + quote(nasty) + `:{"type":"string","description":` + quote(nasty) + `,"enum":[` + quote(nasty) + `]}},"required":[` + quote(nasty) + `]}}`}}},
-		{"a schema that arguments do not fit", "call bad x -o text", `{}`, spec{Name: "bad", Tools: []string{`{"name":"x","inputSchema":{"type":"object","properties":{` + quote(nasty) + `:{"type":"string"}},"required":[` + quote(nasty) + `]}}`}}},
+		{"a template", "resources bad --templates -o text", "", spec{Name: "bad", Templates: []string{`{"name":` + wire.Quote(nasty) + `,"uriTemplate":` + wire.Quote("x:{y}"+nasty) + `}`}}},
+		{"a schema", "describe bad x -o text", "", spec{Name: "bad", Tools: []string{`{"name":"x","inputSchema":{"type":"object","properties":{` + wire.Quote(nasty) + `:{"type":"string","description":` + wire.Quote(nasty) + `,"enum":[` + wire.Quote(nasty) + `]}},"required":[` + wire.Quote(nasty) + `]}}`}}},
+		{"a schema that arguments do not fit", "call bad x -o text", `{}`, spec{Name: "bad", Tools: []string{`{"name":"x","inputSchema":{"type":"object","properties":{` + wire.Quote(nasty) + `:{"type":"string"}},"required":[` + wire.Quote(nasty) + `]}}`}}},
 		{"the server's own name", "ping bad -o text", "", spec{Name: nasty}},
 		{"instructions", "tools bad -o text -vv", "", spec{Name: "bad", Instructions: nasty}},
 	} {
@@ -111,15 +111,15 @@ func terminals() class {
 	}}, attack{name: "the log of serve", do: func(t *testing.T, _ *stage) {
 		h := newHome(t, string(wire.Servers{"bad": rogue(t, spec{Name: "bad", Stderr: nasty, Tools: []string{plainTool("act"), plainTool(nasty)}})}.JSON()))
 		d := h.serve(t)
-		post(t, d, acting("1", "bad", "!stderr "+nasty, "garbage "+nasty, `{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":`+quote(nasty)+`}}`))
+		post(t, d, acting("1", "bad", "!stderr "+nasty, "garbage "+nasty, `{"jsonrpc":"2.0","id":$ID,"error":{"code":1,"message":`+wire.Quote(nasty)+`}}`))
 		if what := unsafe(d.Stderr.String()); what != "" {
 			t.Errorf("it prints %s: %q", what, d.Stderr.String())
 		}
 	}}, attack{name: "what a client sends, in the log of serve", do: func(t *testing.T, _ *stage) {
 		h := newHome(t, string(wire.Servers{"good": rogue(t, spec{Name: "good"})}.JSON()))
 		d := h.serve(t)
-		post(t, d, tool(quote(nasty), nasty, `{}`))
-		post(t, d, `{"jsonrpc":"2.0","id":1,"method":`+quote(nasty)+`}`)
+		post(t, d, tool(wire.Quote(nasty), nasty, `{}`))
+		post(t, d, `{"jsonrpc":"2.0","id":1,"method":`+wire.Quote(nasty)+`}`)
 		post(t, d, nasty)
 		greet(t, d, `{}`)
 		if what := unsafe(d.Stderr.String()); what != "" {
@@ -128,7 +128,7 @@ func terminals() class {
 	}}, attack{name: "status of a client with a name", do: func(t *testing.T, _ *stage) {
 		h := newHome(t, string(wire.Servers{"good": rogue(t, spec{Name: "good"})}.JSON()))
 		d := h.serve(t)
-		post(t, d, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":`+quote(nasty)+`,"version":`+quote(nasty)+`}}}`)
+		post(t, d, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":`+wire.Quote(nasty)+`,"version":`+wire.Quote(nasty)+`}}}`)
 		o := h.mcpctl(t, "", "status", "-o", "text")
 		if what := unsafe(o.says()); what != "" {
 			t.Errorf("it prints %s: %q", what, o.says())
@@ -141,7 +141,7 @@ func terminals() class {
 // servers write it so.
 func raw(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == '\ufffd' }) {
-		return quote(text)
+		return wire.Quote(text)
 	}
 	return `"` + text + `"`
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // expectation is what callers of a server with a fault may get.
@@ -63,7 +64,7 @@ func TestBackends(t *testing.T) {
 			if e.right {
 				bad["requestTimeout"] = patient.String()
 			}
-			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": bad})
+			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
 			g := gather(t, d, "good", 2, 5*time.Millisecond)
 			attack(t, d, e)
 			g.dismiss()
@@ -87,7 +88,7 @@ func TestRemotes(t *testing.T) {
 			if e.right {
 				bad["requestTimeout"] = patient.String()
 			}
-			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": bad})
+			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
 			g := gather(t, d, "good", 2, 5*time.Millisecond)
 			attack(t, d, e)
 			g.dismiss()
@@ -139,10 +140,10 @@ func attack(t *testing.T, d *daemon, e expectation) {
 
 // attempt is one call of a client of its own.
 func attempt(d *daemon, server string, size int) (kind, string) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), wire.Limit)
 	defer cancel()
 	c := newCaller(d)
-	defer c.close()
+	defer c.Close()
 	err := c.greet(ctx)
 	if no, ok := errors.AsType[*refusal](err); ok {
 		return refused, no.text
@@ -150,6 +151,6 @@ func attempt(d *daemon, server string, size int) (kind, string) {
 	if err != nil {
 		return unheard, err.Error()
 	}
-	defer c.bye()
+	defer func() { _ = c.End(context.Background()) }()
 	return c.call(ctx, server, "echo", 0, size)
 }

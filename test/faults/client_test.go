@@ -3,12 +3,9 @@
 package faults_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,34 +13,28 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // caller is one client over HTTP, with a session or without.
-type caller struct {
-	url, session string
-	http         *http.Client
-	next         atomic.Int64
-}
+type caller struct{ *wire.Client }
 
-func newCaller(d *daemon) *caller {
-	tr := &http.Transport{MaxIdleConnsPerHost: 256, DialContext: (&net.Dialer{Timeout: limit}).DialContext}
-	return &caller{url: d.url, http: &http.Client{Transport: tr}}
-}
-
-func (c *caller) close() { c.http.CloseIdleConnections() }
+func newCaller(d *daemon) *caller { return &caller{wire.NewClient(d.URL)} }
 
 // greet begins a session.
 func (c *caller) greet(ctx context.Context) error {
-	a, err := c.post(ctx, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	c.Session = ""
+	res, err := c.Post(ctx, wire.Request("0", "initialize", wire.Hello))
+	c.Session = res.Header.Get("Mcp-Session-Id")
 	switch {
 	case err != nil:
 		return err
-	case a.status == http.StatusServiceUnavailable:
-		return &refusal{strconv.Itoa(a.status) + " " + a.text}
-	case a.status != http.StatusOK || a.session == "":
-		return fmt.Errorf("initialize: status %d, session %q, %s", a.status, a.session, a.text)
+	case res.Status == http.StatusServiceUnavailable:
+		return &refusal{strconv.Itoa(res.Status) + " " + res.Message()}
+	case res.Status != http.StatusOK || c.Session == "":
+		return fmt.Errorf("initialize: status %d, session %q, %s", res.Status, c.Session, res.Message())
 	}
-	c.session = a.session
 	return nil
 }
 
@@ -51,59 +42,6 @@ func (c *caller) greet(ctx context.Context) error {
 type refusal struct{ text string }
 
 func (r *refusal) Error() string { return r.text }
-
-// bye ends the session.
-func (c *caller) bye() {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.url, nil)
-	if err != nil {
-		return
-	}
-	req.Header.Set("Mcp-Session-Id", c.session)
-	if res, err := c.http.Do(req); err == nil {
-		_ = res.Body.Close()
-	}
-}
-
-// answer is what came for a POST.
-type answer struct {
-	status  int
-	session string
-	text    string // the last message
-}
-
-// post sends one message and reads the answer, JSON or a stream, to its end.
-func (c *caller) post(ctx context.Context, body string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(body))
-	if err != nil {
-		return answer{}, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	if c.session != "" {
-		req.Header.Set("Mcp-Session-Id", c.session)
-	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		return answer{}, err
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		return answer{}, err
-	}
-	a := answer{status: res.StatusCode, session: res.Header.Get("Mcp-Session-Id"), text: string(raw)}
-	if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		a.text = ""
-		for line := range bytes.Lines(raw) {
-			if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && len(bytes.TrimSpace(data)) > 0 {
-				a.text = string(bytes.TrimSpace(data))
-			}
-		}
-	}
-	return a, nil
-}
 
 // kind is how a call ended.
 type kind string
@@ -119,20 +57,20 @@ const (
 // call calls a tool of the hostile server with a message of its own and tells
 // how that ended.
 func (c *caller) call(ctx context.Context, server, name string, ms, size int) (kind, string) {
-	id := c.next.Add(1)
-	message := fmt.Sprintf("%s %d %s", c.session, id, strings.Repeat("m", size))
-	a, err := c.post(ctx, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"progressToken":%d},"name":"%s__%s","arguments":{"message":"%s","ms":%d}}}`, id, id, server, name, message, ms))
+	id := c.Next()
+	message := c.Session + " " + id + " " + strings.Repeat("m", size)
+	res, err := c.Post(ctx, wire.Request(id, "tools/call", fmt.Sprintf(`{"_meta":{"progressToken":%s},"name":"%s__%s","arguments":{"message":"%s","ms":%d}}`, id, server, name, message, ms)))
 	if err != nil {
 		return unheard, err.Error()
 	}
-	if a.status != http.StatusOK {
-		return refused, strconv.Itoa(a.status) + " " + a.text
+	if res.Status != http.StatusOK {
+		return refused, strconv.Itoa(res.Status) + " " + res.Message()
 	}
-	return judge(a.text, id, server+": "+message)
+	return judge(res.Message(), id, server+": "+message)
 }
 
 // judge tells what an answer to a call is.
-func judge(text string, id int64, want string) (kind, string) {
+func judge(text, id, want string) (kind, string) {
 	var m struct {
 		ID     json.RawMessage
 		Result *struct {
@@ -144,7 +82,7 @@ func judge(text string, id int64, want string) (kind, string) {
 	switch err := json.Unmarshal([]byte(text), &m); {
 	case err != nil:
 		return unheard, fmt.Sprintf("%v: %.200s", err, text)
-	case string(m.ID) != strconv.FormatInt(id, 10):
+	case string(m.ID) != id:
 		return wrong, text
 	case m.Error != nil && m.Error.Message != "":
 		return failed, m.Error.Message
@@ -179,11 +117,9 @@ func gather(t testing.TB, d *daemon, server string, n int, pause time.Duration) 
 	g.cancel = cancel
 	for range n {
 		c := newCaller(d)
-		if err := c.greet(ctx); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, c.greet(ctx))
 		g.work.Go(func() {
-			defer c.close()
+			defer c.Close()
 			for ctx.Err() == nil {
 				start := time.Now()
 				k, text := c.call(context.WithoutCancel(ctx), server, "echo", 0, 20)

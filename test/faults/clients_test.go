@@ -9,12 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // clientTest runs a server that behaves, one that answers no call, and callers
@@ -22,7 +23,7 @@ import (
 func clientTest(t *testing.T, memory int, attack func(t *testing.T, d *daemon)) {
 	t.Helper()
 	t.Parallel()
-	d := serve(t, servers{"good": hostileEntry("good", ""), "hung": hostileEntry("hung", "hang-call")})
+	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "hung": hostileEntry("hung", "hang-call")})
 	for _, name := range []string{"good", "hung"} {
 		attempt(d, name, 0) // they run now
 	}
@@ -31,7 +32,7 @@ func clientTest(t *testing.T, memory int, attack func(t *testing.T, d *daemon)) 
 	attack(t, d)
 	g.dismiss()
 	after := d.usage(t)
-	eventually(t, limit, func() string { return fmt.Sprintf("files come back: %v, before %v", d.usage(t), before) }, func() bool { return d.usage(t).files <= before.files+8 })
+	wire.Eventually(t, wire.Limit, said(func() string { return fmt.Sprintf("files come back: %v, before %v", d.usage(t), before) }), func() bool { return d.usage(t).files <= before.files+8 })
 	t.Logf("%d calls of others; before %v, after %v, at the end %v", g.calls.Load(), before, after, d.usage(t))
 	if after.peak > before.peak+memory*factor() {
 		t.Errorf("memory has reached %d MiB, %d before: want at most %d more", after.peak, before.peak, memory)
@@ -41,18 +42,11 @@ func clientTest(t *testing.T, memory int, attack func(t *testing.T, d *daemon)) 
 // raw opens a connection and sends what is given.
 func raw(t *testing.T, d *daemon, text string) net.Conn {
 	t.Helper()
-	u, err := url.Parse(d.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := (&net.Dialer{Timeout: limit}).DialContext(t.Context(), "tcp", u.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, err := wire.Dial(d.URL)
+	wire.Check(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if _, err := io.WriteString(c, text); err != nil {
-		t.Fatal(err)
-	}
+	_, err = io.WriteString(c, text)
+	wire.Check(t, err)
 	return c
 }
 
@@ -138,9 +132,7 @@ func TestHugeBodies(t *testing.T) {
 		c := raw(t, d, postHead+"Content-Length: 100000000000\r\n\r\n{")
 		_ = c.SetReadDeadline(time.Now().Add(slack))
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("100 GB: status %d", res.StatusCode)
@@ -165,7 +157,7 @@ func TestHugeBodies(t *testing.T) {
 		t.Logf("24 bodies of 40 MiB: %v", kinds)
 		if !testing.Short() {
 			start := time.Now()
-			eventually(t, limit, func() string { return fmt.Sprintf("memory comes back: %v, at the start %v", d.usage(t), d.start) }, func() bool { return d.usage(t).rss <= d.start.rss+returned*factor() })
+			wire.Eventually(t, wire.Limit, said(func() string { return fmt.Sprintf("memory comes back: %v, at the start %v", d.usage(t), d.start) }), func() bool { return d.usage(t).rss <= d.start.rss+returned*factor() })
 			t.Logf("%v after %s", d.usage(t), time.Since(start).Round(time.Second))
 		}
 	})
@@ -179,17 +171,15 @@ func TestAbortedPosts(t *testing.T) {
 			n = 500
 		}
 		c := newCaller(d)
-		defer c.close()
-		if err := c.greet(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		defer c.Close()
+		wire.Check(t, c.greet(t.Context()))
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hung__echo","arguments":{"message":"` + strings.Repeat("m", 1000) + `"}}}`
-		request := fmt.Sprintf("%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", postHead, c.session, len(body), body)
+		request := fmt.Sprintf("%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", postHead, c.Session, len(body), body)
 		for range n {
 			_ = raw(t, d, request).Close()
 		}
 		// The server is not held to be full for longer than the requests last.
-		eventually(t, requestTimeout+slack, func() string { return "the server takes calls again" }, func() bool {
+		wire.Eventually(t, requestTimeout+slack, "the server takes calls again", func() bool {
 			k, text := attempt(d, "hung", 0)
 			return k == failed && strings.Contains(text, "in")
 		})
@@ -229,15 +219,13 @@ func TestUnreadAnswers(t *testing.T) {
 // to tell them.
 func TestUnreadStreams(t *testing.T) {
 	t.Parallel()
-	d := serve(t, servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
+	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
 	g := gather(t, d, "good", 2, 5*time.Millisecond)
 	for range 50 {
 		c := newCaller(d)
-		if err := c.greet(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		c.close()
-		raw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.session+"\r\n\r\n")
+		wire.Check(t, c.greet(t.Context()))
+		c.Close()
+		raw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
 	}
 	for range 20 {
 		if k, text := attempt(d, "loud", 0); k != right {
@@ -262,15 +250,12 @@ func TestManySessions(t *testing.T) {
 		var left, full atomic.Int64
 		left.Store(int64(n))
 		first := newCaller(d)
-		if err := first.greet(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, first.greet(t.Context()))
 		for range 8 {
 			wg.Go(func() {
 				c := newCaller(d)
-				defer c.close()
+				defer c.Close()
 				for left.Add(-1) >= 0 {
-					c.session = ""
 					if err := c.greet(t.Context()); err != nil && !strings.Contains(err.Error(), "too many sessions") {
 						t.Error(err)
 						return
@@ -293,10 +278,8 @@ func TestManySessions(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	clientTest(t, 200, func(t *testing.T, d *daemon) {
 		c := newCaller(d)
-		defer c.close()
-		if err := c.greet(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		defer c.Close()
+		wire.Check(t, c.greet(t.Context()))
 		call := func(arguments string) string {
 			return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__echo","arguments":` + arguments + `}}`
 		}
@@ -316,10 +299,10 @@ func TestMalformed(t *testing.T) {
 			"no tool":                 call(`{}`)[:60] + `x"}}`,
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), requestTimeout+slack)
-			a, err := c.post(ctx, body)
+			res, err := c.Post(ctx, body)
 			cancel()
-			if err != nil || a.status >= 500 || strings.TrimSpace(a.text) == "" {
-				t.Errorf("%s: %v, status %d, %.100q", name, err, a.status, a.text)
+			if err != nil || res.Status >= 500 || res.Message() == "" {
+				t.Errorf("%s: %v, status %d, %.100q", name, err, res.Status, res.Message())
 			}
 		}
 		if k, text := c.call(t.Context(), "good", "echo", 0, 0); k != right {
@@ -333,9 +316,9 @@ func TestMalformed(t *testing.T) {
 func TestGuessedSessions(t *testing.T) {
 	clientTest(t, 60, func(t *testing.T, d *daemon) {
 		c := newCaller(d)
-		defer c.close()
+		defer c.Close()
 		for i := range 1000 {
-			c.session = fmt.Sprint("guess", i)
+			c.Session = fmt.Sprint("guess", i)
 			if k, text := c.call(t.Context(), "good", "echo", 0, 0); k != refused || !strings.HasPrefix(text, "404") {
 				t.Fatalf("got %s: %s", k, text)
 			}
@@ -351,7 +334,7 @@ func TestDeletedInMidCall(t *testing.T) {
 		for range 50 {
 			wg.Go(func() {
 				c := newCaller(d)
-				defer c.close()
+				defer c.Close()
 				if err := c.greet(t.Context()); err != nil {
 					t.Error(err)
 					return
@@ -365,18 +348,10 @@ func TestDeletedInMidCall(t *testing.T) {
 					answered <- k
 				}()
 				time.Sleep(20 * time.Millisecond) // most have begun by then; either order is one to survive
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, c.url, nil)
-				if err != nil {
+				if err := c.End(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
-				req.Header.Set("Mcp-Session-Id", c.session)
-				res, err := c.http.Do(req)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_ = res.Body.Close()
 				<-answered
 			})
 		}
@@ -404,7 +379,7 @@ func TestPipelined(t *testing.T) {
 			}
 		}()
 		time.Sleep(500 * time.Millisecond) // so long nothing is read
-		_ = c.SetReadDeadline(time.Now().Add(limit))
+		_ = c.SetReadDeadline(time.Now().Add(wire.Limit))
 		r := bufio.NewReader(c)
 		for i := range n {
 			res, err := http.ReadResponse(r, nil)
@@ -413,7 +388,7 @@ func TestPipelined(t *testing.T) {
 			}
 			text, err := io.ReadAll(res.Body)
 			_ = res.Body.Close()
-			if k, _ := judge(string(text), 1, "good: p"); err != nil || k != right {
+			if k, _ := judge(string(text), "1", "good: p"); err != nil || k != right {
 				t.Fatalf("answer %d: %v %s", i, err, text)
 			}
 		}

@@ -7,12 +7,13 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // mostStreams is the bound of a front, see docs/serve.md, Limits.
@@ -27,15 +28,9 @@ func TestManyStreams(t *testing.T) {
 	}
 	n := mostStreams
 	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	n = min(n-50, int(files.Cur)-1000) // less than an int holds
-	d := serve(t, servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
-	u, err := url.Parse(d.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
 	g := gather(t, d, "good", 2, 5*time.Millisecond)
 	var left, refused atomic.Int64
 	left.Store(int64(n))
@@ -45,14 +40,13 @@ func TestManyStreams(t *testing.T) {
 	for range 8 {
 		work.Go(func() {
 			c := newCaller(d)
-			defer c.close()
+			defer c.Close()
 			for left.Add(-1) >= 0 {
-				c.session = ""
 				if err := c.greet(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
-				conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", u.Host)
+				conn, err := wire.Dial(d.URL)
 				if err != nil {
 					t.Error(err)
 					return
@@ -60,8 +54,8 @@ func TestManyStreams(t *testing.T) {
 				mu.Lock()
 				all = append(all, conn)
 				mu.Unlock()
-				_, _ = io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.session+"\r\n\r\n")
-				_ = conn.SetReadDeadline(time.Now().Add(limit))
+				_, _ = io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
+				_ = conn.SetReadDeadline(time.Now().Add(wire.Limit))
 				res, err := http.ReadResponse(bufio.NewReaderSize(conn, 1024), nil)
 				if err != nil {
 					t.Error(err)
@@ -86,7 +80,7 @@ func TestManyStreams(t *testing.T) {
 	for _, c := range all {
 		_ = c.Close()
 	}
-	eventually(t, 2*limit, func() string { return "files come back: " + d.usage(t).String() }, func() bool { return d.usage(t).files < d.start.files+100 })
+	wire.Eventually(t, 2*wire.Limit, said(func() string { return "files come back: " + d.usage(t).String() }), func() bool { return d.usage(t).files < d.start.files+100 })
 	t.Logf("%d streams: %v, %d refused; told of changes: %v, %d calls of others, the last %v; at the end %v", n, before, refused.Load(), during, g.calls.Load(), g.took[len(g.took)-1], d.usage(t))
 	if refused.Load() > 0 || during.peak > d.start.peak+900*factor() {
 		t.Errorf("%d streams are refused; memory %v, at the start %v", refused.Load(), during, d.start)

@@ -6,18 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
-
-// servers are the entries of a servers.json.
-type servers = wire.Servers
 
 // hostileEntry gives the entry of the hostile server with some faults, "" for none.
 func hostileEntry(name, faults string, more ...string) map[string]any {
@@ -33,25 +28,22 @@ func hostileEntry(name, faults string, more ...string) map[string]any {
 	return e
 }
 
-// daemon is a running mcpctl serve --http.
+// daemon is a running mcpctl serve.
 type daemon struct {
 	*wire.Daemon
-	cmd    *exec.Cmd
-	config string // its servers.json
-	home   string // MCPCTL_HOME
-	url    string // of the endpoint
-	mark   string
-	stderr *output
-	exited chan struct{}
-	start  usage // once it listened
+	start usage // once it listened
 }
 
-// serve starts mcpctl on a free port with nothing of this machine's settings;
-// the test ends it, and looks at what it leaves.
-func serve(t testing.TB, s servers, args ...string) *daemon {
+// serve starts mcpctl; the test ends it, and looks at what it leaves.
+func serve(t testing.TB, s wire.Servers, args ...string) *daemon {
 	t.Helper()
-	w := wire.Serve(t, wire.Setup{Program: *program, Servers: s, Each: equip, Args: args})
-	d := &daemon{Daemon: w, cmd: w.Cmd, config: w.Config, home: w.Home, url: w.URL, mark: w.Mark, stderr: w.Stderr, exited: w.Exited}
+	return serveAs(t, wire.Setup{Servers: s, Args: args})
+}
+
+func serveAs(t testing.TB, s wire.Setup) *daemon {
+	t.Helper()
+	s.Program, s.Each = *program, equip
+	d := &daemon{Daemon: wire.Serve(t, s)}
 	d.start = d.usage(t)
 	return d
 }
@@ -70,24 +62,6 @@ func equip(mark string, e map[string]any) {
 	}
 }
 
-// stop ends the daemon and waits until nothing is left of it and its servers.
-func (d *daemon) stop(t testing.TB) {
-	t.Helper()
-	d.Stop(t)
-}
-
-// nothingLeft waits until no process of the servers is left.
-func (d *daemon) nothingLeft(t testing.TB, since time.Time) {
-	t.Helper()
-	wire.NothingLeft(t, d.mark, since)
-}
-
-// marked returns the processes that have a mark in their environment.
-func marked(mark string) []wire.Process { return wire.Marked(mark) }
-
-// output keeps what a process writes.
-type output = wire.Output
-
 // usage is what a process uses: memory in MiB.
 type usage struct{ rss, peak, files, threads int }
 
@@ -97,10 +71,10 @@ func (u usage) String() string {
 
 func (d *daemon) usage(t testing.TB) usage {
 	t.Helper()
-	proc := fmt.Sprintf("/proc/%d/", d.cmd.Process.Pid)
+	proc := fmt.Sprintf("/proc/%d/", d.Cmd.Process.Pid)
 	status, err := os.ReadFile(proc + "status")
 	if err != nil {
-		t.Fatalf("mcpctl is gone: %v\n%s", err, d.stderr.Tail())
+		t.Fatalf("mcpctl is gone: %v\n%s", err, d.Stderr.Tail())
 	}
 	var u usage
 	for line := range strings.Lines(string(status)) {
@@ -123,13 +97,7 @@ func (d *daemon) usage(t testing.TB) usage {
 	return u
 }
 
-// eventually polls for what has no event of its own.
-func eventually(t testing.TB, within time.Duration, what func() string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(within); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Errorf("not within %s: %s", within, what())
-			return
-		}
-	}
-}
+// said is a text that is made when it is printed.
+type said func() string
+
+func (s said) String() string { return s() }

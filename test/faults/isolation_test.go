@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // moved is how much the 99th percentile of others' calls may move while a
@@ -26,10 +28,10 @@ func moved() time.Duration {
 // TestIsolation measures callers of a server that behaves with a fault and
 // without, in turn.
 func TestIsolation(t *testing.T) {
-	s := func() servers {
+	s := func() wire.Servers {
 		starting := hostileEntry("starting", "hang-initialize")
 		starting["connectTimeout"] = "2s"
-		return servers{"good": hostileEntry("good", ""), "hung": hostileEntry("hung", "hang-call"), "deaf": hostileEntry("deaf", "never-reads"), "starting": starting}
+		return wire.Servers{"good": hostileEntry("good", ""), "hung": hostileEntry("hung", "hang-call"), "deaf": hostileEntry("deaf", "never-reads"), "starting": starting}
 	}
 	for name, fault := range map[string]func(ctx context.Context, t *testing.T, d *daemon){
 		"a server that hangs": func(ctx context.Context, _ *testing.T, d *daemon) {
@@ -40,7 +42,7 @@ func TestIsolation(t *testing.T) {
 		},
 		"a server that is not discovered": func(ctx context.Context, _ *testing.T, d *daemon) {
 			callers(ctx, d, 8, func(c *caller) { c.call(ctx, "starting", "echo", 0, 0) })
-			callers(ctx, d, 4, func(c *caller) { _, _ = c.post(ctx, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) })
+			callers(ctx, d, 4, func(c *caller) { _, _ = c.Post(ctx, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`) })
 		},
 		"clients that do not read": func(ctx context.Context, t *testing.T, d *daemon) {
 			message := strings.Repeat("m", 64<<10)
@@ -60,8 +62,8 @@ func TestIsolation(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				c.close()
-				stream := raw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.session+"\r\n\r\n")
+				c.Close()
+				stream := raw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
 				context.AfterFunc(ctx, func() { _ = stream.Close() })
 			}
 		},
@@ -98,7 +100,7 @@ func callers(ctx context.Context, d *daemon, n int, do func(c *caller)) {
 	for range n {
 		go func() {
 			c := newCaller(d)
-			defer c.close()
+			defer c.Close()
 			if c.greet(ctx) != nil {
 				return
 			}

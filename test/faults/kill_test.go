@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestKilled: where mcpctl itself is killed, nothing of its servers is left,
@@ -25,7 +27,7 @@ func TestKilled(t *testing.T) {
 			t.Parallel()
 			bad := hostileEntry("bad", faults)
 			delete(bad, "shutdownTimeout") // the default is what counts
-			d := serve(t, servers{"good": hostileEntry("good", ""), "bad": bad})
+			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
 			if k, text := attempt(d, "good", 0); k != right {
 				t.Fatalf("got %s: %s", k, text)
 			}
@@ -33,17 +35,17 @@ func TestKilled(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				c := newCaller(d)
-				defer c.close()
+				defer c.Close()
 				go func() { _, _ = c.call(ctx, "bad", "echo", 0, 0) }() // it is cut off
-				eventually(t, limit, func() string { return "the call is under way" }, func() bool { return len(marked(d.mark)) >= 2 })
+				wire.Eventually(t, wire.Limit, "the call is under way", func() bool { return len(wire.Marked(d.Mark)) >= 2 })
 			} else if k, text := attempt(d, "bad", 0); k != right {
 				t.Fatalf("got %s: %s", k, text)
 			}
-			before := marked(d.mark)
-			_ = d.cmd.Process.Signal(syscall.SIGKILL)
+			before := wire.Marked(d.Mark)
+			_ = d.Cmd.Process.Signal(syscall.SIGKILL)
 			start := time.Now()
-			<-d.exited
-			d.nothingLeft(t, start)
+			<-d.Exited
+			wire.NothingLeft(t, d.Mark, start)
 			t.Logf("%d processes ended within %s", len(before), time.Since(start).Round(time.Millisecond))
 		})
 	}

@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -28,34 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.NewFile(1, "out"), os.Stderr))
 	}
 	flag.Parse()
-	// Most of the time these tests wait: more at once than there are processors.
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set("8") // a number, as the flag wants
-	}
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if *program == "" {
-		dir, err := os.MkdirTemp("", "faults")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer os.RemoveAll(dir)
-		*program = filepath.Join(dir, "mcpctl")
-		args := []string{"build", "-o", *program}
-		if *raceFlag {
-			args = append(args, "-race")
-		}
-		build := exec.Command("go", append(args, "github.com/mcpctl/mcpctl/cmd/mcpctl")...)
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-	}
-	return m.Run()
+	os.Exit(wire.Main(m, program, fmt.Sprintf("-race=%t", *raceFlag)))
 }
 
 // factor is how much more memory a program may take under the race detector.
@@ -69,8 +40,6 @@ func factor() int {
 // Bounds of the suite. They are wide, for machines under load: what they catch
 // is what never comes.
 const (
-	// limit bounds every wait that is not about time itself.
-	limit = wire.Limit
 	// requestTimeout is what servers are given for a request; patient is for those
 	// that answer each, however much they say before: that takes what the machine
 	// takes.

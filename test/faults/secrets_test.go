@@ -7,9 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/http"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // canaries are the variables that the entries of TestSecrets refer to.
@@ -35,10 +35,10 @@ func canaries() map[string]string {
 
 // leaky gives entries of servers that repeat what they were given, one for each
 // way and moment: in the short form each way once. Their names tell which.
-func leaky(t *testing.T) servers {
+func leaky(t *testing.T) wire.Servers {
 	t.Helper()
 	moments := []string{"initialize", "tools/list", "tools/call"}
-	s := servers{"good": hostileEntry("good", "")}
+	s := wire.Servers{"good": hostileEntry("good", "")}
 	each := func(leaks []string, add func(name, leak, at string)) {
 		for i, leak := range leaks {
 			for j, at := range moments {
@@ -97,19 +97,19 @@ func TestSecrets(t *testing.T) {
 		secretsOfProcesses(t, d)
 		secretsOfCommands(t, d, s, format)
 		// The dump of all goroutines.
-		_ = d.cmd.Process.Signal(syscall.SIGQUIT)
-		<-d.exited
+		_ = d.Cmd.Process.Signal(syscall.SIGQUIT)
+		<-d.Exited
 		d.Stopped = true
-		d.nothingLeft(t, time.Now())
-		if text := d.stderr.String(); !strings.Contains(text, "goroutine 1 ") || !strings.Contains(text, "server stderr") {
-			t.Errorf("no dump, or no log: %s", d.stderr.Tail())
+		wire.NothingLeft(t, d.Mark, time.Now())
+		if text := d.Stderr.String(); !strings.Contains(text, "goroutine 1 ") || !strings.Contains(text, "server stderr") {
+			t.Errorf("no dump, or no log: %s", d.Stderr.Tail())
 		}
-		clean(t, "the log of serve as "+format, d.stderr.String())
-		secretsOfFiles(t, d.home)
-		secretsOfFiles(t, filepath.Dir(d.config))
+		clean(t, "the log of serve as "+format, d.Stderr.String())
+		secretsOfFiles(t, d.Home)
+		secretsOfFiles(t, filepath.Dir(d.Config))
 		for _, file := range []string{"mcpctl.db", "verdicts.json", "generated/good/a/client_gen.go"} {
-			if found, _ := filepath.Glob(filepath.Join(d.home, "*", file)); len(found) == 0 {
-				if found, _ = filepath.Glob(filepath.Join(d.home, file)); len(found) == 0 {
+			if found, _ := filepath.Glob(filepath.Join(d.Home, "*", file)); len(found) == 0 {
+				if found, _ = filepath.Glob(filepath.Join(d.Home, file)); len(found) == 0 {
 					t.Errorf("there is no %s to look into", file)
 				}
 			}
@@ -118,21 +118,20 @@ func TestSecrets(t *testing.T) {
 }
 
 // secretsOfServe has a client ask serve for everything.
-func secretsOfServe(t *testing.T, d *daemon, s servers) {
+func secretsOfServe(t *testing.T, d *daemon, s wire.Servers) {
 	t.Helper()
 	c := newCaller(d)
-	defer c.close()
-	if err := c.greet(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer c.bye()
+	defer c.Close()
+	wire.Check(t, c.greet(t.Context()))
+	defer func() { _ = c.End(context.Background()) }()
 	ask := func(body string) string {
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 		defer cancel()
-		text, err := c.whole(ctx, body)
+		res, err := c.Post(ctx, body)
 		if err != nil {
 			t.Errorf("%s: %v", body, err)
 		}
+		text := fmt.Sprintf("%v %s", res.Header, res.Body)
 		clean(t, "the answer to "+body, text)
 		return text
 	}
@@ -154,7 +153,7 @@ func secretsOfServe(t *testing.T, d *daemon, s servers) {
 	}
 	wg.Wait()
 	ask(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	missing := d.run(t, "--url", d.url, "tools")
+	missing := d.run(t, "--url", d.URL, "tools")
 	if !strings.Contains(missing, " is missing: ") || !strings.Contains(missing, "(mcpctl doctor ") {
 		t.Errorf("nobody says what is missing: %s", missing)
 	}
@@ -163,24 +162,6 @@ func secretsOfServe(t *testing.T, d *daemon, s servers) {
 			t.Errorf("%v has no details: %s", words, text)
 		}
 	}
-}
-
-// whole posts a message and gives all that comes back.
-func (c *caller) whole(ctx context.Context, body string) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(body))
-	if err != nil {
-		return "", err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	req.Header.Set("Mcp-Session-Id", c.session)
-	res, err := c.http.Do(req)
-	if err != nil {
-		return "", err
-	}
-	defer res.Body.Close()
-	raw, err := io.ReadAll(res.Body)
-	return fmt.Sprintf("%v %s", res.Header, raw), err
 }
 
 // secretsOfProcesses looks into the guardian, which has none of serve's
@@ -198,7 +179,7 @@ func secretsOfProcesses(t *testing.T, d *daemon) {
 		var state string
 		_, _ = fmt.Sscan(filepath.Base(name), &pid)
 		_, rest, _ := strings.Cut(read(pid, "stat"), ") ")
-		if _, err := fmt.Sscan(rest, &state, &parent); err != nil || parent != d.cmd.Process.Pid {
+		if _, err := fmt.Sscan(rest, &state, &parent); err != nil || parent != d.Cmd.Process.Pid {
 			continue
 		}
 		environ, line := read(pid, "environ"), read(pid, "cmdline")
@@ -235,14 +216,14 @@ func secretsOfProcesses(t *testing.T, d *daemon) {
 
 // secretsOfCommands runs the commands that connect to servers, and those that
 // print entries.
-func secretsOfCommands(t *testing.T, d *daemon, s servers, format string) {
+func secretsOfCommands(t *testing.T, d *daemon, s wire.Servers, format string) {
 	t.Helper()
 	flags := []string{"-vvv", "--log-format", format}
 	if format == "json" {
 		flags = append(flags, "--json")
 	}
 	commands := func(name string) [][]string {
-		out := filepath.Join(d.home, "generated", name) // secretsOfFiles looks into it
+		out := filepath.Join(d.Home, "generated", name) // secretsOfFiles looks into it
 		return [][]string{
 			{"tools", name},
 			{"call", name, "echo", "message=hi"},
@@ -260,13 +241,7 @@ func secretsOfCommands(t *testing.T, d *daemon, s servers, format string) {
 	}
 	var wg sync.WaitGroup
 	room := make(chan struct{}, 4)
-	for i, name := range slices.Sorted(func(yield func(string) bool) {
-		for name := range s {
-			if !yield(name) {
-				return
-			}
-		}
-	}) {
+	for i, name := range slices.Sorted(maps.Keys(s)) {
 		all := commands(name)
 		if testing.Short() && i%8 > 0 { // the call of each, and everything with some
 			all = all[1:2]
@@ -302,10 +277,10 @@ func secretsOfCommands(t *testing.T, d *daemon, s servers, format string) {
 // run runs mcpctl beside serve and gives all it prints.
 func (d *daemon) run(t *testing.T, words ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, *program, words...)
-	cmd.Env, cmd.Dir = d.cmd.Env, d.home
+	cmd.Env, cmd.Dir = d.Cmd.Env, d.Home
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

@@ -9,10 +9,8 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,7 +63,7 @@ func TestSoak(t *testing.T) {
 	}
 	t.Logf("seed %d", *seed)
 	log := filepath.Join(t.TempDir(), "faults")
-	s := servers{"good": hostileEntry("good", "")}
+	s := wire.Servers{"good": hostileEntry("good", "")}
 	remotes := hostile.HTTPFaults()
 	var bad []string
 	for i := range 10 {
@@ -102,14 +100,14 @@ func TestSoak(t *testing.T) {
 			begun := time.Now()
 			k, text := attempt(d, server, r.IntN(2000))
 			answers.add(string(k))
-			if took := time.Since(begun); k == wrong || k == unheard || took > limit-time.Second {
+			if took := time.Since(begun); k == wrong || k == unheard || took > wire.Limit-time.Second {
 				t.Errorf("%s: %s after %s: %.300s", server, k, took, text)
 			}
 		})
 	}
 	each(100, func(r *rand.Rand) { // processes are killed
 		time.Sleep(time.Duration(r.IntN(1500)) * time.Millisecond)
-		all := slices.DeleteFunc(marked(d.mark), func(p wire.Process) bool {
+		all := slices.DeleteFunc(wire.Marked(d.Mark), func(p wire.MarkedProcess) bool {
 			return strings.Contains(p.Command, "-name good") || !strings.Contains(p.Command, "-name")
 		})
 		if len(all) > 0 {
@@ -132,7 +130,7 @@ func TestSoak(t *testing.T) {
 	g.dismiss()
 	end := d.usage(t)
 	// Connections time out, and memory is given back.
-	for settle := time.Now(); time.Since(settle) < limit && (end.files > start.files+40 || end.rss > start.rss+returned*factor()); end = d.usage(t) {
+	for settle := time.Now(); time.Since(settle) < wire.Limit && (end.files > start.files+40 || end.rss > start.rss+returned*factor()); end = d.usage(t) {
 		time.Sleep(100 * time.Millisecond) // nothing tells
 	}
 	var faults tallies
@@ -140,8 +138,8 @@ func TestSoak(t *testing.T) {
 	for line := range strings.Lines(string(raw)) {
 		faults.add(cmp.Or(strings.TrimSpace(line), "none"))
 	}
-	d.stop(t)
-	left := len(marked(d.mark))
+	d.Stop(t)
+	left := len(wire.Marked(d.Mark))
 	t.Logf("after %s, seed %d:\n  calls to servers that behave: %d, all right, the slowest %s\n  calls to others: %v\n  faults of servers, one a start: %v\n  faults of clients: %v\n  processes left: %d\n  memory: %d MiB at the start, %d at most, %d at the end\n  files: %d at the start, %d at the end",
 		length, *seed, g.calls.Load(), slices.Max(g.took).Round(time.Millisecond), &answers, &faults, &attacks, left, start.rss, max(peak, end.peak), end.rss, start.files, end.files)
 	if end.files > start.files+60 || end.rss > start.rss+returned*factor() {
@@ -173,14 +171,10 @@ func changing(t *testing.T, name string, faults []string, n uint64) *httptest.Se
 
 // annoy does one of the things that clients should not do, and says which.
 func annoy(d *daemon, r *rand.Rand, server string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), wire.Limit)
 	defer cancel()
-	u, err := url.Parse(d.url)
-	if err != nil {
-		return err.Error()
-	}
 	send := func(text string, stay time.Duration) {
-		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
+		c, err := wire.Dial(d.URL)
 		if err != nil {
 			return
 		}
@@ -206,20 +200,20 @@ func annoy(d *daemon, r *rand.Rand, server string) string {
 		return "body claimed"
 	case 4:
 		c := newCaller(d)
-		defer c.close()
+		defer c.Close()
 		_ = c.greet(ctx) // refused or not
 		return "session forgotten"
 	case 5:
 		c := newCaller(d)
-		defer c.close()
+		defer c.Close()
 		if c.greet(ctx) == nil {
-			send("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.session+"\r\n\r\n", short)
+			send("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n", short)
 		}
 		return "stream not read"
 	case 6:
 		c := newCaller(d)
-		defer c.close()
-		c.session = fmt.Sprint("guess", r.Uint64())
+		defer c.Close()
+		c.Session = fmt.Sprint("guess", r.Uint64())
 		_, _ = c.call(ctx, server, "echo", 0, 0)
 		return "session guessed"
 	}
@@ -228,7 +222,7 @@ func annoy(d *daemon, r *rand.Rand, server string) string {
 		garbage[i] = byte(r.Uint32())
 	}
 	c := newCaller(d)
-	defer c.close()
-	_, _ = c.post(ctx, string(garbage))
+	defer c.Close()
+	_, _ = c.Post(ctx, string(garbage))
 	return "garbage"
 }

@@ -4,12 +4,8 @@ package faults_test
 
 import (
 	"bufio"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,28 +21,11 @@ func TestStdioPipelined(t *testing.T) {
 	if testing.Short() {
 		n = 20_000
 	}
-	d := &daemon{mark: rand.Text(), stderr: wire.NewOutput()}
-	config := filepath.Join(t.TempDir(), "servers.json")
-	(&wire.Daemon{Config: config, Mark: d.mark}).Configure(t, wire.Setup{Each: equip, Servers: servers{
+	d := serveAs(t, wire.Setup{Stdio: true, Args: []string{"-q"}, Servers: wire.Servers{
 		"good": hostileEntry("good", ""), "bad": hostileEntry("bad", "exit-at-once"),
 	}})
-	d.cmd = exec.CommandContext(t.Context(), *program, "serve", "-q")
-	home := t.TempDir()
-	d.cmd.Env = []string{"MCPCTL_CONFIG=" + config, "MCPCTL_HOME=" + home, "HOME=" + home, "PATH=/usr/bin:/bin"}
-	d.cmd.Stderr = d.stderr
-	in, err := d.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := d.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	go func() {
-		w := bufio.NewWriter(in)
+		w := bufio.NewWriter(d.In)
 		for i := range n {
 			server := "good"
 			if i%100 == 99 {
@@ -55,12 +34,12 @@ func TestStdioPipelined(t *testing.T) {
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s__echo","arguments":{"message":"m%d."}}}`+"\n", i, server, i)
 		}
 		_ = w.Flush() // what is not taken is not answered: see below
-		_ = in.Close()
+		_ = d.In.Close()
 	}()
 	time.Sleep(2 * time.Second) // so long nothing is read
 	unread := d.usage(t)
 	seen := make([]bool, n)
-	answers := bufio.NewScanner(out)
+	answers := bufio.NewScanner(d.Out)
 	answers.Buffer(nil, 1<<20)
 	count := 0
 	for answers.Scan() {
@@ -70,16 +49,15 @@ func TestStdioPipelined(t *testing.T) {
 		}
 		seen[*m.ID] = true
 		count++
-		k, text := judge(answers.Text(), *m.ID, fmt.Sprintf("good: m%d.", *m.ID))
+		k, text := judge(answers.Text(), fmt.Sprint(*m.ID), fmt.Sprintf("good: m%d.", *m.ID))
 		if want := *m.ID%100 == 99; (k == failed) != want || k != failed && k != right {
 			t.Fatalf("%d: %s %s", *m.ID, k, text)
 		}
 	}
-	_, _ = io.Copy(io.Discard, out)
-	if err := d.cmd.Wait(); err != nil || count != n {
-		t.Errorf("%v: %d answers for %d requests\n%s", err, count, n, d.stderr.Tail())
+	if err := d.Wait(); err != nil || count != n {
+		t.Errorf("%v: %d answers for %d requests\n%s", err, count, n, d.Stderr.Tail())
 	}
-	d.nothingLeft(t, time.Now())
+	d.Stop(t)
 	t.Logf("%d answers; unread: %v", count, unread)
 	if unread.rss > 150*factor() {
 		t.Errorf("memory %v", unread)

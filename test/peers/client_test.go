@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // client is a client of the official SDK and what it was told.
@@ -43,7 +45,7 @@ func connectAs(t *testing.T, tr mcp.Transport, revision string) *client {
 	// Over HTTP+SSE the context of connecting is that of the stream.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	t.Cleanup(cancel)
-	patience := time.AfterFunc(limit, cancel)
+	patience := time.AfterFunc(wire.Limit, cancel)
 	defer patience.Stop()
 	session, err := sdk.Connect(ctx, tr, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
@@ -72,7 +74,7 @@ func stdioFront(t *testing.T, revision, config string, args ...string) *client {
 func fronts() map[string]func(t *testing.T, config string, args ...string) *client {
 	all := map[string]func(*testing.T, string, ...string) *client{
 		"sse": func(t *testing.T, config string, args ...string) *client {
-			return connect(t, &mcp.SSEClientTransport{Endpoint: strings.TrimSuffix(serveHTTP(t, config, args...).url, "/mcp") + "/sse"})
+			return connect(t, &mcp.SSEClientTransport{Endpoint: strings.TrimSuffix(serveHTTP(t, config, args...).URL, "/mcp") + "/sse"})
 		},
 	}
 	for era, revision := range map[string]string{"": legacyRevision, " 2026-07-28": ""} {
@@ -80,7 +82,7 @@ func fronts() map[string]func(t *testing.T, config string, args ...string) *clie
 			return stdioFront(t, revision, config, args...)
 		}
 		all["http"+era] = func(t *testing.T, config string, args ...string) *client {
-			return connectAs(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, config, args...).url}, revision)
+			return connectAs(t, &mcp.StreamableClientTransport{Endpoint: serveHTTP(t, config, args...).URL}, revision)
 		}
 	}
 	return all

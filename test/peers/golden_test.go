@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // odd are arguments whose bytes any decoding on the way would change: numbers
@@ -143,7 +144,7 @@ func TestGoldenServe(t *testing.T) {
 			e, peer := open(t)
 			config := configure(t, e)
 			stdio, _ := serveStdio(t, config)
-			for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).url)} {
+			for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).URL)} {
 				for round, name := range []string{`"fake__`, `"fake__`, `"\u0066ake\u005f_`} {
 					for what, r := range goldenRequests {
 						params := strings.Replace(r.params, `"name":"`, `"name": `+name, 1)
@@ -207,12 +208,8 @@ func items(t *testing.T, result, member string) []string {
 	t.Helper()
 	var m map[string]json.RawMessage
 	var list []json.RawMessage
-	if err := json.Unmarshal([]byte(result), &m); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(m[member], &list); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, json.Unmarshal([]byte(result), &m))
+	wire.Check(t, json.Unmarshal(m[member], &list))
 	out := make([]string, len(list))
 	for i, x := range list {
 		out[i] = string(x)

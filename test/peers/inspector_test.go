@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestInspector drives mcpctl serve with the MCP Inspector's command line, over
@@ -21,7 +22,7 @@ func TestInspector(t *testing.T) {
 		typescript(t, dir, "v2", "both", "stdio", ""),
 		typescript(t, dir, "v1", "old", "stdio", ""),
 	)
-	url := serveHTTP(t, config).url
+	url := serveHTTP(t, config).URL
 	for name, at := range map[string][]string{
 		"stdio legacy": {"--protocol-era", "legacy", "-e", "MCPCTL_CONFIG=" + config, "-e", "PEERS_DIR=" + dir, binary, "serve"},
 		"stdio modern": {"--protocol-era", "modern", "-e", "MCPCTL_CONFIG=" + config, "-e", "PEERS_DIR=" + dir, binary, "serve"},
@@ -41,7 +42,7 @@ func TestInspector(t *testing.T) {
 				steps = steps[1:3] // each starts everything anew
 			}
 			for _, step := range steps {
-				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 				defer cancel()
 				words := npmtest.Inspector(t, append(append(strings.Fields(step.words), "--format", "json", "-q"), at...)...)
 				cmd := exec.CommandContext(ctx, words[0], words[1:]...)

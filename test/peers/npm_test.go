@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // npm is a server of test/npm over stdio.
@@ -46,28 +48,18 @@ func npmEverything() map[string]func(*testing.T) entry {
 func everythingHTTP(t *testing.T, mode string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close() // the server takes no port 0; another process could get in between, but for a moment only
 	words := npmtest.Server(t, "everything", mode)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
 	cmd.Env = append(cmd.Environ(), fmt.Sprint("PORT=", port))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	exited := make(chan struct{})
-	go func() {
-		_ = cmd.Wait() // killed below
-		close(exited)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-exited
-	})
+	p, err := wire.Start(cmd)
+	wire.Check(t, err)
+	go func() { _, _ = io.Copy(io.Discard, p.Out) }() // until it ends
+	t.Cleanup(func() { p.Stop(0) })
 	addr := fmt.Sprint("127.0.0.1:", port)
-	eventually(t, limit, "server-everything listens on "+addr, func() bool {
+	wire.Eventually(t, wire.Limit, "server-everything listens on "+addr, func() bool {
 		c, err := net.DialTimeout("tcp", addr, time.Second)
 		if err != nil {
 			return false
@@ -158,9 +150,7 @@ func TestNPMFilesystemAndMemoryCommandLine(t *testing.T) {
 func filesAndMemory(t *testing.T) (config, dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir()) // macOS: the server compares real paths
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	return configure(t,
 		npm(t, "fs", nil, "filesystem", dir),
 		npm(t, "memory", map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")}, "memory"),
@@ -182,13 +172,11 @@ func TestNPMServe(t *testing.T) {
 			t.Parallel()
 			config, dir := filesAndMemory(t)
 			c := open(t, config)
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 			defer cancel()
 			var names []string
 			for tool, err := range c.Tools(ctx, nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				wire.Check(t, err)
 				names = append(names, tool.Name)
 			}
 			if !slices.Contains(names, "fs__read_text_file") || !slices.Contains(names, "memory__create_entities") {
@@ -209,7 +197,7 @@ func TestNPMServe(t *testing.T) {
 }
 
 func everythingTour(t *testing.T, c *client) {
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 	defer cancel()
 	if err := c.Ping(ctx, nil); err != nil && !c.modern() { // 2026-07-28 has none
 		t.Errorf("ping: %v", err)
@@ -233,7 +221,7 @@ func everythingTour(t *testing.T, c *client) {
 	}
 	// The server asks for roots soon after it has started: a client that has to
 	// come back with them misses what happens meanwhile.
-	eventually(t, limit, "progress messages", func() bool { return len(c.steps()) >= 3 })
+	wire.Eventually(t, wire.Limit, "progress messages", func() bool { return len(c.steps()) >= 3 })
 	resources, err := c.ListResources(ctx, nil)
 	if err != nil || len(resources.Resources) == 0 {
 		t.Fatalf("resources: %+v, %v", resources, err)
@@ -275,7 +263,7 @@ func TestNPMGolden(t *testing.T) {
 			t.Errorf("tools:\n got %.2000s\nwant %.2000s", got, want)
 		}
 		stdio, _ := serveStdio(t, config)
-		for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).url)} {
+		for front, c := range map[string]caller{"stdio": stdio, "http": post(t, serveHTTP(t, config).URL)} {
 			got := items(t, result(t, c, "tools/list", `{}`), "tools")
 			// Some tools are there for clients that declare more than direct does.
 			got = slices.DeleteFunc(got, func(tool string) bool {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestBackendForgetsSession: an SDK server that has lost its sessions is
@@ -23,7 +25,7 @@ func TestBackendForgetsSession(t *testing.T) {
 			s := newSDKServer()
 			url := listen(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 			c := open(t, configure(t, remote("sdk", url)))
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 			defer cancel()
 			if _, err := c.ListTools(ctx, nil); err != nil {
 				t.Fatal(err)
@@ -51,9 +53,7 @@ func TestBackendGoesAway(t *testing.T) {
 			s := newSDKServer()
 			up := func(addr string) *httptest.Server {
 				l, err := net.Listen("tcp", addr)
-				if err != nil {
-					t.Fatal(err)
-				}
+				wire.Check(t, err)
 				h := httptest.NewUnstartedServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, o))
 				_ = h.Listener.Close()
 				h.Listener = l
@@ -68,7 +68,7 @@ func TestBackendGoesAway(t *testing.T) {
 			h := up("127.0.0.1:0")
 			addr := h.Listener.Addr().String()
 			c := stdioFront(t, legacyRevision, configure(t, remote("sdk", h.URL), fake("fake")))
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 			defer cancel()
 			if got, _, err := c.call(ctx, "sdk__echo", message{"1"}); err != nil || got != "1" {
 				t.Fatalf("got %q, %v", got, err)

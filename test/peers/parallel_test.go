@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 const many = 1000
@@ -18,8 +20,8 @@ func TestThousandCallsStdio(t *testing.T) {
 	t.Parallel()
 	l, _ := serveStdio(t, configure(t, fake("fake")))
 	start := time.Now()
-	answers := map[string]<-chan reply{}
-	pids := make([]<-chan reply, 0, many/10)
+	answers := map[string]<-chan wire.Message{}
+	pids := make([]<-chan wire.Message, 0, many/10)
 	for i := range many {
 		text := fmt.Sprint("message ", i)
 		answers[text] = l.start(fmt.Sprintf(`"call-%d"`, i), "tools/call", fmt.Sprintf(`{"name":"fake__random","arguments":{"message":%q}}`, text))
@@ -28,13 +30,13 @@ func TestThousandCallsStdio(t *testing.T) {
 		}
 	}
 	for text, ch := range answers {
-		if got, want := string(l.await(t, ch, limit).Result), `{"content":[{"type":"text","text":"`+text+`"}]}`; got != want {
+		if got, want := string(l.await(t, ch, wire.Limit).Result), `{"content":[{"type":"text","text":"`+text+`"}]}`; got != want {
 			t.Fatalf("got %s, want %s", got, want)
 		}
 	}
 	processes := map[string]int{}
 	for _, ch := range pids {
-		processes[string(l.await(t, ch, limit).Result)]++
+		processes[string(l.await(t, ch, wire.Limit).Result)]++
 	}
 	t.Logf("%d calls in %s", many+len(pids), time.Since(start).Round(time.Millisecond))
 	if len(processes) != 1 {
@@ -56,8 +58,8 @@ func TestThousandCallsHTTP(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 50 {
 		wg.Go(func() {
-			p := &poster{url: d.url}
-			if _, err := p.exchange(t.Context(), "0", "initialize", handshake); err != nil {
+			p := &poster{wire.Client{URL: d.URL}}
+			if _, err := p.Exchange(t.Context(), "0", "initialize", wire.Hello); err != nil {
 				t.Errorf("client %d: %v", n, err)
 				return
 			}
@@ -65,15 +67,15 @@ func TestThousandCallsHTTP(t *testing.T) {
 			for i := range many / 50 {
 				calls.Go(func() {
 					text, id := fmt.Sprint(n, "/", i), fmt.Sprint(i)
-					q := &poster{url: d.url, session: p.session}
-					r, err := q.exchange(t.Context(), id, "tools/call", fmt.Sprintf(`{"name":"fake__random","arguments":{"message":%q}}`, text))
+					q := session(d.URL, p.Session)
+					r, err := q.Exchange(t.Context(), id, "tools/call", fmt.Sprintf(`{"name":"fake__random","arguments":{"message":%q}}`, text))
 					if err != nil || string(r.ID) != id || string(r.Result) != `{"content":[{"type":"text","text":"`+text+`"}]}` {
 						t.Errorf("client %d, call %d: got %s %s %s, %v", n, i, r.ID, r.Result, r.Error, err)
 					}
 				})
 			}
 			calls.Wait()
-			r, err := p.exchange(t.Context(), "99", "tools/call", `{"name":"fake__pid"}`)
+			r, err := p.Exchange(t.Context(), "99", "tools/call", `{"name":"fake__pid"}`)
 			if err != nil || r.Result == nil {
 				t.Errorf("client %d: pid: %s, %v", n, r.Error, err)
 			}
@@ -87,8 +89,8 @@ func TestThousandCallsHTTP(t *testing.T) {
 	if len(processes) != 1 {
 		t.Errorf("the calls met %d processes, want 1: %v", len(processes), processes)
 	}
-	if strings.Contains(d.stderr.String(), "level=ERROR") {
-		t.Errorf("stderr:\n%s", d.stderr)
+	if strings.Contains(d.Stderr.String(), "level=ERROR") {
+		t.Errorf("stderr:\n%s", d.Stderr)
 	}
 }
 
@@ -101,19 +103,19 @@ func TestCancelIsForOneSession(t *testing.T) {
 	sessions := make([]*poster, n)
 	answers := make([]chan string, n)
 	for i := range sessions {
-		sessions[i] = post(t, d.url)
+		sessions[i] = post(t, d.URL)
 		result(t, sessions[i], "tools/call", `{"name":"fake__pid"}`) // connected: what follows takes the quick way
 		answers[i] = make(chan string, 1)
 		go func() {
-			q := &poster{url: d.url, session: sessions[i].session}
-			r, err := q.exchange(t.Context(), `"same"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":2000}}`)
+			q := session(d.URL, sessions[i].Session)
+			r, err := q.Exchange(t.Context(), `"same"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":2000}}`)
 			answers[i] <- fmt.Sprint(string(r.Result), string(r.Error), err)
 		}()
 	}
 	// Answered: all calls before it on the same pipe are behind.
 	result(t, sessions[0], "tools/call", `{"name":"fake__slow","arguments":{"ms":500}}`)
-	if status := sessions[3].notify(t, "notifications/cancelled", `{"requestId":"same"}`); status != 202 {
-		t.Errorf("cancel: got status %d", status)
+	if res, err := sessions[3].Post(t.Context(), wire.Notification("notifications/cancelled", `{"requestId":"same"}`)); err != nil || res.Status != 202 {
+		t.Errorf("cancel: got status %d, %v", res.Status, err)
 	}
 	for i, ch := range answers {
 		got := <-ch

@@ -6,8 +6,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // gone is how long no process of a server may outlive mcpctl's end: half a
@@ -46,9 +46,17 @@ var digits = regexp.MustCompile(`\d+`)
 func pidOf(t *testing.T, c caller, server string) int {
 	t.Helper()
 	pid, err := strconv.Atoi(digits.FindString(result(t, c, "tools/call", `{"name":"`+server+`__pid"}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
+	return pid
+}
+
+// pidIn reads a process id from a file.
+func pidIn(t *testing.T, file string) int {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	wire.Check(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	wire.Check(t, err)
 	return pid
 }
 
@@ -56,15 +64,7 @@ func pidOf(t *testing.T, c caller, server string) int {
 // SIGTERM.
 func family(t *testing.T, c caller, file string) []int {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pids := []int{pidOf(t, c, "stubborn"), child, pidOf(t, c, "fake")}
+	pids := []int{pidOf(t, c, "stubborn"), pidIn(t, file), pidOf(t, c, "fake")}
 	for _, pid := range pids {
 		if !alive(pid) {
 			t.Fatalf("process %d is not there", pid)
@@ -76,7 +76,7 @@ func family(t *testing.T, c caller, file string) []int {
 func noneLeft(t *testing.T, pids []int, since time.Time, within time.Duration) {
 	t.Helper()
 	for _, pid := range pids {
-		eventually(t, max(within-time.Since(since), time.Millisecond), fmt.Sprint("process ", pid, " ends"), func() bool { return !alive(pid) })
+		wire.Eventually(t, max(within-time.Since(since), time.Millisecond), fmt.Sprint("process ", pid, " ends"), func() bool { return !alive(pid) })
 	}
 	t.Logf("all ended after %s", time.Since(since).Round(time.Millisecond))
 }
@@ -96,9 +96,9 @@ func TestNoProcessIsLeft(t *testing.T) {
 		end  func(*lines)
 		code int
 	}{
-		"input closed": {func(l *lines) { _ = l.in.Close() }, 0},
-		"SIGTERM":      {func(l *lines) { _ = l.cmd.Process.Signal(syscall.SIGTERM) }, 130},
-		"SIGINT":       {func(l *lines) { _ = l.cmd.Process.Signal(syscall.SIGINT) }, 130},
+		"input closed": {func(l *lines) { _ = l.In.Close() }, 0},
+		"SIGTERM":      {func(l *lines) { _ = l.Cmd.Process.Signal(syscall.SIGTERM) }, 130},
+		"SIGINT":       {func(l *lines) { _ = l.Cmd.Process.Signal(syscall.SIGINT) }, 130},
 	} {
 		t.Run("stdio "+name, func(t *testing.T) {
 			t.Parallel()
@@ -115,8 +115,8 @@ func TestNoProcessIsLeft(t *testing.T) {
 			start := time.Now()
 			c.end(l)
 			noneLeft(t, pids, start, within)
-			<-l.exited
-			if code := l.cmd.ProcessState.ExitCode(); code != 0 && code != c.code {
+			<-l.Exited
+			if code := l.Cmd.ProcessState.ExitCode(); code != 0 && code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
 		})
@@ -126,26 +126,26 @@ func TestNoProcessIsLeft(t *testing.T) {
 			t.Parallel()
 			config, pidFile := setup(t)
 			d := serveHTTP(t, config)
-			p := post(t, d.url)
+			p := post(t, d.URL)
 			result(t, p, "tools/list", `{}`)
 			pids := family(t, p, pidFile)
 			start := time.Now()
-			_ = d.cmd.Process.Signal(sig)
+			d.Signal(sig)
 			noneLeft(t, pids, start, gone)
-			<-d.exited
+			<-d.Exited
 		})
 	}
 	t.Run("http call in flight", func(t *testing.T) {
 		t.Parallel()
 		config, pidFile := setup(t)
 		d := serveHTTP(t, config)
-		p := post(t, d.url)
+		p := post(t, d.URL)
 		result(t, p, "tools/list", `{}`)
 		pids := family(t, p, pidFile)
-		answered := make(chan reply, 1)
+		answered := make(chan wire.Message, 1)
 		go func() {
-			q := &poster{url: d.url, session: p.session}
-			r, err := q.exchange(context.WithoutCancel(t.Context()), `"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
+			q := session(d.URL, p.Session)
+			r, err := q.Exchange(context.WithoutCancel(t.Context()), `"long"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
 			if err != nil {
 				t.Errorf("the call in flight: %v", err)
 			}
@@ -154,9 +154,9 @@ func TestNoProcessIsLeft(t *testing.T) {
 		// The same pipe carries both calls: answered, this one is behind.
 		result(t, p, "tools/call", `{"name":"fake__slow","arguments":{"ms":200}}`)
 		start := time.Now()
-		_ = d.cmd.Process.Signal(syscall.SIGTERM)
+		d.Signal(syscall.SIGTERM)
 		noneLeft(t, pids, start, goneBusy)
-		<-d.exited
+		<-d.Exited
 		if r := <-answered; string(r.ID) != `"long"` || !strings.Contains(string(r.Error), "shutting down") {
 			t.Errorf("the call in flight: got %s %s %s", r.ID, r.Result, r.Error)
 		}
@@ -170,7 +170,7 @@ func TestKilledInMidCall(t *testing.T) {
 	config := configure(t, fake("victim"), fake("fake"))
 	stdio, _ := serveStdio(t, config)
 	d := serveHTTP(t, config)
-	web := post(t, d.url)
+	web := post(t, d.URL)
 	t.Run("stdio", func(t *testing.T) {
 		old := pidOf(t, stdio, "victim")
 		lost := stdio.start(`"lost"`, "tools/call", `{"name":"victim__slow","arguments":{"ms":60000}}`)
@@ -188,7 +188,7 @@ func TestKilledInMidCall(t *testing.T) {
 		if now := pidOf(t, stdio, "victim"); now == old {
 			t.Error("the process is the same")
 		}
-		if r := stdio.await(t, other, limit); !strings.Contains(string(r.Result), "done") {
+		if r := stdio.await(t, other, wire.Limit); !strings.Contains(string(r.Result), "done") {
 			t.Errorf("another server's call: got %s %s", r.Result, r.Error)
 		}
 	})
@@ -196,8 +196,8 @@ func TestKilledInMidCall(t *testing.T) {
 		old := pidOf(t, web, "victim")
 		told := make(chan string, 1)
 		go func() {
-			q := &poster{url: d.url, session: web.session}
-			r, err := q.exchange(t.Context(), `"lost"`, "tools/call", `{"name":"victim__slow","arguments":{"ms":60000}}`)
+			q := session(d.URL, web.Session)
+			r, err := q.Exchange(t.Context(), `"lost"`, "tools/call", `{"name":"victim__slow","arguments":{"ms":60000}}`)
 			told <- fmt.Sprint(string(r.Result), string(r.Error), err)
 		}()
 		// The same pipe carries both calls: answered, this one is behind.
@@ -227,7 +227,7 @@ func TestKilledOverAndOver(t *testing.T) {
 		held := l.start(`"held"`, "tools/call", `{"name":"fake__slow","arguments":{"ms":60000}}`)
 		result(t, l, "tools/call", `{"name":"fake__echo","arguments":{"message":"the call before is there"}}`)
 		_ = syscall.Kill(pid, syscall.SIGKILL)
-		l.await(t, held, limit)
+		l.await(t, held, wire.Limit)
 	}
 	if r := l.call(t, "tools/call", `{"name":"fake__exit","arguments":{"code":7}}`); !strings.Contains(string(r.Result), "exit status 7") {
 		t.Errorf("got %s %s", r.Result, r.Error)
@@ -243,21 +243,14 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	const n, size = 150, 1 << 20
 	cmd, _ := command(context.WithoutCancel(t.Context()), t, configure(t, fake("fake"), fake("other")), "serve")
 	l := begin(t, cmd)
-	in := bufio.NewReaderSize(l.out, 64<<10)
-	one := func() {
-		line, err := in.ReadBytes('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.deliver(line[:len(line)-1])
-	}
-	shaken := l.start("0", "initialize", handshake)
-	one()
+	in := bufio.NewReaderSize(l.Out, 64<<10)
+	shaken := l.start("0", "initialize", wire.Hello)
+	l.one(t, in)
 	<-shaken
 	known := l.start("1", "tools/list", `{}`)
-	one()
+	l.one(t, in)
 	<-known
-	answers := make([]<-chan reply, n)
+	answers := make([]<-chan wire.Message, n)
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
@@ -269,7 +262,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		// Its memory grows until it holds back; then it stays for a second.
 		last, since := 0, time.Now()
-		eventually(t, limit, "memory stands still", func() bool {
+		wire.Eventually(t, wire.Limit, "memory stands still", func() bool {
 			now := resident(t, cmd.Process.Pid)
 			peak = max(peak, now)
 			if now > last+(1<<20) {
@@ -282,12 +275,12 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	go l.readFrom(in)
 	<-sent
 	start := time.Now()
-	if r := l.await(t, l.start(`"after"`, "tools/call", `{"name":"other__echo","arguments":{"message":"hi"}}`), limit); !strings.Contains(string(r.Result), `"hi"`) {
+	if r := l.await(t, l.start(`"after"`, "tools/call", `{"name":"other__echo","arguments":{"message":"hi"}}`), wire.Limit); !strings.Contains(string(r.Result), `"hi"`) {
 		t.Errorf("other: got %s %s", r.Result, r.Error)
 	}
 	refused := 0
 	for i, ch := range answers {
-		if r := l.await(t, ch, limit); len(r.Result) < size && !strings.Contains(string(r.Result), `"isError":true`) {
+		if r := l.await(t, ch, wire.Limit); len(r.Result) < size && !strings.Contains(string(r.Result), `"isError":true`) {
 			t.Errorf("call %d: got %.200s %s", i, r.Result, r.Error)
 		} else if len(r.Result) < size {
 			refused++
@@ -303,13 +296,9 @@ func TestClientThatDoesNotRead(t *testing.T) {
 func resident(t *testing.T, pid int) int {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	pages, err := strconv.Atoi(strings.Fields(string(raw))[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	return pages * os.Getpagesize()
 }
 
@@ -318,39 +307,25 @@ func resident(t *testing.T, pid int) int {
 func TestEndUnderAFullPipe(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*lines){
-		"SIGTERM":      func(l *lines) { _ = l.cmd.Process.Signal(syscall.SIGTERM) },
-		"output gone":  func(l *lines) { _ = l.out.Close() },
-		"both closed":  func(l *lines) { _ = l.in.Close(); _ = l.out.Close() },
-		"input closed": func(l *lines) { _ = l.in.Close(); _ = l.cmd.Process.Signal(syscall.SIGINT) },
+		"SIGTERM":      func(l *lines) { _ = l.Cmd.Process.Signal(syscall.SIGTERM) },
+		"output gone":  func(l *lines) { _ = l.Out.Close() },
+		"both closed":  func(l *lines) { _ = l.In.Close(); _ = l.Out.Close() },
+		"input closed": func(l *lines) { _ = l.In.Close(); _ = l.Cmd.Process.Signal(syscall.SIGINT) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
 			cmd, stderr := command(context.WithoutCancel(t.Context()), t, configure(t, fake("fake", "-grandchild", file)), "serve")
 			l := begin(t, cmd)
-			in := bufio.NewReaderSize(l.out, 64<<10)
-			shaken := l.start("0", "initialize", handshake)
+			in := bufio.NewReaderSize(l.Out, 64<<10)
+			shaken := l.start("0", "initialize", wire.Hello)
 			known := l.start("1", "tools/call", `{"name":"fake__pid"}`)
-			for range 2 {
-				line, err := in.ReadBytes('\n')
-				if err != nil {
-					t.Fatal(err)
-				}
-				l.deliver(line[:len(line)-1])
-			}
+			l.one(t, in)
+			l.one(t, in)
 			<-shaken
 			pid, err := strconv.Atoi(digits.FindString(string((<-known).Result)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			child, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
+			child := pidIn(t, file)
 			for i := range 60 {
 				l.start(fmt.Sprint(i+2), "tools/call", `{"name":"fake__huge","arguments":{"bytes":1048576}}`)
 			}
@@ -360,12 +335,8 @@ func TestEndUnderAFullPipe(t *testing.T) {
 			}
 			start := time.Now()
 			end(l)
-			go func() {
-				_ = cmd.Wait() // the state is in ProcessState
-				close(l.exited)
-			}()
 			select {
-			case <-l.exited:
+			case <-l.Exited:
 			case <-time.After(gone + 4*time.Second):
 				_ = cmd.Process.Signal(syscall.SIGQUIT)
 				t.Fatal("mcpctl does not end")
@@ -384,21 +355,15 @@ func TestEndUnderAFullPipe(t *testing.T) {
 func TestSilentConnectionHoldsUpNothing(t *testing.T) {
 	t.Parallel()
 	d := serveHTTP(t, configure(t, fake("fake")))
-	p := post(t, d.url)
+	p := post(t, d.URL)
 	pid := pidOf(t, p, "fake")
-	u, err := url.Parse(d.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	silent, err := net.Dial("tcp", u.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	silent, err := wire.Dial(d.URL)
+	wire.Check(t, err)
 	defer silent.Close()
 	result(t, p, "ping", `{}`) // accepted after it
 	start := time.Now()
-	_ = d.cmd.Process.Signal(syscall.SIGTERM)
-	<-d.exited
+	d.Signal(syscall.SIGTERM)
+	<-d.Exited
 	if took := time.Since(start); took > 4*time.Second {
 		t.Errorf("serve took %s to end", took)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestSDKOnBothSides drives mcpctl serve with the SDK's client and has the
@@ -32,7 +34,7 @@ func TestSDKOnBothSides(t *testing.T) {
 }
 
 func tour(t *testing.T, c *client, front, back string) {
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 	defer cancel()
 	// 2026-07-28 has none, and over stdio the SDK's makes no claim to be of it.
 	if err := c.Ping(ctx, nil); err != nil && !c.modern() {
@@ -159,7 +161,7 @@ func progress(ctx context.Context, t *testing.T, c *client) {
 			t.Errorf("steps: %v", err)
 		}
 		// The SDK handles notifications beside answers.
-		eventually(t, limit, "three progress messages", func() bool { return len(c.steps()) >= before+3 })
+		wire.Eventually(t, wire.Limit, "three progress messages", func() bool { return len(c.steps()) >= before+3 })
 		if got := c.steps()[before:]; !slices.Equal(got, []float64{1, 2, 3}) {
 			t.Errorf("token %v: got progress %v", token, got)
 		}
@@ -183,12 +185,12 @@ func cancels(ctx context.Context, t *testing.T, c *client) {
 			return got == want
 		}
 	}
-	eventually(t, limit, "the call begins", waits("1 0"))
+	wire.Eventually(t, wire.Limit, "the call begins", waits("1 0"))
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("wait: got %v", err)
 	}
-	eventually(t, limit, "the cancel reaches the server", waits("1 1"))
+	wire.Eventually(t, wire.Limit, "the cancel reaches the server", waits("1 1"))
 }
 
 func changes(ctx context.Context, t *testing.T, c *client) {
@@ -227,11 +229,11 @@ func TestSDKClientsSideBySide(t *testing.T) {
 		t.Run(back, func(t *testing.T) {
 			t.Parallel()
 			d := serveHTTP(t, configure(t, at("sdk")))
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 			defer cancel()
 			var wg sync.WaitGroup
 			for n := range 3 {
-				c := connect(t, &mcp.StreamableClientTransport{Endpoint: d.url})
+				c := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
 				wg.Go(func() {
 					for i := range 40 {
 						want := fmt.Sprint(n, "/", i)
@@ -251,10 +253,10 @@ func TestSDKClientsSideBySide(t *testing.T) {
 func TestCancelIsForOneClient(t *testing.T) {
 	t.Parallel()
 	d := serveHTTP(t, configure(t, sdkBackends(t)["stdio"]("sdk")))
-	a := connect(t, &mcp.StreamableClientTransport{Endpoint: d.url})
-	b := connect(t, &mcp.StreamableClientTransport{Endpoint: d.url})
-	watch := connect(t, &mcp.StreamableClientTransport{Endpoint: d.url})
-	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	a := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
+	b := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
+	watch := connect(t, &mcp.StreamableClientTransport{Endpoint: d.URL})
+	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 	defer cancel()
 	// Ids in step: the same requests before.
 	var wg sync.WaitGroup
@@ -273,9 +275,9 @@ func TestCancelIsForOneClient(t *testing.T) {
 			return err == nil && got == want
 		}
 	}
-	eventually(t, limit, "both calls begin", waits("2 0"))
+	wire.Eventually(t, wire.Limit, "both calls begin", waits("2 0"))
 	giveUp()
-	eventually(t, limit, "one is cancelled", waits("2 1"))
+	wire.Eventually(t, wire.Limit, "one is cancelled", waits("2 1"))
 	for range 20 {
 		if !waits("2 1")() {
 			t.Error("the other client's call was cancelled, too")

@@ -15,6 +15,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // sdkEnv makes this test binary an SDK server on stdin and stdout.
@@ -111,9 +113,7 @@ func sdkBackends(t *testing.T) map[string]func(name string) entry {
 	return map[string]func(string) entry{
 		"stdio": func(name string) entry {
 			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			return process(name, map[string]string{sdkEnv: "1"}, exe)
 		},
 		"stateful":  streamable(nil),

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestServeStdoutIsTheWire: whatever is logged, every line on standard output
@@ -35,7 +37,7 @@ func TestServeStdoutIsTheWire(t *testing.T) {
 		result(t, l, "tools/call", `{"name":"noisy__change"}`)
 		result(t, l, "ping", `{}`)
 		l.end(t)
-		if code := l.cmd.ProcessState.ExitCode(); code != 0 {
+		if code := l.Cmd.ProcessState.ExitCode(); code != 0 {
 			t.Errorf("exit code %d", code)
 		}
 		errors := 0
@@ -68,15 +70,11 @@ func TestServeRefuses(t *testing.T) {
 	good := configure(t, fake("fake"))
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "servers.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	t.Cleanup(func() { _ = busy.Close() })
 	for name, c := range map[string]struct {
 		config, args string
@@ -124,19 +122,9 @@ func TestServeInsecure(t *testing.T) {
 			args, want = append(args, "--insecure"), http.StatusOK
 		}
 		d := serveHTTP(t, config, args...)
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, d.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Host = "attacker.example"
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = res.Body.Close()
-		if res.StatusCode != want {
-			t.Errorf("insecure %v: got %s", insecure, res.Status)
+		ping := wire.Post("/mcp", wire.Request("1", "ping", "{}"), "Host: attacker.example", "Content-Type: application/json", "Accept: application/json, text/event-stream", "Connection: close")
+		if res, err := wire.Exchange(d.URL, ping, 0); err != nil || res.Status != want {
+			t.Errorf("insecure %v: got status %d, %v", insecure, res.Status, err)
 		}
 	}
 }
@@ -177,7 +165,7 @@ func TestServeTimeouts(t *testing.T) {
 		fake("fake"),
 	)
 	stdio, _ := serveStdio(t, config, "--request-timeout", "1s", "--connect-timeout", "2s")
-	web := post(t, serveHTTP(t, config, "--request-timeout", "1s", "--connect-timeout", "2s").url)
+	web := post(t, serveHTTP(t, config, "--request-timeout", "1s", "--connect-timeout", "2s").URL)
 	for front, c := range map[string]caller{"stdio": stdio, "http": web} {
 		for round := range 2 { // the slow way, then the quick one
 			start := time.Now()

@@ -3,7 +3,6 @@
 package peers_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"os/exec"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // typescript is a server of a TypeScript SDK: "v1" is @modelcontextprotocol/sdk,
@@ -25,23 +25,10 @@ func typescript(t *testing.T, dir, sdk, name, transport, era string) entry {
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
 	cmd.Env = append(cmd.Environ(), "PEERS_DIR="+dir)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	url, found := strings.CutPrefix(strings.TrimSpace(line), "URL ")
-	if err != nil || !found {
-		t.Fatalf("%s does not say where it listens: %q, %v", name, line, err)
-	}
-	e := remote(name, url)
+	p, err := wire.Launch(cmd, "URL ")
+	wire.Check(t, err)
+	t.Cleanup(func() { p.Stop(0) })
+	e := remote(name, p.URL)
 	if transport == "sse" {
 		e.object["type"] = "sse"
 	}
@@ -77,7 +64,7 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 			typescript(t, dir, "v1", "old", "stdio", ""),
 		}, web...)...)
 	}
-	url := serveHTTP(t, setup(t)).url
+	url := serveHTTP(t, setup(t)).URL
 	for _, c := range []struct{ sdk, era, transport string }{
 		{"v2", "modern", "stdio"},
 		{"v2", "modern", "http"},
@@ -98,10 +85,8 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 				how["url"] = strings.TrimSuffix(url, "/mcp") + "/sse"
 			}
 			raw, err := json.Marshal(how)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			wire.Check(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 			defer cancel()
 			words := npmtest.Peer(t, "client.mjs", string(raw))
 			cmd := exec.CommandContext(ctx, words[0], words[1:]...)

@@ -1,5 +1,3 @@
-//go:build linux
-
 package wire
 
 import (
@@ -21,17 +19,15 @@ import (
 // Servers are the entries of a servers.json, by their names.
 type Servers map[string]map[string]any
 
-// Daemon is a running mcpctl serve --http.
+// Daemon is a running mcpctl serve.
 type Daemon struct {
-	Cmd  *exec.Cmd
-	URL  string // of the endpoint
+	*Process
 	Mark string // of its servers, see MarkName
 	// Config and Home are its servers.json and the folder of everything else.
 	Config, Home string
-	Stderr       *Output
-	Exited       chan struct{} // closed when it has ended
 	// Stopped says that the test has looked at its end itself: Stop does nothing.
 	Stopped bool
+	told    bool // to end, by the test
 }
 
 // Setup is how a Daemon is started.
@@ -41,31 +37,44 @@ type Setup struct {
 	// Each, where it is not nil, adds to an entry what the suite needs; it gets
 	// the mark.
 	Each func(mark string, entry map[string]any)
-	Args []string // after serve --http 127.0.0.1:0
-	Env  []string // added to that of this process, which loses MCPCTL_*
+	// Config is a servers.json in place of Servers, Home a folder that is there.
+	Config, Home string
+	Stdio        bool     // serve standard input and output; a free port otherwise
+	Args         []string // more words of the command
+	Env          []string // added to that of this process, which loses MCPCTL_*
 }
 
-// Serve starts mcpctl on a free port with nothing of this machine's settings.
-// The test ends it, and looks at what it leaves.
+// Serve starts mcpctl serve with nothing of this machine's settings. The test ends
+// it, and looks at what it leaves.
 func Serve(t testing.TB, s Setup) *Daemon {
 	t.Helper()
-	d := &Daemon{Mark: rand.Text(), Home: t.TempDir(), Stderr: NewOutput(), Exited: make(chan struct{})}
-	d.Config = filepath.Join(t.TempDir(), "servers.json")
-	d.Configure(t, s)
-	d.Cmd = exec.Command(s.Program, append([]string{"serve", "--http", "127.0.0.1:0"}, s.Args...)...)
-	d.Cmd.Env = append(Environment(d.Config, d.Home), s.Env...)
-	d.Cmd.Stderr = d.Stderr
-	d.Cmd.WaitDelay = 10 * time.Second
-	if err := d.Cmd.Start(); err != nil {
-		t.Fatal(err)
+	d := &Daemon{Mark: rand.Text(), Config: s.Config, Home: s.Home}
+	if d.Home == "" {
+		d.Home = t.TempDir()
 	}
-	go func() {
-		_ = d.Cmd.Wait() // the state is in ProcessState
-		close(d.Exited)
-	}()
+	if d.Config == "" {
+		d.Config = filepath.Join(t.TempDir(), "servers.json")
+		d.Configure(t, s)
+	}
+	cmd := exec.Command(s.Program, "serve")
+	cmd.Env, cmd.WaitDelay = append(Environment(d.Config, d.Home), s.Env...), 10*time.Second
+	var err error
+	if s.Stdio {
+		cmd.Args = append(cmd.Args, s.Args...)
+		d.Process, err = Start(cmd)
+	} else {
+		cmd.Args = slices.Concat(cmd.Args, []string{"--http", "127.0.0.1:0"}, s.Args)
+		d.Process, err = Launch(cmd, "listening on ")
+	}
+	Check(t, err)
 	t.Cleanup(func() { d.Stop(t) })
-	d.URL = d.Stderr.Line(t, "listening on ")
 	return d
+}
+
+// Signal tells the daemon to end.
+func (d *Daemon) Signal(sig os.Signal) {
+	d.told = true
+	_ = d.Cmd.Process.Signal(sig) // it may have ended
 }
 
 // Environment returns this process's environment without settings of mcpctl, but
@@ -76,7 +85,7 @@ func Environment(config, home string) (env []string) {
 			env = append(env, v)
 		}
 	}
-	return append(env, "MCPCTL_CONFIG="+config, "MCPCTL_HOME="+home, "HOME="+home, "GORACE=atexit_sleep_ms=0")
+	return append(env, "MCPCTL_CONFIG="+config, "MCPCTL_HOME="+home, "HOME="+home, "GORACE=atexit_sleep_ms=20")
 }
 
 // Configure writes the servers.json.
@@ -87,9 +96,7 @@ func (d *Daemon) Configure(t testing.TB, s Setup) {
 			s.Each(d.Mark, e)
 		}
 	}
-	if err := os.WriteFile(d.Config, s.Servers.JSON(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	Check(t, os.WriteFile(d.Config, s.Servers.JSON(), 0o600))
 }
 
 // JSON returns the text of a servers.json with the servers in it, an entry a
@@ -111,8 +118,8 @@ func (s Servers) JSON() []byte {
 	return b.Bytes()
 }
 
-// Stop ends the daemon, which has to be there still, and waits until nothing is
-// left of it and its servers.
+// Stop ends the daemon, which has to be there still unless the test has ended it,
+// and waits until nothing is left of it and its servers.
 func (d *Daemon) Stop(t testing.TB) {
 	t.Helper()
 	if d.Stopped {
@@ -121,18 +128,23 @@ func (d *Daemon) Stop(t testing.TB) {
 	d.Stopped = true
 	select {
 	case <-d.Exited:
-		if d.Cmd.ProcessState.ExitCode() != -1 { // the test has not killed it
-			t.Errorf("mcpctl has ended on its own (%v):\n%s", d.Cmd.ProcessState, d.Stderr.Tail())
-		}
 	default:
-		_ = d.Cmd.Process.Signal(syscall.SIGTERM)
+		if d.told = d.In == nil; !d.told {
+			_ = d.In.Close()
+		} else if d.Cmd.Process.Signal(syscall.SIGTERM) != nil { // the system cannot
+			_ = d.Cmd.Process.Kill()
+		}
 		select {
 		case <-d.Exited:
 		case <-time.After(Limit):
-			_ = d.Cmd.Process.Signal(syscall.SIGQUIT)
+			d.Signal(syscall.SIGQUIT)
 			<-d.Exited
 			t.Errorf("mcpctl does not end:\n%s", d.Stderr)
 		}
+	}
+	// One that the test has killed has no exit code, one whose input has ended 0.
+	if code := d.Cmd.ProcessState.ExitCode(); !d.told && code != -1 && (code != 0 || d.In == nil) {
+		t.Errorf("mcpctl has ended on its own (%v):\n%s", d.Cmd.ProcessState, d.Stderr.Tail())
 	}
 	NothingLeft(t, d.Mark, time.Now())
 	if text := d.Stderr.String(); strings.Contains(text, "DATA RACE") || strings.Contains(text, "panic:") || strings.Contains(text, "fatal error:") {

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -27,17 +26,7 @@ func (r Response) Message() string {
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {
 		return strings.TrimSpace(r.Body)
 	}
-	return LastEvent([]byte(r.Body))
-}
-
-// LastEvent returns the data of the last message of an event stream, "" for none.
-func LastEvent(stream []byte) (last string) {
-	for line := range bytes.Lines(stream) {
-		if data, ok := bytes.CutPrefix(line, []byte("data: ")); ok && len(bytes.TrimSpace(data)) > 0 {
-			last = string(bytes.TrimSpace(data))
-		}
-	}
-	return last
+	return LastEvent(r.Body)
 }
 
 // Post writes a POST with the headers given, each a whole line without its end,
@@ -56,15 +45,20 @@ func Head(method, path string, headers ...string) string {
 	return b.String() + "\r\n"
 }
 
+// Dial connects to the host of a URL.
+func Dial(to string) (net.Conn, error) {
+	u, err := url.Parse(to)
+	if err != nil {
+		return nil, err
+	}
+	return net.DialTimeout("tcp", u.Host, Limit)
+}
+
 // Exchange sends bytes to the host of a URL over a connection of their own, and
 // reads the response to its end: that of the body, of the connection, or, with
 // quiet, so long after the header.
 func Exchange(to, request string, quiet time.Duration) (Response, error) {
-	u, err := url.Parse(to)
-	if err != nil {
-		return Response{}, err
-	}
-	c, err := net.DialTimeout("tcp", u.Host, Limit)
+	c, err := Dial(to)
 	if err != nil {
 		return Response{}, err
 	}
@@ -77,13 +71,12 @@ func Exchange(to, request string, quiet time.Duration) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	defer res.Body.Close()
 	if quiet > 0 {
 		_ = c.SetReadDeadline(time.Now().Add(quiet))
 	}
-	body, err := io.ReadAll(res.Body)
+	r, err := Read(res)
 	if quiet > 0 && errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.ECONNRESET) {
 		err = nil // the latter, where it has not read all that it refuses
 	}
-	return Response{res.StatusCode, res.Header, string(body)}, err
+	return r, err
 }
