@@ -4,25 +4,24 @@ package attacks_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/breaks"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-var (
-	chosen    = flag.String("breaks", "", "a regular expression: make the breaks whose names match, and see what turns red")
-	breaksDoc = flag.Bool("breaks-update", false, "with -breaks, rewrite docs/attacks-breaks.md")
-)
-
-const breaksDocFile = "../../docs/attacks-breaks.md"
+// defences are all breaks, and what fails without them.
+var defences = func() *breaks.Suite {
+	s := &breaks.Suite{Module: module, Breaks: madeBreaks(), Page: "docs/attacks-breaks.md", Head: breaksHead, Red: redCases, Row: breakRow}
+	s.Flags()
+	return s
+}()
 
 // TestBreaksNamed: the cases that breaks name are there.
 func TestBreaksNamed(t *testing.T) {
@@ -44,57 +43,7 @@ func TestBreaksNamed(t *testing.T) {
 
 // TestBreaks makes one break after another and wants the cases that it names to
 // turn red. It takes minutes: make attacks-breaks.
-func TestBreaks(t *testing.T) {
-	if *chosen == "" {
-		t.Skip("without -breaks")
-	}
-	match := regexp.MustCompile(*chosen).MatchString
-	tree, err := breaks.Load("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := map[string]map[string]bool{} // by what was run
-	var page bytes.Buffer
-	page.WriteString(breaksHead)
-	defence := ""
-	for i, b := range breakages() {
-		if !match(b.name) {
-			continue
-		}
-		run := b.run()
-		if before[run] == nil {
-			before[run] = red(t, *program, run) // there may be some already
-		}
-		var now []string
-		product, err := broken(t, tree, b)
-		if err != nil {
-			t.Errorf("%s: %v", b.name, err)
-			continue
-		}
-		for name := range red(t, product, run) {
-			if !before[run][name] {
-				now = append(now, name)
-			}
-		}
-		slices.Sort(now)
-		for _, name := range b.cases {
-			if !slices.Contains(now, shown(name)) {
-				t.Errorf("%s: %s does not turn red, only %q", b.name, name, now)
-			}
-		}
-		t.Logf("%d of %d: %s: %d cases", i+1, len(breakages()), b.name, len(now))
-		first := ""
-		if b.defence != defence {
-			first, defence = b.defence, b.defence
-		}
-		fmt.Fprintf(&page, "| %s | %s | %s | %d | %s |\n", first, b.name, strings.ReplaceAll(b.edits[0].Decl, "|", `\|`), len(now), strings.Join(b.cases, "<br>"))
-	}
-	if *breaksDoc && !t.Failed() {
-		if err := os.WriteFile(breaksDocFile, page.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+func TestBreaks(t *testing.T) { defences.Run(t) }
 
 const breaksHead = `# What holds each defence
 
@@ -106,64 +55,65 @@ each break can still be made.
 |---|---|---|---|---|
 `
 
+// breakRow names the defence in the first of its rows.
+func breakRow(i int, _ []string, red map[string]int) string {
+	all := breakages()
+	b, first := all[i], all[i].defence
+	if i > 0 && all[i-1].defence == first {
+		first = ""
+	}
+	return fmt.Sprintf("| %s | %s | %s | %d | %s |\n", first, b.name, strings.ReplaceAll(b.edits[0].Decl, "|", `\|`), len(red), strings.Join(b.cases, "<br>"))
+}
+
 // run is what a break is looked for in: the whole classes of its cases, of those
 // classes that are quick, and the cases themselves of the others.
 func (b breakage) run() string {
 	var names, cases []string
 	for _, name := range b.cases {
 		class, c, _ := strings.Cut(name, "/")
-		names = append(names, class)
-		cases = append(cases, regexp.QuoteMeta(shown(c)))
+		names, cases = append(names, class), append(cases, c)
 	}
 	slices.Sort(names)
-	run := "^TestAttacks$/^(" + strings.Join(slices.Compact(names), "|") + ")$"
+	run := "^TestAttacks$/" + breaks.Any(slices.Compact(names))
 	for _, slow := range []string{"files", "edits", "processes", "registry", "secrets", "remotes", "redirects", "listening"} {
 		if slices.Contains(names, slow) {
-			return run + "/^(" + strings.Join(cases, "|") + ")$"
+			return run + "/" + breaks.Any(cases)
 		}
 	}
 	return run
 }
 
-// shown is a case's name as package testing writes it.
-func shown(name string) string { return strings.ReplaceAll(name, " ", "_") }
+// unbroken is what is red without any break, by what was run.
+var unbroken = map[string]map[string]int{}
 
-// broken builds the program with a break in it.
-func broken(t *testing.T, tree *breaks.Tree, b breakage) (string, error) {
+// redCases builds the program with a break, and returns the cases that fail with
+// it and not without.
+func redCases(t *testing.T, i int, overlay string) (map[string]int, error) {
 	t.Helper()
-	dir := t.TempDir()
-	files, err := tree.Broken(b.below, b.edits...)
+	run := breakages()[i].run()
+	if unbroken[run] == nil {
+		unbroken[run] = red(t, *program, run)
+	}
+	product, err := wire.Build(t.Context(), filepath.Join(t.TempDir(), "mcpctl"), "github.com/mcpctl/mcpctl/cmd/mcpctl", "-overlay", overlay)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	overlay, err := tree.Overlay(dir, files)
-	if err != nil {
-		return "", err
+	now := red(t, product, run)
+	for name := range unbroken[run] {
+		delete(now, name)
 	}
-	out := filepath.Join(dir, "mcpctl")
-	if text, err := exec.CommandContext(t.Context(), "go", "build", "-overlay", overlay, "-o", out, "github.com/mcpctl/mcpctl/cmd/mcpctl").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, text)
-	}
-	return out, nil
+	return now, nil
 }
 
-var failed = regexp.MustCompile(`--- FAIL: TestAttacks/(.+/.+) \(`)
-
 // red returns the cases that fail with a program.
-func red(t *testing.T, program, run string) map[string]bool {
+func red(t *testing.T, program, run string) map[string]int {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	// That tests fail is what is wanted.
 	out, _ := exec.CommandContext(t.Context(), exe, "-test.v", "-test.short", "-test.timeout", "3m", "-test.run", run, "-mcpctl", program).CombinedOutput()
 	if bytes.Contains(out, []byte("no tests to run")) {
 		t.Errorf("nothing is run by %s", run)
 	}
-	names := map[string]bool{}
-	for _, m := range failed.FindAllSubmatch(out, -1) {
-		names[string(m[1])] = true
-	}
-	return names
+	return breaks.Failed(out, `TestAttacks/(.+/.+)`)
 }

@@ -1,14 +1,10 @@
 package eras_test
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,92 +12,38 @@ import (
 	"github.com/mcpctl/mcpctl/test/breaks"
 )
 
-var (
-	chosen    = flag.String("breaks", "", "a regular expression: make the mistakes whose names match, and see what turns red")
-	breaksDoc = flag.Bool("breaks-update", false, "with -breaks, rewrite docs/eras-breaks.md")
-)
+const module = "../.."
 
-const (
-	module        = "../.."
-	breaksDocFile = module + "/docs/eras-breaks.md"
-)
-
-// source is the module's, in which mistakes are made.
-func source(t *testing.T) *breaks.Tree {
-	t.Helper()
-	tree, err := breaks.Load(module)
-	if err != nil {
-		t.Fatal(err)
+// mistakes are the breakages as package breaks makes them.
+var mistakes = func() *breaks.Suite {
+	s := &breaks.Suite{Module: module, Page: "docs/eras-breaks.md", Head: breaksHead, Red: redLines, Row: breakRow}
+	for _, b := range breakages() {
+		s.Breaks = append(s.Breaks, breaks.Break{Name: b.name, Below: b.below, Edits: b.edits, Red: b.lines})
 	}
-	return tree
-}
+	s.Flags()
+	return s
+}()
 
 // TestBreaksFit keeps the list of mistakes from going stale: each can still be
 // made, and names lines that exist.
 func TestBreaksFit(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{}
-	for _, l := range lines() {
-		known[l.name] = true
-	}
-	tree := source(t)
-	for _, b := range breakages() {
-		if _, err := tree.Broken(b.below, b.edits...); err != nil {
-			t.Errorf("%s: %v", b.name, err)
-		}
-		for _, l := range b.lines {
-			if !known[l] {
-				t.Errorf("%s: no line %s", b.name, l)
+	breaks.Fit(t, module, mistakes.Breaks)
+	for _, b := range mistakes.Breaks {
+		for _, l := range b.Red {
+			if !slices.Contains(lineNames(), l) {
+				t.Errorf("%s: no line %s", b.Name, l)
 			}
 		}
 	}
-	if n := len(breakages()); n < 20 {
+	if n := len(mistakes.Breaks); n < 20 {
 		t.Errorf("%d mistakes, want at least 20", n)
 	}
 }
 
 // TestBreaks makes one mistake after another and wants the lines it names to
 // turn red. It takes minutes: make eras-breaks.
-func TestBreaks(t *testing.T) {
-	if *chosen == "" {
-		t.Skip("without -breaks")
-	}
-	match := regexp.MustCompile(*chosen).MatchString
-	tree, dir := source(t), t.TempDir()
-	var page bytes.Buffer
-	page.WriteString(breaksHead)
-	for i, b := range breakages() {
-		if !match(b.name) {
-			continue
-		}
-		broken, err := tree.Broken(b.below, b.edits...)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		overlay, err := tree.Overlay(dir, broken)
-		if err != nil {
-			t.Fatal(err)
-		}
-		red := redCells(t, dir, b, overlay)
-		byLine := map[string]int{}
-		for _, c := range red {
-			byLine[c.line]++
-		}
-		for _, l := range b.lines {
-			if byLine[l] == 0 {
-				t.Errorf("%s: no cell of %s turns red, only %v", b.name, l, byLine)
-			}
-		}
-		t.Logf("%d of %d: %s: %d cells: %v", i+1, len(breakages()), b.name, len(red), byLine)
-		fmt.Fprintf(&page, "| %s | %s | %d | %s |\n", b.name, strings.TrimPrefix(strings.Join(slices.Sorted(maps.Keys(broken)), ", "), "runtime/"), len(red), briefly(byLine))
-	}
-	if *breaksDoc && !t.Failed() {
-		if err := os.WriteFile(breaksDocFile, page.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+func TestBreaks(t *testing.T) { mistakes.Run(t) }
 
 const breaksHead = `# What would turn red
 
@@ -113,43 +55,39 @@ about. ` + "`make eras-breaks`" + ` makes them all again and rewrites this page;
 |---|---|---|---|
 `
 
-// briefly names lines, and those that are nearly all by their number.
-func briefly(byLine map[string]int) string {
-	if len(byLine) > 20 {
-		return fmt.Sprintf("%d lines", len(byLine))
+// breakRow names lines, and those that are nearly all by their number.
+func breakRow(i int, files []string, red map[string]int) string {
+	cells, names := 0, strings.Join(slices.Sorted(maps.Keys(red)), ", ")
+	for _, n := range red {
+		cells += n
 	}
-	return strings.Join(slices.Sorted(maps.Keys(byLine)), ", ")
+	if len(red) > 20 {
+		names = fmt.Sprintf("%d lines", len(red))
+	}
+	return fmt.Sprintf("| %s | %s | %d | %s |\n", breakages()[i].name, strings.TrimPrefix(strings.Join(files, ", "), "runtime/"), cells, names)
 }
 
-// redCells builds the tests with files replaced and gives the cells that fail.
-func redCells(t *testing.T, dir string, b breakage, overlay string) []cell {
+// redLines builds the tests with a mistake and counts the cells that fail, by
+// their line.
+func redLines(t *testing.T, i int, overlay string) (map[string]int, error) {
 	t.Helper()
-	program := filepath.Join(dir, "eras.test")
+	program := filepath.Join(t.TempDir(), "eras.test")
 	if out, err := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-c", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", b.name, err, out)
-		return nil
+		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
-	pairs := b.pairs
+	pairs := breakages()[i].pairs
 	if pairs == "" {
 		pairs = fourSides
 	}
-	run := "TestEras/pairs/" + pairs + "/" + everyLineBut("image")
+	run := "TestEras/pairs/" + pairs + "/" + breaks.Any(slices.DeleteFunc(lineNames(), func(l string) bool { return l == "image" }))
 	// That tests fail is what is wanted.
 	out, _ := exec.CommandContext(t.Context(), program, "-test.v", "-test.run", run, "-limit", "3s", "-settling", "8s").CombinedOutput()
-	var red []cell
-	for _, m := range regexp.MustCompile(`--- FAIL: TestEras/pairs/([a-z0-9-]+)/([a-z0-9-]+)/([a-z0-9-]+) `).FindAllSubmatch(out, -1) {
-		red = append(red, cell{string(m[3]), string(m[1]), string(m[2])})
-	}
-	return red
+	return breaks.Failed(out, `TestEras/pairs/[a-z0-9-]+/[a-z0-9-]+/([a-z0-9-]+)`), nil
 }
 
-// everyLineBut gives a regular expression of the names of lines.
-func everyLineBut(other string) string {
-	var names []string
+func lineNames() (names []string) {
 	for _, l := range lines() {
-		if l.name != other {
-			names = append(names, l.name)
-		}
+		names = append(names, l.name)
 	}
-	return "^(" + strings.Join(names, "|") + ")$"
+	return names
 }
