@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 const (
@@ -28,20 +31,13 @@ const (
 	tasksToo   = `{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 )
 
-// message is any JSON-RPC message.
-type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
-}
+type message = wire.Message
 
-// wire carries messages to one front. What comes back goes to the client's
+// carrier carries messages to one front. What comes back goes to the client's
 // receive.
-type wire interface {
+type carrier interface {
 	// send sends a message; call is that of a request, nil for anything else.
-	send(ctx context.Context, frame []byte, call *call, headers map[string]string) error
+	send(ctx context.Context, frame []byte, call *call, headers http.Header) error
 	// close ends the connection and waits for its goroutines.
 	close()
 }
@@ -52,7 +48,7 @@ type client struct {
 	revision     string // that it shakes hands for
 	label        string // is in its answers to questions
 	capabilities string
-	wire         wire
+	wire         carrier
 	ctx          context.Context //nolint:containedctx // the client's life, ended by close
 	end          context.CancelFunc
 
@@ -86,7 +82,7 @@ type ask struct {
 	method, members, meta string
 	id                    string // raw; "" is the client's next
 	capabilities          string // of this request, modern only; "" is the client's
-	headers               map[string]string
+	headers               http.Header
 }
 
 // call is a request in flight.
@@ -156,15 +152,23 @@ func (c *client) notify(method, members string) error {
 func (k *call) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	select {
-	case <-k.answered:
-	default:
+	if !k.ended() {
 		k.err = err
 		close(k.answered)
 	}
 }
 
-// wait gives the answer.
+// ended reports whether there is an answer, or an error in its place.
+func (k *call) ended() bool {
+	select {
+	case <-k.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+// wait returns the answer.
 func (k *call) wait(ctx context.Context) (message, error) {
 	select {
 	case <-k.answered:
@@ -181,36 +185,13 @@ func (k *call) wait(ctx context.Context) (message, error) {
 	return k.answer, k.err
 }
 
-// rpcError is an error that came as a JSON-RPC error.
-type rpcError struct {
-	Code    int             `json:"code"`
-	Message string          `json:"message"`
-	Data    json.RawMessage `json:"data"`
-}
-
-func (e *rpcError) Error() string { return fmt.Sprintf("%d %s %s", e.Code, e.Message, e.Data) }
-
 // plain sends a request and gives its result as it comes.
 func (c *client) plain(ctx context.Context, a ask) (json.RawMessage, error) {
 	m, err := c.start(a).wait(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.outcome()
-}
-
-func (m message) outcome() (json.RawMessage, error) {
-	if m.Error != nil {
-		e := &rpcError{}
-		if err := json.Unmarshal(m.Error, e); err != nil {
-			return nil, fmt.Errorf("error object %s: %w", m.Error, err)
-		}
-		return nil, e
-	}
-	if m.Result == nil {
-		return nil, errors.New("an answer without result and error")
-	}
-	return m.Result, nil
+	return m.Outcome()
 }
 
 // interim is a result that asks for input.
@@ -346,13 +327,12 @@ func (c *client) answered(m message, on *call) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	select {
-	case <-k.answered:
+	if k.ended() {
 		c.stray("a second answer with id %s", m.ID)
-	default:
-		k.answer = m
-		close(k.answered)
+		return
 	}
+	k.answer = m
+	close(k.answered)
 }
 
 // asked answers a question of the server: only a client of the handshake era

@@ -67,7 +67,7 @@ func handshake(c *client) error {
 	defer cancel()
 	m, err := k.wait(ctx)
 	if err == nil {
-		_, err = m.outcome()
+		_, err = m.Outcome()
 	}
 	if err != nil {
 		return fmt.Errorf("initialize: %w", err)

@@ -62,52 +62,29 @@ func unlisten(p *pair, k *call) error {
 	if k == nil {
 		return nil
 	}
+	defer p.c.forget(k)
 	if p.front.http {
-		p.c.forget(k)
 		return nil
 	}
-	if err := p.c.notify("notifications/cancelled", `"requestId":"listen é"`); err != nil {
-		return err
-	}
-	p.c.forget(k)
-	return nil
+	return p.c.notify("notifications/cancelled", `"requestId":"listen é"`)
 }
 
-func hasLater(p *pair) (bool, error) {
-	list, err := p.c.list(p.ctx, "tools")
-	return slices.ContainsFunc(list, func(t json.RawMessage) bool { return strings.HasSuffix(str(t, "name"), "later") }), err
+func (p *pair) hasLater() bool {
+	return slices.ContainsFunc(must(p.c.list(p.ctx, "tools")), func(t json.RawMessage) bool { return strings.HasSuffix(str(t, "name"), "later") })
 }
 
-func checkListChange(p *pair) error {
+func checkListChange(p *pair) {
 	const changed = "notifications/tools/list_changed"
-	had, err := hasLater(p)
-	if err != nil {
-		return err
-	}
-	k, err := listening(p, `{"toolsListChanged":true}`)
-	if err != nil {
-		return err
-	}
-	if err := p.backListens(); err != nil {
-		return err
-	}
+	had := p.hasLater()
+	k := must(listening(p, `{"toolsListChanged":true}`))
+	check(p.backListens())
 	before := p.c.count(k, changed)
 	p.world.do("change tools")
-	if err := p.c.await(p.ctx, changed, func() bool { return p.c.count(k, changed) > before }); err != nil {
-		return err
-	}
-	has, err := hasLater(p)
-	if err != nil {
-		return err
-	}
-	if has == had {
-		return fmt.Errorf("the list is as it was")
-	}
+	check(p.c.await(p.ctx, changed, func() bool { return p.c.count(k, changed) > before }))
+	failIf(p.hasLater() == had, "the list is as it was")
 	p.world.do("change tools")
-	if err := p.c.await(p.ctx, changed+" again", func() bool { return p.c.count(k, changed) > before+1 }); err != nil {
-		return err
-	}
-	return unlisten(p, k)
+	check(p.c.await(p.ctx, changed+" again", func() bool { return p.c.count(k, changed) > before+1 }))
+	check(unlisten(p, k))
 }
 
 // backListens waits until the backend has somebody to tell.
@@ -120,31 +97,21 @@ func (p *pair) backListens() error {
 	return until(p.ctx, p.world, "a listener", func(s runtimetest.Status) bool { return s.Listens > 0 })
 }
 
-func checkUpdate(p *pair) error {
+func checkUpdate(p *pair) {
 	const updated = "notifications/resources/updated"
 	uri := "fake://note"
-	k, err := listening(p, `{"resourceSubscriptions":["`+uri+`"]}`)
-	if err != nil {
-		return err
-	}
+	k := must(listening(p, `{"resourceSubscriptions":["`+uri+`"]}`))
 	if !p.front.modern {
-		if _, err := p.c.plain(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}); err != nil {
-			return err
-		}
+		must(p.c.plain(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}))
 	}
 	watched := func(s runtimetest.Status) bool { return slices.Contains(s.Watched, uri) }
-	if err := until(p.ctx, p.world, "a subscription", watched); err != nil {
-		return err
-	}
-	if err := p.backListens(); err != nil {
-		return err
-	}
+	check(until(p.ctx, p.world, "a subscription", watched))
+	check(p.backListens())
 	before := p.c.count(k, updated)
 	p.world.do("touch fake://blob") // nobody has asked for this one
 	p.world.do("touch " + uri)
-	if err := p.c.await(p.ctx, updated, func() bool { return p.c.count(k, updated) > before }); err != nil {
-		return err
-	}
+	check(p.c.await(p.ctx, updated, func() bool { return p.c.count(k, updated) > before }))
+	var err error
 	p.c.mu.Lock()
 	notes := p.c.notes
 	if k != nil {
@@ -160,35 +127,23 @@ func checkUpdate(p *pair) error {
 		}
 	}
 	p.c.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if p.front.modern && str(last.Params, "_meta", subscription) != "listen é" {
-		return fmt.Errorf("not stamped: %s", last.Params)
-	}
+	check(err)
+	failIf(p.front.modern && str(last.Params, "_meta", subscription) != "listen é", "not stamped: %s", last.Params)
 	if !p.front.modern {
-		if at(last.Params, "_meta", subscription) != nil {
-			return fmt.Errorf("a stamp of 2026-07-28: %s", last.Params)
-		}
-		if _, err := p.c.plain(p.ctx, ask{method: "resources/unsubscribe", members: `"uri":"` + uri + `"`}); err != nil {
-			return err
-		}
+		failIf(at(last.Params, "_meta", subscription) != nil, "a stamp of 2026-07-28: %s", last.Params)
+		must(p.c.plain(p.ctx, ask{method: "resources/unsubscribe", members: `"uri":"` + uri + `"`}))
 	}
-	if err := unlisten(p, k); err != nil {
-		return err
-	}
+	check(unlisten(p, k))
 	if p.modern() && !p.back.http {
 		// Over stdio a listen that asks for too much is left as it is: servers
 		// are known that end both when one of two ends. Nobody hears of it.
 		before = p.c.count(k, updated)
 		p.world.do("touch " + uri)
-		if _, err := p.c.use(p.ctx, "echo", `{"message":""}`); err != nil {
-			return err
-		}
+		must(p.c.use(p.ctx, "echo", `{"message":""}`))
 		if n := p.c.count(k, updated); n != before {
-			return fmt.Errorf("told of a resource after the end of the subscription")
+			failf("told of a resource after the end of the subscription")
 		}
-		return nil
+		return
 	}
-	return until(p.ctx, p.world, "an end of the subscription", func(s runtimetest.Status) bool { return !watched(s) })
+	check(until(p.ctx, p.world, "an end of the subscription", func(s runtimetest.Status) bool { return !watched(s) }))
 }

@@ -27,47 +27,32 @@ func flowLines() []line {
 			}
 			return ""
 		}, refused: checkNoLog},
-		{name: "ping", title: "Ping is answered, or unknown in 2026-07-28", check: func(p *pair) error {
+		{name: "ping", title: "Ping is answered, or unknown in 2026-07-28", check: func(p *pair) {
 			raw, err := p.c.plain(p.ctx, ask{method: "ping"})
 			if p.front.modern {
-				return wantCode(raw, err, -32601)
+				check(wantCode(raw, err, -32601))
+				return
 			}
-			if err != nil {
-				return err
-			}
-			return same(raw, json.RawMessage(`{}`))
+			check(err)
+			check(same(raw, json.RawMessage(`{}`)))
 		}},
 	}
 }
 
-func checkProgress(p *pair) error {
+func checkProgress(p *pair) {
 	for _, token := range []string{`"é token"`, `9007199254740993`} {
-		a, err := p.c.calling(p.ctx, "steps", `{"n":3}`, `"progressToken":`+token)
-		if err != nil {
-			return err
-		}
+		a := must(p.c.calling(p.ctx, "steps", `{"n":3}`, `"progressToken":`+token))
 		k := p.c.start(a)
-		m, err := k.wait(p.ctx)
-		if err == nil {
-			err = wantText(m.Result, nil, "done")
-		}
-		if err != nil {
-			return err
-		}
+		check(wantText(must(k.wait(p.ctx)).Result, nil, "done"))
 		k.mu.Lock()
 		notes := k.notes
 		k.mu.Unlock()
-		if len(notes) != 3 {
-			return fmt.Errorf("%d progress messages before the result, want 3", len(notes))
-		}
+		failIf(len(notes) != 3, "%d progress messages before the result, want 3", len(notes))
 		for i, n := range notes {
 			want := fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":3,"message":"step"}`, token, i+1)
-			if err := same(n.Params, json.RawMessage(want)); err != nil {
-				return err
-			}
+			check(same(n.Params, json.RawMessage(want)))
 		}
 	}
-	return nil
 }
 
 // waiting starts a call that waits until it is cancelled, and is not answered.
@@ -82,36 +67,22 @@ func waiting(p *pair, c *client, id string) (k *call, before runtimetest.Status,
 	return k, before, until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == before.Running+1 })
 }
 
-func checkCancelMessage(p *pair) error {
+func checkCancelMessage(p *pair) {
 	k, before, err := waiting(p, p.c, `"to cancel"`)
-	if err != nil {
-		return err
-	}
-	if err := p.c.notify("notifications/cancelled", `"requestId":1,"reason":"another"`); err != nil {
-		return err
-	}
-	if err := p.c.notify("notifications/cancelled", `"requestId":"to cancel","reason":"told to"`); err != nil {
-		return err
-	}
-	if err := until(p.ctx, p.world, "a cancelled call", func(s runtimetest.Status) bool {
+	check(err)
+	check(p.c.notify("notifications/cancelled", `"requestId":1,"reason":"another"`))
+	check(p.c.notify("notifications/cancelled", `"requestId":"to cancel","reason":"told to"`))
+	check(until(p.ctx, p.world, "a cancelled call", func(s runtimetest.Status) bool {
 		return s.Running == before.Running && s.Cancelled == before.Cancelled+1
-	}); err != nil {
-		return err
-	}
+	}))
 	// Nothing more is said of it; over HTTP its stream ends.
-	if raw, err := p.c.use(p.ctx, "echo", `{"message":"after"}`); wantText(raw, err, "after") != nil {
-		return wantText(raw, err, "after")
-	}
-	select {
-	case <-k.answered:
-		if k.err == nil {
-			return fmt.Errorf("a cancelled request was answered: %s%s", k.answer.Result, k.answer.Error)
-		}
-	default:
+	raw, err := p.c.use(p.ctx, "echo", `{"message":"after"}`)
+	check(wantText(raw, err, "after"))
+	if k.ended() && k.err == nil {
+		failf("a cancelled request was answered: %s%s", k.answer.Result, k.answer.Error)
 	}
 	p.c.forget(k)
 	p.quiet()
-	return nil
 }
 
 // quiet waits until nothing of a cancelled call is expected any more: over a
@@ -134,38 +105,25 @@ func (c *client) forget(k *call) {
 }
 
 // checkCancelNobody sends a cancel that nothing ties to a request.
-func checkCancelNobody(p *pair) error {
+func checkCancelNobody(p *pair) {
 	two, done, err := p.another("two")
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer done()
-	a, err := p.c.calling(p.ctx, "slow", `{"ms":60}`, "")
-	if err != nil {
-		return err
-	}
+	a := must(p.c.calling(p.ctx, "slow", `{"ms":60}`, ""))
 	a.id = "77"
 	k := p.c.start(a)
 	time.Sleep(10 * time.Millisecond) // nothing shows that the call is on its way
-	if err := two.notify("notifications/cancelled", `"requestId":77`); err != nil {
-		return err
-	}
-	m, err := k.wait(p.ctx)
-	if err != nil {
-		return err
-	}
-	return wantText(m.Result, nil, "done")
+	check(two.notify("notifications/cancelled", `"requestId":77`))
+	check(wantText(must(k.wait(p.ctx)).Result, nil, "done"))
 }
 
 // checkCancelDisconnect goes away in the middle of a call. Since 2026-07-28
 // the end of an HTTP stream is a cancel. Before, it is none: the call goes on,
 // and can still be cancelled by message, or its result be fetched. A connection
 // that is the client's session ends everything with it.
-func checkCancelDisconnect(p *pair) error {
+func checkCancelDisconnect(p *pair) {
 	c, done, err := p.another("two")
-	if err != nil {
-		return err
-	}
+	check(err)
 	closed := false
 	defer func() {
 		if !closed {
@@ -173,9 +131,7 @@ func checkCancelDisconnect(p *pair) error {
 		}
 	}()
 	k, before, err := waiting(p, c, `"to leave"`)
-	if err != nil {
-		return err
-	}
+	check(err)
 	gone := func(s runtimetest.Status) bool {
 		return s.Running == before.Running && s.Cancelled == before.Cancelled+1
 	}
@@ -186,34 +142,32 @@ func checkCancelDisconnect(p *pair) error {
 		k.hangUp()
 		time.Sleep(30 * time.Millisecond) // time enough to do the wrong thing
 		if s := p.world.status(); p.front.session && s.Running != before.Running+1 {
-			return fmt.Errorf("a dropped stream of the handshake era was taken for a cancel")
+			failf("a dropped stream of the handshake era was taken for a cancel")
 		}
 		if !p.front.session {
 			// Nobody can come back for the result: either is right. It ends with
 			// the backend.
 			p.world.do("drop")
-			if err := until(p.ctx, p.world, "no call", func(s runtimetest.Status) bool { return s.Running <= before.Running }); err != nil {
-				return err
-			}
-			return p.revive()
+			check(until(p.ctx, p.world, "no call", func(s runtimetest.Status) bool { return s.Running <= before.Running }))
+			p.revive()
+			return
 		}
-		if err := c.notify("notifications/cancelled", `"requestId":"to leave"`); err != nil {
-			return err
-		}
+		check(c.notify("notifications/cancelled", `"requestId":"to leave"`))
 	default:
 		closed = true
 		done()
 	}
 	defer p.quiet()
-	return until(p.ctx, p.world, "a cancelled call", gone)
+	check(until(p.ctx, p.world, "a cancelled call", gone))
 }
 
 // revive waits until the backend is there again.
-func (p *pair) revive() error {
+func (p *pair) revive() {
 	for {
 		raw, err := p.c.use(p.ctx, "echo", `{"message":"back"}`)
 		if err = wantText(raw, err, "back"); err == nil || p.ctx.Err() != nil {
-			return err
+			check(err)
+			return
 		}
 	}
 }
@@ -232,20 +186,17 @@ func logging(p *pair, level, meta string) (*call, error) {
 	return k, wantText(m.Result, nil, "logged")
 }
 
-func checkLevel(p *pair) error {
+func checkLevel(p *pair) {
 	meta := ""
 	if p.front.modern {
 		meta = `"` + metaPrefix + `logLevel":"warning"`
-	} else if _, err := p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"warning"`}); err != nil {
-		return err
+	} else {
+		must(p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"warning"`}))
 	}
 	const message = "notifications/message"
 	outside := p.c.count(nil, message)
 	for _, level := range []string{"info", "error"} {
-		k, err := logging(p, level, meta)
-		if err != nil {
-			return err
-		}
+		k := must(logging(p, level, meta))
 		want := 0
 		if level == "error" {
 			want = 1
@@ -253,34 +204,25 @@ func checkLevel(p *pair) error {
 		// Over a wire without streams a message of a call names none.
 		heard := func() int { return p.c.count(k, message) + p.c.count(nil, message) - outside }
 		if want > 0 {
-			if err := p.c.await(p.ctx, "the log message", func() bool { return heard() >= want }); err != nil {
-				return err
-			}
+			check(p.c.await(p.ctx, "the log message", func() bool { return heard() >= want }))
 		}
-		if heard() != want {
-			return fmt.Errorf("%d log messages of level %s, want %d", heard(), level, want)
-		}
-		if p.front.http && p.front.name != "sse" && p.c.count(nil, message) != outside {
-			return fmt.Errorf("the message came outside of its call's stream")
-		}
+		failIf(heard() != want, "%d log messages of level %s, want %d", heard(), level, want)
+		failIf(p.front.http && p.front.name != "sse" && p.c.count(nil, message) != outside, "the message came outside of its call's stream")
 	}
 	if p.front.modern {
-		return checkNoLog(p)
+		checkNoLog(p)
+		return
 	}
 	raw, err := p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"loud"`})
-	return wantCode(raw, err, -32602)
+	check(wantCode(raw, err, -32602))
 }
 
 // checkNoLog wants silence where no level is set.
-func checkNoLog(p *pair) error {
+func checkNoLog(p *pair) {
 	const message = "notifications/message"
 	outside := p.c.count(nil, message)
-	k, err := logging(p, "emergency", "")
-	if err != nil {
-		return err
-	}
+	k := must(logging(p, "emergency", ""))
 	if n := p.c.count(k, message) + p.c.count(nil, message) - outside; n != 0 {
-		return fmt.Errorf("%d log messages that nobody wants", n)
+		failf("%d log messages that nobody wants", n)
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package eras_test
 
 import (
-	"fmt"
 	"net/http"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -20,76 +19,45 @@ func lastLines() []line {
 	}
 }
 
-func checkSession404(p *pair) error {
+func checkSession404(p *pair) {
 	if p.back.session && !p.modern() {
 		before := p.world.status().Handshakes
 		p.world.do("drop") // the server forgets all sessions
 		raw, err := p.c.use(p.ctx, "echo", `{"message":"again"}`)
-		if err := wantText(raw, err, "again"); err != nil {
-			return fmt.Errorf("behind: %w", err)
-		}
-		if p.world.status().Handshakes == before {
-			return fmt.Errorf("no new handshake")
-		}
+		check(wrap(wantText(raw, err, "again"), "behind"))
+		failIf(p.world.status().Handshakes == before, "no new handshake")
 	}
 	if p.front.name != "http" {
-		return nil
+		return
 	}
-	w, ok := p.c.wire.(*httpWire)
-	if !ok {
-		return fmt.Errorf("no HTTP front")
+	status := func(c *client, method string, headers http.Header) int {
+		w, ok := c.wire.(*httpWire)
+		failIf(!ok, "no HTTP front")
+		res := must(w.Do(p.ctx, method, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), headers))
+		_ = res.Body.Close()
+		return res.StatusCode
 	}
-	res, err := w.request(p.ctx, http.MethodPost, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), map[string]string{"Mcp-Session-Id": "nobody"})
-	if err != nil {
-		return err
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusNotFound {
-		return fmt.Errorf("in front: status %d, want 404", res.StatusCode)
-	}
+	got := status(p.c, http.MethodPost, http.Header{"Mcp-Session-Id": {"nobody"}})
+	failIf(got != http.StatusNotFound, "in front: status %d, want 404", got)
 	two, done, err := p.another("two")
-	if err != nil {
-		return err
-	}
+	check(err)
 	defer done()
-	gone := two.wire.(*httpWire)
-	if res, err = gone.request(p.ctx, http.MethodDelete, nil, nil); err != nil {
-		return err
-	}
-	_ = res.Body.Close()
-	if res, err = gone.request(p.ctx, http.MethodPost, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), nil); err != nil {
-		return err
-	}
-	_ = res.Body.Close()
-	if res.StatusCode != http.StatusNotFound {
-		return fmt.Errorf("after DELETE: status %d, want 404", res.StatusCode)
-	}
-	return nil
+	status(two, http.MethodDelete, nil)
+	got = status(two, http.MethodPost, nil)
+	failIf(got != http.StatusNotFound, "after DELETE: status %d, want 404", got)
 }
 
 // checkRestart: the call that was under way fails in words, never to be made
 // again silently; the next one works.
-func checkRestart(p *pair) error {
-	calls := 0
+func checkRestart(p *pair) {
 	k, before, err := waiting(p, p.c, `"under way"`)
-	if err != nil {
-		return err
-	}
-	calls = before.Calls
+	check(err)
 	p.world.do("drop")
-	m, err := k.wait(p.ctx)
-	if err != nil {
-		return err
-	}
-	raw, err := m.outcome()
-	if err := wantTrouble(raw, err, "connection", "ended", "exit", "closed", "lost", "broke", "eof"); err != nil {
-		return err
-	}
+	raw, err := must(k.wait(p.ctx)).Outcome()
+	check(wantTrouble(raw, err, "connection", "ended", "exit", "closed", "lost", "broke", "eof"))
 	raw, err = p.c.use(p.ctx, "echo", `{"message":"back"}`)
-	if err := wantText(raw, err, "back"); err != nil {
-		return fmt.Errorf("after the restart: %w", err)
-	}
-	return until(p.ctx, p.world, "one call of echo alone", func(s runtimetest.Status) bool {
-		return s.Running == 0 && (s.Calls == 1 || s.Calls == calls+2)
-	})
+	check(wrap(wantText(raw, err, "back"), "after the restart"))
+	check(until(p.ctx, p.world, "one call of echo alone", func(s runtimetest.Status) bool {
+		return s.Running == 0 && (s.Calls == 1 || s.Calls == before.Calls+2)
+	}))
 }

@@ -2,9 +2,7 @@ package eras_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -12,35 +10,27 @@ import (
 
 func nameLines() []line {
 	return []line{
-		{name: "unicode-name", title: "A tool whose name is not ASCII", check: func(p *pair) error {
+		{name: "unicode-name", title: "A tool whose name is not ASCII", check: func(p *pair) {
 			raw, err := p.c.use(p.ctx, runtimetest.UnicodeTool, "")
-			return wantText(raw, err, runtimetest.UnicodeTool)
+			check(wantText(raw, err, runtimetest.UnicodeTool))
 		}},
-		{name: "unicode-uri", title: "A URI that is not ASCII", check: func(p *pair) error {
-			raw, err := p.c.plain(p.ctx, ask{method: "resources/read", members: fmt.Sprintf(`"uri":%q`, runtimetest.UnicodeURI)})
-			if err != nil {
-				return err
-			}
-			return same(raw, json.RawMessage(fmt.Sprintf(`{"contents":[{"uri":%q,"mimeType":"text/plain","text":"größe"}]}`, runtimetest.UnicodeURI)))
+		{name: "unicode-uri", title: "A URI that is not ASCII", check: func(p *pair) {
+			raw := must(p.c.plain(p.ctx, ask{method: "resources/read", members: fmt.Sprintf(`"uri":%q`, runtimetest.UnicodeURI)}))
+			check(same(raw, json.RawMessage(fmt.Sprintf(`{"contents":[{"uri":%q,"mimeType":"text/plain","text":"größe"}]}`, runtimetest.UnicodeURI))))
 		}},
-		{name: "header-valid", title: "x-mcp-header: valid", check: func(p *pair) error {
-			return p.region(`{"region":"us-west1","n":-42,"flag":true,"nested":{"deep":"padded  x"}}`,
+		{name: "header-valid", title: "x-mcp-header: valid", check: func(p *pair) {
+			p.region(`{"region":"us-west1","n":-42,"flag":true,"nested":{"deep":"padded  x"}}`,
 				map[string]string{"Region": "us-west1", "N": "-42", "Flag": "true", "Deep": "padded  x"})
 		}},
-		{name: "header-unicode", title: "x-mcp-header: unicode, padding, and what looks encoded", check: func(p *pair) error {
+		{name: "header-unicode", title: "x-mcp-header: unicode, padding, and what looks encoded", check: func(p *pair) {
 			for _, v := range []string{"Hello, 世界", " padded ", "=?base64?literal?=", "tab\there"} {
-				quoted, err := json.Marshal(v)
-				if err != nil {
-					return err
-				}
-				if err := p.region(`{"region":`+string(quoted)+`,"n":1}`, map[string]string{"Region": headerValue(v), "N": "1"}); err != nil {
-					return err
-				}
+				quoted := must(json.Marshal(v))
+				p.region(`{"region":`+string(quoted)+`,"n":1}`, map[string]string{"Region": headerValue(v), "N": "1"})
 			}
-			return nil
 		}},
-		{name: "header-null", title: "x-mcp-header: null and absent", check: func(p *pair) error {
-			return errors.Join(p.region(`{"region":null}`, nil), p.region(`{}`, nil))
+		{name: "header-null", title: "x-mcp-header: null and absent", check: func(p *pair) {
+			p.region(`{"region":null}`, nil)
+			p.region(`{}`, nil)
 		}},
 		{name: "header-invalid", title: "x-mcp-header: where it must not be, and headers that say something else", check: checkHeaderInvalid},
 	}
@@ -48,65 +38,47 @@ func nameLines() []line {
 
 // region calls the tool whose arguments are mirrored in headers; a client of
 // 2026-07-28 over HTTP has to send these.
-func (p *pair) region(arguments string, params map[string]string) error {
-	a, err := p.c.calling(p.ctx, "region", arguments, "")
-	if err != nil {
-		return err
-	}
+func (p *pair) region(arguments string, params map[string]string) {
+	a := must(p.c.calling(p.ctx, "region", arguments, ""))
 	if p.front.modern {
 		a.headers = mirrors(a)
 		for k, v := range params {
-			a.headers["Mcp-Param-"+k] = v
+			a.headers.Set("Mcp-Param-"+k, v)
 		}
 	}
 	raw, err := p.c.plain(p.ctx, a)
-	if err != nil {
-		return fmt.Errorf("%s: %w", arguments, err)
-	}
-	return same(at(raw, "structuredContent"), json.RawMessage(arguments))
+	failIf(err != nil, "%s: %w", arguments, err)
+	check(same(at(raw, "structuredContent"), json.RawMessage(arguments)))
 }
 
-func checkHeaderInvalid(p *pair) error {
-	list, err := p.c.list(p.ctx, "tools")
-	if err != nil {
-		return err
-	}
+func checkHeaderInvalid(p *pair) {
+	list := must(p.c.list(p.ctx, "tools"))
 	broken := slices.IndexFunc(list, func(t json.RawMessage) bool { return str(t, "_meta", "fake/name") == "broken_head" })
 	if broken >= 0 {
 		// A client over HTTP would have to drop the whole tool.
-		if at(list[broken], "inputSchema", "properties", "x", "x-mcp-header") != nil {
-			return fmt.Errorf("the annotation that is not allowed is still there: %s", list[broken])
-		}
+		failIf(at(list[broken], "inputSchema", "properties", "x", "x-mcp-header") != nil, "the annotation that is not allowed is still there: %s", list[broken])
 		raw, err := p.c.use(p.ctx, "broken_head", `{"x":1}`)
-		if err := wantText(raw, err, "called"); err != nil {
-			return err
-		}
+		check(wantText(raw, err, "called"))
 	} else if !(p.back.http && p.back.modern) {
-		return fmt.Errorf("the tool is not listed, though nothing keeps it from working")
+		failf("the tool is not listed, though nothing keeps it from working")
 	}
 	if !(p.front.modern && p.front.http) {
-		return nil
+		return
 	}
-	a, err := p.c.calling(p.ctx, "region", `{"region":"x"}`, "")
-	if err != nil {
-		return err
-	}
+	a := must(p.c.calling(p.ctx, "region", `{"region":"x"}`, ""))
 	good := mirrors(a)
-	good["Mcp-Param-Region"] = "x"
+	good.Set("Mcp-Param-Region", "x")
 	for name, value := range map[string]string{"Mcp-Param-Region": "y", "Mcp-Param-N": "1", "Mcp-Name": "other", "Mcp-Method": "tools/list", "Mcp-Protocol-Version": "2025-11-25"} {
-		a.headers = maps.Clone(good)
-		a.headers[name] = value
+		a.headers = good.Clone()
+		a.headers.Set(name, value)
 		k := p.c.start(a)
 		m, err := k.wait(p.ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		raw, err := m.outcome()
-		if err := wantCode(raw, err, -32020); err != nil || k.status != 400 {
-			return fmt.Errorf("%s: status %d, %w", name, k.status, err)
-		}
+		check(wrap(err, name))
+		raw, err := m.Outcome()
+		check(wrap(wantCode(raw, err, -32020), name))
+		failIf(k.status != 400, "%s: status %d", name, k.status)
 	}
 	a.headers = mirrors(a) // without the header that the body asks for
 	raw, err := p.c.plain(p.ctx, a)
-	return wantCode(raw, err, -32020)
+	check(wantCode(raw, err, -32020))
 }

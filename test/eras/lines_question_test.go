@@ -12,16 +12,11 @@ import (
 func questionLines() []line {
 	question := func(name, title, tool, method, key string, says func(*client) string) line {
 		return line{
-			name: name, title: title, impossible: needsSession, refused: func(p *pair) error { return checkCannotAsk(p, tool) },
-			check: func(p *pair) error {
-				raw, err := p.c.use(p.ctx, tool, "")
-				if err != nil {
-					return err
-				}
-				if err := p.asked(method); err != nil {
-					return err
-				}
-				return same(at(raw, "structuredContent", key), json.RawMessage(says(p.c)))
+			name: name, title: title, impossible: needsSession, refused: func(p *pair) { checkCannotAsk(p, tool) },
+			check: func(p *pair) {
+				raw := must(p.c.use(p.ctx, tool, ""))
+				check(p.asked(method))
+				check(same(at(raw, "structuredContent", key), json.RawMessage(says(p.c))))
 			},
 		}
 	}
@@ -53,33 +48,21 @@ func questionLines() []line {
 			}
 			return ""
 		}},
-		{name: "two", title: "Two questions in one call, at once", impossible: needsSession, refused: func(p *pair) error { return checkCannotAsk(p, "ask_two") }, check: func(p *pair) error {
-			raw, err := p.c.use(p.ctx, "ask_two", "")
-			if err != nil {
-				return err
-			}
-			if err := p.asked("elicitation/create", "roots/list"); err != nil {
-				return err
-			}
-			return same(at(raw, "structuredContent"), json.RawMessage(`{"who":`+form(p.c)+`,"roots":{"roots":[{"uri":"file:///home/one","name":"r"}]}}`))
+		{name: "two", title: "Two questions in one call, at once", impossible: needsSession, refused: func(p *pair) { checkCannotAsk(p, "ask_two") }, check: func(p *pair) {
+			raw := must(p.c.use(p.ctx, "ask_two", ""))
+			check(p.asked("elicitation/create", "roots/list"))
+			check(same(at(raw, "structuredContent"), json.RawMessage(`{"who":`+form(p.c)+`,"roots":{"roots":[{"uri":"file:///home/one","name":"r"}]}}`)))
 		}},
-		{name: "again", title: "Two questions in one call, one after the other", impossible: needsSession, refused: func(p *pair) error { return checkCannotAsk(p, "ask_again") }, check: func(p *pair) error {
-			raw, err := p.c.use(p.ctx, "ask_again", "")
-			if err != nil {
-				return err
-			}
-			if err := p.asked("elicitation/create", "elicitation/create"); err != nil {
-				return err
-			}
-			return same(at(raw, "structuredContent"), json.RawMessage(`{"who":`+form(p.c)+`,"again":`+form(p.c)+`}`))
+		{name: "again", title: "Two questions in one call, one after the other", impossible: needsSession, refused: func(p *pair) { checkCannotAsk(p, "ask_again") }, check: func(p *pair) {
+			raw := must(p.c.use(p.ctx, "ask_again", ""))
+			check(p.asked("elicitation/create", "elicitation/create"))
+			check(same(at(raw, "structuredContent"), json.RawMessage(`{"who":`+form(p.c)+`,"again":`+form(p.c)+`}`)))
 		}},
 		{name: "no-capability", title: "A question that the client cannot be asked", check: checkNoCapability},
-		{name: "state-only", title: "requestState without a question", check: func(p *pair) error {
+		{name: "state-only", title: "requestState without a question", check: func(p *pair) {
 			raw, err := p.c.use(p.ctx, "come_back", "")
-			if err := wantText(raw, err, "back"); err != nil {
-				return err
-			}
-			return p.asked()
+			check(wantText(raw, err, "back"))
+			check(p.asked())
 		}, impossible: func(f front, b backend) string {
 			if !b.modern {
 				return noState
@@ -122,44 +105,36 @@ func (p *pair) asked(methods ...string) error {
 }
 
 // checkCannotAsk wants a clear refusal where the client cannot be asked.
-func checkCannotAsk(p *pair, tool string) error {
+func checkCannotAsk(p *pair, tool string) {
 	raw, err := p.c.use(p.ctx, tool, "")
-	if err := wantTrouble(raw, err, "support", "capabilit", "asked", "ask"); err != nil {
-		return err
-	}
-	return p.asked()
+	check(wantTrouble(raw, err, "support", "capabilit", "asked", "ask"))
+	check(p.asked())
 }
 
 // checkLinkFirst: the error means "open these, then call again". A client of
 // the handshake era gets it as it is; one of 2026-07-28 is asked, and its
 // retry is the second call.
-func checkLinkFirst(p *pair) error {
+func checkLinkFirst(p *pair) {
 	arguments := fmt.Sprintf(`{"key":%q}`, p.front.name)
 	if p.modern() {
-		raw, err := p.c.use(p.ctx, "link_first", arguments)
-		if err != nil {
-			return err
-		}
-		return same(at(raw, "structuredContent", "link"), json.RawMessage(`{"action":"accept"}`))
+		raw := must(p.c.use(p.ctx, "link_first", arguments))
+		check(same(at(raw, "structuredContent", "link"), json.RawMessage(`{"action":"accept"}`)))
+		return
 	}
 	raw, err := p.c.use(p.ctx, "link_first", arguments)
 	if !p.front.modern {
-		if err := wantCode(raw, err, -32042); err != nil {
-			return err
-		}
-		if !strings.Contains(err.Error(), `"elicitationId":"e-link"`) || !strings.Contains(err.Error(), `"url":"https://example.com/connect?a=1`) {
-			return fmt.Errorf("the links are lost: %w", err)
-		}
+		check(wantCode(raw, err, -32042))
+		failIf(!strings.Contains(err.Error(), `"elicitationId":"e-link"`) || !strings.Contains(err.Error(), `"url":"https://example.com/connect?a=1`), "the links are lost: %w", err)
 		raw, err = p.c.use(p.ctx, "link_first", arguments)
-	} else if err := p.asked("elicitation/create"); err != nil {
-		return err
+	} else {
+		check(p.asked("elicitation/create"))
 	}
-	return wantText(raw, err, "linked")
+	check(wantText(raw, err, "linked"))
 }
 
-func checkRootsOutside(p *pair) error {
+func checkRootsOutside(p *pair) {
 	if p.modern() {
-		return nil
+		return
 	}
 	// A call of a line before may not have ended for the proxy yet: over stdio
 	// and for a moment the question can only be one of that call.
@@ -168,7 +143,7 @@ func checkRootsOutside(p *pair) error {
 		before := len(p.world.status().Answers)
 		p.world.do("ask roots/list") // on every connection
 		if err := until(p.ctx, p.world, "answers", func(s runtimetest.Status) bool { return len(s.Answers) >= before+s.Ready && s.Ready > 0 }); err != nil {
-			return fmt.Errorf("%w; wrong was %s", err, wrong)
+			failf("%w; wrong was %s", err, wrong)
 		}
 		ok = true
 		for _, a := range p.world.status().Answers[before:] {
@@ -176,42 +151,34 @@ func checkRootsOutside(p *pair) error {
 				ok, wrong = false, a
 			}
 		}
-		if p.ctx.Err() != nil {
-			return fmt.Errorf("roots/list outside of a call got %s", wrong)
-		}
+		failIf(p.ctx.Err() != nil, "roots/list outside of a call got %s", wrong)
 		time.Sleep(5 * time.Millisecond)
 	}
 	p.c.takeQuestions() // a client that it can only belong to may be asked
-	return nil
 }
 
 // checkNoCapability calls tools that ask, as a client that can answer nothing:
 // a clear refusal, and no question. In 2026-07-28 it names what is missing.
-func checkNoCapability(p *pair) error {
+func checkNoCapability(p *pair) {
 	c := newClient(p.front.modern, "mute")
 	c.capabilities = `{}`
 	if err := p.front.open(p, c); err != nil {
 		c.end()
-		return err
+		check(err)
 	}
 	defer c.close()
 	for _, tool := range []string{"ask_form", "ask_sample"} {
 		raw, err := c.use(p.ctx, tool, "")
-		if err := wantTrouble(raw, err, "support", "capabilit", "asked", "ask"); err != nil {
-			return fmt.Errorf("%s: %w", tool, err)
-		}
+		check(wrap(wantTrouble(raw, err, "support", "capabilit", "asked", "ask"), "%s", tool))
 		// A server of the handshake era has its own words for it.
 		if p.front.modern && p.modern() {
-			if err := wantCode(raw, err, -32021); err != nil {
-				return fmt.Errorf("%s: %w", tool, err)
-			}
+			check(wrap(wantCode(raw, err, -32021), "%s", tool))
 			if !strings.Contains(err.Error(), `"requiredCapabilities":{`) {
-				return fmt.Errorf("nothing says what is missing: %w", err)
+				failf("nothing says what is missing: %w", err)
 			}
 		}
 	}
 	if q := c.takeQuestions(); q != nil {
-		return fmt.Errorf("a client that declares nothing was asked %s", q[0].Method)
+		failf("a client that declares nothing was asked %s", q[0].Method)
 	}
-	return nil
 }

@@ -20,8 +20,8 @@ func stateLines() []line {
 	}
 	return []line{
 		{name: "cursor", title: "A cursor that was tampered with", check: checkCursor},
-		{name: "state-tampered", title: "A state that was tampered with", impossible: modernOnly, check: func(p *pair) error {
-			return p.badState(func(s string) (string, error) {
+		{name: "state-tampered", title: "A state that was tampered with", impossible: modernOnly, check: func(p *pair) {
+			p.badState(func(s string) (string, error) {
 				i := len(s) / 2
 				other := "A"
 				if s[i:i+1] == "A" {
@@ -30,16 +30,16 @@ func stateLines() []line {
 				return s[:i] + other + s[i+1:], nil
 			})
 		}},
-		{name: "state-principal", title: "The state of another principal", impossible: modernOnly, check: func(p *pair) error {
+		{name: "state-principal", title: "The state of another principal", impossible: modernOnly, check: func(p *pair) {
 			// There is no authentication yet, so all clients are one principal:
 			// the nearest is a state sealed for a principal that they are not.
-			return p.badState(func(s string) (string, error) {
+			p.badState(func(s string) (string, error) {
 				plain, err := p.ring.Open(statePurpose, s)
 				return p.ring.Seal(statePurpose+"somebody else", plain, time.Minute), err
 			})
 		}},
-		{name: "state-expired", title: "A state that has expired", impossible: modernOnly, check: func(p *pair) error {
-			return p.badState(func(s string) (string, error) {
+		{name: "state-expired", title: "A state that has expired", impossible: modernOnly, check: func(p *pair) {
+			p.badState(func(s string) (string, error) {
 				plain, err := p.ring.Open(statePurpose, s)
 				expired := p.ring.Seal(statePurpose, plain, time.Millisecond)
 				time.Sleep(3 * time.Millisecond) // the ring counts milliseconds
@@ -56,27 +56,18 @@ func stateLines() []line {
 	}
 }
 
-func checkCursor(p *pair) error {
-	first, err := p.c.plain(p.ctx, ask{method: "tools/list"})
-	if err != nil {
-		return err
-	}
+func checkCursor(p *pair) {
+	first := must(p.c.plain(p.ctx, ask{method: "tools/list"}))
 	cursor := str(first, "nextCursor")
-	if cursor == "" {
-		return fmt.Errorf("no cursor in %.200s", first)
-	}
+	failIf(cursor == "", "no cursor in %.200s", first)
 	for _, bad := range []string{cursor + "A", strings.ToUpper(cursor), cursor[1:], "x", ""} {
 		raw, err := p.c.plain(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, bad)})
-		if err := wantCode(raw, err, -32602); err != nil {
-			return fmt.Errorf("cursor %q: %w", bad, err)
-		}
+		check(wrap(wantCode(raw, err, -32602), "cursor %q", bad))
 	}
 	raw, err := p.c.plain(p.ctx, ask{method: "prompts/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
-	if err := wantCode(raw, err, -32602); err != nil {
-		return fmt.Errorf("the cursor of another list: %w", err)
-	}
+	check(wrap(wantCode(raw, err, -32602), "the cursor of another list"))
 	_, err = p.c.plain(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
-	return err
+	check(err)
 }
 
 // interrupted calls a tool that asks and gives the interim result.
@@ -98,74 +89,48 @@ func (p *pair) interrupted(tool string) (ask, *interim, error) {
 
 // badState comes back with another state in the place of the right one, and
 // then with the right one: the interaction is none the worse.
-func (p *pair) badState(change func(string) (string, error)) error {
+func (p *pair) badState(change func(string) (string, error)) {
 	a, i, err := p.interrupted("ask_form")
-	if err != nil {
-		return err
-	}
+	check(err)
 	var good string
-	if err := json.Unmarshal(i.State, &good); err != nil {
-		return err
-	}
-	bad, err := change(good)
-	if err != nil {
-		return err
-	}
+	check(json.Unmarshal(i.State, &good))
+	bad := must(change(good))
 	j := *i
 	j.State = json.RawMessage(fmt.Sprintf("%q", bad))
 	raw, err := p.c.plain(p.ctx, p.c.retry(a, &j))
-	if err := wantCode(raw, err, -32602); err != nil {
-		return err
-	}
-	raw, err = p.c.plain(p.ctx, p.c.retry(a, i))
-	if err != nil {
-		return err
-	}
-	return same(at(raw, "structuredContent", "who"), json.RawMessage(accepted("one")))
+	check(wantCode(raw, err, -32602))
+	raw = must(p.c.plain(p.ctx, p.c.retry(a, i)))
+	check(same(at(raw, "structuredContent", "who"), json.RawMessage(accepted("one"))))
 }
 
-func checkStateTarget(p *pair) error {
+func checkStateTarget(p *pair) {
 	a, i, err := p.interrupted("ask_form")
-	if err != nil {
-		return err
-	}
-	other, err := p.c.calling(p.ctx, "ask_again", "", "")
-	if err != nil {
-		return err
-	}
+	check(err)
+	other := must(p.c.calling(p.ctx, "ask_again", "", ""))
 	raw, err := p.c.plain(p.ctx, p.c.retry(other, i))
-	if err := wantCode(raw, err, -32602); err != nil {
-		return fmt.Errorf("another tool: %w", err)
-	}
-	if _, err := p.c.plain(p.ctx, p.c.retry(a, i)); err != nil {
-		return err
-	}
+	check(wrap(wantCode(raw, err, -32602), "another tool"))
+	must(p.c.plain(p.ctx, p.c.retry(a, i)))
 	raw, err = p.c.plain(p.ctx, p.c.retry(a, i))
 	if p.modern() {
-		return err // a server that keeps nothing may answer twice
+		check(err) // a server that keeps nothing may answer twice
+		return
 	}
-	return wantTrouble(raw, err, "lost", "answered", "known")
+	check(wantTrouble(raw, err, "lost", "answered", "known"))
 }
 
 // checkPrivate: there is no authentication yet, so no two principals whose
 // lists could differ. What can be wrong already is the scope: a list without
 // one, or with a private part, must not be kept for others.
-func checkPrivate(p *pair) error {
+func checkPrivate(p *pair) {
 	for method, public := range map[string]bool{"tools/list": true, "prompts/list": false} {
-		raw, err := p.c.plain(p.ctx, ask{method: method})
-		if err != nil {
-			return err
-		}
+		raw := must(p.c.plain(p.ctx, ask{method: method}))
 		want := "private"
 		if public && p.modern() {
 			want = "public"
 		}
 		if got := str(raw, "cacheScope"); got != want && got != "private" || public == false && got != "private" {
-			return fmt.Errorf("%s is %q, want %q", method, got, want)
+			failf("%s is %q, want %q", method, got, want)
 		}
-		if !p.modern() && string(at(raw, "ttlMs")) != "0" {
-			return fmt.Errorf("%s has ttlMs %s, though its server gives none", method, at(raw, "ttlMs"))
-		}
+		failIf(!p.modern() && string(at(raw, "ttlMs")) != "0", "%s has ttlMs %s, though its server gives none", method, at(raw, "ttlMs"))
 	}
-	return nil
 }

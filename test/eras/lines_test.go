@@ -8,23 +8,70 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // line is one line of the matrix: one check, for every pair.
 type line struct {
 	name, title string
-	check       func(p *pair) error
+	check       func(p *pair)
 	// impossible gives why the protocol leaves nothing to do for a pair, ""
 	// where it does. Where refused is set, the pair is still checked: for a
 	// clear refusal.
 	impossible func(f front, b backend) string
-	refused    func(p *pair) error
+	refused    func(p *pair)
 }
 
 // lines are those of the matrix, in the order they run: what ends connections
 // is last.
 func lines() []line {
 	return slices.Concat(basicLines(), flowLines(), questionLines(), changeLines(), taskLines(), nameLines(), stateLines(), lastLines())
+}
+
+// failure is what a check panics with where it fails; see attempt.
+type failure struct{ error }
+
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func failf(format string, a ...any) { check(fmt.Errorf(format, a...)) }
+
+func failIf(wrong bool, format string, a ...any) {
+	if wrong {
+		failf(format, a...)
+	}
+}
+
+// wrap says what an error is about.
+func wrap(err error, about string, a ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(about+": %w", append(a, err)...)
+}
+
+// attempt runs a check and returns how it fails.
+func attempt(check func(p *pair), p *pair) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case failure:
+			err = r.error
+		default:
+			panic(r)
+		}
+	}()
+	check(p)
+	return nil
 }
 
 // Reasons, each with its source.
@@ -154,7 +201,7 @@ func wantText(raw json.RawMessage, err error, want string) error {
 
 // wantCode wants a JSON-RPC error of a code.
 func wantCode(raw json.RawMessage, err error, codes ...int) error {
-	var e *rpcError
+	var e *wire.RPCError
 	switch {
 	case err == nil:
 		return fmt.Errorf("got %.300s, want an error %v", raw, codes)
@@ -167,7 +214,7 @@ func wantCode(raw json.RawMessage, err error, codes ...int) error {
 // wantTrouble wants something that a person can read: a JSON-RPC error or a
 // result with isError, with words in it.
 func wantTrouble(raw json.RawMessage, err error, words ...string) error {
-	var e *rpcError
+	var e *wire.RPCError
 	said := ""
 	switch {
 	case errors.As(err, &e):

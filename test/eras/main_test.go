@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/eras.md and testdata/wire")
@@ -21,12 +22,7 @@ func TestMain(m *testing.M) {
 	if runtimetest.IsFake() {
 		os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	// Most of the time these tests wait for one another: more at once than
-	// there are processors.
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set("8") // a number, as the flag wants
-	}
+	wire.Parallel()
 	// A program under the race detector sleeps for a second before it exits, in
 	// case a race is still to be met: minutes, over all the servers here.
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")); err != nil {

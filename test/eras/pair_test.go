@@ -138,7 +138,7 @@ func (p *pair) run(l line, limit time.Duration) error {
 	p.ctx, cancel = context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	p.c.takeQuestions()
-	err := l.check(p)
+	err := attempt(l.check, p)
 	if strays := p.c.takeStrays(); err == nil && strays != nil {
 		return fmt.Errorf("stray messages: %s", strings.Join(strays, "; "))
 	}

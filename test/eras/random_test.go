@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var (
@@ -216,7 +217,7 @@ func (m *meeting) mine(n int, asked bool, raw []byte, err error) error {
 	if asked {
 		want = c.label + ": " + accepted(c.label)
 	}
-	var e *rpcError
+	var e *wire.RPCError
 	switch other := m.clients[1-n].label; {
 	case strings.Contains(string(raw), other) || err != nil && strings.Contains(err.Error(), other):
 		return fmt.Errorf("%s got what is %s's: %s %w", c.label, other, raw, err)

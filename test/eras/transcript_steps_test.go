@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // steps is the client's side of every transcript, as far as its revision has it.
@@ -78,8 +79,8 @@ func (t *transcript) steps() {
 		return use(ask{method: "resources/unsubscribe", members: `"uri":"fake://note"`})()
 	})
 	t.step("close", func() error {
-		if w, ok := c.wire.(*httpWire); ok && w.session != "" {
-			res, err := w.request(p.ctx, "DELETE", nil, nil)
+		if w, ok := c.wire.(*httpWire); ok && w.Session != "" {
+			res, err := w.Do(p.ctx, "DELETE", nil, nil)
 			if err != nil {
 				return err
 			}
@@ -96,7 +97,7 @@ func (t *transcript) steps() {
 // fails wants an error of JSON-RPC.
 func fails(do func() error) func() error {
 	return func() error {
-		if _, ok := errors.AsType[*rpcError](do()); !ok {
+		if _, ok := errors.AsType[*wire.RPCError](do()); !ok {
 			return errors.New("no error")
 		}
 		return nil

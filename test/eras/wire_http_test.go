@@ -1,43 +1,40 @@
 package eras_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // httpWire is a Streamable HTTP front.
 type httpWire struct {
-	c       *client
-	url     string
-	version string // header; "" sends none
-	rt      *http.Transport
-	work    sync.WaitGroup
-	session string // set before anything else is sent
+	*wire.Client
+	c    *client
+	work sync.WaitGroup
 }
 
 func newHTTPWire(c *client, url string) *httpWire {
-	return &httpWire{c: c, url: url, rt: &http.Transport{}}
+	return &httpWire{Client: wire.NewClient(url), c: c}
 }
 
 func (w *httpWire) close() {
 	w.work.Wait()
-	w.rt.CloseIdleConnections()
+	w.Close()
 }
 
 // mirrors are the headers that repeat a modern request.
-func mirrors(a ask) map[string]string {
-	h := map[string]string{"Mcp-Protocol-Version": modernVersion, "Mcp-Method": a.method}
+func mirrors(a ask) http.Header {
+	h := http.Header{}
+	h.Set("Mcp-Protocol-Version", modernVersion)
+	h.Set("Mcp-Method", headerValue(a.method))
 	var p struct {
 		Name, URI, TaskID string
 		Arguments         map[string]json.RawMessage
@@ -45,14 +42,11 @@ func mirrors(a ask) map[string]string {
 	_ = json.Unmarshal([]byte(`{`+a.members+`}`), &p)
 	switch a.method {
 	case "tools/call", "prompts/get":
-		h["Mcp-Name"] = p.Name
+		h.Set("Mcp-Name", headerValue(p.Name))
 	case "resources/read":
-		h["Mcp-Name"] = p.URI
+		h.Set("Mcp-Name", headerValue(p.URI))
 	case "tasks/get", "tasks/cancel", "tasks/update":
-		h["Mcp-Name"] = p.TaskID
-	}
-	for k, v := range h {
-		h[k] = headerValue(v)
+		h.Set("Mcp-Name", headerValue(p.TaskID))
 	}
 	return h
 }
@@ -66,39 +60,13 @@ func headerValue(v string) string {
 	return v
 }
 
-func (w *httpWire) request(ctx context.Context, method string, body []byte, headers map[string]string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, w.url, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "application/json, text/event-stream")
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	if w.version != "" {
-		req.Header.Set("Mcp-Protocol-Version", w.version)
-	}
-	if w.session != "" {
-		req.Header.Set("Mcp-Session-Id", w.session)
-	}
-	for k, v := range headers {
-		req.Header.Set(k, v)
-	}
-	return w.rt.RoundTrip(req)
-}
-
-func (w *httpWire) send(ctx context.Context, frame []byte, k *call, headers map[string]string) error {
+func (w *httpWire) send(ctx context.Context, frame []byte, k *call, headers http.Header) error {
 	if k == nil {
-		res, err := w.request(ctx, http.MethodPost, frame, headers)
-		if err != nil {
-			return err
+		res, err := w.Post(ctx, string(frame))
+		if err == nil && (res.Status != http.StatusAccepted || res.Body != "") {
+			err = fmt.Errorf("status %d %s", res.Status, res.Body)
 		}
-		defer res.Body.Close()
-		body, err := io.ReadAll(res.Body)
-		if res.StatusCode != http.StatusAccepted || len(body) > 0 {
-			return fmt.Errorf("status %d %s %w", res.StatusCode, body, err)
-		}
-		return nil
+		return err
 	}
 	w.work.Go(func() {
 		if err := w.exchange(ctx, frame, k, headers); err != nil {
@@ -110,8 +78,8 @@ func (w *httpWire) send(ctx context.Context, frame []byte, k *call, headers map[
 
 // exchange posts a request and reads its answer; a stream that ends early is
 // taken up again.
-func (w *httpWire) exchange(ctx context.Context, frame []byte, k *call, headers map[string]string) error {
-	res, err := w.request(ctx, http.MethodPost, frame, headers)
+func (w *httpWire) exchange(ctx context.Context, frame []byte, k *call, headers http.Header) error {
+	res, err := w.Do(ctx, http.MethodPost, frame, headers)
 	if err != nil {
 		return err
 	}
@@ -123,10 +91,8 @@ func (w *httpWire) exchange(ctx context.Context, frame []byte, k *call, headers 
 		if err != nil {
 			return err
 		}
-		select {
-		case <-k.answered:
+		if k.ended() {
 			return nil
-		default:
 		}
 		if last == "" {
 			return errors.New("the stream ended without an answer")
@@ -136,79 +102,42 @@ func (w *httpWire) exchange(ctx context.Context, frame []byte, k *call, headers 
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if res, err = w.request(ctx, http.MethodGet, nil, map[string]string{"Last-Event-Id": last}); err != nil {
+		if res, err = w.Do(ctx, http.MethodGet, nil, http.Header{"Last-Event-Id": {last}}); err != nil {
 			return err
 		}
 	}
 	return errors.New("the stream ended twenty times")
 }
 
-// read reads a response to its end: JSON, or events.
+// read reads a response to its end: JSON, or events, of which it returns the id
+// of the last.
 func (w *httpWire) read(res *http.Response, k *call) (last string, retry time.Duration, err error) {
-	defer res.Body.Close()
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			return "", 0, err
+		got, err := wire.Read(res)
+		if err == nil && (k == nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")) {
+			err = fmt.Errorf("status %d: %.200s", got.Status, got.Body)
 		}
-		if k == nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json") {
-			return "", 0, fmt.Errorf("status %d: %.200s", res.StatusCode, body)
+		if err == nil {
+			w.c.receive([]byte(got.Body), k)
 		}
-		w.c.receive(body, k)
-		return "", 0, nil
+		return "", 0, err
 	}
-	last, retry, err = readEvents(res.Body, func(event, data string) {
-		if event != "" && event != "message" {
-			w.c.stray("event %s", event)
-		} else if data != "" {
-			w.c.receive([]byte(data), k)
+	defer res.Body.Close()
+	retry, err = wire.Events(res.Body, func(e wire.Event) {
+		last = e.ID
+		if e.Name != "" && e.Name != "message" {
+			w.c.stray("event %s", e.Name)
+		} else if e.Data != "" {
+			w.c.receive([]byte(e.Data), k)
 		}
 	})
 	return last, retry, err
 }
 
-// readEvents reads server-sent events: the parts of the format that servers
-// use.
-func readEvents(r io.Reader, event func(name, data string)) (last string, retry time.Duration, err error) {
-	br := bufio.NewReaderSize(r, 1<<16)
-	var name, id string
-	var data []string
-	retry = 10 * time.Millisecond
-	for {
-		line, err := br.ReadString('\n')
-		if errors.Is(err, io.EOF) {
-			return last, retry, nil
-		}
-		if err != nil {
-			return last, retry, err
-		}
-		line = strings.TrimRight(line, "\r\n")
-		field, value, _ := strings.Cut(line, ":")
-		value = strings.TrimPrefix(value, " ")
-		switch {
-		case line == "":
-			if last = id; data != nil {
-				event(name, strings.Join(data, "\n"))
-			}
-			name, data = "", nil
-		case field == "event":
-			name = value
-		case field == "data":
-			data = append(data, value)
-		case field == "id":
-			id = value
-		case field == "retry":
-			if ms, err := strconv.Atoi(value); err == nil {
-				retry = time.Duration(ms) * time.Millisecond
-			}
-		}
-	}
-}
-
 // listen opens the stream of what the server sends outside of calls, and
 // returns once it is open.
 func (w *httpWire) listen() error {
-	res, err := w.request(w.c.ctx, http.MethodGet, nil, nil)
+	res, err := w.Do(w.c.ctx, http.MethodGet, nil, nil)
 	if err != nil {
 		return err
 	}
@@ -222,22 +151,17 @@ func (w *httpWire) listen() error {
 
 // hello shakes hands: the session's id, if there is one, is kept.
 func (w *httpWire) hello(keep bool) error {
-	res, err := w.request(w.c.ctx, http.MethodPost, []byte(greeting(w.c)), nil)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 200 || !bytes.Contains(body, []byte(w.c.revision)) {
-		return fmt.Errorf("initialize: %d %s %w", res.StatusCode, body, err)
+	res, err := w.Post(w.c.ctx, greeting(w.c))
+	if err != nil || res.Status != http.StatusOK || !strings.Contains(res.Body, w.c.revision) {
+		return fmt.Errorf("initialize: %d %s %w", res.Status, res.Body, err)
 	}
 	if !keep {
 		return nil
 	}
-	if w.session = res.Header.Get("Mcp-Session-Id"); w.session == "" {
+	if w.Session = res.Header.Get("Mcp-Session-Id"); w.Session == "" {
 		return errors.New("initialize gave no session")
 	}
-	w.version = w.c.revision
+	w.Version = w.c.revision
 	if err := w.c.notify("notifications/initialized", ""); err != nil {
 		return err
 	}

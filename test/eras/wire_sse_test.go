@@ -1,33 +1,26 @@
 package eras_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// sseWire is an HTTP+SSE front (2024-11-05).
+// sseWire is an HTTP+SSE front (2024-11-05). Its client's URL is that of messages.
 type sseWire struct {
-	c    *client
-	rt   *http.Transport
-	post string
+	*wire.Client
 	work sync.WaitGroup
 }
 
 // dialSSE opens the stream and waits for the address to send to.
 func dialSSE(c *client, addr string) (*sseWire, error) {
-	w := &sseWire{c: c, rt: &http.Transport{}}
-	req, err := http.NewRequestWithContext(c.ctx, http.MethodGet, addr, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "text/event-stream")
-	res, err := w.rt.RoundTrip(req)
+	w := &sseWire{Client: wire.NewClient(addr)}
+	res, err := w.Do(c.ctx, http.MethodGet, nil, http.Header{"Accept": {"text/event-stream"}})
 	if err != nil {
 		return nil, err
 	}
@@ -38,14 +31,16 @@ func dialSSE(c *client, addr string) (*sseWire, error) {
 	endpoint := make(chan string, 1)
 	w.work.Go(func() {
 		defer res.Body.Close()
-		_, _, _ = readEvents(res.Body, func(event, data string) { // ends with the client
-			switch event {
+		_, _ = wire.Events(res.Body, func(e wire.Event) { // ends with the client
+			switch e.Name {
 			case "endpoint":
-				endpoint <- data
+				endpoint <- e.Data
 			case "message":
-				c.receive([]byte(data), nil)
+				c.receive([]byte(e.Data), nil)
 			default:
-				c.stray("event %q", event)
+				if e.Data != "" {
+					c.stray("event %q", e.Name)
+				}
 			}
 		})
 		close(endpoint)
@@ -55,33 +50,27 @@ func dialSSE(c *client, addr string) (*sseWire, error) {
 	if err != nil || at == "" {
 		return nil, errors.New("no endpoint event")
 	}
-	ref, err := url.Parse(at)
+	to, err := base.Parse(at)
 	if err != nil {
 		return nil, err
 	}
-	w.post = base.ResolveReference(ref).String()
+	w.URL = to.String()
 	return w, nil
 }
 
-func (w *sseWire) send(ctx context.Context, frame []byte, _ *call, _ map[string]string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.post, bytes.NewReader(frame))
+func (w *sseWire) send(ctx context.Context, frame []byte, _ *call, _ http.Header) error {
+	res, err := w.Do(ctx, http.MethodPost, frame, http.Header{"Accept": nil})
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/json")
-	res, err := w.rt.RoundTrip(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("status %d %s %w", res.StatusCode, body, err)
+	got, err := wire.Read(res)
+	if got.Status/100 != 2 {
+		return fmt.Errorf("status %d %s %w", got.Status, got.Body, err)
 	}
 	return err
 }
 
 func (w *sseWire) close() {
 	w.work.Wait()
-	w.rt.CloseIdleConnections()
+	w.Close()
 }

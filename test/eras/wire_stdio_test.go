@@ -1,12 +1,14 @@
 package eras_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // stdioWire is a stdio front over memory.
@@ -37,16 +39,7 @@ func dialStdio(p stdioServer, c *client) *stdioWire {
 	}()
 	go func() {
 		defer close(w.done)
-		r := bufio.NewReaderSize(out, 1<<16)
-		for {
-			line, err := r.ReadBytes('\n')
-			if line = bytes.TrimSpace(line); len(line) > 0 {
-				c.receive(line, nil)
-			}
-			if err != nil {
-				break
-			}
-		}
+		_ = wire.Lines(out, func(line []byte) { c.receive(bytes.Clone(line), nil) }) // it ends with the front
 		if err := <-served; err != nil && !errors.Is(err, context.Canceled) {
 			c.stray("ServeStdio: %v", err)
 		}
@@ -54,7 +47,7 @@ func dialStdio(p stdioServer, c *client) *stdioWire {
 	return w
 }
 
-func (w *stdioWire) send(_ context.Context, frame []byte, _ *call, _ map[string]string) error {
+func (w *stdioWire) send(_ context.Context, frame []byte, _ *call, _ http.Header) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, err := w.in.Write(append(bytes.Clone(frame), '\n'))
