@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/api"
 	modelbuild "github.com/mcpctl/mcpctl/scaffold/gogen/internal/build"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
@@ -168,11 +168,11 @@ func whereabouts(m *model.Package) map[string]drift.Place {
 			field := at
 			switch {
 			case at.Kind == drift.KindPrompt:
-				field.Pointer = jsonschema.Pointer(field.Pointer, f.JSON)
+				field.Pointer = runtimeschema.Pointer(field.Pointer, f.JSON)
 			case d.Form == model.Tuple:
 				field.Pointer += "/prefixItems/" + f.JSON
 			default:
-				field.Pointer = jsonschema.Pointer(field.Pointer+"/properties", f.JSON)
+				field.Pointer = runtimeschema.Pointer(field.Pointer+"/properties", f.JSON)
 			}
 			out[d.Name+"."+f.Name] = field
 			if f.DefaultName != "" {

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/plain"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
@@ -98,15 +99,15 @@ type Warning struct {
 func (w Warning) String() string {
 	var parts []string
 	if w.Tool != "" {
-		parts = append(parts, "tool "+oneLine(w.Tool))
+		parts = append(parts, "tool "+plain.Line(w.Tool))
 	}
 	if w.Pointer != "" {
-		parts = append(parts, "at "+oneLine(w.Pointer))
+		parts = append(parts, "at "+plain.Line(w.Pointer))
 	}
 	if len(parts) == 0 {
-		return oneLine(w.Reason)
+		return plain.Line(w.Reason)
 	}
-	return strings.Join(parts, " ") + ": " + oneLine(w.Reason)
+	return strings.Join(parts, " ") + ": " + plain.Line(w.Reason)
 }
 
 // Error is an input that no client can be generated from.

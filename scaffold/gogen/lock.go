@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
@@ -87,7 +89,7 @@ func ParseLock(data []byte) (*Lock, error) {
 	case *LockError:
 		return nil, e
 	default:
-		return nil, &LockError{Reason: "the lock file is damaged: " + oneLine(strings.TrimPrefix(err.Error(), "generate: ")), hint: restoreHint}
+		return nil, &LockError{Reason: "the lock file is damaged: " + plain.Line(strings.TrimPrefix(err.Error(), "generate: ")), hint: restoreHint}
 	}
 	if !locked {
 		return nil, &LockError{
@@ -193,7 +195,7 @@ func writeEntries(b *bytes.Buffer, member string, entries []rawEntry) error {
 			b.WriteByte(',')
 		}
 		b.WriteString("\n    ")
-		v, err := parseJSON(e.raw)
+		v, err := jsonschema.Decode(e.raw)
 		if err == nil {
 			err = writeIndented(b, v, "    ")
 		}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
 // flatten gives a schema without references and allOf: all that they say is in
@@ -31,7 +33,7 @@ func (d *document) flatten(s *schema) *schema {
 		target, err := d.resolve(s)
 		if err != nil {
 			flat.lost = err.Error()
-			if isMetaschema(s.ref) {
+			if jsonschema.IsMetaschema(s.ref) {
 				flat.addExtra("$ref") // the validator has it
 			}
 		} else {
@@ -50,11 +52,6 @@ func (d *document) flatten(s *schema) *schema {
 	s.flat = flat
 	flat.flat = flat
 	return flat
-}
-
-// isMetaschema reports whether a reference leads to a dialect's own schema.
-func isMetaschema(ref string) bool {
-	return strings.HasPrefix(strings.TrimPrefix(strings.TrimPrefix(ref, "http://"), "https://"), "json-schema.org/")
 }
 
 // settle takes into account what only shows when all is merged.
@@ -89,7 +86,7 @@ func (d *document) all(arms ...*schema) *schema {
 	if s := d.merged[key]; s != nil {
 		return s
 	}
-	s := &schema{pointer: key, base: defaultBase, allOf: list}
+	s := &schema{pointer: key, base: jsonschema.DefaultBase, allOf: list}
 	d.merged[key] = s
 	return s
 }

@@ -1,6 +1,10 @@
 package build
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
+)
 
 // kindSet is a set of JSON kinds, null left out.
 type kindSet uint8
@@ -59,7 +63,7 @@ func kindOfValue(v any) kindSet {
 		return kindBoolean
 	case []any:
 		return kindArray
-	case object:
+	case jsonschema.Object:
 		return kindObject
 	}
 	return noKind

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -105,7 +106,7 @@ func mergeEnums(out, a, b *schema) {
 		out.isConst = a.isConst || b.isConst
 		out.enum = nil
 		for _, v := range a.enum {
-			if slices.ContainsFunc(b.enum, func(w any) bool { return equalJSON(v, w) }) {
+			if slices.ContainsFunc(b.enum, func(w any) bool { return jsonschema.Equal(v, w) }) {
 				out.enum = append(out.enum, v)
 			}
 		}
@@ -134,7 +135,7 @@ func (d *document) mergeObjects(out, a, b *schema) {
 		}
 		for name, s := range out.properties {
 			if s == nil {
-				out.properties[name] = &schema{pointer: jsonschema.Pointer(a.pointer+"/properties", name)}
+				out.properties[name] = &schema{pointer: runtimeschema.Pointer(a.pointer+"/properties", name)}
 			}
 		}
 	}
@@ -171,7 +172,7 @@ func (d *document) member(s *schema, name string, out *schema) *schema {
 		return p
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(s.patterns)) {
-		yes, sure := matches(pattern, name)
+		yes, sure := jsonschema.Matches(pattern, name)
 		if !sure {
 			out.addExtra("patternProperties")
 			return nil
@@ -219,7 +220,7 @@ func mergeRules(out *schema, a, b *model.Rules) {
 			r.Patterns = append(slices.Clip(r.Patterns), p)
 		}
 	}
-	switch x, y := ratOf(a.MultipleOf), ratOf(b.MultipleOf); {
+	switch x, y := model.Rational(a.MultipleOf), model.Rational(b.MultipleOf); {
 	case b.MultipleOf == "":
 	case a.MultipleOf == "":
 		r.MultipleOf = b.MultipleOf
@@ -239,7 +240,7 @@ func tighter(a, b string, sign int) string {
 	if b == "" {
 		return a
 	}
-	x, y := ratOf(a), ratOf(b)
+	x, y := model.Rational(a), model.Rational(b)
 	if x != nil && y != nil && y.Cmp(x) == sign {
 		return b
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -116,7 +117,7 @@ func (b *builder) memberOf(f *schema, name string) *schema {
 	s, named := f.properties[name]
 	matched := false
 	for _, pattern := range slices.Sorted(maps.Keys(f.patterns)) {
-		yes, sure := matches(pattern, name)
+		yes, sure := jsonschema.Matches(pattern, name)
 		if !sure {
 			b.force("patternProperties")
 			matched = true // whether it is additional is not known either
@@ -164,7 +165,7 @@ func onlyValue(f *schema, null bool) (string, bool) {
 	if !f.isConst || len(f.enum) != 1 || f.types != nil && !ofType(f.enum[0], f.types) || says(f, kindOfValue(f.enum[0])) || len(f.extra) > 0 {
 		return "", false
 	}
-	return jsonText(f.enum[0]), true
+	return jsonschema.Text(f.enum[0]), true
 }
 
 // describe adds what the schema says for people.
@@ -176,6 +177,6 @@ func (b *builder) describe(field *model.Field, s *schema) {
 		field.Doc = f.doc()
 	}
 	if f.hasDefault {
-		field.Default = jsonText(f.dflt)
+		field.Default = jsonschema.Text(f.dflt)
 	}
 }

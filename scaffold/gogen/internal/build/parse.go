@@ -4,72 +4,37 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"math/big"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
 // Bounds on one document. A schema above them is left as it is, as raw JSON.
 const (
-	maxNesting = 500     // schemas inside one another in the text
-	maxDepth   = 100     // types inside one another, and references one after the other
-	maxSteps   = 200_000 // merges: nested allOf and anyOf can multiply
+	maxDepth = 100     // types inside one another, and references one after the other
+	maxSteps = 200_000 // merges: nested allOf and anyOf can multiply
 )
 
 // lostObject is why what stands in a schema's place is none.
 const lostObject = "the schema is not an object"
 
-// defaultBase is the URI of a document without an $id.
-const defaultBase = "schema:///"
-
 // document is one whole schema, the scope of its references.
 type document struct {
-	raw any
-	// legacy is draft-07 or older: a $ref hides what stands beside it.
-	legacy bool
-	// dialect is a $schema that is unknown; "" otherwise.
-	dialect   string
-	root      *schema
-	schemas   map[string]*schema // by pointer
-	resources map[string]string  // pointer, by URI without fragment
-	bases     map[string]string  // URI, by pointer of the schema that sets it
-	anchors   map[string]string  // pointer, by URI and name
-	merged    map[string]*schema // by what they are merged of
-	steps     int
-	nullable  bool // somewhere "nullable" is used
+	*jsonschema.Document
+	root    *schema
+	schemas map[string]*schema // by pointer
+	merged  map[string]*schema // by what they are merged of
+	steps   int
 }
-
-type object = map[string]any
 
 func newDocument(raw any) *document {
-	d := &document{
-		raw: raw, schemas: map[string]*schema{}, resources: map[string]string{}, bases: map[string]string{}, anchors: map[string]string{},
-		merged: map[string]*schema{},
-	}
-	if m, ok := raw.(object); ok {
-		if dialect, ok := m["$schema"].(string); ok {
-			d.readDialect(dialect)
-		}
-	}
-	d.resources[defaultBase] = ""
-	d.bases[""] = defaultBase
-	d.root = d.parse(raw, "", defaultBase, 0)
+	d := &document{Document: jsonschema.NewDocument(raw), schemas: map[string]*schema{}, merged: map[string]*schema{}}
+	d.root = d.parse(raw, "", jsonschema.DefaultBase, 0)
 	return d
-}
-
-func (d *document) readDialect(uri string) {
-	name := strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(uri, "http://"), "https://"), "#")
-	switch name {
-	case "json-schema.org/draft-04/schema", "json-schema.org/draft-06/schema", "json-schema.org/draft-07/schema":
-		d.legacy = true
-	case "json-schema.org/schema", "json-schema.org/draft/2019-09/schema", "json-schema.org/draft/2020-12/schema":
-	default:
-		d.dialect = uri
-	}
 }
 
 // parse reads a schema and all those inside it.
@@ -77,9 +42,9 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 	if s := d.schemas[pointer]; s != nil {
 		return s
 	}
-	s := &schema{pointer: pointer, base: base}
+	s := &schema{pointer: pointer, base: d.Base(pointer, base)}
 	d.schemas[pointer] = s
-	m, ok := v.(object)
+	m, ok := v.(jsonschema.Object)
 	switch {
 	case v == true:
 		return s
@@ -89,23 +54,19 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 	case !ok:
 		s.lost = lostObject
 		return s
-	case nesting > maxNesting:
+	case nesting > jsonschema.MaxNesting:
 		s.lost = "nested too deeply"
 		return s
 	}
-	if d.legacy {
-		m = withoutLater(m)
-	}
-	p := parser{d, s, m, nesting}
+	p := parser{d, s, d.Keywords(m), nesting}
 	if ref, ok := m["$ref"].(string); ok {
 		s.ref = ref
-		if d.legacy {
+		if d.Legacy {
 			p.annotations()
 			p.definitions()
 			return s
 		}
 	}
-	p.identity()
 	p.annotations()
 	p.definitions()
 	p.applicators()
@@ -117,32 +78,19 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 	return s
 }
 
-// withoutLater gives a schema of draft-07 without the keywords that later
-// drafts brought: values that they would refuse are valid.
-func withoutLater(m object) object {
-	out := maps.Clone(m)
-	for _, keyword := range []string{
-		"prefixItems", "unevaluatedItems", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "minContains", "maxContains",
-		"$dynamicRef", "$recursiveRef",
-	} {
-		delete(out, keyword)
-	}
-	return out
-}
-
 // parser reads the keywords of one schema.
 type parser struct {
 	d       *document
 	s       *schema
-	m       object
+	m       jsonschema.Object
 	nesting int
 }
 
 // child reads the schema behind one keyword, or one of several there.
 func (p parser) child(v any, steps ...string) *schema {
-	pointer := jsonschema.Pointer(p.s.pointer, steps[0])
+	pointer := runtimeschema.Pointer(p.s.pointer, steps[0])
 	if len(steps) > 1 {
-		pointer = jsonschema.Pointer(pointer, steps[1])
+		pointer = runtimeschema.Pointer(pointer, steps[1])
 	}
 	return p.d.parse(v, pointer, p.s.base, p.nesting+1)
 }
@@ -157,42 +105,15 @@ func (p parser) list(keyword string) []*schema {
 }
 
 func (p parser) members(keyword string) map[string]*schema {
-	members, _ := p.m[keyword].(object)
+	members, _ := p.m[keyword].(jsonschema.Object)
 	if len(members) == 0 {
 		return nil
 	}
 	out := make(map[string]*schema, len(members))
-	for _, name := range slices.Sorted(maps.Keys(members)) { // of two with one anchor or id the last is found
-		out[name] = p.child(members[name], keyword, name)
+	for name, member := range members {
+		out[name] = p.child(member, keyword, name)
 	}
 	return out
-}
-
-// identity reads $id and anchors.
-func (p parser) identity() {
-	id, _ := p.m["$id"].(string)
-	if id == "" && p.d.legacy {
-		id, _ = p.m["id"].(string)
-	}
-	name, isAnchor := strings.CutPrefix(id, "#") // draft-07's anchors
-	if id != "" && !isAnchor {
-		if base, err := url.Parse(p.s.base); err == nil {
-			if u, err := base.Parse(id); err == nil {
-				u.Fragment = ""
-				p.s.base = u.String()
-				p.d.resources[p.s.base] = p.s.pointer
-				p.d.bases[p.s.pointer] = p.s.base
-			}
-		}
-	}
-	if isAnchor && name != "" {
-		p.d.anchors[p.s.base+"#"+name] = p.s.pointer
-	}
-	for _, keyword := range []string{"$anchor", "$dynamicAnchor"} {
-		if name, ok := p.m[keyword].(string); ok {
-			p.d.anchors[p.s.base+"#"+name] = p.s.pointer
-		}
-	}
 }
 
 func (p parser) annotations() {
@@ -202,7 +123,7 @@ func (p parser) annotations() {
 	p.s.format, _ = p.m["format"].(string)
 	p.s.encoding, _ = p.m["contentEncoding"].(string)
 	if p.m["nullable"] == true {
-		p.s.orNull, p.d.nullable = true, true
+		p.s.orNull = true
 	}
 }
 
@@ -216,7 +137,7 @@ func (p parser) definitions() {
 func (p parser) applicators() {
 	p.s.allOf = p.list("allOf")
 	member := ""
-	if discriminator, ok := p.m["discriminator"].(object); ok {
+	if discriminator, ok := p.m["discriminator"].(jsonschema.Object); ok {
 		member, _ = discriminator["propertyName"].(string)
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
@@ -268,7 +189,7 @@ func (p parser) values() {
 	}
 	if v, ok := p.m["const"]; ok {
 		p.s.isConst = true
-		if p.s.hasEnum && !slices.ContainsFunc(p.s.enum, func(w any) bool { return equalJSON(v, w) }) {
+		if p.s.hasEnum && !slices.ContainsFunc(p.s.enum, func(w any) bool { return jsonschema.Equal(v, w) }) {
 			p.s.never = true
 		}
 		p.s.enum, p.s.hasEnum = []any{v}, true
@@ -285,7 +206,7 @@ func (p parser) types(list []any) {
 				p.s.types = append(p.s.types, v.(string))
 			}
 		default:
-			unknown = append(unknown, jsonText(v))
+			unknown = append(unknown, jsonschema.Text(v))
 		}
 	}
 	if slices.Contains(p.s.types, "number") {
@@ -312,7 +233,7 @@ func (p parser) bounds() {
 	if p.m["exclusiveMaximum"] == true {
 		r.ExclusiveMaximum, r.Maximum = r.Maximum, ""
 	}
-	if n := number("multipleOf"); n != "" && ratOf(n) != nil && ratOf(n).Sign() > 0 {
+	if n := number("multipleOf"); n != "" && model.Rational(n) != nil && model.Rational(n).Sign() > 0 {
 		r.MultipleOf = n
 	}
 	r.MinLength, r.MaxLength = p.count("minLength"), p.count("maxLength")
@@ -330,7 +251,7 @@ func (p parser) count(keyword string) *int64 {
 	if !ok {
 		return nil
 	}
-	r := ratOf(string(n))
+	r := model.Rational(string(n))
 	if r == nil || !r.IsInt() || r.Sign() < 0 {
 		return nil
 	}
@@ -369,15 +290,15 @@ func (p parser) others() {
 				idle = true // "if" counts
 			}
 		case "dependentSchemas", "dependencies":
-			members, _ := v.(object)
-			for _, name := range slices.Sorted(maps.Keys(members)) {
-				if _, list := members[name].([]any); !list {
-					p.child(members[name], keyword, name)
+			members, _ := v.(jsonschema.Object)
+			for name, member := range members {
+				if _, list := member.([]any); !list {
+					p.child(member, keyword, name)
 				}
 			}
 			idle = len(members) == 0
 		case "dependentRequired":
-			members, _ := v.(object)
+			members, _ := v.(jsonschema.Object)
 			idle = len(members) == 0
 		case "$dynamicRef", "$recursiveRef":
 			p.s.dynamic, _ = v.(string)
@@ -421,23 +342,10 @@ func distinct(values []any) []any {
 	var out []any
 	seen := map[string]bool{}
 	for _, v := range values {
-		if text := canonical(v); !seen[text] {
+		if text := jsonschema.Canonical(v); !seen[text] {
 			seen[text] = true
 			out = append(out, v)
 		}
 	}
 	return out
-}
-
-// ratOf reads a JSON number exactly; nil for one whose exponent makes it too
-// large to write out.
-func ratOf(text string) *big.Rat {
-	if _, exp, ok := strings.Cut(strings.ToLower(text), "e"); ok && len(strings.TrimLeft(exp, "+-0")) > 3 {
-		return nil
-	}
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return nil
-	}
-	return r
 }

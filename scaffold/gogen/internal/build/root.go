@@ -5,13 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
 func newBuilder(p *model.Package, tool, member string, raw json.RawMessage, decimals bool) (*builder, error) {
-	v, err := decode(raw)
+	v, err := jsonschema.Decode(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -22,8 +23,8 @@ func newBuilder(p *model.Package, tool, member string, raw json.RawMessage, deci
 	if member == "/outputSchema" {
 		b.side = model.Output
 	}
-	if b.doc.dialect != "" {
-		b.warn(member, "unknown JSON Schema dialect "+b.doc.dialect+", read as 2020-12")
+	if b.doc.Dialect != "" {
+		b.warn(member, "unknown JSON Schema dialect "+b.doc.Dialect+", read as 2020-12")
 	}
 	return b, nil
 }
@@ -142,7 +143,7 @@ func (b *builder) finish(d *model.Decl) {
 
 // sound tells whether values can be validated against a schema.
 func sound(text string) error {
-	s, err := jsonschema.Parse(json.RawMessage(text))
+	s, err := runtimeschema.Parse(json.RawMessage(text))
 	if err != nil {
 		return err
 	}
@@ -214,11 +215,11 @@ func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
 		own := b.memberOf(parent, name)
 		switch {
 		case open && own == nil:
-			out.properties[name] = &schema{pointer: jsonschema.Pointer(parent.pointer+"/properties", name), lost: "what it is depends on other arguments"}
+			out.properties[name] = &schema{pointer: runtimeschema.Pointer(parent.pointer+"/properties", name), lost: "what it is depends on other arguments"}
 		case open:
 			out.properties[name] = own
 		default:
-			either := &schema{pointer: parent.pointer + "|" + name, base: defaultBase, unions: []union{{arms: of}}}
+			either := &schema{pointer: parent.pointer + "|" + name, base: jsonschema.DefaultBase, unions: []union{{arms: of}}}
 			out.properties[name] = b.doc.all(own, either)
 		}
 	}

@@ -5,9 +5,9 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
-	"strings"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -18,15 +18,15 @@ func (b *builder) text(f *schema) *model.Type {
 	if format == "" && f.encoding == "base64" {
 		format = "byte"
 	}
-	if name := formatType(format); name != "" {
+	if name := formats[format]; name != "" {
 		t.Kind, t.Format = model.Format, name
 	}
 	r := model.Rules{MinLength: f.rules.MinLength, MaxLength: f.rules.MaxLength}
 	for _, p := range f.rules.Patterns {
-		text, ok := goPattern(p)
+		text, ok := jsonschema.GoPattern(p)
 		if !ok {
 			b.force("pattern")
-			if why := "the pattern " + p + " is left to the server: it is none of ECMA-262"; !jsonschema.Checkable(p) && !slices.Contains(b.passed, why) {
+			if why := "the pattern " + p + " is left to the server: it is none of ECMA-262"; !runtimeschema.Checkable(p) && !slices.Contains(b.passed, why) {
 				b.passed = append(b.passed, why)
 			}
 			continue
@@ -37,34 +37,10 @@ func (b *builder) text(f *schema) *model.Type {
 	return t
 }
 
-// formatType is the type of package runtime for strings of a format; "" is
-// none.
-func formatType(format string) string {
-	switch format {
-	case "date-time":
-		return "DateTime"
-	case "date":
-		return "Date"
-	case "time":
-		return "TimeOfDay"
-	case "duration":
-		return "Duration"
-	case "uri":
-		return "URI"
-	case "uri-reference":
-		return "URIReference"
-	case "uuid":
-		return "UUID"
-	case "email":
-		return "Email"
-	case "ipv4":
-		return "IPv4"
-	case "ipv6":
-		return "IPv6"
-	case "byte":
-		return "Base64"
-	}
-	return ""
+// formats are the types of package runtime for strings of a format.
+var formats = map[string]string{ //nolint:gochecknoglobals // a constant table
+	"date-time": "DateTime", "date": "Date", "time": "TimeOfDay", "duration": "Duration", "uri": "URI", "uri-reference": "URIReference",
+	"uuid": "UUID", "email": "Email", "ipv4": "IPv4", "ipv6": "IPv6", "byte": "Base64",
 }
 
 // rules gives nil for no rules at all.
@@ -91,7 +67,7 @@ func (b *builder) number(f *schema) *model.Type {
 	if whole, ok := wholeBounds(r); ok {
 		return &model.Type{Kind: model.Int, Rules: rules(whole)}
 	}
-	switch m := ratOf(r.MultipleOf); {
+	switch m := model.Rational(r.MultipleOf); {
 	case r.MultipleOf == "":
 		r.MultipleOf = "1"
 	case m == nil || !m.IsInt():
@@ -111,7 +87,7 @@ func wholeBounds(r model.Rules) (model.Rules, bool) {
 		if text == "" {
 			return
 		}
-		x := ratOf(text)
+		x := model.Rational(text)
 		if x == nil {
 			ok = false
 			return
@@ -141,7 +117,7 @@ func wholeBounds(r model.Rules) (model.Rules, bool) {
 	set(&out.Maximum, r.ExclusiveMaximum, false, true)
 	if r.MultipleOf != "" {
 		// An integer is a multiple of p/q in lowest terms if it is one of p.
-		m := ratOf(r.MultipleOf)
+		m := model.Rational(r.MultipleOf)
 		switch {
 		case m == nil || !m.Num().IsInt64():
 			ok = false
@@ -198,11 +174,14 @@ func (b *builder) values(values []any, kinds kindSet, f *schema, at place) *mode
 		case string:
 			texts[i] = v
 		case json.Number:
-			text, ok := integerText(v)
-			texts[i] = text
-			whole = whole && ok
+			texts[i] = string(v)
+			if n, ok := model.Int64(texts[i]); ok {
+				texts[i] = strconv.FormatInt(n, 10)
+			} else {
+				whole = false
+			}
 		default:
-			texts[i] = jsonText(v)
+			texts[i] = jsonschema.Text(v)
 		}
 	}
 	d := &model.Decl{}
@@ -219,18 +198,18 @@ func (b *builder) values(values []any, kinds kindSet, f *schema, at place) *mode
 		d.Form = model.IntEnum
 	case kinds == kindNumber:
 		kind := model.Float
-		if b.decimals || slices.ContainsFunc(values, func(v any) bool { return !floats(v.(json.Number)) }) {
+		if b.decimals || slices.ContainsFunc(values, func(v any) bool { return !model.IsFloat64(string(v.(json.Number))) }) {
 			kind = model.Decimal
 		}
 		return &model.Type{Kind: kind, Rules: &model.Rules{Values: texts}}
 	default:
 		d.Form = model.MixedEnum
 		for i, v := range values {
-			texts[i] = jsonText(v)
+			texts[i] = jsonschema.Text(v)
 		}
 	}
 	for i, text := range texts {
-		d.Values = append(d.Values, &model.Value{Text: text, Doc: f.valueDocs[canonical(values[i])]})
+		d.Values = append(d.Values, &model.Value{Text: text, Doc: f.valueDocs[jsonschema.Canonical(values[i])]})
 	}
 	d.Doc = append([]string{"is one of the values that the tool " + b.tool + " knows."}, f.doc()...)
 	return b.declare(d, at, nil)
@@ -242,29 +221,9 @@ func ofType(v any, types []string) bool {
 			return false
 		}
 		if n, ok := v.(json.Number); ok && t == "integer" {
-			r := ratOf(string(n))
+			r := model.Rational(string(n))
 			return r == nil || r.IsInt()
 		}
 		return true
 	})
-}
-
-// floats reports whether a float64 holds a number, so that it is written again
-// as it was.
-func floats(n json.Number) bool {
-	f, err := n.Float64()
-	if err != nil {
-		return false
-	}
-	exact, again := ratOf(string(n)), ratOf(strconv.FormatFloat(f, 'g', -1, 64))
-	return exact != nil && again != nil && exact.Cmp(again) == 0
-}
-
-// integerText gives the plain digits of an integer of 64 bits.
-func integerText(n json.Number) (string, bool) {
-	r := ratOf(string(n))
-	if r == nil || !r.IsInt() || !r.Num().IsInt64() {
-		return string(n), false
-	}
-	return strings.TrimSuffix(r.Num().String(), "/1"), true
 }

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
 // text is the schema as it is embedded and checked: without what would keep a
@@ -16,7 +17,7 @@ func (d *document) text() string {
 	drop := map[string][]string{}
 	for pointer, s := range d.schemas {
 		switch {
-		case s.ref != "" && !isMetaschema(s.ref) && !d.leads(s):
+		case s.ref != "" && !jsonschema.IsMetaschema(s.ref) && !d.leads(s):
 			drop[pointer] = append(drop[pointer], "$ref")
 		case s.lost == lostObject:
 			drop[pointer] = []string{""}
@@ -30,16 +31,16 @@ func (d *document) text() string {
 			}
 		}
 	}
-	if len(drop) == 0 && d.dialect == "" {
-		return jsonText(d.raw)
+	if len(drop) == 0 && d.Dialect == "" {
+		return jsonschema.Text(d.Root)
 	}
-	v := d.without(d.raw, "", drop)
-	if m, ok := v.(object); ok && d.dialect != "" {
+	v := d.without(d.Root, "", drop)
+	if m, ok := v.(jsonschema.Object); ok && d.Dialect != "" {
 		m = maps.Clone(m)
 		delete(m, "$schema")
 		v = m
 	}
-	return jsonText(v)
+	return jsonschema.Text(v)
 }
 
 // leads reports whether a reference arrives at a schema that says something of
@@ -53,7 +54,7 @@ func (d *document) leads(s *schema) bool {
 		seen[s] = true
 		target, err := d.resolve(s)
 		if err != nil {
-			return isMetaschema(s.ref)
+			return jsonschema.IsMetaschema(s.ref)
 		}
 		s = target
 	}
@@ -69,14 +70,14 @@ func (d *document) without(v any, pointer string, drop map[string][]string) any 
 		return true
 	}
 	switch v := v.(type) {
-	case object:
-		hidden := d.legacy && slices.Contains(gone, "$ref")
-		out := make(object, len(v))
+	case jsonschema.Object:
+		hidden := d.Legacy && slices.Contains(gone, "$ref")
+		out := make(jsonschema.Object, len(v))
 		for k, inner := range v {
 			if slices.Contains(gone, k) || hidden && k != "definitions" && k != "$defs" {
 				continue
 			}
-			out[k] = d.without(inner, jsonschema.Pointer(pointer, k), drop)
+			out[k] = d.without(inner, runtimeschema.Pointer(pointer, k), drop)
 		}
 		return out
 	case []any:

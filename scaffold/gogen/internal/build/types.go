@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
@@ -51,12 +52,12 @@ func (b *builder) definition(target *schema, at place) place {
 	want := ""
 	steps := strings.Split(target.pointer[1:], "/")
 	for i := 0; i < len(steps); i++ {
-		step := unescapeStep(steps[i])
+		step := jsonschema.Unescape(steps[i])
 		name := ""
 		switch step {
 		case "properties", "$defs", "definitions", "patternProperties", "dependentSchemas":
 			if i++; i < len(steps) {
-				name = names.Exported(unescapeStep(steps[i]))
+				name = names.Exported(jsonschema.Unescape(steps[i]))
 			}
 			if step == "$defs" || step == "definitions" {
 				want = ""
@@ -83,7 +84,7 @@ func (at place) step(pointer, want string) place {
 }
 
 func (at place) property(name string) place {
-	return at.step(jsonschema.Pointer("/properties", name), names.Exported(name))
+	return at.step(runtimeschema.Pointer("/properties", name), names.Exported(name))
 }
 func (at place) item() place  { return at.step("/items", "Item") }
 func (at place) value() place { return at.step("/additionalProperties", "Value") }

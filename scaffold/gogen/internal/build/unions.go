@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
@@ -138,7 +139,7 @@ func (b *builder) choices(p *schema, u union, arms []*schema, at place) *model.T
 			if says(f, kindOfValue(v)) || says(p, kindOfValue(v)) {
 				return nil
 			}
-			text := canonical(v)
+			text := jsonschema.Canonical(v)
 			if times[text]++; times[text] == 1 {
 				values = append(values, v)
 			}
@@ -154,7 +155,7 @@ func (b *builder) choices(p *schema, u union, arms []*schema, at place) *model.T
 		return nil
 	}
 	if u.exclusive {
-		values = slices.DeleteFunc(values, func(v any) bool { return times[canonical(v)] > 1 })
+		values = slices.DeleteFunc(values, func(v any) bool { return times[jsonschema.Canonical(v)] > 1 })
 	}
 	var kinds kindSet
 	for _, v := range values {
@@ -235,13 +236,13 @@ func beyond(f *schema, k model.Kind) bool {
 		_, ok := wholeBounds(f.rules)
 		return !ok || slices.ContainsFunc(f.enum, func(v any) bool {
 			n, isNumber := v.(json.Number)
-			_, fits := integerText(n)
+			_, fits := model.Int64(string(n))
 			return isNumber && !fits
 		})
 	case model.Float:
 		return slices.ContainsFunc(f.enum, func(v any) bool {
 			n, isNumber := v.(json.Number)
-			return isNumber && !floats(n)
+			return isNumber && !model.IsFloat64(string(n))
 		})
 	default:
 		return false
@@ -263,7 +264,7 @@ func (b *builder) listUnion(f *schema, u union, arms []*schema, at place, e *ent
 	}
 	list := &schema{pointer: f.pointer + "|array", types: []string{"array"}}
 	if items != nil {
-		list.items = &schema{pointer: f.pointer + "|items", base: defaultBase, unions: []union{{arms: items}}}
+		list.items = &schema{pointer: f.pointer + "|items", base: jsonschema.DefaultBase, unions: []union{{arms: items}}}
 	}
 	list.flat = list
 	return b.array(list, at, e)
@@ -318,7 +319,7 @@ func (b *builder) sumOfKinds(f *schema, u union, arms []*schema, kinds kindSet, 
 			continue
 		}
 		inner := &schema{
-			pointer: f.pointer + "|" + k.String(), base: defaultBase, types: []string{k.String()},
+			pointer: f.pointer + "|" + k.String(), base: jsonschema.DefaultBase, types: []string{k.String()},
 			unions: []union{{of, u.exclusive, u.member}},
 		}
 		b.arm(d, inner, k, at)
@@ -399,7 +400,7 @@ func (b *builder) tagged(arm, flat *schema, member string, values []string) *sch
 	if flat.required[member] && (p.isConst || len(values) > 1) {
 		return arm
 	}
-	tag := &schema{pointer: "tag(" + jsonText(member) + "," + strings.Join(values, ",") + ")", required: map[string]bool{member: true}}
+	tag := &schema{pointer: "tag(" + jsonschema.Text(member) + "," + strings.Join(values, ",") + ")", required: map[string]bool{member: true}}
 	if len(values) == 1 {
 		tag.properties = map[string]*schema{member: {pointer: tag.pointer + "/const", enum: p.enum, hasEnum: true, isConst: true}}
 	}
@@ -409,7 +410,7 @@ func (b *builder) tagged(arm, flat *schema, member string, values []string) *sch
 // armPlace is where an arm of a union of objects stands.
 func (b *builder) armPlace(at place, arm *schema, name string) place {
 	var text string
-	if v, err := decode([]byte(name)); err == nil {
+	if v, err := jsonschema.Decode([]byte(name)); err == nil {
 		if s, ok := v.(string); ok {
 			text = s
 		}
@@ -417,7 +418,7 @@ func (b *builder) armPlace(at place, arm *schema, name string) place {
 	if text == "" {
 		text = name
 	}
-	return at.step(jsonschema.Pointer("", text), names.Exported(text))
+	return at.step(runtimeschema.Pointer("", text), names.Exported(text))
 }
 
 // discriminator finds the member whose value tells the arms apart: the one
@@ -453,12 +454,12 @@ func (b *builder) constants(flats []*schema, name string) (values [][]string, re
 		}
 		var texts []string
 		for _, v := range p.enum {
-			text := canonical(v)
+			text := jsonschema.Canonical(v)
 			if kindOfValue(v)&(kindArray|kindObject) != 0 || seen[text] {
 				return nil, false
 			}
 			seen[text] = true
-			texts = append(texts, jsonText(v))
+			texts = append(texts, jsonschema.Text(v))
 		}
 		values = append(values, texts)
 		required = required && f.required[name]

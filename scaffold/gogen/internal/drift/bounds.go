@@ -5,6 +5,9 @@ import (
 	"maps"
 	"math/big"
 	"slices"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
 // bounds compares the keywords whose values have an order.
@@ -39,10 +42,9 @@ func (s *schemas) bound(at, key string, old, now *node, sign int) {
 	case !has:
 		s.say(ruleLoosened, at, "%s %s removed", key, a)
 	default:
-		x, okX := rational(a)
-		y, okY := rational(b)
+		x, y := model.Rational(string(a)), model.Rational(string(b))
 		order := 0
-		if okX && okY {
+		if x != nil && y != nil {
 			order = sign * y.Cmp(x)
 		}
 		switch {
@@ -50,21 +52,20 @@ func (s *schemas) bound(at, key string, old, now *node, sign int) {
 			s.say(ruleTightened, at, "%s was %s, is %s", key, a, b)
 		case order < 0:
 			s.say(ruleLoosened, at, "%s was %s, is %s", key, a, b)
-		case (!okX || !okY) && a != b:
+		case (x == nil || y == nil) && a != b:
 			s.say(ruleReplaced, at, "%s was %s, is %s", key, a, b)
 		}
 	}
 }
 
 func (s *schemas) step(at string, a, b json.Number, had, has bool) {
-	x, okX := rational(a)
-	y, okY := rational(b)
+	x, y := model.Rational(string(a)), model.Rational(string(b))
 	switch {
 	case !had:
 		s.say(ruleTightened, at, "multipleOf %s added", b)
 	case !has:
 		s.say(ruleLoosened, at, "multipleOf %s removed", a)
-	case !okX || !okY || x.Sign() == 0 || y.Sign() == 0:
+	case x == nil || y == nil || x.Sign() == 0 || y.Sign() == 0:
 		s.say(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
 	case x.Cmp(y) == 0:
 	case new(big.Rat).Quo(y, x).IsInt():
@@ -103,7 +104,7 @@ func (s *schemas) rest(at string, old, now *node) {
 		}
 		a, had := old.keys[key]
 		b, has := now.keys[key]
-		if had == has && canonical(a) == canonical(b) {
+		if had == has && jsonschema.Equal(a, b) {
 			continue
 		}
 		rule := ruleReplaced

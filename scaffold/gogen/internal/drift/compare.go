@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
 // comparer gathers the changes of one tool, prompt, resource or template.
@@ -69,7 +70,7 @@ func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
 			return
 		}
 	}
-	if canonical(oldSchema) == canonical(newSchema) && !hasRef(oldSchema) {
+	if jsonschema.Equal(oldSchema, newSchema) && !hasRef(oldSchema) {
 		return
 	}
 	old, now := s.old.normal(oldSchema), s.now.normal(newSchema)
@@ -121,7 +122,7 @@ func hasRef(schema any) bool {
 func (s *schemas) prose(at string, old, now *node) {
 	var changed []string
 	for _, key := range slices.Sorted(maps.Keys(proseKeys)) {
-		if key != "example" && canonical(old.keys[key]) != canonical(now.keys[key]) {
+		if key != "example" && !jsonschema.Equal(old.keys[key], now.keys[key]) {
 			changed = append(changed, strings.TrimPrefix(key, "$"))
 		}
 	}
@@ -200,9 +201,9 @@ func notNull(values []any) []any {
 func without(a, b []any) []any {
 	have := map[string]bool{}
 	for _, v := range b {
-		have[canonical(v)] = true
+		have[jsonschema.Canonical(v)] = true
 	}
-	return slices.DeleteFunc(slices.Clone(a), func(v any) bool { return have[canonical(v)] })
+	return slices.DeleteFunc(slices.Clone(a), func(v any) bool { return have[jsonschema.Canonical(v)] })
 }
 
 func sameKind(a, b []any) bool {
@@ -312,8 +313,8 @@ func (s *schemas) arms(at string, old, now *node) {
 	left := slices.Clone(now.arms)
 	var changed []any
 	for _, arm := range old.arms {
-		text := canonical(arm)
-		if i := slices.IndexFunc(left, func(b any) bool { return canonical(b) == text }); i >= 0 {
+		text := jsonschema.Canonical(arm)
+		if i := slices.IndexFunc(left, func(b any) bool { return jsonschema.Canonical(b) == text }); i >= 0 {
 			if hasRef(arm) {
 				s.compare(at+"/"+s.armName(s.old, arm), arm, left[i], place{})
 			}
@@ -346,7 +347,7 @@ func (s *schemas) armName(d *document, arm any) string {
 	properties, _ := n.keys["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if values, ok := d.normal(properties[name]).values(); ok && len(values) == 1 {
-			return escape(name + "=" + canonical(values[0]))
+			return escape(name + "=" + jsonschema.Canonical(values[0]))
 		}
 	}
 	if title, ok := n.keys["title"].(string); ok && n.kinds&^null == object {
@@ -373,7 +374,7 @@ func (s *schemas) members(at string, old, now *node) {
 	needed, needs := old.required(), now.required()
 	closed := now.keys["additionalProperties"] == false
 	for _, name := range slices.Sorted(maps.Keys(both(was, is, needed, needs))) {
-		pointer := jsonschema.Pointer(at+"/properties", name)
+		pointer := runtimeschema.Pointer(at+"/properties", name)
 		a, had := was[name]
 		b, has := is[name]
 		had, has = had || needed[name], has || needs[name]
@@ -399,7 +400,7 @@ func (s *schemas) members(at string, old, now *node) {
 		}
 	}
 	s.extra(at, old, now)
-	if a, b := old.keys["patternProperties"], now.keys["patternProperties"]; canonical(a) != canonical(b) {
+	if a, b := old.keys["patternProperties"], now.keys["patternProperties"]; !jsonschema.Equal(a, b) {
 		s.patterns(at, a, b)
 	}
 }
@@ -425,7 +426,7 @@ func (s *schemas) patterns(at string, a, b any) {
 	was, _ := a.(map[string]any)
 	is, _ := b.(map[string]any)
 	for _, p := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
-		pointer := jsonschema.Pointer(at+"/patternProperties", p)
+		pointer := runtimeschema.Pointer(at+"/patternProperties", p)
 		x, had := was[p]
 		y, has := is[p]
 		switch {

@@ -224,6 +224,7 @@ func TestReferences(t *testing.T) {
 	for _, pair := range [][2]string{
 		{`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object","$defs":{"S":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/S"}}}`},
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/S"}},"$defs":{"S":{"$anchor":"s","type":"string"}}}`, `{"type":"object","properties":{"a":{"$ref":"#s"}},"$defs":{"S":{"$anchor":"s","type":"string"}}}`},
+		{`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object","$defs":{"S":{"$id":"s.json","type":"string"}},"properties":{"a":{"$ref":"s.json"}}}`},
 		{`{"$ref":"#/$defs/A","$defs":{"A":{"$ref":"#/$defs/B"},"B":{"$ref":"#/$defs/A"}}}`, `{"$defs":{"A":{"$ref":"#/$defs/B"},"B":{"$ref":"#/$defs/A"}},"$ref":"#/$defs/A"}`},
 	} {
 		if got := lines(t, input(pair[0]), input(pair[1])); len(got) > 0 {

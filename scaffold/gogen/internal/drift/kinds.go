@@ -2,8 +2,9 @@ package drift
 
 import (
 	"encoding/json"
-	"math/big"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
 // kinds is a set of JSON types; numbers are integers and fractions.
@@ -64,21 +65,12 @@ func kindOf(v any) kinds {
 	case map[string]any:
 		return object
 	case json.Number:
-		if r, ok := rational(v); ok && r.IsInt() {
+		if r := model.Rational(string(v)); r != nil && r.IsInt() {
 			return integer
 		}
 		return fraction
 	}
 	return 0
-}
-
-// rational reads a number exactly; numbers of absurd size are none.
-func rational(n json.Number) (*big.Rat, bool) {
-	_, exp, _ := strings.Cut(strings.ToLower(string(n)), "e")
-	if len(strings.TrimLeft(exp, "+-0")) > 4 {
-		return nil, false
-	}
-	return new(big.Rat).SetString(string(n))
 }
 
 // String names the set, such as "string or null".

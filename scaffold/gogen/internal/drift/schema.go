@@ -1,55 +1,20 @@
 package drift
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpctl/mcpctl/runtime/codegen"
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
-
-// decode keeps numbers as they are written.
-func decode(raw []byte) (any, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("more than one JSON value")
-	}
-	return v, nil
-}
-
-// canonical is one text for all spellings of a value.
-func canonical(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return ""
-	}
-	out, err := codegen.Canonical(b.Bytes())
-	if err != nil {
-		return b.String()
-	}
-	return string(out)
-}
 
 // maxShown is how many characters of a value go into a line.
 const maxShown = 60
 
 // show is a value for a reader.
-func show(v any) string { return shorten(canonical(v)) }
+func show(v any) string { return shorten(jsonschema.Canonical(v)) }
 
 func shorten(s string) string {
 	if utf8.RuneCountInString(s) <= maxShown {
@@ -60,80 +25,27 @@ func shorten(s string) string {
 
 // document is a whole schema, in which references are resolved.
 type document struct {
-	root    any
-	anchors map[string]string // to pointers
-	draft7  bool
-	known   map[string]kinds // of references
+	*jsonschema.Document
+	known map[string]kinds // of references
 }
 
 func newDocument(root any) *document {
-	d := &document{root: root, anchors: map[string]string{}, known: map[string]kinds{}}
-	if m, ok := root.(map[string]any); ok {
-		dialect, _ := m["$schema"].(string)
-		d.draft7 = strings.Contains(dialect, "draft-07") || strings.Contains(dialect, "draft-06") || strings.Contains(dialect, "draft-04")
-	}
-	d.index(root, "")
-	return d
-}
-
-func (d *document) index(v any, at string) {
-	switch v := v.(type) {
-	case map[string]any:
-		if a, ok := v["$anchor"].(string); ok {
-			d.anchors[a] = at
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) { // of two with one anchor the last is found
-			d.index(v[name], jsonschema.Pointer(at, name))
-		}
-	case []any:
-		for i, w := range v {
-			d.index(w, at+"/"+strconv.Itoa(i))
-		}
-	}
+	return &document{jsonschema.NewDocument(root), map[string]kinds{}}
 }
 
 // escape makes a text one step of a pointer.
-func escape(s string) string { return jsonschema.Pointer("", s)[1:] }
+func escape(s string) string { return runtimeschema.Pointer("", s)[1:] }
 
-// find resolves a reference inside the document.
-func (d *document) find(ref string) (schema any, pointer string, ok bool) {
-	fragment, found := strings.CutPrefix(ref, "#")
-	if !found {
-		return nil, "", false
-	}
-	if fragment, found = unescaped(fragment); !found {
-		return nil, "", false
-	}
-	if p, ok := d.anchors[fragment]; ok && fragment != "" {
-		fragment = p
-	}
-	if fragment == "" {
-		return d.root, "", true
-	}
-	v := d.root
-	for step := range strings.SplitSeq(strings.TrimPrefix(fragment, "/"), "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		switch w := v.(type) {
-		case map[string]any:
-			if v, ok = w[step]; !ok {
-				return nil, "", false
-			}
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(w) {
-				return nil, "", false
-			}
-			v = w[i]
-		default:
-			return nil, "", false
+// find resolves a reference inside the document. Schemas are compared without
+// knowing where they stand, so every resource in the document is taken for its
+// base in turn, the root first.
+func (d *document) find(ref string) (jsonschema.Place, bool) {
+	for _, base := range d.Bases() {
+		if p, err := d.Resolve(base, ref); err == nil {
+			return p, true
 		}
 	}
-	return v, fragment, strings.HasPrefix(fragment, "/")
-}
-
-func unescaped(fragment string) (string, bool) {
-	s, err := url.PathUnescape(fragment)
-	return s, err == nil
+	return jsonschema.Place{}, false
 }
 
 // node is a schema in one form: references followed, allOf merged as far as it
@@ -157,8 +69,8 @@ const maxRefs = 100
 func (d *document) normal(schema any) *node {
 	n := &node{keys: map[string]any{}, kinds: anyKind}
 	if m, ok := schema.(map[string]any); ok && pureRef(m) {
-		if _, p, ok := d.find(m["$ref"].(string)); ok {
-			n.ref = p
+		if p, ok := d.find(m["$ref"].(string)); ok {
+			n.ref = p.Pointer
 		}
 	}
 	d.absorb(n, schema, 0)
@@ -200,16 +112,16 @@ func (d *document) absorb(n *node, schema any, depth int) {
 		return
 	}
 	if ref, ok := m["$ref"].(string); ok {
-		target, pointer, ok := d.find(ref)
-		if !ok || slices.Contains(n.refs, pointer) || depth >= maxRefs {
+		target, ok := d.find(ref)
+		if !ok || slices.Contains(n.refs, target.Pointer) || depth >= maxRefs {
 			n.merge("$ref", ref)
 		} else {
-			n.refs = append(n.refs, pointer)
-			if !d.draft7 {
+			n.refs = append(n.refs, target.Pointer)
+			if !d.Legacy {
 				d.members(n, m, depth)
 			}
 			// draft-07, section 8.3: siblings of $ref are ignored.
-			d.absorb(n, target, depth+1)
+			d.absorb(n, target.Schema, depth+1)
 			return
 		}
 	}
@@ -246,7 +158,7 @@ func (n *node) merge(key string, v any) {
 	case !both:
 		n.keys[key] = v
 		return
-	case proseKeys[key], canonical(old) == canonical(v):
+	case proseKeys[key], jsonschema.Equal(old, v):
 		return
 	}
 	switch key {
@@ -256,7 +168,7 @@ func (n *node) merge(key string, v any) {
 		if okA && okB {
 			out := maps.Clone(a)
 			for name, s := range b {
-				if first, ok := out[name]; ok && canonical(first) != canonical(s) {
+				if first, ok := out[name]; ok && !jsonschema.Equal(first, s) {
 					s = map[string]any{"allOf": []any{first, s}}
 				}
 				out[name] = s

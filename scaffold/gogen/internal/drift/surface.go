@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	jsonschema "github.com/mcpctl/mcpctl/runtime/schema"
+	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
 // Surface is a state of a server. Entries without Raw are taken as their fields
@@ -147,7 +148,7 @@ func unlike(list, other []entry) []entry {
 func byKey(kind string, list []entry) (map[string]any, error) {
 	out := make(map[string]any, len(list))
 	for _, e := range list {
-		v, err := decode(e.raw)
+		v, err := jsonschema.Decode(e.raw)
 		if err != nil {
 			return nil, fmt.Errorf("%s %q: %w", kind, e.key, err)
 		}
@@ -164,7 +165,7 @@ func byKey(kind string, list []entry) (map[string]any, error) {
 func (c *comparer) texts(pointer string, old, now map[string]any, keys ...string) {
 	var changed []string
 	for _, key := range keys {
-		if canonical(old[key]) != canonical(now[key]) {
+		if !jsonschema.Equal(old[key], now[key]) {
 			changed = append(changed, key)
 		}
 	}
@@ -230,7 +231,7 @@ func (c *comparer) hints(old, now map[string]any) {
 	}
 	a, _ := old["annotations"].(map[string]any)
 	b, _ := now["annotations"].(map[string]any)
-	if canonical(a["title"]) != canonical(b["title"]) {
+	if !jsonschema.Equal(a["title"], b["title"]) {
 		c.add(true, ruleProse, "/annotations/title", "title changed")
 	}
 }
@@ -255,7 +256,7 @@ func (c *comparer) prompt(old, now map[string]any) {
 	c.texts("", old, now, "title", "description")
 	was, is := arguments(old), arguments(now)
 	for _, name := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
-		pointer := jsonschema.Pointer("/arguments", name)
+		pointer := runtimeschema.Pointer("/arguments", name)
 		a, had := was[name].(map[string]any)
 		b, has := is[name].(map[string]any)
 		switch {
@@ -293,7 +294,7 @@ func arguments(prompt map[string]any) map[string]any {
 // readers: the lock file knows the Go name by the URI.
 func (c *comparer) resource(old, now map[string]any) {
 	c.texts("", old, now, "name", "title", "description")
-	if a, b := old["mimeType"], now["mimeType"]; canonical(a) != canonical(b) {
+	if a, b := old["mimeType"], now["mimeType"]; !jsonschema.Equal(a, b) {
 		c.add(false, ruleNote, "/mimeType", "was %s, is %s", show(a), show(b))
 	}
 }

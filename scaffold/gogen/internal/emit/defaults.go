@@ -6,7 +6,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -84,10 +83,10 @@ func fits(text string, t *model.Type) bool {
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		switch {
 		case t.Kind == model.Int, t.Kind == model.Named && t.Decl.Form == model.IntEnum:
-			_, ok := integer(text)
+			_, ok := model.Int64(text)
 			return ok
 		case t.Kind == model.Float:
-			return exactFloat(text)
+			return model.IsFloat64(text)
 		default:
 			return t.Kind == model.Decimal
 		}
@@ -113,34 +112,11 @@ func (e *emitter) constant(f *model.Field) (typ, lit jen.Code) {
 		}
 		return typ, jen.Lit(s)
 	case fits(text, f.Type) && t.Kind != model.Decimal:
-		if i, ok := integer(text); ok {
+		if i, ok := model.Int64(text); ok {
 			text = strconv.FormatInt(i, 10)
 		}
 		return typ, jen.Op(text)
 	default:
 		return jen.Qual("encoding/json", "Number"), jen.Lit(text)
 	}
-}
-
-// integer gives the value of a JSON number that is an integer of 64 bits,
-// however it is written.
-func integer(text string) (int64, bool) {
-	b, err := codegen.Canonical([]byte(text))
-	if err != nil {
-		return 0, false
-	}
-	i, err := strconv.ParseInt(string(b), 10, 64)
-	return i, err == nil
-}
-
-// exactFloat reports whether a JSON number is the shortest text of a float64,
-// so that comparing the floats is comparing the numbers.
-func exactFloat(text string) bool {
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return false
-	}
-	a, aerr := codegen.Canonical([]byte(text))
-	b, berr := codegen.Canonical(strconv.AppendFloat(nil, f, 'g', -1, 64))
-	return aerr == nil && berr == nil && string(a) == string(b)
 }

@@ -81,7 +81,7 @@ func (e *emitter) among(v value, texts []string, t *model.Type) jen.Code {
 		switch {
 		case t.Kind == model.Bool && (text == "true" || text == "false"):
 			lits = append(lits, jen.Id(text))
-		case t.Kind == model.Float && exactFloat(text):
+		case t.Kind == model.Float && model.IsFloat64(text):
 			lits = append(lits, jen.Op(text))
 		case t.Kind == model.Bool, t.Kind == model.Float:
 			// No value of the type is that.
@@ -130,9 +130,9 @@ func (e *emitter) bound(text string, t *model.Type) jen.Code {
 	if text == "" || t.Kind == model.Decimal {
 		return nil
 	}
-	i, ok := integer(text)
+	i, ok := model.Int64(text)
 	switch {
-	case t.Kind == model.Float && exactFloat(text):
+	case t.Kind == model.Float && model.IsFloat64(text):
 		if ok {
 			text = strconv.FormatInt(i, 10)
 		}

@@ -62,7 +62,7 @@ func sample() *model.Package {
 		{JSON: "labels", Name: "Labels", Type: &model.Type{Kind: model.Map, Elem: named(label), ElemNull: true, Rules: &model.Rules{MinProperties: new(int64(1))}}, Presence: model.OrAbsent},
 		{JSON: "forest", Name: "Forest", Type: named(list), Presence: model.OrAbsent},
 		{JSON: "loose", Name: "Loose", Type: named(loose), Presence: model.OrNull},
-		{JSON: "when", Name: "When", Type: &model.Type{Kind: model.Format, Format: "date-time"}, Presence: model.OrAbsent},
+		{JSON: "when", Name: "When", Type: &model.Type{Kind: model.Format, Format: "DateTime"}, Presence: model.OrAbsent},
 		{JSON: "flag", Name: "Flag", Type: &model.Type{Kind: model.Bool, Rules: &model.Rules{Values: []string{"true"}}}, Presence: model.OrAbsent, Default: "true", DefaultName: "DefaultEchoFlag"},
 		{JSON: "ratio", Name: "Ratio", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Values: []string{"0.5", "1"}}}, Presence: model.OrAbsent},
 		{JSON: "grid", Name: "Grid", Type: &model.Type{Kind: model.List, Elem: &model.Type{Kind: model.List, ElemNull: true, Elem: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(2))}}}}, Presence: model.OrAbsent},

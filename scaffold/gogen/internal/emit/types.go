@@ -29,39 +29,10 @@ func (e *emitter) typ(t *model.Type) *jen.Statement {
 	case model.Named:
 		return jen.Id(t.Decl.Name)
 	case model.Format:
-		return e.runtime(formatType(t.Format))
+		return e.runtime(t.Format)
 	default:
 		return raw()
 	}
-}
-
-// formatType is the type of package runtime that has the values of a format.
-func formatType(format string) string {
-	switch format {
-	case "date-time":
-		return "DateTime"
-	case "date":
-		return "Date"
-	case "time":
-		return "TimeOfDay"
-	case "duration":
-		return "Duration"
-	case "uri":
-		return "URI"
-	case "uri-reference":
-		return "URIReference"
-	case "uuid":
-		return "UUID"
-	case "email":
-		return "Email"
-	case "ipv4":
-		return "IPv4"
-	case "ipv6":
-		return "IPv6"
-	case "byte":
-		return "Base64"
-	}
-	return format
 }
 
 // element is the type of a value inside a list or map, of a wrapper's value

@@ -102,10 +102,10 @@ const (
 // Type is the type of the value at one place.
 type Type struct {
 	Kind     Kind
-	Elem     *Type // of List and Map
-	ElemNull bool  // elements may be null
-	Decl     *Decl // of Named
-	Format   string
+	Elem     *Type  // of List and Map
+	ElemNull bool   // elements may be null
+	Decl     *Decl  // of Named
+	Format   string // of Format: the name in package runtime
 	// Rules hold at this place, besides those of the declared type; nil is none.
 	Rules *Rules
 	// Why says what a Raw value stands for that could not be typed; "" where the

@@ -1,4 +1,4 @@
-package build
+package jsonschema
 
 import (
 	"regexp"
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// goPattern gives a pattern of JSON Schema (ECMA-262) in Go's syntax, where
-// both mean exactly the same by it. Look-around, back references and classes
-// that differ are for the validator.
-func goPattern(pattern string) (string, bool) {
+// GoPattern returns a pattern of JSON Schema (ECMA-262) in Go's syntax; false
+// where the two differ in meaning. Look-around, back references and classes that
+// differ are left to the validator.
+func GoPattern(pattern string) (string, bool) {
 	var b strings.Builder
 	class := false
 	for i := 0; i < len(pattern); i++ {
@@ -63,9 +63,10 @@ func goPattern(pattern string) (string, bool) {
 	return text, true
 }
 
-// matches tells whether a pattern is found in a name, and whether that is sure.
-func matches(pattern, name string) (yes, sure bool) {
-	text, ok := goPattern(pattern)
+// Matches reports whether a pattern is found in a name, and whether that is
+// certain.
+func Matches(pattern, name string) (yes, certain bool) {
+	text, ok := GoPattern(pattern)
 	if !ok {
 		return false, false
 	}
