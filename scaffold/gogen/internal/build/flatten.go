@@ -23,8 +23,7 @@ func (d *document) flatten(s *schema) *schema {
 	s.flattening = true
 	defer func() { s.flattening = false }()
 	out := *s
-	out.ref, out.allOf, out.flat, out.flattening = "", nil, nil, false
-	out.null, out.kindsState = answer{}, unknown
+	out.ref, out.allOf, out.memo = "", nil, memo{}
 	flat := &out
 	if len(s.allOf) > 0 && s.ref == "" {
 		d.remember(s)
@@ -49,8 +48,8 @@ func (d *document) flatten(s *schema) *schema {
 	}
 	flat.pointer = s.pointer
 	flat.settle()
+	flat.setFlat()
 	s.flat = flat
-	flat.flat = flat
 	return flat
 }
 

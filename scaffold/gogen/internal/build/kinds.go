@@ -115,3 +115,8 @@ func kindsOfTypes(types []string) kindSet {
 	}
 	return set
 }
+
+// ofType returns a schema that says no more than its type.
+func ofType(k kindSet, pointer string) *schema {
+	return &schema{pointer: pointer, valueKeywords: valueKeywords{types: []string{k.String()}}}
+}

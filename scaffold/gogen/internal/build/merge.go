@@ -24,9 +24,7 @@ func (d *document) merge(a, b *schema) *schema {
 		// A bare reference: annotations alone stand beside it.
 		out := *b
 		out.extra = maps.Clone(b.extra)
-		out.description, out.title, out.format, out.encoding = a.description, a.title, a.format, a.encoding
-		out.dflt, out.hasDefault = a.dflt, a.hasDefault
-		d.mergeAnnotations(&out, b)
+		out.annotations = a.or(b.annotations)
 		return &out
 	}
 	out := *a
@@ -44,7 +42,7 @@ func (d *document) merge(a, b *schema) *schema {
 	}
 	out.never = a.never || b.never
 	out.orNull = a.orNull && b.orNull
-	d.mergeAnnotations(&out, b)
+	out.annotations = a.or(b.annotations)
 	out.types = mergeTypes(a.types, b.types)
 	mergeEnums(&out, a, b)
 	for _, u := range b.unions {
@@ -56,25 +54,6 @@ func (d *document) merge(a, b *schema) *schema {
 	d.mergeArrays(&out, a, b)
 	mergeRules(&out, &a.rules, &b.rules)
 	return &out
-}
-
-// mergeAnnotations prefers what stands further out.
-func (d *document) mergeAnnotations(out, b *schema) {
-	if out.description == "" {
-		out.description = b.description
-	}
-	if out.title == "" {
-		out.title = b.title
-	}
-	if !out.hasDefault {
-		out.dflt, out.hasDefault = b.dflt, b.hasDefault
-	}
-	if out.format == "" {
-		out.format = b.format
-	}
-	if out.encoding == "" {
-		out.encoding = b.encoding
-	}
 }
 
 func mergeTypes(a, b []string) []string {

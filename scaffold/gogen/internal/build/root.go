@@ -182,7 +182,7 @@ func (b *builder) superset(f *schema, depth int) *schema {
 		}
 		b.addArms(&out, arms, f)
 	}
-	out.flat, out.kindsState, out.null = &out, unknown, answer{}
+	out.setFlat()
 	out.pointer = f.pointer + "|superset"
 	return &out
 }

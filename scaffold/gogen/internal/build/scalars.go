@@ -45,7 +45,7 @@ var formats = map[string]string{ //nolint:gochecknoglobals // a constant table
 
 // rules gives nil for no rules at all.
 func rules(r model.Rules) *model.Rules {
-	if !hasRules(&r) && r.Values == nil {
+	if !r.Any() {
 		return nil
 	}
 	return &r
@@ -133,7 +133,7 @@ func (b *builder) enum(f *schema, at place) *model.Type {
 	var values []any
 	var kinds kindSet
 	for _, v := range f.enum {
-		if v == nil || f.types != nil && !ofType(v, f.types) {
+		if v == nil || f.types != nil && !isOfTypes(v, f.types) {
 			continue
 		}
 		kinds |= kindOfValue(v)
@@ -215,7 +215,7 @@ func (b *builder) values(values []any, kinds kindSet, f *schema, at place) *mode
 	return b.declare(d, at, nil)
 }
 
-func ofType(v any, types []string) bool {
+func isOfTypes(v any, types []string) bool {
 	return slices.ContainsFunc(types, func(t string) bool {
 		if kindOfType(t) != kindOfValue(v) {
 			return false

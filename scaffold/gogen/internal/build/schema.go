@@ -1,6 +1,8 @@
 package build
 
 import (
+	"cmp"
+
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -15,47 +17,86 @@ type schema struct {
 
 	// never is false, or a schema that contradicts itself.
 	never bool
-	// lost tells why rules are unknown: a reference that leads nowhere, a type
-	// that does not exist. They cannot be checked either.
+	// lost is why rules are unknown: a reference that leads nowhere, a type that
+	// does not exist. They cannot be checked either.
 	lost string
-	// orNull allows null whatever the rest says (OpenAPI's "nullable").
-	orNull bool
 
 	ref string
 	// dynamic is a reference that is found while a value is checked.
 	dynamic string
 	allOf   []*schema
 	unions  []union
+	valueKeywords
+	objectKeywords
+	arrayKeywords
+	rules model.Rules
+	// extra are the keywords that no type and no rule holds.
+	extra map[string]bool
+	annotations
+	memo
+}
 
-	types      []string // sorted; nil allows all
-	enum       []any    // with hasEnum; null among them
-	hasEnum    bool
-	isConst    bool              // the enum is spelled as "const"
-	valueDocs  map[string]string // what enum values mean, by JSON text
+// valueKeywords are about the values of every kind.
+type valueKeywords struct {
+	types     []string // sorted; nil allows all
+	enum      []any    // with hasEnum; null among them
+	hasEnum   bool
+	isConst   bool              // the enum is spelled as "const"
+	valueDocs map[string]string // what enum values mean, by JSON text
+	orNull    bool              // null is allowed whatever the rest says (OpenAPI's "nullable")
+}
+
+type objectKeywords struct {
 	properties map[string]*schema
 	patterns   map[string]*schema
 	additional *schema
 	required   map[string]bool
-	prefix     []*schema
-	items      *schema // of the items behind prefix
-	rules      model.Rules
 	// closesRest is unevaluatedProperties: false; opensRest is true for it or for
 	// additionalProperties, which leaves nothing unevaluated.
 	closesRest, opensRest bool
-	// extra are the keywords that no type and no rule holds.
-	extra map[string]bool
+}
 
+type arrayKeywords struct {
+	prefix []*schema
+	items  *schema // of the items behind prefix
+}
+
+type annotations struct {
 	title, description string
 	dflt               any
 	hasDefault         bool
 	format, encoding   string
+}
 
+// or returns the annotations, each that is missing taken from b.
+func (a annotations) or(b annotations) annotations {
+	if !a.hasDefault {
+		a.dflt, a.hasDefault = b.dflt, b.hasDefault
+	}
+	a.title, a.description = cmp.Or(a.title, b.title), cmp.Or(a.description, b.description)
+	a.format, a.encoding = cmp.Or(a.format, b.format), cmp.Or(a.encoding, b.encoding)
+	return a
+}
+
+// doc returns a schema's own text.
+func (a annotations) doc() []string {
+	if text := cmp.Or(a.description, a.title); text != "" {
+		return []string{text}
+	}
+	return nil
+}
+
+// memo is what has been worked out about a schema.
+type memo struct {
 	flat       *schema
 	flattening bool
 	null       answer
 	kindsOf    kindSet
 	kindsState state
 }
+
+// setFlat marks a schema, usually the changed copy of another, as flat.
+func (s *schema) setFlat() { s.memo = memo{flat: s} }
 
 // union is one anyOf or oneOf.
 type union struct {
@@ -89,14 +130,10 @@ type answer struct {
 func (s *schema) free() bool {
 	return s == nil || !s.never && s.ref == "" && len(s.allOf) == 0 && len(s.unions) == 0 && s.types == nil && !s.hasEnum &&
 		len(s.properties) == 0 && len(s.patterns) == 0 && s.additional == nil && len(s.required) == 0 &&
-		len(s.prefix) == 0 && s.items == nil && len(s.extra) == 0 && s.lost == "" && !hasRules(&s.rules)
+		len(s.prefix) == 0 && s.items == nil && len(s.extra) == 0 && s.lost == "" && !s.rules.Any()
 }
 
-func hasRules(r *model.Rules) bool {
-	return len(relevant(r, kindString)) > 0 || len(relevant(r, kindNumber)) > 0 || len(relevant(r, kindArray)) > 0 || len(relevant(r, kindObject)) > 0
-}
-
-// relevant names the rules that say something about values of a kind.
+// relevant returns the rules that say something about values of a kind.
 func relevant(r *model.Rules, k kindSet) []string {
 	var out []string
 	say := func(has bool, keyword string) {

@@ -241,14 +241,3 @@ func (b *builder) verb() string {
 	}
 	return "returns"
 }
-
-// doc is a schema's own text.
-func (s *schema) doc() []string {
-	switch {
-	case s.description != "":
-		return []string{s.description}
-	case s.title != "":
-		return []string{s.title}
-	}
-	return nil
-}

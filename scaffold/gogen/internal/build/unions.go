@@ -18,10 +18,9 @@ func (b *builder) union(f *schema, at place, e *entry) *model.Type {
 	u := f.unions[0]
 	parent := *f
 	parent.unions = f.unions[1:]
-	parent.flat, parent.kindsState, parent.null = nil, unknown, answer{}
 	parent.pointer = f.pointer + "|" + u.keyword()
 	p := &parent
-	p.flat = p
+	p.setFlat()
 	if b.doc.doubtfulNull(u) && b.doc.admitsNull(p) {
 		b.force(u.keyword())
 	}
@@ -95,7 +94,7 @@ func (b *builder) merge(parent, arm *schema) *schema {
 	flat := b.doc.merge(b.doc.flatten(arm), parent)
 	flat.pointer = key
 	flat.orNull = false
-	flat.flat, flat.kindsState, flat.null = flat, unknown, answer{}
+	flat.setFlat()
 	flat.settle()
 	b.doc.merged[key] = flat
 	return flat
@@ -133,7 +132,7 @@ func (b *builder) choices(p *schema, u union, arms []*schema, at place) *model.T
 			return nil
 		}
 		for _, v := range f.enum {
-			if v == nil || f.types != nil && !ofType(v, f.types) || p.types != nil && !ofType(v, p.types) {
+			if v == nil || f.types != nil && !isOfTypes(v, f.types) || p.types != nil && !isOfTypes(v, p.types) {
 				continue
 			}
 			if says(f, kindOfValue(v)) || says(p, kindOfValue(v)) {
@@ -214,7 +213,7 @@ func (b *builder) scalarUnion(u union, arms []*schema, k kindSet, at place) *mod
 	if !exact || u.exclusive {
 		b.force(u.keyword())
 	}
-	plain := &schema{types: []string{k.String()}}
+	plain := ofType(k, "")
 	if integers {
 		plain.types = []string{"integer"}
 	}
@@ -262,11 +261,11 @@ func (b *builder) listUnion(f *schema, u union, arms []*schema, at place, e *ent
 		}
 		items = append(items, flat.items)
 	}
-	list := &schema{pointer: f.pointer + "|array", types: []string{"array"}}
+	list := ofType(kindArray, f.pointer+"|array")
 	if items != nil {
 		list.items = &schema{pointer: f.pointer + "|items", base: jsonschema.DefaultBase, unions: []union{{arms: items}}}
 	}
-	list.flat = list
+	list.setFlat()
 	return b.array(list, at, e)
 }
 
@@ -296,8 +295,7 @@ func (b *builder) restrict(s *schema, k kindSet) *schema {
 		types = []string{"integer"}
 	}
 	one.types, one.orNull = types, false
-	one.flat, one.kindsState, one.null = nil, unknown, answer{}
-	one.flat = &one
+	one.setFlat()
 	b.doc.merged[one.pointer] = &one
 	return &one
 }
@@ -318,10 +316,8 @@ func (b *builder) sumOfKinds(f *schema, u union, arms []*schema, kinds kindSet, 
 			b.arm(d, of[0], k, at)
 			continue
 		}
-		inner := &schema{
-			pointer: f.pointer + "|" + k.String(), base: jsonschema.DefaultBase, types: []string{k.String()},
-			unions: []union{{of, u.exclusive, u.member}},
-		}
+		inner := ofType(k, f.pointer+"|"+k.String())
+		inner.base, inner.unions = jsonschema.DefaultBase, []union{{of, u.exclusive, u.member}}
 		b.arm(d, inner, k, at)
 	}
 	return t
@@ -400,9 +396,11 @@ func (b *builder) tagged(arm, flat *schema, member string, values []string) *sch
 	if flat.required[member] && (p.isConst || len(values) > 1) {
 		return arm
 	}
-	tag := &schema{pointer: "tag(" + jsonschema.Text(member) + "," + strings.Join(values, ",") + ")", required: map[string]bool{member: true}}
+	tag := &schema{pointer: "tag(" + jsonschema.Text(member) + "," + strings.Join(values, ",") + ")", objectKeywords: objectKeywords{required: map[string]bool{member: true}}}
 	if len(values) == 1 {
-		tag.properties = map[string]*schema{member: {pointer: tag.pointer + "/const", enum: p.enum, hasEnum: true, isConst: true}}
+		tag.properties = map[string]*schema{member: {
+			pointer: tag.pointer + "/const", valueKeywords: valueKeywords{enum: p.enum, hasEnum: true, isConst: true},
+		}}
 	}
 	return b.merge(tag, arm)
 }

@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/dave/jennifer/jen"
@@ -105,16 +104,8 @@ func (c *checks) patternsOf(r *model.Rules) {
 		return
 	}
 	for _, p := range r.Patterns {
-		if goPattern(p) {
-			c.patterns[p] = "pattern" + "X" + textDigest(p)
-		}
+		c.patterns[p] = "patternX" + textDigest(p)
 	}
-}
-
-// goPattern reports whether Go can express a pattern.
-func goPattern(p string) bool {
-	_, err := regexp.Compile(p)
-	return err == nil
 }
 
 // types are all types inside a declaration, those inside lists and maps
@@ -141,7 +132,7 @@ func (c *checks) any(d *model.Decl) bool {
 	switch {
 	case d.Form == model.Union, isEnum(d):
 		return true
-	case closed(d), hasRules(d.Rules), d.Form == model.Tuple && gaps(d):
+	case closed(d), d.Rules.Any(), d.Form == model.Tuple && gaps(d):
 		return true
 	}
 	for _, f := range d.Fields {
@@ -150,7 +141,7 @@ func (c *checks) any(d *model.Decl) bool {
 		}
 	}
 	return slices.ContainsFunc(types(d), func(t *model.Type) bool {
-		return hasRules(t.Rules) || t.Kind == model.Named && c.some[t.Decl]
+		return t.Rules.Any() || t.Kind == model.Named && c.some[t.Decl]
 	})
 }
 
@@ -174,15 +165,6 @@ func gaps(d *model.Decl) bool {
 		}
 	}
 	return n > 1 || n == 1 && (d.Rest != nil || d.Side == model.Output)
-}
-
-func hasRules(r *model.Rules) bool {
-	if r == nil {
-		return false
-	}
-	return r.Minimum != "" || r.Maximum != "" || r.ExclusiveMinimum != "" || r.ExclusiveMaximum != "" || r.MultipleOf != "" ||
-		r.MinLength != nil || r.MaxLength != nil || slices.ContainsFunc(r.Patterns, goPattern) || r.MinItems != nil || r.MaxItems != nil ||
-		r.UniqueItems || r.MinProperties != nil || r.MaxProperties != nil || len(r.Values) > 0
 }
 
 // patternVars writes the patterns of the whole package.

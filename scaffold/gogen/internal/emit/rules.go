@@ -10,7 +10,7 @@ import (
 
 // rules are the checks of the rules that a value of the type can break.
 func (e *emitter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
-	if !hasRules(r) {
+	if !r.Any() {
 		return nil
 	}
 	t = under(t)

@@ -178,7 +178,7 @@ func (e *emitter) fieldCheck(f *model.Field) jen.Code {
 
 // harmless types have no check that nil could fail.
 func harmless(t *model.Type) bool {
-	return t.Kind != model.Named && !hasRules(t.Rules)
+	return t.Kind != model.Named && !t.Rules.Any()
 }
 
 // function checks a value of the type, nil where there is nothing to check.
@@ -188,9 +188,9 @@ func (e *emitter) function(t *model.Type) jen.Code {
 	switch {
 	case len(code) == 0:
 		return nil
-	case t.Kind == model.Named && !hasRules(t.Rules) && isEnum(t.Decl):
+	case t.Kind == model.Named && !t.Rules.Any() && isEnum(t.Decl):
 		return e.codegen("Enum")
-	case t.Kind == model.Named && !hasRules(t.Rules):
+	case t.Kind == model.Named && !t.Rules.Any():
 		return jen.Id(t.Decl.Name).Dot("Validate")
 	}
 	return jen.Func().Params(v().Add(e.typ(t))).Error().Add(line(jen.Return(e.all(code))))

@@ -120,13 +120,20 @@ type Rules struct {
 	ExclusiveMinimum, ExclusiveMaximum string
 	MultipleOf                         string
 	MinLength, MaxLength               *int64 // code points
-	Patterns                           []string
+	Patterns                           []string // in Go's syntax
 	MinItems, MaxItems                 *int64
 	UniqueItems                        bool
 	MinProperties, MaxProperties       *int64
 	// Values are the JSON texts of all values allowed, for booleans and floats;
 	// strings and integers have an enum declaration instead.
 	Values []string
+}
+
+// Any reports whether there is a rule at all.
+func (r *Rules) Any() bool {
+	return r != nil && (r.Minimum != "" || r.Maximum != "" || r.ExclusiveMinimum != "" || r.ExclusiveMaximum != "" || r.MultipleOf != "" ||
+		r.MinLength != nil || r.MaxLength != nil || len(r.Patterns) > 0 || r.MinItems != nil || r.MaxItems != nil ||
+		r.UniqueItems || r.MinProperties != nil || r.MaxProperties != nil || len(r.Values) > 0)
 }
 
 // Form is the closed set of declarations.
