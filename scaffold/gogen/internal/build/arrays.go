@@ -22,8 +22,7 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 	}
 	if len(prefix) == 0 {
 		if items != nil && b.doc.impossible(items) {
-			zero := int64(0)
-			r.MaxItems = smaller(r.MaxItems, &zero)
+			r.MaxItems = new(int64)
 			items = nil
 		}
 		t := &model.Type{Kind: model.List}
@@ -36,7 +35,7 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 		return t
 	}
 	d := &model.Decl{Form: model.Tuple}
-	d.Doc = append([]string{"is an array that the tool " + b.tool + " " + b.verb() + "."}, f.doc()...)
+	d.Doc = append([]string{"is an array that the tool " + b.tool + " " + b.side.Verb() + "."}, f.doc()...)
 	t := b.declare(d, at, e)
 	need := int64(0)
 	if r.MinItems != nil {

@@ -1,9 +1,7 @@
 package build
 
 import (
-	"maps"
 	goruntime "runtime"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -68,18 +66,41 @@ func buildTools(in Input) []*model.Package {
 
 // builder makes the types of one schema.
 type builder struct {
-	pkg      *model.Package
+	report
 	doc      *document
-	tool     string
-	member   string // "/inputSchema" or "/outputSchema"
 	side     model.Side
 	decimals bool
 	made     map[*schema]*entry
 	keys     map[string]bool
-	reasons  map[string]bool // keywords that only a validator checks
-	// passed says which patterns not even a validator checks.
-	passed []string
-	depth  int
+	depth    int
+}
+
+// report collects what cannot be typed.
+type report struct {
+	pkg     *model.Package
+	tool    string
+	member  string          // "/inputSchema" or "/outputSchema"
+	reasons map[string]bool // keywords that only a validator checks
+	passed  []string        // warnings of patterns that not even a validator checks
+}
+
+// force leaves a keyword to the validator.
+func (r *report) force(keyword string) { r.reasons[keyword] = true }
+
+func (r *report) warn(pointer, reason string) {
+	r.pkg.Warnings = append(r.pkg.Warnings, model.Warning{Tool: r.tool, Pointer: pointer, Reason: reason})
+}
+
+// raw returns the type of a place that could not be typed.
+func (r *report) raw(why string, at place) *model.Type {
+	r.warn(at.key, why+": left as json.RawMessage")
+	return &model.Type{Kind: model.Raw, Why: why}
+}
+
+// unchecked returns the type of a place that only a validator checks.
+func (r *report) unchecked(why, keyword string, at place) *model.Type {
+	r.force(keyword)
+	return r.raw(why, at)
 }
 
 // entry is the type of one schema; references to it may be met while it is in
@@ -92,10 +113,6 @@ type entry struct {
 
 // place is where a type stands: its key, and the name it should have.
 type place struct{ key, want string }
-
-func (b *builder) force(keyword string) { b.reasons[keyword] = true }
-
-func (b *builder) reasonList() []string { return slices.Sorted(maps.Keys(b.reasons)) }
 
 // settleRaw says of raw values, which hold null like any other, that null is no
 // case of its own. Only now are all types known.

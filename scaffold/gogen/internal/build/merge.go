@@ -2,13 +2,11 @@ package build
 
 import (
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 
 	runtimeschema "github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
-	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
 // merge gives a flat schema that allows what both flat schemas allow. What it
@@ -52,7 +50,10 @@ func (d *document) merge(a, b *schema) *schema {
 	}
 	d.mergeObjects(&out, a, b)
 	d.mergeArrays(&out, a, b)
-	mergeRules(&out, &a.rules, &b.rules)
+	var exact bool
+	if out.rules, exact = a.rules.And(&b.rules); !exact {
+		out.addExtra("multipleOf")
+	}
 	return &out
 }
 
@@ -181,61 +182,4 @@ func itemAt(s *schema, i int) *schema {
 		return s.prefix[i]
 	}
 	return s.items
-}
-
-// mergeRules keeps the tighter of two bounds.
-func mergeRules(out *schema, a, b *model.Rules) {
-	r := &out.rules
-	r.Minimum = tighter(a.Minimum, b.Minimum, 1)
-	r.ExclusiveMinimum = tighter(a.ExclusiveMinimum, b.ExclusiveMinimum, 1)
-	r.Maximum = tighter(a.Maximum, b.Maximum, -1)
-	r.ExclusiveMaximum = tighter(a.ExclusiveMaximum, b.ExclusiveMaximum, -1)
-	r.MinLength, r.MaxLength = larger(a.MinLength, b.MinLength), smaller(a.MaxLength, b.MaxLength)
-	r.MinItems, r.MaxItems = larger(a.MinItems, b.MinItems), smaller(a.MaxItems, b.MaxItems)
-	r.MinProperties, r.MaxProperties = larger(a.MinProperties, b.MinProperties), smaller(a.MaxProperties, b.MaxProperties)
-	r.UniqueItems = a.UniqueItems || b.UniqueItems
-	for _, p := range b.Patterns {
-		if !slices.Contains(r.Patterns, p) {
-			r.Patterns = append(slices.Clip(r.Patterns), p)
-		}
-	}
-	switch x, y := model.Rational(a.MultipleOf), model.Rational(b.MultipleOf); {
-	case b.MultipleOf == "":
-	case a.MultipleOf == "":
-		r.MultipleOf = b.MultipleOf
-	case x != nil && y != nil && new(big.Rat).Quo(x, y).IsInt():
-	case x != nil && y != nil && new(big.Rat).Quo(y, x).IsInt():
-		r.MultipleOf = b.MultipleOf
-	default:
-		out.addExtra("multipleOf")
-	}
-}
-
-// tighter picks the larger bound for sign 1, the smaller for -1.
-func tighter(a, b string, sign int) string {
-	if a == "" {
-		return b
-	}
-	if b == "" {
-		return a
-	}
-	x, y := model.Rational(a), model.Rational(b)
-	if x != nil && y != nil && y.Cmp(x) == sign {
-		return b
-	}
-	return a
-}
-
-func larger(a, b *int64) *int64 {
-	if a == nil || b != nil && *b > *a {
-		return b
-	}
-	return a
-}
-
-func smaller(a, b *int64) *int64 {
-	if a == nil || b != nil && *b < *a {
-		return b
-	}
-	return a
 }

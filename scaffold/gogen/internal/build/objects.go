@@ -18,7 +18,7 @@ func (b *builder) object(f *schema, at place, e *entry, loose bool) *model.Type 
 		return t
 	}
 	d := &model.Decl{Loose: loose}
-	d.Doc = append([]string{"is an object that the tool " + b.tool + " " + b.verb() + "."}, f.doc()...)
+	d.Doc = append([]string{"is an object that the tool " + b.tool + " " + b.side.Verb() + "."}, f.doc()...)
 	t := b.declare(d, at, e)
 	b.fill(d, f, rest, at)
 	return t

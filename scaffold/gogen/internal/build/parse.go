@@ -122,9 +122,7 @@ func (p parser) annotations() {
 	p.s.dflt, p.s.hasDefault = p.m["default"]
 	p.s.format, _ = p.m["format"].(string)
 	p.s.encoding, _ = p.m["contentEncoding"].(string)
-	if p.m["nullable"] == true {
-		p.s.orNull = true
-	}
+	p.s.orNull = p.m["nullable"] == true
 }
 
 // definitions are read so that references, ids and anchors find them.
@@ -269,26 +267,28 @@ func (p parser) count(keyword string) *int64 {
 // them, to which references may lead.
 func (p parser) others() {
 	for _, keyword := range slices.Sorted(maps.Keys(p.m)) {
-		v := p.m[keyword]
-		idle := false
+		v, counts := p.m[keyword], true
 		switch keyword {
-		case "not", "propertyNames", "contains", "unevaluatedProperties", "unevaluatedItems", "if", "then", "else":
+		case "contains":
+			p.child(v, keyword)
+		case "not":
+			counts = !p.child(v, keyword).never
+		case "propertyNames":
+			// Names are strings: {"type":"string"} says nothing of them.
 			inner := p.child(v, keyword)
-			switch keyword {
-			case "propertyNames":
-				// Names are strings: {"type":"string"} says nothing of them.
-				idle = inner.free() || !inner.hasEnum && slices.Equal(inner.types, []string{"string"}) && justTyped(inner)
-			case "unevaluatedProperties", "unevaluatedItems":
-				idle = inner.free()
-				p.s.closesRest = p.s.closesRest || keyword == "unevaluatedProperties" && inner.never
-				p.s.opensRest = p.s.opensRest || keyword == "unevaluatedProperties" && inner.free()
-			case "not":
-				idle = inner.never
-			case "if":
-				idle = p.m["then"] == nil && p.m["else"] == nil
-			case "then", "else":
-				idle = true // "if" counts
-			}
+			counts = !inner.free() && !(slices.Equal(inner.types, []string{"string"}) && justTyped(inner))
+		case "unevaluatedItems":
+			counts = !p.child(v, keyword).free()
+		case "unevaluatedProperties":
+			inner := p.child(v, keyword)
+			counts = !inner.free()
+			p.s.closesRest, p.s.opensRest = inner.never, p.s.opensRest || inner.free()
+		case "if":
+			p.child(v, keyword)
+			counts = p.m["then"] != nil || p.m["else"] != nil
+		case "then", "else", "contentSchema":
+			p.child(v, keyword)
+			counts = false // "if" counts
 		case "dependentSchemas", "dependencies":
 			members, _ := v.(jsonschema.Object)
 			for name, member := range members {
@@ -296,19 +296,16 @@ func (p parser) others() {
 					p.child(member, keyword, name)
 				}
 			}
-			idle = len(members) == 0
+			counts = len(members) > 0
 		case "dependentRequired":
 			members, _ := v.(jsonschema.Object)
-			idle = len(members) == 0
+			counts = len(members) > 0
 		case "$dynamicRef", "$recursiveRef":
 			p.s.dynamic, _ = v.(string)
-		case "contentSchema":
-			p.child(v, keyword)
-			idle = true
 		default:
-			idle = true
+			counts = false
 		}
-		if !idle {
+		if counts {
 			p.s.addExtra(keyword)
 		}
 	}

@@ -11,26 +11,26 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
-func newBuilder(p *model.Package, tool, member string, raw json.RawMessage, decimals bool) (*builder, error) {
+// newBuilder returns the builder of one of a tool's schemas, and nil, with a
+// warning, for what is no JSON.
+func newBuilder(p *model.Package, tool string, side model.Side, raw json.RawMessage, decimals bool) *builder {
+	b := &builder{
+		report: report{pkg: p, tool: tool, member: "/inputSchema", reasons: map[string]bool{}},
+		side:   side, decimals: decimals, made: map[*schema]*entry{}, keys: map[string]bool{},
+	}
+	if side == model.Output {
+		b.member = "/outputSchema"
+	}
 	v, err := jsonschema.Decode(raw)
 	if err != nil {
-		return nil, err
+		b.warn(b.member, "not JSON: "+err.Error())
+		return nil
 	}
-	b := &builder{
-		pkg: p, doc: newDocument(v), tool: tool, member: member, decimals: decimals,
-		made: map[*schema]*entry{}, keys: map[string]bool{}, reasons: map[string]bool{},
-	}
-	if member == "/outputSchema" {
-		b.side = model.Output
-	}
+	b.doc = newDocument(v)
 	if b.doc.Dialect != "" {
-		b.warn(member, "unknown JSON Schema dialect "+b.doc.Dialect+", read as 2020-12")
+		b.warn(b.member, "unknown JSON Schema dialect "+b.doc.Dialect+", read as 2020-12")
 	}
-	return b, nil
-}
-
-func (b *builder) warn(pointer, reason string) {
-	b.pkg.Warnings = append(b.pkg.Warnings, model.Warning{Tool: b.tool, Pointer: pointer, Reason: reason})
+	return b
 }
 
 // buildParams makes the parameters of a tool, a struct whatever the schema is
@@ -43,9 +43,8 @@ func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 		})
 		return
 	}
-	b, err := newBuilder(p, m.Name, "/inputSchema", raw, decimals)
-	if err != nil {
-		p.Warnings = append(p.Warnings, model.Warning{Tool: m.Name, Pointer: "/inputSchema", Reason: "not JSON: " + err.Error()})
+	b := newBuilder(p, m.Name, model.Input, raw, decimals)
+	if b == nil {
 		return
 	}
 	f := b.doc.flatten(b.doc.root)
@@ -85,9 +84,8 @@ func buildResult(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 	if len(raw) == 0 || string(raw) == "null" {
 		return
 	}
-	b, err := newBuilder(p, m.Name, "/outputSchema", raw, decimals)
-	if err != nil {
-		p.Warnings = append(p.Warnings, model.Warning{Tool: m.Name, Pointer: "/outputSchema", Reason: "not JSON: " + err.Error()})
+	b := newBuilder(p, m.Name, model.Output, raw, decimals)
+	if b == nil {
 		return
 	}
 	f := b.doc.flatten(b.doc.root)
@@ -138,7 +136,7 @@ func (b *builder) finish(d *model.Decl) {
 		return
 	}
 	d.Schema = text
-	d.SchemaFor = b.reasonList()
+	d.SchemaFor = slices.Sorted(maps.Keys(b.reasons))
 }
 
 // sound tells whether values can be validated against a schema.

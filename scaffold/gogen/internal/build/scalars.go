@@ -2,7 +2,6 @@ package build
 
 import (
 	"encoding/json"
-	"math/big"
 	"slices"
 	"strconv"
 
@@ -64,7 +63,7 @@ func (b *builder) number(f *schema) *model.Type {
 		}
 		return &model.Type{Kind: kind, Rules: rules(r)}
 	}
-	if whole, ok := wholeBounds(r); ok {
+	if whole, ok := r.Whole(); ok {
 		return &model.Type{Kind: model.Int, Rules: rules(whole)}
 	}
 	switch m := model.Rational(r.MultipleOf); {
@@ -74,58 +73,6 @@ func (b *builder) number(f *schema) *model.Type {
 		b.force("multipleOf")
 	}
 	return &model.Type{Kind: model.Decimal, Rules: rules(r)}
-}
-
-// wholeBounds gives the rules of integers in integers; false where one does
-// not fit an int64.
-func wholeBounds(r model.Rules) (model.Rules, bool) {
-	var out model.Rules
-	ok := true
-	one := big.NewInt(1)
-	// set writes one bound: up rounds up, strict excludes the bound itself.
-	set := func(to *string, text string, up, strict bool) {
-		if text == "" {
-			return
-		}
-		x := model.Rational(text)
-		if x == nil {
-			ok = false
-			return
-		}
-		i := new(big.Int).Div(x.Num(), x.Denom()) // rounded down
-		switch {
-		case x.IsInt() && strict && up:
-			i.Add(i, one)
-		case x.IsInt() && strict:
-			i.Sub(i, one)
-		case !x.IsInt() && up:
-			i.Add(i, one)
-		}
-		if !i.IsInt64() {
-			ok = false
-			return
-		}
-		sign := -1
-		if up {
-			sign = 1
-		}
-		*to = tighter(*to, i.String(), sign)
-	}
-	set(&out.Minimum, r.Minimum, true, false)
-	set(&out.Minimum, r.ExclusiveMinimum, true, true)
-	set(&out.Maximum, r.Maximum, false, false)
-	set(&out.Maximum, r.ExclusiveMaximum, false, true)
-	if r.MultipleOf != "" {
-		// An integer is a multiple of p/q in lowest terms if it is one of p.
-		m := model.Rational(r.MultipleOf)
-		switch {
-		case m == nil || !m.Num().IsInt64():
-			ok = false
-		case m.Num().Cmp(one) != 0:
-			out.MultipleOf = m.Num().String()
-		}
-	}
-	return out, ok
 }
 
 // enum builds a schema that lists its values.

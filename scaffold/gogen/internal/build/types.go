@@ -89,18 +89,6 @@ func (at place) property(name string) place {
 func (at place) item() place  { return at.step("/items", "Item") }
 func (at place) value() place { return at.step("/additionalProperties", "Value") }
 
-// raw is a place that could not be typed.
-func (b *builder) raw(why string, at place) *model.Type {
-	b.pkg.Warnings = append(b.pkg.Warnings, model.Warning{Tool: b.tool, Pointer: at.key, Reason: why + ": left as json.RawMessage"})
-	return &model.Type{Kind: model.Raw, Why: why}
-}
-
-// unchecked is a place that only a validator checks.
-func (b *builder) unchecked(why, keyword string, at place) *model.Type {
-	b.force(keyword)
-	return b.raw(why, at)
-}
-
 // make builds the type of a flat schema, null left out.
 func (b *builder) make(f *schema, at place, e *entry) *model.Type {
 	// A union that is an arm of itself, and combinations without end.
@@ -233,11 +221,4 @@ func (b *builder) define(t *model.Type, at place, s *schema, doc string) *model.
 	}
 	d.Doc = append(d.Doc, s.doc()...)
 	return b.declare(d, at, nil)
-}
-
-func (b *builder) verb() string {
-	if b.side == model.Input {
-		return "takes"
-	}
-	return "returns"
 }

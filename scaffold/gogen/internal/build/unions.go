@@ -13,34 +13,46 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
+// unionBuilder builds one schema whose values are of several types.
+type unionBuilder struct {
+	*builder
+	f  *schema // flat
+	u  union   // the first of its unions
+	at place
+	e  *entry
+}
+
 // union builds a flat schema with anyOf or oneOf.
 func (b *builder) union(f *schema, at place, e *entry) *model.Type {
-	u := f.unions[0]
-	parent := *f
-	parent.unions = f.unions[1:]
-	parent.pointer = f.pointer + "|" + u.keyword()
+	return unionBuilder{b, f, f.unions[0], at, e}.unionType()
+}
+
+func (b unionBuilder) unionType() *model.Type {
+	parent := *b.f
+	parent.unions = b.f.unions[1:]
+	parent.pointer = b.f.pointer + "|" + b.u.keyword()
 	p := &parent
 	p.setFlat()
-	if b.doc.doubtfulNull(u) && b.doc.admitsNull(p) {
-		b.force(u.keyword())
+	if b.doc.doubtfulNull(b.u) && b.doc.admitsNull(p) {
+		b.force(b.u.keyword())
 	}
-	arms := b.arms(u, p, e)
+	arms := b.arms(p)
 	switch {
 	case len(arms) == 0:
-		return b.unchecked("the schema allows no value", "false", at)
+		return b.unchecked("the schema allows no value", "false", b.at)
 	case len(arms) == 1:
 		// The arm may be the union itself, which then says nothing.
 		if b.depth++; b.depth > maxDepth {
 			b.depth--
-			return b.unchecked("the reference leads back to itself", u.keyword(), at)
+			return b.unchecked("the reference leads back to itself", b.u.keyword(), b.at)
 		}
 		defer func() { b.depth-- }()
-		return b.make(b.doc.flatten(b.merge(p, arms[0])), at, e)
+		return b.make(b.doc.flatten(b.merge(p, arms[0])), b.at, b.e)
 	}
-	if t := b.narrowed(p, u, arms, at, e); t != nil {
+	if t := b.narrowed(p, arms); t != nil {
 		return t
 	}
-	if t := b.choices(p, u, arms, at); t != nil {
+	if t := b.choices(p, arms); t != nil {
 		return t
 	}
 	if !p.free() {
@@ -49,29 +61,29 @@ func (b *builder) union(f *schema, at place, e *entry) *model.Type {
 		}
 		arms = slices.DeleteFunc(arms, func(s *schema) bool { return b.doc.kinds(s) == noKind })
 		if len(arms) == 0 {
-			return b.unchecked("the schema allows no value", "false", at)
+			return b.unchecked("the schema allows no value", "false", b.at)
 		}
 	}
-	return b.variants(f, u, arms, at, e)
+	return b.variants(arms)
 }
 
 // arms are those of a union that allow anything but null, and each once. The
 // union itself as its own arm adds nothing.
-func (b *builder) arms(u union, parent *schema, e *entry) []*schema {
+func (b unionBuilder) arms(parent *schema) []*schema {
 	kinds := b.doc.kinds(parent)
 	var out []*schema
 	seen := map[*schema]bool{}
-	for _, arm := range u.arms {
+	for _, arm := range b.u.arms {
 		if b.doc.kinds(arm)&kinds == noKind {
 			continue
 		}
-		if made := b.made[b.doc.follow(arm)]; made != nil && made == e {
-			b.force(u.keyword())
+		if made := b.made[b.doc.follow(arm)]; made != nil && made == b.e {
+			b.force(b.u.keyword())
 			continue
 		}
 		if target := b.doc.follow(arm); seen[target] {
-			if u.exclusive {
-				b.force(u.keyword()) // the same twice is never exactly one
+			if b.u.exclusive {
+				b.force(b.u.keyword()) // the same twice is never exactly one
 			}
 			continue
 		}
@@ -83,7 +95,7 @@ func (b *builder) arms(u union, parent *schema, e *entry) []*schema {
 
 // merge gives what two schemas allow that both hold; annotations of the arm
 // come first.
-func (b *builder) merge(parent, arm *schema) *schema {
+func (b unionBuilder) merge(parent, arm *schema) *schema {
 	if parent.free() {
 		return arm
 	}
@@ -102,7 +114,7 @@ func (b *builder) merge(parent, arm *schema) *schema {
 
 // narrowed builds a parent whose arms only say which combinations of it are
 // allowed: the type is the parent's, and a validator knows the rest.
-func (b *builder) narrowed(p *schema, u union, arms []*schema, at place, e *entry) *model.Type {
+func (b unionBuilder) narrowed(p *schema, arms []*schema) *model.Type {
 	kinds := b.doc.kinds(p)
 	if kinds == anyKind || p.hasEnum {
 		return nil
@@ -116,13 +128,13 @@ func (b *builder) narrowed(p *schema, u union, arms []*schema, at place, e *entr
 			return nil
 		}
 	}
-	b.force(u.keyword())
-	return b.make(p, at, e)
+	b.force(b.u.keyword())
+	return b.make(p, b.at, b.e)
 }
 
 // choices builds a union of enums: one enum, where each arm may tell what its
 // values mean.
-func (b *builder) choices(p *schema, u union, arms []*schema, at place) *model.Type {
+func (b unionBuilder) choices(p *schema, arms []*schema) *model.Type {
 	times := map[string]int{}
 	var values []any
 	docs := map[string]string{}
@@ -153,7 +165,7 @@ func (b *builder) choices(p *schema, u union, arms []*schema, at place) *model.T
 	if len(p.unions) > 0 || p.hasEnum || len(p.extra) > 0 {
 		return nil
 	}
-	if u.exclusive {
+	if b.u.exclusive {
 		values = slices.DeleteFunc(values, func(v any) bool { return times[jsonschema.Canonical(v)] > 1 })
 	}
 	var kinds kindSet
@@ -162,43 +174,43 @@ func (b *builder) choices(p *schema, u union, arms []*schema, at place) *model.T
 	}
 	with := *p
 	with.valueDocs = docs
-	return b.values(values, kinds, &with, at)
+	return b.values(values, kinds, &with, b.at)
 }
 
 // variants builds arms that have their parent merged into them.
-func (b *builder) variants(f *schema, u union, arms []*schema, at place, e *entry) *model.Type {
+func (b unionBuilder) variants(arms []*schema) *model.Type {
 	var kinds kindSet
 	for _, arm := range arms {
 		k := b.doc.kinds(arm)
 		if k == anyKind {
 			flat := b.doc.flatten(arm)
-			if flat.free() && !u.exclusive {
+			if flat.free() && !b.u.exclusive {
 				return &model.Type{}
 			}
 			if flat.types == nil && !flat.hasEnum && len(flat.unions) == 0 {
-				return b.unchecked("one of several schemas without a type", u.keyword(), at)
+				return b.unchecked("one of several schemas without a type", b.u.keyword(), b.at)
 			}
 		}
 		kinds |= k
 	}
 	if len(arms) == 1 {
-		return b.make(b.doc.flatten(arms[0]), at, e)
+		return b.make(b.doc.flatten(arms[0]), b.at, b.e)
 	}
 	if !kinds.single() {
-		return b.sumOfKinds(f, u, arms, kinds, at, e)
+		return b.sumOfKinds(arms, kinds)
 	}
 	if kinds == kindObject {
-		return b.objectUnion(f, u, arms, at, e)
+		return b.objectUnion(arms)
 	}
 	if kinds == kindArray {
-		return b.listUnion(f, u, arms, at, e)
+		return b.listUnion(arms)
 	}
-	return b.scalarUnion(u, arms, kinds, at)
+	return b.scalarUnion(arms, kinds)
 }
 
 // scalarUnion builds arms that are all strings, all numbers or all booleans:
 // the plain type, which one arm that says no more makes exact.
-func (b *builder) scalarUnion(u union, arms []*schema, k kindSet, at place) *model.Type {
+func (b unionBuilder) scalarUnion(arms []*schema, k kindSet) *model.Type {
 	exact := false
 	integers := true
 	for _, arm := range arms {
@@ -210,14 +222,14 @@ func (b *builder) scalarUnion(u union, arms []*schema, k kindSet, at place) *mod
 	if integers {
 		exact = slices.ContainsFunc(arms, func(arm *schema) bool { return justTyped(b.doc.flatten(arm)) })
 	}
-	if !exact || u.exclusive {
-		b.force(u.keyword())
+	if !exact || b.u.exclusive {
+		b.force(b.u.keyword())
 	}
 	plain := ofType(k, "")
 	if integers {
 		plain.types = []string{"integer"}
 	}
-	t := b.kind(plain, k, at, nil)
+	t := b.kind(plain, k, b.at, nil)
 	if slices.ContainsFunc(arms, func(arm *schema) bool { return beyond(b.doc.flatten(arm), t.Kind) }) {
 		t.Kind = model.Decimal
 		if integers {
@@ -232,7 +244,7 @@ func (b *builder) scalarUnion(u union, arms []*schema, k kindSet, at place) *mod
 func beyond(f *schema, k model.Kind) bool {
 	switch k {
 	case model.Int:
-		_, ok := wholeBounds(f.rules)
+		_, ok := f.rules.Whole()
 		return !ok || slices.ContainsFunc(f.enum, func(v any) bool {
 			n, isNumber := v.(json.Number)
 			_, fits := model.Int64(string(n))
@@ -250,8 +262,8 @@ func beyond(f *schema, k model.Kind) bool {
 
 // listUnion builds arms that are all arrays: a list whose items may be those of
 // any arm.
-func (b *builder) listUnion(f *schema, u union, arms []*schema, at place, e *entry) *model.Type {
-	b.force(u.keyword())
+func (b unionBuilder) listUnion(arms []*schema) *model.Type {
+	b.force(b.u.keyword())
 	var items []*schema
 	for _, arm := range arms {
 		flat := b.doc.flatten(arm)
@@ -261,26 +273,27 @@ func (b *builder) listUnion(f *schema, u union, arms []*schema, at place, e *ent
 		}
 		items = append(items, flat.items)
 	}
-	list := ofType(kindArray, f.pointer+"|array")
+	list := ofType(kindArray, b.f.pointer+"|array")
 	if items != nil {
-		list.items = &schema{pointer: f.pointer + "|items", base: jsonschema.DefaultBase, unions: []union{{arms: items}}}
+		list.items = &schema{pointer: b.f.pointer + "|items", base: jsonschema.DefaultBase, unions: []union{{arms: items}}}
 	}
 	list.setFlat()
-	return b.array(list, at, e)
+	return b.array(list, b.at, b.e)
 }
 
 // byKind builds a schema that allows values of several kinds by its "type".
 func (b *builder) byKind(f *schema, kinds kindSet, at place, e *entry) *model.Type {
-	d, t := b.newUnion(f, at, e)
+	u := unionBuilder{builder: b, f: f, at: at, e: e}
+	d, t := u.declareUnion()
 	d.Select = model.SelectKind
 	for _, k := range kinds.each() {
-		b.arm(d, b.restrict(f, k), k, at)
+		u.arm(d, u.restrict(f, k), k)
 	}
 	return t
 }
 
 // restrict gives the part of a schema that allows one kind.
-func (b *builder) restrict(s *schema, k kindSet) *schema {
+func (b unionBuilder) restrict(s *schema, k kindSet) *schema {
 	f := b.doc.flatten(s)
 	if b.doc.kinds(f) == k && f.types != nil {
 		return s
@@ -302,8 +315,8 @@ func (b *builder) restrict(s *schema, k kindSet) *schema {
 
 // sumOfKinds builds arms of several kinds. Those of one kind make a union of
 // their own inside.
-func (b *builder) sumOfKinds(f *schema, u union, arms []*schema, kinds kindSet, at place, e *entry) *model.Type {
-	d, t := b.newUnion(f, at, e)
+func (b unionBuilder) sumOfKinds(arms []*schema, kinds kindSet) *model.Type {
+	d, t := b.declareUnion()
 	d.Select = model.SelectKind
 	for _, k := range kinds.each() {
 		var of []*schema
@@ -313,30 +326,29 @@ func (b *builder) sumOfKinds(f *schema, u union, arms []*schema, kinds kindSet, 
 			}
 		}
 		if len(of) == 1 {
-			b.arm(d, of[0], k, at)
+			b.arm(d, of[0], k)
 			continue
 		}
-		inner := ofType(k, f.pointer+"|"+k.String())
-		inner.base, inner.unions = jsonschema.DefaultBase, []union{{of, u.exclusive, u.member}}
-		b.arm(d, inner, k, at)
+		inner := ofType(k, b.f.pointer+"|"+k.String())
+		inner.base, inner.unions = jsonschema.DefaultBase, []union{{of, b.u.exclusive, b.u.member}}
+		b.arm(d, inner, k)
 	}
 	return t
 }
 
-func (b *builder) newUnion(f *schema, at place, e *entry) (*model.Decl, *model.Type) {
-	d := &model.Decl{Form: model.Union}
-	d.Doc = f.doc()
-	return d, b.declare(d, at, e)
+func (b unionBuilder) declareUnion() (*model.Decl, *model.Type) {
+	d := &model.Decl{Form: model.Union, Doc: b.f.doc()}
+	return d, b.declare(d, b.at, b.e)
 }
 
 // arm adds the arm of a union that takes one kind.
-func (b *builder) arm(d *model.Decl, s *schema, k kindSet, at place) {
-	here := at.step("/"+k.String(), names.Exported(k.String()))
+func (b unionBuilder) arm(d *model.Decl, s *schema, k kindSet) {
+	here := b.at.step("/"+k.String(), names.Exported(k.String()))
 	b.addArm(d, s, here, &model.Arm{Kinds: []string{k.String()}})
 }
 
 // addArm builds an arm, which has to be a declared type of its own.
-func (b *builder) addArm(d *model.Decl, s *schema, at place, arm *model.Arm) {
+func (b unionBuilder) addArm(d *model.Decl, s *schema, at place, arm *model.Arm) {
 	t, _ := b.build(s, at)
 	used := t.Kind == model.Named && slices.ContainsFunc(d.Arms, func(a *model.Arm) bool { return a.Decl == t.Decl })
 	if t.Kind != model.Named || t.Decl == d || used {
@@ -347,31 +359,31 @@ func (b *builder) addArm(d *model.Decl, s *schema, at place, arm *model.Arm) {
 }
 
 // objectUnion builds arms that are all objects.
-func (b *builder) objectUnion(f *schema, u union, arms []*schema, at place, e *entry) *model.Type {
+func (b unionBuilder) objectUnion(arms []*schema) *model.Type {
 	flats := make([]*schema, len(arms))
 	for i, arm := range arms {
 		flats[i] = b.doc.flatten(arm)
 	}
-	d, t := b.newUnion(f, at, e)
-	member, values, required := b.discriminator(flats, u.member)
+	d, t := b.declareUnion()
+	member, values, required := b.discriminator(flats)
 	switch keys := signatures(flats); {
 	case member != "":
 		d.Select, d.Member = model.SelectMember, member
 		if !required {
-			b.force(u.keyword())
+			b.force(b.u.keyword())
 		}
 		for i, arm := range arms {
 			arm = b.tagged(arm, flats[i], member, values[i])
-			b.addArm(d, arm, b.armPlace(at, arm, values[i][0]), &model.Arm{Kinds: []string{"object"}, Values: values[i]})
+			b.addArm(d, arm, b.armPlace(values[i][0]), &model.Arm{Kinds: []string{"object"}, Values: values[i]})
 		}
 	case keys != nil && b.allClosed(flats):
 		d.Select = model.SelectKeys
 		for i, arm := range arms {
-			b.addArm(d, arm, b.armPlace(at, arm, keys[i][0]), &model.Arm{Kinds: []string{"object"}, Keys: keys[i]})
+			b.addArm(d, arm, b.armPlace(keys[i][0]), &model.Arm{Kinds: []string{"object"}, Keys: keys[i]})
 		}
 	default:
 		d.Select = model.SelectFirst
-		b.force(u.keyword())
+		b.force(b.u.keyword())
 		for i, arm := range arms {
 			name := flats[i].title
 			switch {
@@ -381,7 +393,7 @@ func (b *builder) objectUnion(f *schema, u union, arms []*schema, at place, e *e
 			default:
 				name = "option " + strconv.Itoa(i+1)
 			}
-			b.addArm(d, arm, b.armPlace(at, arm, name), &model.Arm{Kinds: []string{"object"}})
+			b.addArm(d, arm, b.armPlace(name), &model.Arm{Kinds: []string{"object"}})
 		}
 	}
 	return t
@@ -391,7 +403,7 @@ func (b *builder) objectUnion(f *schema, u union, arms []*schema, at place, e *e
 // it: the member is there and, where it has one value only, is no field that
 // could be forgotten. Models with a default for it do not require it, and many
 // schemas spell a constant as an enum.
-func (b *builder) tagged(arm, flat *schema, member string, values []string) *schema {
+func (b unionBuilder) tagged(arm, flat *schema, member string, values []string) *schema {
 	p := b.doc.flatten(flat.properties[member])
 	if flat.required[member] && (p.isConst || len(values) > 1) {
 		return arm
@@ -406,7 +418,7 @@ func (b *builder) tagged(arm, flat *schema, member string, values []string) *sch
 }
 
 // armPlace is where an arm of a union of objects stands.
-func (b *builder) armPlace(at place, arm *schema, name string) place {
+func (b unionBuilder) armPlace(name string) place {
 	var text string
 	if v, err := jsonschema.Decode([]byte(name)); err == nil {
 		if s, ok := v.(string); ok {
@@ -416,21 +428,21 @@ func (b *builder) armPlace(at place, arm *schema, name string) place {
 	if text == "" {
 		text = name
 	}
-	return at.step(runtimeschema.Pointer("", text), names.Exported(text))
+	return b.at.step(runtimeschema.Pointer("", text), names.Exported(text))
 }
 
 // discriminator finds the member whose value tells the arms apart: the one
 // that is said to, or the first by name that has different constants in all.
 // values are JSON texts; required tells that no arm can go without.
-func (b *builder) discriminator(flats []*schema, given string) (member string, values [][]string, required bool) {
+func (b unionBuilder) discriminator(flats []*schema) (member string, values [][]string, required bool) {
 	candidates := slices.Sorted(maps.Keys(flats[0].properties))
-	if given != "" {
-		candidates = slices.Insert(candidates, 0, given)
+	if b.u.member != "" {
+		candidates = slices.Insert(candidates, 0, b.u.member)
 	}
 	for _, wantRequired := range []bool{true, false} {
 		for _, name := range candidates {
 			values, required := b.constants(flats, name)
-			if values != nil && (required || !wantRequired || name == given) {
+			if values != nil && (required || !wantRequired || name == b.u.member) {
 				return name, values, required
 			}
 		}
@@ -438,7 +450,7 @@ func (b *builder) discriminator(flats []*schema, given string) (member string, v
 	return "", nil, false
 }
 
-func (b *builder) constants(flats []*schema, name string) (values [][]string, required bool) {
+func (b unionBuilder) constants(flats []*schema, name string) (values [][]string, required bool) {
 	seen := map[string]bool{}
 	required = true
 	for _, f := range flats {
@@ -489,7 +501,7 @@ func signatures(flats []*schema) [][]string {
 }
 
 // allClosed reports whether no arm takes members it does not name.
-func (b *builder) allClosed(flats []*schema) bool {
+func (b unionBuilder) allClosed(flats []*schema) bool {
 	return !slices.ContainsFunc(flats, func(f *schema) bool {
 		return f.additional == nil || !b.doc.impossible(f.additional) || len(f.patterns) > 0
 	})

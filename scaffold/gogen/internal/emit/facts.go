@@ -13,10 +13,7 @@ import (
 func (e *emitter) declDoc(d *model.Decl) []string {
 	first := e.checks.first[d]
 	if first == "" {
-		tool := " the tool " + d.Tool + " takes"
-		if d.Side == model.Output {
-			tool = " the tool " + d.Tool + " returns"
-		}
+		tool := " the tool " + d.Tool + " " + d.Side.Verb()
 		switch d.Form {
 		case model.Union:
 			first = "is a value that" + tool + ": " + oneOf("a ", d.Arms) + ". [New" + d.Name + "] makes one."

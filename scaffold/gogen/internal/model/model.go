@@ -113,29 +113,6 @@ type Type struct {
 	Why string
 }
 
-// Rules are what typed code checks. Numbers are JSON texts, so that none is
-// rounded; "" and nil are no rule.
-type Rules struct {
-	Minimum, Maximum                   string
-	ExclusiveMinimum, ExclusiveMaximum string
-	MultipleOf                         string
-	MinLength, MaxLength               *int64 // code points
-	Patterns                           []string // in Go's syntax
-	MinItems, MaxItems                 *int64
-	UniqueItems                        bool
-	MinProperties, MaxProperties       *int64
-	// Values are the JSON texts of all values allowed, for booleans and floats;
-	// strings and integers have an enum declaration instead.
-	Values []string
-}
-
-// Any reports whether there is a rule at all.
-func (r *Rules) Any() bool {
-	return r != nil && (r.Minimum != "" || r.Maximum != "" || r.ExclusiveMinimum != "" || r.ExclusiveMaximum != "" || r.MultipleOf != "" ||
-		r.MinLength != nil || r.MaxLength != nil || len(r.Patterns) > 0 || r.MinItems != nil || r.MaxItems != nil ||
-		r.UniqueItems || r.MinProperties != nil || r.MaxProperties != nil || len(r.Values) > 0)
-}
-
 // Form is the closed set of declarations.
 type Form uint8
 
@@ -159,6 +136,14 @@ const (
 	Input  Side = iota // arguments: what mcpctl's users write
 	Output             // results: what servers write, and may have added to since
 )
+
+// Verb returns what a tool does with values of this side.
+func (s Side) Verb() string {
+	if s == Input {
+		return "takes"
+	}
+	return "returns"
+}
 
 // Decl is a declared type.
 type Decl struct {
