@@ -17,7 +17,7 @@ func (b *builder) object(f *schema, at place, e *entry, loose bool) *model.Type 
 		t.Elem, t.ElemNull = b.build(rest.schema, at.value())
 		return t
 	}
-	d := &model.Decl{Loose: loose}
+	d := &model.Decl{Additional: model.Additional{Loose: loose}}
 	d.Doc = append([]string{"is an object that the tool " + b.tool + " " + b.side.Verb() + "."}, f.doc()...)
 	t := b.declare(d, at, e)
 	b.fill(d, f, rest, at)

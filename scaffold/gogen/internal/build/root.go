@@ -89,7 +89,7 @@ func buildResult(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 		return
 	}
 	f := b.doc.flatten(b.doc.root)
-	d := &model.Decl{Top: true, Result: true, Doc: f.doc()}
+	d := &model.Decl{Top: true, Additional: model.Additional{Result: true}, Doc: f.doc()}
 	m.Result = d
 	if b.noObject(f) == "" && len(f.unions) == 0 && b.doc.kinds(f) == kindObject && !b.doc.admitsNull(b.doc.root) {
 		b.fillRoot(d, f)

@@ -168,7 +168,7 @@ func gaps(d *model.Decl) bool {
 }
 
 // patternVars writes the patterns of the whole package.
-func (e *emitter) patternVars(g *jen.Group) {
+func (e *checkWriter) patternVars(g *jen.Group) {
 	if len(e.checks.patterns) == 0 {
 		return
 	}

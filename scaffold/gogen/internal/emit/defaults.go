@@ -11,7 +11,7 @@ import (
 
 // defaults writes the constants of a declaration's defaults and, for
 // parameters, what puts them in.
-func (e *emitter) defaults(g *jen.Group, d *model.Decl) {
+func (e *declWriter) defaults(g *jen.Group, d *model.Decl) {
 	var consts []*model.Field
 	absent := false
 	for _, f := range d.Fields {
@@ -58,7 +58,7 @@ func putIn(f *model.Field) bool {
 	return f.Default != "" && (f.Presence == model.OrAbsent || f.Presence == model.OrAbsentOrNull)
 }
 
-func (e *emitter) putIn(f *model.Field) *jen.Statement {
+func (e *declWriter) putIn(f *model.Field) *jen.Statement {
 	member := jen.Op("&").Id("p").Dot(f.Name)
 	if f.DefaultName != "" && fits(f.Default, f.Type) {
 		switch holds(f) {
@@ -96,7 +96,7 @@ func fits(text string, t *model.Type) bool {
 
 // constant gives a default's Go type and value. One that does not fit the
 // member's type has the type that its own JSON has.
-func (e *emitter) constant(f *model.Field) (typ, lit jen.Code) {
+func (e *declWriter) constant(f *model.Field) (typ, lit jen.Code) {
 	text, t := f.Default, under(f.Type)
 	typ = jen.Null()
 	if fits(text, f.Type) {

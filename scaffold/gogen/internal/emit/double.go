@@ -1,9 +1,6 @@
 package emit
 
 import (
-	"bytes"
-	"fmt"
-	"go/format"
 	"go/token"
 	gotypes "go/types"
 	"slices"
@@ -27,7 +24,6 @@ func DoubleName(name string) string { return name + "test" }
 func Double(p *model.Package, path string) (File, error) {
 	d := &doubler{pkg: p, path: path}
 	f := jen.NewFile(DoubleName(p.Name))
-	f.NoFormat = true // formatted once, below
 	imports := importNames()
 	imports[doublePath], imports["io/fs"], imports["testing"] = "double", "fs", "testing"
 	f.ImportNames(imports)
@@ -52,15 +48,7 @@ func Double(p *model.Package, path string) (File, error) {
 		d.template(f.Group, t)
 	}
 	d.calls(f.Group)
-	var buf bytes.Buffer
-	if err := f.Render(&buf); err != nil {
-		return File{}, fmt.Errorf("emit %s: %w", DoubleFile, err)
-	}
-	out, err := format.Source(splitImports(buf.Bytes()))
-	if err != nil {
-		return File{}, fmt.Errorf("emit %s: %w", DoubleFile, err)
-	}
-	return File{DoubleFile, out}, nil
+	return render(f, DoubleFile)
 }
 
 // shadowed names cannot be those of an import: code of the double means
@@ -192,26 +180,3 @@ func (d *doubler) calls(g *jen.Group) {
 
 // quoteName is a server's name in a sentence.
 func quoteName(name string) string { return "\"" + shorten(oneLine(name), 200) + "\"" }
-
-// splitImports puts the standard library's imports, which have no dot in their
-// first element, into a group in front of the others.
-func splitImports(src []byte) []byte {
-	const open = "\nimport (\n"
-	begin := bytes.Index(src, []byte(open))
-	if begin < 0 {
-		return src
-	}
-	begin += len(open)
-	end := begin + bytes.Index(src[begin:], []byte("\n)\n")) + 1
-	var std, other []byte
-	for l := range bytes.Lines(src[begin:end]) {
-		_, path, _ := bytes.Cut(l, []byte{'"'})
-		first, _, _ := bytes.Cut(path, []byte{'/'})
-		if bytes.Contains(first, []byte{'.'}) {
-			other = append(other, l...)
-		} else {
-			std = append(std, l...)
-		}
-	}
-	return slices.Concat(src[:begin], std, []byte("\n"), other, src[end:])
-}

@@ -9,7 +9,6 @@ import (
 	"go/format"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -56,8 +55,8 @@ func Package(p *model.Package, o Options) ([]File, error) {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, part := range parts {
 		g.Go(func() error {
-			data, err := e.source(part)
-			files[i] = File{part.name, data}
+			var err error
+			files[i], err = e.source(part)
 			return err
 		})
 	}
@@ -70,14 +69,25 @@ func Package(p *model.Package, o Options) ([]File, error) {
 // emitter writes one package. It is complete when it is made, and then read
 // by one goroutine a file.
 type emitter struct {
-	pkg *model.Package
-	support
+	declWriter
+	pkg     *model.Package
 	command string
-	checks  *checks
 }
 
+// declWriter writes declarations.
+type declWriter struct{ checkWriter }
+
+// checkWriter writes what checks values.
+type checkWriter struct {
+	goTypes
+	checks *checks
+}
+
+// goTypes writes types.
+type goTypes struct{ support }
+
 func newEmitter(p *model.Package, o Options) *emitter {
-	return &emitter{pkg: p, support: support{o.Local}, command: o.GoGenerate, checks: findChecks(p)}
+	return &emitter{declWriter{checkWriter{goTypes{support{o.Local}}, findChecks(p)}}, p, o.GoGenerate}
 }
 
 // part is one file.
@@ -112,9 +122,8 @@ func (e *emitter) split() []part {
 	return parts
 }
 
-func (e *emitter) source(p part) ([]byte, error) {
+func (e *emitter) source(p part) (File, error) {
 	f := jen.NewFile(e.pkg.Name)
-	f.NoFormat = true // formatted once, below
 	f.ImportNames(importNames())
 	f.HeaderComment(Header)
 	if p.head {
@@ -138,15 +147,45 @@ func (e *emitter) source(p part) ([]byte, error) {
 		e.decls(f.Group, p.decls[""])
 		e.lists(f.Group)
 	}
+	return render(f, p.name)
+}
+
+// render formats a file once, with its imports in groups.
+func render(f *jen.File, name string) (File, error) {
+	f.NoFormat = true
 	var buf bytes.Buffer
-	if err := f.Render(&buf); err != nil {
-		return nil, fmt.Errorf("emit %s: %w", p.name, err)
-	}
-	out, err := format.Source(groupImports(buf.Bytes()))
+	err := f.Render(&buf)
 	if err != nil {
-		return nil, fmt.Errorf("emit %s: %w", p.name, err)
+		return File{}, fmt.Errorf("emit %s: %w", name, err)
 	}
-	return out, nil
+	out, err := format.Source(splitImports(buf.Bytes()))
+	if err != nil {
+		return File{}, fmt.Errorf("emit %s: %w", name, err)
+	}
+	return File{name, out}, nil
+}
+
+// splitImports puts the standard library's imports, which have no dot in their
+// first element, into a group in front of the others.
+func splitImports(src []byte) []byte {
+	const open = "\nimport (\n"
+	begin := bytes.Index(src, []byte(open))
+	if begin < 0 {
+		return src
+	}
+	begin += len(open)
+	end := begin + bytes.Index(src[begin:], []byte("\n)\n")) + 1
+	var std, other []byte
+	for l := range bytes.Lines(src[begin:end]) {
+		_, path, _ := bytes.Cut(l, []byte{'"'})
+		first, _, _ := bytes.Cut(path, []byte{'/'})
+		if bytes.Contains(first, []byte{'.'}) {
+			other = append(other, l...)
+		} else {
+			std = append(std, l...)
+		}
+	}
+	return slices.Concat(src[:begin], std, []byte("\n"), other, src[end:])
 }
 
 // decls writes parameters and results before what they are made of.
@@ -178,40 +217,11 @@ func (e *emitter) header() []string {
 		one   string
 	}{{len(p.Tools), "tool"}, {len(p.Prompts), "prompt"}, {len(p.Resources), "resource"}, {len(p.Templates), "template"}} {
 		if n.count > 0 {
-			counts = append(counts, plural(n.count, n.one))
+			counts = append(counts, count(int64(n.count), n.one, n.one+"s"))
 		}
 	}
 	if len(counts) > 0 {
 		server += ": " + strings.Join(counts, ", ")
 	}
 	return []string{server + ".", "// Surface " + oneLine(p.Digest)}
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}
-
-// groupImports puts the imports that are not of the standard library into a
-// group of their own behind it, as goimports does. The first lines that look
-// like imports are the import declaration: nothing but comments is in front of
-// it.
-func groupImports(src []byte) []byte {
-	first := []byte("\n\"" + runtimePath)
-	begin := bytes.Index(src, first)
-	end := bytes.Index(src, []byte("\n)\n"))
-	if begin < 0 || end < begin {
-		return src
-	}
-	var std, own []byte
-	for line := range bytes.Lines(src[begin+1 : end+1]) {
-		if bytes.HasPrefix(line, first[1:]) {
-			own = append(own, line...)
-		} else {
-			std = append(std, line...)
-		}
-	}
-	return slices.Concat(src[:begin+1], std, []byte("\n"), own, src[end+1:])
 }

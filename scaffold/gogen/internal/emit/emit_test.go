@@ -119,7 +119,7 @@ func TestMemberNames(t *testing.T) {
 		"plain", "with space", "-", "", "a,b", "a,omitzero", "quote\"", "back`tick", "back\\slash", "new\nline", "tab\t", "nul\x00", "日本", "é", "\u2028", "\ufeff", "\U0001f44d",
 		"json:\"x\"", "mcp", "_", ".", "$ref", "@type", "a:b", "#", "%s", "{}", "'", "//", "/*", "*/", "\xff",
 	}
-	d := &model.Decl{Form: model.Struct, Name: "TParams", Top: true, Tool: "t", Doc: []string{"is it."}, Rules: &model.Rules{MinProperties: new(int64(1))}}
+	d := &model.Decl{Form: model.Struct, Name: "TParams", Top: true, Tool: "t", Doc: []string{"is it."}, Checks: model.Checks{Rules: &model.Rules{MinProperties: new(int64(1))}}}
 	for i, name := range names {
 		d.Fields = append(d.Fields, &model.Field{JSON: name, Name: fmt.Sprintf("F%d", i), Presence: model.OrAbsent, Type: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(1))}}})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-func (e *emitter) enum(g *jen.Group, d *model.Decl) {
+func (e *declWriter) enum(g *jen.Group, d *model.Decl) {
 	base, lit := jen.String(), func(v *model.Value) jen.Code { return jen.Lit(v.Text) }
 	if d.Form == model.IntEnum {
 		base, lit = jen.Int64(), func(v *model.Value) jen.Code { return jen.Op(v.Text) }
@@ -32,7 +32,7 @@ func (e *emitter) enum(g *jen.Group, d *model.Decl) {
 
 // mixed writes an enum of values of several kinds as variables, for Go has no
 // constants of that.
-func (e *emitter) mixed(g *jen.Group, d *model.Decl) {
+func (e *declWriter) mixed(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).Struct(e.codegen("Literal"))
 	g.Line()
 	g.Comment("// Values of [" + d.Name + "].")
@@ -57,7 +57,7 @@ func quoted(s string) *jen.Statement {
 }
 
 // values writes what asks an enum for its values.
-func (e *emitter) values(g *jen.Group, d *model.Decl) {
+func (e *declWriter) values(g *jen.Group, d *model.Decl) {
 	g.Comment("// Values gives all values in the schema's order.")
 	g.Func().Params(jen.Id(d.Name)).Id("Values").Params().Index().Id(d.Name).
 		Block(jen.Return(jen.Index().Id(d.Name).Add(names(d))))

@@ -10,7 +10,7 @@ import (
 
 // declDoc is a declaration's documentation behind its name. What it is comes
 // first, where the model has but the server's text.
-func (e *emitter) declDoc(d *model.Decl) []string {
+func (e *declWriter) declDoc(d *model.Decl) []string {
 	first := e.checks.first[d]
 	if first == "" {
 		tool := " the tool " + d.Tool + " " + d.Side.Verb()

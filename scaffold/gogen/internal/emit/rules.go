@@ -9,7 +9,7 @@ import (
 )
 
 // rules are the checks of the rules that a value of the type can break.
-func (e *emitter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
+func (e *checkWriter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
 	if !r.Any() {
 		return nil
 	}
@@ -61,7 +61,7 @@ func (e *emitter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
 }
 
 // span is a check of a size; -1 is no limit.
-func (e *emitter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
+func (e *checkWriter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
 	if lo == nil && hi == nil || hi == nil && *lo <= 0 {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (e *emitter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
 }
 
 // among checks that a value is one of some.
-func (e *emitter) among(v value, texts []string, t *model.Type) jen.Code {
+func (e *checkWriter) among(v value, texts []string, t *model.Type) jen.Code {
 	lits := []jen.Code{v()}
 	for _, text := range texts {
 		switch {
@@ -92,7 +92,7 @@ func (e *emitter) among(v value, texts []string, t *model.Type) jen.Code {
 	return e.codegen("Among").Call(lits...)
 }
 
-func (e *emitter) amongJSON(v value, texts []string) jen.Code {
+func (e *checkWriter) amongJSON(v value, texts []string) jen.Code {
 	lits := []jen.Code{v()}
 	for _, text := range texts {
 		lits = append(lits, quoted(text))
@@ -102,7 +102,7 @@ func (e *emitter) amongJSON(v value, texts []string) jen.Code {
 
 // bounds are the checks of numbers: with Go's numbers where a limit is one,
 // with the limit's text where it would be rounded.
-func (e *emitter) bounds(v value, r *model.Rules, t *model.Type) []jen.Code {
+func (e *checkWriter) bounds(v value, r *model.Rules, t *model.Type) []jen.Code {
 	var out []jen.Code
 	if lo, hi := e.bound(r.Minimum, t), e.bound(r.Maximum, t); lo != nil && hi != nil {
 		out = append(out, e.codegen("Between").Call(v(), lo, hi))
@@ -115,7 +115,7 @@ func (e *emitter) bounds(v value, r *model.Rules, t *model.Type) []jen.Code {
 	return append(out, e.limit(v, "MultipleOf", r.MultipleOf, t)...)
 }
 
-func (e *emitter) limit(v value, name, text string, t *model.Type) []jen.Code {
+func (e *checkWriter) limit(v value, name, text string, t *model.Type) []jen.Code {
 	if text == "" {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (e *emitter) limit(v value, name, text string, t *model.Type) []jen.Code {
 }
 
 // bound is a limit as a Go number, nil where there is none that is the same.
-func (e *emitter) bound(text string, t *model.Type) jen.Code {
+func (e *checkWriter) bound(text string, t *model.Type) jen.Code {
 	if text == "" || t.Kind == model.Decimal {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (e *emitter) bound(text string, t *model.Type) jen.Code {
 }
 
 // size is the number of members or items that a value has.
-func (e *emitter) size(v value, d *model.Decl) jen.Code {
+func (e *checkWriter) size(v value, d *model.Decl) jen.Code {
 	n := 0
 	for _, f := range d.Fields {
 		if f.Presence != model.OrAbsent && f.Presence != model.OrAbsentOrNull {
@@ -166,7 +166,7 @@ func (e *emitter) size(v value, d *model.Decl) jen.Code {
 }
 
 // present tells of each member that may be absent whether it is there.
-func (e *emitter) present(v value, d *model.Decl) []jen.Code {
+func (e *checkWriter) present(v value, d *model.Decl) []jen.Code {
 	var out []jen.Code
 	for _, f := range d.Fields {
 		if f.Presence != model.OrAbsent && f.Presence != model.OrAbsentOrNull {

@@ -32,14 +32,14 @@ func sample() *model.Package {
 	point := decl(&model.Decl{Form: model.Tuple, Name: "EchoPoint", Fields: []*model.Field{
 		{JSON: "0", Name: "V0", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Minimum: "0"}}},
 		{JSON: "1", Name: "V1", Type: str(), Presence: model.OrAbsent},
-	}, Rest: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(1))}}})
+	}, Additional: model.Additional{Rest: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(1))}}}})
 	labelName := decl(&model.Decl{Form: model.Defined, Name: "EchoLabelName", Under: &model.Type{Kind: model.String, Rules: &model.Rules{MaxLength: new(int64(5))}}})
 	labelObject := decl(&model.Decl{Form: model.Struct, Name: "EchoLabelObject", Fields: []*model.Field{
 		{JSON: "type", Literal: `"label"`, Presence: model.Constant, Type: str()}, {JSON: "name", Name: "Name", Type: str()},
 	}})
-	label := decl(&model.Decl{Form: model.Union, Name: "EchoLabel", Arms: []*model.Arm{
+	label := decl(&model.Decl{Form: model.Union, Name: "EchoLabel", Choice: model.Choice{Arms: []*model.Arm{
 		{Decl: labelName, Kinds: []string{"string"}}, {Decl: labelObject, Kinds: []string{"object"}},
-	}})
+	}}})
 	tree := decl(&model.Decl{Form: model.Struct, Name: "EchoTree"})
 	tree.Fields = []*model.Field{
 		{JSON: "left", Name: "Left", Type: named(tree), Presence: model.OrAbsent},
@@ -47,10 +47,10 @@ func sample() *model.Package {
 		{JSON: "weird`\nname", Name: "WeirdName", Type: named(level), Presence: model.OrAbsentOrNull},
 	}
 	list := decl(&model.Decl{Form: model.Defined, Name: "EchoForest", Under: &model.Type{Kind: model.List, Elem: named(tree), Rules: &model.Rules{MinItems: new(int64(1))}}})
-	loose := decl(&model.Decl{Form: model.Struct, Name: "EchoLoose", Loose: true, Rest: &model.Type{}, Rules: &model.Rules{MinProperties: new(int64(1)), MaxProperties: new(int64(3))}, Fields: []*model.Field{
+	loose := decl(&model.Decl{Form: model.Struct, Name: "EchoLoose", Additional: model.Additional{Loose: true, Rest: &model.Type{}}, Checks: model.Checks{Rules: &model.Rules{MinProperties: new(int64(1)), MaxProperties: new(int64(3))}}, Fields: []*model.Field{
 		{JSON: "a", Name: "A", Type: str(), Presence: model.OrAbsent}, {JSON: "b", Name: "B", Type: &model.Type{Kind: model.Int}, Presence: model.OrAbsentOrNull},
 	}})
-	params := decl(&model.Decl{Form: model.Struct, Name: "EchoParams", Top: true, Tool: "echo", Rest: &model.Type{Kind: model.Raw}, Fields: []*model.Field{
+	params := decl(&model.Decl{Form: model.Struct, Name: "EchoParams", Top: true, Tool: "echo", Additional: model.Additional{Rest: &model.Type{Kind: model.Raw}}, Fields: []*model.Field{
 		{JSON: "message", Name: "Message", Doc: []string{"What to say. /* */ \u202e [x]: http://example.com"}, Type: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(1)), MaxLength: new(int64(10)), Patterns: []string{"^`\"a", `\d+`}}}},
 		{JSON: "count", Name: "Count", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Minimum: "1", Maximum: "10", MultipleOf: "0.5"}}, Presence: model.OrAbsent, Default: "3.5", DefaultName: "DefaultEchoCount"},
 		{JSON: "big", Name: "Big", Type: &model.Type{Kind: model.Int, Rules: &model.Rules{Maximum: "1e30", ExclusiveMinimum: "1.5"}}, Presence: model.OrAbsentOrNull, Default: "3", DefaultName: "DefaultEchoBig"},
@@ -67,14 +67,14 @@ func sample() *model.Package {
 		{JSON: "ratio", Name: "Ratio", Type: &model.Type{Kind: model.Float, Rules: &model.Rules{Values: []string{"0.5", "1"}}}, Presence: model.OrAbsent},
 		{JSON: "grid", Name: "Grid", Type: &model.Type{Kind: model.List, Elem: &model.Type{Kind: model.List, ElemNull: true, Elem: &model.Type{Kind: model.String, Rules: &model.Rules{MinLength: new(int64(2))}}}}, Presence: model.OrAbsent},
 	}})
-	result := decl(&model.Decl{Form: model.Struct, Name: "EchoResult", Top: true, Tool: "echo", Side: model.Output, Result: true, Fields: []*model.Field{
+	result := decl(&model.Decl{Form: model.Struct, Name: "EchoResult", Top: true, Tool: "echo", Side: model.Output, Additional: model.Additional{Result: true}, Fields: []*model.Field{
 		{JSON: "kind", Name: "Kind", Type: named(kind)},
 	}})
 	p.Tools = append(p.Tools, &model.Tool{Name: "echo", GoName: "Echo", Doc: []string{`calls the tool "echo".`, "It echoes."}, Digest: "sha256:01", Params: params, Result: result})
-	optional := decl(&model.Decl{Form: model.Struct, Name: "GetEnvParams", Top: true, Tool: "get-env", Schema: `{"type":"object","not":{"required":["x` + "`" + `"]}}`, Fields: []*model.Field{
+	optional := decl(&model.Decl{Form: model.Struct, Name: "GetEnvParams", Top: true, Tool: "get-env", Checks: model.Checks{Schema: `{"type":"object","not":{"required":["x` + "`" + `"]}}`}, Fields: []*model.Field{
 		{JSON: "n", Name: "N", Type: str(), Presence: model.OrAbsent},
 	}})
-	wrapper := decl(&model.Decl{Form: model.Wrapper, Name: "GetEnvResult", Top: true, Tool: "get-env", Side: model.Output, Result: true, UnderNull: true, Under: &model.Type{Kind: model.List, Elem: named(kind)}})
+	wrapper := decl(&model.Decl{Form: model.Wrapper, Name: "GetEnvResult", Top: true, Tool: "get-env", Side: model.Output, Additional: model.Additional{Result: true}, UnderNull: true, Under: &model.Type{Kind: model.List, Elem: named(kind)}})
 	p.Tools = append(p.Tools, &model.Tool{Name: "get-env", GoName: "GetEnv", Doc: []string{`calls the tool "get-env".`}, Digest: "sha256:02", Params: optional, Optional: true, Result: wrapper},
 		&model.Tool{Name: "raw", GoName: "Raw", Doc: []string{`calls the tool "raw".`}, Digest: "sha256:03"})
 	args := decl(&model.Decl{Form: model.Struct, Name: "ComplexPromptParams", Top: true, Fields: []*model.Field{{JSON: "style", Name: "Style", Type: str(), Presence: model.OrAbsent}}})

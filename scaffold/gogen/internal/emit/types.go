@@ -10,7 +10,7 @@ import (
 )
 
 // typ is the Go type of a value that is not null.
-func (e *emitter) typ(t *model.Type) *jen.Statement {
+func (e *goTypes) typ(t *model.Type) *jen.Statement {
 	switch t.Kind {
 	case model.String:
 		return jen.String()
@@ -37,7 +37,7 @@ func (e *emitter) typ(t *model.Type) *jen.Statement {
 
 // element is the type of a value inside a list or map, of a wrapper's value
 // and of what a defined type is made of.
-func (e *emitter) element(t *model.Type, null bool) *jen.Statement {
+func (e *goTypes) element(t *model.Type, null bool) *jen.Statement {
 	if null && t.Kind != model.Raw {
 		return jen.Op("*").Add(e.typ(t))
 	}
@@ -90,7 +90,7 @@ func holds(f *model.Field) hold {
 	}
 }
 
-func (e *emitter) field(f *model.Field) *jen.Statement {
+func (e *goTypes) field(f *model.Field) *jen.Statement {
 	switch holds(f) {
 	case opt:
 		return e.runtime("Opt").Types(e.typ(f.Type))
@@ -128,7 +128,7 @@ func tag(f *model.Field) map[string]string {
 	return tag
 }
 
-func (e *emitter) decl(g *jen.Group, d *model.Decl) {
+func (e *declWriter) decl(g *jen.Group, d *model.Decl) {
 	g.Line()
 	comment(g, joined(docOf(d.Name, e.declDoc(d))), docWidth)
 	switch d.Form {
@@ -157,17 +157,17 @@ func (e *emitter) decl(g *jen.Group, d *model.Decl) {
 }
 
 // isOption reports whether parameters travel as an option of the call.
-func (e *emitter) isOption(d *model.Decl) bool { return e.checks.options[d] }
+func (e *declWriter) isOption(d *model.Decl) bool { return e.checks.options[d] }
 
 // codec writes the methods that encode and decode v, which is d or a part of it.
-func (e *emitter) codec(g *jen.Group, d *model.Decl, v func() *jen.Statement) {
+func (e *declWriter) codec(g *jen.Group, d *model.Decl, v func() *jen.Statement) {
 	g.Comment("// MarshalJSON encodes the members that are there.")
 	g.Func().Params(jen.Id("p").Id(d.Name)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
 		Add(line(jen.Return(e.codegen("Marshal").Call(jen.Op("&").Add(v())))))
 	e.decoder(g, d, v)
 }
 
-func (e *emitter) decoder(g *jen.Group, d *model.Decl, v func() *jen.Statement) {
+func (e *declWriter) decoder(g *jen.Group, d *model.Decl, v func() *jen.Statement) {
 	target := jen.Id("p")
 	if d.Form == model.Wrapper {
 		target = jen.Op("&").Add(v())
@@ -180,7 +180,7 @@ func (e *emitter) decoder(g *jen.Group, d *model.Decl, v func() *jen.Statement) 
 
 // defined writes a type made of another one. That has none of the other's
 // methods, so that what needs some to be decoded gets them again.
-func (e *emitter) defined(g *jen.Group, d *model.Decl) {
+func (e *declWriter) defined(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).Add(e.element(d.Under, d.UnderNull))
 	t := under(d.Under)
 	if t.Kind != model.Named || d.UnderNull {
@@ -201,7 +201,7 @@ func (e *emitter) defined(g *jen.Group, d *model.Decl) {
 
 func self() *jen.Statement { return jen.Id("p") }
 
-func (e *emitter) wrapper(g *jen.Group, d *model.Decl) {
+func (e *declWriter) wrapper(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).StructFunc(func(g *jen.Group) {
 		comment(g, append([]string{"Value is the structured content."}, facts(d.Under, "")...), fieldWidth)
 		g.Id("Value").Add(e.element(d.Under, d.UnderNull))
@@ -211,14 +211,14 @@ func (e *emitter) wrapper(g *jen.Group, d *model.Decl) {
 	e.codec(g, d, func() *jen.Statement { return jen.Id("p").Dot("Value") })
 }
 
-func (e *emitter) rawResult(g *jen.Group) {
+func (e *declWriter) rawResult(g *jen.Group) {
 	comment(g, []string{"Raw is the whole result as the server sent it."}, fieldWidth)
 	g.Id("Raw").Op("*").Add(e.runtime("ToolResult")).Tag(map[string]string{"json": "-"})
 }
 
 // rest is the type of members without a field, nil where there is no room for
 // any. Results keep what newer servers add even where the schema is closed.
-func (e *emitter) rest(d *model.Decl) *jen.Statement {
+func (e *goTypes) rest(d *model.Decl) *jen.Statement {
 	switch {
 	case d.Rest != nil:
 		return e.element(d.Rest, d.RestNull)
@@ -234,7 +234,7 @@ func (e *emitter) rest(d *model.Decl) *jen.Statement {
 // later, and code goes on compiling. Structs with a map need none.
 func noCompare() *jen.Statement { return jen.Index(jen.Lit(0)).Func().Params() }
 
-func (e *emitter) strukt(g *jen.Group, d *model.Decl) {
+func (e *declWriter) strukt(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).StructFunc(func(g *jen.Group) {
 		for _, f := range d.Fields {
 			if f.Presence == model.Constant {
@@ -271,7 +271,7 @@ func (e *emitter) strukt(g *jen.Group, d *model.Decl) {
 	e.codec(g, d, self)
 }
 
-func (e *emitter) tuple(g *jen.Group, d *model.Decl) {
+func (e *declWriter) tuple(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).StructFunc(func(g *jen.Group) {
 		g.Id("_").Add(noCompare()).Tag(map[string]string{"mcp": "tuple"})
 		for _, f := range d.Fields {

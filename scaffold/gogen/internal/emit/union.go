@@ -10,7 +10,7 @@ import (
 
 // union writes a value of one of several types: a struct around a sealed
 // interface, so that it can be decoded.
-func (e *emitter) union(g *jen.Group, d *model.Decl) {
+func (e *declWriter) union(g *jen.Group, d *model.Decl) {
 	arm, unknown, arms := d.Name+"Arm", d.Name+"Unknown", lower(d.Name)+"Arms"
 	g.Type().Id(d.Name).Struct(e.codegen("OneOf").Types(jen.Id(arm)))
 	g.Line()
@@ -42,7 +42,7 @@ func (e *emitter) union(g *jen.Group, d *model.Decl) {
 }
 
 // arm is one entry of a union's table.
-func (e *emitter) arm(d *model.Decl, a *model.Arm) jen.Code {
+func (e *declWriter) arm(d *model.Decl, a *model.Arm) jen.Code {
 	fn, args := "ArmOfKind", a.Kinds
 	switch {
 	case d.Select == model.SelectMember && len(a.Values) > 0:
@@ -64,7 +64,7 @@ const maxTerms = 100
 
 // maker makes a union of a value: by a type parameter that keeps the unknown
 // arm out, as far as that can be written.
-func (e *emitter) maker(d *model.Decl, arm string) jen.Code {
+func (e *declWriter) maker(d *model.Decl, arm string) jen.Code {
 	f, v := jen.Func().Id("New"+d.Name), jen.Id("v")
 	if len(d.Arms) > maxTerms {
 		f.Params(jen.Id("v").Id(arm))

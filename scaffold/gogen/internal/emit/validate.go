@@ -12,7 +12,7 @@ import (
 // validate writes what checks a declaration: all that its schema says, for
 // parameters and results; below them, where there is something to check and
 // something that calls it.
-func (e *emitter) validate(g *jen.Group, d *model.Decl) {
+func (e *checkWriter) validate(g *jen.Group, d *model.Decl) {
 	if !d.Top && !e.checks.called[d] || isEnum(d) && !e.checks.arms[d] {
 		return
 	}
@@ -56,7 +56,7 @@ func (e *emitter) validate(g *jen.Group, d *model.Decl) {
 }
 
 // all joins checks, of which the first failure counts.
-func (e *emitter) all(code []jen.Code) jen.Code {
+func (e *checkWriter) all(code []jen.Code) jen.Code {
 	if len(code) == 1 {
 		return code[0]
 	}
@@ -66,7 +66,7 @@ func (e *emitter) all(code []jen.Code) jen.Code {
 // value is an expression, made anew each time it is used.
 type value func() *jen.Statement
 
-func (e *emitter) declChecks(d *model.Decl) []jen.Code {
+func (e *checkWriter) declChecks(d *model.Decl) []jen.Code {
 	p := value(self)
 	switch d.Form {
 	case model.StringEnum, model.IntEnum, model.MixedEnum:
@@ -95,7 +95,7 @@ func (e *emitter) declChecks(d *model.Decl) []jen.Code {
 }
 
 // memberChecks are those of structs and tuples.
-func (e *emitter) memberChecks(d *model.Decl) []jen.Code {
+func (e *checkWriter) memberChecks(d *model.Decl) []jen.Code {
 	var out []jen.Code
 	for _, f := range d.Fields {
 		if c := e.fieldCheck(f); c != nil {
@@ -132,7 +132,7 @@ func (e *emitter) memberChecks(d *model.Decl) []jen.Code {
 	return append(out, e.rules(value(self), d.Rules, &model.Type{Kind: model.Named, Decl: d})...)
 }
 
-func (e *emitter) step(d *model.Decl, f *model.Field) jen.Code {
+func (e *checkWriter) step(d *model.Decl, f *model.Field) jen.Code {
 	if d.Form == model.Tuple {
 		if i, err := strconv.Atoi(f.JSON); err == nil {
 			return jen.Lit(i)
@@ -142,7 +142,7 @@ func (e *emitter) step(d *model.Decl, f *model.Field) jen.Code {
 }
 
 // fieldCheck is the check of one member, nil where there is none.
-func (e *emitter) fieldCheck(f *model.Field) jen.Code {
+func (e *checkWriter) fieldCheck(f *model.Field) jen.Code {
 	if f.Presence == model.Constant {
 		return nil
 	}
@@ -182,7 +182,7 @@ func harmless(t *model.Type) bool {
 }
 
 // function checks a value of the type, nil where there is nothing to check.
-func (e *emitter) function(t *model.Type) jen.Code {
+func (e *checkWriter) function(t *model.Type) jen.Code {
 	v := value(func() *jen.Statement { return jen.Id("v") })
 	code := e.valueChecks(v, t)
 	switch {
@@ -197,7 +197,7 @@ func (e *emitter) function(t *model.Type) jen.Code {
 }
 
 // elementFunction checks an element of a list or map.
-func (e *emitter) elementFunction(t *model.Type, null bool) jen.Code {
+func (e *checkWriter) elementFunction(t *model.Type, null bool) jen.Code {
 	f := e.function(t)
 	if f == nil || !null || t.Kind == model.Raw {
 		return f
@@ -206,7 +206,7 @@ func (e *emitter) elementFunction(t *model.Type, null bool) jen.Code {
 }
 
 // valueChecks are the checks of a value that is there and not null.
-func (e *emitter) valueChecks(v value, t *model.Type) []jen.Code {
+func (e *checkWriter) valueChecks(v value, t *model.Type) []jen.Code {
 	out := e.rules(v, t.Rules, t)
 	switch t.Kind {
 	case model.Named:

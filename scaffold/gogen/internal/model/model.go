@@ -168,6 +168,17 @@ type Decl struct {
 	// Fields of a Struct, required ones first, then by JSON name; of a Tuple, in
 	// their order (JSON is then the index).
 	Fields []*Field
+	Additional
+	Values []*Value
+	// Under is what a Defined type or Wrapper is made of.
+	Under     *Type
+	UnderNull bool
+	Choice
+	Checks
+}
+
+// Additional is what a struct or tuple holds besides its fields.
+type Additional struct {
 	// Rest is the type of members or items without a field, nil where there are
 	// none: a closed object.
 	Rest     *Type
@@ -177,17 +188,18 @@ type Decl struct {
 	Loose bool
 	// Result structs and wrappers keep the raw result.
 	Result bool
-	Values []*Value
-	// Under is what a Defined type or Wrapper is made of.
-	Under     *Type
-	UnderNull bool
-	// Arms of a Union, and how to choose among them.
+}
+
+// Choice is the arms of a Union, and how to choose among them.
+type Choice struct {
 	Arms   []*Arm
 	Select Select
-	// Member is the discriminator of SelectMember.
-	Member string
-	// Rules of the value as a whole.
-	Rules *Rules
+	Member string // the discriminator of SelectMember
+}
+
+// Checks are what the type itself does not hold.
+type Checks struct {
+	Rules *Rules // of the value as a whole
 	// Schema is canonical JSON, set on Top declarations only, where types and
 	// rules do not hold all that the schema says. SchemaFor are the keywords that
 	// they do not hold, sorted: see package build.
