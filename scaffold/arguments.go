@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,7 @@ type token struct {
 }
 
 // argInput is an argument as an input.
-func (b *builder) argInput(a registry.Argument) input {
+func (b *inputs) argInput(a registry.Argument) input {
 	in := input{Input: a.Input, kind: KindArg, scope: b.argScope}
 	if a.Named {
 		bare := strings.TrimRight(strings.TrimLeft(a.Name, "-"), "=")
@@ -24,10 +25,7 @@ func (b *builder) argInput(a registry.Argument) input {
 		in.label, in.hole = "argument "+in.name, placeholder(b.alias, bare)
 		return in
 	}
-	in.name = a.ValueHint
-	if in.name == "" {
-		in.name = a.Name
-	}
+	in.name = cmp.Or(a.ValueHint, a.Name)
 	in.hole = placeholder(b.alias, in.name)
 	switch {
 	case in.name != "":
@@ -41,7 +39,7 @@ func (b *builder) argInput(a registry.Argument) input {
 }
 
 // argScope lets an argument use an environment variable of its package.
-func (b *builder) argScope(name string, required bool) (value, bool) {
+func (b *inputs) argScope(name string, required bool) (value, bool) {
 	for _, kv := range b.envIn {
 		if kv.Name == name {
 			in := b.envInput(kv)
@@ -57,7 +55,7 @@ func (b *builder) argScope(name string, required bool) (value, bool) {
 
 // arguments renders a list of arguments. Those of a runner (runtime) are more
 // often flags than those of a package.
-func (b *builder) arguments(list []registry.Argument, runtime bool) []token {
+func (b *inputs) arguments(list []registry.Argument, runtime bool) []token {
 	type state struct {
 		tokens []token
 		ok     bool
@@ -91,7 +89,7 @@ func (b *builder) arguments(list []registry.Argument, runtime bool) []token {
 }
 
 // argument renders one argument; ok is false where it is left out.
-func (b *builder) argument(a registry.Argument, runtime, required bool) (tokens []token, ok bool) {
+func (b *inputs) argument(a registry.Argument, runtime, required bool) (tokens []token, ok bool) {
 	in := b.argInput(a)
 	if word := variablePattern.FindString(a.Name); word != "" && a.Named {
 		b.warn(fmt.Sprintf("%s: %s in a name is text", in.label, word))
@@ -103,7 +101,7 @@ func (b *builder) argument(a registry.Argument, runtime, required bool) (tokens 
 		for _, g := range given {
 			v := b.fromUser(in, g)
 			b.noteArgument(in, v)
-			tokens = append(tokens, b.argTokens(a, v)...)
+			tokens = append(tokens, argTokens(a, v)...)
 		}
 		return tokens, true
 	}
@@ -117,7 +115,7 @@ func (b *builder) argument(a registry.Argument, runtime, required bool) (tokens 
 		return nil, false
 	}
 	b.noteArgument(in, v)
-	return b.argTokens(a, v), true
+	return argTokens(a, v), true
 }
 
 // isFlag tells whether a named argument without value, default and need for
@@ -130,7 +128,7 @@ func isFlag(a registry.Argument, runtime bool) bool {
 }
 
 // argTokens writes an argument with its value.
-func (b *builder) argTokens(a registry.Argument, v value) []token {
+func argTokens(a registry.Argument, v value) []token {
 	val := token{text: v.text, shape: v.shape, user: v.from == fromUser}
 	if v.simple {
 		val.plain = v.plain
@@ -168,10 +166,7 @@ func word(s string) token {
 
 // noteArgument keeps a value for the URL of a package that serves HTTP, and
 // warns of secrets.
-func (b *builder) noteArgument(in input, v value) {
-	if b.argVals == nil {
-		b.argVals = map[string]value{}
-	}
+func (b *inputs) noteArgument(in input, v value) {
 	for _, n := range append([]string{in.name}, in.aliases...) {
 		if _, ok := b.argVals[n]; n != "" && !ok {
 			b.argVals[n] = v

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ type candidate struct {
 // first; packages that serve HTTP once somebody has started them. Bundles
 // (mcpb) and unknown types cannot be run. The document's order decides
 // between equals.
-func (b *builder) candidates() []candidate {
+func (b *draft) candidates() []candidate {
 	var out []candidate
 	for i := range b.srv.Packages {
 		p := &b.srv.Packages[i]
@@ -95,7 +96,7 @@ func (c candidate) reference() string {
 	return reference(c.pkg)
 }
 
-func (b *builder) choose() (*candidate, error) {
+func (b *draft) choose() (*candidate, error) {
 	all := b.candidates()
 	if len(all) == 0 {
 		return nil, b.nothingToRun()
@@ -128,7 +129,7 @@ func (b *builder) choose() (*candidate, error) {
 	return &all[at], nil
 }
 
-func (b *builder) badChoice(flag string, all []candidate) error {
+func (b *draft) badChoice(flag string, all []candidate) error {
 	flags := make([]string, len(all))
 	for i, c := range all {
 		flags[i] = c.flag(all) + " (" + c.reference() + ")"
@@ -139,7 +140,7 @@ func (b *builder) badChoice(flag string, all []candidate) error {
 	}
 }
 
-func (b *builder) nothingToRun() error {
+func (b *draft) nothingToRun() error {
 	var found []string
 	add := func(s string) {
 		if !slices.Contains(found, s) {
@@ -163,9 +164,5 @@ func (b *builder) nothingToRun() error {
 	if len(found) > 0 {
 		reason = "it has only " + strings.Join(found, ", ") + ", which mcpctl cannot run"
 	}
-	e := &RefusedError{Name: b.srv.Name, Version: b.srv.Version, Reasons: []string{reason}, Website: b.srv.WebsiteURL}
-	if e.Website == "" {
-		e.Website = b.srv.Repository.URL
-	}
-	return e
+	return &RefusedError{Name: b.srv.Name, Version: b.srv.Version, Reasons: []string{reason}, Website: cmp.Or(b.srv.WebsiteURL, b.srv.Repository.URL)}
 }

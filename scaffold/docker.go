@@ -119,7 +119,7 @@ func envSpec(list []registry.Argument) (spec string, consumed int, ok bool) {
 }
 
 // isTemplate tells whether a text refers to a variable that is declared.
-func (b *builder) isTemplate(a registry.Argument, text string) bool {
+func (b *inputs) isTemplate(a registry.Argument, text string) bool {
 	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {
 		if declares(a.Variables, m[1]) {
 			return true

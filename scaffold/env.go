@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 )
 
 // envInput is an environment variable as an input.
-func (b *builder) envInput(kv registry.KeyValueInput) input {
+func (b *inputs) envInput(kv registry.KeyValueInput) input {
 	hole := kv.Name
 	if !isVariableName(hole) {
 		hole = placeholder(b.alias, hole)
@@ -97,7 +98,7 @@ func isEnvironmentName(s string) bool {
 
 // findHoles names the placeholders of variables that are the whole value of an
 // environment variable: they take its name.
-func (b *builder) findHoles(name string, value *string) {
+func (b *inputs) findHoles(name string, value *string) {
 	if value == nil || !isVariableName(name) {
 		return
 	}
@@ -105,10 +106,5 @@ func (b *builder) findHoles(name string, value *string) {
 	if m == nil || m[0] != *value {
 		return
 	}
-	if b.holes == nil {
-		b.holes = map[string]string{}
-	}
-	if b.holes[m[1]] == "" {
-		b.holes[m[1]] = name
-	}
+	b.holes[m[1]] = cmp.Or(b.holes[m[1]], name)
 }

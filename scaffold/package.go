@@ -41,7 +41,7 @@ func (b *builder) buildPackage(original *registry.Package) {
 	}
 	b.gather(&p)
 	if isHTTP(p.Transport.Type) {
-		b.requireURLInputs(&p)
+		requireURLInputs(&p)
 	}
 	b.environment(p.EnvironmentVariables)
 	switch p.RegistryType {
@@ -63,7 +63,7 @@ func (b *builder) buildPackage(original *registry.Package) {
 }
 
 // gather collects what templates may refer to.
-func (b *builder) gather(p *registry.Package) {
+func (b *inputs) gather(p *registry.Package) {
 	b.envIn = p.EnvironmentVariables
 	for _, kv := range p.EnvironmentVariables {
 		b.declare(kv.Variables)

@@ -2,6 +2,7 @@ package scaffold
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -137,10 +138,10 @@ type Alternative struct {
 // New makes a plan. Errors: [*RefusedError] for a record that cannot or must
 // not be added, [*UsageError] for options that do not fit it.
 func New(server registry.Server, o Options) (*Plan, error) {
-	b := &builder{srv: &server, o: o, alias: o.Alias, plan: &Plan{Warnings: slices.Clone(server.Faults)}}
-	if b.alias == "" {
-		b.alias = Alias(server.Name)
-	}
+	b := &builder{inputs: inputs{
+		draft: draft{srv: &server, o: o, alias: cmp.Or(o.Alias, Alias(server.Name)), plan: &Plan{Warnings: slices.Clone(server.Faults)}},
+		vars:  map[string]variable{}, holes: map[string]string{}, outer: map[string]bool{}, taken: map[givenKey]bool{}, argVals: map[string]value{},
+	}}
 	b.plan.Alias = b.alias
 	b.plan.Origin = config.Origin{Registry: o.Registry, Name: server.Name, Version: server.Version}
 	c, err := b.choose()
@@ -173,14 +174,21 @@ func New(server registry.Server, o Options) (*Plan, error) {
 	return b.plan, nil
 }
 
-// builder is the state of one New.
-type builder struct {
+// draft is a plan in the making: what it is made of, and what speaks against it.
+type draft struct {
 	srv   *registry.Server
 	o     Options
 	alias string
 	plan  *Plan
-	pkg   *registry.Package // the chosen one, nil for a remote
 
+	refusals  []string
+	forceable bool // every refusal so far is one that --force allows
+	usage     []string
+}
+
+// inputs finds the values of a record's inputs.
+type inputs struct {
+	draft
 	vars    map[string]variable // variables of the chosen package or remote, merged by name
 	holes   map[string]string   // variable name to placeholder name, where it is not the usual one
 	envIn   []registry.KeyValueInput
@@ -188,22 +196,23 @@ type builder struct {
 	taken   map[givenKey]bool
 	needs   []Requirement
 	argVals map[string]value // argument name or hint to its value
+}
 
+// builder writes the entry.
+type builder struct {
+	inputs
+	pkg     *registry.Package // the chosen one, nil for a remote
 	command string
 	args    []string
 	env     []pair
 	url     string
 	kind    string // the entry's type, "" for the usual one
 	headers []pair
-
-	refusals  []string
-	forceable bool // every refusal so far is one that --force allows
-	usage     []string
 }
 
 type pair struct{ name, text string }
 
-func (b *builder) warn(s string) {
+func (b *draft) warn(s string) {
 	if !slices.Contains(b.plan.Warnings, s) {
 		b.plan.Warnings = append(b.plan.Warnings, s)
 	}
@@ -211,7 +220,7 @@ func (b *builder) warn(s string) {
 
 // refuseNUL refuses a record with a NUL character, which no argument, variable
 // or header can hold and which means something else here (see [userPart]).
-func (b *builder) refuseNUL(c *candidate) bool {
+func (b *draft) refuseNUL(c *candidate) bool {
 	text, err := json.Marshal([]any{c.pkg, c.remote})
 	if err != nil || bytes.Contains(bytes.ReplaceAll(text, []byte(`\\`), nil), []byte(`\u0000`)) {
 		b.refuse("it holds a NUL character")
@@ -221,20 +230,20 @@ func (b *builder) refuseNUL(c *candidate) bool {
 }
 
 // refuse notes a reason that nothing overrides.
-func (b *builder) refuse(reason string) {
+func (b *draft) refuse(reason string) {
 	b.forceable = false
 	b.note(reason)
 }
 
 // note keeps a reason for a refusal, each once.
-func (b *builder) note(reason string) {
+func (b *draft) note(reason string) {
 	if !slices.Contains(b.refusals, reason) {
 		b.refusals = append(b.refusals, reason)
 	}
 }
 
 // danger notes a reason that --force overrides.
-func (b *builder) danger(reason string) {
+func (b *draft) danger(reason string) {
 	if b.o.Force {
 		b.warn(reason + "; allowed by --force")
 		return
@@ -263,9 +272,7 @@ func used(all []Requirement, texts []string) []Requirement {
 		switch {
 		case at >= 0:
 			out[at].Secret = out[at].Secret || r.Secret
-			if out[at].Description == "" {
-				out[at].Description = r.Description
-			}
+			out[at].Description = cmp.Or(out[at].Description, r.Description)
 		case slices.ContainsFunc(texts, func(s string) bool { return mentions(s, r.Name) }):
 			out = append(out, r)
 		}

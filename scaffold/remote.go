@@ -14,7 +14,6 @@ import (
 // buildRemote makes the entry of a remote.
 func (b *builder) buildRemote(r *registry.Remote) {
 	b.declare(r.Variables)
-	b.outer = map[string]bool{}
 	for _, v := range r.Variables {
 		b.outer[v.Name] = true
 	}
@@ -61,7 +60,7 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 	}
 }
 
-func (b *builder) headerInput(kv registry.KeyValueInput) input {
+func (b *inputs) headerInput(kv registry.KeyValueInput) input {
 	return input{Input: kv.Input, kind: KindHeader, name: kv.Name, label: "header " + kv.Name, hole: placeholder(b.alias, kv.Name)}
 }
 
@@ -187,7 +186,7 @@ func (b *builder) servedOverHTTP(p *registry.Package) {
 
 // urlScope finds {x} in the URL of a package: the argument named x, the one
 // with that valueHint, or the environment variable of that name.
-func (b *builder) urlScope(name string, required bool) (value, bool) {
+func (b *inputs) urlScope(name string, required bool) (value, bool) {
 	if v, ok := b.argVals[name]; ok {
 		return v, true
 	}
@@ -195,7 +194,7 @@ func (b *builder) urlScope(name string, required bool) (value, bool) {
 }
 
 // requireURLInputs makes required what a package's URL needs.
-func (b *builder) requireURLInputs(p *registry.Package) {
+func requireURLInputs(p *registry.Package) {
 	for _, m := range variablePattern.FindAllStringSubmatch(p.Transport.URL, -1) {
 		for _, list := range []*[]registry.Argument{&p.PackageArguments, &p.RuntimeArguments} {
 			*list = append([]registry.Argument(nil), *list...)

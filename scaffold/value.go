@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -68,7 +69,7 @@ type givenKey struct {
 }
 
 // given takes the user's values for an input, each once for all.
-func (b *builder) given(kind Kind, names ...string) []Given {
+func (b *inputs) given(kind Kind, names ...string) []Given {
 	var list []Given
 	switch kind {
 	case KindEnv:
@@ -94,15 +95,12 @@ func (b *builder) given(kind Kind, names ...string) []Given {
 	return out
 }
 
-func (b *builder) take(kind Kind, index int) {
-	if b.taken == nil {
-		b.taken = map[givenKey]bool{}
-	}
+func (b *inputs) take(kind Kind, index int) {
 	b.taken[givenKey{kind, index}] = true
 }
 
 // checkGiven finds the values nobody asked for.
-func (b *builder) checkGiven() {
+func (b *inputs) checkGiven() {
 	for _, l := range []struct {
 		kind Kind
 		list []Given
@@ -115,7 +113,7 @@ func (b *builder) checkGiven() {
 	}
 }
 
-func (b *builder) what() string {
+func (b *draft) what() string {
 	if b.plan.Type == typeRemote {
 		return "remote"
 	}
@@ -125,7 +123,7 @@ func (b *builder) what() string {
 // resolve finds the value of an input: what the user gave, the fixed value,
 // the default (never of a secret), the only choice, and where it is required
 // a placeholder. ok is false where it is none of these: the input is left out.
-func (b *builder) resolve(in input, required bool) (value, bool) {
+func (b *inputs) resolve(in input, required bool) (value, bool) {
 	if given := b.given(in.kind, append([]string{in.name}, in.aliases...)...); len(given) > 0 {
 		if len(given) > 1 {
 			b.usage = append(b.usage, fmt.Sprintf("--%s %s: given twice", in.kind, in.name))
@@ -141,7 +139,7 @@ func (b *builder) resolve(in input, required bool) (value, bool) {
 }
 
 // fromUser renders a user's value and checks it against the record.
-func (b *builder) fromUser(in input, g Given) value {
+func (b *inputs) fromUser(in input, g Given) value {
 	if g.Placeholder {
 		v := b.hole(in)
 		b.needs = append(b.needs, v.needs...)
@@ -172,7 +170,7 @@ func userText(s string) string {
 	return s
 }
 
-func (b *builder) fromRegistry(in input, required bool) (value, bool) {
+func (b *inputs) fromRegistry(in input, required bool) (value, bool) {
 	switch {
 	case in.Value != nil && (*in.Value != "" || in.kind == KindArg):
 		v, ok := b.template(in, *in.Value, required, fromValue)
@@ -195,7 +193,7 @@ func (b *builder) fromRegistry(in input, required bool) (value, bool) {
 }
 
 // hole is the placeholder of an input.
-func (b *builder) hole(in input) value {
+func (b *inputs) hole(in input) value {
 	return value{text: "${" + in.hole + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, in.hole)}}
 }
 
@@ -207,7 +205,7 @@ func requirement(in input, name string) Requirement {
 }
 
 // option notes an input that was left out.
-func (b *builder) option(in input) {
+func (b *inputs) option(in input) {
 	o := Option{
 		Name: in.name, Description: in.Description, Secret: in.Secret, Choices: in.Choices,
 		Example: in.Placeholder, Kind: in.kind, Input: in.name,
@@ -218,9 +216,7 @@ func (b *builder) option(in input) {
 			if v, ok := b.vars[m[1]]; ok && (declares(in.Variables, m[1]) || b.outer[m[1]]) {
 				o.Kind, o.Input = KindVar, m[1]
 				o.Secret = o.Secret || v.Secret
-				if o.Description == "" {
-					o.Description = v.Description
-				}
+				o.Description = cmp.Or(o.Description, v.Description)
 				break
 			}
 		}
@@ -259,10 +255,7 @@ type variable struct {
 // declare merges the variables of one input into those of the package or
 // remote: the same name is the same variable, required or secret where any
 // definition says so, with the first default and choices found.
-func (b *builder) declare(list []registry.KeyValueInput) {
-	if b.vars == nil {
-		b.vars = map[string]variable{}
-	}
+func (b *inputs) declare(list []registry.KeyValueInput) {
 	for _, kv := range list {
 		v, ok := b.vars[kv.Name]
 		if !ok {
@@ -271,24 +264,11 @@ func (b *builder) declare(list []registry.KeyValueInput) {
 		}
 		v.Required = v.Required || kv.Required
 		v.Secret = v.Secret || kv.Secret
-		if v.Value == nil {
-			v.Value = kv.Value
-		}
-		if v.Default == nil {
-			v.Default = kv.Default
-		}
+		v.Value, v.Default = cmp.Or(v.Value, kv.Value), cmp.Or(v.Default, kv.Default)
 		if v.Choices == nil {
 			v.Choices = kv.Choices
 		}
-		if v.Format == "" {
-			v.Format = kv.Format
-		}
-		if v.Description == "" {
-			v.Description = kv.Description
-		}
-		if v.Placeholder == "" {
-			v.Placeholder = kv.Placeholder
-		}
+		v.Format, v.Description, v.Placeholder = cmp.Or(v.Format, kv.Format), cmp.Or(v.Description, kv.Description), cmp.Or(v.Placeholder, kv.Placeholder)
 		b.vars[kv.Name] = v
 	}
 }
@@ -300,24 +280,25 @@ func declares(list []registry.KeyValueInput, name string) bool {
 // template renders a publisher's text: {name} and ${name} are replaced where
 // name is declared, everything else is text. ok is false where the input is
 // not required and hangs on an optional variable that nobody set.
-func (b *builder) template(in input, s string, required bool, from source) (out value, ok bool) {
+func (b *inputs) template(in input, s string, required bool, from source) (out value, ok bool) {
 	out = value{from: from, simple: true, secret: false}
 	var text, plain, shape strings.Builder
+	write := func(s string) {
+		text.WriteString(config.Escape(s))
+		plain.WriteString(s)
+		shape.WriteString(s)
+	}
 	last := 0
 	for _, m := range variablePattern.FindAllStringSubmatchIndex(s, -1) {
 		before, whole, name := s[last:m[0]], s[m[0]:m[1]], s[m[2]:m[3]]
 		last = m[1]
 		b.noteDollar(in, before)
-		text.WriteString(config.Escape(before))
-		plain.WriteString(before)
-		shape.WriteString(before)
+		write(before)
 		v, known, set := b.variable(in, name, required)
 		switch {
 		case !known:
 			b.unresolved(in, whole)
-			text.WriteString(config.Escape(whole))
-			plain.WriteString(whole)
-			shape.WriteString(whole)
+			write(whole)
 		case !set:
 			return value{}, false
 		default:
@@ -331,13 +312,9 @@ func (b *builder) template(in input, s string, required bool, from source) (out 
 		}
 	}
 	b.noteDollar(in, s[last:])
-	text.WriteString(config.Escape(s[last:]))
-	plain.WriteString(s[last:])
-	shape.WriteString(s[last:])
+	write(s[last:])
 	out.text, out.plain, out.shape = text.String(), plain.String(), shape.String()
-	if in.Secret {
-		out.secret = true
-	}
+	out.secret = out.secret || in.Secret
 	if !out.simple {
 		out.plain = ""
 		for i := range out.needs {
@@ -349,14 +326,14 @@ func (b *builder) template(in input, s string, required bool, from source) (out 
 
 // noteDollar warns of what looks like a placeholder to people and to other
 // programs and is none here.
-func (b *builder) noteDollar(in input, s string) {
+func (b *inputs) noteDollar(in input, s string) {
 	if strings.Contains(s, "${") {
 		b.warn(fmt.Sprintf("%s: ${…} in the registry's text stays text", in.label))
 	}
 }
 
 // unresolved deals with a {name} that is declared nowhere.
-func (b *builder) unresolved(in input, whole string) {
+func (b *inputs) unresolved(in input, whole string) {
 	if in.kind == kindURL {
 		b.refuse(fmt.Sprintf("%s: %s is declared nowhere", in.label, whole))
 		return
@@ -369,7 +346,7 @@ const kindURL Kind = "url"
 
 // variable finds the value of a variable as one input sees it. known tells
 // whether there is such a variable, set whether it has a value.
-func (b *builder) variable(in input, name string, hostRequired bool) (v value, known, set bool) {
+func (b *inputs) variable(in input, name string, hostRequired bool) (v value, known, set bool) {
 	if !declares(in.Variables, name) && !b.outer[name] {
 		if in.scope == nil {
 			return v, false, false
@@ -378,10 +355,7 @@ func (b *builder) variable(in input, name string, hostRequired bool) (v value, k
 		return v, known, known && (v.text != "" || v.simple)
 	}
 	def := b.vars[name]
-	hole := b.holes[name]
-	if hole == "" {
-		hole = placeholder(b.alias, name)
-	}
+	hole := cmp.Or(b.holes[name], placeholder(b.alias, name))
 	vin := input{Input: def.Input, kind: KindVar, name: name, label: "variable " + name, hole: hole}
 	vin.Variables = nil // no templates within templates
 	if given := b.given(KindVar, name); len(given) > 0 {

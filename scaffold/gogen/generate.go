@@ -1,6 +1,7 @@
 package gogen
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
 	"slices"
@@ -126,9 +127,7 @@ func (e *Error) Error() string {
 
 // Generate makes the files of one package.
 func Generate(in Input) (*Output, error) {
-	if in.Package == "" {
-		in.Package = PackageName(in.Server)
-	}
+	in.Package = cmp.Or(in.Package, PackageName(in.Server))
 	if err := CheckPackageName(in.Package); err != nil {
 		return nil, err
 	}

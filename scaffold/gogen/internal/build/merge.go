@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -35,9 +36,7 @@ func (d *document) merge(a, b *schema) *schema {
 		}
 		out.addExtra(keyword)
 	}
-	if out.lost == "" {
-		out.lost = b.lost
-	}
+	out.lost = cmp.Or(a.lost, b.lost)
 	out.never = a.never || b.never
 	out.orNull = a.orNull && b.orNull
 	out.annotations = a.or(b.annotations)
