@@ -80,30 +80,11 @@ type goPart struct {
 // part generates what stands at the places: their tools, prompts, resources and
 // templates, under the names that the lock file has.
 func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
-	has := func(kind, name string) bool {
-		return slices.ContainsFunc(places, func(p drift.Place) bool { return p.Kind == kind && p.Name == name })
-	}
 	in := modelbuild.Input{Package: "p", Decimals: decimals}
-	for _, t := range l.Tools {
-		if has(drift.KindTool, t.Name) {
-			in.Tools = append(in.Tools, t)
-		}
-	}
-	for _, p := range l.Prompts {
-		if has(drift.KindPrompt, p.Name) {
-			in.Prompts = append(in.Prompts, p)
-		}
-	}
-	for _, r := range l.Resources {
-		if has(drift.KindResource, r.URI) {
-			in.Resources = append(in.Resources, r)
-		}
-	}
-	for _, t := range l.Templates {
-		if has(drift.KindTemplate, t.URITemplate) {
-			in.Templates = append(in.Templates, t)
-		}
-	}
+	in.Tools = standingAt(places, drift.KindTool, l.Tools)
+	in.Prompts = standingAt(places, drift.KindPrompt, l.Prompts)
+	in.Resources = standingAt(places, drift.KindResource, l.Resources)
+	in.Templates = standingAt(places, drift.KindTemplate, l.Templates)
 	m := modelbuild.Build(in)
 	if _, err := names.Resolve(m, names.Options{Locked: l.Names}); err != nil {
 		return nil, err
@@ -119,6 +100,17 @@ func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
 	p := &goPart{places: whereabouts(m)}
 	p.api, err = api.Of(data)
 	return p, err
+}
+
+// standingAt returns the entries of a list, which is of a kind, at some places.
+func standingAt[T any](places []drift.Place, kind string, list []T) []T {
+	var out []T
+	for i, e := range drift.Entries(list) {
+		if slices.ContainsFunc(places, func(p drift.Place) bool { return p.Kind == kind && p.Name == e.Key }) {
+			out = append(out, list[i])
+		}
+	}
+	return out
 }
 
 // place is what an exported name stands for.

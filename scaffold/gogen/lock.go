@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/plain"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
@@ -138,18 +139,14 @@ func (l *List) readMeta(raw json.RawMessage) error {
 // Marshal gives the file. It is the same for every order of the lists.
 func (l *Lock) Marshal() ([]byte, error) {
 	digests := make(map[string]lockDigest, len(l.Tools))
-	for _, t := range rawTools(l.Tools) {
-		d, err := codegen.DigestTool(t.raw)
+	for _, t := range sortedEntries(l.Tools) {
+		d, err := codegen.DigestTool(t.Raw)
 		if err != nil {
-			return nil, &Error{Tool: t.key, Reason: err.Error()}
+			return nil, &Error{Tool: t.Key, Reason: err.Error()}
 		}
-		digests[t.key] = lockDigest(d)
+		digests[t.Key] = lockDigest(d)
 	}
 	return l.marshal(digests)
-}
-
-func rawTools(tools []runtime.Tool) []rawEntry {
-	return rawEntries(tools, func(t runtime.Tool) (string, json.RawMessage, any) { return t.Name, t.Raw, t })
 }
 
 // marshal is Marshal with the tools' digests known.
@@ -165,12 +162,12 @@ func (l *Lock) marshal(digests map[string]lockDigest) ([]byte, error) {
 	}
 	for _, list := range []struct {
 		member  string
-		entries []rawEntry
+		entries []drift.Entry
 	}{
-		{"prompts", rawEntries(l.Prompts, func(p runtime.Prompt) (string, json.RawMessage, any) { return p.Name, p.Raw, p })},
-		{"resourceTemplates", rawEntries(l.Templates, func(r runtime.ResourceTemplate) (string, json.RawMessage, any) { return r.URITemplate, r.Raw, r })},
-		{"resources", rawEntries(l.Resources, func(r runtime.Resource) (string, json.RawMessage, any) { return r.URI, r.Raw, r })},
-		{"tools", rawTools(l.Tools)},
+		{"prompts", sortedEntries(l.Prompts)},
+		{"resourceTemplates", sortedEntries(l.Templates)},
+		{"resources", sortedEntries(l.Resources)},
+		{"tools", sortedEntries(l.Tools)},
 	} {
 		if err := writeEntries(&b, list.member, list.entries); err != nil {
 			return nil, err
@@ -182,7 +179,7 @@ func (l *Lock) marshal(digests map[string]lockDigest) ([]byte, error) {
 
 // writeEntries writes one list, an entry at a time: of a large server's, the
 // decoded whole would be many times the text.
-func writeEntries(b *bytes.Buffer, member string, entries []rawEntry) error {
+func writeEntries(b *bytes.Buffer, member string, entries []drift.Entry) error {
 	if len(entries) == 0 {
 		if member == "tools" {
 			b.WriteString(",\n  \"tools\": []")
@@ -195,12 +192,12 @@ func writeEntries(b *bytes.Buffer, member string, entries []rawEntry) error {
 			b.WriteByte(',')
 		}
 		b.WriteString("\n    ")
-		v, err := jsonschema.Decode(e.raw)
+		v, err := jsonschema.Decode(e.Raw)
 		if err == nil {
 			err = writeIndented(b, v, "    ")
 		}
 		if err != nil {
-			return fmt.Errorf("lock file: %s %q: %w", strings.TrimSuffix(member, "s"), e.key, err)
+			return fmt.Errorf("lock file: %s %q: %w", strings.TrimSuffix(member, "s"), e.Key, err)
 		}
 	}
 	b.WriteString("\n  ]")
@@ -220,26 +217,13 @@ func writeIndented(b *bytes.Buffer, v any, prefix string) error {
 	return nil
 }
 
-// rawEntry is one entry of a list and what it is known by.
-type rawEntry struct {
-	key string
-	raw json.RawMessage
-}
-
-// rawEntries sorts a list and drops repetitions.
-func rawEntries[T any](list []T, of func(T) (key string, raw json.RawMessage, v any)) []rawEntry {
-	out := make([]rawEntry, 0, len(list))
-	for _, e := range list {
-		key, raw, v := of(e)
-		if raw == nil {
-			raw, _ = json.Marshal(v) //nolint:errchkjson // plain structs; what is no JSON is found by its reader
-		}
-		out = append(out, rawEntry{key, raw})
-	}
-	slices.SortFunc(out, func(a, b rawEntry) int {
-		return cmp.Or(strings.Compare(a.key, b.key), bytes.Compare(a.raw, b.raw))
+// sortedEntries returns a list sorted and without repetitions.
+func sortedEntries[T any](list []T) []drift.Entry {
+	out := drift.Entries(list)
+	slices.SortFunc(out, func(a, b drift.Entry) int {
+		return cmp.Or(strings.Compare(a.Key, b.Key), bytes.Compare(a.Raw, b.Raw))
 	})
-	return slices.CompactFunc(out, func(a, b rawEntry) bool { return a.key == b.key && bytes.Equal(a.raw, b.raw) })
+	return slices.CompactFunc(out, func(a, b drift.Entry) bool { return a.Key == b.Key && bytes.Equal(a.Raw, b.Raw) })
 }
 
 // conflictLine is the line of the first mark that an unfinished merge left; 0

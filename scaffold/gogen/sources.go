@@ -3,7 +3,6 @@ package gogen
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	goruntime "runtime"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/build"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
@@ -24,21 +24,17 @@ type source[T any] struct {
 	canonical []byte
 }
 
-// sorted gives the entries of a list in the order of their keys, each once.
-func sorted[T any](list []T, what string, key func(T) string, raw func(*T) *json.RawMessage) ([]source[T], error) {
+// sorted returns the entries of a list in the order of their keys, each once.
+func sorted[T any](list []T, what string) ([]source[T], error) {
 	out := make([]source[T], 0, len(list))
 	for _, v := range list {
-		s := source[T]{key: key(v), value: v}
-		text := raw(&s.value)
-		if *text == nil {
-			var err error
-			if *text, err = json.Marshal(v); err != nil {
-				return nil, entryError(what, s.key, err.Error())
-			}
+		e, err := drift.EntryOf(&v)
+		s := source[T]{key: e.Key, value: v}
+		if err == nil {
+			s.canonical, err = codegen.Canonical(e.Raw)
 		}
-		var err error
-		if s.canonical, err = codegen.Canonical(*text); err != nil {
-			return nil, entryError(what, s.key, err.Error())
+		if err != nil {
+			return nil, entryError(what, e.Key, err.Error())
 		}
 		out = append(out, s)
 	}
@@ -49,21 +45,22 @@ func sorted[T any](list []T, what string, key func(T) string, raw func(*T) *json
 	return out, nil
 }
 
-// unique takes away all but one of different entries of one key: each leads to
-// the same. It gives a warning for each key.
-func unique[T any](list []source[T], what string) (out []source[T], warnings []Warning) {
-	for _, s := range list {
-		switch n := len(out); {
-		case n == 0 || out[n-1].key != s.key:
+// unique is sorted, with one of the entries of each key: all of them lead to the
+// same. It warns of each key that has several.
+func unique[T any](list []T, what string, warnings *[]Warning) ([]source[T], error) {
+	all, err := sorted(list, what)
+	var out []source[T]
+	for _, s := range all {
+		if n := len(out); n == 0 || out[n-1].key != s.key {
 			out = append(out, s)
-		default:
-			w := Warning{Reason: "the server lists " + what + " " + s.key + " in different ways; one is taken"}
-			if !slices.Contains(warnings, w) {
-				warnings = append(warnings, w)
-			}
+			continue
+		}
+		w := Warning{Reason: "the server lists the " + what + " " + s.key + " in different ways; one is taken"}
+		if !slices.Contains(*warnings, w) {
+			*warnings = append(*warnings, w)
 		}
 	}
-	return out, warnings
+	return out, err
 }
 
 func entryError(what, key, reason string) error {
@@ -86,8 +83,7 @@ type sources struct {
 func sortSources(in *Input) (*sources, error) {
 	var s sources
 	var err error
-	if s.tools, err = sorted(in.Tools, "tool", func(t runtime.Tool) string { return t.Name },
-		func(t *runtime.Tool) *json.RawMessage { return &t.Raw }); err != nil {
+	if s.tools, err = sorted(in.Tools, "tool"); err != nil {
 		return nil, err
 	}
 	for i := 1; i < len(s.tools); i++ {
@@ -95,26 +91,15 @@ func sortSources(in *Input) (*sources, error) {
 			return nil, entryError("tool", s.tools[i].key, "the server lists two different tools of this name")
 		}
 	}
-	prompts, err := sorted(in.Prompts, "prompt", func(p runtime.Prompt) string { return p.Name },
-		func(p *runtime.Prompt) *json.RawMessage { return &p.Raw })
-	if err != nil {
+	if s.prompts, err = unique(in.Prompts, "prompt", &s.warnings); err != nil {
 		return nil, err
 	}
-	resources, err := sorted(in.Resources, "resource", func(r runtime.Resource) string { return r.URI },
-		func(r *runtime.Resource) *json.RawMessage { return &r.Raw })
-	if err != nil {
+	if s.resources, err = unique(in.Resources, "resource", &s.warnings); err != nil {
 		return nil, err
 	}
-	templates, err := sorted(in.Templates, "resource template", func(r runtime.ResourceTemplate) string { return r.URITemplate },
-		func(r *runtime.ResourceTemplate) *json.RawMessage { return &r.Raw })
-	if err != nil {
+	if s.templates, err = unique(in.Templates, "resource template", &s.warnings); err != nil {
 		return nil, err
 	}
-	var warnings [3][]Warning
-	s.prompts, warnings[0] = unique(prompts, "the prompt")
-	s.resources, warnings[1] = unique(resources, "the resource")
-	s.templates, warnings[2] = unique(templates, "the resource template")
-	s.warnings = slices.Concat(warnings[:]...)
 	return &s, nil
 }
 

@@ -420,12 +420,7 @@ func (b unionBuilder) tagged(arm, flat *schema, member string, values []string) 
 // armPlace is where an arm of a union of objects stands.
 func (b unionBuilder) armPlace(name string) place {
 	var text string
-	if v, err := jsonschema.Decode([]byte(name)); err == nil {
-		if s, ok := v.(string); ok {
-			text = s
-		}
-	}
-	if text == "" {
+	if json.Unmarshal([]byte(name), &text) != nil || text == "" {
 		text = name
 	}
 	return b.at.step(runtimeschema.Pointer("", text), names.Exported(text))

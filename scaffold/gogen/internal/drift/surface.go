@@ -36,13 +36,13 @@ func Compare(old, now Surface) ([]Change, error) {
 	changes = append(changes, server.changes...)
 	for _, list := range []struct {
 		kind     string
-		old, now []entry
+		old, now []Entry
 		compare  func(c *comparer, old, now map[string]any)
 	}{
-		{KindTool, toolEntries(old.Tools), toolEntries(now.Tools), (*comparer).tool},
-		{KindPrompt, promptEntries(old.Prompts), promptEntries(now.Prompts), (*comparer).prompt},
-		{KindResource, resourceEntries(old.Resources), resourceEntries(now.Resources), (*comparer).resource},
-		{KindTemplate, templateEntries(old.Templates), templateEntries(now.Templates), (*comparer).resource},
+		{KindTool, Entries(old.Tools), Entries(now.Tools), (*comparer).tool},
+		{KindPrompt, Entries(old.Prompts), Entries(now.Prompts), (*comparer).prompt},
+		{KindResource, Entries(old.Resources), Entries(now.Resources), (*comparer).resource},
+		{KindTemplate, Entries(old.Templates), Entries(now.Templates), (*comparer).resource},
 	} {
 		more, err := compareLists(list.kind, list.old, list.now, list.compare)
 		if err != nil {
@@ -63,48 +63,45 @@ func (c *comparer) version(what, old, now string) {
 	}
 }
 
-// entry is one of a list: what it is known by and its JSON.
-type entry struct {
-	key string
-	raw json.RawMessage
+// Entry is a tool, prompt, resource or template: what it is known by and its
+// JSON.
+type Entry struct {
+	Key string
+	Raw json.RawMessage
 }
 
-func newEntry(key string, raw json.RawMessage, v any) entry {
-	if raw == nil {
-		raw, _ = json.Marshal(v) //nolint:errchkjson // plain structs; what is no JSON is found by its reader
+// EntryOf returns the entry of a *runtime.Tool, *runtime.Prompt,
+// *runtime.Resource or *runtime.ResourceTemplate. Where it has no Raw, that is
+// made of its fields.
+func EntryOf(v any) (e Entry, err error) {
+	var raw *json.RawMessage
+	switch v := v.(type) {
+	case *runtime.Tool:
+		e.Key, raw = v.Name, &v.Raw
+	case *runtime.Prompt:
+		e.Key, raw = v.Name, &v.Raw
+	case *runtime.Resource:
+		e.Key, raw = v.URI, &v.Raw
+	case *runtime.ResourceTemplate:
+		e.Key, raw = v.URITemplate, &v.Raw
 	}
-	return entry{key, raw}
-}
-
-func toolEntries(list []runtime.Tool) (out []entry) {
-	for _, t := range list {
-		out = append(out, newEntry(t.Name, t.Raw, t))
+	if *raw == nil {
+		*raw, err = json.Marshal(v)
 	}
-	return out
+	e.Raw = *raw
+	return e, err
 }
 
-func promptEntries(list []runtime.Prompt) (out []entry) {
-	for _, p := range list {
-		out = append(out, newEntry(p.Name, p.Raw, p))
-	}
-	return out
-}
-
-func resourceEntries(list []runtime.Resource) (out []entry) {
-	for _, r := range list {
-		out = append(out, newEntry(r.URI, r.Raw, r))
-	}
-	return out
-}
-
-func templateEntries(list []runtime.ResourceTemplate) (out []entry) {
-	for _, t := range list {
-		out = append(out, newEntry(t.URITemplate, t.Raw, t))
+// Entries returns those of a list. What is no JSON is found by its reader.
+func Entries[T any](list []T) []Entry {
+	out := make([]Entry, len(list))
+	for i, v := range list {
+		out[i], _ = EntryOf(&v)
 	}
 	return out
 }
 
-func compareLists(kind string, old, now []entry, compare func(c *comparer, old, now map[string]any)) ([]Change, error) {
+func compareLists(kind string, old, now []Entry, compare func(c *comparer, old, now map[string]any)) ([]Change, error) {
 	old, now = unlike(old, now), unlike(now, old)
 	was, err := byKey(kind, old)
 	if err != nil {
@@ -134,28 +131,28 @@ func compareLists(kind string, old, now []entry, compare func(c *comparer, old, 
 
 // unlike leaves out the entries that the other list has in the same bytes, which
 // need not be read.
-func unlike(list, other []entry) []entry {
+func unlike(list, other []Entry) []Entry {
 	have := make(map[string]json.RawMessage, len(other))
 	for _, e := range other {
-		have[e.key] = e.raw
+		have[e.Key] = e.Raw
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(e entry) bool {
-		raw, ok := have[e.key]
-		return ok && bytes.Equal(raw, e.raw)
+	return slices.DeleteFunc(slices.Clone(list), func(e Entry) bool {
+		raw, ok := have[e.Key]
+		return ok && bytes.Equal(raw, e.Raw)
 	})
 }
 
-func byKey(kind string, list []entry) (map[string]any, error) {
+func byKey(kind string, list []Entry) (map[string]any, error) {
 	out := make(map[string]any, len(list))
 	for _, e := range list {
-		v, err := jsonschema.Decode(e.raw)
+		v, err := jsonschema.Decode(e.Raw)
 		if err != nil {
-			return nil, fmt.Errorf("%s %q: %w", kind, e.key, err)
+			return nil, fmt.Errorf("%s %q: %w", kind, e.Key, err)
 		}
 		if m, ok := v.(map[string]any); ok {
-			out[e.key] = m
+			out[e.Key] = m
 		} else {
-			return nil, fmt.Errorf("%s %q is no object", kind, e.key)
+			return nil, fmt.Errorf("%s %q is no object", kind, e.Key)
 		}
 	}
 	return out, nil
