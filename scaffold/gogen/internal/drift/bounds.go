@@ -2,7 +2,6 @@ package drift
 
 import (
 	"encoding/json"
-	"maps"
 	"math/big"
 	"slices"
 
@@ -94,7 +93,7 @@ var checks = map[string]bool{ //nolint:gochecknoglobals // a constant table
 
 // rest compares all other keywords as they are.
 func (s *schemas) rest(at string, old, now *node) {
-	for _, key := range slices.Sorted(maps.Keys(both(old.keys, now.keys, nil, nil))) {
+	for _, key := range keys(old.keys, now.keys) {
 		base := key
 		if i := slices.Index([]byte(key), ' '); i > 0 {
 			base = key[:i] // a second opinion, see merge

@@ -373,7 +373,9 @@ func (s *schemas) members(at string, old, now *node) {
 	was, is := old.properties(), now.properties()
 	needed, needs := old.required(), now.required()
 	closed := now.keys["additionalProperties"] == false
-	for _, name := range slices.Sorted(maps.Keys(both(was, is, needed, needs))) {
+	names := slices.Concat(keys(was, is), keys(needed, needs))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		pointer := runtimeschema.Pointer(at+"/properties", name)
 		a, had := was[name]
 		b, has := is[name]
@@ -425,7 +427,7 @@ func (s *schemas) extra(at string, old, now *node) {
 func (s *schemas) patterns(at string, a, b any) {
 	was, _ := a.(map[string]any)
 	is, _ := b.(map[string]any)
-	for _, p := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
+	for _, p := range keys(was, is) {
 		pointer := runtimeschema.Pointer(at+"/patternProperties", p)
 		x, had := was[p]
 		y, has := is[p]
@@ -440,18 +442,15 @@ func (s *schemas) patterns(at string, a, b any) {
 	}
 }
 
-func both(a, b map[string]any, c, d map[string]bool) map[string]bool {
-	out := make(map[string]bool, len(a)+len(b))
-	for _, m := range []map[string]any{a, b} {
-		for name := range m {
-			out[name] = true
+// keys returns the keys of two maps, sorted.
+func keys[V any](a, b map[string]V) []string {
+	out := slices.Sorted(maps.Keys(a))
+	for key := range b {
+		if _, both := a[key]; !both {
+			out = append(out, key)
 		}
 	}
-	for _, m := range []map[string]bool{c, d} {
-		for name := range m {
-			out[name] = true
-		}
-	}
+	slices.Sort(out)
 	return out
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -112,7 +111,7 @@ func compareLists(kind string, old, now []Entry, compare func(c *comparer, old, 
 		return nil, err
 	}
 	var changes []Change
-	for _, key := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
+	for _, key := range keys(was, is) {
 		c := comparer{kind: kind, name: key}
 		a, had := was[key].(map[string]any)
 		b, has := is[key].(map[string]any)
@@ -252,7 +251,7 @@ func claims(tool map[string]any) [4]bool {
 func (c *comparer) prompt(old, now map[string]any) {
 	c.texts("", old, now, "title", "description")
 	was, is := arguments(old), arguments(now)
-	for _, name := range slices.Sorted(maps.Keys(both(was, is, nil, nil))) {
+	for _, name := range keys(was, is) {
 		pointer := runtimeschema.Pointer("/arguments", name)
 		a, had := was[name].(map[string]any)
 		b, has := is[name].(map[string]any)
