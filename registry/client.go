@@ -24,15 +24,14 @@ import (
 
 // Options are settings of a client. The zero value reads the public registry.
 type Options struct {
-	// BaseURL is the registry, with or without /v0.1 or /v0 behind it. "" is
-	// [Official].
+	// BaseURL is the registry, with or without /v0.1 or /v0. "" is [Official].
 	BaseURL string
-	// HTTPClient makes the requests; its Timeout is replaced by TryTimeout.
-	// Nil is one of its own, which honours the proxy variables. Redirects follow
-	// the registry's rule, and then the client's: never from https to http, and
-	// without credentials once they have left the origin of BaseURL.
+	// HTTPClient makes the requests; TryTimeout replaces its Timeout. Nil is a
+	// client that honours the proxy variables. Redirects follow this package's
+	// rule and then the client's: never from https to http, and without
+	// credentials once they have left the origin of BaseURL.
 	HTTPClient *http.Client
-	// Logger is told about tries; nil discards.
+	// Logger logs tries; nil discards.
 	Logger *slog.Logger
 	// TryTimeout is how long one try may take, body included. Zero: 30 s (a
 	// call to the public registry took 20 to 25 s for months).
@@ -46,12 +45,12 @@ type Options struct {
 	MaxBody int64
 	// MaxPages is how many pages a list may have before it is cut. Zero: 20.
 	MaxPages int
-	// UserAgent is sent as it is; "" is "mcpctl".
+	// UserAgent is the header of that name; "" is "mcpctl".
 	UserAgent string
 }
 
-// maxRetryAfter is the longest pause a registry may ask for; beyond it the
-// read fails and says how long to wait.
+// maxRetryAfter is the longest Retry-After that is waited for; beyond it the read
+// fails and says how long to wait.
 const maxRetryAfter = 10 * time.Second
 
 // Client reads one registry. All methods may be called concurrently.
@@ -62,7 +61,7 @@ type Client struct {
 	http *retryablehttp.Client
 }
 
-// New makes a client. A base URL that is not http or https is a [*UsageError].
+// New returns a client. A base URL that is not http or https is a [*UsageError].
 func New(o Options) (*Client, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = Official
@@ -99,9 +98,9 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// redirectRule follows redirects to any origin, never from https to http. Once
-// a chain of them has left the registry's origin, its credentials and all else
-// that is for the registry alone stay behind. next may refuse more; nil does not.
+// redirectRule follows redirects to any origin, never from https to http. Once a
+// chain has left the registry's origin, credentials and other headers for the
+// registry alone are removed. next, unless nil, may refuse more.
 func redirectRule(next func(*http.Request, []*http.Request) error) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if err := origin.CheckRedirect(req, via); err != nil {
@@ -143,19 +142,18 @@ func (c *Client) setBase(raw string) error {
 	return nil
 }
 
-// URL is the registry's address without API version and credentials, as an
-// entry's origin names it.
+// URL returns the registry's address without API version and credentials, as in an
+// entry's origin.
 func (c *Client) URL() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.base, "/v0.1"), "/v0")
 }
 
-// Official tells whether this is the public registry.
+// Official reports whether this is the public registry.
 func (c *Client) Official() bool { return c.URL() == Official }
 
-// checkRetry allows another try after 429, a status of 500 or more, and
-// connections that failed; never after a timeout (a slow registry does not get
-// faster), a name that does not exist, a bad certificate, or a redirect that is
-// refused.
+// checkRetry allows another try after 429, a status of 500 or more, and failed
+// connections; never after a timeout (a slow registry does not get faster), an
+// unknown host, a bad certificate, or a refused redirect.
 func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()
@@ -178,7 +176,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	return again, nil
 }
 
-// retryAfter is the pause that an answer asks for, 0 when it asks for none.
+// retryAfter returns the pause that an answer asks for, 0 for none.
 func retryAfter(resp *http.Response) time.Duration {
 	h := resp.Header.Get("Retry-After")
 	if h == "" || (resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode != http.StatusServiceUnavailable) {
@@ -193,8 +191,8 @@ func retryAfter(resp *http.Response) time.Duration {
 	return 0
 }
 
-// leveled hands retryablehttp's messages to slog. A failed try is no error of
-// ours yet, so nothing is logged above Debug.
+// leveled passes retryablehttp's messages to slog at level Debug: a failed try is
+// not yet an error.
 type leveled struct{ log *slog.Logger }
 
 func (l leveled) Error(msg string, kv ...any) { l.log.Debug(msg, kv...) }
@@ -202,12 +200,12 @@ func (l leveled) Warn(msg string, kv ...any)  { l.log.Debug(msg, kv...) }
 func (l leveled) Info(msg string, kv ...any)  { l.log.Debug(msg, kv...) }
 func (l leveled) Debug(msg string, kv ...any) { l.log.Debug(msg, kv...) }
 
-// errNotJSON404 is a 404 that does not come from a registry's own code: a
-// static file server, or no registry at all.
+// errNotJSON404 is a 404 of something else than a registry's code, such as a
+// static file server.
 var errNotJSON404 = errors.New("HTTP 404 with a page instead of JSON")
 
-// get reads one path below the base URL. The error is a [*Error], except for
-// errNotJSON404 inside it, which callers look at first.
+// get reads one path below the base URL. The error is a [*Error]; callers look for
+// errNotJSON404 inside it first.
 func (c *Client) get(ctx context.Context, op, path string, query url.Values) (json.RawMessage, error) {
 	target := c.base + path
 	if len(query) > 0 {
@@ -272,7 +270,7 @@ func (c *Client) read(ctx context.Context, target string) (json.RawMessage, erro
 	return body, nil
 }
 
-// failure names a request that got no whole answer.
+// failure returns the error of a request without a complete answer.
 func (c *Client) failure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -282,12 +280,12 @@ func (c *Client) failure(ctx context.Context, err error) error {
 		return &runtime.TimeoutError{Op: c.URL(), After: c.o.TryTimeout}
 	}
 	if uerr, ok := errors.AsType[*url.Error](err); ok {
-		err = uerr.Err // the URL is named once, without its query
+		err = uerr.Err // Target names the URL, without its query
 	}
 	return &runtime.ConnectError{Target: c.URL(), Err: err}
 }
 
-// refusal turns a status into an error.
+// refusal returns the error of a status.
 func (c *Client) refusal(resp *http.Response, body []byte) error {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -324,7 +322,7 @@ func (c *Client) refusal(resp *http.Response, body []byte) error {
 	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s does not answer like an MCP registry: HTTP %d with %s", c.URL(), resp.StatusCode, kindOf(resp, body)), Sample: sample(body)}
 }
 
-// kindOf says in a word what came instead of JSON.
+// kindOf returns a word for an answer that is not JSON.
 func kindOf(resp *http.Response, body []byte) string {
 	mt, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	switch {
@@ -338,7 +336,7 @@ func kindOf(resp *http.Response, body []byte) string {
 	return "something else"
 }
 
-// sample is the beginning of a body, short enough for one line.
+// sample returns the beginning of a body, short enough for one line.
 func sample(body []byte) string {
 	s := strings.Join(strings.Fields(string(body[:min(len(body), 200)])), " ")
 	if len(s) > 80 {

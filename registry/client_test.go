@@ -25,7 +25,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// through gives a client whose requests go straight to a handler.
+// through returns a client whose requests go straight to a handler.
 func through(t *testing.T, h http.Handler, o registry.Options) *registry.Client {
 	t.Helper()
 	o.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -14,7 +14,7 @@ const officialMeta = "io.modelcontextprotocol.registry/official"
 
 // ParseServer reads a server.json document, or a record that wraps one in a
 // member "server". Names may be in camelCase or, as before September 2025, in
-// snake_case. Only a document that is no JSON object or has no name is an
+// snake_case. Only a document that is not a JSON object or has no name is an
 // error.
 func ParseServer(raw json.RawMessage) (*Server, error) {
 	rec, err := ParseRecord(raw)
@@ -76,7 +76,7 @@ func parseMeta(raw json.RawMessage) Meta {
 // object is a JSON object whose member names may be in either spelling.
 type object map[string]json.RawMessage
 
-// get gives a member by its camelCase name; null counts as absent.
+// get returns a member by its camelCase name; null counts as absent.
 func (o object) get(name string) json.RawMessage {
 	raw, ok := o[name]
 	if !ok {
@@ -101,7 +101,7 @@ func snake(name string) string {
 	return b.String()
 }
 
-// decoder reads members one by one, so that one of the wrong kind costs that
+// decoder reads members one by one, so that one of the wrong kind loses that
 // member and not the document.
 type decoder struct{ faults []string }
 
@@ -119,7 +119,7 @@ func (d *decoder) server(o object) Server {
 		WebsiteURL:  d.text(o, "", "websiteUrl"),
 	}
 	if s.Version == "" {
-		// Before 2025-09 the version stood in an object of its own.
+		// Before 2025-09 the version was in an object of its own.
 		s.Version = d.text(d.object(o, "", "versionDetail"), "", "version")
 	}
 	if r := d.object(o, "", "repository"); r != nil {
@@ -133,7 +133,7 @@ func (d *decoder) server(o object) Server {
 		if p := d.elem(raw, path); p != nil {
 			s.Packages = append(s.Packages, d.pkg(p, path))
 		} else {
-			// Keeps the numbers of the packages that follow.
+			// Keeps the indexes of the following packages.
 			s.Packages = append(s.Packages, Package{})
 		}
 	}
@@ -188,7 +188,7 @@ func (d *decoder) arguments(o object, path, name string) []Argument {
 	for i, raw := range d.list(o, path, name) {
 		at := path + "." + name + "[" + strconv.Itoa(i) + "]"
 		if s, ok := scalar(raw); ok {
-			// Seen in the wild: the bare word in place of an object.
+			// Seen in the wild: a bare string in place of an object.
 			d.faults = append(d.faults, at+": a bare text, read as a fixed positional argument")
 			out = append(out, Argument{Input: Input{Value: &s}})
 			continue
@@ -270,7 +270,7 @@ func (d *decoder) variables(o object, path string) []KeyValueInput {
 	return out
 }
 
-// keysInOrder gives the member names of a valid object, each once.
+// keysInOrder returns the member names of a valid object, each once.
 func keysInOrder(raw json.RawMessage) []string {
 	var names []string
 	seen := map[string]bool{}
@@ -299,8 +299,8 @@ func keysInOrder(raw json.RawMessage) []string {
 	return names
 }
 
-// text reads a member that must be a text; numbers and booleans are taken by
-// their spelling.
+// text reads a member that must be a string; numbers and booleans are taken as
+// written.
 func (d *decoder) text(o object, path, name string) string {
 	if s := d.optional(o, path, name); s != nil {
 		return *s

@@ -9,7 +9,7 @@ import (
 // [*runtime.ConnectError], [*runtime.TimeoutError], [*runtime.ProtocolError],
 // [*runtime.AuthError], [*StatusError] or an error of the context.
 type Error struct {
-	// Op is what was asked for: "list" or "get".
+	// Op is the operation: "list" or "get".
 	Op     string
 	Err    error
 	Remedy string
@@ -18,13 +18,13 @@ type Error struct {
 // Error names the operation and the cause.
 func (e *Error) Error() string { return "registry " + e.Op + ": " + e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint gives the remedy, "" when nothing is known.
+// Hint returns the remedy, "" when nothing is known.
 func (e *Error) Hint() string { return e.Remedy }
 
-// StatusError is an HTTP status that says no, with the registry's own words
+// StatusError is an HTTP status of refusal, with the registry's explanation
 // (application/problem+json).
 type StatusError struct {
 	Status int
@@ -34,7 +34,7 @@ type StatusError struct {
 	Problems []string
 }
 
-// Error gives the words and the status.
+// Error returns the explanation and the status.
 func (e *StatusError) Error() string {
 	words := e.Detail
 	if words == "" {
@@ -52,12 +52,12 @@ func (e *StatusError) Error() string {
 // NotFoundError says that a registry holds no such server or version.
 type NotFoundError struct {
 	Name    string
-	Version string // "" when any would have done
+	Version string // "" for any
 	// Near are names that look alike, at most five.
 	Near []string
 }
 
-// Error names what was looked for.
+// Error names the missing server or version.
 func (e *NotFoundError) Error() string {
 	if e.Version != "" {
 		return fmt.Sprintf("registry get %s: no version %s", e.Name, e.Version)
@@ -76,10 +76,10 @@ func (e *NotFoundError) Hint() string {
 	return "mcpctl search WORDS lists what there is"
 }
 
-// UsageError is a question that no registry can answer.
+// UsageError is a request that no registry can answer.
 type UsageError struct{ Reason string }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *UsageError) Error() string { return e.Reason }
 
 // ExitKind makes it a usage error of the command line.

@@ -20,26 +20,25 @@ type Query struct {
 	Search string
 	// Version is "latest", an exact version, or "" for all versions.
 	Version string
-	// IncludeDeleted shows deleted versions too.
+	// IncludeDeleted includes deleted versions.
 	IncludeDeleted bool
 }
 
 // List is a list of records.
 type List struct {
 	Records []Record
-	// Truncated is true where there were more pages than the client reads.
+	// Truncated reports that there were more pages than the client reads.
 	Truncated bool
-	// Skipped counts items that were no records.
+	// Skipped counts items that were not records.
 	Skipped int
 }
 
-// pageSize is the largest page the API gives.
+// pageSize is the API's largest page.
 const pageSize = 100
 
 // List reads all pages of a list, in the registry's order. It stops, with
-// Truncated set, at [Options.MaxPages], and without a word at a cursor that
-// comes again: static registries know only one page. A registry that does not
-// filter gives more than was asked for; the caller filters.
+// Truncated set, at [Options.MaxPages], and silently at a repeated cursor: static
+// registries have only one page. The caller filters: not every registry does.
 func (c *Client) List(ctx context.Context, q Query) (*List, error) {
 	out := &List{}
 	cursor, seen := "", map[string]bool{"": true}
@@ -82,7 +81,7 @@ func (c *Client) List(ctx context.Context, q Query) (*List, error) {
 	}
 }
 
-// parsePage adds the records of one page and gives the next cursor. A page is
+// parsePage adds the records of one page and returns the next cursor. A page is
 // an object with a member servers, which may be null, or the bare array.
 func parsePage(body json.RawMessage, into *List) (next string, err error) {
 	var items []json.RawMessage
@@ -125,7 +124,7 @@ func parsePage(body json.RawMessage, into *List) (next string, err error) {
 	return next, nil
 }
 
-// Versions gives all versions of a server, newest publication first. Deleted
+// Versions returns all versions of a server, newest publication first. Deleted
 // ones are left out. A server that does not exist is a [*NotFoundError].
 func (c *Client) Versions(ctx context.Context, name string) ([]Record, error) {
 	body, err := c.get(ctx, "get "+name, "/servers/"+escapeName(name)+"/versions", nil)
@@ -146,7 +145,7 @@ func (c *Client) Versions(ctx context.Context, name string) ([]Record, error) {
 	return recs, nil
 }
 
-// Get gives one version of a server; version "" or "latest" is the one the
+// Get returns one version of a server; version "" or "latest" is the one the
 // registry calls latest. A missing one is a [*NotFoundError].
 func (c *Client) Get(ctx context.Context, name, version string) (*Record, error) {
 	if version == "" {
@@ -172,25 +171,24 @@ func (c *Client) fetch(ctx context.Context, name, version string, q url.Values) 
 	if err != nil {
 		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: c.URL() + " does not answer like an MCP registry: " + err.Error(), Sample: sample(body)}}
 	}
-	// What is pinned is the version that was asked for, not what came.
+	// The requested version is pinned, so the answer must be that one.
 	if got := rec.Server; !strings.EqualFold(got.Name, name) || version != "latest" && got.Version != version {
 		return nil, &Error{Op: "get " + name, Err: &runtime.ProtocolError{Reason: fmt.Sprintf("%s answers with %s %s for %s %s", c.URL(), got.Name, got.Version, name, version)}}
 	}
 	return rec, nil
 }
 
-// isMissing tells a 404, of a registry or of a file server, from other errors.
+// isMissing reports whether an error is a 404, of a registry or of a file server.
 func isMissing(err error) bool {
 	var status *StatusError
 	return errors.Is(err, errNotJSON404) || errors.As(err, &status) && status.Status == http.StatusNotFound
 }
 
-// notFound is what the public registry's own code says of a missing server. In
-// its words a 404 is final; in others it may come from a registry that has
-// nothing but a list.
+// notFound is the message of the public registry's code for a missing server. With
+// it a 404 is final; others may come from a registry that has only a list.
 const notFound = "Server not found"
 
-// fromList looks a server up in the list after a 404.
+// fromList finds a server in the list after a 404.
 func (c *Client) fromList(ctx context.Context, missing error, name, version string) ([]Record, error) {
 	want := version
 	if want == "latest" {
@@ -228,7 +226,7 @@ func exactly(recs []Record, name, version string) []Record {
 	return out
 }
 
-// newest picks the record marked latest, else the highest version; among equal
+// newest returns the record marked latest, else the highest version; among equal
 // ones the later published.
 func newest(recs []Record) *Record {
 	var best *Record

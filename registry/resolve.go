@@ -10,16 +10,16 @@ import (
 	"unicode/utf8"
 )
 
-// Resolution is the record that a NAME[@VERSION] stands for.
+// Resolution is the record that a NAME[@VERSION] refers to.
 type Resolution struct {
 	Record Record
-	// Latest is the version the registry calls latest; "" where nobody asked.
+	// Latest is the version that the registry calls latest, "" if unknown.
 	Latest string
-	// Notes are what the user should know about the choice, one sentence each.
+	// Notes explain the choice to the user, one sentence each.
 	Notes []string
 }
 
-// AmbiguousError says that a short name stands for several servers.
+// AmbiguousError says that several servers have a short name.
 type AmbiguousError struct {
 	Name  string
 	Found []Record
@@ -42,7 +42,7 @@ func (e *AmbiguousError) Hint() string {
 // ExitKind makes it a usage error of the command line.
 func (e *AmbiguousError) ExitKind() string { return "usage" }
 
-// DeletedError says that a version was taken back.
+// DeletedError says that a version was deleted.
 type DeletedError struct {
 	Name, Version, Message string
 }
@@ -66,13 +66,12 @@ func SplitVersion(arg string) (name, version string) {
 	return arg, ""
 }
 
-// Resolve finds the record that NAME[@VERSION] stands for.
+// Resolve returns the record of NAME[@VERSION].
 //
-// A name without a slash is looked for among the last parts of names, letter
-// case ignored: several are an [*AmbiguousError], none a [*NotFoundError] with
-// near names. Without a version the newest counts; where that is a prerelease
-// and an active release exists, the highest such release is taken unless pre
-// is set. A deleted version is a [*DeletedError].
+// A name without a slash matches the last parts of names, letter case ignored:
+// several are an [*AmbiguousError], none a [*NotFoundError] with near names. Without
+// a version the newest is chosen, or, unless pre is set, the highest active release
+// if the newest is a prerelease. A deleted version is a [*DeletedError].
 func (c *Client) Resolve(ctx context.Context, arg string, pre bool) (*Resolution, error) {
 	name, version := SplitVersion(arg)
 	if name == "" {
@@ -119,8 +118,7 @@ func (c *Client) Resolve(ctx context.Context, arg string, pre bool) (*Resolution
 	return res, nil
 }
 
-// noteLatest tells what is newer than a version that was asked for. The answer
-// is worth a note, not a failure.
+// noteLatest adds a note if a newer version exists. Errors are ignored.
 func (c *Client) noteLatest(ctx context.Context, res *Resolution) {
 	if m := res.Record.Meta; m.Marked && m.Latest {
 		res.Latest = res.Record.Server.Version
@@ -137,9 +135,8 @@ func (c *Client) noteLatest(ctx context.Context, res *Resolution) {
 	}
 }
 
-// Release gives the highest active release of a server whose record is a
-// prerelease. A record that is none, and one without a release beside it, is
-// returned as it is.
+// Release returns the highest active release of a server whose record is a
+// prerelease, otherwise the record itself, also if there is no release.
 func (c *Client) Release(ctx context.Context, rec Record) (Record, error) {
 	if !IsPrerelease(rec.Server.Version) {
 		return rec, nil
@@ -161,7 +158,7 @@ func (c *Client) Release(ctx context.Context, rec Record) (Record, error) {
 	return slices.MaxFunc(stable, func(a, b Record) int { return CompareVersions(a.Server.Version, b.Server.Version) }), nil
 }
 
-// byLastPart gives the whole name of the one server whose last part is short.
+// byLastPart returns the whole name of the one server whose last part is short.
 func (c *Client) byLastPart(ctx context.Context, short string) (string, error) {
 	if utf8.RuneCountInString(short) < minSearch {
 		return "", &UsageError{Reason: short + ": a name without a namespace needs three letters or more"}
@@ -188,8 +185,8 @@ func (c *Client) byLastPart(ctx context.Context, short string) (string, error) {
 }
 
 // explainMissing finds out whether a missing server was deleted, and adds near
-// names where it was not. Whatever goes wrong on the way changes nothing: the
-// missing server is the news.
+// names if it was not. Other errors are ignored: the missing server is what to
+// report.
 func (c *Client) explainMissing(ctx context.Context, err error, name, version string) error {
 	var missing *NotFoundError
 	if !errors.As(err, &missing) {
@@ -209,8 +206,8 @@ func (c *Client) explainMissing(ctx context.Context, err error, name, version st
 	return err
 }
 
-// near gives up to five names that resemble one that is missing: of known
-// records, else of a search for its longest piece.
+// near returns up to five names that resemble a missing one: of known records, else
+// of a search for its longest piece.
 func (c *Client) near(ctx context.Context, last string, known []Record) []string {
 	last = strings.ToLower(last)
 	recs := rank(known, []string{last})

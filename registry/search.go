@@ -11,18 +11,17 @@ import (
 // minSearch is the shortest text a registry searches for (API v0.1, search).
 const minSearch = 3
 
-// maxAsked bounds the requests of one search that finds nothing under its
-// first words.
+// maxAsked bounds the requests of one search whose first words match nothing.
 const maxAsked = 3
 
-// Search finds the newest versions of the servers that hold every word, in
-// name, title or description, best first: the whole last part of the name, a
-// piece of it, title, description, namespace; then by name.
+// Search returns the newest versions of the servers with every word in name, title
+// or description, best match first: the whole last part of the name, a piece of it,
+// title, description, namespace; then by name.
 //
-// Registries look at names only and at one text without spaces, so the longest
-// word is asked for and the rest is done here. Where that word gives nothing,
-// the next longest is asked for, three in all. Words that are all shorter than
-// three letters are a [*UsageError]; no request is made.
+// Registries search only names, for one text without spaces, so the longest word is
+// requested and the rest is filtered here. If that word matches nothing, the next
+// longest is requested, three in all. Words that are all shorter than three letters
+// are a [*UsageError]; no request is made.
 func (c *Client) Search(ctx context.Context, query string) (*List, error) {
 	words := strings.Fields(strings.ToLower(query))
 	ask := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return utf8.RuneCountInString(w) < minSearch })
@@ -49,8 +48,8 @@ func (c *Client) Search(ctx context.Context, query string) (*List, error) {
 	return out, nil
 }
 
-// latestOnly keeps one record a name. Registries that do not know
-// version=latest give all versions; doubles come from pages that shift.
+// latestOnly keeps one record per name. Registries without version=latest return
+// all versions, and shifting pages repeat records.
 func latestOnly(recs []Record) []Record {
 	byName := map[string][]Record{}
 	var names []string
@@ -70,7 +69,7 @@ func latestOnly(recs []Record) []Record {
 	return out
 }
 
-// rank keeps the records that hold every word and sorts them.
+// rank keeps the records with every word and sorts them.
 func rank(recs []Record, words []string) []Record {
 	type scored struct {
 		rec   Record
@@ -94,7 +93,7 @@ func rank(recs []Record, words []string) []Record {
 	return out
 }
 
-// score is how far a record is from a query: 0 where the last part of the name
+// score returns a record's distance from a query: 0 where the last part of the name
 // is the query, else the sum over the words of where each is found first.
 func score(s *Server, words []string) (int, bool) {
 	namespace, last := SplitName(strings.ToLower(s.Name))
@@ -121,7 +120,7 @@ func score(s *Server, words []string) (int, bool) {
 	return sum, true
 }
 
-// SplitName gives namespace and last part of a server's name; the namespace is
+// SplitName returns namespace and last part of a server's name; the namespace is
 // "" where there is no slash.
 func SplitName(name string) (namespace, last string) {
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {

@@ -16,7 +16,7 @@ const (
 	Deleted    Status = "deleted"
 )
 
-// Record is one version of a server as a registry gives it.
+// Record is one version of a server in a registry.
 type Record struct {
 	Server Server
 	Meta   Meta
@@ -27,13 +27,12 @@ type Record struct {
 type Meta struct {
 	Status        Status
 	StatusMessage string
-	// PublishedAt and UpdatedAt are RFC 3339 texts, "" when not told.
+	// PublishedAt and UpdatedAt are RFC 3339 texts, "" if absent.
 	PublishedAt string
 	UpdatedAt   string
-	// Latest is true where the registry marks the version as the newest, and
-	// where it marks none.
+	// Latest reports that the registry marks the version as the newest, or none.
 	Latest bool
-	// Marked tells whether the registry said anything about Latest at all.
+	// Marked reports that the registry said something about Latest.
 	Marked bool
 	// Raw is the whole _meta object, members of sub-registries included; nil
 	// when there was none.
@@ -51,14 +50,14 @@ type Server struct {
 	Repository  Repository
 	Packages    []Package
 	Remotes     []Remote
-	// Faults names members that had to be left out or read with good will, one
-	// sentence each.
+	// Faults names members that were left out or read leniently, one sentence
+	// each.
 	Faults []string
-	// Raw is the document as it came.
+	// Raw is the document as received.
 	Raw json.RawMessage
 }
 
-// Repository says where the source is kept.
+// Repository is where the source is.
 type Repository struct {
 	URL       string
 	Source    string
@@ -70,17 +69,16 @@ type Repository struct {
 type Package struct {
 	// RegistryType is npm, pypi, oci, nuget, cargo, mcpb or anything else.
 	RegistryType string
-	// RegistryBaseURL is where the package is kept, "" for the type's public
-	// place.
+	// RegistryBaseURL is the package's registry, "" for the type's public one.
 	RegistryBaseURL string
 	// Identifier is a package name, an image reference or a download URL.
 	Identifier string
-	// Version is exact; "" where the identifier holds it or nobody knows.
+	// Version is exact; "" where the identifier holds it or it is unknown.
 	Version    string
 	FileSHA256 string
-	// RuntimeHint is the runner the publisher had in mind, any text.
+	// RuntimeHint is the runner that the publisher suggests, any text.
 	RuntimeHint string
-	// Transport is how to talk to it once it runs; type "" stands for stdio.
+	// Transport is how to reach it once it runs; type "" is stdio.
 	Transport Remote
 	// RuntimeArguments come before the package on the runner's command line,
 	// PackageArguments after it.
@@ -95,12 +93,11 @@ type Remote struct {
 	Type    string
 	URL     string
 	Headers []KeyValueInput
-	// Variables are what {name} in URL stands for.
+	// Variables replace {name} in URL.
 	Variables []KeyValueInput
 }
 
-// Input is a value that somebody has to give: the publisher (Value, Default)
-// or the user.
+// Input is a value from the publisher (Value, Default) or the user.
 type Input struct {
 	Description string
 	Required    bool
@@ -110,7 +107,7 @@ type Input struct {
 	// Value is fixed by the publisher, with {name} from Variables; nil when
 	// there is none. An empty text is a value.
 	Value *string
-	// Default is what holds when the user says nothing; nil when there is none.
+	// Default is used without a value of the user; nil when there is none.
 	Default *string
 	// Placeholder is an example of a value, never a value.
 	Placeholder string

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// IsPrerelease tells whether a version is semantic and carries a prerelease
+// IsPrerelease reports whether a version is semantic and carries a prerelease
 // part, such as 3.0.0-rc.1.
 func IsPrerelease(version string) bool {
 	v, ok := parseVersion(version)

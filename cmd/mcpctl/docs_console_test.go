@@ -133,7 +133,7 @@ func docSteps(b *docBlock) ([]*docStep, error) {
 	return steps, nil
 }
 
-// matches tells whether a command's output is what the page says.
+// matches reports whether a command's output is what the page says.
 func (s *docStep) matches(got string) bool {
 	var re strings.Builder
 	re.WriteString(`\A`)
@@ -151,7 +151,7 @@ func (s *docStep) matches(got string) bool {
 	return regexp.MustCompile(re.String()).MatchString(got)
 }
 
-// background tells that a command is still running when the next one begins.
+// background reports that a command is still running when the next one begins.
 func (s *docStep) background() bool {
 	command, _, _ := strings.Cut(s.command, " #")
 	return strings.HasSuffix(strings.TrimSpace(command), "&")

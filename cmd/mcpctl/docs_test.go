@@ -282,7 +282,7 @@ func (c *docChecker) command(words []string) error {
 	return nil
 }
 
-// shellCommands gives the words of each mcpctl command in a line of shell:
+// shellCommands returns the words of each mcpctl command in a line of shell:
 // at its beginning and behind operators, with quotes taken off. It knows as
 // much of the shell as the pages use.
 func shellCommands(line string) [][]string {

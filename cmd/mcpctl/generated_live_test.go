@@ -396,7 +396,7 @@ func liveOffers(ctx context.Context, t *testing.T, c liveClient, config, server 
 	return offers
 }
 
-// expanded tells whether a URI may come from a template with one simple
+// expanded reports whether a URI may come from a template with one simple
 // variable.
 func expanded(template, uri string) bool {
 	before, rest, ok := strings.Cut(template, "{")

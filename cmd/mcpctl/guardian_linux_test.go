@@ -100,7 +100,7 @@ func below(text string) (pids []int) {
 	return pids
 }
 
-// guardianOf gives the guardian of a serve, which has nothing of its environment.
+// guardianOf returns the guardian of a serve, which has nothing of its environment.
 func guardianOf(t *testing.T, serve int) int {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // until it has its name

@@ -134,7 +134,7 @@ func violations(table []rule, files []source) []string {
 	return out
 }
 
-// forbidden tells why a file must not import a package, "" when it may.
+// forbidden returns why a file must not import a package, "" when it may.
 func forbidden(table []rule, r rule, f source, imp string) string {
 	if own, ok := strings.CutPrefix(imp, module+"/"); ok {
 		return forbiddenOwn(table, r, f.pkg, own)

@@ -211,10 +211,10 @@ func (s *served) until(what string, holds func() bool) {
 	}
 }
 
-// running tells whether there is a process.
+// running reports whether there is a process.
 func running(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// entries gives a configuration of fake servers, as in "a b=1"; what follows the
+// entries returns a configuration of fake servers, as in "a b=1"; what follows the
 // sign makes another entry of it.
 func entries(words string) string {
 	var all []string

@@ -37,7 +37,7 @@ func answer(w http.ResponseWriter, status int, contentType string, v any) {
 	}
 	w.Header().Set("Content-Type", contentType)
 	w.WriteHeader(status)
-	_, _ = w.Write(append(b, '\n')) // a client that hangs up is its own business
+	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }
 
 func problem(w http.ResponseWriter, status int, detail string, errs ...problemError) {
@@ -48,7 +48,7 @@ func say(v any) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "application/json", v) }
 }
 
-// noEndpoint answers every path that is none.
+// noEndpoint answers every other path.
 func noEndpoint(w http.ResponseWriter, r *http.Request) {
 	detail := "Endpoint not found. See /docs for the API documentation."
 	if r.URL.Path == "/servers" || strings.HasPrefix(r.URL.Path, "/servers/") {
@@ -81,7 +81,7 @@ func boolParam(w http.ResponseWriter, r *http.Request, name string) (value, ok b
 	return value, true
 }
 
-// list is GET /servers.
+// list answers GET /servers.
 func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	limit := defaultLimit
@@ -150,7 +150,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, "application/json", page)
 }
 
-// versions is GET /servers/{name}/versions: newest publication first.
+// versions answers GET /servers/{name}/versions: newest publication first.
 func (s *server) versions(w http.ResponseWriter, r *http.Request) {
 	deleted, ok := boolParam(w, r, "include_deleted")
 	if !ok {
@@ -169,7 +169,7 @@ func (s *server) versions(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, "application/json", page)
 }
 
-// version is GET /servers/{name}/versions/{version}.
+// version answers GET /servers/{name}/versions/{version}.
 func (s *server) version(w http.ResponseWriter, r *http.Request) {
 	deleted, ok := boolParam(w, r, "include_deleted")
 	if !ok {

@@ -10,11 +10,10 @@ import (
 //go:embed records/*.json
 var recordFiles embed.FS
 
-// Workshop is the sample whose URL a demo replaces with that of a server it
-// has started itself.
+// Workshop is the sample whose URL a demo replaces with that of its own server.
 const Workshop = "com.example.demo/workshop"
 
-// Records gives the sample records, sorted by file name: npm, PyPI and
+// Records returns the sample records, sorted by file name: npm, PyPI and
 // container packages, remotes with a secret header and with a templated URL, a
 // deprecated one, one whose latest version is a prerelease, two with the same
 // last part, a bundle that cannot be added, a deleted one. The publishers and
@@ -35,7 +34,7 @@ func Records() ([]json.RawMessage, error) {
 	return out, nil
 }
 
-// RecordNames gives the file names of the samples, such as "thing-1.3.0.json".
+// RecordNames returns the file names of the samples, such as "thing-1.3.0.json".
 func RecordNames() ([]string, error) {
 	files, err := recordFiles.ReadDir("records")
 	if err != nil {
@@ -48,7 +47,7 @@ func RecordNames() ([]string, error) {
 	return names, nil
 }
 
-// RecordFile gives one sample by its file name.
+// RecordFile returns one sample by its file name.
 func RecordFile(name string) (json.RawMessage, error) {
 	raw, err := recordFiles.ReadFile(path.Join("records", name))
 	if err != nil {

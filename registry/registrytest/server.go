@@ -1,7 +1,7 @@
 // Package registrytest is an MCP registry in this process: an [http.Handler]
-// that answers reads as the public registry's own server (v1.8.7) does, over
-// records given to it or the samples of [Records]. It serves tests and
-// mcpctl's demo; it knows no writes.
+// that answers reads as the public registry's own server (v1.8.7) does, from
+// given records or the samples of [Records]. It is for tests and mcpctl's demo and
+// read-only.
 package registrytest
 
 import (
@@ -21,14 +21,14 @@ const officialMeta = "io.modelcontextprotocol.registry/official"
 // Options are settings of a registry. The zero value is useful.
 type Options struct {
 	// RemoteURLs replaces the URL of the first remote of the servers named, in
-	// every version: a demo points a sample at a server it has started.
+	// every version: a demo points a sample at its own server.
 	RemoteURLs map[string]string
 	// Published is when the first record was published; each one after it is a
 	// second later. Zero: 2026-01-01 UTC.
 	Published time.Time
 }
 
-// entry is one version of a server, ready to be served.
+// entry is one version of a server.
 type entry struct {
 	name, version, status, message, publishedAt string
 	published                                   time.Time
@@ -40,10 +40,10 @@ type server struct {
 	entries []*entry // by name, then version as text
 }
 
-// NewServer makes a registry of records: server.json documents, or objects
+// NewServer returns a registry of records: server.json documents, or objects
 // {"server":…,"_meta":…} whose _meta sets status, statusMessage and
-// publishedAt. The record marked latest is worked out here, by semantic
-// version. Two records of the same name and version are an error.
+// publishedAt. The highest semantic version is marked latest. Two records of the
+// same name and version are an error.
 func NewServer(records []json.RawMessage, o Options) (http.Handler, error) {
 	if o.Published.IsZero() {
 		o.Published = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
@@ -127,8 +127,7 @@ func (s *server) markLatest() {
 	}
 }
 
-// replaceRemoteURL changes remotes[0].url of a document and what belongs to
-// the old URL, its variables.
+// replaceRemoteURL changes remotes[0].url of a document and removes its variables.
 func replaceRemoteURL(doc json.RawMessage, to string) (json.RawMessage, error) {
 	var m map[string]json.RawMessage
 	var remotes []map[string]any
@@ -148,7 +147,7 @@ func replaceRemoteURL(doc json.RawMessage, to string) (json.RawMessage, error) {
 	return json.Marshal(m)
 }
 
-// record is the item of a list that stands for an entry.
+// record returns the list item of an entry.
 func (e *entry) record() any {
 	meta := struct {
 		Status          string `json:"status"`
@@ -164,7 +163,7 @@ func (e *entry) record() any {
 	}{e.doc, map[string]any{officialMeta: meta}}
 }
 
-// find gives the versions of a server, deleted ones on demand.
+// find returns the versions of a server, deleted ones on demand.
 func (s *server) find(name string, deleted bool) []*entry {
 	var out []*entry
 	for _, e := range s.entries {

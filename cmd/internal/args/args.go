@@ -1,21 +1,20 @@
-// Package args turns the words after a tool's name into the raw arguments
-// object of the call, by the tool's schema and never by the look of a value:
+// Package args parses the words after a tool's name into the raw arguments object
+// of the call, by the tool's schema and never by the look of a value:
 //
 //	'{"a":1}'         the whole object (first word)
 //	-                 the whole object from standard input (first word)
 //	a=text            a string stays text; numbers, booleans and null are
 //	                  checked; an array of scalars: repeat the pair
-//	a:=json           JSON as it is, digits kept as written
+//	a:=json           JSON, unchanged
 //	a.b[0].c=x a[]=x  a place inside; [] appends
 //	a=@file a:=@file  the value from a file, @- from standard input; base64
 //	                  where the schema says contentEncoding base64
 //	a=@@x             the text @x
 //
 // Pairs after a whole object, or after --args-file, change that object. A name
-// that the schema has with its dots or brackets is that name and not a path.
-// Where a schema allows a string beside other types, a=text is a string and
-// a:=json the rest. Members keep the order in which they were given, values
-// their bytes.
+// with dots or brackets in the schema is that name and not a path. Where a schema
+// allows a string beside other types, a=text is a string and a:=json the rest.
+// Members keep their order, values their bytes.
 package args
 
 import (
@@ -33,17 +32,17 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
-// MaxInput bounds a file or standard input; what is longer is refused.
+// MaxInput bounds a file or standard input, in bytes.
 const MaxInput = 64 << 20
 
-// Source is where the arguments of one call come from.
+// Source is the source of one call's arguments.
 type Source struct {
 	// Words are the words after the tool's name.
 	Words []string
 	// File is --args-file: a path, "-" for standard input, "" for none.
 	File string
-	// Stdin reads all of standard input; nil where there is none. It is called
-	// once at most, and not at all when no word asks for it and Piped is false.
+	// Stdin reads all of standard input; nil where there is none. It is called at
+	// most once, and only if a word requires it or Piped is set.
 	Stdin func() ([]byte, error)
 	// Piped makes standard input the whole object when there are no words.
 	// Empty input is then the empty object. A tool whose schema has no
@@ -51,8 +50,8 @@ type Source struct {
 	Piped bool
 	// ReadFile reads a file named after an @; nil is the file system.
 	ReadFile func(name string) ([]byte, error)
-	// NoValidate sends what was written: names, values and the whole are not
-	// checked, and text that does not fit its type goes as a string.
+	// NoValidate skips all checks; text that does not fit its type is sent as a
+	// string.
 	NoValidate bool
 }
 
@@ -62,23 +61,22 @@ type Error struct {
 	Remedy string
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (e *Error) Error() string { return e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint gives the remedy.
+// Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
-// ExitKind is the kind of failure on a command line.
+// ExitKind returns "usage".
 func (e *Error) ExitKind() string { return "usage" }
 
 func errorf(format string, a ...any) *Error { return &Error{Err: fmt.Errorf(format, a...)} }
 
-// Parse gives the arguments object. What does not fit the schema is a
-// *[schema.ValidationError] with every issue, a word that cannot be read an
-// *[Error].
+// Parse returns the arguments object. The error is a *[schema.ValidationError] with
+// every issue, or an *[Error] about a word.
 func Parse(s *schema.Schema, src Source) (json.RawMessage, error) {
 	b := &builder{s: s, src: src, root: &node{kind: isObject}}
 	words := src.Words
@@ -107,10 +105,10 @@ type builder struct {
 	src    Source
 	root   *node
 	issues []schema.Issue
-	read   bool // standard input is used up
+	read   bool // standard input has been read
 }
 
-// base reads the object that pairs start from, and gives the words left.
+// base reads the object that pairs change, and returns the remaining words.
 func (b *builder) base(words []string) ([]string, error) {
 	var raw []byte
 	var err error
@@ -156,8 +154,8 @@ func (b *builder) base(words []string) ([]string, error) {
 	return words, nil
 }
 
-// takesAny tells whether the tool may have any argument. For one that has none
-// waiting for standard input, which may never end, would serve nobody.
+// takesAny reports whether the tool may have arguments. Without, standard input,
+// which may never end, is not read.
 func (b *builder) takesAny() bool {
 	root := b.s.Root()
 	if len(root.Properties()) > 0 {
@@ -167,7 +165,7 @@ func (b *builder) takesAny() bool {
 	return open
 }
 
-// isWhole tells whether a first word is a whole object.
+// isWhole reports whether a first word is a whole object.
 func isWhole(w string) bool {
 	return w == "-" || strings.HasPrefix(strings.TrimLeft(w, " \t\r\n"), "{")
 }
@@ -183,7 +181,7 @@ func (b *builder) stdin() ([]byte, error) {
 	return b.src.Stdin()
 }
 
-// file reads what stands after an @ or --args-file.
+// file reads the file of an @ or of --args-file.
 func (b *builder) file(name string) ([]byte, error) {
 	if name == "-" {
 		return b.stdin()
@@ -204,8 +202,8 @@ func (b *builder) file(name string) ([]byte, error) {
 
 func readFile(name string) ([]byte, error) { return ReadFile(name, MaxInput) }
 
-// ReadFile reads a file that a person names to be read once. It may be a pipe,
-// as of <(…), which is waited for. One of more than most bytes is refused.
+// ReadFile reads a file of at most most bytes. It may be a pipe, as of <(…), which
+// is waited for.
 func ReadFile(name string, most int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -226,8 +224,8 @@ func readAll(r io.Reader, most int64) ([]byte, error) {
 	return raw, err
 }
 
-// check validates the finished object. Unknown names are reported also where
-// the schema, by saying nothing, would let them pass.
+// check validates the finished object. Unknown names are reported also where the
+// schema allows them by default.
 func check(s *schema.Schema, raw json.RawMessage) error {
 	var issues []schema.Issue
 	err := s.Validate(raw)
@@ -257,10 +255,9 @@ func check(s *schema.Schema, raw json.RawMessage) error {
 	return &schema.ValidationError{Issues: issues}
 }
 
-// withoutNulls leaves out what is wrong with arguments that need not be there
-// and are null: servers take them as not given, and for the headers that repeat
-// arguments the specification does (2026-07-28, Streamable HTTP, Custom headers
-// from tool parameters).
+// withoutNulls removes the issues of optional arguments that are null: servers take
+// those as absent, and so does the specification for the headers that repeat
+// arguments (2026-07-28, Streamable HTTP, Custom headers from tool parameters).
 func withoutNulls(root schema.Node, top *node, issues []schema.Issue) []schema.Issue {
 	for _, p := range root.Properties() {
 		v, given := top.m[p.Name]
@@ -273,7 +270,7 @@ func withoutNulls(root schema.Node, top *node, issues []schema.Issue) []schema.I
 	return issues
 }
 
-// unknown is the issue of a name that the schema does not have.
+// unknown returns the issue of a name that is not in the schema.
 func unknown(n schema.Node, at, name string) schema.Issue {
 	i := schema.Issue{Pointer: schema.Pointer(at, name), Message: "unknown argument"}
 	var names []string
@@ -300,7 +297,7 @@ func checkJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return err
 	}
-	// JSON is UTF-8 (RFC 8259, section 8.1), which encoding/json takes lightly;
+	// JSON is UTF-8 (RFC 8259, section 8.1), which encoding/json does not enforce;
 	// the peer would drop the message.
 	if !utf8.Valid(raw) {
 		return errors.New("a byte that is not UTF-8")
@@ -308,7 +305,7 @@ func checkJSON(raw []byte) error {
 	return nil
 }
 
-// short is the beginning of a word for a message.
+// short returns the beginning of a word for a message.
 func short(w string) string {
 	const most = 40
 	if len(w) <= most {

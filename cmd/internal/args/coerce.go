@@ -12,13 +12,12 @@ import (
 // textValue is the right side of a=text.
 type textValue struct {
 	text  string
-	file  bool // from a file, whose bytes these are
+	file  bool // the contents of a file
 	bytes []byte
 }
 
-// coerce gives the JSON of a text by what the schema allows at its place: one
-// of the listed values; a string where strings are allowed; else the number,
-// boolean or null that the text must then be.
+// coerce returns the JSON of a text by its schema: one of the listed values; a
+// string where strings are allowed; else a number, boolean or null.
 func (b *builder) coerce(n schema.Node, v textValue, at string) ([]byte, *schema.Issue) {
 	raw, issue := coerce(n, v, at)
 	if issue != nil && b.src.NoValidate && utf8.ValidString(v.text) {
@@ -63,7 +62,7 @@ func coerce(n schema.Node, v textValue, at string) ([]byte, *schema.Issue) {
 	return fail("want " + n.Type() + ", got " + schema.Quote(short(text)))
 }
 
-// oneOf picks the listed value that the text is: a string before others.
+// oneOf returns the listed value that equals the text: a string before others.
 func oneOf(values []any, v textValue, at string) ([]byte, *schema.Issue) {
 	text := v.text
 	if v.file {
@@ -83,7 +82,7 @@ func oneOf(values []any, v textValue, at string) ([]byte, *schema.Issue) {
 	return nil, &issue
 }
 
-// isNumber tells whether text is a number in JSON's form.
+// isNumber reports whether text is a number in JSON's form.
 func isNumber(text string) bool {
 	if text == "" || (text[0] != '-' && (text[0] < '0' || text[0] > '9')) {
 		return false

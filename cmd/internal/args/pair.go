@@ -12,7 +12,7 @@ import (
 // maxPath bounds the steps of one path.
 const maxPath = 100
 
-// split cuts a word into its key, whether the value is JSON, and the value. A
+// split splits a word into its key, whether the value is JSON, and the value. A
 // property whose own name has an = or ends in a colon goes before the grammar.
 func split(root schema.Node, w string) (key string, isJSON bool, value string, ok bool) {
 	longest := -1
@@ -37,8 +37,8 @@ func split(root schema.Node, w string) (key string, isJSON bool, value string, o
 	return key, isJSON, value, ok && key != ""
 }
 
-// pair puts one word's value in its place. A value that does not fit is kept
-// as an issue, so that all are reported together.
+// pair sets one word's value. A value that does not fit becomes an issue, so that
+// all are reported together.
 func (b *builder) pair(w string) error {
 	key, isJSON, value, ok := split(b.s.Root(), w)
 	if !ok {
@@ -61,15 +61,15 @@ func (b *builder) pair(w string) error {
 	return b.setText(key, slot, value)
 }
 
-// place is where a path has led.
+// place is the target of a path.
 type place struct {
 	n      *node
 	schema schema.Node
 	at     string // JSON pointer
 }
 
-// find walks a path, making what is not there. A nil place without an error is
-// an issue that has been kept.
+// find walks a path and creates missing values. A nil place without an error is a
+// recorded issue.
 func (b *builder) find(key string) (*place, error) {
 	p := &place{n: b.root, schema: b.s.Root()}
 	rest := key
@@ -103,8 +103,8 @@ func (b *builder) find(key string) (*place, error) {
 	return nil, errorf("argument %s: more than %d steps", short(key), maxPath)
 }
 
-// name gives the first name of a path: the longest that the schema knows, else
-// what stands before the next dot or bracket.
+// name returns the first name of a path: the longest in the schema, else up to the
+// next dot or bracket.
 func (b *builder) name(n schema.Node, rest string) (string, bool) {
 	longest := ""
 	for _, p := range n.Properties() {
@@ -122,7 +122,7 @@ func (b *builder) name(n schema.Node, rest string) (string, bool) {
 	return longest, longest != ""
 }
 
-// member steps into a member. An unknown name leaves p.n nil and an issue.
+// member steps into a member. An unknown name sets p.n to nil and adds an issue.
 func (b *builder) member(key string, p *place, name string) error {
 	p.n.open()
 	if p.n.empty() {
@@ -184,7 +184,7 @@ func orWhole(at string) string {
 	return at
 }
 
-// setJSON puts a:=json in its place, bytes as they are.
+// setJSON sets the value of a:=json.
 func (b *builder) setJSON(key string, p *place, value string) error {
 	raw := []byte(value)
 	if name, found := strings.CutPrefix(value, "@"); found {
@@ -215,7 +215,7 @@ func (b *builder) setJSON(key string, p *place, value string) error {
 	return nil
 }
 
-// setText puts a=text in its place, by the schema.
+// setText sets the value of a=text, by the schema.
 func (b *builder) setText(key string, p *place, value string) error {
 	v := textValue{text: value}
 	switch {
@@ -258,7 +258,7 @@ func (b *builder) appendText(key string, p *place, v textValue) error {
 	case p.n.given && p.schema.Kinds() == schema.Any:
 		return twice(key) // no schema, no array
 	case p.n.given:
-		// string | array: the second pair tells that the array was meant.
+		// string | array: a second pair means the array.
 		first := textValue{text: *p.n.text}
 		*p.n = node{kind: isArray, list: true, given: true}
 		b.element(p, first)

@@ -15,8 +15,7 @@ const (
 	isArray
 )
 
-// node is a value that is being put together: raw bytes that nobody has
-// reached into, or an object or array of nodes.
+// node is a value under construction: raw bytes, or an object or array of nodes.
 type node struct {
 	kind  nodeKind
 	raw   []byte // of a leaf
@@ -24,19 +23,18 @@ type node struct {
 	m     map[string]*node
 	items []*node
 
-	// given: a word has set this very value, so that a second word for it is a
-	// mistake. text is that word's value where it was a=text.
+	// given: a word has set this value, so that a second word for it is an error.
+	// text is that word's value where it was a=text.
 	given bool
 	text  *string
-	// list marks an array that repeated pairs have made.
+	// list marks an array of repeated pairs.
 	list bool
 }
 
 func leaf(raw []byte) *node { return &node{raw: raw} }
 
-// open takes a leaf apart so that a path can lead into it; children keep their
-// bytes. It gives the first name that comes twice, which would leave open
-// which value the server takes.
+// open splits a leaf so that a path can lead into it; children keep their bytes.
+// It returns the first duplicate name, since servers disagree about those.
 func (n *node) open() (twice string) {
 	if n.kind != isLeaf || len(n.raw) == 0 {
 		return ""
@@ -79,11 +77,10 @@ func (n *node) open() (twice string) {
 	return twice
 }
 
-// touch says that a word changes something inside, so that raw no longer is
-// the value's text.
+// touch drops raw, after a change inside the value.
 func (n *node) touch() { n.raw = nil }
 
-// member gives the slot of a member, made when it is not there.
+// member returns a member, created if missing.
 func (n *node) member(name string) *node {
 	if n.m == nil {
 		n.m = map[string]*node{}
@@ -97,7 +94,7 @@ func (n *node) member(name string) *node {
 	return c
 }
 
-// empty tells whether nothing is known of the value yet.
+// empty reports whether the value is not set.
 func (n *node) empty() bool { return n.kind == isLeaf && n.raw == nil }
 
 func (n *node) appendTo(b []byte) []byte {

@@ -175,7 +175,7 @@ type addition struct {
 	// byHand entries are the user's own words, so that placeholders with a
 	// value are no news.
 	byHand bool
-	// shown tells that a person has seen entry and warnings, and said yes.
+	// shown reports that a person has seen entry and warnings, and said yes.
 	shown bool
 }
 

@@ -79,7 +79,7 @@ func completeShort(root *cobra.Command, words []string, from int) []string {
 	return slices.Insert(slices.Clone(words), from+i, "call")
 }
 
-// builtin tells whether a word is one of the commands that cobra adds itself.
+// builtin reports whether a word is one of the commands that cobra adds itself.
 func builtin(word string) bool {
 	switch word {
 	case "help", "completion", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
@@ -146,7 +146,7 @@ func (s flagSets) shorthand(c string) *pflag.Flag {
 	return nil
 }
 
-// flag tells what a word with a dash is: known as a flag, and whether the next
+// flag returns what a word with a dash is: known as a flag, and whether the next
 // word is its value.
 func (s flagSets) flag(w string) (known, takesNext bool) {
 	if name, long := strings.CutPrefix(w, "--"); long {
@@ -216,7 +216,7 @@ func (s flagSets) firstWord(words []string) int {
 	return -1
 }
 
-// given tells whether a flag is among the words.
+// given reports whether a flag is among the words.
 func (s flagSets) given(words []string, name string) bool {
 	_, ok := s.value(words, name)
 	return ok

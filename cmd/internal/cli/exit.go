@@ -49,7 +49,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint gives the remedy.
+// Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
 // usagef is a usage error (exit 2).

@@ -219,7 +219,7 @@ func (p *filePlan) unchanged(path string) bool {
 	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.path == path && f.status == statusUnchanged })
 }
 
-// check gives the state of each file.
+// check returns the state of each file.
 func (p *filePlan) check() []generatedFile {
 	out := make([]generatedFile, 0, len(p.files))
 	for _, f := range p.files {

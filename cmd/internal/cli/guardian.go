@@ -16,14 +16,14 @@ const (
 	guardianName = "mcp-guardian"
 )
 
-// isGuardian tells whether this process was started by a guard: by this word and
+// isGuardian reports whether this process was started by a guard: by this word and
 // with its variable. It is not in the command tree: it is not for people, no
 // server's name is taken for it, and what is not built takes no memory.
 func isGuardian(words []string) bool {
 	return len(words) == 1 && words[0] == guardianWord && os.Getenv(transport.GuardianVariable) != ""
 }
 
-// guard gives what ends the servers of a command that lasts where mcpctl is
+// guard returns what ends the servers of a command that lasts where mcpctl is
 // killed; nil, with a warning, where mcpctl cannot be run again. One-shot
 // commands do without: they last for seconds, and starting a process costs
 // time. The caller closes it when all servers have been closed.

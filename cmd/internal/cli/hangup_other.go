@@ -2,6 +2,6 @@
 
 package cli
 
-// controllingTerminal tells whether the process belongs to a terminal; there is
+// controllingTerminal reports whether the process belongs to a terminal; there is
 // no signal HUP to tell that it has gone.
 func controllingTerminal() bool { return false }

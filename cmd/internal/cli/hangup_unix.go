@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// controllingTerminal tells whether the process belongs to a terminal.
+// controllingTerminal reports whether the process belongs to a terminal.
 func controllingTerminal() bool {
 	f, err := os.OpenFile("/dev/tty", os.O_RDONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -128,7 +128,7 @@ func describeServer(b *strings.Builder, rec *found) {
 	}
 }
 
-// namespaceKind tells who the registry has checked a name with.
+// namespaceKind returns who the registry has checked a name with.
 func namespaceKind(name string) string {
 	namespace, _ := registry.SplitName(name)
 	if user, ok := strings.CutPrefix(namespace, "io.github."); ok {

@@ -76,7 +76,7 @@ func (s *session) showTemplates(items []json.RawMessage) error {
 	return s.a.ui.NameTable([]string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
 }
 
-// either gives the first text that is not empty.
+// either returns the first text that is not empty.
 func either(a, b string) string {
 	if a != "" {
 		return a

@@ -122,7 +122,7 @@ func (a *app) printHits(hits []searchHit, recs []registry.Record) error {
 	return a.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
 }
 
-// noteCuts tells what the result does not show.
+// noteCuts returns what the result does not show.
 func (a *app) noteCuts(list *registry.List, shown, total int) {
 	switch {
 	case total == 0:

@@ -51,7 +51,7 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 	return nil
 }
 
-// choose gives the servers to put behind the endpoint.
+// choose returns the servers to put behind the endpoint.
 func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 	if len(f.servers) > 0 {
 		var out []config.Entry

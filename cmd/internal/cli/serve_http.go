@@ -65,7 +65,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	return nil
 }
 
-// newServer gives a server that a client cannot hold up by being slow. The fronts
+// newServer returns a server that a client cannot hold up by being slow. The fronts
 // take the bound of reading off where a request has been read and lasts, add to
 // it where a body is large, and bound writing themselves, because streams last.
 func newServer(h http.Handler) *http.Server {

@@ -60,7 +60,7 @@ func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {
 	}
 }
 
-// giveBack gives memory back to the system after a burst, until ctx ends. While
+// giveBack returns memory back to the system after a burst, until ctx ends. While
 // there is nothing to give back it costs one reading of counters.
 func giveBack(ctx context.Context) {
 	tick := time.NewTicker(memoryTick)

@@ -17,7 +17,7 @@ type reloading struct {
 	// sound are the last entries without a fault, by name: a server whose entry is
 	// broken later keeps what it had.
 	sound map[string]config.Entry
-	// broken tells that the file could not be used when it was last read; faults
+	// broken reports that the file could not be used when it was last read; faults
 	// are those of entries that were told of, absent are servers of --server that
 	// the file does not have.
 	broken bool
@@ -108,7 +108,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	a.ui.Note("%s: %s", f.Path(), strings.Join(parts, "; "))
 }
 
-// choose gives the entries to serve: those of the file, or of --server among
+// choose returns the entries to serve: those of the file, or of --server among
 // them. An entry with a fault is as it was before the fault.
 func (r *reloading) choose(f *config.File) []config.Entry {
 	a := r.g.a

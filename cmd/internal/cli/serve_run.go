@@ -117,7 +117,7 @@ func (g *gateway) open(entries []config.Entry) error {
 	return err
 }
 
-// servers gives the proxy's settings of entries, and the entries by name.
+// servers returns the proxy's settings of entries, and the entries by name.
 func (g *gateway) servers(entries []config.Entry) ([]proxy.Server, map[string]config.Entry) {
 	servers, byName := make([]proxy.Server, len(entries)), map[string]config.Entry{}
 	for i, e := range entries {
@@ -152,7 +152,7 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 	return dial.Dial(ctx, entry, o)
 }
 
-// backend gives the proxy's settings of an entry.
+// backend returns the proxy's settings of an entry.
 func (g *gateway) backend(e config.Entry) proxy.Server {
 	return proxy.Server{
 		Name: e.Name, Transport: e.Transport(), Isolation: proxy.Isolation(e.Isolation), WrapURIs: e.WrapURIs, Start: proxy.Start(e.Start),
@@ -164,7 +164,7 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 	}
 }
 
-// store gives the database of what was learned of the servers of a
+// store returns the database of what was learned of the servers of a
 // configuration, nil where the environment names no place for it.
 func (a *app) store(file *config.File) *store.DB {
 	dir := config.StateDir(a.getenv)

@@ -49,7 +49,7 @@ func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 	g.config.Store(&c)
 }
 
-// status tells what this process does.
+// status returns what this process does.
 func (g *gateway) status() any {
 	s := serveStatus{PID: os.Getpid(), Version: buildVersion().Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
 	if g.f.http != "" {

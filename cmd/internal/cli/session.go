@@ -220,7 +220,7 @@ func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// piped tells whether standard input may hold an object: a file, a pipe or a
+// piped reports whether standard input may hold an object: a file, a pipe or a
 // socket, but no terminal and no device such as /dev/null.
 func (a *app) piped() bool {
 	if a.ui.In == nil || a.ui.InTTY {

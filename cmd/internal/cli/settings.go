@@ -57,7 +57,7 @@ func (a *app) shareConfig() error {
 	return nil
 }
 
-// entry gives the sound entry of a configured server, and logs what is odd
+// entry returns the sound entry of a configured server, and logs what is odd
 // about it.
 func (a *app) entry(server string) (config.Entry, error) {
 	f, err := a.loadConfig()
@@ -84,7 +84,7 @@ func hintOf(err error) string {
 	return ""
 }
 
-// problem gives a fault for the log, and what mends it where that is known.
+// problem returns a fault for the log, and what mends it where that is known.
 func problem(err error) []any {
 	attrs := []any{"problem", err.Error()}
 	if hint := hintOf(err); hint != "" {

@@ -111,7 +111,7 @@ func (a *app) status(ctx context.Context, which string) error {
 // Status is what the process has said.
 func (s *statusOf) Status() json.RawMessage { return s.Found.Status }
 
-// is tells whether a word names the process: by its id, or by an address or URL
+// is reports whether a word names the process: by its id, or by an address or URL
 // that it listens on.
 func (s *statusOf) is(word string) bool {
 	if word == strconv.Itoa(s.Found.PID) {

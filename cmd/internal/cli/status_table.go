@@ -92,7 +92,7 @@ func backendRow(b *proxy.BackendStatus, now time.Time) []string {
 	}
 }
 
-// offers tells what a server offers: its numbers of tools, prompts, resources
+// offers returns what a server offers: its numbers of tools, prompts, resources
 // and templates, and how old that is where it was not asked by this process.
 func offers(c *proxy.CatalogStatus, now time.Time) string {
 	if c == nil {
@@ -128,7 +128,7 @@ func offers(c *proxy.CatalogStatus, now time.Time) string {
 	return text
 }
 
-// next tells what happens to a server without a call.
+// next returns what happens to a server without a call.
 func next(b *proxy.BackendStatus, now time.Time) string {
 	switch {
 	case !b.NextTry.IsZero():

@@ -27,7 +27,7 @@ type versionInfo struct {
 	Protocols []string `json:"protocols"`
 }
 
-// buildVersion tells what this program was built of.
+// buildVersion returns what this program was built of.
 func buildVersion() versionInfo {
 	v := versionInfo{Version: linkVersion, Commit: linkCommit, Go: goruntime.Version(), Protocols: revision.Versions()}
 	info, ok := debug.ReadBuildInfo()

@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// askBound is how long a process may take to answer: what it has to do for it
-	// takes milliseconds.
+	// askBound is how long a process may take to answer; it needs milliseconds.
 	askBound = 3 * time.Second
 	// maxAnswer bounds an answer, in bytes.
 	maxAnswer = 16 << 20
@@ -26,15 +25,15 @@ const (
 // Found is a process that serves.
 type Found struct {
 	PID int
-	// Status is the JSON object that it has given; nil with Err.
+	// Status is the JSON object that it returned; nil with Err.
 	Status json.RawMessage
-	// Err tells why it has not.
+	// Err is why it returned none.
 	Err error
 }
 
-// Find asks all processes that serve for their status, side by side, and gives
-// them by process id. A socket whose process is dead is removed. An error is one
-// of the folder.
+// Find asks all serve processes for their status concurrently and returns them
+// sorted by process id. It removes sockets of dead processes. An error is one of the
+// directory.
 func Find(ctx context.Context, state string) ([]Found, error) {
 	return find(ctx, state, func(pid int, path string) *Found {
 		status, err := ask(ctx, path)
@@ -49,7 +48,7 @@ func Find(ctx context.Context, state string) ([]Found, error) {
 	})
 }
 
-// PIDs gives the processes that serve, by whether they live: nobody is asked.
+// PIDs returns the live serve processes without asking them.
 func PIDs(ctx context.Context, state string) []int {
 	all, err := find(ctx, state, func(pid int, _ string) *Found {
 		if !alive(pid) {
@@ -94,7 +93,7 @@ func find(ctx context.Context, state string, look func(pid int, path string) *Fo
 	return out, ctx.Err()
 }
 
-// gone tells whether there is nobody behind a socket.
+// gone reports whether no process listens on a socket.
 func gone(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }

@@ -9,13 +9,13 @@ import (
 	"syscall"
 )
 
-// ours tells whether a file belongs to this user.
+// ours reports whether a file belongs to this user.
 func ours(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Getuid()
 }
 
-// alive tells whether a process lives.
+// alive reports whether a process lives.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -5,11 +5,11 @@ import (
 	"os"
 )
 
-// ours is the business of the folder's access list, which it has from the
-// user's own folders.
+// ours is left to the directory's access list, inherited from the user's own
+// directories.
 func ours(fs.FileInfo) bool { return true }
 
-// alive tells whether a process lives.
+// alive reports whether a process lives.
 func alive(pid int) bool {
 	p, err := os.FindProcess(pid) // opens it
 	if err != nil {

@@ -12,17 +12,16 @@ import (
 
 const (
 	// maxPath is how long a socket's path may be on every system: macOS and the
-	// BSDs have room for 104 bytes with a zero at the end, Linux and Windows for
-	// 108.
+	// BSDs take 104 bytes with a zero at the end, Linux and Windows 108.
 	maxPath = 103
-	// suffix is what the names of sockets end in, behind the process id.
+	// suffix ends the names of sockets, behind the process id.
 	suffix = ".sock"
-	// longest is the room that such a name takes: ids have up to ten digits.
+	// longest is the longest name of a socket: ids have up to ten digits.
 	longest = len("/4294967295" + suffix)
 )
 
-// place gives the folder for the sockets of a state directory. temp is the
-// system's place for temporary files.
+// place returns the directory for the sockets of a state directory. temp is the
+// system's directory for temporary files.
 func place(state, temp string) string {
 	if abs, err := filepath.Abs(state); err == nil {
 		state = abs
@@ -39,19 +38,19 @@ func place(state, temp string) string {
 	return filepath.Join(temp, short)
 }
 
-// tidy removes a folder in the place for temporary files that holds nothing any
-// more. Another process may be about to use it: it makes it anew.
+// tidy removes an empty directory among the temporary files. Another process that
+// is about to use it creates it again.
 func tidy(dir string) {
 	if strings.HasPrefix(filepath.Base(dir), prefix) {
-		_ = os.Remove(dir) // not while there is something in it
+		_ = os.Remove(dir) // fails unless empty
 	}
 }
 
-// prefix is what the names of folders for temporary files begin with.
+// prefix begins the names of directories among the temporary files.
 const prefix = "mcpctl-"
 
-// prepare makes the folder, or finds it to be ours alone: in a place for
-// temporary files anybody could have made it.
+// prepare creates the directory, or checks that it is ours alone: among temporary
+// files anybody could have created it.
 func prepare(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
@@ -67,15 +66,15 @@ func prepare(dir string) error {
 		return fmt.Errorf("%s is not a folder of this user", dir)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return os.Chmod(dir, 0o700) //nolint:gosec // a folder has to be entered
+		return os.Chmod(dir, 0o700) //nolint:gosec // a directory needs the x bit
 	}
 	return nil
 }
 
 func socketOf(dir string, pid int) string { return filepath.Join(dir, strconv.Itoa(pid)+suffix) }
 
-// sockets gives the sockets in a folder by process id; none where there is no
-// folder of ours.
+// sockets returns the sockets in a directory by process id; none unless the
+// directory is ours.
 func sockets(dir string) (map[int]string, error) {
 	info, err := os.Lstat(dir)
 	switch {

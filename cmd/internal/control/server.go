@@ -18,12 +18,12 @@ type Server struct {
 	http   *http.Server
 	served chan error
 	once   sync.Once
-	err    error // of Close
+	err    error // result of Close
 }
 
-// Listen opens this process's socket below a state directory and removes those
-// that dead processes have left. status gives the JSON object for /status; it
-// may be called concurrently.
+// Listen opens this process's socket below a state directory and removes those of
+// dead processes. status returns the object for /status; it may be called
+// concurrently.
 func Listen(ctx context.Context, state string, status func() any) (*Server, error) {
 	if state == "" {
 		return nil, errors.New("the environment names no place for a socket")
@@ -66,13 +66,13 @@ func answer(w http.ResponseWriter, object any) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // who has gone needs no answer
+	_, _ = w.Write(append(b, '\n')) // the client may be gone
 }
 
-// Path is that of the socket.
+// Path returns the path of the socket.
 func (s *Server) Path() string { return s.path }
 
-// Close removes the socket. Answers under way get a second. It is idempotent.
+// Close removes the socket. Running answers get a second. It is idempotent.
 func (s *Server) Close() error {
 	s.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -44,24 +44,22 @@ const (
 	cancelled = `{"action":"cancel"}`
 )
 
-// Cancelled is the answer of nobody.
+// Cancelled returns the answer without anybody to ask.
 func Cancelled() json.RawMessage { return json.RawMessage(cancelled) }
 
-// Answerer answers questions of one server, one after the other. It is for one
-// goroutine at a time.
+// Answerer answers the questions of one server. It is for one goroutine at a time.
 type Answerer struct {
 	Policy Policy
-	// Server is what the server is called; a person is told.
+	// Server is the server's name, shown to the user.
 	Server string
-	// Asker asks the person; Open shows a page, and Say prints a line.
+	// Asker asks the user; Open opens a page, and Say prints a line.
 	Asker ui.Asker
 	Open  func(ctx context.Context, page string) error
 	Say   func(format string, a ...any)
 }
 
-// UnansweredError says why a question got no answer of anybody's, although the
-// server was told something: nobody was there, or what was given beforehand
-// does not fit.
+// UnansweredError says why a question was declined or cancelled: there was nobody to
+// ask, or the given values do not fit.
 type UnansweredError struct {
 	Server string
 	Asked  Question
@@ -76,7 +74,7 @@ func (e *UnansweredError) Error() string {
 // ExitKind makes it a usage error: the command line could have answered.
 func (*UnansweredError) ExitKind() string { return "usage" }
 
-// Hint tells how.
+// Hint returns the flag that answers.
 func (e *UnansweredError) Hint() string {
 	if e.Asked.Mode == "url" {
 		return "run it on a terminal to see the page and decide; --elicit decline says no"
@@ -88,7 +86,7 @@ func (e *UnansweredError) Hint() string {
 	return hint
 }
 
-// signature names the fields and their types.
+// signature returns the fields and their types.
 func (f *Form) signature() string {
 	var fields []string
 	for _, p := range f.schema.Root().Properties() {
@@ -101,8 +99,8 @@ func (f *Form) signature() string {
 	return strings.Join(fields, ", ")
 }
 
-// Answer gives the result to send. An *UnansweredError comes with one, too;
-// with other errors there is none, and the question is at fault.
+// Answer returns the result to send, also with an *UnansweredError. Other errors are
+// faults of the question and have no result.
 func (a *Answerer) Answer(ctx context.Context, q Question) (json.RawMessage, error) {
 	switch a.Policy.Mode {
 	case Decline:
@@ -140,8 +138,8 @@ func accept(content json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `{"action":"accept","content":%s}`, content)
 }
 
-// broke tells a person who has broken a question off from one who was called
-// away: Ctrl+C in a form is an answer, the end of the call is none.
+// broke reports whether the user has aborted a question: Ctrl+C in a form is an
+// answer, the end of the call is not.
 func broke(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && ctx.Err() == nil
 }

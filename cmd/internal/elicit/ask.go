@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
-// What a person may do with a question.
+// Options of a question.
 const (
 	toAnswer  = "Answer"
 	toDecline = "Decline (tell the server no)"
@@ -22,7 +22,7 @@ const (
 	toVisit   = "I open it myself"
 )
 
-// ask has the person answer. Who breaks off cancels.
+// ask asks the user. Aborting cancels.
 func (a *Answerer) ask(ctx context.Context, q Question) (json.RawMessage, error) {
 	var answer json.RawMessage
 	var err error
@@ -37,9 +37,8 @@ func (a *Answerer) ask(ctx context.Context, q Question) (json.RawMessage, error)
 	return answer, err
 }
 
-// askPage shows where a page leads and asks before anything is opened
-// (2025-11-25, Elicitation, URL mode: the whole address, its host made plain,
-// and consent first).
+// askPage shows the address of a page and asks before opening it (2025-11-25,
+// Elicitation, URL mode: show the whole address, highlight its host, get consent).
 func (a *Answerer) askPage(ctx context.Context, q Question) (json.RawMessage, error) {
 	u, err := url.Parse(q.URL)
 	if err != nil {
@@ -96,12 +95,12 @@ func (a *Answerer) askForm(ctx context.Context, q Question) (json.RawMessage, er
 		if v != nil {
 			given[field.Name] = v
 		}
-		field.Default = nil // who leaves a field out has seen it
+		field.Default = nil // left out although the default was shown
 	}
 	content, err := f.Content(given)
 	if unfit, ok := errors.AsType[*schema.ValidationError](err); ok {
-		// Each field fits; what does not is between them, as no form of the
-		// specification has it.
+		// Each field fits, and the combination does not: no form of the
+		// specification has such a rule.
 		return Cancelled(), a.unanswered(q, "the answers do not fit together: "+unfit.Error())
 	}
 	if err != nil {
@@ -110,7 +109,7 @@ func (a *Answerer) askForm(ctx context.Context, q Question) (json.RawMessage, er
 	return accept(content), nil
 }
 
-// ask gives the raw value of a field, nil where it is left out.
+// ask asks for a field and returns its raw value, nil if left out.
 func (f *Field) ask(ctx context.Context, asker ui.Asker) (json.RawMessage, error) {
 	q := ui.Question{Message: f.label(), Help: f.Description}
 	switch f.Kind {
@@ -134,7 +133,7 @@ func (f *Field) ask(ctx context.Context, asker ui.Asker) (json.RawMessage, error
 	return f.value(typed)
 }
 
-// label is the field's name for a person, and what is expected of them.
+// label returns the field's display name and what to enter.
 func (f *Field) label() string {
 	name := f.Title
 	if name == "" {
@@ -152,7 +151,7 @@ func (f *Field) label() string {
 	return name
 }
 
-// defaultText is the default as a person would type it.
+// defaultText returns the default as typed by a user.
 func (f *Field) defaultText() string {
 	var s string
 	if f.Kind == Text && json.Unmarshal(f.Default, &s) == nil {
@@ -163,8 +162,8 @@ func (f *Field) defaultText() string {
 
 const leaveOut = "(leave it out)"
 
-// choose asks for one of several values. Options of one title are told apart
-// by their values.
+// choose asks for one of several values. Options with the same title show their
+// values.
 func (f *Field) choose(ctx context.Context, asker ui.Asker, q ui.Question, options []Option, raw func(string) json.RawMessage) (json.RawMessage, error) {
 	titles := unlike(options)
 	for i, o := range options {
@@ -220,8 +219,7 @@ func (f *Field) chooseSeveral(ctx context.Context, asker ui.Asker, q ui.Question
 	return value(chosen), nil
 }
 
-// unlike are the titles of options, with the values behind those that there
-// are twice.
+// unlike returns the titles of options, duplicates with their values.
 func unlike(options []Option) []string {
 	count := map[string]int{}
 	for _, o := range options {

@@ -9,17 +9,16 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
-// Form is what a server asks for, field by field, in the order of its schema.
+// Form holds the fields of a form, in the order of its schema.
 type Form struct {
 	Fields []Field
 	schema *schema.Schema
 }
 
-// Kind is how a field is asked for.
+// Kind is the kind of a field.
 type Kind int
 
-// The kinds of fields that a schema may ask for. Whatever is none of them is
-// asked for as JSON.
+// The kinds of fields. Any other field is entered as JSON.
 const (
 	Text Kind = iota
 	Number
@@ -32,13 +31,13 @@ const (
 // Field is one member of the answer.
 type Field struct {
 	Name        string
-	Title       string // "" where the server gives none
+	Title       string // or ""
 	Description string
 	Kind        Kind
 	Required    bool
-	// Default is the raw value for somebody who has no other, nil for none.
+	// Default is the raw default value, nil for none.
 	Default json.RawMessage
-	// Options are what can be chosen.
+	// Options are those of Choice and Choices.
 	Options []Option
 	// Format is "email", "uri", "date" or "date-time", else "".
 	Format string
@@ -46,7 +45,7 @@ type Field struct {
 	schema *schema.Schema // of the value
 }
 
-// Option is one value to choose from and what it is called.
+// Option is one value to choose from and its title.
 type Option struct{ Value, Title string }
 
 // ParseForm reads a requestedSchema. A schema that cannot be used is the
@@ -103,7 +102,7 @@ func parseField(raw json.RawMessage) (Field, error) {
 	f := Field{Kind: JSON, schema: s}
 	var p property
 	if err := json.Unmarshal(raw, &p); err != nil {
-		return f, nil //nolint:nilerr // of a form that no revision has: asked for as JSON
+		return f, nil //nolint:nilerr // in no revision: entered as JSON
 	}
 	f.Title, f.Default = p.Title, p.Default
 	if string(bytes.TrimSpace(f.Default)) == "null" {
@@ -149,9 +148,9 @@ func (p *property) options() []Option {
 	return out
 }
 
-// Content is the answer's content, in the order of the form: what is given,
-// the schema's defaults for what is not, nothing that the form does not ask
-// for. Values that do not fit are a *schema.ValidationError.
+// Content returns the answer's content, in the order of the form: the given values
+// of its fields, and the schema's defaults for others. Values that do not fit are a
+// *schema.ValidationError.
 func (f *Form) Content(given map[string]json.RawMessage) (json.RawMessage, error) {
 	out := []byte{'{'}
 	for _, field := range f.Fields {
@@ -182,8 +181,8 @@ func (f *Form) Content(given map[string]json.RawMessage) (json.RawMessage, error
 	return out, nil
 }
 
-// value reads what was typed for a field: JSON of the field's kind that fits
-// its schema. Nothing typed is nil.
+// value parses the input for a field: JSON of the field's kind that fits its
+// schema, nil for no input.
 func (f *Field) value(typed string) (json.RawMessage, error) {
 	if typed == "" {
 		if f.Required && f.Kind != Text {

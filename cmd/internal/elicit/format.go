@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// checkFormat checks the four formats that a form may ask for (2025-11-25,
-// Elicitation, Supported Schema Types). A schema's format is a remark
-// elsewhere; here it is what a person mistypes.
+// checkFormat checks the four formats of forms (2025-11-25, Elicitation, Supported
+// Schema Types). Elsewhere a schema's format is an annotation; here it catches
+// typing errors.
 func (f *Field) checkFormat(raw json.RawMessage) error {
 	if f.Kind != Text || f.Format == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 // Mode is who answers.
 type Mode int
 
-// Modes. Unset is Ask where there is a terminal, and else nobody.
+// Modes. Unset is Ask with a terminal, otherwise nobody.
 const (
 	Unset Mode = iota
 	Ask
@@ -18,10 +18,10 @@ const (
 	Given
 )
 
-// Policy is what --elicit says.
+// Policy is the value of --elicit.
 type Policy struct {
 	Mode Mode
-	// Values are what Given answers with, by field.
+	// Values are the answers of mode Given, by field.
 	Values map[string]json.RawMessage
 }
 
@@ -46,9 +46,8 @@ func ParsePolicy(text string) (Policy, error) {
 	return p, nil
 }
 
-// Capability is the raw elicitation capability of who answers by the policy:
-// what a server may ask, and no more. Nil is nothing. A page can be opened, or
-// refused, by a person alone.
+// Capability returns the raw elicitation capability of the policy, nil for none.
+// Only a user can open, or refuse to open, a page.
 func (p Policy) Capability(terminal bool) json.RawMessage {
 	switch {
 	case p.Mode == Unset && !terminal:

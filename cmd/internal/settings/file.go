@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
-// file knows where in config.yaml each setting stands; viper does not tell.
+// file holds the position of each setting in config.yaml, which viper lacks.
 type file struct {
 	path string
 	at   map[string]*yaml.Node // by the setting's name
@@ -93,7 +93,7 @@ func isList(name string) bool {
 	return slices.ContainsFunc(keys(), func(k key) bool { return k.name == name && k.list })
 }
 
-// text is the value of a setting as it stands in the file, a list a line each.
+// text returns the value of a setting as written in the file, lists a line per item.
 func (f *file) text(name string) string {
 	n := f.at[name]
 	if n.Kind != yaml.SequenceNode {
@@ -120,14 +120,14 @@ func remedy(name string, known []string) string {
 
 func (f *file) has(name string) bool { return f != nil && f.at[name] != nil }
 
-// problem is an error about a setting of the file.
+// problem returns an error about a setting of the file.
 func (f *file) problem(name, message string) error { return f.at1(f.at[name], message, "") }
 
 func (f *file) at1(n *yaml.Node, message, remedy string) error {
 	return &config.Problem{File: f.path, Line: n.Line, Column: n.Column, Message: message, Remedy: remedy}
 }
 
-// syntaxError takes the line out of the parser's message.
+// syntaxError moves the line number out of the parser's message.
 func (f *file) syntaxError(err error) error {
 	p := &config.Problem{File: f.path, Message: strings.TrimPrefix(err.Error(), "yaml: "), Remedy: "the file is YAML: names, a colon, a space, the value"}
 	if n, scanErr := fmt.Sscanf(p.Message, "line %d: ", &p.Line); scanErr == nil && n == 1 {

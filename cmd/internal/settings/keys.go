@@ -19,15 +19,15 @@ import (
 )
 
 // key is one setting: its name in config.yaml, its flag (its variable is
-// MCPCTL_<FLAG>), its default, and what its text may be.
+// MCPCTL_<FLAG>), its default, and its values.
 type key struct {
 	name string
 	flag string // "" for none
 	def  any
-	// parse checks a value, in its text form, and gives what is decoded. The
-	// error completes a sentence that begins with the setting's name.
+	// parse parses a value. The error completes a sentence that begins with the
+	// setting's name.
 	parse func(string) (any, error)
-	// list allows a list of texts in the file; parse gets them a line each.
+	// list allows a list of texts in the file; parse gets a line per item.
 	list bool
 	// not is a flag and variable that set the opposite, "" for none.
 	not string
@@ -55,7 +55,7 @@ func keys() []key {
 	}
 }
 
-// Keys gives the names of all settings of config.yaml, nested ones with a dot.
+// Keys returns the names of all settings of config.yaml, nested ones with a dot.
 func Keys() []string {
 	var names []string
 	for _, k := range keys() {
@@ -64,8 +64,7 @@ func Keys() []string {
 	return names
 }
 
-// decode turns viper's values, which resolve has made of the right types, into
-// the struct.
+// decode decodes viper's values, which resolve has parsed, into the struct.
 func decode(v *viper.Viper, s *Settings) error {
 	return v.UnmarshalExact(s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc()))
 }
@@ -106,7 +105,7 @@ func verbosity(s string) (any, error) {
 	return min(n, maxVerbose), nil
 }
 
-// duration gives time.Duration; the empty default is zero, "not set".
+// duration returns time.Duration; the empty default is zero, "not set".
 func duration(s string) (any, error) {
 	if s == "" {
 		return time.Duration(0), nil
@@ -129,7 +128,7 @@ func knownRevision(s string) (any, error) {
 	return nil, fmt.Errorf("want auto, %s", strings.Join(versions, ", "))
 }
 
-// lines is a list of texts, none of them empty.
+// lines parses a list of texts that are not empty.
 func lines(s string) (any, error) {
 	if s == "" {
 		return []string(nil), nil
@@ -141,8 +140,7 @@ func lines(s string) (any, error) {
 	return list, nil
 }
 
-// policy leaves the text of a JSON object as it is: its numbers keep their
-// digits.
+// policy checks a policy and keeps its text: numbers keep their digits.
 func policy(s string) (any, error) {
 	_, err := elicit.ParsePolicy(s)
 	return s, err
@@ -157,8 +155,8 @@ func address(s string) (any, error) {
 
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// urlReason says why a text is not the URL of a server, "" where it is.
-// Placeholders may stand anywhere in it: the host, too, can be configuration.
+// urlReason returns why a text is not the URL of a server, "" if it is.
+// Placeholders may be anywhere in it, also in the host.
 func urlReason(s string) string {
 	u, err := url.Parse(placeholder.ReplaceAllString(s, "1"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -180,7 +178,7 @@ func separator(s string) (any, error) {
 }
 
 func overhead(s string) (any, error) {
-	const most = 56 // of 64; what is left must hold a name and its digest
+	const most = 56 // of 64; the rest must hold a name and its digest
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > most {
 		return nil, fmt.Errorf("want a number from 0 to %d", most)

@@ -31,8 +31,8 @@ const FileName = "config.yaml"
 // maxFile is its greatest size in bytes.
 const maxFile = 1 << 20
 
-// Settings are all of mcpctl's settings, checked. Durations: zero is not set
-// anywhere, negative is off.
+// Settings are all of mcpctl's settings, checked. Durations: zero is not set,
+// negative is off.
 type Settings struct {
 	// ConfigPath is servers.json; File is config.yaml beside it. Neither need
 	// exist.
@@ -48,23 +48,21 @@ type Settings struct {
 	Verbose        int
 	// LogFormat is "text" or "json", Color "auto", "always" or "never".
 	LogFormat, Color string
-	// ColorSet tells that somebody chose Color, so that NO_COLOR yields.
+	// ColorSet reports that Color was set, which overrides NO_COLOR.
 	ColorSet bool
-	// ProtocolVersion is a revision of the protocol, "" to find out.
+	// ProtocolVersion is a revision of the protocol, "" to detect it.
 	ProtocolVersion string
-	// Elicit says who answers what servers ask, in the form of
-	// [elicit.ParsePolicy].
+	// Elicit says who answers elicitations, in the form of [elicit.ParsePolicy].
 	Elicit string
-	// Roots are the directories that servers are told of, absolute. They exist.
+	// Roots are the directories offered to servers, absolute. They exist.
 	Roots []string
 	// Headers are sent to HTTP servers besides those of their entries.
 	Headers map[string]string
-	// URL is a server in no configuration, in place of an alias.
+	// URL is a server to use without an entry.
 	URL string
 
-	// Timeout and ConnectTimeout are what flag, environment or file say; where
-	// an entry of servers.json may say otherwise, ask CallTimeout and
-	// DialTimeout.
+	// Timeout and ConnectTimeout come from flag, environment or file; use
+	// CallTimeout and DialTimeout with an entry of servers.json.
 	Timeout, ConnectTimeout time.Duration
 	timeoutForced           bool // by flag or environment
 	connectForced           bool
@@ -73,26 +71,26 @@ type Settings struct {
 	Serve Serve
 }
 
-// Serve are the settings of mcpctl serve.
+// Serve holds the settings of mcpctl serve.
 type Serve struct {
-	// Separator stands between server and tool in exposed names; "__".
+	// Separator separates server and tool in exposed names; "__".
 	Separator string
 	// Prefix puts the server before each name; true.
 	Prefix bool
-	// NameOverhead is how many characters clients add to a name before a limit
-	// of 64 counts; 20.
+	// NameOverhead is how many characters clients add to a name before their
+	// limit of 64 applies; 20.
 	NameOverhead int
-	// RequestTimeout bounds a call through the proxy; zero is its default. Where
-	// an entry of servers.json may say otherwise, ask ServeTimeout.
+	// RequestTimeout bounds a call through the proxy; zero is its default. Use
+	// ServeTimeout with an entry of servers.json.
 	RequestTimeout time.Duration
 	// StreamMax ends streams over HTTP that are older; zero is never.
 	StreamMax time.Duration
-	// Roots are the directories that servers are told of where no client's are
-	// to be had, absolute. They exist.
+	// Roots are the directories offered to servers that have no client's roots,
+	// absolute. They exist.
 	Roots []string
 }
 
-// CallTimeout is how long a call to a server may go without a sign of life:
+// CallTimeout returns how long a call to a server may go without a sign of life:
 // flag and environment, else the entry's requestTimeout, else config.yaml, in
 // the form of [runtime.ClientOptions]: zero is the default, negative off.
 func (s Settings) CallTimeout(entry time.Duration) time.Duration {
@@ -117,15 +115,13 @@ func choose(own time.Duration, forced bool, entry time.Duration) time.Duration {
 	return entry
 }
 
-// Options are what settings are read from.
+// Options are the sources of settings.
 type Options struct {
 	// Getenv is os.Getenv or like it.
 	Getenv func(string) string
-	// Flags are the parsed flags of the command; those it does not have are
-	// not set. Nil is none.
+	// Flags are the parsed flags of the command, which may lack some; nil is none.
 	Flags *pflag.FlagSet
-	// SkipFile leaves config.yaml out, for commands that have to work whatever
-	// is in it.
+	// SkipFile ignores config.yaml, for commands that must work with a broken one.
 	SkipFile bool
 }
 
@@ -177,10 +173,10 @@ func Load(o Options) (Settings, error) {
 	return s, nil
 }
 
-// ReadFile returns the bytes of config.yaml, which has to be a regular file.
+// ReadFile returns the bytes of config.yaml, which must be a regular file.
 func ReadFile(path string) ([]byte, error) { return store.ReadFile(path, maxFile) }
 
-// readFile parses config.yaml, checks its keys and hands it to viper.
+// readFile parses config.yaml, checks its keys and passes it to viper.
 func (src *source) readFile(v *viper.Viper, path string) error {
 	b, err := ReadFile(path)
 	switch {

@@ -15,8 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// ValueError is a flag or environment variable with a value that it cannot
-// have.
+// ValueError is a flag or environment variable with an invalid value.
 type ValueError struct {
 	// Source is the flag, such as "--color", or the variable.
 	Source string
@@ -30,12 +29,12 @@ func (e *ValueError) Error() string { return e.Source + " " + e.Message }
 // ExitKind is "usage".
 func (*ValueError) ExitKind() string { return "usage" }
 
-// Variable is the environment twin of a flag.
+// Variable returns the environment variable of a flag.
 func Variable(flag string) string {
 	return "MCPCTL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// source finds where a setting comes from.
+// source finds the value of a setting.
 type source struct {
 	o    Options
 	file *file // nil without one
@@ -43,7 +42,7 @@ type source struct {
 
 func quote(s string) string { return strconv.Quote(s) }
 
-// flag gives a flag's text, "" where it was not given.
+// flag returns a flag's text, "" if not set.
 func (src *source) flag(name string) string {
 	if src.o.Flags != nil {
 		if f := src.o.Flags.Lookup(name); f != nil && f.Changed {
@@ -61,12 +60,12 @@ func (src *source) changed(name string) bool {
 	return f != nil && f.Changed
 }
 
-// forced tells whether a flag or its variable says something.
+// forced reports whether a flag or its variable is set.
 func (src *source) forced(name string) bool {
 	return src.changed(name) || src.o.Getenv(Variable(name)) != ""
 }
 
-// configPath finds servers.json.
+// configPath returns the path of servers.json.
 func (src *source) configPath() (string, error) {
 	if src.changed("config") {
 		if p := src.flag("config"); p != "" {
@@ -77,16 +76,15 @@ func (src *source) configPath() (string, error) {
 	return config.Path(src.o.Getenv)
 }
 
-// resolve finds the value of one setting, checks it where it came from, and
-// puts it into viper. Flags and variables override what viper read from the
-// file.
+// resolve finds and checks the value of one setting, and puts it into viper. Flags
+// and variables override the file.
 func (src *source) resolve(v *viper.Viper, k key) error {
 	v.SetDefault(k.name, k.def)
 	value, from, forced := src.override(k)
 	inFile := !forced && src.file.has(k.name)
 	switch {
 	case inFile:
-		// The text as it stands: YAML takes an unquoted revision for a date.
+		// The text as written: YAML takes an unquoted revision for a date.
 		value = src.file.text(k.name)
 	case !forced:
 		value = v.GetString(k.name)
@@ -111,14 +109,14 @@ func (src *source) resolve(v *viper.Viper, k key) error {
 	return nil
 }
 
-// override gives what a flag or variable says about a setting, and its name.
+// override returns the value of a setting's flag or variable, and its name.
 func (src *source) override(k key) (value, name string, ok bool) {
 	for _, flag := range []string{k.flag, k.not} {
 		if flag != "" && src.changed(flag) {
 			return src.flag(flag), "--" + flag, true
 		}
 	}
-	// --json and MCPCTL_JSON are other words for output.
+	// --json and MCPCTL_JSON are synonyms of output.
 	if k.name == "output" {
 		if src.flag("json") == "true" {
 			return "json", "--json", true
@@ -158,7 +156,7 @@ func (src *source) headers() (map[string]string, error) {
 		}
 	}
 	if src.changed("header") {
-		// A command may have a --header of another kind; it is not ours.
+		// A command may have a --header of another kind.
 		words, err := src.o.Flags.GetStringArray("header")
 		if err != nil {
 			return out, nil
@@ -182,7 +180,7 @@ func (src *source) roots() ([]string, error) {
 			return nil, nil //nolint:nilerr // a command's own flag, of another kind
 		}
 		if from, dirs = "--roots", words; len(dirs) == 0 {
-			dirs = []string{""} // pflag gives no text for one that is empty
+			dirs = []string{""} // pflag returns no text for an empty one
 		}
 	}
 	var out []string
@@ -196,7 +194,7 @@ func (src *source) roots() ([]string, error) {
 	return out, nil
 }
 
-// directory gives the absolute path of a directory that may be relative to
+// directory returns the absolute path of a directory that may be relative to
 // base, "" for the current one, or why there is none.
 func directory(base, dir string) (abs, reason string) {
 	if dir == "" {
@@ -222,8 +220,8 @@ func directory(base, dir string) (abs, reason string) {
 	return abs, ""
 }
 
-// serveRoots are those of config.yaml, relative to its folder, unless the flag
-// or its variable names others.
+// serveRoots sets the roots of config.yaml, relative to its directory, unless the
+// flag or its variable names others.
 func (src *source) serveRoots(s *Settings) error {
 	if len(s.Roots) > 0 {
 		s.Serve.Roots = s.Roots
@@ -239,8 +237,8 @@ func (src *source) serveRoots(s *Settings) error {
 	return nil
 }
 
-// ParseHeader reads NAME=VALUE, or NAME: VALUE as curl has it; whichever of
-// the two signs comes first decides. The value is not part of any error.
+// ParseHeader parses NAME=VALUE, or NAME: VALUE as in curl; the first of the two
+// signs decides. The value is not part of any error.
 func ParseHeader(text string) (name, value string, err error) {
 	i := strings.IndexAny(text, "=:")
 	if i < 0 {

@@ -9,43 +9,42 @@ import (
 	"strings"
 )
 
-// Question is something only a person can decide.
+// Question is a question for the user.
 type Question struct {
-	// Message is what is asked, one line without a question mark of its own.
+	// Message is the question, one line without a question mark.
 	Message string
-	// Help explains it; "" for nothing to explain.
+	// Help explains it, or is "".
 	Help string
-	// Flag gives the answer without a question, such as "--as ALIAS".
+	// Flag answers without a question, such as "--as ALIAS".
 	Flag string
-	// Default is the answer of somebody who only presses Enter: a text, or one
-	// of the options; without one the first.
+	// Default is the answer to a bare Enter: a text, or one of the options, by
+	// default the first.
 	Default string
 	// Defaults are those of a MultiSelect.
 	Defaults []string
-	// Check says why an answer will not do; nil takes every answer.
+	// Check returns why an answer is refused; nil accepts every answer.
 	Check func(answer string) error
 }
 
-// Asker asks questions. An answer that cannot be had is an error: where
-// nobody is there to ask, ErrNoAnswer; where the person broke off, one that is
-// context.Canceled.
+// Asker asks questions. Without anybody to ask the error is ErrNoAnswer; if the
+// user aborts, one that is context.Canceled.
 type Asker interface {
-	// Select gives the index of the option chosen.
+	// Select returns the index of the chosen option.
 	Select(ctx context.Context, q Question, options []string) (int, error)
-	// MultiSelect gives the indexes of the options chosen, none or several, in
-	// the order of the options. Check sees them joined by spaces.
+	// MultiSelect returns the indexes of the chosen options, if any, in the order of
+	// the options. Check gets them joined by spaces.
 	MultiSelect(ctx context.Context, q Question, options []string) ([]int, error)
-	// Input gives one line of text, which may be empty.
+	// Input returns one line of text, which may be empty.
 	Input(ctx context.Context, q Question) (string, error)
-	// Confirm gives yes or no; yes is the default.
+	// Confirm returns yes or no; yes is the default.
 	Confirm(ctx context.Context, q Question) (bool, error)
 }
 
-// ErrNoAnswer is what a question ends in that nobody can be asked.
+// ErrNoAnswer is the error of a question without anybody to ask.
 var ErrNoAnswer = errors.New("nobody to ask")
 
-// Asker gives one that asks on the terminal, or where that is impossible or
-// forbidden a [*NonInteractive].
+// Asker returns one that asks on the terminal, or a [*NonInteractive] where that is
+// impossible or forbidden.
 func (u *UI) Asker() Asker {
 	in, okIn := u.In.(*os.File)
 	out, okOut := u.Err.(*os.File)
@@ -55,37 +54,37 @@ func (u *UI) Asker() Asker {
 	return &surveyAsker{in: in, out: out}
 }
 
-// NonInteractive asks nothing. It keeps the questions, so that one error can
-// name them all. It is for one goroutine.
+// NonInteractive records questions in place of asking, so that one error can name
+// them all. It is for one goroutine.
 type NonInteractive struct {
 	questions []Question
 }
 
-// Select notes the question.
+// Select records the question.
 func (n *NonInteractive) Select(_ context.Context, q Question, _ []string) (int, error) {
 	n.questions = append(n.questions, q)
 	return 0, ErrNoAnswer
 }
 
-// MultiSelect notes the question.
+// MultiSelect records the question.
 func (n *NonInteractive) MultiSelect(_ context.Context, q Question, _ []string) ([]int, error) {
 	n.questions = append(n.questions, q)
 	return nil, ErrNoAnswer
 }
 
-// Input notes the question.
+// Input records the question.
 func (n *NonInteractive) Input(_ context.Context, q Question) (string, error) {
 	n.questions = append(n.questions, q)
 	return "", ErrNoAnswer
 }
 
-// Confirm notes the question.
+// Confirm records the question.
 func (n *NonInteractive) Confirm(_ context.Context, q Question) (bool, error) {
 	n.questions = append(n.questions, q)
 	return false, ErrNoAnswer
 }
 
-// Missing is one error for all questions so far, nil when there were none.
+// Missing returns one error for all questions so far, nil for none.
 func (n *NonInteractive) Missing() error {
 	if len(n.questions) == 0 {
 		return nil
@@ -93,8 +92,7 @@ func (n *NonInteractive) Missing() error {
 	return &MissingAnswersError{Questions: n.questions}
 }
 
-// MissingAnswersError says which answers are missing where nobody can be
-// asked, and what gives each.
+// MissingAnswersError lists questions that nobody could be asked, and their flags.
 type MissingAnswersError struct{ Questions []Question }
 
 // Error lists the questions.
@@ -143,7 +141,7 @@ func (s *Scripted) Select(_ context.Context, q Question, options []string) (int,
 	return pick(q, options, a)
 }
 
-// pick finds the option that begins with an answer.
+// pick returns the index of the option that begins with an answer.
 func pick(q Question, options []string, answer any) (int, error) {
 	want, ok := answer.(string)
 	for i, o := range options {
@@ -177,7 +175,7 @@ func (s *Scripted) MultiSelect(_ context.Context, q Question, options []string) 
 	return chosen, err
 }
 
-// Indexes is the form in which a MultiSelect's Check sees what was chosen.
+// Indexes returns chosen options in the form that a MultiSelect's Check gets.
 func Indexes(chosen []int) string {
 	return strings.Trim(fmt.Sprint(chosen), "[]")
 }

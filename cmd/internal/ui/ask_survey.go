@@ -14,8 +14,8 @@ import (
 )
 
 // surveyAsker asks on a real terminal: it reads standard input and draws on
-// standard error, so that standard output stays a result. This file is the
-// only one that knows survey, which is archived upstream.
+// standard error, since standard output is for results. Only this file uses survey,
+// which is archived upstream.
 type surveyAsker struct {
 	in, out *os.File
 }
@@ -30,7 +30,7 @@ func (s *surveyAsker) Select(ctx context.Context, q Question, options []string) 
 		p.Default = i
 	}
 	if err := s.ask(ctx, p, &at, nil); err != nil {
-		return 0, err // a prompt left behind may still write at
+		return 0, err // an abandoned prompt may still write to at
 	}
 	return at, nil
 }
@@ -113,9 +113,8 @@ func plainError(err error) error {
 	return errors.New(CleanLine(err.Error()))
 }
 
-// ask runs one prompt. Survey waits in a read that nothing ends, so a context
-// that is done leaves it behind and puts the terminal back as it was; the
-// program is about to end then.
+// ask runs one prompt. Survey's read cannot be cancelled, so when the context ends
+// it is abandoned and the terminal restored; the program is about to end then.
 func (s *surveyAsker) ask(ctx context.Context, p survey.Prompt, answer any, check survey.Validator) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -8,26 +8,25 @@ import (
 	"strings"
 )
 
-// OpenBrowser shows a page in the browser: with the command in $BROWSER (a %s
-// in it stands for the address, which is its last word otherwise), or as the
-// system does it. It returns once the command has been started; the page is an
-// argument of its own and no shell reads it.
+// OpenBrowser opens a page in the browser: with the command in $BROWSER (with the
+// address in place of %s, or appended), or the system's. It returns once the command
+// has started; the page is an argument of its own and no shell reads it.
 func OpenBrowser(ctx context.Context, getenv func(string) string, page string) error {
 	words := browser(getenv("BROWSER"), goruntime.GOOS, page)
 	path, err := exec.LookPath(words[0])
 	if err != nil {
 		return errors.New("no browser was found: set BROWSER")
 	}
-	// The browser stays when the call ends.
+	// The browser outlives the call.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, words[1:]...)
 	cmd.SysProcAttr = apart()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	return cmd.Process.Release() // how it ends is no matter
+	return cmd.Process.Release() // its exit status is ignored
 }
 
-// browser gives the words of the command that shows a page.
+// browser returns the command that opens a page.
 func browser(chosen, system, page string) []string {
 	words := strings.Fields(chosen)
 	if len(words) == 0 {

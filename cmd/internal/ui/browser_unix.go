@@ -4,6 +4,5 @@ package ui
 
 import "syscall"
 
-// apart makes a session of its own: Ctrl+C, and the end of ours, are not meant
-// for the browser.
+// apart starts a new session, so that Ctrl+C and our exit do not affect the browser.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -6,5 +6,5 @@ import "github.com/mcpctl/mcpctl/runtime/plain"
 // [plain.Text].
 func Clean(s string) string { return plain.Text(s) }
 
-// CleanLine is [Clean] for text that has to stay on one line; see [plain.Line].
+// CleanLine is [Clean] on one line; see [plain.Line].
 func CleanLine(s string) string { return plain.Line(s) }

@@ -19,14 +19,13 @@ import (
 )
 
 // Saver writes the images, audio and binary resources of a result into a
-// directory, which is made when the first one comes. A file's name is made of
-// the SHA-256 of its bytes, so that the same image is one file however often
-// it comes. A nil *Saver saves nothing.
+// directory, which is created on demand. A file's name contains the SHA-256 of its
+// bytes, so that repeated images are one file. A nil *Saver saves nothing.
 type Saver struct {
 	Dir string
 }
 
-// Save writes bytes and gives the path.
+// Save writes bytes and returns the path.
 func (s *Saver) Save(data []byte, mimeType string) (string, error) {
 	sum := sha256.Sum256(data)
 	path := filepath.Join(s.Dir, hex.EncodeToString(sum[:12])+extension(mimeType))
@@ -39,8 +38,8 @@ func (s *Saver) Save(data []byte, mimeType string) (string, error) {
 	return path, WriteFile(path, data)
 }
 
-// WriteFile writes a result to a file the user named: whole or not at all,
-// except where the name is a device or a pipe.
+// WriteFile writes a result to a file named by the user, atomically unless it is a
+// device or a pipe.
 func WriteFile(path string, data []byte) error {
 	info, err := os.Stat(path)
 	switch {
@@ -73,7 +72,7 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// unwritten names the file the user named, not the temporary one.
+// unwritten replaces the temporary file in an error by the one named by the user.
 func unwritten(path string, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err
@@ -83,8 +82,8 @@ func unwritten(path string, err error) error {
 	return &fs.PathError{Op: "write", Path: path, Err: err}
 }
 
-// extension is the usual ending of a media type's files, ".bin" for one that
-// is not known. The list comes first because the system's own tables differ.
+// extension returns the usual file extension of a media type, ".bin" for an unknown
+// one. The list comes first because the systems' tables differ.
 func extension(mimeType string) string {
 	base, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -113,8 +112,8 @@ func extension(mimeType string) string {
 	return ".bin"
 }
 
-// Content writes content blocks for people: text as it is, a line in brackets
-// for what a terminal cannot show. It reports whether any text was among them.
+// Content writes content blocks for people: text, or a line in brackets for what a
+// terminal cannot show. It reports whether there was any text.
 func (u *UI) Content(blocks []runtime.Content, save *Saver) (text bool, err error) {
 	for i := range blocks {
 		t, err := u.block(&blocks[i], save)
@@ -146,8 +145,7 @@ func (u *UI) block(c *runtime.Content, save *Saver) (text bool, err error) {
 	return false, u.note("content of type "+c.Type, "shown by --json")
 }
 
-// Resource writes the contents of a resource; title puts its address before a
-// text.
+// Resource writes the contents of a resource; with title, a text's address first.
 func (u *UI) Resource(r *runtime.ResourceContents, save *Saver, title bool) (text bool, err error) {
 	if r.Blob != nil {
 		return false, u.binary("resource", r.URI, r.MIMEType, r.Blob, save)
@@ -160,7 +158,7 @@ func (u *UI) Resource(r *runtime.ResourceContents, save *Saver, title bool) (tex
 	return true, u.paragraph(r.Text)
 }
 
-// binary writes one line about bytes, and saves them where asked.
+// binary writes one line about bytes, and saves them unless save is nil.
 func (u *UI) binary(what, uri, mimeType string, data []byte, save *Saver) error {
 	parts := []string{uri, mimeType, Size(len(data))}
 	if save != nil {
@@ -173,7 +171,7 @@ func (u *UI) binary(what, uri, mimeType string, data []byte, save *Saver) error 
 	return u.note(what, parts...)
 }
 
-// note is a line in brackets: [image: image/png, 12 kB].
+// note writes a line in brackets: [image: image/png, 12 kB].
 func (u *UI) note(what string, parts ...string) error {
 	var known []string
 	for _, p := range parts {
@@ -189,7 +187,7 @@ func (u *UI) note(what string, parts ...string) error {
 	return err
 }
 
-// paragraph writes text that ends in a newline.
+// paragraph writes text and a newline if it lacks one.
 func (u *UI) paragraph(text string) error {
 	text = Clean(text)
 	if !strings.HasSuffix(text, "\n") {
@@ -199,7 +197,7 @@ func (u *UI) paragraph(text string) error {
 	return err
 }
 
-// Indented writes JSON for people, digits as they were sent.
+// Indented writes indented JSON with unchanged digits.
 func (u *UI) Indented(raw json.RawMessage) error {
 	var b bytes.Buffer
 	if err := json.Indent(&b, bytes.TrimSpace(raw), "", "  "); err != nil {
@@ -208,7 +206,7 @@ func (u *UI) Indented(raw json.RawMessage) error {
 	return u.paragraph(b.String())
 }
 
-// Size is a number of bytes in a few characters: 812 bytes, 12 kB, 3.4 MB.
+// Size formats a number of bytes: 812 bytes, 12 kB, 3.4 MB.
 func Size(n int) string {
 	if n == 1 {
 		return "1 byte"

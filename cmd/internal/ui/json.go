@@ -7,8 +7,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
-// PrintJSON writes what a server sent: its bytes as they are and a newline. On a
-// terminal, what that would obey or not show is written as \uXXXX.
+// PrintJSON writes JSON of a server, unchanged, and a newline. On a terminal,
+// control and invisible characters are written as \uXXXX.
 func (u *UI) PrintJSON(raw []byte) error {
 	b := make([]byte, 0, len(raw)+1)
 	b = append(b, bytes.TrimRight(raw, "\r\n")...)
@@ -24,9 +24,9 @@ func (u *UI) writeJSON(b []byte) error {
 }
 
 // EncodeJSON writes one of mcpctl's own objects, indented on a terminal and on
-// one line elsewhere, with <, > and & as they are. Members of type
-// json.RawMessage keep their digits, but not their white space. A terminal gets
-// \uXXXX as with [UI.PrintJSON].
+// one line elsewhere, with <, > and & unescaped. Members of type json.RawMessage
+// keep their digits, but not their white space. A terminal gets \uXXXX as with
+// [UI.PrintJSON].
 func (u *UI) EncodeJSON(v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

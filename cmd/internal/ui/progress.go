@@ -16,10 +16,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
-// Progress is a live line on standard error that shows how far a call is. It
-// is drawn by a goroutine of its own, which shows the newest state and drops
-// those in between, so that neither a stopped terminal nor a flood of messages
-// holds up a connection. A nil *Progress draws nothing.
+// Progress is a live line on standard error that shows the progress of a call. A
+// goroutine draws the newest state and skips those in between, so that neither a
+// stopped terminal nor a flood of messages delays a connection. A nil *Progress
+// draws nothing.
 type Progress struct {
 	u     *UI
 	width int
@@ -34,22 +34,21 @@ type Progress struct {
 }
 
 const (
-	// redraw is how long a state is shown at least: faster, nobody can read it.
+	// redraw is how long a state is shown at least, to be readable.
 	redraw = 60 * time.Millisecond
 	erase  = "\r\x1b[2K"
 )
 
-// liveLine is the part of a terminal that a Progress draws on and others have
-// to leave alone. The zero value is ready.
+// liveLine is the line of a terminal that only a Progress may draw on. The zero
+// value is ready.
 type liveLine struct {
 	mu    sync.Mutex // guards what follows, and writing to a terminal with a line
 	drawn bool
-	held  int // how often Hold is in force
+	held  int // Holds that are not released
 }
 
-// StartProgress prepares a line, which appears with the first Update. It is
-// nil where standard error is not a terminal or quiet was asked for. End it
-// with Stop.
+// StartProgress returns a line, which appears with the first Update, until Stop. It
+// is nil if standard error is not a terminal, or with Quiet.
 func (u *UI) StartProgress() *Progress {
 	if !u.ErrTTY || u.Quiet {
 		return nil
@@ -75,7 +74,7 @@ func (p *Progress) Update(state runtime.Progress) {
 	p.state = state
 	select {
 	case p.wake <- struct{}{}:
-	default: // the newest state will be seen anyway
+	default: // a pending redraw shows the newest state
 	}
 }
 
@@ -115,7 +114,7 @@ func (l *liveLine) draw(w io.Writer, text string) {
 		return
 	}
 	l.drawn = true
-	_, _ = io.WriteString(w, erase+text) // a line that cannot be drawn is no failure of the call
+	_, _ = io.WriteString(w, erase+text) // drawing must not fail the call
 }
 
 func (l *liveLine) clear(w io.Writer) {
@@ -127,8 +126,8 @@ func (l *liveLine) clear(w io.Writer) {
 	}
 }
 
-// Hold erases the live line and keeps it away until release is called, while
-// something else is drawn or asked.
+// Hold erases the live line until release is called, while something else is drawn
+// or asked.
 func (u *UI) Hold() (release func()) {
 	u.live.clear(u.Err)
 	u.live.mu.Lock()
@@ -141,9 +140,9 @@ func (u *UI) Hold() (release func()) {
 	})
 }
 
-// Log is standard error for whole lines that come at any time: the live line
-// makes room for them. They are JSON, or quote what others have written: on a
-// terminal, what that would obey or not show is written as \uXXXX.
+// Log returns standard error for whole lines at any time, above the live line. They
+// are JSON, or quote foreign text: on a terminal, control and invisible characters
+// are written as \uXXXX.
 func (u *UI) Log() io.Writer { return logWriter{u} }
 
 type logWriter struct{ u *UI }
@@ -167,7 +166,7 @@ func (w logWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// line is one state in at most width columns.
+// line formats one state in at most width columns.
 func line(s runtime.Progress, width int) string {
 	const bar = 20
 	head := strconv.FormatFloat(s.Progress, 'g', 6, 64)

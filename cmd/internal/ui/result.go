@@ -6,9 +6,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// ToolResult writes the result of a tool. As JSON it is what the server sent;
-// for people its content, and structuredContent where no text says the same.
-// With save, images and other bytes are written to files in both cases.
+// ToolResult writes the result of a tool: as JSON unchanged; for people its content,
+// or structuredContent where there is no text. With save, images and other bytes are
+// written to files in both cases.
 func (u *UI) ToolResult(r *runtime.ToolResult, save *Saver) error {
 	if u.WantJSON() {
 		if err := u.PrintJSON(r.Raw); err != nil || save == nil {
@@ -57,8 +57,7 @@ func (u *UI) Note(format string, a ...any) {
 	}
 }
 
-// Say prints a line that belongs to a question, on standard error, whatever
-// was said of notes.
+// Say writes a line that belongs to a question on standard error, quiet or not.
 func (u *UI) Say(format string, a ...any) {
 	_, _ = fmt.Fprintln(u.Err, CleanLine(fmt.Sprintf(format, a...)))
 }

@@ -13,7 +13,7 @@ type member struct {
 	value      int // where the value begins
 }
 
-// members finds the members of a JSON object.
+// members returns the members of a JSON object.
 func members(raw []byte) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -44,7 +44,7 @@ func members(raw []byte) ([]member, error) {
 	return out, nil
 }
 
-// skip passes over white space and the given separator.
+// skip skips white space and the given separator.
 func skip(raw []byte, i int, separator string) int {
 	for i < len(raw) && (bytes.IndexByte([]byte(" \t\r\n"), raw[i]) >= 0 || raw[i] == separator[0]) {
 		i++
@@ -52,9 +52,9 @@ func skip(raw []byte, i int, separator string) int {
 	return i
 }
 
-// JoinPages makes one object of the pages of a list: the first page with the
-// lists named key joined and without nextCursor, every other byte as it was
-// sent. A single page is returned as it is. The entries are returned, too.
+// JoinPages joins the pages of a list: the first page with the lists named key
+// joined and without nextCursor, every other byte unchanged. A single page is
+// returned unchanged. The second result has the entries.
 func JoinPages(pages []json.RawMessage, key string) (json.RawMessage, []json.RawMessage, error) {
 	var items []json.RawMessage
 	lists := make([][]byte, 0, len(pages))
@@ -95,7 +95,7 @@ func JoinPages(pages []json.RawMessage, key string) (json.RawMessage, []json.Raw
 	return drop(out, "nextCursor"), items, nil
 }
 
-// find gives the last member of that name, as decoders do.
+// find returns the last member of a name, as decoders do.
 func find(ms []member, name string) *member {
 	for i := len(ms) - 1; i >= 0; i-- {
 		if ms[i].name == name {
@@ -105,7 +105,7 @@ func find(ms []member, name string) *member {
 	return nil
 }
 
-// drop removes a member and the comma that belonged to it.
+// drop removes a member and its comma.
 func drop(raw []byte, name string) []byte {
 	ms, err := members(raw)
 	if err != nil {

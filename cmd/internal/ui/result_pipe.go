@@ -8,13 +8,12 @@ import (
 	"syscall"
 )
 
-// ReaderGone tells whether an error means that whoever read standard output
-// has gone away, as head does once it has seen enough. That is the reader's
-// wish and no failure. A pipe to a server that breaks is another matter, so
-// the error has to come from standard output itself.
+// ReaderGone reports whether an error means that the reader of standard output has
+// closed it, as head does: that is no failure. The error has to come from standard
+// output itself, since a broken pipe to a server is a failure.
 //
-// Programs written in Go are killed by SIGPIPE in this case, before a child
-// process could be reaped; main catches it.
+// By default SIGPIPE kills Go programs in this case, before they can reap a child
+// process; main catches it.
 func ReaderGone(err error) bool {
 	var path *fs.PathError
 	if !errors.As(err, &path) || path.Path != "/dev/stdout" {

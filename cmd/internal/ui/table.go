@@ -12,22 +12,21 @@ import (
 
 // Table writes rows under headers, without borders and with two spaces between
 // columns. Cells are cleaned and put on one line. On a terminal the widest
-// columns are shortened until a row fits; elsewhere nothing is cut. Rows may
-// be shorter than the headers. Without rows only the headers are written.
+// columns are shortened until a row fits. Rows may be shorter than the headers.
 func (u *UI) Table(headers []string, rows [][]string) error {
 	_, err := io.WriteString(u.Out, renderTable(headers, rows, 0, u.width(), u.Color))
 	return err
 }
 
-// NameTable is a [UI.Table] whose first column is what a person copies into the
-// next command: it is shortened last.
+// NameTable is a [UI.Table] whose first column, which users copy into the next
+// command, is shortened last.
 func (u *UI) NameTable(headers []string, rows [][]string) error {
 	_, err := io.WriteString(u.Out, renderTable(headers, rows, 1, u.width(), u.Color))
 	return err
 }
 
-// width is the number of columns of the terminal, 0 where there is none or
-// its size is unknown.
+// width returns the number of columns of the terminal, 0 for none or an unknown
+// size.
 func (u *UI) width() int {
 	f, ok := u.Out.(*os.File)
 	if !ok || !u.OutTTY {
@@ -45,8 +44,8 @@ const (
 	minColumnWidth = 8 // a column is not shortened below this
 )
 
-// renderTable is Table without a terminal; the first names columns are
-// shortened last, width 0 is unlimited.
+// renderTable formats a table; the first names columns are shortened last, width 0
+// is unlimited.
 func renderTable(headers []string, rows [][]string, names, width int, color bool) string {
 	widths := make([]int, len(headers))
 	for i, h := range headers {
@@ -97,8 +96,7 @@ func renderTable(headers []string, rows [][]string, names, width int, color bool
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// fit takes from the widest column until their sum is width, or none may be
-// shorter.
+// fit shortens the widest columns until their sum is width or all are minimal.
 func fit(widths []int, width int) {
 	total := 0
 	for _, w := range widths {
