@@ -240,19 +240,19 @@ type backendHandler struct {
 // Notification implements [runtime.Handler].
 func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
-	case "notifications/tools/list_changed":
+	case revision.NotificationToolsListChanged:
 		h.conn.link.b.changed(changeKinds{tools: true})
-	case "notifications/prompts/list_changed":
+	case revision.NotificationPromptsListChanged:
 		h.conn.link.b.changed(changeKinds{prompts: true})
-	case "notifications/resources/list_changed":
+	case revision.NotificationResourcesListChanged:
 		h.conn.link.b.changed(changeKinds{resources: true})
-	case "notifications/subscriptions/acknowledged": // what changed before it was not told
+	case revision.NotificationListenAcknowledged: // what changed before it was not told
 		h.conn.link.b.changed(changeKinds{})
-	case "notifications/message":
+	case revision.NotificationMessage:
 		h.conn.link.b.p.observer.logged(h.conn, params)
-	case "notifications/elicitation/complete":
+	case revision.NotificationElicitationComplete:
 		h.conn.completed(params)
-	case "notifications/resources/updated":
+	case revision.NotificationResourceUpdated:
 		h.conn.link.b.p.observer.resourceUpdated(h.conn.link, params)
 	}
 }
@@ -267,3 +267,13 @@ func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, met
 
 // Closed implements [runtime.Handler].
 func (h *backendHandler) Closed(err error) { h.conn.link.lost(h.conn, err) }
+
+// tellsOfResources tells whether the server takes subscriptions.
+func (c *connection) tellsOfResources() bool {
+	var offers struct {
+		Resources struct {
+			Subscribe bool `json:"subscribe"`
+		} `json:"resources"`
+	}
+	return json.Unmarshal(c.client.Info().Capabilities, &offers) == nil && offers.Resources.Subscribe
+}

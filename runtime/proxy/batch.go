@@ -20,11 +20,9 @@ const (
 // batcher is the client that a batch comes from.
 type batcher struct {
 	from caller
-	// begin notes a request with the client's id, so that it can be cancelled;
-	// nil where it cannot.
-	begin func(ctx context.Context, id []byte) (_ context.Context, done func())
-	// notification handles one that the batch holds; nil ignores it.
-	notification func(text []byte, m *rawjson.Message)
+	// sender takes its notifications, and notes its requests so that they can be
+	// cancelled. Nil: the client has no session.
+	sender *sender
 }
 
 // batch answers an array of messages, which clients of 2025-03-26 may send, in
@@ -46,8 +44,8 @@ func (p *fronts) batch(ctx context.Context, line []byte, c batcher) []byte {
 		}
 		// Noted before the next message is read, which may cancel it.
 		each, done := ctx, func() {}
-		if c.begin != nil {
-			each, done = c.begin(ctx, m.ID.Of(text))
+		if c.sender != nil {
+			each, done = c.sender.slow.begin(ctx, m.ID.Of(text))
 		}
 		wg.Go(func() {
 			defer done()
@@ -91,8 +89,8 @@ func (p *fronts) batched(text []byte, m *rawjson.Message, c batcher) (*request, 
 		}
 		return nil, nil
 	case !m.ID.Present():
-		if c.notification != nil {
-			c.notification(text, m)
+		if c.sender != nil {
+			p.notification(c.sender, text, m)
 		}
 		return nil, nil
 	case !p.ready():

@@ -3,11 +3,9 @@ package proxy
 import (
 	"bytes"
 	"errors"
-	"net/http"
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
@@ -17,6 +15,16 @@ import (
 const (
 	// requestCeiling bounds a request, however much progress there is.
 	requestCeiling = time.Hour
+	// tellTime bounds how long a server may take to note a log level, changed roots
+	// or a subscription.
+	tellTime = 5 * time.Second
+	// keepAlive is how often a quiet stream gets a comment.
+	keepAlive = 15 * time.Second
+	// lastWrite is how long a write to a client may take once its session has ended.
+	lastWrite = time.Second
+	// maxQueuedBytes bounds the messages that wait for one client's stream, in bytes;
+	// the answer always has room.
+	maxQueuedBytes = 8 << 20
 	// maxServing bounds the requests over HTTP that are being answered, with
 	// those whose clients have gone. Further ones are refused with status 503.
 	maxServing = 8192
@@ -92,12 +100,6 @@ func (b *budget) hold(body []byte) (_ []byte, free func(), err error) {
 		return nil, nil, errNoRoom
 	}
 	return bytes.Clone(body), func() { b.bodies.give(n) }, nil
-}
-
-// busy refuses a request for which there is no room now.
-func busy(w http.ResponseWriter, status int, id []byte, reason string) {
-	w.Header().Set("Retry-After", "1")
-	refuse(w, status, id, runtime.CodeInternalError, reason)
 }
 
 // bound is something bounded; see proxy.BoundStatus.

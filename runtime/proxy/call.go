@@ -95,7 +95,7 @@ func (rt *router) quick(line []byte, m *rawjson.Message, to receiver, now time.T
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
-	*q = jsonrpc.Call{ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
+	*q = jsonrpc.Call{ID: conn.pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
 	if limit := r.b.set().RequestTimeout; limit > 0 {
 		q.Limit = limit
 	}
@@ -159,9 +159,9 @@ func (c *call) onEnd(f func()) { c.ends = append(c.ends, f) }
 // know. Where nothing is to be changed it allocates nothing.
 func (c *call) answer(a jsonrpc.Answer) answer {
 	if a.Err != nil {
-		return failed("tools/call", &backendError{server: c.backend.name, err: c.backend.blame(a.Err)})
+		return failed(revision.MethodToolsCall, &backendError{server: c.backend.name, err: c.backend.blame(a.Err)})
 	}
-	to := revision.Conversion{From: c.from, To: c.version, Method: "tools/call"}
+	to := revision.Conversion{From: c.from, To: c.version, Method: revision.MethodToolsCall}
 	if a.Error != nil {
 		if bytes.Contains(a.Error, []byte("-32042")) {
 			c.backend.hold() // revision.CodeURLElicitation: somebody is to open a page
@@ -175,20 +175,20 @@ func (c *call) answer(a jsonrpc.Answer) answer {
 		}
 		return answer{result: inWords(c.backend.name, revision.Sentence(e), e.Raw)}
 	}
-	result := c.rt.catalog.exposedContent(c.backend, "tools/call", a.Result)
+	result := c.rt.catalog.exposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	if !to.Needed() {
 		return answer{result: result}
 	}
 	out, err := to.Result(result)
 	if err != nil {
-		return failed("tools/call", &backendError{server: c.backend.name, err: err})
+		return failed(revision.MethodToolsCall, &backendError{server: c.backend.name, err: err})
 	}
 	return answer{result: out}
 }
 
 // Event implements [jsonrpc.Receiver].
 func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
-	if method != "notifications/progress" || len(c.token) == 0 {
+	if method != revision.NotificationProgress || len(c.token) == 0 {
 		return nil
 	}
 	if out := c.progress.restore(params, c.token); out != nil {

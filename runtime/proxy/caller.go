@@ -32,7 +32,7 @@ type caller struct {
 	pause func(retry time.Duration)
 	// level is what a modern client wants to have of the server's log; that of
 	// others is their session's.
-	level level
+	level revision.Level
 	// refuse ends the request with an error of ours. Nil: nothing can.
 	refuse func(error)
 }

@@ -34,13 +34,13 @@ type listing struct {
 func (k kind) listing() listing {
 	switch k {
 	case tools:
-		return listing{"tools/list", "tools", "tools", "notifications/tools/list_changed", "name"}
+		return listing{revision.MethodToolsList, "tools", "tools", revision.NotificationToolsListChanged, "name"}
 	case prompts:
-		return listing{"prompts/list", "prompts", "prompts", "notifications/prompts/list_changed", "name"}
+		return listing{revision.MethodPromptsList, "prompts", "prompts", revision.NotificationPromptsListChanged, "name"}
 	case resources:
-		return listing{"resources/list", "resources", "resources", "notifications/resources/list_changed", "uri"}
+		return listing{revision.MethodResourcesList, "resources", "resources", revision.NotificationResourcesListChanged, "uri"}
 	case templates:
-		return listing{"resources/templates/list", "resourceTemplates", "resources", "notifications/resources/list_changed", "uriTemplate"}
+		return listing{revision.MethodResourceTemplatesList, "resourceTemplates", "resources", revision.NotificationResourcesListChanged, "uriTemplate"}
 	default:
 		panic(fmt.Sprintf("proxy: no list %d", k))
 	}

@@ -1,7 +1,9 @@
 package proxy
 
+import "github.com/mcpctl/mcpctl/runtime/revision"
+
 // logLevel gives the level that the client has asked for, false where it has not.
-func (o *belongings) logLevel() (level, bool) {
+func (o *belongings) logLevel() (revision.Level, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.level, o.leveled

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"encoding/json"
-
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -22,24 +20,11 @@ func (rt *router) conversion(r *request, by *connection) revision.Conversion {
 	return c
 }
 
-// describe gives a program's name and version as JSON, nil where it has not
-// said.
-func describe(i runtime.Implementation) json.RawMessage {
-	if i.Name == "" {
-		return nil
-	}
-	raw, err := json.Marshal(i)
-	if err != nil {
-		panic("proxy: strings have no JSON form: " + err.Error())
-	}
-	return raw
-}
-
 // converted gives what a backend has answered in the client's revision, with
 // the URIs that clients know.
 func (rt *router) converted(b *backend, r *request, s served) (served, error) {
 	c := rt.conversion(r, s.by)
-	if plain := s.by.upward; plain != nil && r.method == "tools/call" && r.from.modern() {
+	if plain := s.by.upward; plain != nil && r.method == revision.MethodToolsCall && r.from.modern() {
 		raw := rt.exposed(b, r, s.result)
 		if out, ok := plain.Append(make([]byte, 0, len(raw)+plain.Len()), raw); ok {
 			s.result = out
@@ -76,7 +61,7 @@ func (rt *router) convertedError(r *request, s served, e *runtime.Error) (served
 	}
 	c := rt.conversion(r, s.by)
 	to := c.Error(e)
-	if to == e || r.method != "tools/call" || to.Code != runtime.CodeInternalError {
+	if to == e || r.method != revision.MethodToolsCall || to.Code != runtime.CodeInternalError {
 		return s, to
 	}
 	s.result = inWords(s.by.link.b.name, revision.Sentence(e), e.Raw)
@@ -107,9 +92,9 @@ func inWords(server, text string, object []byte) []byte {
 // other byte stays.
 func (rt *router) exposed(b *backend, r *request, result []byte) []byte {
 	switch r.method {
-	case "tools/call", "prompts/get":
+	case revision.MethodToolsCall, revision.MethodPromptsGet:
 		return rt.catalog.exposedContent(b, r.method, result)
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		asked, _ := rawjson.String(r.line, r.msg.URI)
 		bare := asked
 		if r.to != nil {

@@ -9,10 +9,8 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
-
-// versions are the revisions that clients are served in, newest first.
-func versions() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
 
 // request is one request of a client on a goroutine of its own.
 type request struct {
@@ -62,7 +60,7 @@ func duplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) [
 
 // serve answers a request. It waits for whatever it needs.
 func (rt *router) serve(ctx context.Context, r request) answer {
-	if v, ok := rawjson.String(r.line, r.msg.MetaVersion); ok && !slices.Contains(versions(), v) {
+	if v, ok := rawjson.String(r.line, r.msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return unsupported(v)
 	}
 	result, err := rt.answer(ctx, r)
@@ -75,7 +73,7 @@ func (rt *router) serve(ctx context.Context, r request) answer {
 // unsupported refuses a request that names a revision which has no handshake,
 // or none we know (2026-07-28, Versioning).
 func unsupported(version string) answer {
-	data, err := json.Marshal(map[string]any{"supported": versions(), "requested": version})
+	data, err := json.Marshal(map[string]any{"supported": revision.LegacyVersions(), "requested": version})
 	if err != nil {
 		panic("proxy: a list of strings has no JSON form: " + err.Error())
 	}
@@ -88,27 +86,27 @@ func (rt *router) answer(ctx context.Context, r request) ([]byte, error) {
 		return rt.initialize(r)
 	case "ping":
 		return []byte(`{}`), nil
-	case "tools/list":
+	case revision.MethodToolsList:
 		return rt.catalog.list(ctx, tools, r.params(), r.from.modern())
-	case "prompts/list":
+	case revision.MethodPromptsList:
 		return rt.catalog.list(ctx, prompts, r.params(), r.from.modern())
-	case "resources/list":
+	case revision.MethodResourcesList:
 		return rt.catalog.list(ctx, resources, r.params(), r.from.modern())
-	case "resources/templates/list":
+	case revision.MethodResourceTemplatesList:
 		return rt.catalog.list(ctx, templates, r.params(), r.from.modern())
-	case "tools/call":
+	case revision.MethodToolsCall:
 		return rt.named(ctx, tools, r)
-	case "prompts/get":
+	case revision.MethodPromptsGet:
 		return rt.named(ctx, prompts, r)
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		return rt.read(ctx, r)
-	case "completion/complete":
+	case revision.MethodComplete:
 		return rt.complete(ctx, r)
-	case "logging/setLevel":
+	case revision.MethodSetLevel:
 		return rt.desk.setLevel(ctx, r.from.peer, r.params())
-	case "resources/subscribe":
+	case revision.MethodResourcesSubscribe:
 		return rt.subscribe(ctx, r)
-	case "resources/unsubscribe":
+	case revision.MethodResourcesUnsubscribe:
 		return rt.unsubscribe(r)
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}

@@ -57,3 +57,8 @@ func kindOf(err error) string {
 	}
 	return "connect"
 }
+
+var (
+	errSessionEnded = errors.New("the session has ended")
+	errNoStream     = errors.New("the client listens on no stream")
+)

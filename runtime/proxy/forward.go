@@ -112,7 +112,7 @@ func (rt *router) exchange(ctx context.Context, b *backend, r request, edits []r
 // client wants; one of the handshake era has been told, or is told now.
 func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) error {
 	if !c.modern() {
-		if e.from.modern() && e.from.level < silent {
+		if e.from.modern() && e.from.level < revision.LevelNone {
 			tellLevel(ctx, c, e.from.level)
 		}
 		return nil
@@ -130,7 +130,7 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 	if !ok {
 		return nil
 	}
-	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: logLevelMeta, Value: []byte(`"` + levels()[level] + `"`)}})
+	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: revision.MetaLogLevel, Value: []byte(`"` + level.String() + `"`)}})
 	if err != nil {
 		return invalid("params: %v", err)
 	}
@@ -171,13 +171,13 @@ func (e *relay) suspend() (resume func()) { return e.clock.Suspend() }
 // Notification implements [runtime.Handler].
 func (e *relay) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
-	case "notifications/progress":
+	case revision.NotificationProgress:
 		e.clock.Alive()
 		if out := e.progress.restore(params, e.token); out != nil && e.from.emit != nil {
 			e.from.emit(method, out)
 		}
-	case "notifications/message":
-		if e.from.emit != nil && gravity(params) >= wanted(e.from, e.conn) {
+	case revision.NotificationMessage:
+		if e.from.emit != nil && revision.LevelOf(params) >= wanted(e.from, e.conn) {
 			e.from.emit(method, params)
 		}
 	}

@@ -119,7 +119,7 @@ func (h *httpFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.o.notAllowed(w, r, "POST", "the only method of "+revision.Modern+" is POST")
 	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
 		h.o.notAllowed(w, r, "GET, POST, DELETE", "method not allowed")
-	case version != "" && !slices.Contains(versions(), version):
+	case version != "" && !slices.Contains(revision.LegacyVersions(), version):
 		// "MUST respond with 400 Bad Request" (2025-06-18, Protocol Version
 		// Header); what POST says of it is for where its message was read.
 		http.Error(w, "no revision with sessions: "+version, http.StatusBadRequest)
@@ -178,7 +178,7 @@ func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 	if v, ok := rawjson.String(body, m.MetaVersion); ok {
 		version = v
 	}
-	if version != "" && !slices.Contains(versions(), version) {
+	if version != "" && !slices.Contains(revision.LegacyVersions(), version) {
 		write(w, http.StatusBadRequest, frame(nil, idOrNull(m.ID.Of(body)), unsupported(version)))
 		return
 	}
@@ -207,7 +207,9 @@ func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 		if s != nil && !m.Method.Present() {
 			s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
 		}
-		h.notification(s, body, &m)
+		if s != nil && m.Method.Present() {
+			h.p.notification(s.sender(), body, &m)
+		}
 		w.WriteHeader(http.StatusAccepted)
 	}
 }
@@ -219,23 +221,6 @@ func idOrNull(id []byte) []byte {
 	return id
 }
 
-func (h *httpFront) notification(s *session, body []byte, m *rawjson.Message) {
-	if s == nil {
-		return
-	}
-	if string(m.Method.Of(body)) == rootsChangedMethod {
-		h.p.rt.rootsChanged(s.peer)
-		return
-	}
-	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
-		return
-	}
-	id := m.RequestID.Of(body)
-	if !s.slow.cancel(id) {
-		h.p.rt.cancelQuick(s.owns, id)
-	}
-}
-
 // batch serves an array of messages. Its answers come together.
 func (h *httpFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, body []byte) {
 	body, free, err := h.p.budget.hold(body)
@@ -245,8 +230,8 @@ func (h *httpFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, b
 	}
 	ctx, c := h.lifetime, batcher{from: x.caller()}
 	if s := x.session; s != nil {
-		ctx, c.begin = s.lifetime, s.slow.begin
-		c.notification = func(text []byte, m *rawjson.Message) { h.notification(s, text, m) }
+		ctx = s.lifetime
+		c.sender = s.sender()
 	}
 	if !h.spawn(func() { // ends with its context
 		defer free()
@@ -292,4 +277,10 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) //nolint:gosec // JSON, and typed so; the client may be gone: nobody to tell
+}
+
+// busy refuses a request for which there is no room now.
+func busy(w http.ResponseWriter, status int, id []byte, reason string) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, status, id, runtime.CodeInternalError, reason)
 }

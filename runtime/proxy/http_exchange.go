@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // exchange is one POST of an HTTP client with requests in it, waiting for its
@@ -46,7 +47,7 @@ func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		conn, taken, err := h.p.rt.quick(body, m, x, time.Now())
 		switch {
 		case err != nil:
-			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed("tools/call", err)))
+			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed(revision.MethodToolsCall, err)))
 			return
 		case taken:
 			conn.Flush()
@@ -230,7 +231,7 @@ func (x *exchange) gone(cancelled bool) {
 // progressed implements receiver.
 func (x *exchange) progressed(_ *call, params []byte) *jsonrpc.Writer {
 	if x.likes.events {
-		x.emit("notifications/progress", params)
+		x.emit(revision.NotificationProgress, params)
 	}
 	return nil
 }

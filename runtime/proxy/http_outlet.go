@@ -16,8 +16,6 @@ const (
 	// silence is how long an answer may take before it becomes a stream, whose
 	// comments keep the way open.
 	silence = 5 * time.Second
-	// keepAlive is how often a quiet stream gets a comment.
-	keepAlive = 15 * time.Second
 	// pollAfter is when a client whose connection is gone is to come back,
 	// where a server does not say.
 	pollAfter = 500 * time.Millisecond

@@ -11,8 +11,6 @@ const (
 	// writeTime is how long a write to a client may take, longer by its size at
 	// bodyRate: the connection of one that does not read any more ends then.
 	writeTime = time.Minute
-	// lastWrite is how long one may take once the session has ended.
-	lastWrite = time.Second
 )
 
 // pace bounds the writes of one response: a client that does not read holds the

@@ -49,14 +49,14 @@ func (d *desk) question(ctx context.Context, c *connection, method string, param
 	if several {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
 	}
-	if method == "roots/list" && (a.from.ask == nil || revision.MissingFor(method, params, a.from.capabilities) != nil) {
+	if method == revision.MethodRootsList && (a.from.ask == nil || revision.MissingFor(method, params, a.from.capabilities) != nil) {
 		return d.outside(method) // it may have nothing to do with the calls
 	}
 	defer a.suspend()()
 	from := a.from
 	from.refuse = a.refuse
 	result, err := d.put(asking, c, &from, method, params)
-	if asking.Err() == nil || ctx.Err() != nil || method != "roots/list" {
+	if asking.Err() == nil || ctx.Err() != nil || method != revision.MethodRootsList {
 		return result, err
 	}
 	// The calls have ended, and servers ask for roots outside of them, too.
@@ -70,7 +70,7 @@ func (d *desk) question(ctx context.Context, c *connection, method string, param
 // those configured, since some servers ask for them as soon as they are
 // initialized.
 func (d *desk) outside(method string) (json.RawMessage, error) {
-	if method == "roots/list" {
+	if method == revision.MethodRootsList {
 		return d.set.roots(), nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " belongs to no call: there is nobody to ask"}
@@ -147,7 +147,7 @@ func undeclared(method string, params json.RawMessage) error {
 // withoutContext gives a question's params without the wish for context of other
 // servers: behind a proxy "thisServer" would be all of them.
 func withoutContext(method string, params json.RawMessage) json.RawMessage {
-	if method != "sampling/createMessage" {
+	if method != revision.MethodSamplingCreateMessage {
 		return params
 	}
 	at, err := rawjson.Field(params, "includeContext")
@@ -157,10 +157,7 @@ func withoutContext(method string, params json.RawMessage) json.RawMessage {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: []byte(`"none"`)})
 }
 
-const methodRoots = "roots/list"
-
-// rootsChangedMethod is the raw method of a client whose roots have changed.
-const rootsChangedMethod = `"notifications/roots/list_changed"`
+const methodRoots = revision.MethodRootsList
 
 // rootsChanged has the servers told, in the background, of which a client has
 // connections of its own, and which know of its roots, that these have changed.
@@ -194,59 +191,10 @@ func (d *desk) tellRoots(who *peer) {
 			if at, err := rawjson.Field([]byte(c.offer), "roots"); err == nil && at.Present() {
 				wg.Go(func() {
 					// One that is gone asks again when it is back.
-					_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/roots/list_changed"})
+					_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: revision.NotificationRootsListChanged})
 				})
 			}
 		}
 	}
 	wg.Wait()
-}
-
-// maxPromised bounds the elicitations of one connection whose end is awaited;
-// beyond it one of them is not told.
-const maxPromised = 256
-
-// promise notes to whom the end of an elicitation by URL is to be told
-// (2025-11-25, Elicitation, Completion Notifications).
-func (c *connection) promise(who *peer, method string, params json.RawMessage) {
-	if who == nil || method != "elicitation/create" {
-		return
-	}
-	at, err := rawjson.Field(params, "elicitationId")
-	if err != nil || !at.Present() {
-		return
-	}
-	c.link.b.hold()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.promised == nil {
-		c.promised = map[string]*peer{}
-	}
-	if len(c.promised) >= maxPromised {
-		for id := range c.promised {
-			delete(c.promised, id)
-			break
-		}
-	}
-	c.promised[string(at.Of(params))] = who
-}
-
-// completed passes on that an elicitation has ended, to the client that was
-// asked and to nobody else.
-func (c *connection) completed(params json.RawMessage) {
-	at, err := rawjson.Field(params, "elicitationId")
-	if err != nil || !at.Present() {
-		return
-	}
-	id := string(at.Of(params))
-	c.mu.Lock()
-	who := c.promised[id]
-	delete(c.promised, id)
-	c.mu.Unlock()
-	if who == nil {
-		return
-	}
-	if version, _ := who.settled(); version == "2025-11-25" { // no other has the message
-		who.tell("notifications/elicitation/complete", params)
-	}
 }

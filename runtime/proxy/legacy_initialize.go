@@ -1,12 +1,9 @@
 package proxy
 
 import (
-	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -29,17 +26,4 @@ func (rt *router) initialize(r request) ([]byte, error) {
 		rt.o.Info,
 		rt.catalog.instructions(),
 	})
-}
-
-// greeting reads what an initialize request settles: the revision to speak, the
-// newest where the client's is not ours, and what the client can be asked.
-func greeting(line []byte, m *rawjson.Message) (version string, capabilities json.RawMessage) {
-	version, _ = rawjson.String(line, m.ProtocolVersion)
-	if !slices.Contains(versions(), version) {
-		version = versions()[0]
-	}
-	if at, err := rawjson.Field(m.Params.Of(line), "capabilities"); err == nil && at.Present() {
-		capabilities = bytes.Clone(at.Of(m.Params.Of(line)))
-	}
-	return version, capabilities
 }

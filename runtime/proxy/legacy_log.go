@@ -5,16 +5,16 @@ import (
 	"encoding/json"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // wanted returns what the client of a request is to have of the lines that come
 // over a connection. Where one of the handshake era has not said, "the server MAY decide": that
 // holds as long as no other client has told the server what to send.
-func wanted(from *caller, c *connection) level {
+func wanted(from *caller, c *connection) revision.Level {
 	if from.modern() {
 		return from.level
 	}
@@ -25,17 +25,17 @@ func wanted(from *caller, c *connection) level {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.level == silent {
-		return everything
+	if c.level == revision.LevelNone {
+		return revision.LevelDebug
 	}
-	return info
+	return revision.LevelInfo
 }
 
 // logged passes on a line of the server's log that tells no call: to the client
 // whose own the connection is, to the one whose calls alone are in flight, else
 // to our own log.
 func (d *desk) logged(c *connection, params json.RawMessage) {
-	grave := gravity(params)
+	grave := revision.LevelOf(params)
 	var a *active
 	several := false
 	if c.isOpen() {
@@ -43,13 +43,13 @@ func (d *desk) logged(c *connection, params json.RawMessage) {
 	}
 	if a != nil && a.from.emit != nil {
 		if grave >= wanted(&a.from, c) {
-			a.from.emit("notifications/message", params)
+			a.from.emit(revision.NotificationMessage, params)
 		}
 		return
 	}
 	if owner := c.owner(); owner != nil && a == nil && !several {
 		if grave >= wanted(&caller{peer: owner}, c) {
-			owner.tell("notifications/message", params)
+			owner.tell(revision.NotificationMessage, params)
 		}
 		return
 	}
@@ -60,12 +60,12 @@ func (d *desk) logged(c *connection, params json.RawMessage) {
 const maxLine = 2000
 
 // keepLine writes a line that can be nobody's to our own log.
-func keepLine(c *connection, grave level, params json.RawMessage) {
+func keepLine(c *connection, grave revision.Level, params json.RawMessage) {
 	to := slog.LevelDebug
 	switch {
-	case grave >= warning && grave < gravest:
+	case grave >= revision.LevelWarning && grave < revision.LevelEmergency:
 		to = slog.LevelWarn
-	case grave >= info:
+	case grave >= revision.LevelInfo:
 		to = slog.LevelInfo
 	}
 	b := c.link.b
@@ -80,7 +80,7 @@ func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, 
 	if err == nil && at.Present() {
 		name, ok = rawjson.String(params, at)
 	}
-	l, known := parseLevel(name)
+	l, known := revision.ParseLevel(name)
 	if !ok || !known {
 		return nil, invalid("params.level is not one of debug, info, notice, warning, error, critical, alert, emergency")
 	}
@@ -110,13 +110,9 @@ func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, 
 	return []byte(`{}`), nil
 }
 
-// tellTime bounds how long a server may take to note a log level or a
-// subscription.
-const tellTime = 5 * time.Second
-
 // tellLevel sees to it that a server of the handshake era sends lines from a
 // level up. A modern one is told with each request.
-func tellLevel(ctx context.Context, c *connection, l level) {
+func tellLevel(ctx context.Context, c *connection, l revision.Level) {
 	if c.modern() || !c.client.Info().Has("logging") {
 		return
 	}
@@ -132,7 +128,7 @@ func tellLevel(ctx context.Context, c *connection, l level) {
 	telling, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	_, err := c.client.Transport().Call(telling, &runtime.Request{
-		Method: "logging/setLevel", Params: json.RawMessage(`{"level":"` + levels()[l] + `"}`),
+		Method: "logging/setLevel", Params: json.RawMessage(`{"level":"` + l.String() + `"}`),
 	})
 	if err != nil {
 		c.link.b.log.Debug("backend takes no log level", "err", err)
@@ -149,7 +145,7 @@ func tellLevel(ctx context.Context, c *connection, l level) {
 // restoreLevel tells a server that was connected just now the most verbose level
 // that a client of the connection has asked for.
 func (d *desk) restoreLevel(ctx context.Context, c *connection) {
-	least := silent
+	least := revision.LevelNone
 	if owner := c.link.owner; owner != nil {
 		if l, ok := owner.belongings.logLevel(); ok {
 			least = l
@@ -161,7 +157,7 @@ func (d *desk) restoreLevel(ctx context.Context, c *connection) {
 		}
 		d.mu.Unlock()
 	}
-	if least < silent {
+	if least < revision.LevelNone {
 		tellLevel(ctx, c, least)
 	}
 }

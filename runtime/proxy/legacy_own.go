@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // belongings are what a client of the handshake era has in the proxy for as
@@ -22,8 +23,8 @@ type belongings struct {
 
 	rootsNews atomic.Int64 // changes of the client's roots that servers are not told of yet
 
-	mu      sync.Mutex // guards what follows, and replacing links
-	level   level      // the log level it has asked for
+	mu      sync.Mutex     // guards what follows, and replacing links
+	level   revision.Level // the log level it has asked for
 	leveled bool
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // peer is one client of the handshake era for as long as its session lasts:
@@ -59,7 +60,7 @@ func newPeer(push func(frame []byte) error) *peer {
 // an error, as in the official SDKs. A request that is refused for another reason
 // settles nothing.
 func (p *peer) meet(line []byte, m *rawjson.Message) error {
-	if claim, ok := rawjson.String(line, m.MetaVersion); ok && !slices.Contains(versions(), claim) {
+	if claim, ok := rawjson.String(line, m.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), claim) {
 		return nil // Proxy.serve refuses it
 	}
 	version, capabilities := greeting(line, m)
@@ -112,7 +113,7 @@ func (p *peer) ask(ctx context.Context, send func(frame []byte) error, method st
 	case <-ctx.Done():
 		reason := rawjson.Quote([]byte(`{"requestId":`+id+`,"reason":`), jsonrpc.Reason(ctx))
 		// The client may be gone: then there is nobody to tell.
-		_ = send(jsonrpc.AppendNotification(nil, "notifications/cancelled", append(reason, '}')))
+		_ = send(jsonrpc.AppendNotification(nil, revision.NotificationCancelled, append(reason, '}')))
 		return nil, ctx.Err()
 	}
 }
@@ -126,4 +127,17 @@ func (p *peer) answered(id, result, object []byte) {
 		delete(p.waiting, string(id))
 		c <- reply{bytes.Clone(result), bytes.Clone(object)} // has room for one
 	}
+}
+
+// greeting reads what an initialize request settles: the revision to speak, the
+// newest where the client's is not ours, and what the client can be asked.
+func greeting(line []byte, m *rawjson.Message) (version string, capabilities json.RawMessage) {
+	version, _ = rawjson.String(line, m.ProtocolVersion)
+	if !slices.Contains(revision.LegacyVersions(), version) {
+		version = revision.LegacyVersions()[0]
+	}
+	if at, err := rawjson.Field(m.Params.Of(line), "capabilities"); err == nil && at.Present() {
+		capabilities = bytes.Clone(at.Of(m.Params.Of(line)))
+	}
+	return version, capabilities
 }

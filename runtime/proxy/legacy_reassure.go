@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // reassureEvery is how often a server hears that its question is still open:
@@ -42,7 +43,7 @@ func reassure(ctx context.Context, c *connection, params json.RawMessage) (stop 
 			progress := append([]byte(`{"progressToken":`), token...)
 			progress = strconv.AppendInt(append(progress, `,"progress":`...), int64(n), 10)
 			// A server that is gone has ended the question as well.
-			_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: "notifications/progress", Params: append(progress, '}')})
+			_ = c.client.Transport().Notify(ctx, &runtime.Request{Method: revision.NotificationProgress, Params: append(progress, '}')})
 		}
 	}()
 	return func() {

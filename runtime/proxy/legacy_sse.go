@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -261,7 +262,7 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
 		return
 	case !batch && !m.ID.Present():
-		s.notification(body, m)
+		s.f.p.notification(s.sender(), body, m)
 	case !batch && !m.Method.Present():
 		s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
 	case !batch && !s.f.p.ready():
@@ -304,20 +305,6 @@ func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-func (s *sseSession) notification(body []byte, m *rawjson.Message) {
-	if string(m.Method.Of(body)) == rootsChangedMethod {
-		s.f.p.rt.rootsChanged(s.peer)
-		return
-	}
-	if string(m.Method.Of(body)) != `"notifications/cancelled"` || !m.RequestID.Present() {
-		return
-	}
-	id := m.RequestID.Of(body)
-	if !s.slow.cancel(id) {
-		s.f.p.rt.cancelQuick(s.owns, id)
-	}
-}
-
 // request serves what has reserved a place. When it has ended, free is called.
 func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free func()) {
 	going := false
@@ -338,7 +325,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			s.answer(frame(nil, id, failed(method, err)))
 			return
 		}
-	case method == "tools/call":
+	case method == revision.MethodToolsCall:
 		conn, taken, err := s.f.p.rt.quick(body, m, s, time.Now())
 		if err != nil {
 			s.answer(frame(nil, id, failed(method, err)))
@@ -364,7 +351,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 		defer free()
 		defer done()
 		if batch {
-			s.answer(s.f.p.batch(ctx, body, batcher{s.caller(), s.slow.begin, s.notification}))
+			s.answer(s.f.p.batch(ctx, body, batcher{s.caller(), s.sender()}))
 			return
 		}
 		a := s.f.p.rt.serve(ctx, request{line: body, msg: m, method: method, from: s.caller()})
@@ -420,7 +407,7 @@ func (s *sseSession) gone(cancelled bool) {
 
 // progressed implements receiver.
 func (s *sseSession) progressed(_ *call, params []byte) *jsonrpc.Writer {
-	s.notify("notifications/progress", params)
+	s.notify(revision.NotificationProgress, params)
 	return nil
 }
 
@@ -449,3 +436,6 @@ func (f *sseFront) bounds() []bound {
 	defer f.mu.Unlock()
 	return []bound{{"sseSessions", len(f.m), maxStreams}}
 }
+
+// sender is the client as its notifications come from it.
+func (s *sseSession) sender() *sender { return &sender{s.peer, &s.slow, s.owns} }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -14,8 +16,6 @@ const (
 	// messages are dropped; questions and what tells of changes fail at twice
 	// the bound. The answer always has room.
 	maxQueued = 256
-	// maxQueuedBytes does the same for their size.
-	maxQueuedBytes = 8 << 20
 )
 
 // weight tells what is dropped first where a client does not take its messages.
@@ -364,9 +364,9 @@ func (s *stream) idle() (idle, ended bool, since time.Time) {
 // weigh gives the weight of a notification.
 func weigh(method string) weight {
 	switch method {
-	case "notifications/progress":
+	case revision.NotificationProgress:
 		return light
-	case "notifications/message":
+	case revision.NotificationMessage:
 		return middle
 	}
 	return heavy

@@ -86,9 +86,9 @@ type connection struct {
 	mu sync.Mutex // guards what follows; held for memory work only
 	// calls are those of clients that have a goroutine; the others are in pipe.
 	calls     map[waiter]struct{}
-	begun     uint64 // of the former, ever
-	dismissed bool   // no call begins any more
-	level     level  // the log level that the server was told
+	begun     uint64         // of the former, ever
+	dismissed bool           // no call begins any more
+	level     revision.Level // the log level that the server was told
 	// promised are the elicitations whose end a server will tell, by the raw id.
 	promised map[string]*peer
 	// late are calls that were given up a moment ago.
@@ -248,7 +248,7 @@ func (l *link) connect(a *attempt) {
 }
 
 func (l *link) dial(key key) (*connection, error) {
-	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: silent}
+	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: revision.LevelNone}
 	client, err := l.b.p.o.Dial(l.b.life, key, &backendHandler{conn: c})
 	if err != nil {
 		return nil, err
@@ -435,7 +435,7 @@ func (c *connection) note(e waiter) (end func(given bool)) {
 		c.mu.Lock()
 		delete(c.calls, e)
 		// A modern server says nothing without being told a level.
-		if from := e.origin(); given && (!c.modern() || !from.modern() || from.level < silent) {
+		if from := e.origin(); given && (!c.modern() || !from.modern() || from.level < revision.LevelNone) {
 			c.noteLate(from.peer)
 		}
 		c.mu.Unlock()
@@ -452,4 +452,17 @@ func (c *connection) counted() uint64 {
 		n += c.pipe.Begun()
 	}
 	return n
+}
+
+// describe gives a program's name and version as JSON, nil where it has not
+// said.
+func describe(i runtime.Implementation) json.RawMessage {
+	if i.Name == "" {
+		return nil
+	}
+	raw, err := json.Marshal(i)
+	if err != nil {
+		panic("proxy: strings have no JSON form: " + err.Error())
+	}
+	return raw
 }

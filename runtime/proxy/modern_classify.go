@@ -52,7 +52,7 @@ func (r *refusal) object() []byte { return jsonrpc.ErrorObject(r.err.Code, r.err
 // method.
 func admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *refusal) {
 	if plainCall(line, m, header) {
-		return "tools/call", nil
+		return revision.MethodToolsCall, nil
 	}
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
@@ -69,7 +69,7 @@ func admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 		return method, missingMeta("protocolVersion")
 	case claim != revision.Modern:
 		return method, unsupportedModern(claim)
-	case !isObject(m.MetaCapabilities.Of(line)):
+	case !rawjson.IsObject(m.MetaCapabilities.Of(line)):
 		return method, missingMeta("clientCapabilities")
 	}
 	name, known := modernMethods(method)
@@ -87,7 +87,7 @@ func admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 // plainCall tells, without an allocation, whether a message is a tools/call that
 // admit has nothing to say against; false where it has to look closer.
 func plainCall(line []byte, m *rawjson.Message, header http.Header) bool {
-	if string(m.Method.Of(line)) != `"tools/call"` || string(m.MetaVersion.Of(line)) != quotedModern || !isObject(m.MetaCapabilities.Of(line)) {
+	if string(m.Method.Of(line)) != `"tools/call"` || string(m.MetaVersion.Of(line)) != quotedModern || !rawjson.IsObject(m.MetaCapabilities.Of(line)) {
 		return false
 	}
 	if header == nil {
@@ -95,15 +95,13 @@ func plainCall(line []byte, m *rawjson.Message, header http.Header) bool {
 	}
 	name := m.Name.Of(line)
 	version, method, names := header["Mcp-Protocol-Version"], header["Mcp-Method"], header["Mcp-Name"]
-	return len(version) == 1 && version[0] == revision.Modern && len(method) == 1 && method[0] == "tools/call" &&
+	return len(version) == 1 && version[0] == revision.Modern && len(method) == 1 && method[0] == revision.MethodToolsCall &&
 		len(name) > 1 && name[0] == '"' && bytes.IndexByte(name, '\\') < 0 && len(names) == 1 && names[0] == string(name[1:len(name)-1])
 }
 
 func missingMeta(key string) *refusal {
 	return refused(http.StatusBadRequest, runtime.CodeInvalidParams, "missing or malformed _meta key io.modelcontextprotocol/%s", key)
 }
-
-func isObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 
 // checkVersionHeader compares MCP-Protocol-Version with the claim.
 func checkVersionHeader(lines []string, method, claim string, claimed bool) *refusal {
@@ -152,14 +150,14 @@ const (
 // modernMethods are the requests of the stateless era.
 func modernMethods(method string) (namedBy, bool) {
 	switch method {
-	case "tools/call", "prompts/get":
+	case revision.MethodToolsCall, revision.MethodPromptsGet:
 		return byName, true
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		return byURI, true
-	case "tasks/get", "tasks/update", "tasks/cancel": // the tasks extension
+	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel: // the tasks extension
 		return byTask, true
-	case "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
-		"completion/complete", "subscriptions/listen":
+	case revision.MethodDiscover, revision.MethodToolsList, revision.MethodPromptsList, revision.MethodResourcesList, revision.MethodResourceTemplatesList,
+		revision.MethodComplete, revision.MethodSubscriptionsListen:
 		return byNothing, true
 	}
 	return byNothing, false

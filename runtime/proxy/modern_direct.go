@@ -91,7 +91,7 @@ func (rt *router) quickModern(line []byte, m *rawjson.Message, d *direct, header
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Call{
-		ID: conn.pipe.NextID(), Method: "tools/call", Params: m.Params.Of(line), Now: now,
+		ID: conn.pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now,
 		Limit: max(r.b.set().RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
 	}
 	c.edits[0] = within(m.Params, m.Name, r.quoted)
@@ -166,7 +166,7 @@ func (d *direct) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
 	o := outcome{result: bytes.Clone(a.Result), err: a.Err}
 	switch {
 	case errors.Is(a.Err, jsonrpc.ErrTimeout):
-		o.err = &runtime.TimeoutError{Op: "tools/call", After: c.query.Limit}
+		o.err = &runtime.TimeoutError{Op: revision.MethodToolsCall, After: c.query.Limit}
 	case a.Error != nil:
 		o.err = runtime.ParseError(bytes.Clone(a.Error))
 	}
@@ -179,7 +179,7 @@ func (d *direct) framed(c *call, a jsonrpc.Answer) *bytes.Buffer {
 	if a.Err != nil || a.Error != nil {
 		return nil
 	}
-	result := c.rt.catalog.exposedContent(c.backend, "tools/call", a.Result)
+	result := c.rt.catalog.exposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	framed, _ := bodies.Get().(*bytes.Buffer)
 	framed.Grow(len(result) + d.conn.upward.Len() + len(c.id) + 64)
 	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":`...)
@@ -336,7 +336,7 @@ func (d *direct) wait(ctx context.Context) outcome {
 
 // caller implements receiver.
 func (d *direct) caller() caller {
-	return caller{version: revision.Modern, capabilities: d.capabilities, level: silent, emit: d.emit, ask: d.ask, refuse: d.refuse}
+	return caller{version: revision.Modern, capabilities: d.capabilities, level: revision.LevelNone, emit: d.emit, ask: d.ask, refuse: d.refuse}
 }
 
 // whose implements receiver: requests of the stateless era stand alone.
@@ -347,7 +347,7 @@ func (d *direct) revision() string { return revision.Modern }
 
 // progressed implements receiver.
 func (d *direct) progressed(_ *call, params []byte) *jsonrpc.Writer {
-	d.emit("notifications/progress", params)
+	d.emit(revision.NotificationProgress, params)
 	return nil
 }
 

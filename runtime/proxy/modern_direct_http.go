@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // postCall is a direct call of an HTTP client. Its goroutine is the request's
@@ -26,7 +27,7 @@ func (h *httpFront) direct(w http.ResponseWriter, r *http.Request, likes taste, 
 	conn, taken, err := h.p.rt.quickModern(body, m, &c.direct, r.Header, time.Now())
 	switch {
 	case err != nil:
-		c.x.finish(m.ID.Of(body), h.p.rt.failedModern("tools/call", err))
+		c.x.finish(m.ID.Of(body), h.p.rt.failedModern(revision.MethodToolsCall, err))
 	case taken:
 		conn.Flush()
 		defer c.x.close()
@@ -74,7 +75,7 @@ func (c *postCall) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	x.wake = make(chan struct{}, 1)
-	req := request{line: bytes.Clone(body), msg: new(*m), method: "tools/call", header: r.Header}
+	req := request{line: bytes.Clone(body), msg: new(*m), method: revision.MethodToolsCall, header: r.Header}
 	req.from = modernCaller(&req, x.push)
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (answer, bool) { return h.p.rt.goOn(ctx, &c.direct, req) })
 }

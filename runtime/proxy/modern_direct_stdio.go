@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // lineCall is a direct call of a client on a pair of streams.
@@ -25,7 +26,7 @@ func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*js
 	conn, taken, err := f.p.rt.quickModern(line, m, &l.direct, nil, now)
 	switch {
 	case err != nil:
-		f.send(frame(nil, m.ID.Of(line), f.p.rt.failedModern("tools/call", err)))
+		f.send(frame(nil, m.ID.Of(line), f.p.rt.failedModern(revision.MethodToolsCall, err)))
 		f.end(len(line))
 	case !taken:
 		f.end(len(line))
@@ -49,7 +50,7 @@ func (l *lineCall) cancelled() { l.f.end(len(l.line)) }
 // goOn implements directFront.
 func (l *lineCall) goOn() {
 	f := l.f
-	r := request{line: l.line, msg: &l.msg, method: "tools/call"}
+	r := request{line: l.line, msg: &l.msg, method: revision.MethodToolsCall}
 	id := r.msg.ID.Of(r.line)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end(len(l.line))

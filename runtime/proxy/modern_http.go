@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // modern serves a POST of the stateless era: one message, answered on its own
@@ -30,12 +31,12 @@ func (h *httpFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 		write(w, no.status, jsonrpc.AppendError(nil, id, no.object()))
 		return
 	}
-	if method == "tools/call" && !likes.streams() && h.direct(w, r, likes, body, m) {
+	if method == revision.MethodToolsCall && !likes.streams() && h.direct(w, r, likes, body, m) {
 		return
 	}
 	x := &window{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
 	defer x.close()
-	if method == "server/discover" { // waits for nothing
+	if method == revision.MethodDiscover { // waits for nothing
 		x.finish(id, answer{result: h.p.rt.discovery()})
 		return
 	}
@@ -43,7 +44,7 @@ func (h *httpFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 	defer cancel(nil)
 	req := request{line: bytes.Clone(body), msg: new(*m), method: method, header: r.Header}
 	req.from = modernCaller(&req, x.push)
-	if method == "subscriptions/listen" {
+	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, req)
 		return
 	}
@@ -133,7 +134,7 @@ func (x *window) push(method string, params []byte) {
 	if !x.likes.events {
 		return
 	}
-	m := message{jsonrpc.AppendNotification(nil, method, params), method == "notifications/progress"}
+	m := message{jsonrpc.AppendNotification(nil, method, params), method == revision.NotificationProgress}
 	x.mu.Lock()
 	most := maxQueuedBytes
 	if x.h.p.budget.unsent.full() {

@@ -91,7 +91,7 @@ func (r request) inputResponses() (map[string]json.RawMessage, error) {
 	}
 	answers := make(map[string]json.RawMessage, len(entries))
 	for _, e := range entries {
-		if answers[e.Name] = e.Value.Of(raw); !isObject(answers[e.Name]) {
+		if answers[e.Name] = e.Value.Of(raw); !rawjson.IsObject(answers[e.Name]) {
 			return nil, invalid("params.inputResponses: %q is no object", e.Name)
 		}
 	}
@@ -104,7 +104,7 @@ func (r request) inputResponses() (map[string]json.RawMessage, error) {
 func (r request) reports() func(method string, params []byte) {
 	token, rising := r.msg.MetaToken.Of(r.line), increase{}
 	return func(method string, params []byte) {
-		if method == "notifications/progress" {
+		if method == revision.NotificationProgress {
 			if params = rising.restore(params, token); params == nil {
 				return
 			}
@@ -215,7 +215,7 @@ func (rt *router) relayInputs(result []byte, a asking, r request, s, next *state
 		next.of(b)
 	}
 	var edits []rawjson.Edit
-	if isObject(a.inputs.Of(result)) {
+	if rawjson.IsObject(a.inputs.Of(result)) {
 		o, err := rawjson.ObjectAt(result, a.inputs)
 		if err != nil {
 			return nil, false, err
@@ -288,11 +288,11 @@ func (rt *router) asker(r request) string {
 func (rt *router) backendOf(r request) *backend {
 	s, k, at := rt.catalog.snap.Load(), tools, r.msg.Name
 	switch r.method {
-	case "prompts/get":
+	case revision.MethodPromptsGet:
 		k = prompts
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		k, at = resources, r.msg.URI
-	case "tasks/get":
+	case revision.MethodTasksGet:
 		id, _ := rawjson.String(r.line, r.msg.TaskID)
 		b, _ := rt.taskOf(id)
 		return b
@@ -342,7 +342,7 @@ func (rt *router) openPages(pages []json.RawMessage, r request, s *state) ([]byt
 	}
 	var inputs []parking.Input
 	for i, page := range pages {
-		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: "elicitation/create", Capabilities: r.from.capabilities, Name: rt.asker(r)}
+		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: revision.MethodElicitationCreate, Capabilities: r.from.capabilities, Name: rt.asker(r)}
 		params, err := q.Params(page)
 		if err != nil {
 			return nil, err

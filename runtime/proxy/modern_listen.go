@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const metaSubscription = "io.modelcontextprotocol/subscriptionId"
@@ -19,7 +20,7 @@ const maxWatched = 1000
 // Subscriptions). tasks tells whether the client has declared tasks. What it does not know is left out of the acknowledgement.
 func parseFilter(raw []byte, tasks bool) (filter, error) {
 	var f filter
-	if !isObject(raw) {
+	if !rawjson.IsObject(raw) {
 		return f, invalid("params.notifications is missing or no object")
 	}
 	var at [5]rawjson.Span
@@ -207,7 +208,7 @@ func (h *hub) listen(ctx context.Context, id []byte, from *caller, f filter, to 
 		return
 	}
 	defer stop()
-	to.send(jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", acknowledged(id, &honoured)))
+	to.send(jsonrpc.AppendNotification(nil, revision.NotificationListenAcknowledged, acknowledged(id, &honoured)))
 	if f.changeKinds != (changeKinds{}) {
 		h.set.work.Go(func() { h.catalog.discover(ctx) }) // only a server that runs tells of changes
 	}

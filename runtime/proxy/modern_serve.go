@@ -14,7 +14,7 @@ import (
 // modernCaller is who a self-contained request comes from: what it says of
 // itself holds for it alone. emit reaches the client while the request lasts.
 func modernCaller(r *request, emit func(method string, params []byte)) caller {
-	return caller{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), level: silent, emit: emit}
+	return caller{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), level: revision.LevelNone, emit: emit}
 }
 
 // serveModern answers a request that admit has let through, other than
@@ -32,16 +32,16 @@ func (rt *router) answerModern(ctx context.Context, r request) ([]byte, error) {
 		return nil, err
 	}
 	switch r.method {
-	case "tools/call":
+	case revision.MethodToolsCall:
 		if err := rt.checkParams(ctx, r); err != nil {
 			return nil, err
 		}
 		return rt.interact(ctx, tools, r)
-	case "prompts/get":
+	case revision.MethodPromptsGet:
 		return rt.interact(ctx, prompts, r)
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		return rt.interact(ctx, resources, r)
-	case "tasks/get", "tasks/update", "tasks/cancel":
+	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel:
 		return rt.task(ctx, r)
 	}
 	return rt.answer(ctx, r)
@@ -114,14 +114,14 @@ func repeated(header http.Header) map[string]string {
 // askedLevel reads the level that a modern request asks for, silent for none:
 // "the server MUST NOT emit" lines for a request without it (2026-07-28,
 // Logging).
-func (r *request) askedLevel() (level, error) {
+func (r *request) askedLevel() (revision.Level, error) {
 	if !r.msg.MetaLevel.Present() {
-		return silent, nil
+		return revision.LevelNone, nil
 	}
 	name, _ := rawjson.String(r.line, r.msg.MetaLevel)
-	l, ok := parseLevel(name)
+	l, ok := revision.ParseLevel(name)
 	if !ok {
-		return silent, invalid("unknown log level: %s", r.msg.MetaLevel.Of(r.line))
+		return revision.LevelNone, invalid("unknown log level: %s", r.msg.MetaLevel.Of(r.line))
 	}
 	return l, nil
 }

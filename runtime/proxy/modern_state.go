@@ -163,7 +163,7 @@ func asksInput(result []byte) (a asking, ok bool) {
 		return a, kind == "input_required"
 	}
 	_, stated := rawjson.String(result, a.state)
-	return a, isObject(a.inputs.Of(result)) || stated
+	return a, rawjson.IsObject(a.inputs.Of(result)) || stated
 }
 
 // lost is what a client hears whose call this process does not hold: never is

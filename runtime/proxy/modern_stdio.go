@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // modern serves a request of the stateless era, which may come between those of
@@ -24,12 +25,12 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	case no != nil:
 		f.send(jsonrpc.AppendError(nil, id, no.object()))
 		return nil
-	case method == "server/discover":
+	case method == revision.MethodDiscover:
 		f.send(frame(nil, id, answer{result: f.p.rt.discovery()}))
 		return nil
 	}
 	line = bytes.Clone(line)
-	if method == "tools/call" {
+	if method == revision.MethodToolsCall {
 		if conn, taken := f.direct(line, &m, now); taken {
 			return conn
 		}
@@ -37,7 +38,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	r := request{line: line, msg: new(m), method: method}
 	id = m.ID.Of(line)
 	lifetime := f.lifetime
-	if method == "subscriptions/listen" {
+	if method == revision.MethodSubscriptionsListen {
 		lifetime = context.WithoutCancel(lifetime) // the client is told of its end: see endListens
 	}
 	ctx, done := f.slow.begin(lifetime, id)
@@ -46,7 +47,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 			f.notify(method, params)
 		}
 	})
-	if method == "subscriptions/listen" {
+	if method == revision.MethodSubscriptionsListen {
 		f.modernListen(ctx, done, r)
 		return nil
 	}
@@ -99,7 +100,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
 		defer f.listening.Add(-1)
 		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
 		f.p.rt.listenModern(ctx, r, filter, channel{
-			send: f.send, idle: func() {}, end: f.ending, farewell: jsonrpc.AppendNotification(nil, "notifications/cancelled", reason),
+			send: f.send, idle: func() {}, end: f.ending, farewell: jsonrpc.AppendNotification(nil, revision.NotificationCancelled, reason),
 		})
 	})
 }

@@ -64,7 +64,7 @@ func (rt *router) task(ctx context.Context, r request) ([]byte, error) {
 			r.from.home = home
 		}
 		s, err := rt.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
-		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.method == "tasks/cancel" || refused && rpc.Code == runtime.CodeInvalidParams {
+		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.method == revision.MethodTasksCancel || refused && rpc.Code == runtime.CodeInvalidParams {
 			rt.homes.ended(id) // nobody waits for it, or it is not known any more
 		}
 		return s.result, err
@@ -85,10 +85,10 @@ func (rt *router) exposedTask(b *backend, r *request, result []byte) ([]byte, er
 		}
 	}
 	if e := o.Get("result"); e != nil {
-		o.Replace(e, rt.catalog.exposedContent(b, "tools/call", e.Value.Of(result)))
+		o.Replace(e, rt.catalog.exposedContent(b, revision.MethodToolsCall, e.Value.Of(result)))
 	}
 	edits := o.Edits()
-	if e := o.Get("inputRequests"); e != nil && isObject(e.Value.Of(result)) {
+	if e := o.Get("inputRequests"); e != nil && rawjson.IsObject(e.Value.Of(result)) {
 		raw := e.Value.Of(result)
 		entries, err := rawjson.Entries(raw)
 		if err != nil {
@@ -110,9 +110,9 @@ func (rt *router) exposedTask(b *backend, r *request, result []byte) ([]byte, er
 // isTask tells whether a result of a request holds a task.
 func isTask(method string, result []byte) bool {
 	switch method {
-	case "tasks/get":
+	case revision.MethodTasksGet:
 		return true
-	case "tools/call":
+	case revision.MethodToolsCall:
 		if !bytes.Contains(result, []byte(`"task"`)) {
 			return false
 		}

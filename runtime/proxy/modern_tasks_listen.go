@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 )
 
 // tasksNotification tells a listener what has become of a task.
-const tasksNotification = "notifications/tasks"
+const tasksNotification = revision.NotificationTasks
 
 // followTasks has a listener told of tasks, from now until stop. Those that
 // there are come back, in the order given. Servers of the handshake era tell of

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // unreachable is a proxy for one server that cannot be connected.
@@ -201,12 +202,12 @@ func TestLevelIsToldAgain(t *testing.T) {
 	t.Parallel()
 	_, b := unreachable(t, Options{})
 	s := &leveled{}
-	c := &connection{link: b.primary, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: silent}
+	c := &connection{link: b.primary, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: revision.LevelNone}
 	c.client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, ctx := range []context.Context{gone, t.Context(), t.Context()} {
-		tellLevel(ctx, c, info)
+		tellLevel(ctx, c, revision.LevelInfo)
 	}
 	if s.n != 1 {
 		t.Errorf("told %d times", s.n)

@@ -161,7 +161,7 @@ func (p *Proxy) Ready() bool { return p.fronts.ready() }
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return p.fronts.serveStdio(ctx, in, out, p.only)
+	return serveStdio(ctx, p.fronts, in, out, p.only)
 }
 
 // rooms is what a set of backends tells of its servers.

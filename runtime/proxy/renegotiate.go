@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -36,13 +37,13 @@ func (c *connection) doubtful(method string, err error) bool {
 // capabilityOf is the capability of a server that has a method, "" for others.
 func capabilityOf(method string) string {
 	switch method {
-	case "tools/call":
+	case revision.MethodToolsCall:
 		return "tools"
-	case "prompts/get":
+	case revision.MethodPromptsGet:
 		return "prompts"
-	case "resources/read":
+	case revision.MethodResourcesRead:
 		return "resources"
-	case "completion/complete":
+	case revision.MethodComplete:
 		return "completions"
 	}
 	return ""

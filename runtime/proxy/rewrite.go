@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // within gives an edit of params for a span of the whole message.
@@ -61,7 +62,7 @@ func failed(method string, err error) answer {
 		return answer{object: jsonrpc.ErrorObject(rpc.Code, rpc.Message, rpc.Data)}
 	}
 	data := fault(err)
-	if method != "tools/call" {
+	if method != revision.MethodToolsCall {
 		return answer{object: jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), data)}
 	}
 	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), err.Error())
@@ -93,4 +94,11 @@ func fault(err error) []byte {
 		panic("proxy: strings have no JSON form: " + err.Error())
 	}
 	return raw
+}
+
+func frame(dst, id []byte, a answer) []byte {
+	if a.object != nil {
+		return jsonrpc.AppendError(dst, id, a.object)
+	}
+	return jsonrpc.AppendResult(dst, id, a.result)
 }

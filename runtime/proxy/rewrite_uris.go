@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // exposedContent is for results of tools/call and prompts/get. URIs in text and
@@ -18,7 +19,7 @@ func (p *publisher) exposedContent(b *backend, method string, result []byte) []b
 		return result // no resource_link, resource or resourceUri: the common case, without reading it all
 	}
 	member := "content"
-	if method == "prompts/get" {
+	if method == revision.MethodPromptsGet {
 		member = "messages"
 	}
 	var at [2]rawjson.Span
@@ -28,7 +29,7 @@ func (p *publisher) exposedContent(b *backend, method string, result []byte) []b
 	e := exposing{p: p, s: s, b: b, text: result, handsOut: true}
 	blocks, _ := rawjson.ElementsAt(result, at[0]) // what is no array is for the client to judge
 	for _, block := range blocks {
-		if method == "prompts/get" {
+		if method == revision.MethodPromptsGet {
 			content, err := rawjson.Field(block.Of(result), "content")
 			if err != nil || !content.Present() {
 				continue

@@ -22,7 +22,7 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 		t.Fatal("no idle connection")
 	}
 	before := b.activity.usage().Count
-	from := caller{version: revision.Modern, level: silent}
+	from := caller{version: revision.Modern, level: revision.LevelNone}
 	type outcome struct {
 		result []byte
 		err    error

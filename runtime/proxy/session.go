@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,11 +35,6 @@ const (
 	// pollVersion is the first revision whose clients know how to come back to
 	// a stream that has ended early (SEP-1699).
 	pollVersion = "2025-11-25"
-)
-
-var (
-	errSessionEnded = errors.New("the session has ended")
-	errNoStream     = errors.New("the client listens on no stream")
 )
 
 // session is one client's, from initialize to DELETE.
@@ -367,3 +361,6 @@ func (h *httpFront) listen(w http.ResponseWriter, r *http.Request) {
 	_ = o.sink.flush() // the request's context tells that the client has gone
 	o.run()
 }
+
+// sender is the client as its notifications come from it.
+func (s *session) sender() *sender { return &sender{s.peer, &s.slow, s.owns} }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 const (
@@ -56,7 +57,7 @@ type stdioFront struct {
 // flight when the input ends are answered first, for up to 30 s. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
-func (p *fronts) serveStdio(ctx context.Context, in io.Reader, out io.Writer, solo bool) error {
+func serveStdio(ctx context.Context, p *fronts, in io.Reader, out io.Writer, solo bool) error {
 	if f, ok := out.(*os.File); ok && !same(in, f) {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
@@ -225,7 +226,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		f.peer.answered(m.ID.Of(line), m.Result.Of(line), m.Error.Of(line))
 		return nil
 	case !m.ID.Present():
-		f.notification(line, &m)
+		f.p.notification(f.sender(), line, &m)
 		return nil
 	case !f.p.ready():
 		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), turnedAway()))
@@ -236,7 +237,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		f.begin(0)
 		conn, taken, err := f.p.rt.quick(line, &m, f, now)
 		if err != nil {
-			a := failed("tools/call", err)
+			a := failed(revision.MethodToolsCall, err)
 			f.reply(m.ID.Of(line), a)
 			return nil
 		}
@@ -260,20 +261,6 @@ func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
 	default:
 		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeParseError, "parse error: "+err.Error(), nil)))
-	}
-}
-
-func (f *stdioFront) notification(line []byte, m *rawjson.Message) {
-	if string(m.Method.Of(line)) == rootsChangedMethod {
-		f.p.rt.rootsChanged(f.peer)
-		return
-	}
-	if string(m.Method.Of(line)) != `"notifications/cancelled"` || !m.RequestID.Present() {
-		return
-	}
-	id := m.RequestID.Of(line)
-	if !f.slow.cancel(id) {
-		f.p.rt.cancelQuick(f.owns, id)
 	}
 }
 
@@ -368,15 +355,8 @@ func (f *stdioFront) spawnBatch(line []byte) {
 				f.end(0)
 			}
 		}()
-		f.send(f.p.batch(f.lifetime, line, batcher{f.caller(), f.slow.begin, f.notification}))
+		f.send(f.p.batch(f.lifetime, line, batcher{f.caller(), f.sender()}))
 	}()
-}
-
-func frame(dst, id []byte, a answer) []byte {
-	if a.object != nil {
-		return jsonrpc.AppendError(dst, id, a.object)
-	}
-	return jsonrpc.AppendResult(dst, id, a.result)
 }
 
 // send appends frames and flushes. An output that has failed ends the reader.
@@ -421,7 +401,7 @@ func (f *stdioFront) progressed(_ *call, params []byte) *jsonrpc.Writer {
 	if err != nil {
 		return nil // the client is gone
 	}
-	f.out.End(jsonrpc.AppendNotification(buf, "notifications/progress", params))
+	f.out.End(jsonrpc.AppendNotification(buf, revision.NotificationProgress, params))
 	return f.out
 }
 
@@ -473,3 +453,6 @@ func (f *stdioFront) stateless() statelessInfo { return statelessInfo{} }
 func (f *stdioFront) bounds() []bound {
 	return []bound{{"stdioRequests", f.busy(), maxInFlight}}
 }
+
+// sender is the client as its notifications come from it.
+func (f *stdioFront) sender() *sender { return &sender{f.peer, &f.slow, f.owns} }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // filter is what a client wants to be told of (2026-07-28, Subscriptions): the
@@ -117,16 +118,6 @@ func (h *hub) followThere(ctx context.Context, from *caller, l listener, uri str
 		return nil, errLeft
 	}
 	return func() { h.remove(s) }, nil
-}
-
-// tellsOfResources tells whether the server takes subscriptions.
-func (c *connection) tellsOfResources() bool {
-	var offers struct {
-		Resources struct {
-			Subscribe bool `json:"subscribe"`
-		} `json:"resources"`
-	}
-	return json.Unmarshal(c.client.Info().Capabilities, &offers) == nil && offers.Resources.Subscribe
 }
 
 // subscription is one client's wish to be told of one resource.
@@ -258,9 +249,9 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool
 	if wanted == (w.told == c) {
 		return false, nil
 	}
-	method := "resources/unsubscribe"
+	method := revision.MethodResourcesUnsubscribe
 	if wanted {
-		method = "resources/subscribe"
+		method = revision.MethodResourcesSubscribe
 	}
 	params := append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}')
 	_, err = c.client.Transport().Call(ctx, &runtime.Request{Method: method, Params: params})
@@ -376,7 +367,7 @@ func (h *hub) tell(l *link, uri string, params json.RawMessage) {
 	}
 	h.mu.Unlock()
 	for to, n := range out {
-		to.notify("notifications/resources/updated", n.params)
+		to.notify(revision.NotificationResourceUpdated, n.params)
 	}
 }
 
