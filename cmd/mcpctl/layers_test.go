@@ -35,6 +35,7 @@ func layerTable() []rule {
 		{pkg: "runtime/nearest", layer: 0, own: none},
 		{pkg: "runtime/origin", layer: 0, own: none},
 		{pkg: "runtime/plain", layer: 0, own: none},
+		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
 		{pkg: "runtime/internal/...", layer: 0, own: []string{"runtime/internal/..."}, third: []string{
 			"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/sync",
 		}},
@@ -66,7 +67,7 @@ func layerTable() []rule {
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		// A module of its own: it alone needs the SDK.
 		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
-		{pkg: "runtime/proxy/internal/parking", layer: 3, own: []string{"runtime", "runtime/seal", "runtime/internal/..."}},
+		{pkg: "runtime/proxy/internal/parking", layer: 3, own: []string{"runtime", "runtime/revision", "runtime/seal", "runtime/internal/..."}},
 		{pkg: "runtime/proxy/...", layer: 3, own: []string{
 			"runtime", "runtime/access", "runtime/bridge", "runtime/revision", "runtime/seal", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
 		}, third: []string{"golang.org/x/sync", "golang.org/x/time"}},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -59,11 +60,8 @@ type Connected struct {
 	Info runtime.ServerInfo
 }
 
-// httpStatus is what errors of HTTP transports offer.
-type httpStatus interface{ HTTPStatus() int }
-
 func statusOf(err error) int {
-	var s httpStatus
+	var s ability.HTTPStatus
 	if errors.As(err, &s) {
 		return s.HTTPStatus()
 	}
@@ -283,7 +281,7 @@ func (o *Options) wait(ctx context.Context, t runtime.Transport, answers <-chan 
 		end = time.Now().Add(time.Until(deadline) / 2) // the handshake needs time, too
 	}
 	var alive <-chan struct{}
-	if a, ok := t.(interface{ Alive() <-chan struct{} }); ok {
+	if a, ok := t.(ability.Alive); ok {
 		alive = a.Alive()
 	}
 	timer := time.NewTimer(min(limit, time.Until(end)))
@@ -372,7 +370,7 @@ func (o *Options) initializeDual(ctx context.Context, t runtime.Transport, versi
 // is none.
 func notProtocol(err error) bool {
 	var c *runtime.ConnectError
-	var k interface{ ExitKind() string } // a redirect that is not followed
+	var k ability.ExitKind // a redirect that is not followed
 	return errors.As(err, &c) || errors.Is(err, runtime.ErrNotSent) || errors.As(err, &k) && k.ExitKind() == "connect"
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -82,6 +83,15 @@ type legacyTransport struct {
 	session      legacySession
 }
 
+var (
+	_ ability.Pipeline = (*legacyTransport)(nil)
+	_ ability.Resume   = (*legacyTransport)(nil)
+	_ ability.Remote   = (*legacyTransport)(nil)
+	_ ability.PID      = (*legacyTransport)(nil)
+	_ ability.TaskOf   = (*legacyTransport)(nil)
+	_ ability.Unwrap   = (*legacyTransport)(nil)
+)
+
 // Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	switch req.Method {
@@ -119,6 +129,24 @@ func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.
 		first = raw
 	}
 	return l.inRounds(ctx, req, first)
+}
+
+// Resume implements [ability.Resume]. A tool that can only be called as a task is
+// called again, as one: the server has not acted on the call that it refused.
+func (l *legacyTransport) Resume(ctx context.Context, req *runtime.Request, result json.RawMessage, err error) (json.RawMessage, error) {
+	sent := *req
+	sent.Version = l.version
+	logCall(l.o.Logger, &sent, time.Now(), result, err)
+	if refusesVersion(err) {
+		return nil, l.o.eraChanged(err)
+	}
+	if req.Method == revision.MethodToolsCall {
+		result, err = l.retryAsTask(ctx, req, result, err)
+	}
+	if err != nil || result == nil {
+		return nil, err
+	}
+	return l.inRounds(ctx, req, result)
 }
 
 // inRounds sends a request whose results may ask, or be tasks; first is what it
@@ -204,7 +232,7 @@ func (l *legacyTransport) Close() error {
 // Pipeline gives the asynchronous connection underneath, nil where there is
 // none: a legacy stdio call needs nothing that this wrapper adds.
 func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
-	if p, ok := l.Transport.(interface{ Pipeline() *jsonrpc.Conn }); ok {
+	if p, ok := l.Transport.(ability.Pipeline); ok {
 		return p.Pipeline()
 	}
 	return nil
@@ -217,7 +245,7 @@ func (l *legacyTransport) Remote() bool { return l.o.HTTP }
 func (l *legacyTransport) PID() int { return pidOf(l.Transport) }
 
 func pidOf(t runtime.Transport) int {
-	if p, ok := t.(interface{ PID() int }); ok {
+	if p, ok := t.(ability.PID); ok {
 		return p.PID()
 	}
 	return 0

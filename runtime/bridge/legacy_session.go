@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -42,7 +43,7 @@ func (o *Options) legacy(t runtime.Transport, h *handshake) *legacyTransport {
 	l := &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, capabilities: h.Capabilities}
 	l.session.handshakes = make(chan struct{}, 1)
 	l.session.lifetime, l.session.cancel = context.WithCancel(context.Background())
-	if n, ok := t.(interface{ OnSessionLost(func()) }); ok {
+	if n, ok := t.(ability.OnSessionLost); ok {
 		n.OnSessionLost(l.streamLost)
 	}
 	return l
@@ -88,10 +89,6 @@ func (s *legacySession) remember(req *runtime.Request) {
 	}
 }
 
-// sessionLost is what an error of a server that has forgotten the session
-// offers.
-type sessionLost interface{ SessionExpired() bool }
-
 // SessionError says that the server has forgotten the connection's session and
 // that no other like it could be started, or that it no longer speaks as was
 // settled. The server has not acted on the call. Connecting anew may find that it
@@ -123,7 +120,7 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 	if err == nil {
 		return nil
 	}
-	var lost sessionLost
+	var lost ability.SessionExpired
 	if refusesVersion(err) {
 		return l.o.eraChanged(err)
 	}
@@ -169,7 +166,7 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 		return nil
 	}
 	s.lost.Store(true)
-	if r, ok := l.Transport.(interface{ ResetSession() }); ok {
+	if r, ok := l.Transport.(ability.ResetSession); ok {
 		r.ResetSession()
 	}
 	h, err := l.o.initializeOnce(ctx, l.Transport, l.version)

@@ -158,31 +158,41 @@ func (l *legacyTransport) TaskOf(params json.RawMessage) runtime.Handler {
 }
 
 // callAsTask sends a tools/call. A tool that can only be called as a task is called
-// as one, and so is one that can be where the caller takes tasks. Where that is
-// not known the server refuses the plain call with -32601 (2025-11-25, Tasks,
-// Tool-Level Negotiation): it has not acted on it.
+// as one, and so is one that can be where the caller takes tasks.
 func (l *legacyTransport) callAsTask(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	if !l.tasks.calls {
 		return l.send(ctx, req)
 	}
 	name, _ := headerName(req)
-	support := l.tasks.supportOf(req, name)
-	r := *req
-	if support != taskRequired && (support != taskOptional || !req.Tasks) {
-		raw, err := l.send(ctx, req)
-		var rpc *runtime.Error
-		if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMethodNotFound {
-			return raw, err
-		}
-		l.tasks.setSupport(name, taskRequired)
-		r.ID = nil
+	if support := l.tasks.supportOf(req, name); support == taskRequired || support == taskOptional && req.Tasks {
+		return l.sendAsTask(ctx, *req)
 	}
+	raw, err := l.send(ctx, req)
+	return l.retryAsTask(ctx, req, raw, err)
+}
+
+// retryAsTask returns the answer to a plain tools/call, or calls the tool as a
+// task where the server has refused the plain call with -32601 (2025-11-25, Tasks,
+// Tool-Level Negotiation): it has not acted on it.
+func (l *legacyTransport) retryAsTask(ctx context.Context, req *runtime.Request, raw json.RawMessage, err error) (json.RawMessage, error) {
+	rpc, refused := errors.AsType[*runtime.Error](err)
+	if !l.tasks.calls || !refused || rpc.Code != runtime.CodeMethodNotFound {
+		return raw, err
+	}
+	name, _ := headerName(req)
+	l.tasks.setSupport(name, taskRequired)
+	r := *req
+	r.ID = nil
+	return l.sendAsTask(ctx, r)
+}
+
+func (l *legacyTransport) sendAsTask(ctx context.Context, req runtime.Request) (json.RawMessage, error) {
 	params, err := rawjson.Set(req.Params, []rawjson.Member{{Name: "task", Value: []byte(taskTTL)}})
 	if err != nil {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params: " + err.Error()}
 	}
-	r.Params = params
-	return l.send(ctx, &r)
+	req.Params = params
+	return l.send(ctx, &req)
 }
 
 // createdTask gives the task that a result of tools/call is, nil for any other

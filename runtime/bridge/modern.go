@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -114,6 +115,12 @@ type modernTransport struct {
 	unencodedNames atomic.Bool
 	reprobes       reprobes
 }
+
+var (
+	_ ability.Listen = (*modernTransport)(nil)
+	_ ability.Remote = (*modernTransport)(nil)
+	_ ability.PID    = (*modernTransport)(nil)
+)
 
 // Call adds the request's metadata, tells HTTP transports what to repeat as
 // headers, and answers what results ask for unless the caller does.

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 	"github.com/mcpctl/mcpctl/runtime/transport"
@@ -150,12 +151,12 @@ const listenWait = 250 * time.Millisecond
 // can answer waits until the stream is open.
 func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != revision.Modern
-	l, ok := bare(c.Transport).(interface{ Listen(context.Context) })
+	l, ok := bare(c.Transport).(ability.Listen)
 	if !ok || !d.o.Listen && !asks {
 		return
 	}
 	l.Listen(context.Background()) // the stream ends with the transport
-	w, ok := l.(interface{ Listening() <-chan struct{} })
+	w, ok := l.(ability.Listening)
 	if !ok || !asks {
 		return
 	}
@@ -174,7 +175,7 @@ func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 
 // bare returns the transport under a bridge.
 func bare(t runtime.Transport) runtime.Transport {
-	if u, ok := t.(interface{ Unwrap() runtime.Transport }); ok {
+	if u, ok := t.(ability.Unwrap); ok {
 		return u.Unwrap()
 	}
 	return t

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -188,7 +191,11 @@ func (c *connection) resume(ctx context.Context, build buildRequest, first json.
 	}
 	end := c.enter(e)
 	defer func() { end(ctx.Err() != nil) }()
-	return bridge.Resume(ctx, c.client.Transport(), req, first, failure)
+	t, ok := c.client.Transport().(ability.Resume)
+	if !ok {
+		return nil, fmt.Errorf("proxy: %T cannot resume a call", c.client.Transport()) // such a connection is not quick
+	}
+	return t.Resume(ctx, req, first, failure)
 }
 
 // connect connects the backend's primary slot, if it is not connected.

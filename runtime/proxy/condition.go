@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 )
 
 // condition is how the way to a backend is at one moment.
@@ -116,7 +118,7 @@ func (b *backend) connected() []connInfo {
 			continue
 		}
 		one := connInfo{Revision: c.version, Since: c.since, For: l.key.whose()}
-		if t, ok := c.client.Transport().(interface{ PID() int }); ok {
+		if t, ok := c.client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
 		out = append(out, one)

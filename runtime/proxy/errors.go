@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
@@ -43,7 +45,7 @@ func kindOf(err error) string {
 		proto   *runtime.ProtocolError
 		rpc     *runtime.Error
 		auth    *runtime.AuthError
-		kinded  interface{ ExitKind() string }
+		kinded  ability.ExitKind
 	)
 	switch {
 	case errors.As(err, &kinded):

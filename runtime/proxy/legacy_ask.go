@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -17,9 +18,7 @@ import (
 func (d *desk) question(ctx context.Context, c *connection, method string, params json.RawMessage) (json.RawMessage, error) {
 	b := c.link.b
 	if c.isOpen() { // else there is no client of it yet
-		if t, ok := c.client.Transport().(interface {
-			TaskOf(params json.RawMessage) runtime.Handler
-		}); ok {
+		if t, ok := c.client.Transport().(ability.TaskOf); ok {
 			if h := t.TaskOf(params); h != nil { // the wire tells
 				return h.Request(ctx, nil, method, params)
 			}

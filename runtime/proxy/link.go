@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -276,10 +276,10 @@ func (l *link) open() (*connection, *catalog, error) {
 		return nil, nil, err
 	}
 	client := c.client
-	if t, ok := client.Transport().(interface{ Pipeline() *jsonrpc.Conn }); ok {
+	if t, ok := client.Transport().(ability.Pipeline); ok {
 		c.pipe = t.Pipeline()
 	}
-	if t, ok := client.Transport().(interface{ Remote() bool }); ok {
+	if t, ok := client.Transport().(ability.Remote); ok {
 		c.remote = t.Remote()
 	}
 	c.implementation = describe(client.Info().Implementation)
@@ -288,7 +288,8 @@ func (l *link) open() (*connection, *catalog, error) {
 		if err != nil {
 			return c, nil, err
 		}
-		c.quick = c.pipe != nil && bridge.CanResume(client.Transport())
+		_, resumes := client.Transport().(ability.Resume)
+		c.quick = resumes && c.pipe != nil
 	}
 	close(c.opened)
 	b.p.observer.opening(b.life, c)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -291,10 +292,10 @@ func (b *backend) speaksBoth() bool {
 // has no session.
 func sessionless(t runtime.Transport) bool {
 	for range 4 { // wrappers
-		if s, ok := t.(interface{ SessionID() string }); ok {
+		if s, ok := t.(ability.SessionID); ok {
 			return s.SessionID() == ""
 		}
-		u, ok := t.(interface{ Unwrap() runtime.Transport })
+		u, ok := t.(ability.Unwrap)
 		if !ok {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -81,7 +82,7 @@ func fault(err error) []byte {
 	}{Kind: kindOf(err)}
 	var (
 		be   *backendError
-		dead interface{ StderrLines() []string }
+		dead ability.StderrLines
 	)
 	if errors.As(err, &be) {
 		f.Server = be.server

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 )
 
 // ErrSessionExpired says that the server no longer knows the session a request
@@ -83,6 +84,15 @@ func (e *StatusError) Unwrap() []error {
 
 // HTTPStatus gives the status, for packages that look for it by this method.
 func (e *StatusError) HTTPStatus() int { return e.Status }
+
+var (
+	_ ability.HTTPStatus     = (*StatusError)(nil)
+	_ ability.SessionExpired = (*StatusError)(nil)
+	_ ability.SessionExpired = errSessionForgotten{}
+	_ ability.ExitKind       = (*StatusError)(nil)
+	_ ability.ExitKind       = (*redirectError)(nil)
+	_ ability.StderrLines    = (*ExitError)(nil)
+)
 
 // SessionExpired reports whether the session is gone, for packages that look
 // for it by this method.

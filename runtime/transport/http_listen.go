@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -93,6 +94,14 @@ type listener struct {
 	once     sync.Once
 	answered chan struct{} // closed by once
 }
+
+var (
+	_ ability.Listen        = (*HTTP)(nil)
+	_ ability.Listening     = (*HTTP)(nil)
+	_ ability.OnSessionLost = (*HTTP)(nil)
+	_ ability.SessionID     = (*HTTP)(nil)
+	_ ability.ResetSession  = (*HTTP)(nil)
+)
 
 // Listening gives a channel that is closed once the server has answered the
 // first request of the current [HTTP.Listen], or it has failed: some servers

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime/revision"
@@ -184,7 +185,7 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		}
 		if retry, ok := rd.Retry(); ok {
 			wait = retry
-			if p, ok := x.req.Events.(pauser); ok && errors.Is(err, io.EOF) {
+			if p, ok := x.req.Events.(ability.Paused); ok && errors.Is(err, io.EOF) {
 				p.Paused(retry)
 			}
 		} else if wait == 0 {
@@ -195,11 +196,6 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		}
 	}
 }
-
-// pauser is a [runtime.Request]'s Events that wants to know when the server
-// ends the stream of the call for a while, to be polled (2025-11-25, Streamable
-// HTTP, Sending Messages to the Server). The call goes on. Paused must not wait.
-type pauser interface{ Paused(retry time.Duration) }
 
 // unanswered is the error of a stream that ended without the answer.
 func (t *HTTP) unanswered(x *exchange, err error) error {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/secret"
@@ -209,6 +210,12 @@ func (s *Stdio) Notify(_ context.Context, req *runtime.Request) error {
 	}
 	return nil
 }
+
+var (
+	_ ability.Pipeline = (*Stdio)(nil)
+	_ ability.Alive    = (*Stdio)(nil)
+	_ ability.PID      = (*Stdio)(nil)
+)
 
 // Pipeline gives the asynchronous connection underneath, for callers inside
 // this module that must not spend a goroutine on a call.
