@@ -73,7 +73,7 @@ func exitCode(err error) int {
 	if errors.As(err, &own) && own.Code != 0 {
 		return own.Code
 	}
-	var kinded interface{ ExitKind() string }
+	var kinded exitKinder
 	if errors.As(err, &kinded) {
 		for code, kind := range kinds {
 			if kind == kinded.ExitKind() {
@@ -106,6 +106,21 @@ func exitCode(err error) int {
 	return exitOther
 }
 
+// What errors may offer besides their text.
+type (
+	hinter      interface{ Hint() string }
+	exitKinder  interface{ ExitKind() string }
+	stderrLiner interface{ StderrLines() []string }
+)
+
+// hintOf returns what an error advises to do, "" for nothing.
+func hintOf(err error) string {
+	if h := hinter(nil); errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
 // report prints a failure on stderr: one line and a hint, or one line of JSON
 // after an explicit --json.
 func (a *app) report(err error) {
@@ -114,12 +129,7 @@ func (a *app) report(err error) {
 	if errors.As(err, &own) && own.Silent {
 		return
 	}
-	var hinter interface{ Hint() string }
-	hint := ""
-	if errors.As(err, &hinter) {
-		hint = hinter.Hint()
-	}
-	msg := err.Error()
+	msg, hint := err.Error(), hintOf(err)
 	if code == exitInterrupted {
 		msg, hint = "interrupted", ""
 	}
@@ -165,7 +175,7 @@ func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		o.Code, o.Data = rpc.Code, rpc.Data
 	}
-	var dead interface{ StderrLines() []string }
+	var dead stderrLiner
 	if errors.As(err, &dead) && len(dead.StderrLines()) > 0 {
 		raw, err := json.Marshal(map[string][]string{"stderr": dead.StderrLines()})
 		if err == nil { // strings have a form

@@ -136,7 +136,7 @@ func fromError(name string, err error) error {
 		name = "standard input"
 	}
 	err = fmt.Errorf("%s: %w", name, err)
-	if own := (interface{ Hint() string })(nil); errors.As(err, &own) {
+	if own := hinter(nil); errors.As(err, &own) {
 		return err
 	}
 	return (&Error{Err: err}).withHint("mcpctl tools SERVER --json >FILE writes one that can be read")

@@ -90,12 +90,7 @@ func (a *app) about(server string, err error) error {
 		own.Server = server
 		return err
 	}
-	e := &Error{Server: server, Err: err}
-	var hinter interface{ Hint() string }
-	if errors.As(err, &hinter) {
-		e.Remedy = hinter.Hint()
-	}
-	return e
+	return &Error{Server: server, Err: err, Remedy: hintOf(err)}
 }
 
 // words checks how many words a command has got. Server, counted in both

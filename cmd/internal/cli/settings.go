@@ -76,14 +76,6 @@ func (a *app) entry(server string) (config.Entry, error) {
 	return e, nil
 }
 
-func hintOf(err error) string {
-	var hinter interface{ Hint() string }
-	if errors.As(err, &hinter) {
-		return hinter.Hint()
-	}
-	return ""
-}
-
 // problem returns a fault for the log, and what mends it where that is known.
 func problem(err error) []any {
 	attrs := []any{"problem", err.Error()}
