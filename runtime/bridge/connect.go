@@ -24,7 +24,7 @@ type Options struct {
 	// server refuses the handshake with 400, 404 or 405 (2025-11-25,
 	// Transports, Backwards Compatibility). Nil: there is none.
 	Fallback func(context.Context) (runtime.Transport, error)
-	// HTTP tells that the bare transport repeats parts of requests as headers
+	// HTTP is set for bare transports that repeat parts of requests as headers
 	// (2026-07-28, Streamable HTTP, Request Metadata).
 	HTTP bool
 	// Version is a revision to use whatever the server prefers; "" finds out.
@@ -40,10 +40,10 @@ type Options struct {
 	// child process the time begins with its first sign of life, or after as
 	// much again. Half of what ctx leaves is the most.
 	ProbeTimeout time.Duration
-	// Key names the server among EraCache, "" for none. It must differ where the
-	// command, its environment, the URL or the credentials do.
+	// Key identifies the server in Eras, "" for not at all. It must differ
+	// where the command, its environment, the URL or the credentials do.
 	Key string
-	// EraCache keeps what is found out about eras; nil forgets.
+	// Eras remembers what is found out about eras; nil forgets.
 	Eras EraCache
 	// Handler gets what the server asks inside calls that have no handler of
 	// their own, and what a wrapper around the bare transport learns: that lists
@@ -106,7 +106,7 @@ func logCall(logger *slog.Logger, req *runtime.Request, start time.Time, result 
 	}
 }
 
-// isModernError tells whether an error is one that only a server of 2026-07-28
+// isModernError reports whether an error is one that only a server of 2026-07-28
 // knows.
 func isModernError(err error) bool {
 	var rpc *runtime.Error
@@ -118,8 +118,8 @@ func isAuth(err error) bool {
 	return errors.As(err, &a)
 }
 
-// fallback tries HTTP+SSE after first, and reports first where that is no
-// better.
+// fallback tries HTTP+SSE after the error first, and returns first where that
+// fails too.
 func (o *Options) fallback(ctx context.Context, first error) (*Connected, error) {
 	t, err := o.Fallback(ctx)
 	if err != nil {
@@ -128,8 +128,8 @@ func (o *Options) fallback(ctx context.Context, first error) (*Connected, error)
 	return o.initializeNew(ctx, t, o.offeredVersion())
 }
 
-// initializeNew shakes hands over a transport just opened, and closes it where that
-// fails.
+// initializeNew initializes over a transport just opened, and closes it on
+// failure.
 func (o *Options) initializeNew(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
 	c, err := o.initialize(ctx, t, offer)
 	if err != nil {
@@ -179,8 +179,8 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 	return o.probe(ctx, t)
 }
 
-// reopen begins again with a server that has ended on what was taken for the
-// way to talk to it.
+// reopen starts over with a server that has ended on what it was expected to
+// understand.
 func (o *Options) reopen(ctx context.Context, dead runtime.Transport) (*Connected, error) {
 	_ = dead.Close() // it has ended on its own
 	t, err := o.Open(ctx)
@@ -194,8 +194,8 @@ func (o *Options) reopen(ctx context.Context, dead runtime.Transport) (*Connecte
 	return c, err
 }
 
-// isAnswer tells an error that is the server's answer from a failure to reach
-// it, or to be let in.
+// isAnswer reports whether an error is the server's answer, and not a failure
+// to reach it or to be let in.
 func isAnswer(err error) bool {
 	var rpc *runtime.Error
 	if isAuth(err) {
@@ -205,8 +205,8 @@ func isAnswer(err error) bool {
 	return errors.As(err, &rpc) || status >= 400 && status < 500 && status != 408 && status != 429
 }
 
-// discoverError tells what an answer to server/discover means that is an error, where
-// no other revision than the modern one will do.
+// discoverError returns what an error of server/discover means where no other
+// revision than the modern one will do.
 func (o *Options) discoverError(err error) error {
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	switch {
@@ -218,9 +218,9 @@ func (o *Options) discoverError(err error) error {
 	return &runtime.ProtocolError{Reason: fmt.Sprintf("the server does not speak %s: server/discover: %v", o.Version, rpc)}
 }
 
-// probe asks for the era and acts on the verdict. Silence counts as legacy,
-// but a late answer still wins over a handshake that has not come back: a cold
-// start can take longer than any small timeout.
+// probe finds out the era. Silence counts as legacy, but a late answer still
+// wins over a handshake that has not come back: a cold start can take longer
+// than any small timeout.
 func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, error) {
 	answers := make(chan discovered, 1)
 	probing, stop := context.WithCancel(ctx)
@@ -273,8 +273,7 @@ func (o *Options) probe(ctx context.Context, t runtime.Transport) (*Connected, e
 	return nil, failed
 }
 
-// wait gives the answer to the question for the era, nil when it has been left
-// unanswered for too long.
+// wait returns the answer to the probe, nil when it has not come in time.
 func (o *Options) wait(ctx context.Context, t runtime.Transport, answers <-chan discovered) *discovered {
 	limit, end := o.ProbeTimeout, time.Now().Add(24*time.Hour)
 	if deadline, ok := ctx.Deadline(); ok {
@@ -302,7 +301,7 @@ func (o *Options) wait(ctx context.Context, t runtime.Transport, answers <-chan 
 	}
 }
 
-// decide acts on the answer to server/discover, by the table of the
+// decide connects by the answer to server/discover, by the table of the
 // specification's Versioning page: only what a modern server must know proves
 // one, every other error means legacy.
 func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered) (*Connected, error) {
@@ -330,14 +329,15 @@ func (o *Options) decide(ctx context.Context, t runtime.Transport, a discovered)
 		}
 		return o.initializeLegacy(ctx, t, newest(supported))
 	case isModernError(a.err):
-		return nil, a.err // supportOf a modern server: the handshake would be no answer
+		return nil, a.err // of a modern server: the handshake would be no answer
 	case rpc == nil && status == 0 && notProtocol(a.err):
 		return nil, a.err
 	}
 	return o.initializeLegacy(ctx, t, revision.Latest)
 }
 
-// initializeLegacy shakes hands with a server that is legacy.
+// initializeLegacy initializes a server that is legacy, and remembers that it
+// is.
 func (o *Options) initializeLegacy(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
 	c, err := o.initialize(ctx, t, offer)
 	if err == nil {
@@ -346,7 +346,7 @@ func (o *Options) initializeLegacy(ctx context.Context, t runtime.Transport, off
 	return c, err
 }
 
-// initializeDual shakes hands with a server of both eras.
+// initializeDual initializes a server of both eras.
 func (o *Options) initializeDual(ctx context.Context, t runtime.Transport, versions []string) (*Connected, error) {
 	c, err := o.initialize(ctx, t, newest(versions))
 	if _, ok := errors.AsType[*runtime.Error](err); ok {
@@ -366,8 +366,8 @@ func (o *Options) initializeDual(ctx context.Context, t runtime.Transport, versi
 	return c, nil
 }
 
-// notProtocol tells a failure to reach the server from an answer that merely
-// is none.
+// notProtocol reports whether an error is a failure to reach the server, and
+// not an answer that breaks the protocol.
 func notProtocol(err error) bool {
 	var c *runtime.ConnectError
 	var k ability.ExitKind // a redirect that is not followed

@@ -11,18 +11,17 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// LegacyEraLife is how long a server that was found to be legacy is taken
-// for one without asking: longer, and one that has been upgraded would never be
-// noticed.
+// LegacyEraLife is how long a server that was found to be legacy is taken for
+// one without asking: for longer, and an upgraded one would never be noticed.
 const LegacyEraLife = 24 * time.Hour
 
-// Get is what a connection has found out about a server's era, for the next
+// KnownEra is what a connection has found out about a server's era, for the next
 // one to the same server. The zero value is nothing.
 type KnownEra struct {
 	// Era is "modern", or "legacy" for a server that speaks nothing else.
 	Era string `json:"era"`
-	// ProbeKills tells that the server's process ends on any first message but
-	// initialize: it is never asked again.
+	// ProbeKills is set where the server's process ends on any first message
+	// but initialize: it is never probed again.
 	ProbeKills bool `json:"mortal,omitempty"`
 	// Found is when.
 	Found time.Time `json:"found"`
@@ -33,21 +32,22 @@ const (
 	eraLegacy = "legacy"
 )
 
-// holds tells whether a verdict still holds.
+// holds reports whether it can still be relied on.
 func (v KnownEra) holds(now time.Time) bool {
 	return v.Era == eraModern || v.ProbeKills || v.Era == eraLegacy && now.Sub(v.Found) < LegacyEraLife
 }
 
-// EraCache keeps verdicts between connections, by [Options.Key]. Methods may be
+// EraCache remembers eras between connections, by [Options.Key]. Methods may be
 // called concurrently.
 type EraCache interface {
-	// Get gives what is known, the zero value for nothing.
+	// Get returns what is known, the zero value for nothing.
 	Get(key string) KnownEra
 	// Put replaces it; the zero value forgets.
 	Put(key string, v KnownEra)
 }
 
-// MemoryCache is a [EraCache] for the life of a process. The zero value is ready.
+// MemoryCache is an [EraCache] for the life of a process. The zero value is
+// ready.
 type MemoryCache struct {
 	mu sync.Mutex // guards m
 	m  map[string]KnownEra
@@ -72,7 +72,7 @@ func (m *MemoryCache) Put(key string, v KnownEra) {
 	}
 }
 
-// knownEra gives what is known of the server and still holds.
+// knownEra returns what is remembered of the server and still holds.
 func (o *Options) knownEra() KnownEra {
 	if o.Eras == nil || o.Key == "" {
 		return KnownEra{}
@@ -83,7 +83,7 @@ func (o *Options) knownEra() KnownEra {
 	return KnownEra{}
 }
 
-// rememberEra keeps a verdict; an equal one keeps its time.
+// rememberEra stores an era; an equal one keeps its time.
 func (o *Options) rememberEra(era string, probeKills bool) {
 	if o.Eras == nil || o.Key == "" {
 		return
@@ -102,14 +102,14 @@ func (o *Options) forgetEra() {
 	}
 }
 
-// eraChanged gives up what was agreed with the server.
+// eraChanged forgets the server's era and returns the error that says so.
 func (o *Options) eraChanged(cause error) error {
 	o.forgetEra()
 	o.Logger.Info("the server no longer speaks as was settled", "err", cause)
 	return &SessionError{cause}
 }
 
-// refusesVersion tells whether a server of the handshake era refuses the
+// refusesVersion reports whether a server of the handshake era refuses the
 // revision that was agreed on.
 func refusesVersion(err error) bool {
 	var rpc *runtime.Error
@@ -126,13 +126,13 @@ const (
 	draftUnsupportedVersion = -32004
 )
 
-// unsupported tells whether an error says that a revision is not spoken.
+// unsupported reports whether an error says that a revision is not spoken.
 func unsupported(e *runtime.Error) bool {
 	return e.Code == runtime.CodeUnsupportedVersion ||
 		e.Code == draftUnsupportedVersion && hasMember(e.Data, "supported") && hasMember(e.Data, "requested")
 }
 
-// wantsCapability tells whether an error says that the client lacks one.
+// wantsCapability reports whether an error says that the client lacks one.
 func wantsCapability(e *runtime.Error) bool {
 	return e.Code == runtime.CodeMissingCapability || e.Code == draftMissingCapability && hasMember(e.Data, "requiredCapabilities")
 }

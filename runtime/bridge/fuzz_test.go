@@ -29,7 +29,7 @@ func members(raw []byte) (map[string]json.RawMessage, bool) {
 	return m, true
 }
 
-// same tells whether two objects have the same members but for some, byte for
+// same reports whether two objects have the same members but for some, byte for
 // byte.
 func same(a, b map[string]json.RawMessage, but ...string) bool {
 	for _, name := range but {

@@ -28,13 +28,13 @@ const (
 	reaskPause = 250 * time.Millisecond
 )
 
-// InputError says that what a server has asked for could not be given, so that
-// its request has no result.
+// InputError reports that what a server has asked for could not be given, so
+// that its request has no result.
 type InputError struct {
 	// Method is what was asked, such as "elicitation/create".
 	Method string
 	// Err is why there is no answer. It is not unwrapped: an error of whoever
-	// was asked is none of the server's.
+	// was asked does not concern the server.
 	Err error
 }
 
@@ -43,12 +43,12 @@ func (e *InputError) Error() string {
 	return "the server asks for " + e.Method + ", which could not be answered: " + e.Err.Error()
 }
 
-// canAskInput tells whether results of a method may ask for input.
+// canAskInput reports whether results of a method may ask for input.
 func canAskInput(method string) bool {
 	return method == revision.MethodToolsCall || method == revision.MethodPromptsGet || method == revision.MethodResourcesRead
 }
 
-// interim is what matters of a result: whether it is one.
+// interim is the part of a result that says whether it asks for input.
 type interim struct {
 	kind      string // resultType, "" where there is none
 	questions json.RawMessage
@@ -71,7 +71,7 @@ func readInterim(raw json.RawMessage) (interim, error) {
 	return r, nil
 }
 
-// given gives the value at a span, nil where there is none: null counts as that.
+// nonNull returns the value at a span, nil where it is absent or null.
 func nonNull(raw []byte, at rawjson.Span) json.RawMessage {
 	if v := at.Of(raw); string(v) != "null" {
 		return v
@@ -79,25 +79,26 @@ func nonNull(raw []byte, at rawjson.Span) json.RawMessage {
 	return nil
 }
 
-// sender sends one request of a call and gives its result.
+// sender sends one request and returns its result.
 type sender func(context.Context, *runtime.Request) (json.RawMessage, error)
 
-// rounds is a call whose results may ask for input.
+// inputRounds is a call whose results may ask for input.
 type inputRounds struct {
 	send sender
-	// interim tells whether a result asks for input, and what.
+	// interim reports whether a result asks for input, and what.
 	interim func(raw json.RawMessage) (interim, bool, error)
 	handler runtime.Handler // gets questions where the request has no Events
-	// finish gives the result of the call, from the one that asks for nothing;
-	// nil: it is that.
+	// finish turns the last result, which asks for nothing, into that of the
+	// call; nil returns it as it is.
 	finish func(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *progress) (json.RawMessage, error)
-	// first is what the request was answered with already; nil sends it.
+	// first is the answer to the request where it has been sent already; nil
+	// sends it.
 	first json.RawMessage
 }
 
 // run sends a request, answers what its results ask for and sends it again,
-// with a new id and every byte of its params, until there is a result that asks
-// for nothing (2026-07-28, Multi round-trip requests).
+// with a new id and otherwise unchanged params, until a result asks for nothing
+// (2026-07-28, Multi round-trip requests).
 func (l *inputRounds) run(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	r := *req
 	events := &progress{Handler: req.Events, token: req.Token}
@@ -155,8 +156,8 @@ func emptyObject(raw json.RawMessage) bool {
 	return len(raw) < 2 || raw[0] == '{' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0 || string(raw) == "null"
 }
 
-// again gives the params of the next round: those of the first, with answers
-// and state of the last result and of no other; nil sends none.
+// nextParams returns the params of the next round: those of the first, with
+// answers and state of the last result alone; nil adds none.
 func nextParams(params, answers, state json.RawMessage) (json.RawMessage, error) {
 	if params == nil {
 		params = json.RawMessage("{}")
@@ -177,8 +178,8 @@ func nextParams(params, answers, state json.RawMessage) (json.RawMessage, error)
 	return rawjson.Set(out, add)
 }
 
-// ask puts the questions of a result to events, all at once, and gives the
-// object of answers. Where one fails the others are given up.
+// askAll puts the questions of a result to events, all at once, and returns the
+// object of answers. When one fails the others are cancelled.
 func askAll(ctx context.Context, req *runtime.Request, questions json.RawMessage, events *progress) (json.RawMessage, error) {
 	var asked map[string]struct {
 		Method string
@@ -244,14 +245,14 @@ func askAll(ctx context.Context, req *runtime.Request, questions json.RawMessage
 	return append(out, '}'), nil
 }
 
-// unknownKind is a result of a kind that nobody has agreed on: it is to be
-// treated as invalid (2026-07-28, Versioning, Extensions).
+// unknownKind is the error for a result of a type that nobody has agreed on: it
+// is to be treated as invalid (2026-07-28, Versioning, Extensions).
 func unknownKind(method, kind string) error {
 	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server answered with a result of the unknown type %q", method, kind)}
 }
 
-// extended tells whether client capabilities declare any extension, whose
-// results may be of kinds of their own.
+// extended reports whether client capabilities declare any extension, whose
+// results may have types of their own.
 func extended(capabilities json.RawMessage) bool {
 	var c struct {
 		Extensions map[string]json.RawMessage `json:"extensions"`

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// initializeDual is what an initialize exchange settled.
+// handshake is the result of initialize.
 type handshake struct {
 	ProtocolVersion string                 `json:"protocolVersion"`
 	Capabilities    json.RawMessage        `json:"capabilities"`
@@ -24,7 +24,8 @@ type handshake struct {
 	Instructions    string                 `json:"instructions"`
 }
 
-// initialize shakes hands, offering one revision (2025-11-25, Lifecycle).
+// initialize connects with a handshake that offers one revision (2025-11-25,
+// Lifecycle).
 func (o *Options) initialize(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
 	h, err := o.initializeOnce(ctx, t, offer)
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
@@ -70,8 +71,8 @@ func (o *Options) initializeOnce(ctx context.Context, t runtime.Transport, offer
 	return &h, t.Notify(ctx, &runtime.Request{Method: revision.NotificationInitialized, Version: h.ProtocolVersion})
 }
 
-// legacyTransport stamps requests with the negotiated revision and shakes
-// hands again, once, when an HTTP server has forgotten the session.
+// legacyTransport stamps requests with the negotiated revision, and initializes
+// again when an HTTP server has forgotten the session.
 type legacyTransport struct {
 	runtime.Transport
 	o       *Options
@@ -149,8 +150,8 @@ func (l *legacyTransport) Resume(ctx context.Context, req *runtime.Request, resu
 	return l.inRounds(ctx, req, result)
 }
 
-// inRounds sends a request whose results may ask, or be tasks; first is what it
-// was answered with, nil where it was not sent.
+// inRounds sends a request whose results may ask for input, or be tasks; first
+// is the answer to it, nil where it was not sent.
 func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, first json.RawMessage) (json.RawMessage, error) {
 	r := inputRounds{send: l.send, handler: l.o.Handler, interim: legacyInterim, first: first}
 	if req.Method == revision.MethodToolsCall {
@@ -170,7 +171,7 @@ func (l *legacyTransport) inRounds(ctx context.Context, req *runtime.Request, fi
 	return withResultType(raw)
 }
 
-// legacyInterim tells whether a result asks for input as results of 2026-07-28
+// legacyInterim reports whether a result asks for input as results of 2026-07-28
 // do: SDKs of both eras let such results of a tool through to older clients,
 // without the type that the older revision does not know.
 func legacyInterim(raw json.RawMessage) (interim, bool, error) {
@@ -184,7 +185,8 @@ func legacyInterim(raw json.RawMessage) (interim, bool, error) {
 	return in, in.kind != "" || rawjson.IsObject(in.questions) || rawjson.IsString(in.state), nil
 }
 
-// withResultType gives a result that asks for input the type that says so.
+// withResultType adds the type to a result that asks for input without saying
+// so.
 func withResultType(raw json.RawMessage) (json.RawMessage, error) {
 	in, asks, err := legacyInterim(raw)
 	if err != nil || !asks || in.kind != "" {
@@ -193,8 +195,8 @@ func withResultType(raw json.RawMessage) (json.RawMessage, error) {
 	return rawjson.Set(raw, []rawjson.Member{{Name: revision.MemberResultType, Value: []byte(`"` + revision.ResultInputRequired + `"`)}})
 }
 
-// send sends one request, in a new session where the server has forgotten
-// the old one.
+// send sends one request, and again in a new session where the server has
+// forgotten the old one.
 func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	var raw json.RawMessage
 	err := l.inSession(ctx, func() (err error) {
@@ -219,7 +221,7 @@ func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) erro
 	return l.inSession(ctx, func() error { return l.Transport.Notify(ctx, &r) })
 }
 
-// Close gives up the tasks that are held and ends the connection.
+// Close cancels what is done for tasks and ends the connection.
 func (l *legacyTransport) Close() error {
 	l.tasks.cancels.close(cancelGrace)
 	l.tasks.questions.close()
@@ -229,7 +231,7 @@ func (l *legacyTransport) Close() error {
 	return err
 }
 
-// Pipeline gives the asynchronous connection underneath, nil where there is
+// Pipeline returns the asynchronous connection underneath, nil where there is
 // none: a legacy stdio call needs nothing that this wrapper adds.
 func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
 	if p, ok := l.Transport.(ability.Pipeline); ok {
@@ -238,10 +240,10 @@ func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
 	return nil
 }
 
-// Remote tells whether the server is reached over HTTP.
+// Remote reports whether the server is reached over HTTP.
 func (l *legacyTransport) Remote() bool { return l.o.HTTP }
 
-// PID is the server's process, 0 where it is none of ours.
+// PID returns the server's process, 0 where it is none of ours.
 func (l *legacyTransport) PID() int { return pidOf(l.Transport) }
 
 func pidOf(t runtime.Transport) int {
@@ -251,5 +253,5 @@ func pidOf(t runtime.Transport) int {
 	return 0
 }
 
-// Unwrap gives the bare transport.
+// Unwrap returns the bare transport.
 func (l *legacyTransport) Unwrap() runtime.Transport { return l.Transport }

@@ -18,7 +18,7 @@ type ahead struct {
 
 type aheadKey struct{}
 
-// Answered gives a context under which the first request of a call over t is not
+// Answered returns a context under which the first request of a call over t is not
 // sent: it has been, and this is what the server has answered, a result or an
 // error. What follows from it is the connection's to do. False where t cannot
 // take that, and would send the request again.
@@ -29,7 +29,7 @@ func Answered(ctx context.Context, t runtime.Transport, result json.RawMessage, 
 	return context.WithValue(ctx, aheadKey{}, &ahead{result: result, err: err}), true
 }
 
-// answeredAhead gives the answer of a request that was sent before.
+// answeredAhead returns the answer of a request that was sent before.
 func answeredAhead(ctx context.Context) *ahead {
 	a, ok := ctx.Value(aheadKey{}).(*ahead)
 	if !ok || a.taken.Swap(true) {

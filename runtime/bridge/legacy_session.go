@@ -27,7 +27,7 @@ const (
 type legacySession struct {
 	generation atomic.Int64  // counts sessions
 	lost       atomic.Bool   // there is no session now, nor until a handshake succeeds
-	handshakes chan struct{} // one place: who shakes hands again
+	handshakes chan struct{} // one place: a lock held across a handshake
 
 	lifetime context.Context //nolint:containedctx // of the work, ended by shut
 	cancel   context.CancelFunc
@@ -70,7 +70,7 @@ func (s *legacySession) close() {
 	s.cancel()
 }
 
-// setSupport notes what a request has set up in the session.
+// remember records what a request has set up in the session.
 func (s *legacySession) remember(req *runtime.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,20 +89,20 @@ func (s *legacySession) remember(req *runtime.Request) {
 	}
 }
 
-// SessionError says that the server has forgotten the connection's session and
-// that no other like it could be started, or that it no longer speaks as was
-// settled. The server has not acted on the call. Connecting anew may find that it
-// has changed.
+// SessionError reports that the server has forgotten the connection's session
+// and that no other like it could be started, or that it no longer speaks the
+// revision agreed on. The server has not acted on the call. A new connection
+// may find that it has changed.
 type SessionError struct{ Err error }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *SessionError) Error() string { return e.Err.Error() }
 
-// Unwrap gives the reason.
+// Unwrap returns the reason.
 func (e *SessionError) Unwrap() error { return e.Err }
 
-// inSession sends something. Where the server has forgotten the session, it is
-// sent again in a new one: with 404 to a session id "the client MUST start a new
+// inSession sends something, and again in a new session where the server has
+// forgotten the old one: with 404 to a session id "the client MUST start a new
 // session by sending a new InitializeRequest without a session ID" (2025-11-25,
 // Session Management). The server has not acted on it.
 func (l *legacyTransport) inSession(ctx context.Context, send func() error) error {
@@ -133,7 +133,7 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 	return send()
 }
 
-// streamLost starts a new session after the server has said, to the stream for
+// streamLost starts a new session after the server has said, on the stream for
 // what belongs to no call, that it does not know the old one.
 func (l *legacyTransport) streamLost() {
 	gen := l.session.generation.Load()
@@ -185,8 +185,8 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	return nil
 }
 
-// restore sets up in a new session what the old one had, and tells the handler
-// what it may have missed in between.
+// restore sets up in a new session what the old one had, and notifies the
+// handler of what it may have missed meanwhile.
 func (l *legacyTransport) restore(ctx context.Context) {
 	l.session.mu.Lock()
 	level, uris := l.session.level, slices.Clone(l.session.uris)

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// taskTTL is how long a task that is waited for is to be kept, from its
-// creation: as long as a call may take.
+// taskTTL is how long a server is asked to keep a task, from its creation: as
+// long as a call may take.
 const taskTTL = `{"ttl":3600000}`
 
 // Values of execution.taskSupport.
@@ -33,11 +33,11 @@ type legacyTasks struct {
 
 	mu      sync.Mutex // guards what follows
 	support map[string]string
-	// questionHandlers are those who get the questions of a task, by its id.
+	// questionHandlers get the questions of tasks, by the task's id.
 	questionHandlers map[string]runtime.Handler
 }
 
-// initializeLegacy reads what a server declares.
+// readCapabilities records what a server declares of tasks.
 func (t *legacyTasks) readCapabilities(capabilities json.RawMessage) {
 	var c struct {
 		Tasks *struct {
@@ -55,7 +55,7 @@ func (t *legacyTasks) readCapabilities(capabilities json.RawMessage) {
 	t.calls, t.cancel = c.Tasks.Requests.Tools.Call != nil, c.Tasks.Cancel != nil
 }
 
-// learn takes in a result of tools/list.
+// learn records the task support of the tools in a result of tools/list.
 func (t *legacyTasks) learn(params, result json.RawMessage) {
 	if !t.calls {
 		return
@@ -81,7 +81,7 @@ func (t *legacyTasks) learn(params, result json.RawMessage) {
 	}
 }
 
-// TaskSupport gives what an entry of tools/list says of calling the tool as a
+// TaskSupport returns what an entry of tools/list says of calling the tool as a
 // task, "optional" or "required"; "" where it must not be.
 func TaskSupport(tool []byte) string {
 	if !bytes.Contains(tool, []byte(`"taskSupport"`)) {
@@ -107,7 +107,7 @@ func (t *legacyTasks) setSupport(tool, support string) {
 	}
 }
 
-// supportOf gives what is known of a tool, "" for nothing.
+// supportOf returns the task support of a tool, "" where it is not known.
 func (t *legacyTasks) supportOf(req *runtime.Request, name string) string {
 	if req.TaskSupport != "" {
 		return req.TaskSupport
@@ -117,8 +117,8 @@ func (t *legacyTasks) supportOf(req *runtime.Request, name string) string {
 	return t.support[name]
 }
 
-// handleQuestions sends the questions of a task, where the wire names it, to h until
-// stop is called.
+// handleQuestions sends the questions of a task, where the wire names it, to h
+// until stop is called.
 func (t *legacyTasks) handleQuestions(id string, h runtime.Handler) (stop func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,9 +135,9 @@ func (t *legacyTasks) handleQuestions(id string, h runtime.Handler) (stop func()
 	}
 }
 
-// TaskOf gives who is to be asked what belongs to a task, by the params of a
-// question; nil where they name none that is known here. It is for those who
-// get questions of which the wire does not tell in which call they belong.
+// TaskOf returns who is to be asked what belongs to a task, by the params of a
+// question; nil where they name none that is known here. It serves questions
+// that come outside of any call.
 func (l *legacyTransport) TaskOf(params json.RawMessage) runtime.Handler {
 	if !bytes.Contains(params, []byte(revision.MetaRelatedTask)) {
 		return nil
@@ -195,8 +195,8 @@ func (l *legacyTransport) sendAsTask(ctx context.Context, req runtime.Request) (
 	return l.send(ctx, &req)
 }
 
-// createdTask gives the task that a result of tools/call is, nil for any other
-// result.
+// createdTask returns the task in a result of tools/call, nil where that is
+// none.
 func createdTask(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`"task"`)) {
 		return nil
@@ -208,8 +208,8 @@ func createdTask(raw json.RawMessage) json.RawMessage {
 	return at[0].Of(raw)
 }
 
-// awaitTask waits for the task that a result is, and gives the result of that; any
-// other result it gives back.
+// awaitTask waits for the task where a result is one, and returns the result of
+// that; it returns any other result as it is.
 func (l *legacyTransport) awaitTask(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *progress) (json.RawMessage, error) {
 	task := createdTask(raw)
 	if !l.tasks.calls || task == nil {
@@ -235,8 +235,8 @@ type outcome struct {
 	err    error
 }
 
-// pollTask polls the task until it ends or wants to ask something, and then asks
-// for its result, inside of which the questions come (2025-11-25, Tasks, Input
+// pollTask polls the task until it ends or needs input, and then sends
+// tasks/result, inside of which the questions come (2025-11-25, Tasks, Input
 // Required Status).
 func (l *legacyTransport) pollTask(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
 	ctx, stop := context.WithCancel(ctx)
@@ -289,8 +289,8 @@ func (l *legacyTransport) pollTask(ctx context.Context, a *awaitedTask) (json.Ra
 	}
 }
 
-// withoutTaskMeta takes the mark of the task out of a result, which is the call's
-// now.
+// withoutTaskMeta removes the mark of the task from a result, which is now that
+// of the call.
 func withoutTaskMeta(raw json.RawMessage) json.RawMessage {
 	if !bytes.Contains(raw, []byte(`"`+revision.MetaRelatedTask+`"`)) {
 		return raw

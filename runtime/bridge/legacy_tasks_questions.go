@@ -18,19 +18,20 @@ import (
 )
 
 const (
-	// maxQuestionedTasks bounds the tasks whose questions are held for a client that polls;
-	// of further ones the questions stay with the server.
+	// maxQuestionedTasks bounds the tasks whose questions are kept for a client
+	// that polls; those of further tasks stay with the server.
 	maxQuestionedTasks = 256
 	// questionsIdle is how long questions wait for a client that does not poll.
 	questionsIdle = seal.StateTTL
-	// firstQuestion is how long a poll waits for the first question of a task that
-	// wants to ask, furtherQuestions for those that come with it.
+	// firstQuestion is how long a poll waits for the first question of a task
+	// that needs input, furtherQuestions for those that come with it.
 	firstQuestion    = 500 * time.Millisecond
 	furtherQuestions = 20 * time.Millisecond
 )
 
-// taskQuestions are the tasks of a server of the handshake era whose questions are
-// held for clients of the extension, which fetch them. The zero value is ready.
+// taskQuestions are the tasks of a server of the handshake era whose questions
+// are kept for clients of the extension, which poll for them. The zero value is
+// ready.
 type taskQuestions struct {
 	calls background // tasks/result under way
 
@@ -38,8 +39,8 @@ type taskQuestions struct {
 	tasks map[string]*questionedTask
 }
 
-// questionedTask is one of them: a tasks/result that waits, and the questions that
-// came inside of it.
+// questionedTask is one of them: a tasks/result under way, and the questions
+// that came inside of it.
 type questionedTask struct {
 	id           string
 	version      string
@@ -59,8 +60,8 @@ type pendingQuestion struct {
 	reply    chan<- json.RawMessage // has room for one
 }
 
-// serveTasksExtension serves what callers of the tasks extension ask for, over a
-// server of the handshake era.
+// serveTasksExtension answers requests of the tasks extension with those of the
+// handshake era.
 func (l *legacyTransport) serveTasksExtension(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	at, err := rawjson.Field(req.Params, "taskId")
 	id, ok := rawjson.String(req.Params, at)
@@ -90,7 +91,7 @@ func (l *legacyTransport) serveTasksExtension(ctx context.Context, req *runtime.
 	return json.RawMessage(`{"resultType":"complete"}`), err
 }
 
-// getTask serves tasks/get: the task with its result, error or questions.
+// getTask answers tasks/get: the task with its result, error or questions.
 func (l *legacyTransport) getTask(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
 	raw, err := l.send(ctx, a.request(revision.MethodTasksGet))
 	if err != nil {
@@ -131,8 +132,8 @@ func (l *legacyTransport) getTask(ctx context.Context, a *awaitedTask) (json.Raw
 	return toExtensionTask(raw, status, revision.ResultComplete, add)
 }
 
-// toExtensionTask gives a task of the handshake era in the form of the extension, as a
-// result of a kind.
+// toExtensionTask converts a task of the handshake era to the extension's form,
+// as a result of a type.
 func toExtensionTask(task json.RawMessage, status, kind string, add []rawjson.Member) (json.RawMessage, error) {
 	o, err := rawjson.ObjectAt(task, rawjson.Span{End: len(task)})
 	if err != nil {
@@ -157,7 +158,7 @@ func toExtensionTask(task json.RawMessage, status, kind string, add []rawjson.Me
 	return withoutTaskMeta(rawjson.Apply(task, o.Edits())), nil
 }
 
-// taskResult gives what tasks/result answers for a task that has ended.
+// taskResult returns the result of a task that has ended.
 func (l *legacyTransport) taskResult(ctx context.Context, a *awaitedTask) (json.RawMessage, error) {
 	if h := l.tasks.questions.get(a.state.ID); h != nil {
 		select {
@@ -174,8 +175,8 @@ func (l *legacyTransport) taskResult(ctx context.Context, a *awaitedTask) (json.
 	return withoutTaskMeta(raw), err
 }
 
-// questionsOf gives a task whose questions are held, and begins to hold them; nil
-// where there are too many.
+// questionsOf returns the questions of a task, and begins to collect them; nil
+// where there are too many tasks.
 func (l *legacyTransport) questionsOf(a *awaitedTask) *questionedTask {
 	t := &l.tasks.questions
 	t.mu.Lock()
@@ -220,7 +221,7 @@ func (t *taskQuestions) get(id string) *questionedTask {
 	return t.tasks[id]
 }
 
-// removeEnded gives up the questions of a task.
+// remove cancels the questions of a task.
 func (t *taskQuestions) remove(id string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -231,7 +232,7 @@ func (t *taskQuestions) remove(id string) {
 	}
 }
 
-// close gives all up and waits for what is under way.
+// close cancels all questions and waits for what is under way.
 func (t *taskQuestions) close() {
 	t.calls.close(0)
 	t.mu.Lock()
@@ -248,7 +249,7 @@ func (h *questionedTask) Notification(context.Context, *runtime.Request, string,
 // Closed does nothing: the call fails.
 func (h *questionedTask) Closed(error) {}
 
-// Request holds a question until its answer comes.
+// Request keeps a question until its answer comes.
 func (h *questionedTask) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == revision.MethodPing {
 		return runtime.NopHandler{}.Request(ctx, call, method, params)
@@ -276,7 +277,8 @@ func (h *questionedTask) Request(ctx context.Context, call *runtime.Request, met
 	}
 }
 
-// collect gives those that wait for an answer, by key; nil where none comes.
+// collect returns the questions that wait for an answer, by key; nil where none
+// comes.
 func (h *questionedTask) collect(ctx context.Context) json.RawMessage {
 	if h == nil {
 		return nil
@@ -310,7 +312,7 @@ func (h *questionedTask) collect(ctx context.Context) json.RawMessage {
 	return o.Object()
 }
 
-// answerQuestions takes answers. Those that nothing waits for are ignored.
+// answerQuestions passes on answers. Those without a question are ignored.
 func (l *legacyTransport) answerQuestions(id string, params json.RawMessage) error {
 	at, err := rawjson.Field(params, revision.MemberInputResponses)
 	if err != nil || !rawjson.IsObject(at.Of(params)) {
@@ -335,8 +337,8 @@ func (l *legacyTransport) answerQuestions(id string, params json.RawMessage) err
 	return nil
 }
 
-// convertCreated gives the task that a result of tools/call is in the form of the
-// extension; any other result it gives back.
+// convertCreated converts the task in a result of tools/call to the extension's
+// form; it returns any other result as it is.
 func convertCreated(_ context.Context, _ *runtime.Request, raw json.RawMessage, _ *progress) (json.RawMessage, error) {
 	task := createdTask(raw)
 	if task == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// sent gives the last frame that a server of some revisions has got of a call.
+// sent returns the last frame that a server of some revisions has got of a call.
 func sent(t *testing.T, versions []string, req *runtime.Request) string {
 	t.Helper()
 	s := runtimetest.New()

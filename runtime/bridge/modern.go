@@ -98,8 +98,8 @@ func (o *Options) requestMeta() []rawjson.Member {
 	}
 }
 
-// modernTransport makes each request self-contained, and takes the vocabulary of
-// the handshake era for what it means here.
+// modernTransport makes each request self-contained, and translates requests of
+// the handshake era that this one has no equal for.
 type modernTransport struct {
 	runtime.Transport
 	o            *Options
@@ -110,8 +110,8 @@ type modernTransport struct {
 	level atomic.Pointer[[]byte] // the log level of requests without one, raw
 	tools toolHeaders
 	tasks modernTasks
-	// unencodedNames tells that the server wants Mcp-Name as it is, even where the
-	// rules wrap it: released SDKs do not know the wrapper there.
+	// unencodedNames is set where the server wants Mcp-Name as it is, even
+	// where the rules encode it: released SDKs do not know the encoding there.
 	unencodedNames atomic.Bool
 	reprobes       reprobes
 }
@@ -122,7 +122,7 @@ var (
 	_ ability.PID    = (*modernTransport)(nil)
 )
 
-// Call adds the request's metadata, tells HTTP transports what to repeat as
+// Call adds the request's metadata, sets what HTTP transports repeat as
 // headers, and answers what results ask for unless the caller does.
 func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	switch req.Method {
@@ -146,7 +146,7 @@ func (m *modernTransport) Call(ctx context.Context, req *runtime.Request) (json.
 	return l.run(ctx, req)
 }
 
-// setLevel keeps a log level for the requests to come: the connection has none
+// setLevel stores a log level for later requests: the connection has none
 // (2026-07-28, Utilities, Logging).
 func (m *modernTransport) setLevel(req *runtime.Request) (json.RawMessage, error) {
 	at, err := rawjson.Field(req.Params, "level")
@@ -159,7 +159,7 @@ func (m *modernTransport) setLevel(req *runtime.Request) (json.RawMessage, error
 	return json.RawMessage(`{}`), nil
 }
 
-// interim tells whether a result asks for input. One without a type is
+// interim reports whether a result asks for input. One without a type is
 // complete (2026-07-28, Overview, Results).
 func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (interim, bool, error) {
 	in, err := readInterim(raw)
@@ -206,10 +206,10 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 	return raw, err
 }
 
-// Remote tells whether the server is reached over HTTP.
+// Remote reports whether the server is reached over HTTP.
 func (m *modernTransport) Remote() bool { return m.o.HTTP }
 
-// PID is the server's process, 0 where it is none of ours.
+// PID returns the server's process, 0 where it is none of ours.
 func (m *modernTransport) PID() int { return pidOf(m.Transport) }
 
 // sendOnce sends a request that is ready to be sent.
@@ -223,8 +223,8 @@ func (m *modernTransport) sendOnce(ctx context.Context, r *runtime.Request) (jso
 	return raw, err
 }
 
-// Notify sends a notification under the modern revision. What that no longer
-// knows is not sent.
+// Notify sends a notification under the modern revision, unless that no longer
+// has it.
 func (m *modernTransport) Notify(ctx context.Context, req *runtime.Request) error {
 	switch req.Method {
 	case revision.NotificationInitialized, revision.NotificationRootsListChanged, revision.NotificationElicitationComplete,

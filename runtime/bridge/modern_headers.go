@@ -13,14 +13,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// maxToolPages bounds the list that is asked for to learn what to mirror.
+// maxToolPages bounds the list of tools that is fetched for their headers.
 const maxToolPages = 100
 
-// sendWithHeaders sends a request with the headers that repeat it. Where the server
-// finds them wrong (-32020), it may be one that does not know the wrapper of
-// names, or the schema may have changed: each is tried once (2026-07-28,
-// Streamable HTTP, Request Metadata). The server has not acted on the request
-// before that.
+// sendWithHeaders sends a request with the headers that repeat it. Where the
+// server finds them wrong (-32020), it may not know the encoding of names, or
+// the schema may have changed: each is tried once (2026-07-28, Streamable HTTP,
+// Request Metadata). The server has not acted on the request before that.
 func (m *modernTransport) sendWithHeaders(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
 	named, refreshed := false, false
 	for callers := r.Mirror; ; r.Mirror = callers {
@@ -54,7 +53,7 @@ func (m *modernTransport) sendWithHeaders(ctx context.Context, r *runtime.Reques
 	}
 }
 
-// relistTools learns the server's tools anew.
+// relistTools fetches the server's tools for their headers.
 func (m *modernTransport) relistTools(ctx context.Context) error {
 	var params json.RawMessage
 	for range maxToolPages {
@@ -71,7 +70,7 @@ func (m *modernTransport) relistTools(ctx context.Context) error {
 	return nil
 }
 
-// headerName gives what Mcp-Name repeats, and whether there is such a thing.
+// headerName returns what Mcp-Name repeats, and whether there is such a thing.
 func headerName(r *runtime.Request) (string, bool) {
 	var member string
 	switch r.Method {
@@ -91,9 +90,9 @@ func headerName(r *runtime.Request) (string, bool) {
 	return rawjson.String(r.Params, at)
 }
 
-// setHeaders sets the headers that repeat the request (2026-07-28, Streamable HTTP,
-// Request Metadata). Those of the caller stay where they are arguments that
-// this connection knows nothing about.
+// setHeaders sets the headers that repeat the request (2026-07-28, Streamable
+// HTTP, Request Metadata). The caller's stay where they repeat arguments of a
+// tool that is not known here.
 func (m *modernTransport) setHeaders(r *runtime.Request) error {
 	if !m.o.HTTP {
 		r.Mirror = nil

@@ -137,7 +137,7 @@ func withHeadersList(t *testing.T, s *runtimetest.Server, h *headers, overHTTP b
 		}
 		return string(raw), err
 	}
-	c, _, err := connect(t.Context(), s, bridge.Options{}) // supportOf the handshake era, where annotations mean nothing
+	c, _, err := connect(t.Context(), s, bridge.Options{}) // of the handshake era, where annotations mean nothing
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,9 +35,9 @@ const (
 	maxStreams = 32
 )
 
-// listening is what a connection wants to hear of, and the streams on which it
-// does: a modern server sends nothing that was not asked for (2026-07-28,
-// Subscriptions). The zero value is ready.
+// listening is what a connection subscribes to, and the streams for it: a modern
+// server sends nothing that was not asked for (2026-07-28, Subscriptions). The
+// zero value is ready.
 //
 // Over HTTP there is one stream; where what is wanted changes, another one is
 // opened, and the old one closed once that is acknowledged. Over stdio what is
@@ -56,13 +56,12 @@ type listening struct {
 	waiting map[string][]chan error
 }
 
-// Listen asks the server, in the background, to tell when its lists change; what
+// Listen subscribes, in the background, to changes of the server's lists; what
 // it sends goes to Options.Handler, without the members that belong to the
-// stream. First of all, and after each interruption, comes
+// stream. First, and after each interruption, comes
 // notifications/subscriptions/acknowledged: from then on no change is missed,
-// but one before it may have been. A stream that ends is asked for again, at
-// most ten times in a row; one that is refused is not. It ends with ctx or
-// Close.
+// but one before it may have been. A stream that ends is opened again, at most
+// ten times in a row; one that is refused is not. It ends with ctx or Close.
 func (m *modernTransport) Listen(ctx context.Context) {
 	if m.listKinds() == (changeKinds{}) {
 		return
@@ -74,8 +73,8 @@ func (m *modernTransport) Listen(ctx context.Context) {
 	m.wakeWorker(ctx)
 }
 
-// work wakes the worker, starting it where there is none. The caller holds the
-// lock.
+// wakeWorker wakes the worker, and starts it where there is none. The caller
+// holds the lock.
 func (m *modernTransport) wakeWorker(ctx context.Context) {
 	l := &m.listening
 	switch {
@@ -100,7 +99,7 @@ func (l *listening) wakeUp() {
 	}
 }
 
-// over notes that nothing will be listened for any more.
+// markClosed fails those who wait, now and later.
 func (l *listening) markClosed() {
 	l.mu.Lock()
 	l.closed = true
@@ -159,9 +158,9 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 	}
 }
 
-// unsubscribe takes back the wish of who has waited in vain. A resource that nobody
-// else waits for is not asked for any more: callers that give up one after the
-// other must not pile up wishes.
+// unsubscribe withdraws a caller that has waited in vain. A resource that
+// nobody else waits for is no longer wanted: callers that give up one after the
+// other must not pile up.
 func (m *modernTransport) unsubscribe(ctx context.Context, uri string, done chan error) {
 	l := &m.listening
 	l.mu.Lock()
@@ -179,7 +178,7 @@ func (m *modernTransport) unsubscribe(ctx context.Context, uri string, done chan
 	m.wakeWorker(ctx)
 }
 
-// kinds are lists whose changes are told.
+// changeKinds are the lists whose changes are wanted.
 type changeKinds struct {
 	Tools     bool `json:"toolsListChanged,omitempty"`
 	Prompts   bool `json:"promptsListChanged,omitempty"`
@@ -198,7 +197,7 @@ func (f filter) equal(g filter) bool {
 	return f.changeKinds == g.changeKinds && slices.Equal(f.URIs, g.URIs)
 }
 
-// listKinds are the lists that the server says can change.
+// listKinds returns the lists that the server says can change.
 func (m *modernTransport) listKinds() changeKinds {
 	type change struct {
 		ListChanged bool `json:"listChanged"`
@@ -210,7 +209,7 @@ func (m *modernTransport) listKinds() changeKinds {
 	return changeKinds{c.Tools.ListChanged, c.Prompts.ListChanged, c.Resources.ListChanged}
 }
 
-// wanted gives what is wanted now.
+// wanted returns what is wanted now.
 func (m *modernTransport) wanted() filter {
 	l := &m.listening
 	l.mu.Lock()
@@ -222,8 +221,7 @@ func (m *modernTransport) wanted() filter {
 	return f
 }
 
-// initializeLegacy tells those who wait for URIs that a stream has asked for how that
-// ended.
+// resolveWaiting gives those who wait for URIs of a listen its outcome.
 func (l *listening) resolveWaiting(uris []string, outcome func(uri string) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -241,7 +239,7 @@ func (l *listening) resolveWaiting(uris []string, outcome func(uri string) error
 	}
 }
 
-// isMuted tells whether a notification is about a resource that is no longer
+// isMuted reports whether a notification is about a resource that is no longer
 // wanted.
 func (l *listening) isMuted(method string, params json.RawMessage) bool {
 	if method != revision.NotificationResourceUpdated {
@@ -273,7 +271,8 @@ func (m *modernTransport) Close() error {
 	return err
 }
 
-// withoutSubscriptionID gives params without the member that names a stream of ours.
+// withoutSubscriptionID returns params without the member that names a stream
+// of ours.
 func withoutSubscriptionID(params json.RawMessage) json.RawMessage {
 	at, err := rawjson.Field(params, "_meta")
 	if err != nil || !at.Present() {
@@ -291,8 +290,8 @@ func withoutSubscriptionID(params json.RawMessage) json.RawMessage {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: inner})
 }
 
-// discoverError tells whether a listen has failed for a reason that asking again does
-// not mend.
+// isListenRefusal reports whether a listen has failed for a reason that trying
+// again does not mend.
 func isListenRefusal(err error) bool {
 	var rpc *runtime.Error
 	var protocol *runtime.ProtocolError

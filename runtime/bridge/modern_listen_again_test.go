@@ -54,7 +54,7 @@ func TestSubscribeAgain(t *testing.T) {
 				if got := h.all(); len(got) != before+1 {
 					t.Errorf("over HTTP %v, %s between: told %v", overHTTP, between, got)
 				}
-				_ = c.Close() // supportOf a fake
+				_ = c.Close() // of a fake
 			})
 		}
 	}

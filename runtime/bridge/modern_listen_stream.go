@@ -21,13 +21,13 @@ type stream struct {
 	m             *modernTransport
 	asked         filter
 	gap           bool            // something may have been missed before it
-	watchedBefore []string        // supportOf the URIs asked for, those that were watched before the gap
+	watchedBefore []string        // of the URIs asked for, those that were watched before the gap
 	ctx           context.Context //nolint:containedctx // the stream's own, ended by cancel
 	cancel        context.CancelFunc
 	acked         chan struct{} // closed by the acknowledgement
 	ended         chan struct{}
-	honoured      filter // sendOnce acked
-	err           error  // sendOnce ended; nil for the server's own end
+	honoured      filter // once acked
+	err           error  // once ended; nil for the server's own end
 
 	once   sync.Once
 	mu     sync.Mutex // guards what follows
@@ -60,8 +60,8 @@ func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method st
 	}
 }
 
-// replayMissed tells the handler what it may have missed, before anything else that
-// the stream brings.
+// replayMissed notifies the handler of what it may have missed, before anything
+// else that comes over the stream.
 func (s *stream) replayMissed(ctx context.Context) {
 	if !s.gap {
 		return
@@ -98,8 +98,8 @@ func (s *stream) hasEnded() bool {
 	}
 }
 
-// listenWorker opens and closes the streams of a connection. Its fields are its
-// goroutine's own.
+// listenWorker opens and closes the streams of a connection. Its fields belong
+// to its goroutine.
 type listenWorker struct {
 	m       *modernTransport
 	l       *listening
@@ -109,7 +109,7 @@ type listenWorker struct {
 	calls   sync.WaitGroup
 }
 
-// run serves what is wanted until ctx ends.
+// run keeps open the streams that are wanted until ctx ends.
 func (w *listenWorker) run(ctx context.Context) {
 	defer w.calls.Wait()
 	defer func() {
@@ -159,7 +159,7 @@ func (*listenWorker) cause(err error) error {
 	return err
 }
 
-// awaitWake waits until there may be something to do.
+// awaitWake waits until there may be something to do; false when ctx has ended.
 func (w *listenWorker) awaitWake(ctx context.Context) bool {
 	select {
 	case <-w.l.wake:
@@ -169,7 +169,8 @@ func (w *listenWorker) awaitWake(ctx context.Context) bool {
 	}
 }
 
-// awaitOtherWish waits until something else is wanted than now.
+// awaitOtherWish waits until something else is wanted than now; false when ctx
+// has ended.
 func (w *listenWorker) awaitOtherWish(ctx context.Context) bool {
 	for given := w.m.wanted(); w.awaitWake(ctx); {
 		if !w.m.wanted().equal(given) {
@@ -179,8 +180,8 @@ func (w *listenWorker) awaitOtherWish(ctx context.Context) bool {
 	return false
 }
 
-// failWaiting gives up the URIs that are waited for, or else all, and tells whether
-// there were any: without them the server may take the rest.
+// failWaiting fails the URIs that are waited for, or else all, and reports
+// whether there were any: without them the server may accept the rest.
 func (w *listenWorker) failWaiting(err error) bool {
 	w.l.mu.Lock()
 	uris := slices.Collect(maps.Keys(w.l.waiting))
@@ -192,8 +193,8 @@ func (w *listenWorker) failWaiting(err error) bool {
 	return len(uris) > 0
 }
 
-// serve opens what streams it takes and returns when one has ended, with its
-// error, or one could not be opened.
+// serve opens the streams that are needed and returns when one has ended, with
+// its error, or could not be opened.
 func (w *listenWorker) serve(ctx context.Context) error {
 	for {
 		select {
@@ -229,9 +230,9 @@ func (w *listenWorker) serve(ctx context.Context) error {
 	}
 }
 
-// resolveHonoured tells those who wait for URIs that an open stream has asked for
-// already, for somebody who has left since. Wanted are all that streams have
-// asked for; what has come to be waited for since is the next round's.
+// resolveHonoured answers those who wait for URIs that an open stream has asked
+// for already, for a caller that has gone since. Wanted are the URIs that
+// streams have asked for; what came to be wanted since is for the next round.
 func (w *listenWorker) resolveHonoured(wanted []string) {
 	w.l.mu.Lock()
 	uris := slices.DeleteFunc(wanted, func(uri string) bool { return w.l.waiting[uri] == nil })
@@ -246,7 +247,7 @@ func (w *listenWorker) resolveHonoured(wanted []string) {
 	})
 }
 
-// removeEnded forgets streams that are over, and gives the error of one.
+// removeEnded drops streams that have ended, and returns the error of one.
 func (w *listenWorker) removeEnded() (err error, over bool) {
 	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool {
 		if !s.hasEnded() {
@@ -272,7 +273,7 @@ func (w *listenWorker) closeAll() {
 	w.l.mu.Unlock()
 }
 
-// tooManyStreams tells whether one stream should take the place of many: over stdio
+// tooManyStreams reports whether one stream should replace many: over stdio
 // none is closed for what is no longer wanted.
 func (w *listenWorker) tooManyStreams(missing filter) bool {
 	if w.m.o.HTTP {
@@ -283,7 +284,7 @@ func (w *listenWorker) tooManyStreams(missing filter) bool {
 	return len(w.l.muted) > maxMuted || len(w.streams) >= maxStreams && !missing.empty()
 }
 
-// missing gives what the next stream is to ask for, nothing where all that is
+// missing returns what the next stream is to ask for, nothing where all that is
 // wanted has been asked for.
 func (w *listenWorker) missing(want filter) filter {
 	if len(w.streams) == 0 {
@@ -349,7 +350,7 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 	return nil
 }
 
-// adopt takes a stream into use.
+// adopt puts an acknowledged stream to use.
 func (w *listenWorker) adopt(s *stream) {
 	if w.m.o.HTTP {
 		for _, old := range w.streams {

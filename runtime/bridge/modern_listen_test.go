@@ -87,7 +87,7 @@ func listen(t *testing.T, s *runtimetest.Server) []string {
 	}
 	l.Listen(t.Context())
 	l.Listen(t.Context()) // does nothing
-	time.Sleep(time.Hour) // supportOf the bubble's clock
+	time.Sleep(time.Hour) // of the bubble's clock
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// reprobePause is how long a server that was asked for its era because of an odd
-// answer is not asked again.
+// reprobePause is how long a server is not probed again after an unexpected
+// answer had it probed.
 const reprobePause = 10 * time.Second
 
 // reprobes is when a server was last asked whether it is still modern.
@@ -34,9 +34,9 @@ func (d *reprobes) due() bool {
 	return true
 }
 
-// reprobe gives the error of a request, or another one where it turns out that
-// the server is no longer a modern one: released servers get replaced by others
-// behind one URL (2026-07-28, Versioning, Caching).
+// reprobe returns the error of a request, or another one where it turns out
+// that the server is no longer a modern one: released servers get replaced by
+// others behind one URL (2026-07-28, Versioning, Caching).
 func (m *modernTransport) reprobe(ctx context.Context, r *runtime.Request, err error) error {
 	var rpc *runtime.Error
 	switch {
@@ -57,8 +57,8 @@ func (m *modernTransport) reprobe(ctx context.Context, r *runtime.Request, err e
 	return m.o.eraChanged(err)
 }
 
-// isUnexpected tells whether an error is none that a modern server gives to a method that
-// it offers.
+// isUnexpected reports whether a modern server would not answer a method that
+// it offers with this error.
 func (m *modernTransport) isUnexpected(method string, err error) bool {
 	var rpc *runtime.Error
 	isRPC := errors.As(err, &rpc)
@@ -77,7 +77,7 @@ func (m *modernTransport) isUnexpected(method string, err error) bool {
 	return false
 }
 
-// offers tells whether the server's capabilities promise a method.
+// offers reports whether the server's capabilities promise a method.
 func (m *modernTransport) offers(method string) bool {
 	kind, _, _ := strings.Cut(method, "/")
 	if kind == "completion" {

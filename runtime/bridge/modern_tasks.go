@@ -12,18 +12,18 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// modernTasks is what a modern connection does for callers that know no tasks
-// (SEP-2663): it declares the extension for them where a server insists, and
-// waits for the task. The zero value is ready.
+// modernTasks makes tools usable that run as tasks only, for callers that know
+// no tasks (SEP-2663): the extension is declared for them, and the task is
+// waited for. The zero value is ready.
 type modernTasks struct {
 	cancels background
 
-	mu sync.Mutex // guards insisting
+	mu sync.Mutex // guards taskOnly
 	// taskOnly are tools that are called as tasks only.
 	taskOnly map[string]bool
 }
 
-// maxTaskTools bounds the tools that are remembered; of others it is found out
+// maxTaskTools bounds the tools that are remembered; for others it is found out
 // with each call.
 const maxTaskTools = 1024
 
@@ -44,12 +44,12 @@ func (t *modernTasks) addTaskOnly(tool string) {
 	}
 }
 
-// withTasks gives client capabilities that declare the tasks extension besides.
+// withTasks adds the tasks extension to client capabilities.
 func withTasks(capabilities json.RawMessage) (json.RawMessage, error) {
 	return rawjson.SetNested(capabilities, "extensions", []rawjson.Member{{Name: revision.ExtensionTasks, Value: []byte(`{}`)}})
 }
 
-// wantsTasks tells whether an error asks for nothing but the tasks extension.
+// wantsTasks reports whether an error asks for nothing but the tasks extension.
 func wantsTasks(err error) bool {
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	if !ok || rpc.Code != runtime.CodeMissingCapability {
@@ -65,9 +65,9 @@ func wantsTasks(err error) bool {
 	return json.Unmarshal(d.Required["extensions"], &ext) == nil && len(ext) == 1 && ext[revision.ExtensionTasks] != nil
 }
 
-// callDeclaringTasks sends a tools/call of a caller that knows no tasks. Where the server
-// cannot serve it without making a task of it (-32021), the extension is
-// declared: it has not acted on the call.
+// callDeclaringTasks sends a tools/call of a caller that knows no tasks. Where
+// the server cannot serve it without making a task of it (-32021), it is sent
+// again with the extension declared: the server has not acted on it.
 func (m *modernTransport) callDeclaringTasks(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	name, _ := headerName(req)
 	r := *req
@@ -90,8 +90,8 @@ func (m *modernTransport) callDeclaringTasks(ctx context.Context, req *runtime.R
 	return m.send(ctx, &r)
 }
 
-// awaitTask waits for the task that a result is, and gives the result of that; any
-// other result it gives back.
+// awaitTask waits for the task where a result is one, and returns the result of
+// that; it returns any other result as it is.
 func (m *modernTransport) awaitTask(ctx context.Context, req *runtime.Request, raw json.RawMessage, events *progress) (json.RawMessage, error) {
 	if in, err := readInterim(raw); err != nil || in.kind != revision.ResultTask {
 		return raw, nil //nolint:nilerr // no object: whoever wants one will complain
@@ -145,8 +145,8 @@ func (m *modernTransport) pollTask(ctx context.Context, a *awaitedTask) (json.Ra
 	}
 }
 
-// answerTask puts the questions of a task that are new to the caller, and gives the
-// server the answers.
+// answerTask asks the caller the task's new questions, and sends the server the
+// answers.
 func (m *modernTransport) answerTask(ctx context.Context, a *awaitedTask, asked map[string]bool) error {
 	if !rawjson.IsObject(a.state.Questions) {
 		return nil

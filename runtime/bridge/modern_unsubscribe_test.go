@@ -66,6 +66,6 @@ func TestSubscribeInVain(t *testing.T) {
 		if later := strings.Join(asked[1:], " "); err != nil || strings.Contains(later, "vain:") || !strings.Contains(later, "good:1") {
 			t.Errorf("%v: asked for %q", err, asked)
 		}
-		_ = c.Close() // supportOf a fake
+		_ = c.Close() // of a fake
 	})
 }

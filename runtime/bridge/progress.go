@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// keepAliveEvery is how often a caller hears, while a question waits for its
-	// answer, that its call is alive: well below the minute after which clients
-	// commonly give up.
+	// keepAliveEvery is how often a caller gets progress while a question waits
+	// for its answer: well below the minute after which clients commonly give
+	// up.
 	keepAliveEvery = 15 * time.Second
 	keepAliveStep  = 0.001
 )
 
-// steady makes one line of the progress of a call that takes several requests:
-// it only ever increases (2025-11-25, Utilities, Progress).
+// progress is the progress of a call that takes several requests, made to
+// increase only (2025-11-25, Utilities, Progress).
 type progress struct {
 	runtime.Handler
 	token json.RawMessage // the caller's, nil where it wants no progress
 
 	mu      sync.Mutex // guards what follows
 	last    float64
-	guarded bool // the server alone no longer sees to it
+	guarded bool // only more than last is passed on
 }
 
 // Notification implements [runtime.Handler].
@@ -58,15 +58,14 @@ func (s *progress) advance(params json.RawMessage) bool {
 	return true
 }
 
-// resent notes that the call is sent again, whose progress may begin anew.
+// resent records that the call is sent again, whose progress may start over.
 func (s *progress) resent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.guarded = true
 }
 
-// pulse tells the caller, where it wants progress, that the call is alive, and
-// what it waits for.
+// keepAlive sends progress, to a caller that wants it, for a call that waits.
 func (s *progress) keepAlive(ctx context.Context, call *runtime.Request, message string) {
 	if s.token == nil {
 		return

@@ -24,7 +24,8 @@ const (
 	// taskPollFails bounds failures in a row to ask for a task: the way to the
 	// server may be disturbed, the task goes on.
 	taskPollFails = 3
-	// taskKeepAlive is how often a caller hears of a task whose state stays the same.
+	// taskKeepAlive is how often a caller gets progress of a task whose state
+	// stays the same.
 	taskKeepAlive = 5 * time.Second
 	// cancelTime bounds telling a server that nobody waits for a task any more.
 	cancelTime = 5 * time.Second
@@ -68,7 +69,7 @@ func (e *TaskError) Error() string {
 	return text
 }
 
-// Unwrap gives Err.
+// Unwrap returns Err.
 func (e *TaskError) Unwrap() error { return e.Err }
 
 // taskState is what matters of a task, of either era.
@@ -92,7 +93,7 @@ func readTask(raw json.RawMessage) (taskState, error) {
 	return s, nil
 }
 
-// every is how often the server wants to be asked for the task.
+// every returns how often the server wants to be polled for the task.
 func (s *taskState) every() time.Duration {
 	ms, err := s.PollMs.Float64()
 	if err != nil {
@@ -115,8 +116,8 @@ type awaitedTask struct {
 	fails      int
 }
 
-// poll waits and asks for the task. A failure to reach the server is forgiven a
-// few times.
+// poll waits and asks for the task. A few failures to reach the server are
+// ignored.
 func (a *awaitedTask) poll(ctx context.Context, get sender, after <-chan struct{}) error {
 	t := time.NewTimer(a.state.every())
 	defer t.Stop()
@@ -150,7 +151,7 @@ func (a *awaitedTask) poll(ctx context.Context, get sender, after <-chan struct{
 	return nil
 }
 
-// reportProgress makes the caller's progress go on: a task has none of its own.
+// reportProgress sends the caller progress: a task has none of its own.
 func (a *awaitedTask) reportProgress(ctx context.Context) {
 	text := a.state.Message
 	if text == "" {
@@ -163,7 +164,7 @@ func (a *awaitedTask) reportProgress(ctx context.Context) {
 	a.events.keepAlive(ctx, a.req, text)
 }
 
-// request gives a request that concerns the task.
+// request returns a request that concerns the task.
 func (a *awaitedTask) request(method string, members ...rawjson.Member) *runtime.Request {
 	var o rawjson.Builder
 	o.Add("taskId", rawjson.Quote(nil, a.state.ID))
@@ -173,8 +174,8 @@ func (a *awaitedTask) request(method string, members ...rawjson.Member) *runtime
 	return &runtime.Request{Method: method, Params: o.Object(), Version: a.req.Version, Capabilities: a.req.Capabilities}
 }
 
-// cancels runs what must outlive its caller, until it is done or its owner is
-// closed. The zero value is ready.
+// background runs what must outlive its caller, until it is done or its owner
+// is closed. The zero value is ready.
 type background struct {
 	mu     sync.Mutex      // guards what follows
 	ctx    context.Context //nolint:containedctx // the owner's own lifetime, ended by close
@@ -183,8 +184,8 @@ type background struct {
 	work   sync.WaitGroup
 }
 
-// run starts f on a goroutine that close waits for. It is false where the owner
-// is closed.
+// run starts f on a goroutine that close waits for; false where the owner is
+// closed.
 func (d *background) run(f func(context.Context)) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -199,7 +200,8 @@ func (d *background) run(f func(context.Context)) bool {
 	return true
 }
 
-// close gives what is under way some time, then ends it, and waits for it.
+// close lets what is under way run for a while, then cancels it, and waits for
+// it.
 func (d *background) close(grace time.Duration) {
 	d.mu.Lock()
 	d.closed = true
@@ -218,8 +220,7 @@ func (d *background) close(grace time.Duration) {
 	cancel()
 }
 
-// cancel tells the server, in the background, that nobody waits for the task
-// any more: "a task is cancelled by tasks/cancel" (2025-11-25 and SEP-2663,
+// cancel cancels the task, in the background (2025-11-25 and SEP-2663,
 // Cancellation).
 func (a *awaitedTask) cancel(d *background, send sender) {
 	req := a.request(revision.MethodTasksCancel)
@@ -230,19 +231,19 @@ func (a *awaitedTask) cancel(d *background, send sender) {
 	})
 }
 
-// DeclaresTasks tells whether client capabilities name the tasks extension.
+// DeclaresTasks reports whether client capabilities name the tasks extension.
 func DeclaresTasks(capabilities json.RawMessage) bool {
 	return revision.HasExtension(capabilities, revision.ExtensionTasks)
 }
 
-// TasksRequired is the error for a client that asks for what needs the tasks
-// extension and does not declare it (SEP-2663).
+// TasksRequired returns the error for a client that needs the tasks extension
+// and does not declare it (SEP-2663).
 func TasksRequired() *runtime.Error {
 	return revision.MissingCapability(rawjson.Wrap("extensions", rawjson.Wrap(revision.ExtensionTasks, json.RawMessage(`{}`))))
 }
 
-// OffersTasks tells whether a server's capabilities are of one whose tools can
-// be called as tasks, of either era.
+// OffersTasks reports whether a server's capabilities allow calling tools as
+// tasks, in either era.
 func OffersTasks(capabilities json.RawMessage) bool {
 	var t legacyTasks
 	t.readCapabilities(capabilities)

@@ -189,7 +189,7 @@ func TestTaskIsCancelled(t *testing.T) {
 					if err == nil {
 						t.Error("the call has a result")
 					}
-					_ = c.Close() // supportOf a fake
+					_ = c.Close() // of a fake
 					got := seen()
 					if i := slices.Index(got, "tasks/cancel"); i < 0 && (name == "caller" || version == runtimetest.RevJuly) {
 						t.Errorf("the task is not cancelled: %v", got)

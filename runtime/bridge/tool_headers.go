@@ -10,12 +10,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// toolHeaders is what a connection has learned of a server's tools from the lists
-// that have passed through it. The zero value is ready.
+// toolHeaders is what a connection has learned of the headers of tools from the
+// lists that have passed through it. The zero value is ready.
 type toolHeaders struct {
 	mu sync.Mutex // guards what follows
 	// tools are those with mirrors, or with a fault, of the list under way;
-	// before are those of the one before it, which pages may still follow.
+	// previous are those of the one before it, which pages may still follow.
 	tools, previous map[string]toolHeader
 }
 
@@ -24,7 +24,7 @@ type toolHeader struct {
 	fault   error
 }
 
-// supportOf gives what is known of a tool; nothing for most.
+// get returns what is known of a tool; nothing for most.
 func (b *toolHeaders) get(name string) toolHeader {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -34,11 +34,11 @@ func (b *toolHeaders) get(name string) toolHeader {
 	return b.previous[name]
 }
 
-// learn takes in a result of tools/list. A tool that breaks the rules of
-// x-mcp-header is left out where mirrors are in use: a client must not call it
+// learn records a result of tools/list. A tool that breaks the rules of
+// x-mcp-header is removed where headers are in use: a client must not call it
 // then (2026-07-28, Streamable HTTP). Elsewhere its annotations mean nothing,
-// and are left out in its place, or whoever repeats the list over HTTP would
-// lose the tool. Every other byte of the result stays.
+// and are removed in its place, or a proxy that repeats the list over HTTP
+// would lose the tool. Every other byte of the result stays.
 func (b *toolHeaders) learn(params, result json.RawMessage, mirrors bool, logger *slog.Logger) json.RawMessage {
 	stale := b.beginList(params)
 	if !stale && !bytes.Contains(result, []byte(revision.HeaderAnnotation)) && bytes.IndexByte(result, '\\') < 0 {
@@ -78,8 +78,8 @@ func (b *toolHeaders) learn(params, result json.RawMessage, mirrors bool, logger
 	return rawjson.Splice(nil, result, edits...)
 }
 
-// beginList begins a new list where params have no cursor. It tells whether anything
-// is known from the list before.
+// beginList begins a new list where params have no cursor. It reports whether
+// anything is known from the list before.
 func (b *toolHeaders) beginList(params json.RawMessage) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -13,11 +13,11 @@ const (
 	ExtensionUI    = "io.modelcontextprotocol/ui"
 )
 
-// Offer gives what is declared to a server of revision to on behalf of a client
-// of revision from that has declared capabilities; nil is nothing. The result
-// is an object in a canonical order, {} for nothing, so that equal ones are
-// equal text. What cannot be carried is left out: core tasks, members that no
-// revision knows, extensions other than those known here; and, for a modern
+// Offer returns what is declared to a server of revision to on behalf of a
+// client of revision from that has declared capabilities; nil is nothing. The
+// result is an object in a canonical order, {} for nothing, so that equal ones
+// are equal text. Left out is what cannot be carried: core tasks, members that
+// no revision knows, extensions other than those known here; and, for a modern
 // server, roots.listChanged. elicitation:{} becomes {"form":{}}, its meaning
 // (2025-11-25, Elicitation).
 func Offer(capabilities json.RawMessage, from, to string) json.RawMessage {
@@ -70,7 +70,7 @@ const (
 	sinceURL         = "2025-11-25"
 )
 
-// offerElicitation gives the modes that a client can be asked in.
+// offerElicitation returns the modes that a client can be asked in.
 func offerElicitation(raw json.RawMessage, from string) json.RawMessage {
 	var e struct {
 		Form json.RawMessage `json:"form"`
@@ -116,7 +116,7 @@ func listChanged(roots json.RawMessage) bool {
 	return json.Unmarshal(roots, &r) == nil && r.ListChanged
 }
 
-// MissingFor gives what a client lacks to answer a question of a server, such
+// MissingFor returns what a client lacks to answer a question of a server, such
 // as {"elicitation":{"url":{}}}; nil where it lacks nothing. The client's
 // capabilities may be those of any era; nil is nothing.
 func MissingFor(method string, params, capabilities json.RawMessage) json.RawMessage {
@@ -154,7 +154,7 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 	return nil
 }
 
-// declaresMode tells whether an elicitation capability holds a mode; one
+// declaresMode reports whether an elicitation capability has a mode; one
 // without any is for forms.
 func declaresMode(elicitation json.RawMessage, mode string) bool {
 	return hasObject(elicitation, mode) || mode == "form" && !hasObject(elicitation, "url")
@@ -165,13 +165,13 @@ func hasObject(object json.RawMessage, name string) bool {
 	return err == nil && at.Present() && rawjson.IsObject(at.Of(object))
 }
 
-// declares tells whether capabilities name an extension.
+// HasExtension reports whether capabilities name an extension.
 func HasExtension(capabilities json.RawMessage, extension string) bool {
 	return extensions(capabilities)[extension] != nil
 }
 
-// declaresOther tells whether capabilities name an extension that is not one of
-// those known here.
+// declaresOther reports whether capabilities name an extension that is not
+// known here.
 func declaresOther(capabilities json.RawMessage) bool {
 	for name := range extensions(capabilities) {
 		if name != ExtensionTasks && name != ExtensionUI {
@@ -181,8 +181,8 @@ func declaresOther(capabilities json.RawMessage) bool {
 	return false
 }
 
-// extensions are those that capabilities name; one whose settings are null
-// counts as not there.
+// extensions returns those that capabilities name; one whose settings are null
+// counts as absent.
 func extensions(capabilities json.RawMessage) map[string]json.RawMessage {
 	if !bytes.Contains(capabilities, []byte(`"extensions"`)) && bytes.IndexByte(capabilities, '\\') < 0 {
 		return nil

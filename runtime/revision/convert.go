@@ -28,8 +28,9 @@ type Conversion struct {
 	// do not say: raw Implementation objects. Results for modern clients carry
 	// them; nil adds nothing.
 	Server, Backend json.RawMessage
-	// Wrap tells that the tool's output schema is exposed wrapped to this client
-	// (see [WrapsOutput]), so that what it returns has to be wrapped too.
+	// Wrap is set where the tool's output schema is exposed wrapped to this
+	// client (see [WrapsOutput]), so that what it returns has to be wrapped
+	// too.
 	Wrap bool
 }
 
@@ -43,14 +44,14 @@ func orLatest(version string) string {
 	return version
 }
 
-// Needed tells, without looking at any, whether results can need a change.
+// Needed reports, without looking at any, whether results can need a change.
 func (c *Conversion) Needed() bool {
 	return IsModern(c.To) || IsModern(c.From) || c.to() < c.from()
 }
 
-// Result gives a server's result in the client's revision. The error tells why
-// the client cannot take it; it is a *runtime.ProtocolError without a sample: a
-// result may hold what is secret, and nobody here knows what that is.
+// Result converts a server's result to the client's revision. The error says
+// why the client cannot take it; it is a *runtime.ProtocolError without a
+// sample: a result may hold what is secret, and nobody here knows what that is.
 func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 	if !c.Needed() {
 		return raw, nil
@@ -78,7 +79,7 @@ func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 	return rawjson.Apply(raw, append(edits, o.Edits()...)), nil
 }
 
-// twice gives a member that a result has twice and that is looked at here, ""
+// duplicated returns a member that a result has twice and that matters here, ""
 // for none.
 func duplicated(o *rawjson.Object) string {
 	for _, name := range []string{MemberResultType, MemberTTL, MemberCacheScope, "_meta", "content", "structuredContent", "messages", MemberRequestState} {
@@ -97,8 +98,8 @@ func duplicated(o *rawjson.Object) string {
 
 func sample(raw []byte) string { return string(raw[:min(len(raw), 120)]) }
 
-// toModern gives the edits for a modern client, members of the result itself are
-// changed in o.
+// toModern returns the edits for a modern client; members of the result itself
+// are changed in o.
 func (c *Conversion) toModern(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	kind := ResultComplete
 	switch e := o.Get(MemberResultType); {
@@ -128,10 +129,10 @@ func (c *Conversion) toModern(raw []byte, o *rawjson.Object) ([]rawjson.Edit, er
 	return c.setServerInfo(raw, o)
 }
 
-// checkResultType refuses a result that the client would have to take for invalid: "a
-// client MUST treat an unknown resultType as invalid" (2026-07-28, Versioning).
-// One that we do not know either belongs to an extension that the client has
-// declared and we do not know, if there is one.
+// checkResultType refuses a result that the client would have to take for
+// invalid: "a client MUST treat an unknown resultType as invalid" (2026-07-28,
+// Versioning). An unknown one may belong to an extension that the client has
+// declared and that is not known here.
 func (c *Conversion) checkResultType(kind string) error {
 	switch kind {
 	case ResultComplete, ResultInputRequired:
@@ -148,7 +149,7 @@ func (c *Conversion) checkResultType(kind string) error {
 	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server answers with a result of type %q, which the client has not declared", c.Method, kind)}
 }
 
-// Cacheable tells whether complete results of a method carry cache hints
+// Cacheable reports whether complete results of a method carry cache hints
 // (2026-07-28, Caching).
 func Cacheable(method string) bool {
 	switch method {
@@ -158,7 +159,7 @@ func Cacheable(method string) bool {
 	return false
 }
 
-// cacheHints makes the cache hints valid: a server that gives none, or of another
+// cacheHints makes the cache hints valid: a server without any, or of another
 // era, promises no freshness, and its answers are for one client alone.
 func (c *Conversion) cacheHints(raw []byte, o *rawjson.Object) {
 	ttl, scope := o.Get(MemberTTL), o.Get(MemberCacheScope)
@@ -181,7 +182,7 @@ func (c *Conversion) cacheHints(raw []byte, o *rawjson.Object) {
 	}
 }
 
-// isCount tells whether a raw value is an integer that is not negative.
+// isCount reports whether a raw value is an integer that is not negative.
 func isCount(raw []byte) bool {
 	for _, c := range raw {
 		if c < '0' || c > '9' {
@@ -191,7 +192,7 @@ func isCount(raw []byte) bool {
 	return len(raw) > 0
 }
 
-// setServerInfo sees to it that _meta says who has answered: us, and who behind us.
+// setServerInfo names in _meta who has answered: us, and the server behind us.
 func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	var add []rawjson.Member
 	if IsModern(c.To) && c.Server != nil {
@@ -240,8 +241,8 @@ func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edi
 	return m.Edits(), nil
 }
 
-// modernMeta are the members of _meta that only the stateless era knows, but
-// for the server's own name (2026-07-28, Overview, General fields).
+// modernMeta returns the members of _meta that only the stateless era knows,
+// but for the server's own name (2026-07-28, Overview, General fields).
 func modernMeta() []string {
 	return []string{
 		MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel, MetaSubscription,

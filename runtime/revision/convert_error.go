@@ -14,13 +14,13 @@ import (
 // revision knows it.
 const CodeURLElicitation = -32042
 
-// Error gives a server's error in the client's revision. A resource that is not
-// there is -32602 in the stateless era and -32002 before it. What only we could
-// have done wrong (headers, revision) becomes an internal error, as does a code
-// that the client's revision does not know; a capability that the client lacks
-// is named to those whose revision knows that error, and only what it does
-// lack. The message stays, and so do data and unknown members. Any other error
-// is given back as it is.
+// Error converts a server's error to the client's revision. A resource that is
+// not there is -32602 in the stateless era and -32002 before it. What only we
+// could have done wrong (headers, revision) becomes an internal error, as does
+// a code that the client's revision does not know; a capability that the client
+// lacks is named to those whose revision knows that error, and only what it
+// does lack. The message stays, and so do data and unknown members. Any other
+// error is returned as it is.
 func (c *Conversion) Error(e *runtime.Error) *runtime.Error {
 	modern := IsModern(c.To)
 	switch e.Code {
@@ -49,7 +49,7 @@ func (c *Conversion) Error(e *runtime.Error) *runtime.Error {
 	return e
 }
 
-// missing gives the error of a server that needs what the client has not
+// missing converts the error of a server that needs what the client has not
 // declared.
 func (c *Conversion) missing(e *runtime.Error) *runtime.Error {
 	if !IsModern(c.To) {
@@ -75,7 +75,7 @@ func (c *Conversion) missing(e *runtime.Error) *runtime.Error {
 	return recode(e, e.Code, lacks)
 }
 
-// recode gives an error another code and, unless required is nil, other
+// recode returns an error with another code and, unless required is nil, other
 // required capabilities; every other byte stays.
 func recode(e *runtime.Error, code int64, required json.RawMessage) *runtime.Error {
 	out := *e
@@ -100,9 +100,9 @@ func recode(e *runtime.Error, code int64, required json.RawMessage) *runtime.Err
 	return &out
 }
 
-// undeclared gives what of required capabilities is not declared, nil where all
-// is. Both are objects of objects; a member that is declared as {} covers only
-// an empty one, but for elicitation, where it means forms.
+// undeclared returns what of required capabilities is not declared, nil where
+// all is. Both are objects of objects; a member that is declared as {} covers
+// only an empty one, but for elicitation, where it means forms.
 func undeclared(required, declared json.RawMessage) json.RawMessage {
 	entries, err := rawjson.Entries(required)
 	if err != nil {
@@ -142,7 +142,7 @@ func undeclared(required, declared json.RawMessage) json.RawMessage {
 	return out.Object()
 }
 
-// URLElicitations gives the entries of an error that wants its user to visit
+// URLElicitations returns the entries of an error that wants its user to visit
 // URLs first, each the raw params of an elicitation; nil for any other error.
 func URLElicitations(e *runtime.Error) []json.RawMessage {
 	if e.Code != CodeURLElicitation {
@@ -157,9 +157,9 @@ func URLElicitations(e *runtime.Error) []json.RawMessage {
 	return d.Elicitations
 }
 
-// Sentence gives an error that a client's revision cannot express in words, for
-// a model or a person: the message, the URLs that are to be visited first, and
-// the capabilities that are missing.
+// Sentence returns an error that a client's revision cannot express in words,
+// for a model or a person: the message, the URLs that are to be visited first,
+// and the capabilities that are missing.
 func Sentence(e *runtime.Error) string {
 	var text strings.Builder
 	text.WriteString(e.Message)

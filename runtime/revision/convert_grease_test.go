@@ -28,7 +28,7 @@ func greased(text string) (string, []string) {
 	return out, names
 }
 
-// washedOff gives the names that are not in a text with all that belongs to them.
+// washedOff returns the names that are not in a text with all that belongs to them.
 func washedOff(text string, names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return strings.Contains(text, fmt.Sprintf(`%q:[1.50,{"\u0061":9007199254740993}]`, name)) ||

@@ -14,16 +14,16 @@ const (
 	sinceLinks = "2025-06-18" // resource_link, structuredContent, outputSchema
 )
 
-// hasNewerContent tells whether a legacy result holds anything that an older client does
-// not understand. It allocates nothing.
+// hasNewerContent reports whether a legacy result holds anything that an older
+// client does not understand. It allocates nothing.
 func (c *Conversion) hasNewerContent(raw []byte) bool {
 	to := c.to()
 	return to < sinceLinks && (bytes.Contains(raw, []byte(`"resource_link"`)) || bytes.Contains(raw, []byte(`"structuredContent"`))) ||
 		to < sinceAudio && bytes.Contains(raw, []byte(`"audio"`))
 }
 
-// toLegacy gives the edits for a client of the handshake era, members of the result
-// itself are changed in o.
+// toLegacy returns the edits for a client of the handshake era; members of the
+// result itself are changed in o.
 func (c *Conversion) toLegacy(raw []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	if e := o.Get(MemberResultType); e != nil && IsModern(c.From) {
 		if kind, _ := rawjson.String(raw, e.Value); kind != ResultComplete {
@@ -98,7 +98,7 @@ func (c *Conversion) structuredContent(raw []byte, o *rawjson.Object, edits *[]r
 	*edits = append(*edits, rawjson.Edit{Span: rawjson.Span{Start: end, End: end}, New: block})
 }
 
-// messages gives the edits for the content of a prompt's messages, each of
+// messages returns the edits for the content of a prompt's messages, each of
 // which holds one block.
 func (c *Conversion) messages(raw []byte, at rawjson.Span) []rawjson.Edit {
 	if !c.olderContent(at.Of(raw)) {
@@ -121,7 +121,7 @@ func (c *Conversion) messages(raw []byte, at rawjson.Span) []rawjson.Edit {
 	return edits
 }
 
-// blocks gives the edits for a list of content blocks.
+// blocks returns the edits for a list of content blocks.
 func (c *Conversion) blocks(raw []byte, at rawjson.Span) []rawjson.Edit {
 	if !c.olderContent(at.Of(raw)) {
 		return nil
@@ -137,8 +137,8 @@ func (c *Conversion) blocks(raw []byte, at rawjson.Span) []rawjson.Edit {
 	return edits
 }
 
-// olderContent tells whether content may hold a block that the client does not
-// understand.
+// olderContent reports whether content may hold a block that the client does
+// not understand.
 func (c *Conversion) olderContent(content []byte) bool {
 	to := c.to()
 	return to < sinceLinks && bytes.Contains(content, []byte(`"resource_link"`)) || to < sinceAudio && bytes.Contains(content, []byte(`"audio"`))
@@ -179,8 +179,8 @@ func (c *Conversion) block(raw []byte, at rawjson.Span) []rawjson.Edit {
 	return o.Edits()
 }
 
-// linkText says in words what a resource_link leads to: its title or name, its
-// URI, its type, and on a line of its own its description.
+// linkText describes in words what a resource_link leads to: its title or name,
+// its URI, its type, and on a line of its own its description.
 func linkText(member func(string) string) string {
 	text := member("title")
 	if text == "" {
@@ -202,8 +202,8 @@ func linkText(member func(string) string) string {
 	return text
 }
 
-// audioText says what sound has been left out; encoded is the length of its
-// base64 text.
+// audioText describes the sound that has been left out; encoded is the length
+// of its base64 text.
 func audioText(kind string, encoded int) string {
 	if kind == "" {
 		kind = "audio"

@@ -6,13 +6,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// Plain is the way of plain results of tools/call from a server of the handshake
-// era to modern clients, for those who cannot afford a general [Conversion]: what
+// Plain converts plain results of tools/call from a server of the handshake era
+// to modern clients, for those who cannot afford a general [Conversion]: what
 // is missing from such a result is always the same, and goes first. It is
 // immutable.
 type Plain struct{ mark []byte }
 
-// NewPlain makes it for a server, from a conversion to a modern client.
+// NewPlain returns that of a server, from a conversion to a modern client.
 func NewPlain(c Conversion) (*Plain, error) {
 	c.Method = MethodToolsCall
 	out, err := c.Result(json.RawMessage(`{}`))
@@ -26,7 +26,7 @@ func NewPlain(c Conversion) (*Plain, error) {
 func (p *Plain) Len() int { return len(p.mark) + 1 }
 
 // Append appends a result in the client's revision to dst, as Conversion.Result
-// would give it, and does not allocate. It reports false, and has appended
+// would return it, and does not allocate. It reports false, and has appended
 // nothing, where the result is not plain.
 func (p *Plain) Append(dst, result []byte) ([]byte, bool) {
 	members, plain := 0, true

@@ -12,9 +12,10 @@ import (
 )
 
 // IsQuestion reports whether a method is one of the requests that servers may
-// send to clients, besides ping, which each side of a connection answers itself
-// (2025-11-25, Schema, ServerRequest; 2026-07-28, InputRequest). The requests for
-// tasks are left out: no server is told of a client with tasks, see [Offer].
+// send to clients, except ping, which each side of a connection answers itself
+// (2025-11-25, Schema, ServerRequest; 2026-07-28, InputRequest). The requests
+// for tasks are left out: no server is told of a client with tasks, see
+// [Offer].
 func IsQuestion(method string) bool {
 	return method == MethodElicitationCreate || method == MethodSamplingCreateMessage || method == MethodRootsList
 }
@@ -33,16 +34,16 @@ type Question struct {
 	// Name is the server's as people know it. Where it is not empty, the message
 	// of an elicitation begins with it, since the client would show only us.
 	Name string
-	// NewID gives a new elicitationId for a client of 2025-11-25; nil: a random
-	// one.
+	// NewID returns a new elicitationId for a client of 2025-11-25; nil: a
+	// random one.
 	NewID func() string
 }
 
-// Params gives the question's params in the client's revision. Nil params (of
-// roots/list) stay nil, and null is nil. A question that the client has not declared to answer
-// is refused with a *runtime.Error of code -32021 whose data names what is
-// missing (data.requiredCapabilities); one that its revision cannot express,
-// with code -32602; and what is no question, with code -32601.
+// Params converts the question's params to the client's revision. Nil params
+// (of roots/list) stay nil, and null is nil. A question that the client has not
+// declared to answer is refused with a *runtime.Error of code -32021 whose data
+// names what is missing (data.requiredCapabilities); one that its revision
+// cannot express, with code -32602; and what is no question, with code -32601.
 func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 	if !IsQuestion(q.Method) {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + q.Method}
@@ -86,11 +87,11 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 
 func (q *Question) to() string { return orLatest(q.To) }
 
-// Embedded gives the question as an embedded request of a result that asks for
-// input: {"method":…,"params":…} without id and without jsonrpc (2026-07-28,
-// Multi round-trip requests). Params are those that Params has given; without
-// any there is an empty object, since released clients (Go SDK 1.8) fail on a
-// question that has none.
+// Embedded returns the question as an embedded request of a result that asks
+// for input: {"method":…,"params":…} without id and without jsonrpc
+// (2026-07-28, Multi round-trip requests). Params are those that Params has
+// returned; without any there is an empty object, since released clients (Go
+// SDK 1.8) fail on a question that has none.
 func (q *Question) Embedded(params json.RawMessage) json.RawMessage {
 	var o rawjson.Builder
 	o.Add("method", rawjson.Quote(nil, q.Method))
@@ -101,9 +102,9 @@ func (q *Question) Embedded(params json.RawMessage) json.RawMessage {
 	return o.Object()
 }
 
-// MissingCapability is the error for a client that lacks capabilities; required
-// is the raw object of them, such as {"elicitation":{"form":{}}} (2026-07-28,
-// Overview, Error Codes).
+// MissingCapability returns the error for a client that lacks capabilities;
+// required is the raw object of them, such as {"elicitation":{"form":{}}}
+// (2026-07-28, Overview, Error Codes).
 func MissingCapability(required json.RawMessage) *runtime.Error {
 	return &runtime.Error{
 		Code: runtime.CodeMissingCapability, Message: "The client lacks a capability that this request needs",
@@ -116,8 +117,8 @@ func inexpressible(reason string) error {
 	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: reason}
 }
 
-// cleanMeta takes out what belongs to the connection behind: its progress token,
-// the task of it, and what the client's era does not know.
+// cleanMeta removes what belongs to the server's connection: its progress
+// token, the task of it, and what the client's era does not know.
 func (q *Question) cleanMeta(params []byte, o *rawjson.Object) []rawjson.Edit {
 	o.Remove("task")
 	e := o.Get("_meta")
@@ -169,9 +170,9 @@ func (q *Question) elicitation(params []byte, o *rawjson.Object) ([]rawjson.Edit
 	return nil, nil
 }
 
-// setMessage says in an elicitation's message which server asks, and warns of a
-// form that asks for a secret: "servers MUST NOT request sensitive information
-// through form mode" (2025-11-25, Elicitation).
+// setMessage names in an elicitation's message the server that asks, and warns
+// of a form that asks for a secret: "servers MUST NOT request sensitive
+// information through form mode" (2025-11-25, Elicitation).
 func (q *Question) setMessage(params []byte, o *rawjson.Object, mode string) {
 	e := o.Get("message")
 	if e == nil {
@@ -195,7 +196,7 @@ func (q *Question) setMessage(params []byte, o *rawjson.Object, mode string) {
 	}
 }
 
-// secrets gives the names of a form's fields that look like secrets.
+// secrets returns the names of a form's fields that look like secrets.
 func secrets(params []byte, o *rawjson.Object) []string {
 	schema := o.Get("requestedSchema")
 	if schema == nil {
@@ -229,9 +230,9 @@ func (q *Question) newID() string {
 	return rand.Text()
 }
 
-// formOf2025June gives the edits that put a form into the words of 2025-06-18:
-// titled choices are enum and enumNames; several choices at once are not known
-// there.
+// formOf2025June returns the edits that put a form into the words of
+// 2025-06-18: titled choices are enum and enumNames; it has no choice of
+// several values.
 func formOf2025June(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	schema := o.Get("requestedSchema")
 	if schema == nil {
@@ -279,8 +280,8 @@ func formOf2025June(params []byte, o *rawjson.Object) ([]rawjson.Edit, error) {
 	return edits, nil
 }
 
-// titledChoices reads [{"const":VALUE,"title":NAME},…] and gives the values and the
-// names as arrays.
+// titledChoices reads [{"const":VALUE,"title":NAME},…] and returns the values
+// and the names as arrays.
 func titledChoices(choices []byte) (values, names []byte, ok bool) {
 	spans, err := rawjson.Elements(choices)
 	if err != nil || len(spans) == 0 {
@@ -306,7 +307,7 @@ func titledChoices(choices []byte) (values, names []byte, ok bool) {
 	return append(values, ']'), append(names, ']'), true
 }
 
-// removeTools takes the tools out of sampling for a client whose revision has
+// removeTools removes the tools of sampling for a client whose revision has
 // none: what it answers is text then.
 func removeTools(params json.RawMessage) (json.RawMessage, error) {
 	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
@@ -347,8 +348,8 @@ func (q *Question) sampling(params []byte, o *rawjson.Object) ([]rawjson.Edit, e
 	return edits, nil
 }
 
-// singleBlock gives the edits that leave a message of sampling with one block of
-// content, as before 2025-11-25. One of several blocks becomes as many
+// singleBlock returns the edits that leave a message of sampling with one block
+// of content, as before 2025-11-25. One of several blocks becomes as many
 // messages of the same role.
 func (c *Conversion) singleBlock(text []byte, at rawjson.Span) ([]rawjson.Edit, error) {
 	m, err := rawjson.ObjectAt(text, at)
@@ -397,9 +398,8 @@ func (c *Conversion) singleBlock(text []byte, at rawjson.Span) ([]rawjson.Edit, 
 	return []rawjson.Edit{{Span: at, New: out}}, nil
 }
 
-// Reply gives the client's answer to the question in the server's revision: an
-// answer to sampling is one block of content for a server older than
-// 2025-11-25.
+// Reply converts the client's answer to the server's revision: an answer to
+// sampling is one block of content for a server older than 2025-11-25.
 func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
 	o, err := rawjson.ObjectAt(result, rawjson.Span{End: len(result)})
 	if err != nil {

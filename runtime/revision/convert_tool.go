@@ -7,8 +7,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// Item gives an entry of a list (Method is the list's) in the client's
-// revision. Text that is no object is given back as it is.
+// Item converts an entry of a list (Method is the list's) to the client's
+// revision. Text that is no object is returned as it is.
 func (c *Conversion) Item(item []byte) []byte {
 	if c.Method != MethodToolsList || !bytes.Contains(item, []byte(`"execution"`)) && (IsModern(c.To) || !bytes.Contains(item, []byte(`"outputSchema"`))) {
 		return item
@@ -24,7 +24,7 @@ func (c *Conversion) Item(item []byte) []byte {
 	return rawjson.Apply(item, append(edits, o.Edits()...))
 }
 
-// removeTaskSupport takes out what tells clients to call the tool as a task of the
+// removeTaskSupport removes what has clients call the tool as a task of the
 // handshake era: that is done for them, whatever their revision. The member is
 // unknown in the stateless era.
 func (c *Conversion) removeTaskSupport(item []byte, o *rawjson.Object) []rawjson.Edit {
@@ -43,8 +43,8 @@ func (c *Conversion) removeTaskSupport(item []byte, o *rawjson.Object) []rawjson
 	return x.Edits()
 }
 
-// WrapsOutput tells whether a tool's output schema has to be wrapped for
-// clients of the handshake era, whose schemas are of objects: they see
+// WrapsOutput reports whether a tool's output schema has to be wrapped for
+// clients of the handshake era, whose schemas are of objects: they get
 // {"type":"object","properties":{"result":SCHEMA},"required":["result"]}.
 func WrapsOutput(tool []byte) bool {
 	if !bytes.Contains(tool, []byte(`"outputSchema"`)) {
@@ -54,8 +54,8 @@ func WrapsOutput(tool []byte) bool {
 	return err == nil && at.Present() && !isObjectSchema(at.Of(tool))
 }
 
-// isObjectSchema tells whether a schema is of the form that the handshake era
-// demands: {"type":"object",…} (2025-11-25, Tools). A null counts as none.
+// isObjectSchema reports whether a schema has the form that the handshake era
+// demands: {"type":"object",…} (2025-11-25, Tools). A null counts as absent.
 func isObjectSchema(schema []byte) bool {
 	if string(schema) == "null" {
 		return true
@@ -68,9 +68,9 @@ func isObjectSchema(schema []byte) bool {
 	return kind == "object"
 }
 
-// wrapSchema gives the schema of an object whose member result is of a schema.
-// References into the schema follow it to its new place; the dialect is that
-// of the whole.
+// wrapSchema returns the schema of an object whose member result is of a
+// schema. References into the schema follow it to its new place; the dialect is
+// that of the whole.
 func wrapSchema(schema []byte) []byte {
 	out := []byte(`{`)
 	if schema[0] == '{' {
@@ -91,7 +91,7 @@ func wrapSchema(schema []byte) []byte {
 // stays as it is.
 const maxSchemaDepth = 128
 
-// rebase gives the edits that make the references of a schema to parts of its
+// rebase returns the edits that make the references of a schema to parts of its
 // own document ("#/…") lead to the same parts once it is the member result of
 // another. What has an $id is a document of its own.
 func rebase(text []byte, at rawjson.Span, edits []rawjson.Edit, depth int) []rawjson.Edit {

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// claim gives params with the members of _meta that make a request
-// self-contained. Claims that a caller has put there are replaced, however
+// AddMeta returns params with the members of _meta that make a request
+// self-contained. Those that the caller has put there are replaced, however
 // often they stand: servers disagree about which of two wins. A log level is
 // the caller's, where there is one; everything else of _meta stays. Nil params
 // are an empty object, and so is a null _meta.
@@ -49,13 +49,14 @@ func AddMeta(params []byte, members []rawjson.Member, level []byte) ([]byte, err
 	return rawjson.Set(params, []rawjson.Member{{Name: "_meta", Value: inner}})
 }
 
-// OfProtocol tells whether a member of a request's _meta is the protocol's own.
+// OfProtocol reports whether a member of a request's _meta is the protocol's
+// own.
 func OfProtocol(name string) bool { return strings.HasPrefix(name, MetaPrefix) }
 
-// unclaim gives params without the members of _meta that the protocol owns:
-// before 2026-07-28 they mean nothing, and a server of both eras would take the
-// request for a modern one. Params that are no object stay as they are: it is
-// the server's to refuse them.
+// RemoveMeta returns params without the members of _meta that the protocol
+// owns: before 2026-07-28 they mean nothing, and a server of both eras would
+// take the request for a modern one. Params that are no object stay as they
+// are: the server is to refuse them.
 func RemoveMeta(params json.RawMessage) json.RawMessage {
 	// A name can hide behind escapes, so only their absence proves anything.
 	if (!bytes.Contains(params, []byte(`"_meta"`)) || !bytes.Contains(params, []byte(MetaPrefix))) && bytes.IndexByte(params, '\\') < 0 {

@@ -28,9 +28,8 @@ type Mirror struct {
 }
 
 // ToolMirrors reads the x-mcp-header annotations of a tool's inputSchema,
-// sorted by path; nil where there are none. An error tells how the schema
-// breaks the rules of the revision: then a client on HTTP must leave the tool
-// out.
+// sorted by path; nil where there are none. An error says how the schema breaks
+// the rules of the revision: then a client on HTTP must leave the tool out.
 func ToolMirrors(inputSchema json.RawMessage) ([]Mirror, error) {
 	if !bytes.Contains(inputSchema, []byte(HeaderAnnotation)) && bytes.IndexByte(inputSchema, '\\') < 0 {
 		return nil, nil // no annotation, not even one that hides behind escapes
@@ -57,7 +56,7 @@ type schemaWalk struct {
 	seen  map[string]string // by the header's name, where it stands
 }
 
-// schema walks a schema. Reachable tells whether properties alone lead to it.
+// schema walks a schema. Reachable is true where properties alone lead to it.
 func (w *schemaWalk) schema(v any, path []string, reachable bool) error {
 	switch s := v.(type) {
 	case []any: // of oneOf and the like
@@ -97,11 +96,12 @@ func (w *schemaWalk) keyword(keyword string, v any, path []string, reachable boo
 			}
 		}
 		return nil
+	case schemas:
 	}
 	return w.schema(v, path, false)
 }
 
-// addAnnotation checks one annotation, and keeps it.
+// addAnnotation checks one annotation, and records it.
 func (w *schemaWalk) addAnnotation(a, kind any, path []string, reachable bool) error {
 	at := strings.Join(path, ".")
 	header, ok := a.(string)
@@ -124,8 +124,8 @@ func (w *schemaWalk) addAnnotation(a, kind any, path []string, reachable bool) e
 	return nil
 }
 
-// hasHeaderForm tells whether a type can be repeated in a header; one that may be
-// null as well can, since null is left out.
+// hasHeaderForm reports whether a type can be repeated in a header; one that
+// may be null as well can, since null is left out.
 func hasHeaderForm(kind any) bool {
 	switch k := kind.(type) {
 	case string:
@@ -170,9 +170,9 @@ func removeMirrors(text []byte, at rawjson.Span, edits []rawjson.Edit) []rawjson
 	return edits
 }
 
-// Value gives the text that repeats the value of raw arguments, and whether
-// there is one: none stands for a value that is absent or null. An error is a
-// value that no header can repeat, such as an integer beyond ±(2^53-1).
+// Value returns the text that repeats the value of raw arguments, and whether
+// there is one: a value that is absent or null has none. An error is a value
+// that no header can repeat, such as an integer beyond ±(2^53-1).
 func (m *Mirror) Value(arguments json.RawMessage) (text string, ok bool, err error) {
 	raw := []byte(arguments)
 	for _, name := range m.path {
@@ -221,7 +221,7 @@ func integer(text string) (int64, error) {
 
 // CheckMirrors compares the Mcp-Param headers of a request (canonical names, as
 // of http.Header) with raw arguments. What it finds wrong is a -32020. Headers
-// that no mirror asks for are not looked at.
+// that no mirror asks for are ignored.
 func CheckMirrors(mirrors []Mirror, arguments json.RawMessage, header map[string][]string) error {
 	for i := range mirrors {
 		m := &mirrors[i]

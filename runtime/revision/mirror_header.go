@@ -11,11 +11,11 @@ const (
 	wrapperEnd   = "?="
 )
 
-// EncodeHeader writes a text as the value of a mirrored header (2026-07-28,
+// EncodeHeader returns a text as the value of a mirrored header (2026-07-28,
 // Streamable HTTP, Value Encoding): as it is, or wrapped in base64 where it
 // holds anything but printable ASCII, has white space at an end, or looks like
 // the wrapper itself. An empty text is wrapped, too: a header without a value
-// goes for one that is missing.
+// counts as missing.
 func EncodeHeader(value string) string {
 	plain := value != "" && strings.Trim(value, " \t") == value &&
 		!(strings.HasPrefix(value, wrapperStart) && strings.HasSuffix(value, wrapperEnd))
@@ -28,7 +28,7 @@ func EncodeHeader(value string) string {
 	return wrapperStart + base64.StdEncoding.EncodeToString([]byte(value)) + wrapperEnd
 }
 
-// DecodeHeader gives the text that a mirrored header stands for, Mcp-Name
+// DecodeHeader returns the text that a mirrored header stands for, Mcp-Name
 // included: what it says, or what its base64 wrapper holds (2026-07-28,
 // Streamable HTTP, Value Encoding).
 func DecodeHeader(value string) (string, error) {
@@ -46,7 +46,7 @@ func DecodeHeader(value string) (string, error) {
 	return string(text), nil
 }
 
-// isToken tells whether a text can be the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

@@ -37,6 +37,7 @@ func subschemas(text []byte, keyword *rawjson.Entry) []rawjson.Span {
 			spans[i] = m.Value
 		}
 		return spans
+	case schemas:
 	}
 	return objects(text, keyword.Value)
 }

@@ -18,11 +18,11 @@ func Versions() []string {
 // LegacyVersions lists those with a handshake, newest first.
 func LegacyVersions() []string { return Versions()[1:] }
 
-// IsModern tells whether a revision is of the stateless era. Revisions are
+// IsModern reports whether a revision is of the stateless era. Revisions are
 // dates and compare as text.
 func IsModern(version string) bool { return version >= Modern }
 
-// mutual gives the newest of our legacy revisions that a server lists, "" for
+// Mutual returns the newest of our legacy revisions that a server lists, "" for
 // none.
 func Mutual(theirs []string) string {
 	for _, v := range LegacyVersions() {
@@ -33,7 +33,7 @@ func Mutual(theirs []string) string {
 	return ""
 }
 
-// modernOnly tells whether a list names modern revisions and not one of ours.
+// ModernOnly reports whether a list names modern revisions and not one of ours.
 func ModernOnly(theirs []string) bool {
 	return slices.ContainsFunc(theirs, IsModern) && !slices.Contains(theirs, Modern) && Mutual(theirs) == ""
 }

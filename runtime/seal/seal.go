@@ -38,15 +38,14 @@ var (
 	ErrUnknownKey = errors.New("the value is too old, or was not given out here")
 )
 
-// Ring seals what a client is to keep for us and to bring back: nobody else can
-// read, change or make such a text (AES-256-GCM with random nonces). Keys are
-// replaced daily, and the two newest open. All methods may be called
-// concurrently.
+// Ring seals text that a client keeps for us and brings back: nobody else can
+// read, change or make it (AES-256-GCM with random nonces). Keys are replaced
+// daily, and the two newest open. All methods may be called concurrently.
 type Ring struct {
 	path string // "": in memory
 
 	mu      sync.Mutex // guards what follows; held across file access where there is a path, once a day and for unknown keys
-	keys    []ringKey  // sealingKey first, at most maxKeys
+	keys    []ringKey  // newest first, at most maxKeys
 	checked time.Time  // when the file was last read for a key that is not here
 }
 
@@ -57,7 +56,7 @@ type ringKey struct {
 	aead cipher.AEAD
 }
 
-// NewRing makes a ring whose keys live in memory: what it seals is lost with
+// NewRing returns a ring whose keys live in memory: what it seals is lost with
 // the process.
 func NewRing() *Ring { return &Ring{keys: []ringKey{newKey(time.Now())}} }
 
@@ -67,7 +66,7 @@ func newKey(now time.Time) ringKey {
 	return keyOf(binary.BigEndian.Uint32(b[:4]), now, b[4:])
 }
 
-// keyOf gives a key ready for use; raw has keySize bytes.
+// keyOf returns a key ready for use; raw has keySize bytes.
 func keyOf(id uint32, made time.Time, raw []byte) ringKey {
 	block, err := aes.NewCipher(raw)
 	if err != nil {
@@ -88,7 +87,7 @@ const (
 	sealHead   = 5
 )
 
-// Seal gives a text of letters, digits, '-' and '_' that Open turns back into
+// Seal returns a text of letters, digits, '-' and '_' that Open turns back into
 // plain until ttl is over. The purpose keeps texts of different kinds apart. A
 // ttl of 0 or below is the longest, a day; more is shortened to it.
 func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
@@ -105,7 +104,7 @@ func (r *Ring) Seal(purpose string, plain []byte, ttl time.Duration) string {
 	return base64.RawURLEncoding.EncodeToString(k.aead.Seal(out, nil, inner, append(head, purpose...))) //nolint:gosec // the nonce is random: see keyOf
 }
 
-// Open gives back what was sealed for a purpose. The error is [ErrTampered],
+// Open returns what was sealed for a purpose. The error is [ErrTampered],
 // [ErrExpired] or [ErrUnknownKey].
 func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
@@ -127,7 +126,7 @@ func (r *Ring) Open(purpose, sealed string) ([]byte, error) {
 	return inner[8:], nil
 }
 
-// sealingKey gives the key to seal with, a new one where the last has had its time.
+// sealingKey returns the key to seal with, a new one where the last is too old.
 func (r *Ring) sealingKey(now time.Time) ringKey {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,8 +149,8 @@ func addKey(keys []ringKey, now time.Time) []ringKey {
 	return out[:min(len(out), maxKeys)]
 }
 
-// openingKey finds a key to open with. One that is not here may be in the file:
-// another process has put it there.
+// openingKey returns the key to open with. One that is not here may be in the
+// file: another process has put it there.
 func (r *Ring) openingKey(id uint32) (ringKey, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,9 +29,10 @@ type ringFile struct {
 	} `json:"keys"`
 }
 
-// OpenRing opens the ring in a file, and makes it where there is none, readable
-// by its owner alone (0600). What is no regular file is refused at once. Any number of processes may use one file; what one
-// seals, the others open, now and after a restart.
+// OpenRing opens the ring in a file, and creates it where there is none,
+// readable by its owner alone (0600). What is no regular file is refused at
+// once. Any number of processes may use one file; what one seals, the others
+// open, now and after a restart.
 func OpenRing(path string) (*Ring, error) {
 	r := &Ring{path: path}
 	keys, err := readRing(path)
@@ -109,8 +110,8 @@ func (r *Ring) rotateFile(now time.Time) error {
 	return nil
 }
 
-// lockFile takes the turn to write, which is having made the file at path. A
-// turn that lasts too long belongs to a process that has died.
+// lockFile takes the lock to write, which is having created the file at path. A
+// lock that is held too long belongs to a process that has died.
 func lockFile(path string) (leave func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

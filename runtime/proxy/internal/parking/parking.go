@@ -80,14 +80,14 @@ func (p *Lot) Close() {
 	p.work.Close()
 }
 
-// Waiting tells how many calls wait for their client.
+// Waiting returns how many calls wait for their client.
 func (p *Lot) Waiting() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.calls)
 }
 
-// Capacity tells how many calls may wait at a time.
+// Capacity returns how many calls may wait at a time.
 func (p *Lot) Capacity() int { return maxCalls }
 
 // Input is one question of a call, as an entry of inputRequests.
@@ -99,8 +99,8 @@ type Input struct {
 	Params json.RawMessage
 }
 
-// Ticket tells a call, and the round of questions that its client answers. It
-// is to be sealed before it leaves the process.
+// Ticket identifies a call, and the round of questions that its client answers.
+// It is to be sealed before it leaves the process.
 type Ticket struct {
 	ID    string `json:"id"`
 	Round int    `json:"round"`
@@ -139,10 +139,11 @@ type reply struct {
 	err    error
 }
 
-// Start runs a call under ctx, which is not that of a client's request: it goes
-// on between them. run gets the way to ask; it must return when its context
-// ends. emit, which may be nil and must not wait, gets what the server sends
-// until Wait returns. The call is known to others once it has asked.
+// Start runs a call under ctx, which is not that of a client's request: the
+// call goes on between them. run is passed the call to ask with; it must return
+// when its context ends. emit, which may be nil and must not wait, is called
+// with what the server sends until Wait returns. The call is known to others
+// once it has asked.
 func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
 	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), asking: make(chan struct{}, 1), emit: emit}
 	ctx, k.cancel = context.WithCancelCause(ctx)
@@ -179,7 +180,7 @@ func (p *Lot) unregister(id string) {
 	delete(p.calls, id)
 }
 
-// Emit passes a notification of the call on to its client, if it is there.
+// Emit passes a notification of the call on to its client, if that is there.
 func (k *Call) Emit(method string, params []byte) {
 	k.mu.Lock()
 	emit := k.emit
@@ -189,7 +190,7 @@ func (k *Call) Emit(method string, params []byte) {
 	}
 }
 
-// Fail settles what the call comes to, and ends it.
+// Fail ends the call with an error, whatever it returns.
 func (k *Call) Fail(err error) {
 	k.mu.Lock()
 	if k.failure == nil {
@@ -232,8 +233,8 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 	}
 }
 
-// keep makes the call known to clients that come back; false where no more can
-// wait.
+// register makes the call known to clients that come back; false where no more
+// can wait.
 func (p *Lot) register(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,8 +256,8 @@ func (k *Call) removeQuestion(q *question) {
 	}
 }
 
-// Outcome is where a call stands when its client's request ends: at its end, or
-// at questions.
+// Outcome is the state of a call when its client's request ends: its result, or
+// questions.
 type Outcome struct {
 	// Result is the call's, nil where it asks.
 	Result json.RawMessage
@@ -266,9 +267,9 @@ type Outcome struct {
 	Ticket Ticket
 }
 
-// Wait is a request of the client waiting for the call: until it ends, asks, or
-// ctx does, which cancels the call. When it has returned questions the call waits
-// on its own. It is to be called once after Start and each Resume.
+// Wait waits, on behalf of a request of the client, until the call ends, asks,
+// or ctx ends, which cancels the call. When it has returned questions the call
+// waits on its own. It is to be called once after Start and each Resume.
 func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 	k.mu.Lock()
 	asks := len(k.open) > 0
@@ -299,8 +300,8 @@ func (k *Call) clearEmit() {
 	k.mu.Unlock()
 }
 
-// collect waits for the questions that come together, and lets the call wait
-// for the answers; false where there are none any more.
+// collect waits for the questions that come together, and leaves the call
+// waiting for the answers; false where there are none any more.
 func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	t := time.NewTimer(collectTime)
 	defer t.Stop()
@@ -331,8 +332,8 @@ func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 }
 
 // expire ends a call whose client has not come back for its round: people have
-// "cancelled", what else was asked fails, and a server that goes on without is
-// told to stop.
+// "cancelled", other questions fail, and a server that goes on regardless is
+// cancelled.
 func (k *Call) expire(round int) {
 	k.mu.Lock()
 	if k.round != round {
@@ -353,7 +354,7 @@ func (k *Call) expire(round int) {
 	k.p.unregister(k.id)
 }
 
-// Resume gives the answers that a client has come back with, by key, to the
+// Resume passes the answers that a client has come back with, by key, to the
 // call of a ticket. Questions without an answer are asked again by Wait,
 // answers without a question are ignored. emit is as with Start. The error is
 // ErrLost or ErrUsed.
