@@ -109,7 +109,7 @@ func connections(t *testing.T, v bridge.EraCache, o bridge.Options, servers ...*
 	return out
 }
 
-func TestVerdictIsRemembered(t *testing.T) {
+func TestEraIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kind := func(f runtimetest.Faults, versions ...string) *runtimetest.Server {
 			s := runtimetest.New()
@@ -118,7 +118,7 @@ func TestVerdictIsRemembered(t *testing.T) {
 		}
 		legacy, modern := kind(runtimetest.Faults{}), kind(runtimetest.Faults{}, runtimetest.RevJuly)
 		both := kind(runtimetest.Faults{}, runtimetest.RevJuly, runtimetest.RevNov)
-		mortal := kind(runtimetest.Faults{ExitOnProbe: true})
+		killed := kind(runtimetest.Faults{ExitOnProbe: true})
 		slow := kind(runtimetest.Faults{}, runtimetest.RevJuly, runtimetest.RevNov)
 		slow.Delay = func(method string) time.Duration {
 			return map[string]time.Duration{"server/discover": 20 * time.Second}[method]
@@ -135,9 +135,9 @@ func TestVerdictIsRemembered(t *testing.T) {
 			"legacy":           {[]*runtimetest.Server{legacy, legacy}, false, []string{"server/discover initialize", "initialize"}},
 			"modern":           {[]*runtimetest.Server{modern, modern}, false, []string{"server/discover", "server/discover"}},
 			"both":             {[]*runtimetest.Server{both, both}, true, []string{"server/discover initialize", "server/discover initialize"}},
-			"mortal":           {[]*runtimetest.Server{mortal, mortal}, false, []string{"server/discover initialize", "initialize"}},
+			"killed":           {[]*runtimetest.Server{killed, killed}, false, []string{"server/discover initialize", "initialize"}},
 			"upgraded":         {[]*runtimetest.Server{legacy, modern, modern}, false, []string{"server/discover initialize", "initialize server/discover", "server/discover"}},
-			"upgraded, ends":   {[]*runtimetest.Server{mortal, onlyModern, modern}, false, []string{"server/discover initialize", "initialize server/discover", "server/discover"}},
+			"upgraded, ends":   {[]*runtimetest.Server{killed, onlyModern, modern}, false, []string{"server/discover initialize", "initialize server/discover", "server/discover"}},
 			"downgraded":       {[]*runtimetest.Server{modern, legacy, legacy}, false, []string{"server/discover", "server/discover initialize", "initialize"}},
 			"modern, slow now": {[]*runtimetest.Server{both, slow}, false, []string{"server/discover", "server/discover"}},
 		} {
@@ -145,8 +145,8 @@ func TestVerdictIsRemembered(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
 		}
-		// A legacy verdict holds for a day, that of a mortal server for ever.
-		for s, want := range map[*runtimetest.Server]string{legacy: "server/discover initialize", mortal: "initialize"} {
+		// A legacy era holds for a day, that of a server that the probe kills for ever.
+		for s, want := range map[*runtimetest.Server]string{legacy: "server/discover initialize", killed: "initialize"} {
 			v := &bridge.MemoryCache{}
 			connections(t, v, bridge.Options{}, s)
 			time.Sleep(bridge.LegacyEraLife - time.Second)
@@ -245,7 +245,7 @@ func TestServerBehindAURLIsReplaced(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if forgotten := v.Get("k") == (bridge.KnownEra{}); forgotten != c.stale {
-			t.Errorf("%s: verdict forgotten %v", name, forgotten)
+			t.Errorf("%s: era forgotten %v", name, forgotten)
 		}
 		if r.asked > 1 {
 			t.Errorf("%s: asked %d times", name, r.asked)

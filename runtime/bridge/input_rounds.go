@@ -250,12 +250,3 @@ func askAll(ctx context.Context, req *runtime.Request, questions json.RawMessage
 func unknownKind(method, kind string) error {
 	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the server answered with a result of the unknown type %q", method, kind)}
 }
-
-// extended reports whether client capabilities declare any extension, whose
-// results may have types of their own.
-func extended(capabilities json.RawMessage) bool {
-	var c struct {
-		Extensions map[string]json.RawMessage `json:"extensions"`
-	}
-	return json.Unmarshal(capabilities, &c) == nil && len(c.Extensions) > 0
-}

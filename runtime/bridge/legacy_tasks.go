@@ -265,7 +265,7 @@ func (l *legacyTransport) pollTask(ctx context.Context, a *awaitedTask) (json.Ra
 		case <-ended:
 			var rpc *runtime.Error
 			if answer.err == nil || errors.As(answer.err, &rpc) || ctx.Err() != nil || errors.Is(answer.err, runtime.ErrClosed) {
-				return withoutTaskMeta(answer.result), answer.err
+				return removeTaskMark(answer.result), answer.err
 			}
 			if fails++; fails > taskPollFails {
 				return nil, &TaskError{Status: a.state.Status, Err: answer.err}
@@ -289,26 +289,8 @@ func (l *legacyTransport) pollTask(ctx context.Context, a *awaitedTask) (json.Ra
 	}
 }
 
-// withoutTaskMeta removes the mark of the task from a result, which is now that
-// of the call.
-func withoutTaskMeta(raw json.RawMessage) json.RawMessage {
-	if !bytes.Contains(raw, []byte(`"`+revision.MetaRelatedTask+`"`)) {
-		return raw
-	}
-	at, err := rawjson.Field(raw, "_meta")
-	if err != nil || !at.Present() || !rawjson.IsObject(at.Of(raw)) {
-		return raw
-	}
-	inner, err := rawjson.Without(at.Of(raw), func(name string) bool { return name == revision.MetaRelatedTask })
-	if err != nil {
-		return raw
-	}
-	if emptyObject(inner) {
-		out, err := rawjson.Without(raw, func(name string) bool { return name == "_meta" })
-		if err != nil {
-			return raw
-		}
-		return out
-	}
-	return rawjson.Splice(nil, raw, rawjson.Edit{Span: at, New: inner})
+// removeTaskMark removes the mark of the task from a result, which is now that of
+// the call.
+func removeTaskMark(raw json.RawMessage) json.RawMessage {
+	return revision.RemoveMetaMember(raw, revision.MetaRelatedTask)
 }

@@ -155,7 +155,7 @@ func toExtensionTask(task json.RawMessage, status, kind string, add []rawjson.Me
 		o.Remove(m.Name)
 		o.Add(m.Name, m.Value)
 	}
-	return withoutTaskMeta(rawjson.Apply(task, o.Edits())), nil
+	return removeTaskMark(rawjson.Apply(task, o.Edits())), nil
 }
 
 // taskResult returns the result of a task that has ended.
@@ -168,11 +168,11 @@ func (l *legacyTransport) taskResult(ctx context.Context, a *awaitedTask) (json.
 		}
 		l.tasks.questions.remove(a.state.ID)
 		if _, rpc := errors.AsType[*runtime.Error](h.answer.err); rpc || h.answer.err == nil {
-			return withoutTaskMeta(h.answer.result), h.answer.err
+			return removeTaskMark(h.answer.result), h.answer.err
 		}
 	}
 	raw, err := l.send(ctx, a.request(revision.MethodTasksResult))
-	return withoutTaskMeta(raw), err
+	return removeTaskMark(raw), err
 }
 
 // questionsOf returns the questions of a task, and begins to collect them; nil

@@ -176,8 +176,8 @@ func (m *modernTransport) interim(req *runtime.Request, raw json.RawMessage) (in
 			return in, false, nil // it is waited for
 		}
 	}
-	if capabilities := cmp.Or(string(req.Capabilities), string(m.o.Capabilities)); extended(json.RawMessage(capabilities)) {
-		return in, false, nil
+	if capabilities := cmp.Or(string(req.Capabilities), string(m.o.Capabilities)); len(revision.Extensions(json.RawMessage(capabilities))) > 0 {
+		return in, false, nil // the type may be of one of them
 	}
 	return in, false, unknownKind(req.Method, in.kind)
 }

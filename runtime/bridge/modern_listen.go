@@ -271,25 +271,6 @@ func (m *modernTransport) Close() error {
 	return err
 }
 
-// withoutSubscriptionID returns params without the member that names a stream
-// of ours.
-func withoutSubscriptionID(params json.RawMessage) json.RawMessage {
-	at, err := rawjson.Field(params, "_meta")
-	if err != nil || !at.Present() {
-		return params
-	}
-	inner, err := rawjson.Without(at.Of(params), func(name string) bool { return name == revision.MetaSubscription })
-	if err != nil {
-		return params
-	}
-	if emptyObject(inner) {
-		if out, err := rawjson.Without(params, func(name string) bool { return name == "_meta" }); err == nil {
-			return out
-		}
-	}
-	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: inner})
-}
-
 // isListenRefusal reports whether a listen has failed for a reason that trying
 // again does not mend.
 func isListenRefusal(err error) bool {

@@ -55,7 +55,7 @@ func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method st
 		quit := s.closed
 		s.mu.Unlock()
 		if !quit && !s.m.listening.isMuted(method, params) {
-			s.m.o.Handler.Notification(ctx, nil, method, withoutSubscriptionID(params))
+			s.m.o.Handler.Notification(ctx, nil, method, revision.RemoveMetaMember(params, revision.MetaSubscription))
 		}
 	}
 }

@@ -44,9 +44,17 @@ func (t *modernTasks) addTaskOnly(tool string) {
 	}
 }
 
-// withTasks adds the tasks extension to client capabilities.
-func withTasks(capabilities json.RawMessage) (json.RawMessage, error) {
-	return rawjson.SetNested(capabilities, "extensions", []rawjson.Member{{Name: revision.ExtensionTasks, Value: []byte(`{}`)}})
+// withTasks returns a request that declares the tasks extension.
+func (m *modernTransport) withTasks(req runtime.Request) (*runtime.Request, error) {
+	if req.Capabilities == nil {
+		req.Capabilities = m.o.Capabilities
+	}
+	var err error
+	req.Capabilities, err = rawjson.SetNested(req.Capabilities, "extensions", []rawjson.Member{{Name: revision.ExtensionTasks, Value: []byte(`{}`)}})
+	if err != nil {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "capabilities: " + err.Error()}
+	}
+	return &req, nil
 }
 
 // wantsTasks reports whether an error asks for nothing but the tasks extension.
@@ -79,15 +87,11 @@ func (m *modernTransport) callDeclaringTasks(ctx context.Context, req *runtime.R
 		m.tasks.addTaskOnly(name)
 		r.ID = nil
 	}
-	capabilities := r.Capabilities
-	if capabilities == nil {
-		capabilities = m.o.Capabilities
+	declaring, err := m.withTasks(r)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if r.Capabilities, err = withTasks(capabilities); err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "capabilities: " + err.Error()}
-	}
-	return m.send(ctx, &r)
+	return m.send(ctx, declaring)
 }
 
 // awaitTask waits for the task where a result is one, and returns the result of
@@ -100,15 +104,11 @@ func (m *modernTransport) awaitTask(ctx context.Context, req *runtime.Request, r
 	if err != nil {
 		return nil, err
 	}
-	capabilities := req.Capabilities
-	if capabilities == nil {
-		capabilities = m.o.Capabilities
+	declaring, err := m.withTasks(*req)
+	if err != nil {
+		return nil, err
 	}
-	r := *req
-	if r.Capabilities, err = withTasks(capabilities); err != nil {
-		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "capabilities: " + err.Error()}
-	}
-	a := &awaitedTask{req: &r, events: events, state: state}
+	a := &awaitedTask{req: declaring, events: events, state: state}
 	result, err := m.pollTask(ctx, a)
 	if err != nil && ctx.Err() != nil {
 		a.cancel(&m.tasks.cancels, m.send)

@@ -84,10 +84,10 @@ func tasksOf(t *testing.T, s *runtimetest.Server) (*bridge.Connected, *asker) {
 	return c, h
 }
 
-// TestTaskIsAbsorbed: a caller that knows no tasks gets the plain result of a
+// TestTaskIsAwaited: a caller that knows no tasks gets the plain result of a
 // tool that only runs as one, its questions are put to the caller, and its
 // progress goes on.
-func TestTaskIsAbsorbed(t *testing.T) {
+func TestTaskIsAwaited(t *testing.T) {
 	for _, version := range []string{runtimetest.RevNov, runtimetest.RevJuly} {
 		for name, tool := range map[string]runtimetest.TaskTool{
 			"without questions": {},

@@ -13,9 +13,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// TestVerdictsAreKeptOnDisk: a process that ends on the question is started once
+// TestErasAreKeptOnDisk: a process that ends on the question is started once
 // the second time, whoever connects; another environment is another server.
-func TestVerdictsAreKeptOnDisk(t *testing.T) {
+func TestErasAreKeptOnDisk(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state", "verdicts.json")
 	connect := func(e config.Entry, o dial.Options) string {
@@ -37,7 +37,7 @@ func TestVerdictsAreKeptOnDisk(t *testing.T) {
 		}
 		return fmt.Sprintf("%d %d", strings.Count(string(raw), `"server/discover"`), strings.Count(string(raw), `"initialize"`))
 	}
-	mortal := stdioEntry("-exit-on-probe")
+	killed := stdioEntry("-exit-on-probe")
 	other := stdioEntry("-exit-on-probe")
 	other.Env["TOKEN"] = "secret-value"
 	for i, c := range []struct {
@@ -45,8 +45,8 @@ func TestVerdictsAreKeptOnDisk(t *testing.T) {
 		o     dial.Options
 		want  string
 	}{
-		{mortal, dial.Options{}, "1 1"},
-		{mortal, dial.Options{}, "0 1"},
+		{killed, dial.Options{}, "1 1"},
+		{killed, dial.Options{}, "0 1"},
 		{other, dial.Options{}, "1 1"},
 		{other, dial.Options{}, "0 1"},
 		{stdioEntry("-both"), dial.Options{}, "1 0"},
@@ -68,7 +68,7 @@ func TestVerdictsAreKeptOnDisk(t *testing.T) {
 	}
 }
 
-func TestVerdictFileIsBounded(t *testing.T) {
+func TestEraFileIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.json")
 	if err := os.WriteFile(path, []byte("not JSON"), 0o600); err != nil {
 		t.Fatal(err)

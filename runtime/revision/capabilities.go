@@ -167,13 +167,13 @@ func hasObject(object json.RawMessage, name string) bool {
 
 // HasExtension reports whether capabilities name an extension.
 func HasExtension(capabilities json.RawMessage, extension string) bool {
-	return extensions(capabilities)[extension] != nil
+	return Extensions(capabilities)[extension] != nil
 }
 
 // declaresOther reports whether capabilities name an extension that is not
 // known here.
 func declaresOther(capabilities json.RawMessage) bool {
-	for name := range extensions(capabilities) {
+	for name := range Extensions(capabilities) {
 		if name != ExtensionTasks && name != ExtensionUI {
 			return true
 		}
@@ -181,9 +181,9 @@ func declaresOther(capabilities json.RawMessage) bool {
 	return false
 }
 
-// extensions returns those that capabilities name; one whose settings are null
+// Extensions returns those that capabilities name; one whose settings are null
 // counts as absent.
-func extensions(capabilities json.RawMessage) map[string]json.RawMessage {
+func Extensions(capabilities json.RawMessage) map[string]json.RawMessage {
 	if !bytes.Contains(capabilities, []byte(`"extensions"`)) && bytes.IndexByte(capabilities, '\\') < 0 {
 		return nil
 	}

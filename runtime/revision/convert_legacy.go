@@ -45,12 +45,12 @@ func (c *Conversion) toLegacy(raw []byte, o *rawjson.Object) ([]rawjson.Edit, er
 	switch c.Method {
 	case MethodToolsCall:
 		if e := o.Get("content"); e != nil {
-			edits = append(edits, c.blocks(raw, e.Value)...)
+			edits = append(edits, c.blocks(raw, e.Value, "")...)
 		}
 		c.structuredContent(raw, o, &edits)
 	case MethodPromptsGet:
 		if e := o.Get("messages"); e != nil {
-			edits = append(edits, c.messages(raw, e.Value)...)
+			edits = append(edits, c.blocks(raw, e.Value, "content")...)
 		}
 	}
 	return edits, nil
@@ -98,41 +98,26 @@ func (c *Conversion) structuredContent(raw []byte, o *rawjson.Object, edits *[]r
 	*edits = append(*edits, rawjson.Edit{Span: rawjson.Span{Start: end, End: end}, New: block})
 }
 
-// messages returns the edits for the content of a prompt's messages, each of
-// which holds one block.
-func (c *Conversion) messages(raw []byte, at rawjson.Span) []rawjson.Edit {
+// blocks returns the edits for the content blocks of a list: its elements, or a
+// member of each.
+func (c *Conversion) blocks(raw []byte, at rawjson.Span, member string) []rawjson.Edit {
 	if !c.olderContent(at.Of(raw)) {
 		return nil
 	}
-	list := at.Of(raw)
-	spans, err := rawjson.Elements(list)
+	spans, err := rawjson.ElementsAt(raw, at)
 	if err != nil {
 		return nil
 	}
 	var edits []rawjson.Edit
 	for _, s := range spans {
-		content, err := rawjson.Field(s.Of(list), "content")
-		if err != nil || !content.Present() {
-			continue
+		if member != "" {
+			content, err := rawjson.Field(s.Of(raw), member)
+			if err != nil || !content.Present() {
+				continue
+			}
+			s = rawjson.Span{Start: s.Start + content.Start, End: s.Start + content.End}
 		}
-		from := at.Start + s.Start
-		edits = append(edits, c.block(raw, rawjson.Span{Start: from + content.Start, End: from + content.End})...)
-	}
-	return edits
-}
-
-// blocks returns the edits for a list of content blocks.
-func (c *Conversion) blocks(raw []byte, at rawjson.Span) []rawjson.Edit {
-	if !c.olderContent(at.Of(raw)) {
-		return nil
-	}
-	spans, err := rawjson.Elements(at.Of(raw))
-	if err != nil {
-		return nil
-	}
-	var edits []rawjson.Edit
-	for _, s := range spans {
-		edits = append(edits, c.block(raw, rawjson.Span{Start: at.Start + s.Start, End: at.Start + s.End})...)
+		edits = append(edits, c.block(raw, s)...)
 	}
 	return edits
 }

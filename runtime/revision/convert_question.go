@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -68,21 +69,17 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 		return nil, inexpressible(q.Method + ": params are no object")
 	}
 	edits := q.cleanMeta(params, o)
+	var more []rawjson.Edit
 	switch q.Method {
 	case MethodElicitationCreate:
-		more, err := q.elicitation(params, o)
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, more...)
+		more, err = q.elicitation(params, o)
 	case MethodSamplingCreateMessage:
-		more, err := q.sampling(params, o)
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, more...)
+		more, err = q.sampling(params, o)
 	}
-	return rawjson.Apply(params, append(edits, o.Edits()...)), nil
+	if err != nil {
+		return nil, err
+	}
+	return rawjson.Apply(params, slices.Concat(edits, more, o.Edits())), nil
 }
 
 func (q *Question) to() string { return orLatest(q.To) }
@@ -331,14 +328,13 @@ func (q *Question) sampling(params []byte, o *rawjson.Object) ([]rawjson.Edit, e
 	if messages == nil || q.to() >= sinceURL {
 		return nil, nil
 	}
-	spans, err := rawjson.Elements(messages.Value.Of(params))
+	spans, err := rawjson.ElementsAt(params, messages.Value)
 	if err != nil {
 		return nil, inexpressible("sampling/createMessage: messages are no array")
 	}
 	c := Conversion{From: q.From, To: q.To}
 	var edits []rawjson.Edit
-	for _, s := range spans {
-		at := rawjson.Span{Start: messages.Value.Start + s.Start, End: messages.Value.Start + s.End}
+	for _, at := range spans {
 		more, err := c.singleBlock(params, at)
 		if err != nil {
 			return nil, err

@@ -73,3 +73,24 @@ func RemoveMeta(params json.RawMessage) json.RawMessage {
 	}
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: inner})
 }
+
+// RemoveMetaMember removes a member of _meta from params or a result, and with it
+// a _meta that has no other. Without it they are returned as they are.
+func RemoveMetaMember(object json.RawMessage, name string) json.RawMessage {
+	at, err := rawjson.Field(object, "_meta")
+	if err != nil || !at.Present() {
+		return object
+	}
+	meta, err := rawjson.ObjectAt(object, at)
+	if err != nil || meta.Get(name) == nil {
+		return object
+	}
+	if meta.Remove(name); meta.Kept() > 0 {
+		return rawjson.Apply(object, meta.Edits())
+	}
+	out, err := rawjson.Without(object, func(name string) bool { return name == "_meta" })
+	if err != nil {
+		return object
+	}
+	return out
+}

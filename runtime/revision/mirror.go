@@ -174,19 +174,25 @@ func removeMirrors(text []byte, at rawjson.Span, edits []rawjson.Edit) []rawjson
 // there is one: a value that is absent or null has none. An error is a value
 // that no header can repeat, such as an integer beyond ±(2^53-1).
 func (m *Mirror) Value(arguments json.RawMessage) (text string, ok bool, err error) {
-	raw := []byte(arguments)
-	for _, name := range m.path {
-		at, err := rawjson.Field(raw, name)
-		if err != nil || !at.Present() { // no object: nothing is there
-			return "", false, nil //nolint:nilerr // it is the tool's to refuse such arguments
-		}
-		raw = at.Of(raw)
-	}
-	text, ok, err = headerText(raw)
+	text, ok, err = headerText(m.argument(arguments))
 	if err != nil {
 		return "", false, fmt.Errorf("argument %q: %w", strings.Join(m.path, "."), err)
 	}
 	return text, ok, nil
+}
+
+// argument returns the raw value that the header repeats, nil where it is absent
+// or its place is no object: the tool is to refuse such arguments.
+func (m *Mirror) argument(arguments json.RawMessage) []byte {
+	raw := []byte(arguments)
+	for _, name := range m.path {
+		at, err := rawjson.Field(raw, name)
+		if err != nil || !at.Present() {
+			return nil
+		}
+		raw = at.Of(raw)
+	}
+	return raw
 }
 
 // maxInteger is the largest integer that is exact everywhere.
@@ -252,14 +258,7 @@ func CheckMirrors(mirrors []Mirror, arguments json.RawMessage, header map[string
 
 // sameInteger compares by value where the argument is a number.
 func sameInteger(m *Mirror, arguments json.RawMessage, got, want string) bool {
-	raw := []byte(arguments)
-	for _, name := range m.path {
-		at, err := rawjson.Field(raw, name)
-		if err != nil {
-			return false
-		}
-		raw = at.Of(raw)
-	}
+	raw := m.argument(arguments)
 	if len(raw) == 0 || raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
 		return false
 	}
