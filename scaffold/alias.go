@@ -16,10 +16,10 @@ import (
 func Alias(server string) string {
 	namespace, last := registry.SplitName(strings.ToLower(server))
 	alias := last
-	if saysNothing(last) {
+	if isGeneric(last) {
 		labels := strings.Split(namespace, ".")
 		for _, label := range slices.Backward(labels) {
-			if label != "" && !saysNothing(label) {
+			if label != "" && !isGeneric(label) {
 				alias = label
 				break
 			}
@@ -37,7 +37,7 @@ func Alias(server string) string {
 	return alias
 }
 
-func saysNothing(part string) bool {
+func isGeneric(part string) bool {
 	switch part {
 	case "mcp", "server", "mcp-server", "remote", "api", "app":
 		return true
@@ -45,9 +45,9 @@ func saysNothing(part string) bool {
 	return false
 }
 
-// placeholder makes the name of an environment variable for an input of an
+// placeholderName makes the name of an environment variable for an input of an
 // entry: ALIAS_ID in upper case, or ID alone where that begins with ALIAS.
-func placeholder(alias, id string) string {
+func placeholderName(alias, id string) string {
 	a, i := upper(alias), upper(id)
 	name := a + "_" + i
 	switch {

@@ -55,7 +55,7 @@ func (b *builder) splitDocker(p *registry.Package) dockerArguments {
 		word := fixedWord(a)
 		switch {
 		case !a.Named && word == "run" && len(out.options) == 0,
-			isDockerNoise(word) && (a.Named || a.Value != nil || a.Default != nil):
+			isImpliedOption(word) && (a.Named || a.Value != nil || a.Default != nil):
 			continue
 		case !a.Named && word != "" && sameImage(word, p):
 			out.tail = list[i+1:]
@@ -71,7 +71,7 @@ func (b *builder) splitDocker(p *registry.Package) dockerArguments {
 		if hasText && b.isTemplate(a, text) {
 			kv := registry.KeyValueInput{Name: name, Input: a.Input}
 			kv.Value, kv.Default = &text, nil
-			b.findHoles(name, &text)
+			b.findEnvVars(name, &text)
 			out.env = append(out.env, kv)
 			continue
 		}
@@ -81,9 +81,9 @@ func (b *builder) splitDocker(p *registry.Package) dockerArguments {
 	return out
 }
 
-// isDockerNoise tells options that are written anyway, and those that break
+// isImpliedOption tells options that are written anyway, and those that break
 // a conversation over stdin and stdout: a terminal and the background.
-func isDockerNoise(word string) bool {
+func isImpliedOption(word string) bool {
 	switch word {
 	case "-i", "--interactive", "--rm", "-t", "--tty", "-d", "--detach", "--interactive=true", "--rm=true", "--tty=true", "--detach=true":
 		return true

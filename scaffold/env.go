@@ -14,9 +14,9 @@ import (
 func (b *inputs) envInput(kv registry.KeyValueInput) input {
 	hole := kv.Name
 	if !isVariableName(hole) {
-		hole = placeholder(b.alias, hole)
+		hole = placeholderName(b.alias, hole)
 	}
-	return input{Input: kv.Input, kind: KindEnv, name: kv.Name, label: "environment variable " + kv.Name, hole: hole}
+	return input{Input: kv.Input, kind: KindEnv, name: kv.Name, label: "environment variable " + kv.Name, envVar: hole}
 }
 
 // environment renders environment variables in order; of two with one name
@@ -72,7 +72,7 @@ func (b *builder) moreEnvironment() {
 		case g.Placeholder:
 			b.warn(unknownEnv(g.Name))
 			in := b.envInput(registry.KeyValueInput{Name: g.Name})
-			v := b.hole(in)
+			v := b.placeholder(in)
 			b.needs = append(b.needs, v.needs...)
 			b.env = append(b.env, pair{g.Name, v.text})
 		default:
@@ -96,9 +96,9 @@ func isEnvironmentName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r == '=' || unicode.IsControl(r) || unicode.IsSpace(r) })
 }
 
-// findHoles names the placeholders of variables that are the whole value of an
+// findEnvVars names the placeholders of variables that are the whole value of an
 // environment variable: they take its name.
-func (b *inputs) findHoles(name string, value *string) {
+func (b *inputs) findEnvVars(name string, value *string) {
 	if value == nil || !isVariableName(name) {
 		return
 	}
@@ -106,5 +106,5 @@ func (b *inputs) findHoles(name string, value *string) {
 	if m == nil || m[0] != *value {
 		return
 	}
-	b.holes[m[1]] = cmp.Or(b.holes[m[1]], name)
+	b.envVars[m[1]] = cmp.Or(b.envVars[m[1]], name)
 }

@@ -36,9 +36,9 @@ type option struct {
 
 func flag(names ...string) option { return option{names: names} }
 
-// like allows the values that match a pattern as a whole; a part that the user
+// matching allows the values that match a pattern as a whole; a part that the user
 // gives counts as a digit.
-func like(pattern string, names ...string) option {
+func matching(pattern string, names ...string) option {
 	return option{names: names, check: func(_ *builder, val string) string {
 		if matches(pattern, strings.ReplaceAll(val, userPart, "0")) {
 			return ""
@@ -48,11 +48,11 @@ func like(pattern string, names ...string) option {
 }
 
 // oneOf allows a few words.
-func oneOf(words string, names ...string) option { return like("("+words+")", names...) }
+func oneOf(words string, names ...string) option { return matching("("+words+")", names...) }
 
-// noted is like with a warning that the value completes.
-func noted(warning, pattern string, names ...string) option {
-	o := like(pattern, names...)
+// withWarning is like with a warning that the value completes.
+func withWarning(warning, pattern string, names ...string) option {
+	o := matching(pattern, names...)
 	check := o.check
 	o.check = func(b *builder, val string) string {
 		reason := check(b, val)
@@ -64,8 +64,8 @@ func noted(warning, pattern string, names ...string) option {
 	return o
 }
 
-// theUsers allows only what the user gives.
-func theUsers(names ...string) option {
+// userOnly allows only what the user gives.
+func userOnly(names ...string) option {
 	return option{names: names, check: func(_ *builder, val string) string {
 		return fmt.Sprintf("%q is for the user to give, not for a record", display(val))
 	}}

@@ -25,28 +25,28 @@ func docker(command string) *runner {
 			{[]string{"--mount"}, mount},
 			{[]string{"--network", "--net"}, network},
 			{[]string{"-p", "--publish"}, publish},
-			like(inside+`(:[A-Za-z0-9=,]+)?`, "--tmpfs"),
-			like(`[A-Za-z0-9][A-Za-z0-9_.-]*`, "--name", "--network-alias"),
-			like(`[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?`, "-h", "--hostname"),
-			like(`[a-z0-9]+(/[a-z0-9_]+(/[a-z0-9.]+)?)?`, "--platform"),
-			like(`[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?`, "-u", "--user"),
-			like(inside, "-w", "--workdir"),
-			noted("the container starts %s in place of its image's own program", `[^-].*|`, "--entrypoint"),
-			like(size, "-m", "--memory", "--memory-reservation", "--shm-size"),
-			like(`-1|`+size, "--memory-swap"),
-			like(`[0-9]+(\.[0-9]+)?|\.[0-9]+`, "--cpus"),
-			like(number, "-c", "--cpu-shares", "--stop-timeout"),
-			like(`-1|`+number, "--pids-limit"),
-			like(`[0-9,-]+`, "--cpuset-cpus"),
-			like(`[a-z]+=-?[0-9]+(:-?[0-9]+)?`, "--ulimit"),
-			like(`[A-Za-z_]+`, "--cap-drop"),
-			like(`no-new-privileges([:=]true)?`, "--security-opt"),
+			matching(inside+`(:[A-Za-z0-9=,]+)?`, "--tmpfs"),
+			matching(`[A-Za-z0-9][A-Za-z0-9_.-]*`, "--name", "--network-alias"),
+			matching(`[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?`, "-h", "--hostname"),
+			matching(`[a-z0-9]+(/[a-z0-9_]+(/[a-z0-9.]+)?)?`, "--platform"),
+			matching(`[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?`, "-u", "--user"),
+			matching(inside, "-w", "--workdir"),
+			withWarning("the container starts %s in place of its image's own program", `[^-].*|`, "--entrypoint"),
+			matching(size, "-m", "--memory", "--memory-reservation", "--shm-size"),
+			matching(`-1|`+size, "--memory-swap"),
+			matching(`[0-9]+(\.[0-9]+)?|\.[0-9]+`, "--cpus"),
+			matching(number, "-c", "--cpu-shares", "--stop-timeout"),
+			matching(`-1|`+number, "--pids-limit"),
+			matching(`[0-9,-]+`, "--cpuset-cpus"),
+			matching(`[a-z]+=-?[0-9]+(:-?[0-9]+)?`, "--ulimit"),
+			matching(`[A-Za-z_]+`, "--cap-drop"),
+			matching(`no-new-privileges([:=]true)?`, "--security-opt"),
 			oneOf("always|missing|never", "--pull"),
-			like(`[A-Za-z0-9._-]+[:=](host-gateway|[0-9.]+|\[?[0-9A-Fa-f:]+\]?)`, "--add-host"),
-			like(`[0-9.]+|[0-9A-Fa-f:]+`, "--dns"),
-			like(`[0-9]+(-[0-9]+)?(/(tcp|udp|sctp))?`, "--expose"),
+			matching(`[A-Za-z0-9._-]+[:=](host-gateway|[0-9.]+|\[?[0-9A-Fa-f:]+\]?)`, "--add-host"),
+			matching(`[0-9.]+|[0-9A-Fa-f:]+`, "--dns"),
+			matching(`[0-9]+(-[0-9]+)?(/(tcp|udp|sctp))?`, "--expose"),
 			oneOf("none", "--log-driver"),
-			noted("the container may use the graphics processors of this machine (%s)", `all|[0-9]+|"?device=[0-9A-Za-z,-]+"?`, "--gpus"),
+			withWarning("the container may use the graphics processors of this machine (%s)", `all|[0-9]+|"?device=[0-9A-Za-z,-]+"?`, "--gpus"),
 		},
 		does: dockerDoes(),
 	}
@@ -101,24 +101,24 @@ func volume(b *builder, spec string) string {
 	if len(parts) > 3 || len(parts) == 3 && parts[2] != userPart && !matches(mode+`(,`+mode+`)*`, parts[2]) {
 		return fmt.Sprintf("%q is not a mount that a record may ask for", display(spec))
 	}
-	if !matches(inside, target(parts[1])) {
+	if !matches(inside, containerPath(parts[1])) {
 		return fmt.Sprintf("%q is no path in a container", display(parts[1]))
 	}
-	return seen(b, parts[0])
+	return checkMountSource(b, parts[0])
 }
 
-// target is a path in a container, whose whole may be the user's.
-func target(s string) string {
+// containerPath is a path in a container, whose whole may be the user's.
+func containerPath(s string) string {
 	if s == userPart {
 		return "/"
 	}
 	return s
 }
 
-// seen checks what a container sees: a place that the user gave, or a named
+// checkMountSource checks what a container sees: a place that the user gave, or a named
 // volume. A part of the user's is not enough, since the rest decides where it
 // leads.
-func seen(b *builder, src string) string {
+func checkMountSource(b *builder, src string) string {
 	switch {
 	case src == userPart:
 		return ""
@@ -146,7 +146,7 @@ func mount(b *builder, spec string) string {
 		case "source", "src":
 			sources = append(sources, val)
 		case "target", "dst", "destination":
-			ok = matches(inside, target(val))
+			ok = matches(inside, containerPath(val))
 		case "readonly", "ro":
 			ok = matches("|true|false|1|0", val)
 		case "tmpfs-size", "tmpfs-mode":
@@ -164,7 +164,7 @@ func mount(b *builder, spec string) string {
 		if kind == "bind" && src != userPart {
 			return fmt.Sprintf("the container would see %s of this machine, which the user did not name", display(src))
 		}
-		if reason := seen(b, src); reason != "" {
+		if reason := checkMountSource(b, src); reason != "" {
 			return reason
 		}
 	}

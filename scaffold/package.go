@@ -50,7 +50,7 @@ func (b *builder) buildPackage(original *registry.Package) {
 	case "cargo":
 		b.cargo(&p)
 	default:
-		b.fetched(&p, runner)
+		b.fetchedPackage(&p, runner)
 	}
 	if b.o.Env != nil && p.RegistryType != "oci" {
 		b.moreEnvironment()
@@ -67,7 +67,7 @@ func (b *inputs) gather(p *registry.Package) {
 	b.envIn = p.EnvironmentVariables
 	for _, kv := range p.EnvironmentVariables {
 		b.declare(kv.Variables)
-		b.findHoles(kv.Name, kv.Value)
+		b.findEnvVars(kv.Name, kv.Value)
 	}
 	for _, a := range slices.Concat(p.RuntimeArguments, p.PackageArguments) {
 		b.declare(a.Variables)
@@ -78,8 +78,8 @@ func (b *inputs) gather(p *registry.Package) {
 	b.declare(p.Transport.Variables)
 }
 
-// fetched is npm, PyPI and NuGet: a runner that fetches the package.
-func (b *builder) fetched(p *registry.Package, r *runner) {
+// fetchedPackage is npm, PyPI and NuGet: a runner that fetches the package.
+func (b *builder) fetchedPackage(p *registry.Package, r *runner) {
 	b.command = r.command[0]
 	args := slices.Clone(r.command[1:])
 	rt := b.runtimeArguments(p, r)

@@ -140,7 +140,7 @@ type Alternative struct {
 func New(server registry.Server, o Options) (*Plan, error) {
 	b := &builder{inputs: inputs{
 		draft: draft{srv: &server, o: o, alias: cmp.Or(o.Alias, Alias(server.Name)), plan: &Plan{Warnings: slices.Clone(server.Faults)}},
-		vars:  map[string]variable{}, holes: map[string]string{}, outer: map[string]bool{}, taken: map[givenKey]bool{}, argVals: map[string]value{},
+		vars:  map[string]variable{}, envVars: map[string]string{}, outer: map[string]bool{}, taken: map[givenKey]bool{}, argVals: map[string]value{},
 	}}
 	b.plan.Alias = b.alias
 	b.plan.Origin = config.Origin{Registry: o.Registry, Name: server.Name, Version: server.Version}
@@ -190,7 +190,7 @@ type draft struct {
 type inputs struct {
 	draft
 	vars    map[string]variable // variables of the chosen package or remote, merged by name
-	holes   map[string]string   // variable name to placeholder name, where it is not the usual one
+	envVars map[string]string   // variable name to placeholder name, where it is not the usual one
 	envIn   []registry.KeyValueInput
 	outer   map[string]bool // variables that every template may use: those of a remote
 	taken   map[givenKey]bool

@@ -51,7 +51,7 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 		case config.OwnHeader(g.Name) != "" && !strings.EqualFold(g.Name, "Host"):
 			b.usage = append(b.usage, fmt.Sprintf("--header %s: it %s", g.Name, config.OwnHeader(g.Name)))
 		case g.Placeholder:
-			hole := b.hole(b.headerInput(registry.KeyValueInput{Name: g.Name}))
+			hole := b.placeholder(b.headerInput(registry.KeyValueInput{Name: g.Name}))
 			b.needs = append(b.needs, hole.needs...)
 			b.headers = append(b.headers, pair{g.Name, hole.text})
 		default:
@@ -61,7 +61,7 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 }
 
 func (b *inputs) headerInput(kv registry.KeyValueInput) input {
-	return input{Input: kv.Input, kind: KindHeader, name: kv.Name, label: "header " + kv.Name, hole: placeholder(b.alias, kv.Name)}
+	return input{Input: kv.Input, kind: KindHeader, name: kv.Name, label: "header " + kv.Name, envVar: placeholderName(b.alias, kv.Name)}
 }
 
 // headerInputs renders headers in order; of two with one name, letter case

@@ -57,8 +57,8 @@ type input struct {
 	aliases []string
 	// label names it in messages: "environment variable X".
 	label string
-	// hole is the placeholder to use where a value is missing.
-	hole string
+	// envVar is the placeholder to use where a value is missing.
+	envVar string
 	// scope finds what is not among the input's own variables.
 	scope func(name string, required bool) (value, bool)
 }
@@ -141,7 +141,7 @@ func (b *inputs) resolve(in input, required bool) (value, bool) {
 // fromUser renders a user's value and checks it against the record.
 func (b *inputs) fromUser(in input, g Given) value {
 	if g.Placeholder {
-		v := b.hole(in)
+		v := b.placeholder(in)
 		b.needs = append(b.needs, v.needs...)
 		return v
 	}
@@ -183,18 +183,18 @@ func (b *inputs) fromRegistry(in input, required bool) (value, bool) {
 	case len(in.Choices) == 1 && !in.Secret:
 		return b.template(in, in.Choices[0], required, fromChoice)
 	case required:
-		if isEveryday(in.hole) {
+		if isEveryday(in.envVar) {
 			// It is set already, so that nobody would be asked.
-			in.hole = upper(b.alias) + "_" + in.hole
+			in.envVar = upper(b.alias) + "_" + in.envVar
 		}
-		return b.hole(in), true
+		return b.placeholder(in), true
 	}
 	return value{}, false
 }
 
-// hole is the placeholder of an input.
-func (b *inputs) hole(in input) value {
-	return value{text: "${" + in.hole + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, in.hole)}}
+// placeholder is the placeholder of an input.
+func (b *inputs) placeholder(in input) value {
+	return value{text: "${" + in.envVar + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, in.envVar)}}
 }
 
 func requirement(in input, name string) Requirement {
@@ -355,12 +355,12 @@ func (b *inputs) variable(in input, name string, hostRequired bool) (v value, kn
 		return v, known, known && (v.text != "" || v.simple)
 	}
 	def := b.vars[name]
-	hole := cmp.Or(b.holes[name], placeholder(b.alias, name))
-	vin := input{Input: def.Input, kind: KindVar, name: name, label: "variable " + name, hole: hole}
+	hole := cmp.Or(b.envVars[name], placeholderName(b.alias, name))
+	vin := input{Input: def.Input, kind: KindVar, name: name, label: "variable " + name, envVar: hole}
 	vin.Variables = nil // no templates within templates
 	if given := b.given(KindVar, name); len(given) > 0 {
 		if given[0].Placeholder {
-			v = b.hole(vin)
+			v = b.placeholder(vin)
 		} else {
 			v = b.fromUser(vin, given[0])
 		}

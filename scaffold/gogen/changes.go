@@ -81,10 +81,10 @@ type goPart struct {
 // templates, under the names that the lock file has.
 func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
 	in := modelbuild.Input{Package: "p", Decimals: decimals}
-	in.Tools = standingAt(places, drift.KindTool, l.Tools)
-	in.Prompts = standingAt(places, drift.KindPrompt, l.Prompts)
-	in.Resources = standingAt(places, drift.KindResource, l.Resources)
-	in.Templates = standingAt(places, drift.KindTemplate, l.Templates)
+	in.Tools = changedEntries(places, drift.KindTool, l.Tools)
+	in.Prompts = changedEntries(places, drift.KindPrompt, l.Prompts)
+	in.Resources = changedEntries(places, drift.KindResource, l.Resources)
+	in.Templates = changedEntries(places, drift.KindTemplate, l.Templates)
 	m := modelbuild.Build(in)
 	if _, err := names.Resolve(m, names.Options{Locked: l.Names}); err != nil {
 		return nil, err
@@ -97,13 +97,13 @@ func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
 	for i, f := range files {
 		data[i] = f.Data
 	}
-	p := &goPart{places: whereabouts(m)}
+	p := &goPart{places: placesByName(m)}
 	p.api, err = api.Of(data)
 	return p, err
 }
 
-// standingAt returns the entries of a list, which is of a kind, at some places.
-func standingAt[T any](places []drift.Place, kind string, list []T) []T {
+// changedEntries returns the entries of a list, which is of a kind, at some places.
+func changedEntries[T any](places []drift.Place, kind string, list []T) []T {
 	var out []T
 	for i, e := range drift.Entries(list) {
 		if slices.ContainsFunc(places, func(p drift.Place) bool { return p.Kind == kind && p.Name == e.Key }) {
@@ -125,9 +125,9 @@ func (p *goPart) place(name string) drift.Place {
 	return p.places[member]
 }
 
-// whereabouts says for the names of methods, types, fields, constants and
+// placesByName says for the names of methods, types, fields, constants and
 // constructors what they stand for.
-func whereabouts(m *model.Package) map[string]drift.Place {
+func placesByName(m *model.Package) map[string]drift.Place {
 	out := map[string]drift.Place{}
 	owner := map[*model.Decl]drift.Place{}
 	for _, t := range m.Tools {

@@ -150,7 +150,7 @@ func Generate(in Input) (*Output, error) {
 	}
 	nameOptions, emitOptions := names.Options{Locked: locked}, emit.Options{GoGenerate: in.GoGenerate}
 	if in.Standalone {
-		standAlone(p, &nameOptions, &emitOptions)
+		prepareStandalone(p, &nameOptions, &emitOptions)
 	}
 	resolved, err := names.Resolve(p, nameOptions)
 	if err != nil {

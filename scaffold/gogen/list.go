@@ -58,7 +58,7 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 		err = json.Unmarshal(data, &file)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read tools: %w", located(data, err))
+		return nil, false, fmt.Errorf("read tools: %w", describeJSONError(data, err))
 	}
 	if file.Tools == nil {
 		if _, ok := member(file.Result, "tools"); ok {
@@ -67,16 +67,16 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 		return nil, false, errors.New("it is no tools/list result: it has no member tools")
 	}
 	list = &List{More: file.NextCursor != nil}
-	if list.Tools, err = entries("tool", *file.Tools, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw }); err != nil {
+	if list.Tools, err = decodeEntries("tool", *file.Tools, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw }); err != nil {
 		return nil, false, err
 	}
-	if list.Prompts, err = entries("prompt", file.Prompts, func(p *runtime.Prompt, raw json.RawMessage) { p.Raw = raw }); err != nil {
+	if list.Prompts, err = decodeEntries("prompt", file.Prompts, func(p *runtime.Prompt, raw json.RawMessage) { p.Raw = raw }); err != nil {
 		return nil, false, err
 	}
-	if list.Resources, err = entries("resource", file.Resources, func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw }); err != nil {
+	if list.Resources, err = decodeEntries("resource", file.Resources, func(r *runtime.Resource, raw json.RawMessage) { r.Raw = raw }); err != nil {
 		return nil, false, err
 	}
-	if list.Templates, err = entries("resource template", file.Templates, func(r *runtime.ResourceTemplate, raw json.RawMessage) { r.Raw = raw }); err != nil {
+	if list.Templates, err = decodeEntries("resource template", file.Templates, func(r *runtime.ResourceTemplate, raw json.RawMessage) { r.Raw = raw }); err != nil {
 		return nil, false, err
 	}
 	raw, locked := file.Meta[metaLock]
@@ -86,12 +86,12 @@ func parseList(data []byte) (list *List, locked bool, err error) {
 	return list, true, list.readMeta(raw)
 }
 
-func entries[T any](what string, raws []json.RawMessage, keep func(*T, json.RawMessage)) ([]T, error) {
+func decodeEntries[T any](what string, raws []json.RawMessage, keep func(*T, json.RawMessage)) ([]T, error) {
 	var out []T
 	for i, raw := range raws {
 		var v T
 		if err := json.Unmarshal(raw, &v); err != nil {
-			return nil, fmt.Errorf("read %s %d: %w", what, i, located(raw, err))
+			return nil, fmt.Errorf("read %s %d: %w", what, i, describeJSONError(raw, err))
 		}
 		keep(&v, raw)
 		out = append(out, v)
@@ -109,9 +109,9 @@ func member(object json.RawMessage, name string) (json.RawMessage, bool) {
 	return raw, ok
 }
 
-// located says what is wrong with a file that is not what is expected, in
+// describeJSONError says what is wrong with a file that is not what is expected, in
 // words of JSON, and with the line of a syntax error.
-func located(data []byte, err error) error {
+func describeJSONError(data []byte, err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s cannot be of type %s", cmp.Or(wrong.Field, "it"), wrong.Value)
 	}

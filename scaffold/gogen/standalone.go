@@ -9,9 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/support"
 )
 
-// standAlone prepares a package that holds its support code. That has no
+// prepareStandalone prepares a package that holds its support code. That has no
 // validator: what types and rules do not say is not checked, and told.
-func standAlone(p *model.Package, n *names.Options, e *emit.Options) {
+func prepareStandalone(p *model.Package, n *names.Options, e *emit.Options) {
 	sides := map[*model.Decl]string{}
 	for _, t := range p.Tools {
 		sides[t.Params], sides[t.Result] = "/inputSchema", "/outputSchema"

@@ -33,7 +33,7 @@ func Build(in Input) *model.Package {
 	buildPrompts(p, in.Prompts)
 	buildResources(p, in.Resources)
 	buildTemplates(p, in.Templates)
-	settleRaw(p)
+	dropRawNull(p)
 	breakCycles(p.Decls)
 	return p
 }
@@ -77,11 +77,11 @@ type builder struct {
 
 // report collects what cannot be typed.
 type report struct {
-	pkg     *model.Package
-	tool    string
-	member  string          // "/inputSchema" or "/outputSchema"
-	reasons map[string]bool // keywords that only a validator checks
-	passed  []string        // warnings of patterns that not even a validator checks
+	pkg               *model.Package
+	tool              string
+	member            string          // "/inputSchema" or "/outputSchema"
+	reasons           map[string]bool // keywords that only a validator checks
+	uncheckedPatterns []string        // warnings of patterns that not even a validator checks
 }
 
 // force leaves a keyword to the validator.
@@ -106,17 +106,17 @@ func (r *report) unchecked(why, keyword string, at place) *model.Type {
 // entry is the type of one schema; references to it may be met while it is in
 // the making.
 type entry struct {
-	t    *model.Type
-	done bool
-	met  bool
+	t          *model.Type
+	done       bool
+	referenced bool
 }
 
 // place is where a type stands: its key, and the name it should have.
 type place struct{ key, want string }
 
-// settleRaw says of raw values, which hold null like any other, that null is no
+// dropRawNull says of raw values, which hold null like any other, that null is no
 // case of its own. Only now are all types known.
-func settleRaw(p *model.Package) {
+func dropRawNull(p *model.Package) {
 	raw := func(t *model.Type) bool { return t != nil && t.Kind == model.Raw }
 	seen := map[*model.Type]bool{}
 	settle := func(t *model.Type) {

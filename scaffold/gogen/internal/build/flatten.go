@@ -15,10 +15,10 @@ func (d *document) flatten(s *schema) *schema {
 		return s.flat
 	}
 	if s.flattening {
-		return &schema{pointer: s.pointer, lost: "the reference leads back to itself"}
+		return &schema{pointer: s.pointer, fault: "the reference leads back to itself"}
 	}
 	if d.steps++; d.steps > maxSteps {
-		return &schema{pointer: s.pointer, lost: "the schema is too large"}
+		return &schema{pointer: s.pointer, fault: "the schema is too large"}
 	}
 	s.flattening = true
 	defer func() { s.flattening = false }()
@@ -26,12 +26,12 @@ func (d *document) flatten(s *schema) *schema {
 	out.ref, out.allOf, out.memo = "", nil, memo{}
 	flat := &out
 	if len(s.allOf) > 0 && s.ref == "" {
-		d.remember(s)
+		d.indexAllOf(s)
 	}
 	if s.ref != "" {
 		target, err := d.resolve(s)
 		if err != nil {
-			flat.lost = err.Error()
+			flat.fault = err.Error()
 			if jsonschema.IsMetaschema(s.ref) {
 				flat.addExtra("$ref") // the validator has it
 			}
@@ -47,14 +47,14 @@ func (d *document) flatten(s *schema) *schema {
 		flat.extra = maps.Clone(flat.extra)
 	}
 	flat.pointer = s.pointer
-	flat.settle()
+	flat.closeUnevaluated()
 	flat.setFlat()
 	s.flat = flat
 	return flat
 }
 
-// settle takes into account what only shows when all is merged.
-func (s *schema) settle() {
+// closeUnevaluated takes into account what only shows when all is merged.
+func (s *schema) closeUnevaluated() {
 	if s.extra["unevaluatedProperties"] && len(s.extra) == 1 && len(s.unions) == 0 && s.closesRest {
 		if s.additional == nil && !s.opensRest {
 			s.additional = never(s.pointer + "/unevaluatedProperties")
@@ -69,7 +69,7 @@ func never(pointer string) *schema { return &schema{pointer: pointer, never: tru
 // are left out. The same arms give the same schema, so that a type that
 // contains itself through allOf is found again.
 func (d *document) all(arms ...*schema) *schema {
-	list := d.spread(arms...)
+	list := d.expandAllOf(arms...)
 	switch len(list) {
 	case 0:
 		return nil
@@ -90,14 +90,14 @@ func (d *document) all(arms ...*schema) *schema {
 	return s
 }
 
-// remember lets all find a schema that is written as an allOf.
-func (d *document) remember(s *schema) {
+// indexAllOf lets all find a schema that is written as an allOf.
+func (d *document) indexAllOf(s *schema) {
 	bare := *s
 	bare.allOf = nil
-	if !bare.free() {
+	if !bare.allowsAll() {
 		return
 	}
-	if list := d.spread(s); len(list) > 1 {
+	if list := d.expandAllOf(s); len(list) > 1 {
 		if key := keyOf(list); d.merged[key] == nil {
 			d.merged[key] = s
 		}
@@ -113,25 +113,25 @@ func keyOf(list []*schema) string {
 	return "all(" + strings.Join(pointers, ",") + ")"
 }
 
-// spread lists schemas, and in place of one that is nothing but an allOf its
+// expandAllOf lists schemas, and in place of one that is nothing but an allOf its
 // arms; each once, and none that says nothing.
-func (d *document) spread(arms ...*schema) []*schema {
+func (d *document) expandAllOf(arms ...*schema) []*schema {
 	var list []*schema
 	seen := map[*schema]bool{}
 	var add func(s *schema, depth int)
 	add = func(s *schema, depth int) {
-		if s == nil || s.free() {
+		if s == nil || s.allowsAll() {
 			return
 		}
 		s = d.follow(s)
-		if s.free() || seen[s] {
+		if s.allowsAll() || seen[s] {
 			return
 		}
 		seen[s] = true
 		d.steps++
 		bare := *s
 		bare.allOf = nil
-		if len(s.allOf) == 0 || !bare.free() || depth > maxDepth || d.steps > maxSteps {
+		if len(s.allOf) == 0 || !bare.allowsAll() || depth > maxDepth || d.steps > maxSteps {
 			list = append(list, s)
 			return
 		}

@@ -16,10 +16,10 @@ import (
 func (d *document) merge(a, b *schema) *schema {
 	if d.steps++; d.steps > maxSteps {
 		out := *a
-		out.lost = "the schema is too large"
+		out.fault = "the schema is too large"
 		return &out
 	}
-	if a.free() {
+	if a.allowsAll() {
 		// A bare reference: annotations alone stand beside it.
 		out := *b
 		out.extra = maps.Clone(b.extra)
@@ -36,7 +36,7 @@ func (d *document) merge(a, b *schema) *schema {
 		}
 		out.addExtra(keyword)
 	}
-	out.lost = cmp.Or(a.lost, b.lost)
+	out.fault = cmp.Or(a.fault, b.fault)
 	out.never = a.never || b.never
 	out.orNull = a.orNull && b.orNull
 	out.annotations = a.or(b.annotations)

@@ -16,12 +16,12 @@ func (d *document) admitsNull(s *schema) bool {
 	case unknown:
 	}
 	s.null.state = working
-	s.null.yes = d.workOutNull(s)
+	s.null.yes = d.computeNull(s)
 	s.null.state = known
 	return s.null.yes
 }
 
-func (d *document) workOutNull(s *schema) bool {
+func (d *document) computeNull(s *schema) bool {
 	switch {
 	case s.orNull:
 		return true
@@ -50,9 +50,9 @@ func (d *document) workOutNull(s *schema) bool {
 	return true
 }
 
-// doubtfulNull reports whether null is in more than one arm of a oneOf, which
+// nullInSeveralArms reports whether null is in more than one arm of a oneOf, which
 // forbids it: only a validator tells.
-func (d *document) doubtfulNull(u union) bool {
+func (d *document) nullInSeveralArms(u union) bool {
 	n := 0
 	for _, arm := range u.arms {
 		if d.admitsNull(arm) {
@@ -62,12 +62,12 @@ func (d *document) doubtfulNull(u union) bool {
 	return u.exclusive && n > 1
 }
 
-// besidesNull gives what a schema refers to that says no more than "this, or
+// withoutNull gives what a schema refers to that says no more than "this, or
 // null", so that it has the type it has elsewhere; other schemas as they are.
-func (d *document) besidesNull(s *schema) *schema {
+func (d *document) withoutNull(s *schema) *schema {
 	bare := *s
 	bare.unions = nil
-	if len(s.unions) != 1 || !bare.free() || s.orNull {
+	if len(s.unions) != 1 || !bare.allowsAll() || s.orNull {
 		return s
 	}
 	var one *schema

@@ -162,7 +162,7 @@ func onlyValue(f *schema, null bool) (string, bool) {
 		only := len(f.types) == 1 && f.types[0] == "null" || f.hasEnum && !slices.ContainsFunc(f.enum, func(v any) bool { return v != nil })
 		return "null", only && len(f.extra) == 0
 	}
-	if !f.isConst || len(f.enum) != 1 || f.types != nil && !isOfTypes(f.enum[0], f.types) || says(f, kindOfValue(f.enum[0])) || len(f.extra) > 0 {
+	if !f.isConst || len(f.enum) != 1 || f.types != nil && !isOfTypes(f.enum[0], f.types) || constrains(f, kindOfValue(f.enum[0])) || len(f.extra) > 0 {
 		return "", false
 	}
 	return jsonschema.Text(f.enum[0]), true

@@ -19,8 +19,8 @@ const (
 	maxSteps = 200_000 // merges: nested allOf and anyOf can multiply
 )
 
-// lostObject is why what stands in a schema's place is none.
-const lostObject = "the schema is not an object"
+// faultNotObject is why what stands in a schema's place is none.
+const faultNotObject = "the schema is not an object"
 
 // document is one whole schema, the scope of its references.
 type document struct {
@@ -52,10 +52,10 @@ func (d *document) parse(v any, pointer, base string, nesting int) *schema {
 		s.never = true
 		return s
 	case !ok:
-		s.lost = lostObject
+		s.fault = faultNotObject
 		return s
 	case nesting > jsonschema.MaxNesting:
-		s.lost = "nested too deeply"
+		s.fault = "nested too deeply"
 		return s
 	}
 	p := parser{d, s, d.Keywords(m), nesting}
@@ -212,7 +212,7 @@ func (p parser) types(list []any) {
 	}
 	slices.Sort(p.s.types)
 	if len(unknown) > 0 {
-		p.s.types, p.s.lost = nil, "unknown type "+strings.Join(unknown, ", ")
+		p.s.types, p.s.fault = nil, "unknown type "+strings.Join(unknown, ", ")
 	}
 }
 
@@ -276,13 +276,13 @@ func (p parser) others() {
 		case "propertyNames":
 			// Names are strings: {"type":"string"} says nothing of them.
 			inner := p.child(v, keyword)
-			counts = !inner.free() && !(slices.Equal(inner.types, []string{"string"}) && justTyped(inner))
+			counts = !inner.allowsAll() && !(slices.Equal(inner.types, []string{"string"}) && justTyped(inner))
 		case "unevaluatedItems":
-			counts = !p.child(v, keyword).free()
+			counts = !p.child(v, keyword).allowsAll()
 		case "unevaluatedProperties":
 			inner := p.child(v, keyword)
-			counts = !inner.free()
-			p.s.closesRest, p.s.opensRest = inner.never, p.s.opensRest || inner.free()
+			counts = !inner.allowsAll()
+			p.s.closesRest, p.s.opensRest = inner.never, p.s.opensRest || inner.allowsAll()
 		case "if":
 			p.child(v, keyword)
 			counts = p.m["then"] != nil || p.m["else"] != nil
@@ -322,7 +322,7 @@ func (s *schema) addExtra(keyword string) {
 func justTyped(s *schema) bool {
 	bare := *s
 	bare.types = nil
-	return bare.free()
+	return bare.allowsAll()
 }
 
 func asList(v any) []any {

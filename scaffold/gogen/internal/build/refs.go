@@ -16,7 +16,7 @@ func (d *document) follow(s *schema) *schema {
 		bare := *s
 		bare.ref, bare.allOf = "", nil
 		switch {
-		case !bare.free():
+		case !bare.allowsAll():
 			return s
 		case s.ref != "" && len(s.allOf) == 0:
 			target, err := d.resolve(s)

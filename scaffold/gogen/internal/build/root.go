@@ -48,7 +48,7 @@ func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 		return
 	}
 	f := b.doc.flatten(b.doc.root)
-	if why := b.noObject(f); why != "" {
+	if why := b.notObjectReason(f); why != "" {
 		b.warn(b.member, why+": the arguments are a raw object")
 		return
 	}
@@ -66,11 +66,11 @@ func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 		(d.Rules == nil || d.Rules.MinProperties == nil)
 }
 
-// noObject tells why a root schema is none of an object.
-func (b *builder) noObject(f *schema) string {
+// notObjectReason tells why a root schema is none of an object.
+func (b *builder) notObjectReason(f *schema) string {
 	switch {
-	case f.lost != "" && f.types == nil:
-		return f.lost
+	case f.fault != "" && f.types == nil:
+		return f.fault
 	case f.never:
 		return "the schema allows no value"
 	case b.doc.kinds(f)&kindObject == 0, f.hasEnum:
@@ -91,7 +91,7 @@ func buildResult(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 	f := b.doc.flatten(b.doc.root)
 	d := &model.Decl{Top: true, Additional: model.Additional{Result: true}, Doc: f.doc()}
 	m.Result = d
-	if b.noObject(f) == "" && len(f.unions) == 0 && b.doc.kinds(f) == kindObject && !b.doc.admitsNull(b.doc.root) {
+	if b.notObjectReason(f) == "" && len(f.unions) == 0 && b.doc.kinds(f) == kindObject && !b.doc.admitsNull(b.doc.root) {
 		b.fillRoot(d, f)
 		return
 	}
@@ -126,8 +126,8 @@ func (b *builder) finish(d *model.Decl) {
 	if len(b.reasons) == 0 {
 		return
 	}
-	slices.Sort(b.passed)
-	for _, why := range b.passed {
+	slices.Sort(b.uncheckedPatterns)
+	for _, why := range b.uncheckedPatterns {
 		b.warn(b.member, why)
 	}
 	text := b.doc.text()
@@ -204,7 +204,7 @@ func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
 		open := false
 		for _, arm := range arms {
 			s := b.memberOf(arm, name)
-			if s == nil || s.free() {
+			if s == nil || s.allowsAll() {
 				open = true
 				break
 			}
@@ -213,7 +213,7 @@ func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
 		own := b.memberOf(parent, name)
 		switch {
 		case open && own == nil:
-			out.properties[name] = &schema{pointer: runtimeschema.Pointer(parent.pointer+"/properties", name), lost: "what it is depends on other arguments"}
+			out.properties[name] = &schema{pointer: runtimeschema.Pointer(parent.pointer+"/properties", name), fault: "what it is depends on other arguments"}
 		case open:
 			out.properties[name] = own
 		default:

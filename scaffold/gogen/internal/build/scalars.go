@@ -25,8 +25,8 @@ func (b *builder) text(f *schema) *model.Type {
 		text, ok := jsonschema.GoPattern(p)
 		if !ok {
 			b.force("pattern")
-			if why := "the pattern " + p + " is left to the server: it is none of ECMA-262"; !runtimeschema.Checkable(p) && !slices.Contains(b.passed, why) {
-				b.passed = append(b.passed, why)
+			if why := "the pattern " + p + " is left to the server: it is none of ECMA-262"; !runtimeschema.Checkable(p) && !slices.Contains(b.uncheckedPatterns, why) {
+				b.uncheckedPatterns = append(b.uncheckedPatterns, why)
 			}
 			continue
 		}
@@ -90,16 +90,16 @@ func (b *builder) enum(f *schema, at place) *model.Type {
 		b.force(f.unions[0].keyword())
 	}
 	for _, k := range kinds.each() {
-		if says(f, k) {
+		if constrains(f, k) {
 			b.force("enum with other rules")
 		}
 	}
 	return b.values(values, kinds, f, at)
 }
 
-// says reports whether a flat schema has keywords about values of a kind,
+// constrains reports whether a flat schema has keywords about values of a kind,
 // besides its type and enum.
-func says(f *schema, k kindSet) bool {
+func constrains(f *schema, k kindSet) bool {
 	if k == kindArray && (len(f.prefix) > 0 || f.items != nil) {
 		return true
 	}

@@ -17,9 +17,9 @@ type schema struct {
 
 	// never is false, or a schema that contradicts itself.
 	never bool
-	// lost is why rules are unknown: a reference that leads nowhere, a type that
+	// fault is why rules are unknown: a reference that leads nowhere, a type that
 	// does not exist. They cannot be checked either.
-	lost string
+	fault string
 
 	ref string
 	// dynamic is a reference that is found while a value is checked.
@@ -126,11 +126,11 @@ type answer struct {
 	yes   bool
 }
 
-// free reports whether a schema that is flat allows everything.
-func (s *schema) free() bool {
+// allowsAll reports whether a schema that is flat allows everything.
+func (s *schema) allowsAll() bool {
 	return s == nil || !s.never && s.ref == "" && len(s.allOf) == 0 && len(s.unions) == 0 && s.types == nil && !s.hasEnum &&
 		len(s.properties) == 0 && len(s.patterns) == 0 && s.additional == nil && len(s.required) == 0 &&
-		len(s.prefix) == 0 && s.items == nil && len(s.extra) == 0 && s.lost == "" && !s.rules.Any()
+		len(s.prefix) == 0 && s.items == nil && len(s.extra) == 0 && s.fault == "" && !s.rules.Any()
 }
 
 // relevant returns the rules that say something about values of a kind.

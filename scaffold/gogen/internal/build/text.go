@@ -17,11 +17,11 @@ func (d *document) text() string {
 	drop := map[string][]string{}
 	for pointer, s := range d.schemas {
 		switch {
-		case s.ref != "" && !jsonschema.IsMetaschema(s.ref) && !d.leads(s):
+		case s.ref != "" && !jsonschema.IsMetaschema(s.ref) && !d.resolves(s):
 			drop[pointer] = append(drop[pointer], "$ref")
-		case s.lost == lostObject:
+		case s.fault == faultNotObject:
 			drop[pointer] = []string{""}
-		case s.lost != "":
+		case s.fault != "":
 			drop[pointer] = append(drop[pointer], "type")
 		}
 		if s.dynamic != "" {
@@ -43,9 +43,9 @@ func (d *document) text() string {
 	return jsonschema.Text(v)
 }
 
-// leads reports whether a reference arrives at a schema that says something of
+// resolves reports whether a reference arrives at a schema that says something of
 // its own.
-func (d *document) leads(s *schema) bool {
+func (d *document) resolves(s *schema) bool {
 	seen := map[*schema]bool{}
 	for s.ref != "" {
 		if seen[s] {

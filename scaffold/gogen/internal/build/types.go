@@ -17,9 +17,9 @@ func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
 		return &model.Type{}, false
 	}
 	null = b.doc.admitsNull(s)
-	target := b.doc.besidesNull(b.doc.follow(s))
+	target := b.doc.withoutNull(b.doc.follow(s))
 	if e := b.made[target]; e != nil {
-		e.met = e.met || !e.done
+		e.referenced = e.referenced || !e.done
 		return e.t, null
 	}
 	if target != s {
@@ -34,7 +34,7 @@ func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
 	e := &entry{t: &model.Type{}}
 	b.made[target] = e
 	made := b.make(b.doc.flatten(target), at, e)
-	if e.met && (made.Kind == model.List || made.Kind == model.Map) {
+	if e.referenced && (made.Kind == model.List || made.Kind == model.Map) {
 		made = b.define(made, at, target, "")
 	}
 	if e.t != made {
@@ -99,11 +99,11 @@ func (b *builder) make(f *schema, at place, e *entry) *model.Type {
 	}
 	defer func() { b.depth-- }()
 	kinds := b.doc.kinds(f)
-	if f.lost != "" && kinds == anyKind {
+	if f.fault != "" && kinds == anyKind {
 		for keyword := range f.extra {
 			b.force(keyword)
 		}
-		return b.raw(f.lost, at)
+		return b.raw(f.fault, at)
 	}
 	for keyword := range f.extra {
 		if applies(keyword, kinds) {
@@ -141,7 +141,7 @@ func applies(keyword string, kinds kindSet) bool {
 
 // untyped builds a schema that says nothing of the kind of its values.
 func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
-	if f.free() {
+	if f.allowsAll() {
 		return &model.Type{}
 	}
 	if len(f.properties) > 0 {

@@ -33,7 +33,7 @@ func (b unionBuilder) unionType() *model.Type {
 	parent.pointer = b.f.pointer + "|" + b.u.keyword()
 	p := &parent
 	p.setFlat()
-	if b.doc.doubtfulNull(b.u) && b.doc.admitsNull(p) {
+	if b.doc.nullInSeveralArms(b.u) && b.doc.admitsNull(p) {
 		b.force(b.u.keyword())
 	}
 	arms := b.arms(p)
@@ -55,7 +55,7 @@ func (b unionBuilder) unionType() *model.Type {
 	if t := b.choices(p, arms); t != nil {
 		return t
 	}
-	if !p.free() {
+	if !p.allowsAll() {
 		for i, arm := range arms {
 			arms[i] = b.merge(p, arm)
 		}
@@ -96,7 +96,7 @@ func (b unionBuilder) arms(parent *schema) []*schema {
 // merge gives what two schemas allow that both hold; annotations of the arm
 // come first.
 func (b unionBuilder) merge(parent, arm *schema) *schema {
-	if parent.free() {
+	if parent.allowsAll() {
 		return arm
 	}
 	key := "union(" + parent.pointer + "," + arm.pointer + ")"
@@ -107,7 +107,7 @@ func (b unionBuilder) merge(parent, arm *schema) *schema {
 	flat.pointer = key
 	flat.orNull = false
 	flat.setFlat()
-	flat.settle()
+	flat.closeUnevaluated()
 	b.doc.merged[key] = flat
 	return flat
 }
@@ -147,7 +147,7 @@ func (b unionBuilder) choices(p *schema, arms []*schema) *model.Type {
 			if v == nil || f.types != nil && !isOfTypes(v, f.types) || p.types != nil && !isOfTypes(v, p.types) {
 				continue
 			}
-			if says(f, kindOfValue(v)) || says(p, kindOfValue(v)) {
+			if constrains(f, kindOfValue(v)) || constrains(p, kindOfValue(v)) {
 				return nil
 			}
 			text := jsonschema.Canonical(v)
@@ -184,7 +184,7 @@ func (b unionBuilder) variants(arms []*schema) *model.Type {
 		k := b.doc.kinds(arm)
 		if k == anyKind {
 			flat := b.doc.flatten(arm)
-			if flat.free() && !b.u.exclusive {
+			if flat.allowsAll() && !b.u.exclusive {
 				return &model.Type{}
 			}
 			if flat.types == nil && !flat.hasEnum && len(flat.unions) == 0 {
@@ -197,7 +197,7 @@ func (b unionBuilder) variants(arms []*schema) *model.Type {
 		return b.make(b.doc.flatten(arms[0]), b.at, b.e)
 	}
 	if !kinds.single() {
-		return b.sumOfKinds(arms, kinds)
+		return b.kindUnion(arms, kinds)
 	}
 	if kinds == kindObject {
 		return b.objectUnion(arms)
@@ -313,9 +313,9 @@ func (b unionBuilder) restrict(s *schema, k kindSet) *schema {
 	return &one
 }
 
-// sumOfKinds builds arms of several kinds. Those of one kind make a union of
+// kindUnion builds arms of several kinds. Those of one kind make a union of
 // their own inside.
-func (b unionBuilder) sumOfKinds(arms []*schema, kinds kindSet) *model.Type {
+func (b unionBuilder) kindUnion(arms []*schema, kinds kindSet) *model.Type {
 	d, t := b.declareUnion()
 	d.Select = model.SelectKind
 	for _, k := range kinds.each() {

@@ -24,9 +24,9 @@ func (s *schemas) bounds(at string, old, now *node) {
 	}
 	switch was, is := old.keys["uniqueItems"] == true, now.keys["uniqueItems"] == true; {
 	case is && !was:
-		s.say(ruleTightened, at, "items have to differ from now on")
+		s.report(ruleTightened, at, "items have to differ from now on")
 	case was && !is:
-		s.say(ruleLoosened, at, "items need not differ any more")
+		s.report(ruleLoosened, at, "items need not differ any more")
 	}
 }
 
@@ -37,9 +37,9 @@ func (s *schemas) bound(at, key string, old, now *node, sign int) {
 	switch {
 	case !had && !has:
 	case !had:
-		s.say(ruleTightened, at, "%s %s added", key, b)
+		s.report(ruleTightened, at, "%s %s added", key, b)
 	case !has:
-		s.say(ruleLoosened, at, "%s %s removed", key, a)
+		s.report(ruleLoosened, at, "%s %s removed", key, a)
 	default:
 		x, y := model.Rational(string(a)), model.Rational(string(b))
 		order := 0
@@ -48,11 +48,11 @@ func (s *schemas) bound(at, key string, old, now *node, sign int) {
 		}
 		switch {
 		case order > 0:
-			s.say(ruleTightened, at, "%s was %s, is %s", key, a, b)
+			s.report(ruleTightened, at, "%s was %s, is %s", key, a, b)
 		case order < 0:
-			s.say(ruleLoosened, at, "%s was %s, is %s", key, a, b)
+			s.report(ruleLoosened, at, "%s was %s, is %s", key, a, b)
 		case (x == nil || y == nil) && a != b:
-			s.say(ruleReplaced, at, "%s was %s, is %s", key, a, b)
+			s.report(ruleReplaced, at, "%s was %s, is %s", key, a, b)
 		}
 	}
 }
@@ -61,23 +61,23 @@ func (s *schemas) step(at string, a, b json.Number, had, has bool) {
 	x, y := model.Rational(string(a)), model.Rational(string(b))
 	switch {
 	case !had:
-		s.say(ruleTightened, at, "multipleOf %s added", b)
+		s.report(ruleTightened, at, "multipleOf %s added", b)
 	case !has:
-		s.say(ruleLoosened, at, "multipleOf %s removed", a)
+		s.report(ruleLoosened, at, "multipleOf %s removed", a)
 	case x == nil || y == nil || x.Sign() == 0 || y.Sign() == 0:
-		s.say(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
+		s.report(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
 	case x.Cmp(y) == 0:
 	case new(big.Rat).Quo(y, x).IsInt():
-		s.say(ruleTightened, at, "multipleOf was %s, is %s", a, b)
+		s.report(ruleTightened, at, "multipleOf was %s, is %s", a, b)
 	case new(big.Rat).Quo(x, y).IsInt():
-		s.say(ruleLoosened, at, "multipleOf was %s, is %s", a, b)
+		s.report(ruleLoosened, at, "multipleOf was %s, is %s", a, b)
 	default:
-		s.say(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
+		s.report(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
 	}
 }
 
-// told are the keywords that the other comparisons look at.
-var told = map[string]bool{ //nolint:gochecknoglobals // a constant table
+// compared are the keywords that the other comparisons look at.
+var compared = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"type": true, "nullable": true, "enum": true, "const": true, "anyOf": true, "oneOf": true, "properties": true, "required": true,
 	"additionalProperties": true, "patternProperties": true, "items": true, "prefixItems": true, "additionalItems": true,
 	"minimum": true, "exclusiveMinimum": true, "minLength": true, "minItems": true, "minProperties": true, "minContains": true,
@@ -85,8 +85,8 @@ var told = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"multipleOf": true, "uniqueItems": true,
 }
 
-// checks are the other keywords of JSON Schema that forbid values.
-var checks = map[string]bool{ //nolint:gochecknoglobals // a constant table
+// constraints are the other keywords of JSON Schema that forbid values.
+var constraints = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"pattern": true, "not": true, "if": true, "then": true, "else": true, "dependentSchemas": true, "dependentRequired": true, "dependencies": true,
 	"propertyNames": true, "contains": true, "unevaluatedProperties": true, "unevaluatedItems": true, "$ref": true, "$dynamicRef": true,
 }
@@ -98,7 +98,7 @@ func (s *schemas) rest(at string, old, now *node) {
 		if i := slices.Index([]byte(key), ' '); i > 0 {
 			base = key[:i] // a second opinion, see merge
 		}
-		if base == key && told[base] && !(base == "anyOf" || base == "oneOf") || proseKeys[base] || silentKeys[base] {
+		if base == key && compared[base] && !(base == "anyOf" || base == "oneOf") || proseKeys[base] || silentKeys[base] {
 			continue
 		}
 		a, had := old.keys[key]
@@ -110,7 +110,7 @@ func (s *schemas) rest(at string, old, now *node) {
 		switch {
 		case base == "default":
 			rule = ruleDefault
-		case !checks[base] && !told[base]:
+		case !constraints[base] && !compared[base]:
 			rule = ruleNote
 		case !had:
 			rule = ruleTightened
@@ -119,11 +119,11 @@ func (s *schemas) rest(at string, old, now *node) {
 		}
 		switch {
 		case !had:
-			s.say(rule, at, "%s %s added", base, show(b))
+			s.report(rule, at, "%s %s added", base, show(b))
 		case !has:
-			s.say(rule, at, "%s %s removed", base, show(a))
+			s.report(rule, at, "%s %s removed", base, show(a))
 		default:
-			s.say(rule, at, "%s was %s, is %s", base, show(a), show(b))
+			s.report(rule, at, "%s was %s, is %s", base, show(a), show(b))
 		}
 	}
 }

@@ -73,8 +73,8 @@ func (c *Change) String() string { return c.Title() + ": " + c.Text }
 // Prose reports whether the change is one of texts alone.
 func (c *Change) Prose() bool { return c.Rule == ruleProse }
 
-// settle sets the class.
-func (c *Change) settle() {
+// setClass sets the class.
+func (c *Change) setClass() {
 	switch {
 	case c.Wire:
 		c.Class = Wire

@@ -58,7 +58,7 @@ type place struct {
 	optional bool // the member need not be there
 }
 
-func (s *schemas) say(rule, pointer, format string, a ...any) *Change {
+func (s *schemas) report(rule, pointer, format string, a ...any) *Change {
 	return s.add(s.input, rule, pointer, format, a...)
 }
 
@@ -66,7 +66,7 @@ func (s *schemas) say(rule, pointer, format string, a ...any) *Change {
 func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
 	if s.trying {
 		if *s.trials--; *s.trials < 0 {
-			s.say(ruleTypeChanged, at, "what it takes is not known")
+			s.report(ruleTypeChanged, at, "what it takes is not known")
 			return
 		}
 	}
@@ -127,7 +127,7 @@ func (s *schemas) prose(at string, old, now *node) {
 		}
 	}
 	if len(changed) > 0 {
-		s.say(ruleProse, at, "%s changed", strings.Join(changed, ", "))
+		s.report(ruleProse, at, "%s changed", strings.Join(changed, ", "))
 	}
 }
 
@@ -138,11 +138,11 @@ func (s *schemas) nulls(at string, old, now *node, p place) {
 	case old.all() == null || now.all() == null, old.all() == anyKind || now.all() == anyKind:
 		// Null alone, or anything: a matter of types.
 	case !was && is && p.optional && !s.input:
-		s.say(ruleNullIgnored, at, "may be null now")
+		s.report(ruleNullIgnored, at, "may be null now")
 	case !was && is:
-		s.say(ruleNullAllowed, at, "may be null now")
+		s.report(ruleNullAllowed, at, "may be null now")
 	case was && !is:
-		s.say(ruleNullRefused, at, "may no longer be null")
+		s.report(ruleNullRefused, at, "may no longer be null")
 	}
 }
 
@@ -160,36 +160,36 @@ func (s *schemas) values(at string, old, now *node) bool {
 		switch {
 		case len(added) == 0 && len(removed) == 0:
 		case len(removed) == len(was) && len(added) == len(is) && !sameKind(was, is):
-			s.say(ruleTypeChanged, at, "was one of %s, is one of %s", list(was), list(is))
+			s.report(ruleTypeChanged, at, "was one of %s, is one of %s", list(was), list(is))
 		case len(was) == 1 && len(removed) == 1:
-			s.say(ruleConstChanged, at, "was %s, is %s", list(was), list(is))
+			s.report(ruleConstChanged, at, "was %s, is %s", list(was), list(is))
 		case len(was) == 1 && !s.input:
-			s.say(ruleTypeWidened, at, "was %s alone, may be %s too", list(was), list(added))
+			s.report(ruleTypeWidened, at, "was %s alone, may be %s too", list(was), list(added))
 		default:
 			if len(added) > 0 {
-				s.say(ruleValueAdded, at, "%s added", valuesOf(added))
+				s.report(ruleValueAdded, at, "%s added", valuesOf(added))
 			}
 			if len(removed) > 0 {
-				s.say(ruleValueRemoved, at, "%s removed", valuesOf(removed))
+				s.report(ruleValueRemoved, at, "%s removed", valuesOf(removed))
 			}
 		}
 		return false
 	case hasValues:
 		if now.all()&^old.kinds&^null != 0 {
-			s.say(ruleTypeChanged, at, "was %s, is one of %s", old.kinds, list(is))
+			s.report(ruleTypeChanged, at, "was %s, is one of %s", old.kinds, list(is))
 			return false
 		}
-		s.say(ruleTightened, at, "only %s from now on", list(is))
+		s.report(ruleTightened, at, "only %s from now on", list(is))
 	default:
 		if old.all()&^now.kinds&^null != 0 {
-			s.say(ruleTypeChanged, at, "was one of %s, is %s", list(was), now.kinds)
+			s.report(ruleTypeChanged, at, "was one of %s, is %s", list(was), now.kinds)
 			return false
 		}
 		if extra := now.kinds &^ old.all() &^ null; extra != 0 || len(was) == 1 {
-			s.say(ruleTypeWidened, at, "was one of %s, is any %s", list(was), now.kinds)
+			s.report(ruleTypeWidened, at, "was one of %s, is any %s", list(was), now.kinds)
 			return false
 		}
-		s.say(ruleValueAdded, at, "any %s from now on, not only %s", now.kinds, list(was))
+		s.report(ruleValueAdded, at, "any %s from now on, not only %s", now.kinds, list(was))
 	}
 	return false
 }
@@ -253,11 +253,11 @@ func (s *schemas) kinds(at string, old, now *node) bool {
 	case added == 0 && removed == 0:
 		return true
 	case removed == 0:
-		s.say(ruleTypeWidened, at, "was %s, is %s", was, is)
+		s.report(ruleTypeWidened, at, "was %s, is %s", was, is)
 	case added == 0:
-		s.say(ruleTypeNarrowed, at, "was %s, is %s", was, is)
+		s.report(ruleTypeNarrowed, at, "was %s, is %s", was, is)
 	default:
-		s.say(ruleTypeChanged, at, "was %s, is %s", was, is)
+		s.report(ruleTypeChanged, at, "was %s, is %s", was, is)
 	}
 	return was&is != 0
 }
@@ -267,18 +267,18 @@ func (s *schemas) kinds(at string, old, now *node) bool {
 func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 	if len(now.arms) > 0 {
 		rule := ruleTypeChanged
-		if slices.ContainsFunc(now.arms, func(arm any) bool { return s.takes(s.old, oldSchema, s.now, arm) }) {
+		if slices.ContainsFunc(now.arms, func(arm any) bool { return s.accepts(s.old, oldSchema, s.now, arm) }) {
 			rule = ruleTypeWidened
 		}
-		s.say(rule, at, "was %s, is one of %d alternatives: %s", old.all()&^null, len(now.arms), now.all()&^null)
+		s.report(rule, at, "was %s, is one of %d alternatives: %s", old.all()&^null, len(now.arms), now.all()&^null)
 		s.beside(at, old, now, now)
 		return
 	}
 	rule := ruleTypeChanged
-	if slices.ContainsFunc(old.arms, func(arm any) bool { return s.takes(s.now, newSchema, s.old, arm) }) {
+	if slices.ContainsFunc(old.arms, func(arm any) bool { return s.accepts(s.now, newSchema, s.old, arm) }) {
 		rule = ruleTypeNarrowed
 	}
-	s.say(rule, at, "was one of %d alternatives: %s, is %s", len(old.arms), old.all()&^null, now.all()&^null)
+	s.report(rule, at, "was one of %d alternatives: %s, is %s", len(old.arms), old.all()&^null, now.all()&^null)
 	s.beside(at, old, now, old)
 }
 
@@ -298,9 +298,9 @@ func (s *schemas) beside(at string, old, now, union *node) {
 	s.rest(at, only(old), only(now))
 }
 
-// takes reports whether every value of one schema, null aside, is one of the
+// accepts reports whether every value of one schema, null aside, is one of the
 // other's, as far as the comparison can tell.
-func (s *schemas) takes(from *document, one any, to *document, other any) bool {
+func (s *schemas) accepts(from *document, one any, to *document, other any) bool {
 	scratch := &schemas{
 		comparer: &comparer{}, input: true, old: from, now: to, seen: map[[2]string]bool{}, trials: s.trials, trying: true,
 	}
@@ -329,11 +329,11 @@ func (s *schemas) arms(at string, old, now *node) {
 			s.compare(at+"/"+name, arm, left[i], place{})
 			left = slices.Delete(left, i, i+1)
 		} else {
-			s.say(ruleArmRemoved, at, "alternative removed: %s", s.describe(s.old, arm))
+			s.report(ruleArmRemoved, at, "alternative removed: %s", s.describe(s.old, arm))
 		}
 	}
 	for _, arm := range left {
-		s.say(ruleArmAdded, at, "alternative added: %s", s.describe(s.now, arm))
+		s.report(ruleArmAdded, at, "alternative added: %s", s.describe(s.now, arm))
 	}
 }
 
@@ -382,33 +382,33 @@ func (s *schemas) members(at string, old, now *node) {
 		had, has = had || needed[name], has || needs[name]
 		switch {
 		case !had && needs[name]:
-			s.say(ruleRequiredAdded, pointer, "required member added")
+			s.report(ruleRequiredAdded, pointer, "required member added")
 		case !had:
-			s.say(ruleOptionalAdded, pointer, "optional member added")
+			s.report(ruleOptionalAdded, pointer, "optional member added")
 		case !has && closed && s.input:
-			s.say(ruleMemberRefused, pointer, "member removed, and the object takes no others")
+			s.report(ruleMemberRefused, pointer, "member removed, and the object takes no others")
 		case !has && needed[name]:
-			s.say(ruleRequiredRemoved, pointer, "required member removed")
+			s.report(ruleRequiredRemoved, pointer, "required member removed")
 		case !has:
-			s.say(ruleOptionalRemoved, pointer, "optional member removed")
+			s.report(ruleOptionalRemoved, pointer, "optional member removed")
 		default:
 			if !needed[name] && needs[name] {
-				s.say(ruleNowRequired, pointer, "required from now on")
+				s.report(ruleNowRequired, pointer, "required from now on")
 			}
 			if needed[name] && !needs[name] {
-				s.say(ruleNowOptional, pointer, "optional from now on")
+				s.report(ruleNowOptional, pointer, "optional from now on")
 			}
 			s.compare(pointer, orTrue(a), orTrue(b), place{optional: !needed[name] && !needs[name]})
 		}
 	}
-	s.extra(at, old, now)
+	s.additional(at, old, now)
 	if a, b := old.keys["patternProperties"], now.keys["patternProperties"]; !jsonschema.Equal(a, b) {
 		s.patterns(at, a, b)
 	}
 }
 
-// extra compares what members without a schema of their own may be.
-func (s *schemas) extra(at string, old, now *node) {
+// additional compares what members without a schema of their own may be.
+func (s *schemas) additional(at string, old, now *node) {
 	a, b := orTrue(old.keys["additionalProperties"]), orTrue(now.keys["additionalProperties"])
 	if old.kinds&object == 0 || now.kinds&object == 0 {
 		return
@@ -416,9 +416,9 @@ func (s *schemas) extra(at string, old, now *node) {
 	switch {
 	case a == false && b == false:
 	case b == false:
-		s.say(ruleClosed, at, "takes no members from now on but those it names")
+		s.report(ruleClosed, at, "takes no members from now on but those it names")
 	case a == false:
-		s.say(ruleOpened, at, "takes other members too from now on")
+		s.report(ruleOpened, at, "takes other members too from now on")
 	default:
 		s.compare(at+"/additionalProperties", a, b, place{optional: true})
 	}
@@ -433,9 +433,9 @@ func (s *schemas) patterns(at string, a, b any) {
 		y, has := is[p]
 		switch {
 		case !had:
-			s.say(ruleTightened, pointer, "members of this pattern have a schema from now on")
+			s.report(ruleTightened, pointer, "members of this pattern have a schema from now on")
 		case !has:
-			s.say(ruleTypeWidened, pointer, "members of this pattern have no schema any more")
+			s.report(ruleTypeWidened, pointer, "members of this pattern have no schema any more")
 		default:
 			s.compare(pointer, x, y, place{optional: true})
 		}

@@ -54,7 +54,7 @@ func AddEffects(changes []Change, effects []Effect) []Change {
 	}
 	for i := range changes {
 		slices.Sort(changes[i].Go)
-		changes[i].settle()
+		changes[i].setClass()
 	}
 	sortChanges(changes)
 	return changes

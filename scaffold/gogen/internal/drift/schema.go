@@ -73,8 +73,8 @@ func (d *document) normal(schema any) *node {
 			n.ref = p.Pointer
 		}
 	}
-	d.absorb(n, schema, 0)
-	d.lift(n)
+	d.mergeSchema(n, schema, 0)
+	d.simplifyUnion(n)
 	return n
 }
 
@@ -102,8 +102,8 @@ var (
 	}
 )
 
-// absorb merges a schema into a node.
-func (d *document) absorb(n *node, schema any, depth int) {
+// mergeSchema merges a schema into a node.
+func (d *document) mergeSchema(n *node, schema any, depth int) {
 	m, ok := schema.(map[string]any)
 	if !ok {
 		if schema == false {
@@ -114,14 +114,14 @@ func (d *document) absorb(n *node, schema any, depth int) {
 	if ref, ok := m["$ref"].(string); ok {
 		target, ok := d.find(ref)
 		if !ok || slices.Contains(n.refs, target.Pointer) || depth >= maxRefs {
-			n.merge("$ref", ref)
+			n.mergeKeyword("$ref", ref)
 		} else {
 			n.refs = append(n.refs, target.Pointer)
 			if !d.Legacy {
 				d.members(n, m, depth)
 			}
 			// draft-07, section 8.3: siblings of $ref are ignored.
-			d.absorb(n, target.Schema, depth+1)
+			d.mergeSchema(n, target.Schema, depth+1)
 			return
 		}
 	}
@@ -138,11 +138,11 @@ func (d *document) members(n *node, m map[string]any, depth int) {
 		case "allOf":
 			if list, ok := v.([]any); ok && depth < maxRefs {
 				for _, s := range list {
-					d.absorb(n, s, depth+1)
+					d.mergeSchema(n, s, depth+1)
 				}
 			}
 		default:
-			n.merge(key, v)
+			n.mergeKeyword(key, v)
 		}
 	}
 	if m["nullable"] == true {
@@ -150,9 +150,9 @@ func (d *document) members(n *node, m map[string]any, depth int) {
 	}
 }
 
-// merge adds a keyword. One that is there already with another value is kept
+// mergeKeyword adds a keyword. One that is there already with another value is kept
 // beside it, so that a change of either is seen.
-func (n *node) merge(key string, v any) {
+func (n *node) mergeKeyword(key string, v any) {
 	old, both := n.keys[key]
 	switch {
 	case !both:
@@ -193,8 +193,8 @@ func (n *node) merge(key string, v any) {
 	}
 }
 
-// lift takes null out of a union, and the union away where one arm is left.
-func (d *document) lift(n *node) {
+// simplifyUnion takes null out of a union, and the union away where one arm is left.
+func (d *document) simplifyUnion(n *node) {
 	for range maxRefs {
 		key := ""
 		for _, k := range []string{"anyOf", "oneOf"} {
@@ -225,7 +225,7 @@ func (d *document) lift(n *node) {
 		case 0:
 			n.kinds &= null
 		case 1:
-			d.absorb(n, arms[0], 1)
+			d.mergeSchema(n, arms[0], 1)
 			if nullable {
 				n.kinds |= own & null
 			}

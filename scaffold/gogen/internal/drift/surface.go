@@ -50,7 +50,7 @@ func Compare(old, now Surface) ([]Change, error) {
 		changes = append(changes, more...)
 	}
 	for i := range changes {
-		changes[i].settle()
+		changes[i].setClass()
 	}
 	sortChanges(changes)
 	return changes, nil
@@ -101,7 +101,7 @@ func Entries[T any](list []T) []Entry {
 }
 
 func compareLists(kind string, old, now []Entry, compare func(c *comparer, old, now map[string]any)) ([]Change, error) {
-	old, now = unlike(old, now), unlike(now, old)
+	old, now = withoutEqual(old, now), withoutEqual(now, old)
 	was, err := byKey(kind, old)
 	if err != nil {
 		return nil, err
@@ -128,9 +128,9 @@ func compareLists(kind string, old, now []Entry, compare func(c *comparer, old, 
 	return changes, nil
 }
 
-// unlike leaves out the entries that the other list has in the same bytes, which
+// withoutEqual leaves out the entries that the other list has in the same bytes, which
 // need not be read.
-func unlike(list, other []Entry) []Entry {
+func withoutEqual(list, other []Entry) []Entry {
 	have := make(map[string]json.RawMessage, len(other))
 	for _, e := range other {
 		have[e.Key] = e.Raw

@@ -18,7 +18,7 @@ func (e *declWriter) defaults(g *jen.Group, d *model.Decl) {
 		if f.DefaultName != "" && f.Default != "" {
 			consts = append(consts, f)
 		}
-		absent = absent || putIn(f)
+		absent = absent || takesDefault(f)
 	}
 	one := func(f *model.Field) *jen.Statement {
 		typ, lit := e.constant(f)
@@ -45,20 +45,20 @@ func (e *declWriter) defaults(g *jen.Group, d *model.Decl) {
 	g.Comment("// WithDefaults gives a copy in which members that are absent have the server's defaults.")
 	g.Func().Params(jen.Id("p").Id(d.Name)).Id("WithDefaults").Params().Id(d.Name).BlockFunc(func(g *jen.Group) {
 		for _, f := range d.Fields {
-			if putIn(f) {
-				g.Add(e.putIn(f))
+			if takesDefault(f) {
+				g.Add(e.setDefault(f))
 			}
 		}
 		g.Return(jen.Id("p"))
 	})
 }
 
-// putIn reports whether a default can stand in for the member.
-func putIn(f *model.Field) bool {
+// takesDefault reports whether a default can stand in for the member.
+func takesDefault(f *model.Field) bool {
 	return f.Default != "" && (f.Presence == model.OrAbsent || f.Presence == model.OrAbsentOrNull)
 }
 
-func (e *declWriter) putIn(f *model.Field) *jen.Statement {
+func (e *declWriter) setDefault(f *model.Field) *jen.Statement {
 	member := jen.Op("&").Id("p").Dot(f.Name)
 	if f.DefaultName != "" && fits(f.Default, f.Type) {
 		switch holds(f) {

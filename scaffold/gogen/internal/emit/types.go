@@ -145,7 +145,7 @@ func (e *declWriter) decl(g *jen.Group, d *model.Decl) {
 	case model.Tuple:
 		e.tuple(g, d)
 	default:
-		e.strukt(g, d)
+		e.structType(g, d)
 	}
 	e.defaults(g, d)
 	e.validate(g, d)
@@ -234,7 +234,7 @@ func (e *goTypes) rest(d *model.Decl) *jen.Statement {
 // later, and code goes on compiling. Structs with a map need none.
 func noCompare() *jen.Statement { return jen.Index(jen.Lit(0)).Func().Params() }
 
-func (e *declWriter) strukt(g *jen.Group, d *model.Decl) {
+func (e *declWriter) structType(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).StructFunc(func(g *jen.Group) {
 		for _, f := range d.Fields {
 			if f.Presence == model.Constant {

@@ -25,7 +25,7 @@ func (e *declWriter) union(g *jen.Group, d *model.Decl) {
 	}
 	g.Line()
 	comment(g, []string{"New" + d.Name + " makes a [" + d.Name + "] of a value of one of its types."}, docWidth)
-	g.Add(e.maker(d, arm))
+	g.Add(e.constructor(d, arm))
 	g.Line()
 	g.Var().Id(arms).Op("=").Index().Add(e.codegen("Arm")).CustomFunc(
 		jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true},
@@ -62,9 +62,9 @@ func (e *declWriter) arm(d *model.Decl, a *model.Arm) jen.Code {
 // maxTerms is how many types Go's compiler takes in one constraint.
 const maxTerms = 100
 
-// maker makes a union of a value: by a type parameter that keeps the unknown
+// constructor makes a union of a value: by a type parameter that keeps the unknown
 // arm out, as far as that can be written.
-func (e *declWriter) maker(d *model.Decl, arm string) jen.Code {
+func (e *declWriter) constructor(d *model.Decl, arm string) jen.Code {
 	f, v := jen.Func().Id("New"+d.Name), jen.Id("v")
 	if len(d.Arms) > maxTerms {
 		f.Params(jen.Id("v").Id(arm))

@@ -148,7 +148,7 @@ func (e *checkWriter) fieldCheck(f *model.Field) jen.Code {
 	}
 	v := value(func() *jen.Statement { return jen.Id("p").Dot(f.Name) })
 	how := holds(f)
-	if how == plain || how == zero && under(f.Type).Kind != model.Raw && harmless(f.Type) {
+	if how == plain || how == zero && under(f.Type).Kind != model.Raw && nilIsValid(f.Type) {
 		if code := e.valueChecks(v, f.Type); len(code) > 0 {
 			return e.all(code)
 		}
@@ -176,8 +176,8 @@ func (e *checkWriter) fieldCheck(f *model.Field) jen.Code {
 	return e.codegen(name).Call(v(), fn)
 }
 
-// harmless types have no check that nil could fail.
-func harmless(t *model.Type) bool {
+// nilIsValid types have no check that nil could fail.
+func nilIsValid(t *model.Type) bool {
 	return t.Kind != model.Named && !t.Rules.Any()
 }
 

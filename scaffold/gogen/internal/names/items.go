@@ -71,18 +71,18 @@ func (r *resolver) methods() []*item {
 		})
 	}
 	for _, x := range r.p.Resources {
-		items = append(items, reading(KindResource, x.URI, x.Name, rankThird, func(name string) { x.GoName = name }))
+		items = append(items, resourceMethod(KindResource, x.URI, x.Name, rankThird, func(name string) { x.GoName = name }))
 	}
 	for _, x := range r.p.Templates {
-		items = append(items, reading(KindTemplate, x.URITemplate, x.Name, rankFourth, func(name string) { x.GoName = name }))
+		items = append(items, resourceMethod(KindTemplate, x.URITemplate, x.Name, rankFourth, func(name string) { x.GoName = name }))
 	}
 	return items
 }
 
-// reading is the method for a resource: Read and its name, without a file's
+// resourceMethod is the method for a resource: Read and its name, without a file's
 // extension and without the word Resource at the end. Names of resources are
 // not unique, their URIs are.
-func reading(kind, uri, name string, rank int, set func(string)) *item {
+func resourceMethod(kind, uri, name string, rank int, set func(string)) *item {
 	_, rest, ok := strings.Cut(uri, "://")
 	if !ok {
 		rest = uri
@@ -153,7 +153,7 @@ func (r *resolver) types() []*item {
 			r.nested(i, d, tools[d.Tool])
 		}
 		if d.Form == model.Union {
-			i.with = func(name string) []string { return []string{"New" + name, name + "Arm", name + "Unknown"} }
+			i.companions = func(name string) []string { return []string{"New" + name, name + "Arm", name + "Unknown"} }
 		}
 		items = append(items, i)
 	}
@@ -212,7 +212,7 @@ func (r *resolver) values() []*item {
 			items = append(items, &item{
 				kind: KindValue, key: d.Key, member: v.Text, rank: styledRank(rankFirst, v.Text),
 				wanted: func() []string {
-					name := behind(d.Name, v.Text)
+					name := appendText(d.Name, v.Text)
 					return []string{name, d.Name + spellOut(v.Text), name + style(v.Text)}
 				},
 				set: func(name string) { v.Name = name },
@@ -222,8 +222,8 @@ func (r *resolver) values() []*item {
 	return items
 }
 
-// behind puts a text behind a name. There it may begin with a digit.
-func behind(name, text string) string {
+// appendText puts a text appendText a name. There it may begin with a digit.
+func appendText(name, text string) string {
 	tail := Exported(text)
 	if p := pascal(text); p != "" && !unicode.IsLetter([]rune(p)[0]) {
 		tail = p

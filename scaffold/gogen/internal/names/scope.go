@@ -18,15 +18,15 @@ type item struct {
 	// rank tells who keeps a name that several want: the least, where it is the
 	// only one.
 	rank int
-	// with gives the names that a name needs besides itself; nil is none.
-	with func(name string) []string
-	set  func(name string)
+	// companions gives the names that a name needs besides itself; nil is none.
+	companions func(name string) []string
+	set        func(name string)
 
 	options []string
 	level   int
 	other   string // who took the first of them
 	pinned  bool   // to what the lock file says
-	gone    bool   // only its name is still there
+	retired bool   // only its name is still there
 	name    string
 }
 
@@ -37,7 +37,7 @@ func (i *item) what() string {
 	switch {
 	case i == byPackage:
 		return i.kind
-	case i.gone:
+	case i.retired:
 		was := item{kind: i.kind, key: i.key, member: i.member}
 		return was.what() + ", which is gone"
 	}
@@ -49,10 +49,10 @@ func (i *item) what() string {
 
 // claims are all names that a name takes.
 func (i *item) claims(name string) []string {
-	if i.with == nil {
+	if i.companions == nil {
 		return []string{name}
 	}
-	return append([]string{name}, i.with(name)...)
+	return append([]string{name}, i.companions(name)...)
 }
 
 // option is the name wanted at the item's level; past the last of them, digests
@@ -120,7 +120,7 @@ func (s *scope) pin(items []*item, locked *locked) error {
 				return fmt.Errorf("the lock file names %s %s, which is taken by %s", i.what(), name, other.what())
 			}
 			free = false
-			i.blame(other.what())
+			i.noteConflict(other.what())
 		}
 		if free {
 			i.pinned = true
@@ -147,7 +147,7 @@ func (s *scope) retireFields(locked *locked, key string) {
 
 func (s *scope) keep(r Retired) {
 	if _, ok := s.taken[r.Name]; !ok {
-		s.taken[r.Name] = &item{kind: r.Kind, key: r.Key, member: r.Member, gone: true}
+		s.taken[r.Name] = &item{kind: r.Kind, key: r.Key, member: r.Member, retired: true}
 	}
 }
 
@@ -189,7 +189,7 @@ func (s *scope) solve(items []*item) error {
 			if other, ok := s.taken[name]; ok {
 				for _, i := range group {
 					raise[i] = true
-					i.blame(other.what())
+					i.noteConflict(other.what())
 				}
 				continue
 			}
@@ -201,7 +201,7 @@ func (s *scope) solve(items []*item) error {
 			for _, i := range group {
 				if i != least || !keeps {
 					raise[i] = true
-					i.blame(otherThan(group, i).what())
+					i.noteConflict(otherThan(group, i).what())
 				}
 			}
 		}
@@ -223,9 +223,9 @@ func (s *scope) solve(items []*item) error {
 	return nil
 }
 
-// blame remembers why the first name was not given; of several reasons, the one
+// noteConflict remembers why the first name was not given; of several reasons, the one
 // that sorts first.
-func (i *item) blame(other string) {
+func (i *item) noteConflict(other string) {
 	if i.level == 0 && (i.other == "" || other < i.other) {
 		i.other = other
 	}
