@@ -46,6 +46,7 @@ type Call struct {
 const (
 	metaVersion      = "io.modelcontextprotocol/protocolVersion"
 	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	metaServer       = "io.modelcontextprotocol/serverInfo"
 	metaLevel        = "io.modelcontextprotocol/logLevel"
 )
 
@@ -118,6 +119,8 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return nil, s.unsupported(c.Version)
 	case c.Version == "" && len(legacy) == 0:
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
+	case s.Strict && c.Version != "" && c.Capabilities == nil:
+		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaCapabilities}
 	}
 	res, err := s.offer(ctx, c)
 	var input *inputRequired
@@ -131,6 +134,9 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		members := modernMembers(c.Method)
 		if slices.Contains(s.Private, c.Method) {
 			members = strings.Replace(members, "public", "private", 1)
+		}
+		if s.Strict {
+			members += `,"_meta":` + string(object(metaServer, s.info()))
 		}
 		res = with(res, members)
 	}
@@ -175,7 +181,7 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 		return nil, s.unsupported(c.Version)
 	}
 	res := object("supportedVersions", s.versions(), "capabilities", s.capabilities(), "instructions", s.instructions(),
-		"_meta", object("io.modelcontextprotocol/serverInfo", s.info()))
+		"_meta", object(metaServer, s.info()))
 	return with(res, modernMembers(c.Method)), nil
 }
 
@@ -205,6 +211,15 @@ func methodNotFound(method string) error {
 	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "Method not found: " + method}
 }
 
+// NoResource is the error of a resources/read whose URI nothing has.
+func (c *Call) NoResource() error {
+	code := int64(runtime.CodeResourceNotFound)
+	if c.Version >= RevJuly {
+		code = runtime.CodeInvalidParams
+	}
+	return &runtime.Error{Code: code, Message: "Resource not found", Data: object("uri", field(c.Params, "uri"))}
+}
+
 // offer answers the methods that tools, resources and prompts bring.
 func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	switch c.Method {
@@ -230,15 +245,14 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case "resources/read":
 		uri := field(c.Params, "uri")
 		for _, r := range s.Resources {
-			if field(r.Definition, "uri") == uri {
+			if field(r.Definition, "uri") == uri && r.Result != nil {
 				return r.Result, nil
 			}
 		}
-		code := int64(runtime.CodeResourceNotFound)
-		if c.Version >= RevJuly {
-			code = runtime.CodeInvalidParams
+		if s.Read != nil {
+			return s.Read(ctx, c)
 		}
-		return nil, &runtime.Error{Code: code, Message: "Resource not found", Data: object("uri", uri)}
+		return nil, c.NoResource()
 	case "prompts/list":
 		return s.page(c, "prompts", append(definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }), s.later("prompts")...))
 	case "prompts/get":

@@ -22,6 +22,8 @@ type HTTPOptions struct {
 	// SSE answers every request with an event stream, so that what the server
 	// sends within a call can be seen; JSON answers have no room for it.
 	SSE bool
+	// Progress does so for requests with a progress token.
+	Progress bool
 	// Sessions issues a session id with initialize, wants it afterwards (400)
 	// and forgets it on DELETE (404 from then on).
 	Sessions bool
@@ -159,9 +161,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	var m message
-	if err := json.Unmarshal(body, &m); err != nil {
-		h.fail(w, nil, &runtime.Error{Code: runtime.CodeParseError, Message: err.Error()})
+	m, err := parseMessage(body)
+	if err != nil {
+		h.fail(w, nil, err)
 		return
 	}
 	if h.s.Seen != nil {
@@ -176,11 +178,15 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	modern, _ := h.s.modern()
 	isModern := claim != "" && slices.Contains(modern, claim)
-	if isModern && !h.o.AnyHeaders {
-		if err := h.s.checkHeaders(r.Header, m, claim); err != nil {
-			h.fail(w, m.ID, err)
-			return
-		}
+	switch {
+	case isModern && !h.o.AnyHeaders:
+		err = h.s.checkHeaders(r.Header, m, claim)
+	case claim == "" && h.s.Strict:
+		err = h.s.checkVersion(r.Header.Get("Mcp-Protocol-Version"))
+	}
+	if err != nil {
+		h.fail(w, m.ID, err)
+		return
 	}
 	hs, ok := h.session(w, r, &m, isModern)
 	if !ok {
@@ -256,7 +262,7 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSessio
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(hs.ctx, func() { cancel(context.Cause(hs.ctx)) })()
-	if h.o.SSE {
+	if h.o.SSE || h.o.Progress && member(member(m.Params, "_meta"), "progressToken") != nil {
 		h.stream(ctx, w, hs, m)
 	} else {
 		h.plain(ctx, w, hs, m)
@@ -282,13 +288,13 @@ func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSess
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status(answer))
+	w.WriteHeader(status(answer, h.s.Strict && field(member(m.Params, "_meta"), metaVersion) != ""))
 	_, _ = w.Write(answer)
 }
 
 // status is the HTTP status of an answer: errors of the modern revision have
-// their own (2026-07-28, Streamable HTTP).
-func status(answer []byte) int {
+// their own (2026-07-28, Streamable HTTP), where strict two more.
+func status(answer []byte, strict bool) int {
 	var m struct {
 		Error struct {
 			Code int `json:"code"`
@@ -300,6 +306,14 @@ func status(answer []byte) int {
 	switch m.Error.Code {
 	case runtime.CodeUnsupportedVersion, runtime.CodeMissingCapability, runtime.CodeHeaderMismatch:
 		return http.StatusBadRequest
+	case runtime.CodeMethodNotFound:
+		if strict {
+			return http.StatusNotFound
+		}
+	case runtime.CodeInvalidParams:
+		if strict {
+			return http.StatusBadRequest
+		}
 	}
 	return http.StatusOK
 }

@@ -43,6 +43,18 @@ func (s *Server) checkHeaders(h http.Header, m message, claim string) error {
 	return nil
 }
 
+// checkVersion checks the header of a request that claims no revision in its
+// body.
+func (s *Server) checkVersion(header string) error {
+	switch {
+	case header >= RevJuly && slices.Contains(s.versions(), header):
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
+	case header != "" && !slices.Contains(s.versions(), header):
+		return s.unsupported(header)
+	}
+	return nil
+}
+
 // same tells why a header does not say value.
 func same(h http.Header, name, value string) error {
 	got := h.Values(name)

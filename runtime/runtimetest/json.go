@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime"
 )
 
 // message is any JSON-RPC message.
@@ -13,6 +15,18 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 	Result json.RawMessage `json:"result"`
 	Error  json.RawMessage `json:"error"`
+}
+
+// parseMessage reads a message; what is none is an error for the client.
+func parseMessage(frame []byte) (m message, err error) {
+	if err = json.Unmarshal(frame, &m); err == nil {
+		return m, nil
+	}
+	code := int64(runtime.CodeParseError)
+	if json.Valid(frame) { // a batch, or a member of the wrong type
+		code = runtime.CodeInvalidRequest
+	}
+	return m, &runtime.Error{Code: code, Message: "parse error: " + err.Error()}
 }
 
 func mustMarshal(v any) json.RawMessage {

@@ -1,6 +1,7 @@
 package runtimetest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -21,8 +22,9 @@ const (
 // uses all of the protocol. A Server may serve many connections at once; its
 // fields must not change while it does, nor may it be copied.
 type Server struct {
-	// Name is serverInfo.name; "" is "fake-mcp".
-	Name string
+	// Name, Title and Version are those of serverInfo; "" is "fake-mcp", none and
+	// "1.0.0".
+	Name, Title, Version string
 	// Instructions are sent with the handshake; "" sends none.
 	Instructions string
 	// Versions are the revisions it speaks, best first. Empty: the four legacy
@@ -36,7 +38,10 @@ type Server struct {
 	Resources []Resource
 	// Templates are raw entries of resources/templates/list.
 	Templates []json.RawMessage
-	Prompts   []Prompt
+	// Read answers reads of what is none of Resources, or has no Result; nil
+	// finds nothing.
+	Read    Func
+	Prompts []Prompt
 
 	// Methods answers requests before anything else does, by method name; it
 	// can replace the handshake too.
@@ -51,6 +56,13 @@ type Server struct {
 	Grease bool
 	// Delay holds back the answer to a request; nil is no delay.
 	Delay func(method string) time.Duration
+	// Drain is how long calls may go on after the end of input; 0 is 50 ms.
+	Drain time.Duration
+	// Strict refuses what a client of 2026-07-28 must not do and most servers
+	// let pass: requests without clientCapabilities, and over HTTP revisions in
+	// the header that are not spoken or not claimed in the body. Errors have the
+	// HTTP status of that revision, and results name the server in _meta.
+	Strict bool
 	// Seen gets every message that arrives, before it is handled. It is called
 	// from the connection's reader and must not keep the slice.
 	Seen func(frame []byte)
@@ -167,11 +179,11 @@ func (s *Server) modern() (modern, legacy []string) {
 }
 
 func (s *Server) info() json.RawMessage {
-	name := s.Name
-	if name == "" {
-		name = "fake-mcp"
+	var title json.RawMessage
+	if s.Title != "" {
+		title = mustMarshal(s.Title)
 	}
-	return object("name", name, "version", "1.0.0")
+	return object("name", cmp.Or(s.Name, "fake-mcp"), "title", title, "version", cmp.Or(s.Version, "1.0.0"))
 }
 
 func (s *Server) capabilities() json.RawMessage {

@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,7 +56,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		case line, ok := <-lines:
 			if !ok {
 				// What was asked last may still be answered, if it is quick.
-				t := time.AfterFunc(lastAnswers, func() { cancel(nil) })
+				t := time.AfterFunc(cmp.Or(s.Drain, lastAnswers), func() { cancel(nil) })
 				n.wait()
 				t.Stop()
 				if exit := (*ExitError)(nil); errors.As(context.Cause(ctx), &exit) {
@@ -68,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 	}
 }
 
-// lastAnswers is how long calls may go on after the end of input.
+// lastAnswers is the default of Server.Drain.
 const lastAnswers = 50 * time.Millisecond
 
 func linger(d time.Duration) error {
@@ -174,9 +175,9 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 	if f.Silent {
 		return
 	}
-	var m message
-	if err := json.Unmarshal(frame, &m); err != nil {
-		n.reply(n.out, json.RawMessage("null"), nil, &runtime.Error{Code: runtime.CodeParseError, Message: "parse error: " + err.Error()})
+	m, err := parseMessage(frame)
+	if err != nil {
+		n.reply(n.out, json.RawMessage("null"), nil, err)
 		return
 	}
 	n.mu.Lock()

@@ -47,7 +47,7 @@ func TestAnswers(t *testing.T) {
 		{"discover is complete", request("server/discover", `{`+meta+`}`), `"resultType":"complete"`},
 		{"discover is cacheable", request("server/discover", `{`+meta+`}`), `"cacheScope":"public"`},
 		{"discover without a claim", request("server/discover", `{}`), `-32602`},
-		{"unknown revision", request("tools/list", strings.Replace(`{`+meta+`}`, "2026-07-28", "2099-01-01", 1)), `"code":-32022,"message":"Unsupported protocol version","data":{"requested":"2099-01-01","supported":[`},
+		{"unknown revision", request("tools/list", strings.Replace(`{`+meta+`}`, "2026-07-28", "2099-01-01", 1)), `"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":"2099-01-01"}`},
 		{"no capabilities", request("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`), `-32602`},
 		{"modern ping", request("ping", `{`+meta+`}`), `-32601`},
 		{"ping", request("ping", `{}`), `"result":{}`},

@@ -6,19 +6,48 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// toolDef is one tool: its entry in tools/list and what it does. An error of
-// call becomes a result with isError, as the specification wants errors that
-// the caller can act on (2025-11-25, Tools, Error Handling).
-type toolDef struct {
-	name string
-	def  string
-	call func(ctx context.Context, c *request) (any, error)
+// newTool is a tool by its entry in tools/list. An error of call becomes a
+// result with isError, as the specification wants errors that the caller can act
+// on (2025-11-25, Tools, Error Handling).
+func newTool(def string, call func(ctx context.Context, c *runtimetest.Call) (any, error)) runtimetest.Tool {
+	entry, err := sorted(json.RawMessage(def))
+	if err != nil {
+		panic("demo: a tool of ours is no JSON: " + err.Error())
+	}
+	return runtimetest.Tool{Definition: entry, Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
+		res, err := call(ctx, c)
+		if err != nil {
+			failed := text("%s", err)
+			failed.IsError = true
+			res = failed
+		}
+		if c.Version == "" {
+			return json.Marshal(res)
+		}
+		return sorted(res)
+	}}
+}
+
+// sorted returns the JSON of a value with the members of objects in
+// alphabetical order, as the documentation shows definitions and results of
+// 2026-07-28.
+func sorted(v any) (json.RawMessage, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var plain any
+	if err := json.Unmarshal(b, &plain); err != nil {
+		return nil, err
+	}
+	return json.Marshal(plain)
 }
 
 // result is a tools/call result.
@@ -57,33 +86,33 @@ const (
 	readOnly = `"annotations":{"readOnlyHint":true,"openWorldHint":false}`
 )
 
-func (s *Server) toolDefs() []toolDef {
-	return []toolDef{
-		{"search_items", `{"name":"search_items","title":"Search the stock","description":"Finds items by name or SKU.",` +
-			`"inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"part of a name or SKU; empty finds all"},` +
-			`"category":{"type":"string","enum":["tool","fastener","timber","finishing"],"description":"only this category"},` +
-			`"inStock":{"type":"boolean","default":false,"description":"leave out what has run out"}},"additionalProperties":false},` +
-			`"outputSchema":{"type":"object","properties":{"items":{"type":"array","items":` + itemSchema + `}},"required":["items"]},` + readOnly + `}`, s.searchItems},
-		{"get_item", `{"name":"get_item","title":"Look an item up","description":"One item by its SKU.",` +
-			`"inputSchema":{"type":"object","properties":{"sku":{"type":"string","description":"such as oak-board"}},"required":["sku"],"additionalProperties":false},` +
-			`"outputSchema":` + itemSchema + `,` + readOnly + `}`, s.getItem},
-		{"place_order", `{"name":"place_order","title":"Place an order","description":"Takes items from the stock: every line of the order, or none.",` +
-			`"inputSchema":{"type":"object","properties":{"customer":{"type":"object","description":"who orders","properties":{"name":{"type":"string","minLength":1},` +
-			`"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}},"required":["city"],"additionalProperties":false}},"required":["name"],"additionalProperties":false},` +
-			`"lines":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"object","properties":{"sku":{"type":"string"},"quantity":{"type":"integer","minimum":1,"maximum":1000},` +
-			`"note":{"type":"string"}},"required":["sku","quantity"],"additionalProperties":false}},` +
-			`"delivery":{"type":"string","enum":["pickup","courier"],"default":"pickup"}},"required":["customer","lines"],"additionalProperties":false},` +
-			`"outputSchema":{"type":"object","properties":{"order":{"type":"integer"},"customer":{"type":"string"},"delivery":{"type":"string"},"totalCents":{"type":"integer"}},` +
-			`"required":["order","customer","delivery","totalCents"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}`, s.placeOrder},
-		{"count_stock", `{"name":"count_stock","title":"Count the stock","description":"Goes along the shelves, reports progress and gives the totals.",` +
-			`"inputSchema":{"type":"object","properties":{"pauseMs":{"type":"integer","minimum":0,"maximum":1000,"default":20,"description":"time at each item"}},"additionalProperties":false},` +
-			`"outputSchema":{"type":"object","properties":{"items":{"type":"integer"},"pieces":{"type":"integer"},"valueCents":{"type":"integer"}},"required":["items","pieces","valueCents"]},` + readOnly + `}`, s.countStock},
-		{"open_safe", `{"name":"open_safe","title":"Open the safe","description":"Always fails: nobody knows the combination. Shows how a tool reports an error.",` +
-			`"inputSchema":{"type":"object","properties":{"combination":{"type":"string"}},"additionalProperties":false},"annotations":{"readOnlyHint":true}}`, openSafe},
-		{"draw_shelves", `{"name":"draw_shelves","title":"Draw the shelves","description":"The stock as a small PNG bar chart.",` +
-			`"inputSchema":{"type":"object","properties":{"scale":{"type":"integer","minimum":1,"maximum":8,"default":2}},"additionalProperties":false},` + readOnly + `}`, s.drawShelves},
-		{"echo", `{"name":"echo","title":"Echo","description":"Says a message back.",` +
-			`"inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false},` + readOnly + `}`, echo},
+func (s *Server) tools() []runtimetest.Tool {
+	return []runtimetest.Tool{
+		newTool(`{"name":"search_items","title":"Search the stock","description":"Finds items by name or SKU.",`+
+			`"inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"part of a name or SKU; empty finds all"},`+
+			`"category":{"type":"string","enum":["tool","fastener","timber","finishing"],"description":"only this category"},`+
+			`"inStock":{"type":"boolean","default":false,"description":"leave out what has run out"}},"additionalProperties":false},`+
+			`"outputSchema":{"type":"object","properties":{"items":{"type":"array","items":`+itemSchema+`}},"required":["items"]},`+readOnly+`}`, s.searchItems),
+		newTool(`{"name":"get_item","title":"Look an item up","description":"One item by its SKU.",`+
+			`"inputSchema":{"type":"object","properties":{"sku":{"type":"string","description":"such as oak-board"}},"required":["sku"],"additionalProperties":false},`+
+			`"outputSchema":`+itemSchema+`,`+readOnly+`}`, s.getItem),
+		newTool(`{"name":"place_order","title":"Place an order","description":"Takes items from the stock: every line of the order, or none.",`+
+			`"inputSchema":{"type":"object","properties":{"customer":{"type":"object","description":"who orders","properties":{"name":{"type":"string","minLength":1},`+
+			`"address":{"type":"object","properties":{"street":{"type":"string"},"city":{"type":"string"}},"required":["city"],"additionalProperties":false}},"required":["name"],"additionalProperties":false},`+
+			`"lines":{"type":"array","minItems":1,"maxItems":50,"items":{"type":"object","properties":{"sku":{"type":"string"},"quantity":{"type":"integer","minimum":1,"maximum":1000},`+
+			`"note":{"type":"string"}},"required":["sku","quantity"],"additionalProperties":false}},`+
+			`"delivery":{"type":"string","enum":["pickup","courier"],"default":"pickup"}},"required":["customer","lines"],"additionalProperties":false},`+
+			`"outputSchema":{"type":"object","properties":{"order":{"type":"integer"},"customer":{"type":"string"},"delivery":{"type":"string"},"totalCents":{"type":"integer"}},`+
+			`"required":["order","customer","delivery","totalCents"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}`, s.placeOrder),
+		newTool(`{"name":"count_stock","title":"Count the stock","description":"Goes along the shelves, reports progress and gives the totals.",`+
+			`"inputSchema":{"type":"object","properties":{"pauseMs":{"type":"integer","minimum":0,"maximum":1000,"default":20,"description":"time at each item"}},"additionalProperties":false},`+
+			`"outputSchema":{"type":"object","properties":{"items":{"type":"integer"},"pieces":{"type":"integer"},"valueCents":{"type":"integer"}},"required":["items","pieces","valueCents"]},`+readOnly+`}`, s.countStock),
+		newTool(`{"name":"open_safe","title":"Open the safe","description":"Always fails: nobody knows the combination. Shows how a tool reports an error.",`+
+			`"inputSchema":{"type":"object","properties":{"combination":{"type":"string"}},"additionalProperties":false},"annotations":{"readOnlyHint":true}}`, openSafe),
+		newTool(`{"name":"draw_shelves","title":"Draw the shelves","description":"The stock as a small PNG bar chart.",`+
+			`"inputSchema":{"type":"object","properties":{"scale":{"type":"integer","minimum":1,"maximum":8,"default":2}},"additionalProperties":false},`+readOnly+`}`, s.drawShelves),
+		newTool(`{"name":"echo","title":"Echo","description":"Says a message back.",`+
+			`"inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"],"additionalProperties":false},`+readOnly+`}`, echo),
 	}
 }
 
@@ -92,19 +121,19 @@ func (s *Server) toolDefs() []toolDef {
 func decode(raw json.RawMessage, v any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil && !errors.Is(err, io.EOF) {
+	if err := d.Decode(v); err != nil {
 		return fmt.Errorf("invalid arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }
 
-func (s *Server) searchItems(_ context.Context, c *request) (any, error) {
+func (s *Server) searchItems(_ context.Context, c *runtimetest.Call) (any, error) {
 	var in struct {
 		Text     string   `json:"text"`
 		Category category `json:"category"`
 		InStock  bool     `json:"inStock"`
 	}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	if in.Category != "" && !slices.Contains(categories(), in.Category) {
@@ -113,11 +142,11 @@ func (s *Server) searchItems(_ context.Context, c *request) (any, error) {
 	return structured(map[string]any{"items": s.shop.search(in.Text, in.Category, in.InStock)})
 }
 
-func (s *Server) getItem(_ context.Context, c *request) (any, error) {
+func (s *Server) getItem(_ context.Context, c *runtimetest.Call) (any, error) {
 	var in struct {
 		SKU string `json:"sku"`
 	}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	it, ok := s.shop.find(in.SKU)
@@ -127,7 +156,7 @@ func (s *Server) getItem(_ context.Context, c *request) (any, error) {
 	return structured(it)
 }
 
-func (s *Server) placeOrder(_ context.Context, c *request) (any, error) {
+func (s *Server) placeOrder(_ context.Context, c *runtimetest.Call) (any, error) {
 	var in struct {
 		Customer struct {
 			Name    string `json:"name"`
@@ -139,7 +168,7 @@ func (s *Server) placeOrder(_ context.Context, c *request) (any, error) {
 		Lines    []line `json:"lines"`
 		Delivery string `json:"delivery"`
 	}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	switch {
@@ -166,11 +195,11 @@ func (s *Server) placeOrder(_ context.Context, c *request) (any, error) {
 	return structured(map[string]any{"order": number, "customer": in.Customer.Name, "delivery": in.Delivery, "totalCents": cents})
 }
 
-func (s *Server) countStock(ctx context.Context, c *request) (any, error) {
+func (s *Server) countStock(ctx context.Context, c *runtimetest.Call) (any, error) {
 	in := struct {
 		PauseMS int `json:"pauseMs"`
 	}{20}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	if in.PauseMS < 0 || in.PauseMS > 1000 {
@@ -188,26 +217,26 @@ func (s *Server) countStock(ctx context.Context, c *request) (any, error) {
 		}
 		pieces += it.Quantity
 		value += it.Quantity * it.Price
-		c.progress(i+1, len(items), "shelf "+it.Shelf+": "+it.Name)
+		c.Progress(float64(i+1), float64(len(items)), "shelf "+it.Shelf+": "+it.Name)
 	}
 	return structured(map[string]any{"items": len(items), "pieces": pieces, "valueCents": value})
 }
 
-func openSafe(_ context.Context, c *request) (any, error) {
+func openSafe(_ context.Context, c *runtimetest.Call) (any, error) {
 	var in struct {
 		Combination string `json:"combination"`
 	}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	return nil, errors.New("the safe stays shut: wrong combination")
 }
 
-func (s *Server) drawShelves(_ context.Context, c *request) (any, error) {
+func (s *Server) drawShelves(_ context.Context, c *runtimetest.Call) (any, error) {
 	in := struct {
 		Scale int `json:"scale"`
 	}{2}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	if in.Scale < 1 || in.Scale > 8 {
@@ -223,11 +252,11 @@ func (s *Server) drawShelves(_ context.Context, c *request) (any, error) {
 	}}, nil
 }
 
-func echo(_ context.Context, c *request) (any, error) {
+func echo(_ context.Context, c *runtimetest.Call) (any, error) {
 	var in struct {
 		Message *string `json:"message"`
 	}
-	if err := decode(c.arguments, &in); err != nil {
+	if err := decode(c.Arguments, &in); err != nil {
 		return nil, err
 	}
 	if in.Message == nil {
