@@ -203,11 +203,7 @@ func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.
 		r := *req
 		r.Version, r.Params = l.version, revision.RemoveMeta(req.Params)
 		start := time.Now()
-		if a := answeredAhead(ctx); a != nil {
-			raw, err = a.result, a.err
-		} else {
-			raw, err = l.Transport.Call(ctx, &r)
-		}
+		raw, err = l.Transport.Call(ctx, &r)
 		logCall(l.o.Logger, &r, start, raw, err)
 		return err
 	})
