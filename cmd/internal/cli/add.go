@@ -14,7 +14,6 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
-// addFlags are the flags of add.
 type addFlags struct {
 	as                  string
 	env, args, vars     givenFlag
@@ -101,7 +100,7 @@ func (c *addCommand) run(cmd *cobra.Command, args []string) error {
 	return c.fromRegistry(cmd.Context(), args[0])
 }
 
-// reject fails where a flag was given that does not go with what is added.
+// reject returns an error for flags that do not apply.
 func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) error {
 	for _, n := range names {
 		if flags.Changed(n) {
@@ -111,7 +110,7 @@ func (c *addCommand) reject(flags *pflag.FlagSet, what string, names ...string) 
 	return nil
 }
 
-// options are a user's decisions for package scaffold.
+// options returns the user's decisions for package scaffold.
 func (c *addCommand) options() (scaffold.Options, error) {
 	o := scaffold.Options{
 		Package: c.o.pkg, Env: c.o.env, Args: c.o.args, Vars: c.o.vars, Headers: c.o.headers.givenFlag, Force: c.o.force,
@@ -134,11 +133,11 @@ func (c *addCommand) options() (scaffold.Options, error) {
 // placeholder.
 type givenFlag []scaffold.Given
 
-// String is what pflag shows as a default: nothing.
+// String returns the default for pflag: none.
 func (g *givenFlag) String() string { return "" }
 
-// Type is pflag's name of the type. It is not that of a list of texts, so
-// that nobody takes a --header of add for the global one.
+// Type returns pflag's name of the type, which differs from that of the global
+// --header.
 func (g *givenFlag) Type() string { return pairFlag }
 
 // pairFlag is the type of flags whose values may be secret.
@@ -148,14 +147,14 @@ const pairFlag = "pair"
 func (g *givenFlag) Set(s string) error {
 	name, value, hasValue := strings.Cut(s, "=")
 	if name == "" {
-		return errors.New("want NAME=VALUE") // the word may hold a secret
+		return errors.New("want NAME=VALUE") // not quoted: it may be secret
 	}
 	*g = append(*g, scaffold.Given{Name: name, Value: value, Placeholder: !hasValue})
 	return nil
 }
 
-// headerFlag is a givenFlag that also takes NAME: VALUE, as -H of the other
-// commands and curl do; whichever of the two signs comes first decides.
+// headerFlag is a givenFlag that also takes NAME: VALUE, like -H of the other
+// commands and of curl; the first of the two signs decides.
 type headerFlag struct{ givenFlag }
 
 // Set adds one.
@@ -167,19 +166,19 @@ func (h *headerFlag) Set(s string) error {
 	return h.givenFlag.Set(s)
 }
 
-// addition is an entry ready to be written, and what to say about it.
+// addition is an entry to be written, and what to print about it.
 type addition struct {
 	plan *scaffold.Plan
 	// title is what is added, in a few words.
 	title string
-	// byHand entries are the user's own words, so that placeholders with a
-	// value are no news.
+	// byHand entries are the user's own, so that placeholders with a value are not
+	// reported.
 	byHand bool
-	// shown reports that a person has seen entry and warnings, and said yes.
+	// shown reports that the user has confirmed entry and warnings.
 	shown bool
 }
 
-// write puts an entry into servers.json, or with --dry-run sees that it could.
+// write writes an entry to servers.json, or with --dry-run checks that it could.
 func (c *addCommand) write(ctx context.Context, add *addition) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -41,11 +41,11 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias str
 	return c.announce(add)
 }
 
-// cleanAlias makes a valid alias of a text and tells of the change.
+// cleanAlias returns a valid alias for a text and reports the change.
 func (c *addCommand) cleanAlias(alias string) string {
 	clean := config.CleanAlias(alias)
 	if clean == "" {
-		return alias // Set says what is wrong with it
+		return alias // Set reports the error
 	}
 	if clean != alias {
 		c.ui.Note("the entry is named %s", clean)
@@ -53,7 +53,7 @@ func (c *addCommand) cleanAlias(alias string) string {
 	return clean
 }
 
-// stdioEntry is command, args, env and cwd.
+// stdioEntry returns an entry of command, args, env and cwd.
 func (c *addCommand) stdioEntry(words []string) (*addition, error) {
 	if len(c.o.headers.givenFlag) > 0 || c.o.sse {
 		return nil, usagef("add: --header and --sse go with --url, not with a command")
@@ -79,7 +79,7 @@ func (c *addCommand) stdioEntry(words []string) (*addition, error) {
 	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
 }
 
-// urlEntry is url, headers and, for the older transport, type.
+// urlEntry returns an entry of url, headers and, for the older transport, type.
 func (c *addCommand) urlEntry(target string) (*addition, error) {
 	if len(c.o.env) > 0 || c.o.cwd != "" {
 		return nil, usagef("add: --env and --cwd go with a command, not with --url")
@@ -117,8 +117,8 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	return &addition{plan: plan, title: plan.Reference, byHand: true}, nil
 }
 
-// members writes NAME=VALUE pairs as an object that keeps their order; nil for
-// none. A name that comes twice is an error; headers ignore letter case.
+// members returns NAME=VALUE pairs as an object in their order, nil for none. A
+// duplicate name is an error; fold ignores letter case, for headers.
 func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, error) {
 	if len(given) == 0 {
 		return nil, nil
@@ -137,7 +137,7 @@ func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 		value := g.Value
 		if g.Placeholder {
 			if fold {
-				return nil, usagef("%s: want NAME=VALUE", flag) // the word may hold a secret
+				return nil, usagef("%s: want NAME=VALUE", flag) // not quoted: it may be secret
 			}
 			value = "${" + g.Name + "}"
 		}
@@ -157,7 +157,7 @@ func members(flag string, given []scaffold.Given, fold bool) (json.RawMessage, e
 	return append(b, '}'), nil
 }
 
-// encodePlain is json.Marshal with < > & as they were typed.
+// encodePlain is json.Marshal without escapes for < > &.
 func encodePlain(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -168,7 +168,7 @@ func encodePlain(v any) (json.RawMessage, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// placeholdersOf are the variables an entry cannot do without, in order.
+// placeholdersOf returns the variables that an entry requires, in order.
 func placeholdersOf(entry json.RawMessage) []string {
 	var e struct {
 		Command, URL, Cwd string

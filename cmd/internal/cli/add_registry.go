@@ -23,7 +23,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if asker == nil {
 		asker = c.ui.Asker()
 	}
-	file, err := c.loadConfig() // before the network: a broken file ends it all
+	file, err := c.loadConfig() // before the network: a broken file is an error
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	talk := false // a person is there and wants to be asked
+	talk := false // ask the user
 	if _, silent := asker.(*ui.NonInteractive); !silent {
 		talk = !c.o.yes
 	}
@@ -67,8 +67,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	return c.announce(add)
 }
 
-// findOne finds the record; where a short name stands for several servers it
-// asks for one.
+// findOne finds the record; if several servers have a short name it asks for one.
 func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.File, arg string) (*found, error) {
 	rec, err := c.find(ctx, arg, c.o.pre)
 	var ambiguous *registry.AmbiguousError
@@ -86,14 +85,14 @@ func (c *addCommand) findOne(ctx context.Context, asker ui.Asker, file *config.F
 		Flag:    "mcpctl add " + strings.Join(names, " or "),
 	}, options)
 	if silent, ok := asker.(*ui.NonInteractive); ok {
-		if !c.ui.JSON { // which promises one line; it has the names
+		if !c.ui.JSON { // which prints one line, with the names
 			for _, o := range options {
 				c.ui.Note("  %s", o)
 			}
 		}
 		alias := scaffold.Alias(ambiguous.Name)
 		if _, taken := file.Entry(alias); taken && c.o.as == "" && !c.o.replace {
-			_, _ = asker.Input(ctx, aliasQuestion(alias)) // noted for the error
+			_, _ = asker.Input(ctx, aliasQuestion(alias)) // recorded for the error
 		}
 		return nil, silent.Missing()
 	}
@@ -114,7 +113,7 @@ func aliasQuestion(alias string) ui.Question {
 	}
 }
 
-// askAlias asks for another name where the plan's is taken.
+// askAlias asks for another alias if the plan's is taken.
 func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.File, rec *found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	free := func(alias string) error {
 		if err := config.CheckAlias(alias); err != nil {
@@ -138,8 +137,8 @@ func (c *addCommand) askAlias(ctx context.Context, asker ui.Asker, file *config.
 	return rec.planFor(o)
 }
 
-// askValues asks for the values of required inputs that are no secrets. Who
-// gives none leaves a placeholder.
+// askValues asks for the values of required inputs that are not secret. Without an
+// answer a placeholder stays.
 func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *found, o scaffold.Options, plan *scaffold.Plan) (*scaffold.Plan, error) {
 	given := false
 	for _, r := range plan.Required {
@@ -195,7 +194,7 @@ func (c *addCommand) askValue(ctx context.Context, asker ui.Asker, r scaffold.Re
 	return asker.Input(ctx, ui.Question{Message: message + " " + "(empty: later, as ${" + r.Name + "})", Flag: r.Flag()})
 }
 
-// confirm shows what would be written and asks for a yes.
+// confirm shows the entry and asks whether to write it.
 func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition) error {
 	_, _ = fmt.Fprintf(c.ui.Err, "%s\n%s\n", ui.CleanLine(add.title), ui.Clean(config.Format(c.shown(add))))
 	for _, w := range add.plan.Warnings {
@@ -212,8 +211,7 @@ func (c *addCommand) confirm(ctx context.Context, asker ui.Asker, add *addition)
 	return nil
 }
 
-// checkRunner warns where the program that runs the package is not here. The
-// entry is the same all the same.
+// checkRunner warns if the program that runs the package is not installed.
 func checkRunner(p *scaffold.Plan) {
 	if p.Runner == "" {
 		return
@@ -229,7 +227,7 @@ func recordTitle(rec *found, p *scaffold.Plan) string {
 	return title + ", " + p.Type + " " + p.Reference
 }
 
-// lookup is os.LookupEnv through the run's environment, where empty is unset.
+// lookup is os.LookupEnv of the run's environment, where empty is unset.
 func lookup(a *app, name string) (string, bool) {
 	v := a.getenv(name)
 	return v, v != ""

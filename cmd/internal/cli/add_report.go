@@ -28,8 +28,8 @@ type addResult struct {
 	Install      []string               `json:"install,omitempty"`
 }
 
-// announce says on standard output what was added, and on standard error what
-// is left for a person to do.
+// announce prints what was added on standard output, and what is left to do on
+// standard error.
 func (c *addCommand) announce(add *addition) error {
 	p := add.plan
 	if err := c.printAddition(add); err != nil {
@@ -78,8 +78,8 @@ func (c *addCommand) printAddition(add *addition) error {
 	return err
 }
 
-// shown is the entry for people to read: secrets that the user has given for it
-// are left out. What a record says is public.
+// shown returns the entry for display, without secrets given by the user. Text of a
+// record is public.
 func (c *addCommand) shown(add *addition) json.RawMessage {
 	if add.byHand {
 		return config.MaskEntry(add.plan.Entry)
@@ -90,7 +90,7 @@ func (c *addCommand) shown(add *addition) json.RawMessage {
 		for _, g := range list {
 			if secret.LooksName(g.Name) || secret.LooksText(g.Value) {
 				given = append(given, secret.New(g.Value))
-				if whole, err := encodePlain(g.Value); err == nil && g.Value != "" { // however short it is
+				if whole, err := encodePlain(g.Value); err == nil && g.Value != "" { // of any length
 					entry = bytes.ReplaceAll(entry, whole, []byte(`"`+secret.Redacted+`"`))
 				}
 			}
@@ -134,7 +134,7 @@ func (a *app) noteRequired(list []scaffold.Requirement) {
 	}
 }
 
-// shownOptions is how many optional inputs are named before they are counted.
+// shownOptions is how many optional inputs are named; more are counted.
 const shownOptions = 10
 
 func (a *app) noteOptional(list []scaffold.Option) {
@@ -152,8 +152,8 @@ func (a *app) noteOptional(list []scaffold.Option) {
 	a.ui.Note("optional: %s%s", strings.Join(names, ", "), more)
 }
 
-// startLine is the command line that starts the server of an HTTP package, for
-// a shell: placeholders stay expandable.
+// startLine returns the shell command that starts the server of an HTTP package,
+// with expandable placeholders.
 func startLine(p *scaffold.Plan) string {
 	var out []string
 	for _, e := range p.StartEnv {
@@ -166,8 +166,8 @@ func startLine(p *scaffold.Plan) string {
 	return strings.Join(out, " ")
 }
 
-// shellText quotes a text of an entry for a shell, which reads ${NAME} as the
-// entry does.
+// shellText quotes a text of an entry for a shell, which expands ${NAME} like the
+// entry.
 func shellText(s string) string {
 	if names, _ := config.Variables(s); len(names) == 0 {
 		return shellWord(strings.ReplaceAll(s, "$$", "$"))

@@ -71,7 +71,7 @@ func (s *session) call(ctx context.Context, name string, words []string, f callF
 	}
 	line := s.a.ui.StartProgress()
 	defer line.Stop()
-	// Progress is always asked for: it keeps the call's clock running.
+	// Progress is always requested: it restarts the call's timeout.
 	res, err := s.CallTool(ctx, name, raw, &runtime.CallOptions{Progress: line.Update})
 	line.Stop()
 	if err != nil {
@@ -91,8 +91,8 @@ func (s *session) call(ctx context.Context, name string, words []string, f callF
 	return nil
 }
 
-// arguments turns the words into the arguments object and names the tool's
-// signature where they do not fit.
+// arguments parses the words into the arguments object; an error shows the tool's
+// signature.
 func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string, f callFlags) (json.RawMessage, error) {
 	in, err := schema.Parse(t.InputSchema)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string
 	return raw, err
 }
 
-// misfit words what is wrong with the arguments: one line, or one line each.
+// misfit returns the error of invalid arguments: one line, or one line each.
 func misfit(e *schema.ValidationError) error {
 	if len(e.Issues) == 1 {
 		return e
@@ -132,7 +132,7 @@ func (s *session) schemaError(t *runtime.Tool, err error) error {
 	return e.withHint("--no-validate sends the arguments without checking them")
 }
 
-// checkResult says when a structured result is not what the tool promised
+// checkResult warns if a structured result does not match the output schema
 // (specification, Tools: clients SHOULD validate structured results).
 func (s *session) checkResult(t *runtime.Tool, res *runtime.ToolResult) {
 	if len(t.OutputSchema) == 0 || res.Structured == nil || s.a.ui.Quiet {

@@ -8,7 +8,7 @@ type commandGroup struct {
 	commands  []*cobra.Command
 }
 
-// commandGroups is the whole command tree. The help text has the groups in
+// commandGroups returns the whole command tree. The help text has the groups in
 // this order, and the commands of each by name.
 func commandGroups(a *app) []commandGroup {
 	return []commandGroup{
@@ -48,7 +48,7 @@ func commandGroups(a *app) []commandGroup {
 
 const restGroup = "rest"
 
-// addCommands puts the command tree below root.
+// addCommands adds the command tree to root.
 func addCommands(root *cobra.Command, a *app) {
 	for _, g := range commandGroups(a) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// completeServer lets the shell complete a command's first word with the names
-// of configured servers. Nothing further is offered: it would need a
-// connection, and a completion must not start servers.
+// completeServer completes a command's first word with the names of configured
+// servers. Further words would need a connection, and a completion must not start
+// servers.
 func (a *app) completeServer(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
@@ -20,8 +20,8 @@ func (a *app) completeServer(cmd *cobra.Command) {
 	}
 }
 
-// completeFirst offers servers beside the commands, for mcpctl SERVER. One
-// that is named like a command can only be reached behind another.
+// completeFirst completes servers beside the commands, for mcpctl SERVER, except
+// those named like a command.
 func (a *app) completeFirst(root *cobra.Command) {
 	a.completeServer(root)
 	servers := root.ValidArgsFunction
@@ -48,8 +48,8 @@ func (a *app) completeServers(cmd *cobra.Command) {
 	}
 }
 
-// serverCompletions are the configured names; none where the file cannot be
-// read, since a shell has no place for an error.
+// serverCompletions returns the configured names; none if the file cannot be read,
+// since a shell cannot show an error.
 func (a *app) serverCompletions(begun string) []cobra.Completion {
 	names, err := a.serverNames()
 	if err != nil {

@@ -55,7 +55,7 @@ func newConfig(a *app) *cobra.Command {
 	return cmd
 }
 
-// configPath prints a bare path into pipes too, for $(mcpctl config path).
+// configPath prints a bare path also into pipes, for $(mcpctl config path).
 func (a *app) configPath() error {
 	path := a.settings.ConfigPath
 	if path == "" {
@@ -72,8 +72,8 @@ func (a *app) configPath() error {
 	return err
 }
 
-// configEdit opens the file, which it makes where there is none, and checks
-// what the editor left.
+// configEdit opens the file in an editor, after creating a missing one, and checks
+// the result.
 func (a *app) configEdit(ctx context.Context) error {
 	if a.ui.NoInput {
 		return usagef("config edit needs a person, and --no-input forbids that").withHint("mcpctl config path tells where the file is")
@@ -92,10 +92,10 @@ func (a *app) configEdit(ctx context.Context) error {
 		}
 		editor = map[bool]string{true: "notepad", false: "vi"}[goruntime.GOOS == "windows"]
 	}
-	// A broken file is what one wants to edit, so only a missing one is made.
+	// A broken file may be edited; only a missing one is created.
 	f, err := config.Load(path)
 	if p, ok := errors.AsType[*config.Problem](err); ok && p.Line == 0 {
-		return p // it cannot be read, and an editor may hang at it
+		return p // not readable: an editor may hang
 	}
 	if err == nil && len(f.Bytes()) == 0 {
 		if err := config.Update(path, (*config.File).Init); err != nil {
@@ -113,8 +113,8 @@ func (a *app) configEdit(ctx context.Context) error {
 	return a.configValidate()
 }
 
-// editorCommand runs an editor with its own arguments, as in "code --wait": by
-// the shell, as git does it, and on Windows split at spaces.
+// editorCommand returns the command of an editor with arguments, as in "code
+// --wait": by the shell, like git, and on Windows split at spaces.
 func editorCommand(ctx context.Context, editor, path string) *exec.Cmd {
 	if goruntime.GOOS != "windows" {
 		return exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, "sh", path)
@@ -137,8 +137,8 @@ type finding struct {
 	problem  config.Problem
 }
 
-// configValidate prints everything wrong with servers.json. Any error is exit
-// code 5; warnings are not. A broken config.yaml has failed before.
+// configValidate prints all faults of servers.json. Errors mean exit code 5, unlike
+// warnings. A broken config.yaml has failed before.
 func (a *app) configValidate() error {
 	path := a.settings.ConfigPath
 	findings := []finding{}
@@ -181,7 +181,7 @@ func (a *app) configValidate() error {
 		return err
 	}
 	if first != nil {
-		return &Error{Code: exitConfig, Err: first, Silent: true} // all said
+		return &Error{Code: exitConfig, Err: first, Silent: true} // already printed
 	}
 	_, err = fmt.Fprintf(a.ui.Out, "%s: ok, %d servers\n", ui.CleanLine(path), servers)
 	return err

@@ -11,17 +11,16 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// How long a one-shot command waits for a child process at its end: nobody
-// wants the prompt back later for a server that lingers. Servers that end with
-// their input do so within 15 ms (filesystem, memory); 30 ms leaves them twice
-// that, and the prompt is back within 50 ms.
+// How long a one-shot command waits for a child process at its end. Servers that end
+// with their input need up to 15 ms (filesystem, memory); 30 ms is twice that, and
+// the prompt is back within 50 ms.
 const (
 	callGrace    = 30 * time.Millisecond
 	callShutdown = 500 * time.Millisecond
 )
 
 // connect dials a configured server, or with an empty name the one at --url.
-// h answers what the server asks. The caller closes the client.
+// h answers the server's requests. The caller closes the client.
 func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Client, error) {
 	entry := config.Entry{Name: config.DisplayURL(a.settings.URL), URL: config.Escape(a.settings.URL)}
 	if server != "" {
@@ -38,7 +37,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	return dial.Dial(ctx, entry, o)
 }
 
-// dialOptions are the settings for connecting to one server.
+// dialOptions returns the settings for connecting to one server.
 func (a *app) dialOptions(entry config.Entry) dial.Options {
 	return dial.Options{
 		Client:         a.implementation(),
@@ -52,8 +51,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 	}
 }
 
-// eras keeps which era servers speak, with the rest of what mcpctl has
-// learned.
+// eras returns the cache of the eras that servers speak, in the state directory.
 func (a *app) eras() bridge.EraCache {
 	path := ""
 	if dir := config.StateDir(a.getenv); dir != "" {
@@ -62,7 +60,7 @@ func (a *app) eras() bridge.EraCache {
 	return dial.NewEraCache(path, a.log)
 }
 
-// implementation is who we say we are, as client and as server.
+// implementation identifies mcpctl, as client and as server.
 func (a *app) implementation() runtime.Implementation {
 	return runtime.Implementation{Name: "mcpctl", Version: buildVersion().Version}
 }

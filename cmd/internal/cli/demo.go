@@ -23,7 +23,7 @@ func newDemo(a *app) *cobra.Command {
 			"without it text, also into a pipe.",
 		Example: "  mcpctl demo\n  mcpctl demo --keep",
 		Args:    cobra.NoArgs,
-		// The tour has settings of its own, so nobody's config.yaml matters.
+		// The tour has settings of its own, so config.yaml does not matter.
 		Annotations:       map[string]string{anyFiles: "yes"},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -13,8 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
 )
 
-// newDemoServer is the demo's own MCP server, started by the demo as any other
-// server is. Hidden: it is of no use beside trying mcpctl out.
+// newDemoServer returns the hidden command of the demo's own MCP server.
 func newDemoServer(a *app) *cobra.Command {
 	var addr string
 	cmd := &cobra.Command{

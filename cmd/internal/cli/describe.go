@@ -73,8 +73,8 @@ func (s *session) showTool(t *runtime.Tool) error {
 	return p.err
 }
 
-// example is a command line that calls the tool with what it requires, or with
-// its first argument where it requires nothing.
+// example returns a command line that calls the tool with its required arguments, or
+// with its first one if none is required.
 func (s *session) example(t *runtime.Tool, in *schema.Schema) string {
 	var words []string
 	props := in.Root().Properties()
@@ -95,7 +95,7 @@ func (s *session) example(t *runtime.Tool, in *schema.Schema) string {
 	return s.command("call", append([]string{t.Name}, words...)...)
 }
 
-// samplePairs are words that give an argument a value of the right form.
+// samplePairs returns words that give an argument a value of its type.
 func samplePairs(path string, n schema.Node, depth int) []string {
 	k := n.Kinds()
 	if values := n.Enum(); len(values) > 0 {
@@ -159,7 +159,7 @@ func sampleText(n schema.Node) string {
 	return "TEXT"
 }
 
-// shellWord quotes a word for a POSIX shell where that is needed.
+// shellWord quotes a word for a POSIX shell if needed.
 func shellWord(w string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@,+%"
 	if w != "" && strings.Trim(w, plain) == "" {

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dispatch makes the words ready for cobra:
+// dispatch rewrites the words for cobra:
 //
-//   - mcpctl SERVER and mcpctl SERVER TOOL become tools and call, where the
-//     first word is a configured server and no command;
+//   - mcpctl SERVER and mcpctl SERVER TOOL become tools and call, if the first
+//     word is a configured server and not a command;
 //   - the words of a call go behind a "--", so that one like --name=value that
-//     is no flag of mcpctl's stays an argument;
+//     is not a flag of mcpctl stays an argument;
 //   - a first word that is neither command nor server is an error that names
 //     the nearest of both.
 //
@@ -56,7 +56,7 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	if verb != "call" && verb != "prompt" {
 		return append(append(head, verb), tail...), nil
 	}
-	fixed := 2 // SERVER and TOOL are no arguments of the tool
+	fixed := 2 // SERVER and TOOL
 	if flags(cmd).given(words, "url") {
 		fixed = 1
 	}
@@ -65,9 +65,8 @@ func (a *app) dispatch(root *cobra.Command, words []string) ([]string, error) {
 	return append(append(out, "--"), after...), nil
 }
 
-// completeShort makes the words to complete, which begin at from, those of the
-// command that the short form mcpctl SERVER stands for. The last word is not
-// finished, so it is no server yet.
+// completeShort expands the short form mcpctl SERVER in words to complete, which
+// begin at from. The last word is not finished, so it is not a server yet.
 func completeShort(root *cobra.Command, words []string, from int) []string {
 	if from >= len(words) {
 		return words
@@ -97,9 +96,8 @@ func subcommand(root *cobra.Command, word string) *cobra.Command {
 	return nil
 }
 
-// wantServer is nil where the word is a configured server, and else the error
-// that says what it is not. words are all of the command line, which may name
-// the configuration.
+// wantServer returns an error unless the word is a configured server. words are the
+// whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
 	flags := flagSets{root.PersistentFlags()}
 	var commands []string
@@ -146,8 +144,8 @@ func (s flagSets) shorthand(c string) *pflag.Flag {
 	return nil
 }
 
-// flag returns what a word with a dash is: known as a flag, and whether the next
-// word is its value.
+// flag reports whether a word with a dash is a known flag, and whether the next word
+// is its value.
 func (s flagSets) flag(w string) (known, takesNext bool) {
 	if name, long := strings.CutPrefix(w, "--"); long {
 		name, _, hasValue := strings.Cut(name, "=")
@@ -172,9 +170,8 @@ func (s flagSets) flag(w string) (known, takesNext bool) {
 	return true, false
 }
 
-// split separates flags from words. After the first fixed words, a word with a
-// dash that is no known flag is an argument if it could be one: it has a "=",
-// or is a negative number.
+// split separates flags from words. After the first fixed words, an unknown word
+// with a dash is an argument if it has a "=" or is a negative number.
 func (s flagSets) split(words []string, fixed int) (flags, after []string) {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -199,7 +196,7 @@ func (s flagSets) split(words []string, fixed int) (flags, after []string) {
 	return flags, after
 }
 
-// firstWord is the index of the first word that is no flag, -1 without one.
+// firstWord returns the index of the first word that is not a flag, or -1.
 func (s flagSets) firstWord(words []string) int {
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -222,7 +219,7 @@ func (s flagSets) given(words []string, name string) bool {
 	return ok
 }
 
-// value is the last value that the words give a flag.
+// value returns the last value of a flag among the words.
 func (s flagSets) value(words []string, name string) (value string, ok bool) {
 	flags, _ := s.split(words, len(words))
 	for i, w := range flags {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// Exit codes of mcpctl; nothing else in the program decides one.
+// Exit codes of mcpctl, decided in this file alone.
 const (
 	exitOK          = 0
 	exitOther       = 1
@@ -33,16 +33,14 @@ var kinds = map[int]string{ //nolint:gochecknoglobals // a constant table
 	exitTimeout: "timeout", exitProtocol: "protocol", exitDenied: "denied", exitDrift: "drift", exitInterrupted: "interrupted",
 }
 
-// Error is a failure with what the command knows beyond its cause: a hint that
-// mends it, the server concerned, or a code where the cause's type does not
-// tell.
+// Error is a failure with details that its cause lacks: a remedy, the server
+// concerned, or an exit code.
 type Error struct {
 	Code   int // 0: by the cause
 	Server string
 	Remedy string
 	Err    error
-	// Silent errors set the exit code and print nothing: the result has said
-	// it all.
+	// Silent errors set the exit code and print nothing: the result was printed.
 	Silent bool
 }
 
@@ -52,7 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint returns the remedy.
 func (e *Error) Hint() string { return e.Remedy }
 
-// usagef is a usage error (exit 2).
+// usagef returns a usage error (exit 2).
 func usagef(format string, a ...any) *Error {
 	return &Error{Code: exitUsage, Err: fmt.Errorf(format, a...)}
 }
@@ -63,8 +61,8 @@ func (e *Error) withHint(format string, a ...any) *Error {
 	return e
 }
 
-// exitCode maps a failure to its exit code. An error type that other packages
-// own may decide with a method ExitKind() string, one of the names of kinds.
+// exitCode returns the exit code of a failure. Error types of other packages may
+// have a method ExitKind() string, which returns one of the names of kinds.
 func exitCode(err error) int {
 	if err == nil {
 		return exitOK
@@ -143,8 +141,8 @@ func (a *app) report(err error) {
 	}
 }
 
-// indent moves further lines in, so that no line of a server's message looks
-// like one of ours.
+// indent indents further lines, so that a server's message cannot imitate one of
+// ours.
 func indent(text string) string {
 	first, rest, more := strings.Cut(text, "\n")
 	if !more {
@@ -178,7 +176,7 @@ func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
 	var dead stderrLiner
 	if errors.As(err, &dead) && len(dead.StderrLines()) > 0 {
 		raw, err := json.Marshal(map[string][]string{"stderr": dead.StderrLines()})
-		if err == nil { // strings have a form
+		if err == nil { // always for strings
 			o.Data = raw
 		}
 	}

@@ -47,8 +47,8 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 	}
 }
 
-// setup reads the settings once the flags of a command are parsed, and makes
-// streams and log follow them.
+// setup reads the settings after the flags of a command, and applies them to streams
+// and log.
 func (a *app) setup(cmd *cobra.Command) error {
 	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: worksWithoutFiles(cmd)})
 	if err != nil {
@@ -62,9 +62,8 @@ func (a *app) setup(cmd *cobra.Command) error {
 	return nil
 }
 
-// setupCompletion is setup for the functions that complete words, which cobra
-// calls without it. Broken files and flags are no matter: a shell has no place
-// for an error.
+// setupCompletion is setup for completion functions, which cobra calls without it.
+// Errors are ignored: a shell cannot show them.
 func (a *app) setupCompletion(cmd *cobra.Command) {
 	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: true})
 	if err == nil {
@@ -87,8 +86,8 @@ func (a *app) wantColor() bool {
 	return a.ui.OutTTY && a.getenv("TERM") != "dumb"
 }
 
-// newLogger logs to standard error: warnings, with -v information, with -vv
-// each message, with -q errors alone.
+// newLogger returns a logger to standard error: warnings, with -v information, with
+// -vv each message, with -q errors alone.
 func (a *app) newLogger() *slog.Logger {
 	level := slog.LevelWarn
 	switch {
@@ -104,7 +103,7 @@ func (a *app) newLogger() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(a.ui.Log(), o))
 	}
 	if a.ui.ErrTTY {
-		// A person watching knows what time it is.
+		// A terminal needs no time.
 		o.ReplaceAttr = func(groups []string, at slog.Attr) slog.Attr {
 			if len(groups) == 0 && at.Key == slog.TimeKey {
 				return slog.Attr{}
@@ -115,7 +114,7 @@ func (a *app) newLogger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(a.ui.Log(), o))
 }
 
-// anyFiles marks a command that has to work whatever is in config.yaml.
+// anyFiles marks a command that works with a broken config.yaml.
 const anyFiles = "any-files"
 
 func worksWithoutFiles(cmd *cobra.Command) bool {
@@ -131,8 +130,8 @@ func worksWithoutFiles(cmd *cobra.Command) bool {
 	return false
 }
 
-// asksJSON finds an explicit --json among words that may be no valid command
-// line; the last word on the matter counts.
+// asksJSON reports an explicit --json among words that may be an invalid command
+// line; the last one counts.
 func asksJSON(args []string, getenv func(string) string) bool {
 	json := getenv(settings.Variable("output")) == "json" || getenv(settings.Variable("json")) == "1" || getenv(settings.Variable("json")) == "true"
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
@@ -153,7 +152,7 @@ func asksJSON(args []string, getenv func(string) string) bool {
 	return json
 }
 
-// wordCount says in words what cobra counts.
+// wordCount rephrases cobra's error about the number of arguments.
 func wordCount(err error, args []string) string {
 	var want, got int
 	switch text := err.Error(); {
@@ -161,7 +160,7 @@ func wordCount(err error, args []string) string {
 		return "missing argument"
 	case scans(text, "accepts %d arg(s), received %d", &want, &got) && got < want:
 		return "missing argument"
-	case strings.HasPrefix(text, "unknown command ") && len(args) > 0: // of a command that takes no words
+	case strings.HasPrefix(text, "unknown command ") && len(args) > 0: // of a command without arguments
 		return fmt.Sprintf("unexpected argument %q", args[0])
 	case scans(text, "accepts %d arg(s), received %d", &want, &got), scans(text, "accepts at most %d arg(s), received %d", &want, &got):
 		return fmt.Sprintf("unexpected argument %q", args[want])
@@ -175,7 +174,7 @@ func scans(text, format string, into ...any) bool {
 	return err == nil && n == len(into)
 }
 
-// usageErrors makes a wrong number of words a usage error, for every command.
+// usageErrors makes a wrong number of words a usage error of cmd and its subcommands.
 func usageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(c *cobra.Command, args []string) error {

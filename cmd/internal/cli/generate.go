@@ -12,11 +12,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
-// generateGCPercent is how much garbage may gather while code is generated, of
-// what is in use (runtime/debug, SetGCPercent).
+// generateGCPercent is the GC percentage while code is generated.
 const generateGCPercent = 50
 
-// generateFlags are the flags of mcpctl generate.
 type generateFlags struct {
 	out        string
 	pkg        string
@@ -79,7 +77,7 @@ fixtures for tests. Nothing else is ever called.`,
 	return cmd
 }
 
-// validate checks words and flags before anything is connected.
+// validate checks words and flags before connecting.
 func (f *generateFlags) validate(a *app, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -124,7 +122,7 @@ func (f *generateFlags) packageName(server string) string {
 	return gogen.PackageName(server)
 }
 
-// dir is where a server's package goes.
+// dir returns the directory of a server's package.
 func (f *generateFlags) dir(server string, several bool) string {
 	switch {
 	case f.out == "":
@@ -135,7 +133,7 @@ func (f *generateFlags) dir(server string, several bool) string {
 	return filepath.Clean(f.out)
 }
 
-// recordDir is where a server's fixtures go.
+// recordDir returns the directory of a server's fixtures.
 func (f *generateFlags) recordDir(server string, several bool) string {
 	if several {
 		return filepath.Join(f.record, server)
@@ -143,7 +141,7 @@ func (f *generateFlags) recordDir(server string, several bool) string {
 	return filepath.Clean(f.record)
 }
 
-// generation is one server's share of a run.
+// generation is the part of a run for one server.
 type generation struct {
 	server     string
 	list       *gogen.List
@@ -154,8 +152,8 @@ type generation struct {
 	answer     generatedPackage
 }
 
-// generate makes all packages before it writes the first, so that a server
-// that fails leaves everything as it was.
+// generate generates all packages before it writes the first, so that a failing
+// server changes nothing.
 func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) error {
 	// A server of 1,000 tools takes 220 MB, not 250, when it is generated again.
 	defer debug.SetGCPercent(debug.SetGCPercent(generateGCPercent))
@@ -204,7 +202,7 @@ func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) 
 	return nil
 }
 
-// prepare generates one package and compares it with its folder.
+// prepare generates one package and compares it with its directory.
 func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 	place, err := findModule(dir)
 	if err != nil {
@@ -214,7 +212,7 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 	if err != nil {
 		return err
 	}
-	// A lock file of another folder gives its names on.
+	// Names come from the lock file, also of another directory.
 	before := lock
 	if before == nil && g.list.Names != nil {
 		before = &gogen.Lock{List: *g.list}
@@ -245,8 +243,8 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 	return nil
 }
 
-// goGenerate is the command that makes the package anew where it lies, without
-// the server: it is the same on every machine.
+// goGenerate returns the command that regenerates the package in its directory
+// without the server: it is the same on every machine.
 func (f *generateFlags) goGenerate(server string) string {
 	words := []string{"mcpctl", "generate", server, "--out", ".", "--from", gogen.LockFile}
 	if name := f.packageName(server); name != gogen.PackageName(server) {

@@ -12,21 +12,20 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
-// goFile is a file of somebody else in a package's folder.
+// goFile is a file in a package's directory that is not generated.
 type goFile struct {
 	path string
 	data []byte
 }
 
-// checkBeside refuses a folder in which the package could not be compiled: one
-// that holds another package, or declares what the generated code does. A
-// double's name follows from the package's. Files that cannot be read as Go are
-// their author's business.
+// checkBeside refuses a directory in which the package would not compile: one with
+// another package, or with the same declarations. A double's name follows from the
+// package's. Files that are not valid Go are ignored.
 func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFile) error {
 	if len(beside) == 0 {
 		return nil
 	}
-	var declared map[string]bool // nil: not looked up yet
+	var declared map[string]bool // nil: not computed yet
 	for _, file := range beside {
 		if ignored(file.data) {
 			continue
@@ -68,8 +67,8 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 	return nil
 }
 
-// ignored reports a file that is never part of the package, such as a program
-// for go run.
+// ignored reports whether a file is never part of the package, such as a program for
+// go run.
 func ignored(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
@@ -85,18 +84,18 @@ func ignored(data []byte) bool {
 	return false
 }
 
-// names adds what generated code declares.
+// names adds the declarations of generated code.
 func names(data []byte, to map[string]bool) {
 	f, err := parser.ParseFile(token.NewFileSet(), "", data, parser.SkipObjectResolution)
 	if err != nil {
-		return // generated code parses
+		return // impossible for generated code
 	}
 	for _, d := range topLevel(f) {
 		to[d] = true
 	}
 }
 
-// topLevel are the names that a file declares in its package.
+// topLevel returns the names that a file declares in its package.
 func topLevel(f *ast.File) []string {
 	var out []string
 	add := func(ids ...*ast.Ident) {

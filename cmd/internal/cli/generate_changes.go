@@ -16,8 +16,8 @@ type changeReport struct {
 	List []gogen.Change `json:"list"`
 }
 
-// compareLocks finds what changed from the lock file in the folder to what is
-// generated now; nil where nothing did.
+// compareLocks returns the changes since the lock file in the directory, nil for
+// none.
 func compareLocks(old *gogen.Lock, out *gogen.Output, decimals bool) (*changeReport, error) {
 	now, err := out.Lock()
 	if err != nil {
@@ -30,17 +30,16 @@ func compareLocks(old *gogen.Lock, out *gogen.Output, decimals bool) (*changeRep
 	return &changeReport{Counts: gogen.CountChanges(changes), List: changes}, nil
 }
 
-// summary counts in words.
 func (r *changeReport) summary() string {
 	return fmt.Sprintf("%d wire-breaking, %d source-breaking, %d compatible", r.Wire, r.Source, r.Compatible)
 }
 
-// maxGoLines is how many lines about Go code a change has without -v.
+// maxGoLines is how many lines about Go code are printed per change without -v.
 const maxGoLines = 3
 
-// print writes a readable diff: the changes by class, the worst first, one a
-// line, and below those that break code what breaks. Changes of texts are
-// counted, and listed where all is asked for.
+// print writes a readable diff: the changes by class, the worst first, one per line,
+// and below breaking ones the affected code. Changes of texts are counted, and with
+// all listed.
 func (r *changeReport) print(w io.Writer, all bool) error {
 	var b strings.Builder
 	title, prose := "", 0
@@ -73,7 +72,7 @@ func (r *changeReport) print(w io.Writer, all bool) error {
 	return err
 }
 
-// printChanges is the part of --check that tells what the changes are.
+// printChanges prints the changes found by --check.
 func (p *generatedPackage) printChanges(w io.Writer, all bool) error {
 	if _, err := fmt.Fprintf(w, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
 		return err
@@ -81,7 +80,7 @@ func (p *generatedPackage) printChanges(w io.Writer, all bool) error {
 	return p.Changes.print(w, all)
 }
 
-// heading is the class that a change is listed under.
+// heading returns the class that a change is listed under.
 func heading(c *gogen.Change) string {
 	switch {
 	case c.Wire && c.Source:
@@ -99,8 +98,8 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// tellChanges says on stderr what a run over an existing package changed: how
-// much of each class, and what breaks.
+// tellChanges prints on stderr how many changes of each class a run made to an
+// existing package, and which break.
 func (a *app) tellChanges(g *generation, dir string) {
 	r := g.answer.Changes
 	if r == nil || a.ui.Quiet {

@@ -24,11 +24,10 @@ const (
 	statusRemoved   = "removed"
 	statusMissing   = "missing" // --check: not there
 	statusStale     = "stale"   // --check: other content
-	statusExtra     = "extra"   // --check: generated once, no longer
+	statusExtra     = "extra"   // --check: no longer generated
 )
 
-// maxGenerated is the greatest size, in bytes, of a file in a generated
-// package's folder.
+// maxGenerated is the greatest size, in bytes, of a file in a generated package.
 const maxGenerated = 64 << 20
 
 // generatedFile is one file in the JSON answer of generate.
@@ -46,12 +45,12 @@ type filePlan struct {
 type plannedFile struct {
 	path   string
 	data   []byte
-	status string // as --check names it
+	status string // in terms of --check
 }
 
-// planFiles reads the package's folder and that of its test double. A file in
-// the way that mcpctl did not generate is an error, and so is one beside it that
-// would not compile with it.
+// planFiles reads the directories of the package and of its test double. A file to
+// replace that mcpctl did not generate is an error, and so is another one that would
+// not compile with the package.
 func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	p := &filePlan{dir: dir}
 	wanted := map[string]bool{}
@@ -91,8 +90,8 @@ func planFiles(dir, pkg string, files []gogen.File) (*filePlan, error) {
 	return p, nil
 }
 
-// checkFolder refuses a file where a folder is to be, before anything is asked
-// or written.
+// checkFolder refuses a file where a directory is to be, before connecting or
+// writing.
 func checkFolder(flag, dir string) error {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -102,12 +101,12 @@ func checkFolder(flag, dir string) error {
 		case err == nil:
 			return (&Error{Err: fmt.Errorf("%s is a file, not a folder", at)}).withHint("choose a folder with %s, or move the file away", flag)
 		case filepath.Dir(at) == at:
-			return nil // what is wrong shows when something is written
+			return nil // writing reports the error
 		}
 	}
 }
 
-// writeError adds what mends a folder in which nothing may be written.
+// writeError adds a remedy if a directory is not writable.
 func writeError(flag string, err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return (&Error{Err: err}).withHint("choose another folder with %s, or allow writing to this one", flag)
@@ -115,8 +114,8 @@ func writeError(flag string, err error) error {
 	return err
 }
 
-// doubles are the folders in dir in which a test double lies: those named
-// …test that hold the file of one.
+// doubles returns the directories of test doubles in dir: those named …test that
+// contain the file of one.
 func doubles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +133,8 @@ func doubles(dir string) ([]string, error) {
 	return out, nil
 }
 
-// scan looks at the Go files of one folder, "" for the package's own: what was
-// generated once is to go, what was not has to fit.
+// scan checks the Go files of one directory, "" for the package's own: generated ones
+// that are no longer wanted are removed, others must compile with the package.
 func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[string]bool) error {
 	dir := filepath.Join(p.dir, folder)
 	entries, err := os.ReadDir(dir)
@@ -165,7 +164,7 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 		}
 	}
 	if folder != "" {
-		pkg = folder // a double's package has the name of its folder
+		pkg = folder // a double's package is named after its directory
 	}
 	if folder == "" || len(own) > 0 {
 		return checkBeside(dir, pkg, folder != "", own, beside)
@@ -173,7 +172,7 @@ func (p *filePlan) scan(folder, pkg string, files []gogen.File, wanted map[strin
 	return nil
 }
 
-// readLock reads the lock file of a package's folder, nil where there is none.
+// readLock reads the lock file in a directory, nil without one.
 func readLock(dir string) (*gogen.Lock, error) {
 	file := filepath.Join(dir, gogen.LockFile)
 	data, err := store.ReadFile(file, maxGenerated)
@@ -190,12 +189,12 @@ func readLock(dir string) (*gogen.Lock, error) {
 	return lock, nil
 }
 
-// unixLines undoes what a checkout on Windows can do to line ends; generated
-// files have no other carriage returns.
+// unixLines reverts line ends of a checkout on Windows; generated files have no other
+// carriage returns.
 func unixLines(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
 
-// ours reports whether mcpctl may replace a file: generated code says so in
-// its first line, and a lock file is one that can be read.
+// ours reports whether mcpctl may replace a file: generated code by its first line,
+// or a valid lock file.
 func ours(name string, data []byte) bool {
 	if name == gogen.LockFile {
 		_, err := gogen.ParseLock(data)
@@ -214,7 +213,7 @@ func (p *filePlan) differs() bool {
 	return false
 }
 
-// unchanged reports whether a file is there and would stay as it is.
+// unchanged reports whether a file exists and would not change.
 func (p *filePlan) unchanged(path string) bool {
 	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.path == path && f.status == statusUnchanged })
 }
@@ -231,8 +230,8 @@ func (p *filePlan) check() []generatedFile {
 // filesAtOnce is how many files are written at a time: each waits for the disk.
 const filesAtOnce = 8
 
-// write brings the folder up to date, the lock file last, so that after a crash
-// in between --check still finds a difference.
+// write updates the directory, the lock file last, so that after a crash --check
+// still finds a difference.
 func (p *filePlan) write() ([]generatedFile, error) {
 	out := make([]generatedFile, len(p.files))
 	put := func(i int) error {
@@ -259,11 +258,11 @@ func (p *filePlan) write() ([]generatedFile, error) {
 	return out, nil
 }
 
-// put brings one file up to date and tells what that was.
+// put updates one file and returns what was done.
 func (p *filePlan) put(f plannedFile) (status string, err error) {
 	switch f.status {
 	case statusMissing, statusStale:
-		// Source is for sharing, so folders get the usual mode.
+		// Source is for sharing, so directories get the usual mode.
 		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil { //nolint:gosec // see above
 			return "", err
 		}
@@ -273,7 +272,7 @@ func (p *filePlan) put(f plannedFile) (status string, err error) {
 			return "", err
 		}
 		if dir := filepath.Dir(f.path); dir != p.dir {
-			_ = os.Remove(dir) // a double's folder, if it is empty now
+			_ = os.Remove(dir) // a double's directory, if empty
 		}
 		return statusRemoved, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
-// ask gets what each package is generated from: from all servers at once, or
-// the file of --from. Of several failures the first server's is the run's, the
-// others are told of.
+// ask gets the source of each package: from all servers concurrently, or from the
+// file of --from. Of several failures it returns the first server's and prints the
+// others.
 func (a *app) ask(ctx context.Context, servers []string, f *generateFlags) ([]*generation, error) {
 	if f.from == "" && a.settings.URL == "" {
 		if err := a.shareConfig(); err != nil {
@@ -42,7 +42,7 @@ func (a *app) ask(ctx context.Context, servers []string, f *generateFlags) ([]*g
 	return all, first
 }
 
-// askOne fills in a generation's list, and what was recorded.
+// askOne sets a generation's list and recording.
 func (a *app) askOne(ctx context.Context, g *generation, f *generateFlags) error {
 	choose := func() (err error) {
 		g.list.Tools, err = selectTools(g.list.Tools, f.tools)
@@ -70,8 +70,8 @@ func (a *app) askOne(ctx context.Context, g *generation, f *generateFlags) error
 	})
 }
 
-// offers lists all that a server has. What it does not have, or refuses to
-// list, is left out; only its tools have to be there.
+// offers lists what a server offers. Only its tools are required; others that it
+// lacks or refuses to list are left out.
 func (s *session) offers(ctx context.Context) (*gogen.List, error) {
 	info := s.Info()
 	l := &gogen.List{Implementation: info.Implementation, Protocol: info.Version}
@@ -91,9 +91,9 @@ func (s *session) offers(ctx context.Context) (*gogen.List, error) {
 	return l, err
 }
 
-// offered lists what belongs to a capability. A server that answers, but not
-// with a list, does without; one that does not answer fails the run, which
-// would otherwise take away functions that are still there.
+// offered lists the items of a capability. A server that answers with an error has
+// none; one that does not answer fails the run, which would otherwise remove
+// functions that still exist.
 func offered[T any](ctx context.Context, s *session, capability, what string, list func(context.Context) ([]T, error)) ([]T, error) {
 	if !s.Info().Has(capability) {
 		return nil, nil
@@ -129,8 +129,8 @@ func (a *app) readFrom(ctx context.Context, name string) ([]byte, error) {
 	return data, nil
 }
 
-// fromError is about a file that holds no list. One that should be a lock file
-// has a remedy of its own.
+// fromError returns the error of a file without a list, with a remedy for a lock
+// file.
 func fromError(name string, err error) error {
 	if name == "-" {
 		name = "standard input"

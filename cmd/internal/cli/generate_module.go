@@ -14,19 +14,17 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// maxModule is the greatest size of a go.mod, in bytes: Go's own bound on one
-// that it downloads.
+// maxModule is the greatest size of a go.mod, in bytes: Go's own bound for
+// downloads.
 const maxModule = 16 << 20
 
-// modulePlace is where a folder lies in a Go module.
+// modulePlace is the place of a directory in a Go module.
 type modulePlace struct {
-	// importPath is how the package in the folder is imported, "" where it
-	// cannot be.
-	importPath string
+	importPath string // "" if the package cannot be imported
 	why        string // what to do about that
 }
 
-// findModule looks for the nearest go.mod above a folder, which need not exist.
+// findModule finds the nearest go.mod above a directory, which need not exist.
 func findModule(dir string) (modulePlace, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -60,8 +58,8 @@ func findModule(dir string) (modulePlace, error) {
 	}
 }
 
-// isNotDir reports that a file stands where a folder is looked for; what is
-// wrong with that shows when the package is written.
+// isNotDir reports whether an error means a file in place of a directory; writing the
+// package reports it.
 func isNotDir(err error) bool {
 	var failed *fs.PathError
 	if !errors.As(err, &failed) {

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
-// recording is what a server answered for fixtures.
+// recording holds a server's answers for fixtures.
 type recording struct {
 	exchanges []*fixture.Exchange
 }
@@ -31,12 +31,12 @@ type recordedFile struct {
 	Target string `json:"target"`
 }
 
-// maxRecorded bounds one fixture: a file of a repository, not a dump.
+// maxRecorded bounds one fixture: it is a file of a repository.
 const maxRecorded = 1 << 20
 
-// record calls what changes nothing: tools that the server declares read-only
-// and that take no arguments, prompts without required ones, and resources. A
-// call that fails is left out, a server that is gone ends the run.
+// record calls what has no effect: tools that the server declares read-only and that
+// take no arguments, prompts without required ones, and resources. Failed calls are
+// left out, a lost connection ends the run.
 func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error) {
 	rec := fixture.Record(s.Client, "")
 	for text, placeholder := range s.secrets() {
@@ -46,7 +46,7 @@ func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error)
 		err := call()
 		var refused *runtime.Error
 		switch {
-		case err == nil, errors.As(err, &refused): // an answer, too
+		case err == nil, errors.As(err, &refused): // also an answer
 			return nil
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return err
@@ -91,7 +91,7 @@ func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error)
 	return kept, nil
 }
 
-// keep leaves out what is too large for a repository.
+// keep drops exchanges that are too large for a repository.
 func (s *session) keep(all []*fixture.Exchange) *recording {
 	r := &recording{}
 	for _, x := range all {
@@ -104,9 +104,9 @@ func (s *session) keep(all []*fixture.Exchange) *recording {
 	return r
 }
 
-// safeToCall reports a tool that the server declares to be read-only and whose
-// schema allows an empty object. Without a declaration a tool may act
-// (specification 2025-11-25, ToolAnnotations: readOnlyHint is false by default).
+// safeToCall reports whether the server declares a tool read-only and its schema
+// allows an empty object. Otherwise a tool may act (specification 2025-11-25,
+// ToolAnnotations: readOnlyHint is false by default).
 func safeToCall(t runtime.Tool) bool {
 	if t.Annotations == nil || t.Annotations.ReadOnlyHint == nil || !*t.Annotations.ReadOnlyHint {
 		return false
@@ -115,13 +115,13 @@ func safeToCall(t runtime.Tool) bool {
 	return err == nil && s.Validate(json.RawMessage("{}")) == nil
 }
 
-// leastSecret is how long a text has to be to be hidden: shorter ones stand
-// everywhere by chance, and are no secret.
+// leastSecret is the least length of a text to hide: shorter ones occur everywhere
+// by chance.
 const leastSecret = 6
 
-// secrets are the texts that mcpctl itself gave the server and that are no
-// business of a repository: what variables of its entry stand for, values of
-// its environment, of its headers and of -H.
+// secrets returns the texts that mcpctl gave the server and that do not belong in a
+// repository: values of variables in its entry, of its environment, of its headers
+// and of -H.
 func (s *session) secrets() map[string]string {
 	out := map[string]string{}
 	hide := func(text, placeholder string) {
@@ -137,7 +137,7 @@ func (s *session) secrets() map[string]string {
 	}
 	entry, err := s.a.entry(s.server)
 	if err != nil {
-		return out // it was used a moment ago
+		return out // impossible: it was just used
 	}
 	fields := append([]string{entry.Command, entry.Cwd, entry.URL}, entry.Args...)
 	for _, m := range []map[string]string{entry.Env, entry.Headers} {
@@ -163,7 +163,7 @@ func (s *session) secrets() map[string]string {
 	return out
 }
 
-// write replaces the fixtures of the same requests; others in the folder stay.
+// write replaces the fixtures of the same requests; other files stay.
 func (r *recording) write(dir string) ([]recordedFile, error) {
 	out := make([]recordedFile, 0, len(r.exchanges))
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // fixtures are for sharing, as sources are

@@ -23,10 +23,10 @@ type generatedPackage struct {
 	Recorded []recordedFile `json:"recorded,omitempty"`
 }
 
-// maxWarnings is how many warnings are told one by one without -v.
+// maxWarnings is how many warnings are printed without -v.
 const maxWarnings = 10
 
-// warnGenerated tells on stderr what could not be typed, and what is missing.
+// warnGenerated prints on stderr what could not be typed, and what is missing.
 func (a *app) warnGenerated(g *generation, m modulePlace) {
 	if a.ui.Quiet {
 		return
@@ -78,7 +78,7 @@ func (a *app) printGenerated(answers []generatedPackage, check bool) error {
 	return nil
 }
 
-// driftError says which files --check found different.
+// driftError returns an error that names the files that --check found different.
 func (a *app) driftError(answers []generatedPackage) error {
 	var parts []string
 	for _, p := range answers {

@@ -8,11 +8,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
-// manyTools is how many are named where a pattern is far from all.
+// manyTools is how many tools are named for a pattern that resembles none.
 const manyTools = 8
 
-// selectTools keeps the tools that match one of the patterns, in which * is
-// any text and ? any character. A pattern that matches nothing is a mistake.
+// selectTools returns the tools that match one of the patterns, in which * is any
+// text and ? any character. A pattern without a match is an error.
 func selectTools(tools []runtime.Tool, patterns []string) ([]runtime.Tool, error) {
 	if len(patterns) == 0 {
 		return tools, nil

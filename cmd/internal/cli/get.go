@@ -27,7 +27,7 @@ func newGet(a *app) *cobra.Command {
 	return cmd
 }
 
-// get prints an entry, also one with a fault: that is when one wants to see it.
+// get prints an entry, also one with a fault.
 func (a *app) get(alias string, reveal bool) error {
 	f, err := a.loadConfig()
 	if err != nil {

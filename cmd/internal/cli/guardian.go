@@ -9,27 +9,25 @@ import (
 )
 
 const (
-	// guardianWord is what Main looks for.
+	// guardianWord is the argument that makes Main a guardian.
 	guardianWord = "guardian"
-	// guardianName is what a guardian is called in lists of processes: not
-	// mcpctl, or killall and pkill would take it for what it guards.
+	// guardianName is a guardian's name in lists of processes: not mcpctl, or
+	// killall and pkill would kill it together with the guarded process.
 	guardianName = "mcp-guardian"
 )
 
-// isGuardian reports whether this process was started by a guard: by this word and
-// with its variable. It is not in the command tree: it is not for people, no
-// server's name is taken for it, and what is not built takes no memory.
+// isGuardian reports whether a guard started this process, with its word and its
+// variable. It is not in the command tree, which users see and which takes memory.
 func isGuardian(words []string) bool {
 	return len(words) == 1 && words[0] == guardianWord && os.Getenv(transport.GuardianVariable) != ""
 }
 
-// guard returns what ends the servers of a command that lasts where mcpctl is
-// killed; nil, with a warning, where mcpctl cannot be run again. One-shot
-// commands do without: they last for seconds, and starting a process costs
-// time. The caller closes it when all servers have been closed.
+// guard returns a guard that ends the servers of a long-running command if mcpctl is
+// killed; nil, with a warning, if mcpctl cannot start itself. One-shot commands have
+// none: starting a process costs time. The caller closes it after all servers.
 func (a *app) guard() *transport.Guard {
 	if a.getenv(transport.GuardianVariable) != "" {
-		return nil // never a guardian of a guardian
+		return nil // this is a guardian
 	}
 	path, err := self()
 	if err != nil {
@@ -39,8 +37,8 @@ func (a *app) guard() *transport.Guard {
 	return transport.NewGuard(transport.GuardOptions{Path: path, Args: []string{guardianName, guardianWord}, Logger: a.log})
 }
 
-// self is the path of this executable. On Linux it leads there also when the
-// file has been deleted or replaced.
+// self returns the path of this executable, on Linux one that works also after the
+// file was deleted or replaced.
 func self() (string, error) {
 	if link := "/proc/self/exe"; goruntime.GOOS == "linux" {
 		if _, err := os.Stat(link); err == nil {

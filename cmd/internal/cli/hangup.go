@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// hangups is what the signal HUP does. The zero value, as in tests, hears none.
+// hangups handles the signal HUP. The zero value, for tests, ignores it.
 type hangups struct {
 	signals chan os.Signal
-	// do is what it does in the place of ending mcpctl; false: end it all the same.
+	// do replaces ending mcpctl, unless it returns false.
 	do atomic.Pointer[func() bool]
-	// end tells mcpctl to end.
+	// end ends mcpctl.
 	end context.CancelFunc
 }
 
-// hear waits for the signal until done is closed, which is told to end mcpctl
-// where nothing else was arranged for. Under nohup it goes on, unheard.
+// hear handles the signal until done is closed. Without another action it ends
+// mcpctl, except under nohup, where it is ignored.
 func (h *hangups) hear(end context.CancelFunc, again chan<- os.Signal, done <-chan struct{}) {
 	h.signals, h.end = make(chan os.Signal, 1), end
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -38,20 +38,19 @@ func (h *hangups) hear(end context.CancelFunc, again chan<- os.Signal, done <-ch
 				end()
 				select {
 				case again <- s:
-				default: // one is as good as two
+				default: // one is pending
 				}
 			}
 		}
 	}()
 }
 
-// hangupDoubt is when it is looked a second time whether the terminal is there
-// after the signal HUP: a shell may send it before the terminal goes.
+// hangupDoubt is when the terminal is checked again after the signal HUP: a shell
+// may send it before the terminal goes.
 const hangupDoubt = time.Second
 
-// onHangup has the signal HUP do something in the place of ending mcpctl, as
-// long as the terminal is there that mcpctl was started from, if it was: also
-// under nohup, where it does not end it. The function ends that.
+// onHangup replaces the action of the signal HUP, also under nohup, until stop is
+// called. It still ends mcpctl if the terminal that it was started from has gone.
 func (a *app) onHangup(do func()) (stop func()) {
 	h := &a.hangups
 	if h.signals == nil {

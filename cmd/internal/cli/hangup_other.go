@@ -2,6 +2,5 @@
 
 package cli
 
-// controllingTerminal reports whether the process belongs to a terminal; there is
-// no signal HUP to tell that it has gone.
+// controllingTerminal returns false: there is no signal HUP.
 func controllingTerminal() bool { return false }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// What mcpctl --help says of mcpctl as a whole.
+// The introduction of mcpctl --help.
 const (
 	rootLong = `mcpctl finds MCP servers, calls their tools, generates typed Go clients for them and
 puts many of them behind one endpoint. The servers stand in one file, servers.json.
@@ -35,10 +35,10 @@ for --no-input, and most a setting in config.yaml beside servers.json. --url has
   mcpctl serve --http`
 )
 
-// addHelp replaces what cobra's own help and completion commands do with a
-// word they do not know: they print their help and exit with 0.
+// addHelp makes an unknown word after help or completion an error: cobra's own
+// commands print their help and exit with 0.
 func addHelp(root *cobra.Command) {
-	// Known before the command is looked for, so that --help may stand first.
+	// Added before the command is looked up, so that --help may come first.
 	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	root.SetHelpCommand(&cobra.Command{
@@ -68,7 +68,7 @@ func addHelp(root *cobra.Command) {
 				}
 				cmd = sub
 			}
-			cmd.InitDefaultHelpFlag() // so that the help names it, too
+			cmd.InitDefaultHelpFlag() // for the help text
 			return cmd.Help()
 		},
 	})

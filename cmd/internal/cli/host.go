@@ -16,18 +16,18 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// host is what a server finds at the other end of a command's connection: it
-// answers what the server asks, and prints its log messages.
+// host is the client side of a command's connection: it answers the server's
+// requests and prints its log messages.
 type host struct {
 	a      *app
 	server string
 	policy elicit.Policy
 	asker  ui.Asker
 
-	turn chan struct{} // one place: a person answers one question at a time
+	turn chan struct{} // a lock: the user answers one question at a time
 
 	mu         sync.Mutex // guards unanswered
-	unanswered error      // the first question that nobody answered
+	unanswered error      // of the first question that nobody answered
 }
 
 func (a *app) newHost(server string) *host {
@@ -42,7 +42,7 @@ func (a *app) newHost(server string) *host {
 	return h
 }
 
-// check refuses --elicit ask where nobody can be asked.
+// check refuses --elicit ask without a terminal.
 func (h *host) check() error {
 	if h.policy.Mode == elicit.Ask && !h.canAsk() {
 		return usagef("--elicit ask: there is no terminal to ask on").withHint("--elicit defaults, decline or a JSON object answers without one")
@@ -55,9 +55,8 @@ func (h *host) canAsk() bool {
 	return !nobody
 }
 
-// capabilities are what the server may ask for: what can be answered and no
-// more, so that a server with another way takes it. Sampling is not among
-// them: there is no model here.
+// capabilities returns only what can be answered, so that a server with an
+// alternative uses it. Sampling is not among them: there is no model.
 func (h *host) capabilities() json.RawMessage {
 	var members []string
 	if c := h.policy.Capability(h.canAsk()); c != nil {
@@ -91,7 +90,7 @@ func (h *host) Notification(ctx context.Context, _ *runtime.Request, method stri
 	if m.Logger != "" {
 		attrs = append(attrs, slog.String("logger", ui.CleanLine(m.Logger)))
 	}
-	// Whatever the server thinks of its weight, the user has asked for it by -v.
+	// Whatever its level, the user requested it with -v.
 	level := slog.LevelInfo
 	if m.Level == "debug" {
 		level = slog.LevelDebug
@@ -118,7 +117,7 @@ func (h *host) Request(ctx context.Context, call *runtime.Request, method string
 // Closed implements [runtime.Handler].
 func (*host) Closed(error) {}
 
-// elicit puts a question to the policy. Questions wait for their turn.
+// elicit answers a question by the policy, one at a time.
 func (h *host) elicit(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	q, err := elicit.ParseQuestion(params)
 	if err != nil {
@@ -146,7 +145,7 @@ func (h *host) elicit(ctx context.Context, params json.RawMessage) (json.RawMess
 	return answer, err
 }
 
-// leave notes a question that nobody answered.
+// leave records a question that nobody answered.
 func (h *host) leave(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -155,8 +154,8 @@ func (h *host) leave(err error) {
 	}
 }
 
-// outcome is err, or where a question got no answer, that: what the server
-// made of it came to pass for want of one.
+// outcome returns the error of an unanswered question, which explains the server's,
+// otherwise err.
 func (h *host) outcome(err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -166,8 +165,8 @@ func (h *host) outcome(err error) error {
 	return h.unanswered
 }
 
-// wantsAnswer adds to "the client cannot do this" (-32021, 2026-07-28) what
-// makes mcpctl able to.
+// wantsAnswer adds a remedy to the error of a missing client capability (-32021,
+// 2026-07-28).
 func wantsAnswer(err error) error {
 	var rpc *runtime.Error
 	if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMissingCapability {
@@ -190,7 +189,7 @@ func wantsAnswer(err error) error {
 	return err
 }
 
-// roots is the list of a result of roots/list (2025-11-25, Roots).
+// roots returns the list of a result of roots/list (2025-11-25, Roots).
 func roots(dirs []string) json.RawMessage {
 	type root struct {
 		URI  string `json:"uri"`
@@ -207,7 +206,7 @@ func roots(dirs []string) json.RawMessage {
 	return b
 }
 
-// fileURI is the file: address of an absolute path. A drive of Windows gets a
+// fileURI returns the file: URI of an absolute path. A drive of Windows gets a
 // slash before it, a share becomes the host (RFC 8089).
 func fileURI(path string) string {
 	path = filepath.ToSlash(path)

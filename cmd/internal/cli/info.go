@@ -33,8 +33,8 @@ func newInfo(a *app) *cobra.Command {
 	return cmd
 }
 
-// infoResult is what info prints as JSON. Entry is null for a record that add
-// refuses; the first warning says why.
+// infoResult is the JSON of info. Entry is null for a record that add refuses; the
+// first warning says why.
 type infoResult struct {
 	Server   json.RawMessage        `json:"server"`
 	Meta     json.RawMessage        `json:"_meta"`
@@ -82,7 +82,7 @@ func (a *app) info(ctx context.Context, arg string, pre bool) error {
 	return err
 }
 
-// field writes one line of info; an empty value writes none.
+// field writes one line of info, unless the value is empty.
 func field(b *strings.Builder, name, value string) {
 	if value != "" {
 		fmt.Fprintf(b, "%-13s %s\n", name, ui.CleanLine(value))
@@ -128,7 +128,7 @@ func describeServer(b *strings.Builder, rec *found) {
 	}
 }
 
-// namespaceKind returns who the registry has checked a name with.
+// namespaceKind returns how the registry has verified a name.
 func namespaceKind(name string) string {
 	namespace, _ := registry.SplitName(name)
 	if user, ok := strings.CutPrefix(namespace, "io.github."); ok {

@@ -8,31 +8,28 @@ import (
 )
 
 const (
-	// endPatience is how long a command that does one thing may take to end
-	// once it is told to: its server has callGrace and callShutdown, so only
-	// what cannot be taken back takes longer, such as opening a file on a disk
-	// that does not answer.
+	// endPatience is how long a one-shot command may take to end after a signal:
+	// its server has callGrace and callShutdown, so only what cannot be cancelled
+	// takes longer, such as opening a file on a disk that does not answer.
 	endPatience = 5 * time.Second
-	// endAgain is how long after the first signal a second one means the same:
-	// npm, systemd and others pass on, or repeat as another signal, what the
-	// terminal has sent to everybody already. A third, or a later one, ends the
-	// process there and then.
+	// endAgain is how long after the first signal a second one is ignored: npm,
+	// systemd and others forward, or repeat as another signal, what the terminal has
+	// sent to all processes. A third, or a later one, ends the process at once.
 	endAgain = 250 * time.Millisecond
-	// endReaping is how long a command may take to end once its child processes
+	// endReaping is how long a command may take to end after its child processes
 	// are killed.
 	endReaping = 500 * time.Millisecond
 )
 
-// endSignals are the ones that tell mcpctl to end and to leave no process
-// behind, but for SIGHUP, see hangups. Servers are in process groups of their
-// own, so a terminal that is closed reaches mcpctl alone.
+// endSignals returns the signals that end mcpctl and its servers, except SIGHUP, see
+// hangups. Servers are in process groups of their own, so a closed terminal signals
+// mcpctl alone.
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-// supervise returns run's exit code. When ctx is done and run has not ended after
-// endPatience, or hurryAfter where it is a command that serves until it is told
-// to end, or at a further signal (see endAgain), its child processes are killed.
-// Where even that does not end it, it is left behind, for the process to end with
-// it. Signals has all of them, the one that has ended ctx first.
+// supervise returns run's exit code. If run has not ended endPatience after ctx, or
+// hurryAfter for a long-running command, or at a further signal (see endAgain), its
+// child processes are killed. If that does not end it either, supervise returns
+// without it. Signals delivers all signals, first the one that ended ctx.
 func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
 	ended := make(chan int, 1)
 	go func() { ended <- run() }()
@@ -69,7 +66,7 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 	}
 }
 
-// hurryUp tells everything that is being ended that there is no time left.
+// hurryUp kills the child processes that are being ended.
 func (a *app) hurryUp() {
 	if a.hurry != nil {
 		a.hurrying.Do(func() { close(a.hurry) })

@@ -20,8 +20,7 @@ func newList(a *app) *cobra.Command {
 	}
 }
 
-// listed is one server of the list; values are unexpanded, and what is secret in
-// them is left out.
+// listed is one server of the list; values are unexpanded and redacted.
 type listed struct {
 	Name      string         `json:"name"`
 	Transport string         `json:"transport"`
@@ -31,7 +30,7 @@ type listed struct {
 	Origin    *config.Origin `json:"origin,omitempty"`
 }
 
-// list prints the sound entries and notes the others.
+// list prints the usable entries and notes the others.
 func (a *app) list() error {
 	f, err := a.loadConfig()
 	if err != nil {
@@ -64,7 +63,7 @@ func (a *app) list() error {
 	return a.ui.NameTable([]string{"NAME", "TRANSPORT", "TARGET", "ORIGIN"}, rows)
 }
 
-// target is what a server is reached by, for people: its command line or URL.
+// target returns a server's command line or URL for display.
 func target(e config.Entry) string {
 	if e.URL != "" {
 		return config.DisplayURL(e.URL)

@@ -2,8 +2,8 @@ package cli
 
 import "github.com/mcpctl/mcpctl/runtime/config"
 
-// serverNames are the configured servers, in the order of the file. A file
-// that does not exist has none.
+// serverNames returns the configured servers, in the order of the file; none without
+// a file.
 func (a *app) serverNames() ([]string, error) { return a.serverNamesIn(a.settings.ConfigPath) }
 
 // serverNamesAt is serverNames before the flags are parsed: words may hold a

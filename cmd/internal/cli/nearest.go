@@ -6,10 +6,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/nearest"
 )
 
-// nearestNames is how many names a suggestion offers.
+// nearestNames is how many names a suggestion has.
 const nearestNames = 3
 
-// didYouMean words a suggestion, or gives "" when nothing is close.
+// didYouMean returns a suggestion, or "" when nothing is close.
 func didYouMean(name string, known []string) string {
 	near := nearest.Names(name, known, nearestNames)
 	if len(near) == 0 {
@@ -18,7 +18,7 @@ func didYouMean(name string, known []string) string {
 	return "did you mean " + orList(near) + "?"
 }
 
-// orList is a, b or c.
+// orList returns "a, b or c".
 func orList(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -26,8 +26,8 @@ func orList(names []string) string {
 	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
-// unknownName is the error for a tool, prompt or server's name that does not
-// exist. list is the command that shows those that do.
+// unknownName returns the error for the name of a tool, prompt or server that does
+// not exist. list is the command that shows those that do.
 func unknownName(what, name string, known []string, list string) *Error {
 	e := usagef("%s %s", what, name)
 	parts := []string{}

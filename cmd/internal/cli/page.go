@@ -23,7 +23,7 @@ func (p *page) line(format string, a ...any) {
 	}
 }
 
-// head is a heading with an empty line before it.
+// head writes an empty line and a heading.
 func (p *page) head(text string) {
 	p.line("")
 	p.line("%s", text)
@@ -47,8 +47,8 @@ func (p *page) schema(head string, raw json.RawMessage) {
 // maxShown bounds how deep a page goes into nested arguments.
 const maxShown = 4
 
-// arguments writes one line a property and its nested ones, with the path that
-// a call uses.
+// arguments writes one line per property and nested property, with its path in a
+// call.
 func (p *page) arguments(n schema.Node, prefix string, depth int) {
 	for _, prop := range n.Properties() {
 		path := prefix + prop.Name

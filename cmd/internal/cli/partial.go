@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// ListPages is [runtime.Client.ListPages]; it warns of servers that a gateway
-// has left out of the list.
+// ListPages is [runtime.Client.ListPages] and warns of servers missing from a
+// gateway's list.
 func (s *session) ListPages(ctx context.Context, method string) ([]json.RawMessage, error) {
 	pages, err := s.Client.ListPages(ctx, method)
 	for _, page := range pages {
@@ -19,9 +19,8 @@ func (s *session) ListPages(ctx context.Context, method string) ([]json.RawMessa
 	return pages, err
 }
 
-// warnPartial names the servers that a page of a list leaves out by the report of
-// mcpctl serve (docs/serve.md, "How it starts"), each once a session. What has
-// another form is not ours.
+// warnPartial names the servers that mcpctl serve reports as missing from a page of
+// a list (docs/serve.md, "How it starts"), each once per session.
 func (s *session) warnPartial(page json.RawMessage) {
 	var list struct {
 		Meta struct {
@@ -45,7 +44,7 @@ func (s *session) warnPartial(page json.RawMessage) {
 	}
 }
 
-// listAll decodes all entries of a list; raw gives each its bytes.
+// listAll decodes all entries of a list; raw sets the bytes of each.
 func listAll[T any](ctx context.Context, s *session, method, key string, raw func(*T, json.RawMessage)) ([]T, error) {
 	pages, err := s.ListPages(ctx, method)
 	if err != nil {
@@ -73,8 +72,8 @@ func listAll[T any](ctx context.Context, s *session, method, key string, raw fun
 	return out, nil
 }
 
-// The lists of generate are whole or not at all: an entry that is left out would
-// be a function that is missing.
+// The lists of generate are complete or an error: a missing entry would be a missing
+// function.
 
 func (s *session) ListTools(ctx context.Context) ([]runtime.Tool, error) {
 	return listAll(ctx, s, revision.MethodToolsList, "tools", func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw })

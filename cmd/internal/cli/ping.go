@@ -31,8 +31,8 @@ As JSON: {"server","protocolVersion","roundTripMs"}.`,
 	return cmd
 }
 
-// modernRevision is the first revision without ping; server/discover takes its
-// place there (2026-07-28, Changes).
+// modernRevision is the first revision with server/discover in place of ping
+// (2026-07-28, Changes).
 const modernRevision = "2026-07-28"
 
 func (s *session) ping(ctx context.Context) error {

@@ -71,8 +71,7 @@ func (s *session) prompt(ctx context.Context, name string, words []string) error
 	return s.showMessages(raw)
 }
 
-// promptArguments reads the words by the prompt's arguments, which are all
-// text.
+// promptArguments parses the words by the prompt's arguments, which are all text.
 func (s *session) promptArguments(ctx context.Context, p *runtime.Prompt, words []string) (json.RawMessage, error) {
 	props, required := []byte("{"), []string{}
 	for i, arg := range p.Arguments {

@@ -51,7 +51,7 @@ func (s *session) showPrompts(list []runtime.Prompt) error {
 	return s.a.ui.Table([]string{"PROMPT", "DESCRIPTION"}, rows)
 }
 
-// promptSignature is a prompt's name and arguments: review(code, language?).
+// promptSignature returns a prompt's name and arguments: review(code, language?).
 func promptSignature(p *runtime.Prompt) string {
 	parts := make([]string, len(p.Arguments))
 	for i, arg := range p.Arguments {

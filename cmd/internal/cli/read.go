@@ -65,8 +65,7 @@ func (s *session) read(ctx context.Context, uri, output string) error {
 	return nil
 }
 
-// writeContents is -O. The result itself still goes to standard output where
-// --json asks for it.
+// writeContents implements -O. With --json the result still goes to standard output.
 func (s *session) writeContents(contents []runtime.ResourceContents, raw json.RawMessage, output string) error {
 	bytes := func(c *runtime.ResourceContents) []byte {
 		if c.Blob != nil {
@@ -104,8 +103,8 @@ func (s *session) writeContents(contents []runtime.ResourceContents, raw json.Ra
 	return nil
 }
 
-// noResource tells a resource that does not exist from other failures. Servers
-// say so with -32602 (2026-07-28) or -32002 (before).
+// noResource returns an error for a resource that does not exist (-32602 in
+// 2026-07-28, -32002 before), otherwise err.
 func (s *session) noResource(ctx context.Context, uri string, err error) error {
 	var rpc *runtime.Error
 	if !errors.As(err, &rpc) {
@@ -118,7 +117,7 @@ func (s *session) noResource(ctx context.Context, uri string, err error) error {
 	if _, items, lerr := s.list(ctx, revision.MethodResourcesList, "resources"); lerr == nil {
 		for _, r := range s.decodeResources(items) {
 			if r.URI == uri {
-				return err // it exists: the failure is another one
+				return err // it exists
 			}
 			known = append(known, r.URI)
 		}

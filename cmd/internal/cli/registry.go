@@ -23,7 +23,7 @@ import (
 // shortens it.
 const registryTry = 30 * time.Second
 
-// registry makes the client of the registry in use.
+// registry returns the client of the configured registry.
 func (a *app) registry() (*registry.Client, error) {
 	try := registryTry
 	if t := a.settings.Timeout; t > 0 {
@@ -35,19 +35,19 @@ func (a *app) registry() (*registry.Client, error) {
 	})
 }
 
-// found is a record to make an entry of, and where it came from.
+// found is a record and its origin.
 type found struct {
 	record registry.Record
 	notes  []string
-	// latest is the registry's latest version, "" where it was not asked.
+	// latest is the registry's latest version, "" if not requested.
 	latest string
-	// registry is the URL it came from, "" for a local document.
+	// registry is the record's URL, "" for a local document.
 	registry string
 	official bool
 }
 
-// find resolves what add and info are given: a name in the registry, or a
-// local document.
+// find resolves the argument of add and info: a name in the registry, or a local
+// document.
 func (a *app) find(ctx context.Context, arg string, pre bool) (*found, error) {
 	if isDocument(arg) {
 		return readDocument(arg)
@@ -63,8 +63,8 @@ func (a *app) find(ctx context.Context, arg string, pre bool) (*found, error) {
 	return &found{record: res.Record, notes: res.Notes, latest: res.Latest, registry: c.URL(), official: c.Official()}, nil
 }
 
-// isDocument tells a path from a server's name: it begins with "./", "../", "/"
-// or a drive, or is a JSON file that exists.
+// isDocument reports whether an argument is a path and not a server's name: it begins
+// with "./", "../", "/" or a drive, or is a JSON file that exists.
 func isDocument(arg string) bool {
 	slashed := filepath.ToSlash(arg)
 	if strings.HasPrefix(slashed, "./") || strings.HasPrefix(slashed, "../") || filepath.IsAbs(arg) {
@@ -99,8 +99,8 @@ func readDocument(path string) (*found, error) {
 	return &found{record: *rec}, nil
 }
 
-// installed are the names of the registry's servers that entries were made of.
-// A broken servers.json has none: searching must work all the same.
+// installed returns the registry's servers that are in servers.json; none if that is
+// broken, since searching must still work.
 func (a *app) installed() map[string]bool {
 	out := map[string]bool{}
 	f, err := a.loadConfig()
@@ -116,7 +116,7 @@ func (a *app) installed() map[string]bool {
 	return out
 }
 
-// planFor makes the plan of a record.
+// planFor returns the plan of a record.
 func (f *found) planFor(o scaffold.Options) (*scaffold.Plan, error) {
 	o.Registry, o.OfficialRegistry = f.registry, f.official
 	p, err := scaffold.New(f.record.Server, o)
@@ -127,7 +127,7 @@ func (f *found) planFor(o scaffold.Options) (*scaffold.Plan, error) {
 	return p, nil
 }
 
-// packageTypes and remoteTypes are the types of a record, each once.
+// packageTypes and remoteTypes return the types of a record, each once.
 func packageTypes(s *registry.Server) []string {
 	out := []string{}
 	for _, p := range s.Packages {
@@ -148,7 +148,7 @@ func remoteTypes(s *registry.Server) []string {
 	return out
 }
 
-// typesOf is both for people.
+// typesOf returns both for display.
 func typesOf(s *registry.Server) string {
 	types := packageTypes(s)
 	if len(s.Remotes) > 0 {
@@ -157,7 +157,7 @@ func typesOf(s *registry.Server) string {
 	return strings.Join(types, ",")
 }
 
-// describeRecord is one line about a record, for a list to choose from.
+// describeRecord returns one line about a record, for a list to choose from.
 func describeRecord(r *registry.Record) string {
 	s := r.Server.Name + "  " + r.Server.Version
 	if r.Meta.Status != registry.Active {
@@ -174,7 +174,7 @@ func describeRecord(r *registry.Record) string {
 	return ui.CleanLine(s)
 }
 
-// nonNil makes an empty list of a missing one, so that JSON has [] and not null.
+// nonNil returns an empty list for nil, so that JSON has [] and not null.
 func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -182,7 +182,7 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-// originOrNil is an entry's origin for JSON; nil where it has none.
+// originOrNil returns an entry's origin for JSON, nil if it has none.
 func originOrNil(o config.Origin) *config.Origin {
 	if o.Registry == "" {
 		return nil

@@ -1,6 +1,6 @@
-// Package cli is mcpctl's command tree: one file a command. A command parses
-// its words, calls one library room and hands the outcome to package ui; exit
-// codes are decided in exit.go alone.
+// Package cli is mcpctl's command tree: one file per command. A command parses its
+// words, calls one library package and passes the result to package ui; exit codes
+// are decided in exit.go alone.
 package cli
 
 import (
@@ -31,29 +31,27 @@ type app struct {
 	getenv func(string) string
 	log    *slog.Logger
 
-	// settings are read before a command runs; log and ui follow them.
+	// settings are read before a command runs, and determine log and ui.
 	settings settings.Settings
 
-	// loaded is servers.json as dispatch has read it, at loadedPath, for the
-	// command to take over.
+	// loaded is servers.json, read by dispatch at loadedPath, for the command.
 	loaded     *config.File
 	loadedPath string
-	// shared leaves loaded where it is; it does not change after shareConfig.
+	// shared keeps loaded, which does not change after shareConfig.
 	shared bool
 
-	// lasting is set by a command that runs until it is told to end, and then
-	// has work to finish.
+	// lasting is set by a command that runs until a signal and then drains.
 	lasting atomic.Bool
 
 	hangups hangups
 
-	// hurry is closed by hurryUp: what ends has no time left, and child processes
-	// are killed. Nil, as in tests, is never.
+	// hurry, closed by hurryUp, makes child processes killed. Nil, in tests, is
+	// never.
 	hurry    chan struct{}
 	hurrying sync.Once
 
-	// dial replaces connect in tests; nil is the real one. asker does so with
-	// the person at the terminal.
+	// dial replaces connect in tests, asker the user at the terminal; nil is the
+	// real one.
 	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
 	asker ui.Asker
 }
@@ -76,8 +74,8 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	done := make(chan struct{})
 	defer close(done)
 	a.hangups.hear(end, again, done)
-	// Caught, so that a reader of stdout that goes away (| head) is an error of
-	// the write, after which connections close and children are reaped.
+	// Caught, so that a closed stdout (| head) becomes an error of the write, after
+	// which connections close and children are reaped.
 	pipe := make(chan os.Signal, 1)
 	signal.Notify(pipe, syscall.SIGPIPE)
 	defer signal.Stop(pipe)
@@ -86,7 +84,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // run is Main with its streams and context made.
 func (a *app) run(ctx context.Context, words []string) int {
-	// A failure before the flags are parsed is reported as they ask for.
+	// For failures before the flags are parsed.
 	a.ui.JSON = asksJSON(words, a.getenv)
 	root := newRoot(a)
 	words, err := a.dispatch(root, words)
@@ -121,7 +119,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetErr(a.ui.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok && bad.GetFlag().Value.Type() == pairFlag {
-			err = fmt.Errorf("--%s: %w", bad.GetFlag().Name, bad.Unwrap()) // its own text repeats the value
+			err = fmt.Errorf("--%s: %w", bad.GetFlag().Name, bad.Unwrap()) // its own text quotes the value
 		}
 		return usagef("%w", err).withHint("%s --help", cmd.CommandPath())
 	})

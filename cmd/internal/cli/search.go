@@ -17,7 +17,7 @@ type searchFlags struct {
 	pre   bool
 }
 
-// searchTypes are what --type takes.
+// searchTypes returns the values of --type.
 func searchTypes() []string { return []string{"npm", "pypi", "oci", "nuget", "cargo", "remote"} }
 
 func newSearch(a *app) *cobra.Command {
@@ -122,7 +122,7 @@ func (a *app) printHits(hits []searchHit, recs []registry.Record) error {
 	return a.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
 }
 
-// noteCuts returns what the result does not show.
+// noteCuts notes what the result does not show.
 func (a *app) noteCuts(list *registry.List, shown, total int) {
 	switch {
 	case total == 0:
@@ -141,8 +141,8 @@ func (a *app) noteCuts(list *registry.List, shown, total int) {
 // releaseLookups bounds the requests for releases beside a prerelease.
 const releaseLookups = 8
 
-// preferReleases replaces prereleases by the release that add would take. A
-// record for which that cannot be found out stays as it is.
+// preferReleases replaces prereleases by the release that add would take. If that is
+// unknown the record stays.
 func (a *app) preferReleases(ctx context.Context, c *registry.Client, recs []registry.Record) {
 	var wg sync.WaitGroup
 	asked := 0

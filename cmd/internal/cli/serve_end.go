@@ -9,20 +9,19 @@ import (
 const (
 	// endBound is how long serve may take from the signal to its end, see run.
 	endBound = 10 * time.Second
-	// drainBound is the part of it for requests in flight. What is left is
-	// enough for servers that take all the time they get by default: 500 ms after
-	// their input was closed, and 5 s after SIGTERM.
+	// drainBound is the part of it for requests in flight. The rest is enough for
+	// servers that use their default time: 500 ms after their input was closed, and
+	// 5 s after SIGTERM.
 	drainBound = 4 * time.Second
-	// hurryAfter is when servers that are still there are killed, whatever their
-	// shutdownTimeout says.
+	// hurryAfter is when remaining servers are killed, whatever their
+	// shutdownTimeout.
 	hurryAfter = endBound - endReaping
 )
 
-// run serves at a front until that ends by itself, as a client on standard
-// input does, or the process is told to end. Then, in this order: new requests
-// are refused (readyz says so), those in flight are waited for, streams and
-// sessions are ended, and at last the servers, side by side. The whole is bounded
-// by endBound, see supervise.
+// run serves at a front until that ends, like a client on standard input, or a
+// signal comes. Then, in this order: new requests are refused (see readyz), those in
+// flight are waited for, streams and sessions are ended, and finally the servers,
+// concurrently. All of that is bounded by endBound, see supervise.
 func (g *gateway) run(ctx context.Context, front func(context.Context) error) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -31,7 +30,7 @@ func (g *gateway) run(ctx context.Context, front func(context.Context) error) er
 	var err error
 	select {
 	case err = <-served:
-		// No signal, so nobody else looks at the clock.
+		// Without a signal supervise does not bound the end.
 		late := time.AfterFunc(hurryAfter, g.a.hurryUp)
 		defer late.Stop()
 	case <-ctx.Done():

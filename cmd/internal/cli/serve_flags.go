@@ -14,16 +14,15 @@ import (
 
 const defaultServeAddr = "127.0.0.1:8080"
 
-// serveFlags are the flags of mcpctl serve that package settings has no key
-// for.
+// serveFlags are the flags of mcpctl serve that are not settings.
 type serveFlags struct {
 	http     string
 	servers  []string
 	insecure bool
 }
 
-// resolve fills in what comes from the environment, and takes the word behind
-// a bare --http as its address.
+// resolve reads the environment, and takes the word behind a bare --http as its
+// address.
 func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 	given := cmd.Flags().Changed
 	if v := a.getenv(settings.Variable("http")); v != "" && !given("http") {
@@ -51,7 +50,7 @@ func (f *serveFlags) resolve(a *app, cmd *cobra.Command, words []string) error {
 	return nil
 }
 
-// choose returns the servers to put behind the endpoint.
+// choose returns the servers to serve.
 func (f *serveFlags) choose(file *config.File) ([]config.Entry, error) {
 	if len(f.servers) > 0 {
 		var out []config.Entry

@@ -43,9 +43,8 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	}
 	front.Close()
 	old.Close()
-	// Requests have been ended by now; what can still wait is an answer being
-	// written, or a connection on which nothing was ever asked, which Shutdown
-	// would give five seconds.
+	// Requests have ended; Shutdown may still wait for an answer being written, or
+	// five seconds for a connection without any request.
 	const linger = time.Second
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), linger)
 	defer cancel()
@@ -57,7 +56,7 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 		}
 	}()
 	if err := srv.Shutdown(closing); err != nil {
-		_ = srv.Close() // requests that go on are cut
+		_ = srv.Close() // cuts remaining requests
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -65,9 +64,9 @@ func (g *gateway) serveHTTP(ctx context.Context) error {
 	return nil
 }
 
-// newServer returns a server that a client cannot hold up by being slow. The fronts
-// take the bound of reading off where a request has been read and lasts, add to
-// it where a body is large, and bound writing themselves, because streams last.
+// newServer returns a server with bounds against slow clients. The fronts remove the
+// read deadline of long requests, extend it for large bodies, and set write
+// deadlines themselves, because streams last.
 func newServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
@@ -75,7 +74,7 @@ func newServer(h http.Handler) *http.Server {
 	}
 }
 
-// keepAlive finds a client that has gone without a word within a minute.
+// keepAlive detects a silently lost client within a minute.
 func keepAlive() net.KeepAliveConfig {
 	return net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 }

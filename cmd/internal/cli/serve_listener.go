@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// maxConnections bounds the connections of clients over HTTP: each is a file,
-// and servers need files, too.
+// maxConnections bounds the connections of clients over HTTP: each is a file
+// descriptor, and servers need some as well.
 const maxConnections = 16_384
 
-// crowded is what a connection beyond the bound gets, in place of silence.
+// crowded answers connections beyond the bound.
 const crowded = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 1\r\nConnection: close\r\n\r\ntoo many connections: try again later\n"
 
-// listener bounds the connections of one that it wraps.
+// listener bounds the connections of the wrapped one.
 type listener struct {
 	net.Listener
 	most int64
 	open atomic.Int64
 }
 
-// Accept implements [net.Listener]. A connection beyond the bound is answered
-// and closed here.
+// Accept implements [net.Listener]. It answers and closes connections beyond the
+// bound.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
@@ -33,13 +33,13 @@ func (l *listener) Accept() (net.Conn, error) {
 			return &counted{Conn: c, l: l}, nil
 		}
 		l.open.Add(-1)
-		_ = c.SetWriteDeadline(time.Now().Add(time.Second)) // it has room for as much; if not, the client sees the end alone
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second)) // usually the socket's buffer has room
 		_, _ = c.Write([]byte(crowded))
 		_ = c.Close()
 	}
 }
 
-// counted is a connection that counts until it is closed.
+// counted is a connection that is counted until it is closed.
 type counted struct {
 	net.Conn
 	l    *listener

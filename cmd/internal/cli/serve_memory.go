@@ -10,33 +10,33 @@ import (
 )
 
 const (
-	// memoryTick is how often serve looks at the memory that it has of the system.
+	// memoryTick is how often serve checks its memory.
 	memoryTick = 20 * time.Second
-	// memorySlack is how much of it may be of no use. The runtime collects after
-	// the heap has doubled or two minutes have passed, and gives back later still:
-	// after a few large messages a process that lasts for days would keep
-	// hundreds of megabytes for long.
+	// memorySlack is how much of it may be unused. The runtime collects after the
+	// heap has doubled or two minutes have passed, and returns memory later still:
+	// after a few large messages a long-running process would keep hundreds of
+	// megabytes.
 	memorySlack = 64 << 20
-	// quietSlack is the same while nothing happens: no garbage was collected since
-	// the last look. A burst of calls is over then, or streams have ended: what
-	// 2,000 of them leave is less than memorySlack, and took three minutes to go.
+	// quietSlack is the same if no garbage was collected since the last check: a
+	// burst of calls is over, or streams have ended. What 2,000 of them leave is less
+	// than memorySlack, and took three minutes to go.
 	quietSlack = 8 << 20
 )
 
 const (
-	// startGC is the garbage collector's percentage while serve starts: nothing is
-	// collected before the heap has five times the runtime's smallest, which is
-	// 20 MiB. What a start reads stays in use, so that looking for garbage in it
-	// would take a fifth of the start's time and find little.
+	// startGC is the GC percentage while serve starts: nothing is collected before
+	// the heap has five times the runtime's minimum, 20 MiB. What a start reads stays
+	// in use, so that collecting would take a fifth of the start's time and find
+	// little.
 	startGC = 500
-	// usualGC is the runtime's own percentage, and smallHeap the heap at which it
+	// usualGC is the runtime's default percentage, and smallHeap the heap at which it
 	// first collects by that.
 	usualGC   = 100
 	smallHeap = 4 << 20
 )
 
-// startLean has the garbage collector leave the start alone. settle puts it back,
-// and may be called again. A percentage that the user has set (GOGC) stays.
+// startLean relaxes the garbage collector during the start. settle restores it, and
+// may be called again. A percentage set by the user (GOGC) stays.
 func startLean() (settle func()) {
 	before := debug.SetGCPercent(startGC)
 	if before != usualGC {
@@ -46,7 +46,7 @@ func startLean() (settle func()) {
 	return sync.OnceFunc(func() { debug.SetGCPercent(usualGC) })
 }
 
-// whileServing runs f beside what follows; stop ends it and waits for it.
+// whileServing runs f in a goroutine; stop ends it and waits for it.
 func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -60,19 +60,19 @@ func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {
 	}
 }
 
-// giveBack returns memory back to the system after a burst, until ctx ends. While
-// there is nothing to give back it costs one reading of counters.
+// giveBack returns memory to the system after a burst, until ctx ends. Otherwise it
+// only reads counters.
 func giveBack(ctx context.Context) {
 	tick := time.NewTicker(memoryTick)
 	defer tick.Stop()
-	var left heapUse // in use after the last time
+	var left heapUse // after the last time
 	var cycles uint64
 	for {
 		select {
 		case <-tick.C:
 			now, ran := inUse(), collections()
 			if left.gives(now, ran == cycles) {
-				runtime.GC() // what is pooled lasts for one collection more
+				runtime.GC() // sync.Pool survives one collection
 				debug.FreeOSMemory()
 				left, ran = inUse(), collections()
 			}
@@ -83,7 +83,7 @@ func giveBack(ctx context.Context) {
 	}
 }
 
-// heapUse is what the heap has, in bytes.
+// heapUse is the size of the heap, in bytes.
 type heapUse struct {
 	idle    int64 // see idleMemory
 	objects int64 // see heapObjects
@@ -91,14 +91,14 @@ type heapUse struct {
 
 func inUse() heapUse { return heapUse{idleMemory(), heapObjects()} }
 
-// gives reports whether there is something to give back now; m is what was there
-// after the last time. What was in use when garbage was last looked for may be
-// garbage by now, and without calls nobody looks again for minutes.
+// gives reports whether memory should be returned; m is the state after the last
+// time. Objects in use at the last collection may be garbage by now, and without
+// calls the next one is minutes away.
 func (m heapUse) gives(now heapUse, quiet bool) bool {
 	return now.idle > memorySlack || now.objects > m.objects+memorySlack || quiet && now.idle > m.idle+quietSlack
 }
 
-// collections is how often garbage was collected.
+// collections returns how often garbage was collected.
 func collections() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(sample)
@@ -108,8 +108,8 @@ func collections() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// idleMemory is how many bytes of the heap hold nothing that was in use when
-// garbage was last looked for.
+// idleMemory returns the bytes of the heap that were not in use at the last
+// collection.
 func idleMemory() int64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"},
@@ -132,7 +132,7 @@ func idleMemory() int64 {
 	return sum
 }
 
-// heapObjects is how many bytes the heap's objects take, garbage with them.
+// heapObjects returns the bytes of the heap's objects, garbage included.
 func heapObjects() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)

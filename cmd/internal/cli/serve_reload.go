@@ -11,40 +11,38 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// reloading is how a running serve follows its configuration.
+// reloading applies changes of the configuration to a running serve.
 type reloading struct {
 	g *gateway
-	// sound are the last entries without a fault, by name: a server whose entry is
-	// broken later keeps what it had.
+	// sound are the last entries without a fault, by name: a server whose entry
+	// breaks later keeps it.
 	sound map[string]config.Entry
-	// broken reports that the file could not be used when it was last read; faults
-	// are those of entries that were told of, absent are servers of --server that
-	// the file does not have.
+	// broken reports that the file was unusable when last read; faults are reported
+	// faults of entries, absent are servers of --server that the file lacks.
 	broken bool
 	faults map[string]bool
 	absent map[string]bool
 
 	mu       sync.Mutex // guards what follows
-	asked    bool       // somebody wants to hear what comes of it
-	settings []byte     // config.yaml as it was, or as it was told of
+	asked    bool       // report the result in any case
+	settings []byte     // config.yaml, as read or reported last
 }
 
-// follow has servers.json watched, and read anew at the signal HUP; the function
-// ends that.
+// follow reloads servers.json on changes and at the signal HUP, until stop is called.
 func (g *gateway) follow(file *config.File) (stop func()) {
 	r := &reloading{g: g, sound: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
-	r.settings, _ = settings.ReadFile(g.a.settings.File) // none is an empty one
+	r.settings, _ = settings.ReadFile(g.a.settings.File) // may be missing
 	for _, e := range file.Entries() {
 		if e.Fault == nil {
 			r.sound[e.Name] = e
 		}
 	}
 	for _, p := range file.Faults() {
-		r.faults[p.Error()] = true // told of when the server is used
+		r.faults[p.Error()] = true // reported when the server is used
 	}
 	if info, err := os.Stat(file.Path()); err == nil && !info.Mode().IsRegular() {
-		// A pipe gives its bytes once.
+		// A pipe can be read only once.
 		return g.a.onHangup(func() { g.a.ui.Note("%s is no file that can be read again", file.Path()) })
 	}
 	w := config.Watch(file.Path(), config.WatchOptions{File: file, Changed: r.changed, Beside: r.beside, Logger: g.a.log})
@@ -61,8 +59,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 }
 
-// changed takes over what has become of servers.json. It is called from one
-// goroutine.
+// changed applies a change of servers.json. It is called from one goroutine.
 func (r *reloading) changed(f *config.File, err error) {
 	a := r.g.a
 	r.mu.Lock()
@@ -109,7 +106,7 @@ func (r *reloading) changed(f *config.File, err error) {
 }
 
 // choose returns the entries to serve: those of the file, or of --server among
-// them. An entry with a fault is as it was before the fault.
+// them. An entry with a fault is replaced by its last version without.
 func (r *reloading) choose(f *config.File) []config.Entry {
 	a := r.g.a
 	faults := map[string]bool{}
@@ -153,7 +150,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	return chosen
 }
 
-// beside says that config.yaml has changed, which is not followed.
+// beside reports that config.yaml has changed, which needs a restart.
 func (r *reloading) beside() {
 	now, err := settings.ReadFile(r.g.a.settings.File)
 	if err != nil && !os.IsNotExist(err) {

@@ -18,34 +18,32 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
-// nameLimit is what several model APIs accept in a tool's name; the setting
-// serve.nameOverhead is taken off.
+// nameLimit is the longest tool name that several model APIs accept; the setting
+// serve.nameOverhead is subtracted.
 const nameLimit = 64
 
-// tidyAfter is how long after its start serve gives back to the system what
-// reading the configuration and the stored lists has left over, once: about a
-// tenth of what it holds with 50 servers, which nothing would collect for two
-// minutes if nobody called.
+// tidyAfter is how long after its start serve returns the garbage of reading the
+// configuration and the stored lists to the system, once: with 50 servers about a
+// tenth of its memory, which without calls is not collected for two minutes.
 const tidyAfter = time.Second
 
-// gateway is a running serve: the proxy, and the entries that its servers are
-// dialled by.
+// gateway is a running serve: the proxy, and the entries of its servers.
 type gateway struct {
 	a *app
 	f serveFlags
-	// entries is by name; the map is replaced whole and never edited.
+	// entries is by name; the map is replaced, never edited.
 	entries atomic.Pointer[map[string]config.Entry]
 	proxy   *proxy.Proxy
-	store   *store.DB // nil where there is no place for it
+	store   *store.DB // nil without a state directory
 	guard   *transport.Guard
 	room    room
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
-	config  atomic.Pointer[configStatus] // replaced whole
+	config  atomic.Pointer[configStatus] // replaced, never edited
 }
 
-// serve runs until the client goes (stdio) or the process is told to end.
+// serve runs until the client disconnects (stdio) or a signal comes.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
 	settle := startLean()
 	defer settle()
@@ -69,7 +67,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	stop := g.follow(file)
 	if heapObjects()-int64(len(g.room.b)) < smallHeap {
-		settle() // there is nothing to spare, and what calls leave behind is not to pile up
+		settle() // small memory: garbage must not pile up
 	}
 	tidy := time.AfterFunc(tidyAfter, func() {
 		settle()
@@ -90,7 +88,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	return err
 }
 
-// open makes the proxy.
+// open creates the proxy.
 func (g *gateway) open(entries []config.Entry) error {
 	a := g.a
 	g.room.roomFor(entries)
@@ -126,12 +124,12 @@ func (g *gateway) servers(entries []config.Entry) ([]proxy.Server, map[string]co
 	return servers, byName
 }
 
-// reconfigure serves other entries from now on.
+// reconfigure replaces the served entries.
 func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 	before := *g.entries.Load()
 	g.room.roomFor(entries)
 	servers, after := g.servers(entries)
-	both := maps.Clone(before) // one that goes may still be dialled
+	both := maps.Clone(before) // a removed one may still be dialled
 	maps.Copy(both, after)
 	g.entries.Store(&both)
 	changes, err := g.proxy.Reconfigure(servers)
@@ -164,8 +162,8 @@ func (g *gateway) backend(e config.Entry) proxy.Server {
 	}
 }
 
-// store returns the database of what was learned of the servers of a
-// configuration, nil where the environment names no place for it.
+// store returns the database about the servers of a configuration, nil if the
+// environment names no state directory.
 func (a *app) store(file *config.File) *store.DB {
 	dir := config.StateDir(a.getenv)
 	if dir == "" {
@@ -180,8 +178,8 @@ func (a *app) store(file *config.File) *store.DB {
 	return db
 }
 
-// remember has the database forget, in time, servers that the configuration no
-// longer has.
+// remember sets the servers of the configuration in the database, which drops others
+// in time.
 func remember(db *store.DB, file *config.File) {
 	var names []string
 	for _, e := range file.Entries() {
@@ -190,8 +188,8 @@ func remember(db *store.DB, file *config.File) {
 	db.Known(names)
 }
 
-// ring opens the keys that seal what clients keep for serve. Without them on
-// disk serve works, and forgets with its end what it has given out.
+// ring opens the keys that seal data held by clients. Without a file serve works, and
+// sealed data is valid until it ends.
 func (a *app) ring() *seal.Ring {
 	dir := config.StateDir(a.getenv)
 	if dir == "" {
@@ -205,7 +203,7 @@ func (a *app) ring() *seal.Ring {
 	return r
 }
 
-// serveRoots are the roots of the gateway's own, nil for none.
+// serveRoots returns the gateway's own roots, nil for none.
 func serveRoots(dirs []string) json.RawMessage {
 	if len(dirs) == 0 {
 		return nil

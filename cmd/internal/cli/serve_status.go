@@ -23,18 +23,18 @@ type serveStatus struct {
 	proxy.Status
 }
 
-// configStatus is what serve knows of its servers.json.
+// configStatus is the state of serve's servers.json.
 type configStatus struct {
 	Path string `json:"path"`
-	// Loaded is when it was last taken over.
+	// Loaded is when it was last applied.
 	Loaded time.Time `json:"loaded"`
-	// Problem is why what it says now cannot be, as a whole or of some entries, ""
-	// where all is in force.
+	// Problem is why the current file, or some of its entries, cannot be applied, ""
+	// if all is.
 	Problem string `json:"problem,omitempty"`
 }
 
-// noteConfig notes that servers.json was taken over, but for entries with a
-// fault, or could not be.
+// noteConfig records that servers.json was applied, except entries with a fault, or
+// could not be.
 func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 	c := configStatus{Path: path, Loaded: time.Now()}
 	texts := make([]string, len(faults))
@@ -49,7 +49,7 @@ func (g *gateway) noteConfig(path string, err error, faults ...config.Problem) {
 	g.config.Store(&c)
 }
 
-// status returns what this process does.
+// status returns the status of this process.
 func (g *gateway) status() any {
 	s := serveStatus{PID: os.Getpid(), Version: buildVersion().Version, Started: g.started, Front: "stdio", Status: g.proxy.Status()}
 	if g.f.http != "" {
@@ -64,8 +64,8 @@ func (g *gateway) status() any {
 	return s
 }
 
-// show has mcpctl status find this process, until the function is called. Where
-// there is no place for a socket serve goes on without.
+// show makes this process visible to mcpctl status until hide is called, unless
+// there is no directory for a socket.
 func (g *gateway) show(ctx context.Context) (hide func()) {
 	a := g.a
 	s, err := control.Listen(ctx, config.StateDir(a.getenv), g.status)

@@ -20,15 +20,14 @@ import (
 type session struct {
 	*runtime.Client
 	a *app
-	// server is the configured name, or the URL at --url without its secrets.
+	// server is the configured name, or the redacted URL of --url.
 	server string
-	// missing are servers that the user has been told are left out of lists.
+	// missing are servers missing from lists that the user was warned of.
 	missing map[string]bool
 }
 
-// with connects to the server that the words name (or --url does), runs f with
-// the words after it, and closes the connection. What f printed is out before
-// the connection closes.
+// with connects to the server named by the first word or --url, runs f with the
+// remaining words, and closes the connection. f's output is written before that.
 func (a *app) with(ctx context.Context, words []string, f func(s *session, words []string) error) error {
 	server := config.DisplayURL(a.settings.URL)
 	if server == "" {
@@ -53,15 +52,14 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	s := &session{Client: c, a: a, server: server}
 	s.wantLog(ctx)
 	err = h.outcome(f(s, words))
-	// The outcome stands; a server that ends badly changes nothing about it.
+	// A server that ends badly does not change the result.
 	if closing := c.Close(); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)
 	}
 	return a.about(server, err)
 }
 
-// wantLog asks for the server's log messages where -v shows them. A server
-// that will not is none the worse.
+// wantLog requests the server's log messages for -v. Errors are ignored.
 func (s *session) wantLog(ctx context.Context) {
 	level := ""
 	switch s.a.settings.Verbose {
@@ -93,8 +91,8 @@ func (a *app) about(server string, err error) error {
 	return &Error{Server: server, Err: err, Remedy: hintOf(err)}
 }
 
-// words checks how many words a command has got. Server, counted in both
-// bounds, is absent when --url names it. A most of -1 is no bound.
+// words checks the number of a command's words. Both bounds include the server, which
+// is absent with --url. A most of -1 is no bound.
 func (a *app) words(words []string, least, most int, usage string) error {
 	if a.settings.URL != "" {
 		least, most = least-1, max(most-1, -1)
@@ -110,13 +108,13 @@ func (a *app) words(words []string, least, most int, usage string) error {
 	return nil
 }
 
-// command words a command line that names this session's server.
+// command returns a command line that names this session's server.
 func (s *session) command(verb string, words ...string) string {
 	parts := []string{"mcpctl", verb, ui.CleanLine(s.server)}
 	if s.a.settings.URL != "" {
 		url := shellWord(s.server)
 		if s.server != s.a.settings.URL {
-			url = "URL" // not to be repeated
+			url = "URL" // not quoted: it may be secret
 		}
 		parts = []string{"mcpctl", "--url", url, verb}
 	}
@@ -126,15 +124,15 @@ func (s *session) command(verb string, words ...string) string {
 	return strings.Join(parts, " ")
 }
 
-// watched makes a call whose progress is shown.
+// watched makes a call and shows its progress.
 func (s *session) watched(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	line := s.a.ui.StartProgress()
 	defer line.Stop()
-	// Progress is always asked for: it keeps the call's clock running.
+	// Progress is always requested: it restarts the call's timeout.
 	return s.Call(ctx, method, params, &runtime.CallOptions{Progress: line.Update})
 }
 
-// list fetches all pages of a list: the object to print, and its entries.
+// list fetches all pages of a list and returns the object to print and its entries.
 func (s *session) list(ctx context.Context, method, key string) (json.RawMessage, []json.RawMessage, error) {
 	pages, err := s.ListPages(ctx, method)
 	if err != nil {
@@ -147,7 +145,7 @@ func (s *session) list(ctx context.Context, method, key string) (json.RawMessage
 	return joined, items, nil
 }
 
-// explain adds to "method not found" what the server does offer.
+// explain adds what the server does offer to "method not found".
 func (s *session) explain(err error, key string) error {
 	var rpc *runtime.Error
 	if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMethodNotFound {
@@ -166,8 +164,8 @@ func (s *session) explain(err error, key string) error {
 	return e
 }
 
-// entries decodes the entries of a list. One that does not have the form of
-// its kind is left out with a note, so that it hides no other.
+// entries decodes the entries of a list. A malformed one is left out with a note, so
+// that it does not hide the others.
 func entries[T any](s *session, items []json.RawMessage, raw func(*T, json.RawMessage)) []T {
 	out := make([]T, 0, len(items))
 	for i, item := range items {
@@ -182,12 +180,12 @@ func entries[T any](s *session, items []json.RawMessage, raw func(*T, json.RawMe
 	return out
 }
 
-// stdinNote is how long standard input may keep silent before a note says what
-// is being waited for.
+// stdinNote is how long standard input may be silent before a note says that it is
+// being read.
 const stdinNote = 2 * time.Second
 
-// readStdin reads all of standard input. It ends with ctx; the read itself
-// cannot be taken back and ends with the process.
+// readStdin reads all of standard input. It returns when ctx ends; the read itself
+// cannot be cancelled and ends with the process.
 func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 	type read struct {
 		raw []byte
@@ -215,8 +213,8 @@ func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// piped reports whether standard input may hold an object: a file, a pipe or a
-// socket, but no terminal and no device such as /dev/null.
+// piped reports whether standard input may hold an object: a file, pipe or socket, not
+// a terminal or a device such as /dev/null.
 func (a *app) piped() bool {
 	if a.ui.In == nil || a.ui.InTTY {
 		return false

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// loadConfig reads servers.json; a missing file is an empty one. It fails for
-// a file that cannot be read at all; faults of entries stay with them. What
-// dispatch has read is not read again: see readConfig.
+// loadConfig returns servers.json; a missing file is an empty one. It fails for an
+// unreadable file; faults of entries stay with them. It takes the file from dispatch
+// if that has read it: see readConfig.
 func (a *app) loadConfig() (*config.File, error) {
 	if f := a.loaded; f != nil && a.loadedPath == a.settings.ConfigPath {
 		if !a.shared {
@@ -23,9 +23,9 @@ func (a *app) loadConfig() (*config.File, error) {
 	return readConfig(a.settings.ConfigPath)
 }
 
-// readConfig reads servers.json. A descriptor that the shell has opened, as of
-// --config <(…), may be a pipe, which gives its bytes once; it is read up to
-// maxDocument. Any other path has to lead to a regular file.
+// readConfig reads servers.json. A descriptor opened by the shell, as of --config
+// <(…), may be a pipe, which can be read only once; it is read up to maxDocument. Any
+// other path must be a regular file.
 func readConfig(path string) (*config.File, error) {
 	if !isDescriptor(path) {
 		return config.Load(path)
@@ -40,14 +40,14 @@ func readConfig(path string) (*config.File, error) {
 	return config.Parse(path, raw)
 }
 
-// isDescriptor reports whether a path is one of this process's descriptors.
+// isDescriptor reports whether a path is a descriptor of this process.
 func isDescriptor(path string) bool {
 	path = filepath.ToSlash(filepath.Clean(path))
 	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
-// shareConfig reads servers.json once for several connections, which may be
-// made at the same time and only read it.
+// shareConfig reads servers.json once for several concurrent connections, which only
+// read it.
 func (a *app) shareConfig() error {
 	f, err := a.loadConfig()
 	if err != nil {
@@ -57,8 +57,7 @@ func (a *app) shareConfig() error {
 	return nil
 }
 
-// entry returns the sound entry of a configured server, and logs what is odd
-// about it.
+// entry returns the usable entry of a configured server, and logs its warnings.
 func (a *app) entry(server string) (config.Entry, error) {
 	f, err := a.loadConfig()
 	if err != nil {
@@ -76,7 +75,7 @@ func (a *app) entry(server string) (config.Entry, error) {
 	return e, nil
 }
 
-// problem returns a fault for the log, and what mends it where that is known.
+// problem returns the log attributes of a fault: problem and remedy.
 func problem(err error) []any {
 	attrs := []any{"problem", err.Error()}
 	if hint := hintOf(err); hint != "" {
@@ -85,7 +84,7 @@ func problem(err error) []any {
 	return attrs
 }
 
-// noteFaults tells of entries that cannot be used.
+// noteFaults reports entries that cannot be used.
 func (a *app) noteFaults(f *config.File) {
 	for _, p := range f.Faults() {
 		a.ui.Note("warning: %s", p.Error())

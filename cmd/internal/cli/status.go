@@ -57,7 +57,7 @@ type statusOf struct {
 	serveStatus
 }
 
-// status prints what the processes say that which names, all where it is "".
+// status prints the status of the processes that which names, of all for "".
 func (a *app) status(ctx context.Context, which string) error {
 	all, err := control.Find(ctx, config.StateDir(a.getenv))
 	if err != nil {
@@ -108,11 +108,10 @@ func (a *app) status(ctx context.Context, which string) error {
 	return nil
 }
 
-// Status is what the process has said.
+// Status returns the process's answer.
 func (s *statusOf) Status() json.RawMessage { return s.Found.Status }
 
-// is reports whether a word names the process: by its id, or by an address or URL
-// that it listens on.
+// is reports whether a word names the process: by id, or by address or URL.
 func (s *statusOf) is(word string) bool {
 	if word == strconv.Itoa(s.Found.PID) {
 		return true
@@ -125,7 +124,7 @@ func (s *statusOf) is(word string) bool {
 	return false
 }
 
-// noServe says that there is nothing to show.
+// noServe returns the error of a status without processes.
 func (a *app) noServe(which string, all []control.Found) error {
 	err := (&Error{Code: exitOther, Err: errors.New("no mcpctl serve is running")}).withHint("mcpctl serve --http starts one")
 	if which != "" && len(all) > 0 {

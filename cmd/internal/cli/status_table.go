@@ -92,8 +92,8 @@ func backendRow(b *proxy.BackendStatus, now time.Time) []string {
 	}
 }
 
-// offers returns what a server offers: its numbers of tools, prompts, resources
-// and templates, and how old that is where it was not asked by this process.
+// offers returns a server's numbers of tools, prompts, resources and templates, and
+// their age if they were stored by another process.
 func offers(c *proxy.CatalogStatus, now time.Time) string {
 	if c == nil {
 		return "not known"
@@ -128,7 +128,7 @@ func offers(c *proxy.CatalogStatus, now time.Time) string {
 	return text
 }
 
-// next returns what happens to a server without a call.
+// next returns what happens to a server that is not called.
 func next(b *proxy.BackendStatus, now time.Time) string {
 	switch {
 	case !b.NextTry.IsZero():
@@ -139,7 +139,7 @@ func next(b *proxy.BackendStatus, now time.Time) string {
 	return ""
 }
 
-// clientsLine names the clients, those seen last first.
+// clientsLine lists the clients, the last seen first.
 func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 	const most = 5
 	var parts []string
@@ -167,7 +167,7 @@ func clientsLine(c proxy.ClientsStatus, now time.Time) string {
 	return "clients: " + strings.Join(parts, "; ") + "\n"
 }
 
-// since is the time between two moments in two units at most: 12s, 5m10s, 2h13m,
+// since formats the time between two moments in at most two units: 12s, 5m10s, 2h13m,
 // 3d4h.
 func since(from, to time.Time) string {
 	d := max(to.Sub(from), 0).Round(time.Second)
@@ -183,7 +183,7 @@ func since(from, to time.Time) string {
 	return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
 }
 
-// latency is a time in milliseconds, with three digits.
+// latency formats a time in milliseconds, with three digits.
 func latency(ms float64) string {
 	switch {
 	case ms < 1:
@@ -196,7 +196,7 @@ func latency(ms float64) string {
 	return fmt.Sprintf("%.3gs", ms/1000)
 }
 
-// memory is a number of bytes, "" where it is not known.
+// memory formats a number of bytes, "" if unknown.
 func memory(n int64) string {
 	if n < 0 {
 		return ""
@@ -204,7 +204,7 @@ func memory(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }
 
-// computing is a time in seconds, "" where it is not known.
+// computing formats a time in seconds, "" if unknown.
 func computing(s float64) string {
 	switch {
 	case s < 0:

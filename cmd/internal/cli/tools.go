@@ -46,8 +46,8 @@ func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {
 	return entries(s, items, func(t *runtime.Tool, raw json.RawMessage) { t.Raw = raw })
 }
 
-// tool finds one tool in the server's list. Servers differ in what they answer
-// to the call of a tool they do not have, so the list decides.
+// tool finds one tool in the server's list: servers answer differently to calls of
+// unknown tools.
 func (s *session) tool(ctx context.Context, name string) (*runtime.Tool, error) {
 	_, items, err := s.list(ctx, revision.MethodToolsList, "tools")
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *session) showSchemas(t *runtime.Tool, gap bool) error {
 	return p.err
 }
 
-// title is the tool's display name: title, then annotations.title
+// title returns the tool's display name: title, then annotations.title
 // (specification, Tools).
 func title(t *runtime.Tool) string {
 	if t.Title == "" && t.Annotations != nil {
@@ -112,7 +112,7 @@ func title(t *runtime.Tool) string {
 	return t.Title
 }
 
-// signature is a tool's name and arguments: get-sum(a:number, b?:number).
+// signature returns a tool's name and arguments: get-sum(a:number, b?:number).
 func signature(t *runtime.Tool) string {
 	in, err := schema.Parse(t.InputSchema)
 	if err != nil {
@@ -129,7 +129,7 @@ func signature(t *runtime.Tool) string {
 	return t.Name + "(" + strings.Join(parts, ", ") + ")"
 }
 
-// shortSignature is a signature for a hint, of at most a few lines.
+// shortSignature returns a signature for a hint, of at most a few lines.
 func shortSignature(t *runtime.Tool) string {
 	const most = 240 // characters
 	text := []rune(signature(t))
@@ -139,7 +139,7 @@ func shortSignature(t *runtime.Tool) string {
 	return string(text[:most]) + "…)"
 }
 
-// shortType is a type that does not drown the signature it stands in.
+// shortType returns a type, shortened for a signature.
 func shortType(n schema.Node) string {
 	const most = 32
 	if t := n.Type(); len(t) <= most {
@@ -148,8 +148,7 @@ func shortType(n schema.Node) string {
 	return n.Plain()
 }
 
-// hints words what the server explicitly says about a tool's effects:
-// [read-only, idempotent].
+// hints formats the explicit hints about a tool's effects: [read-only, idempotent].
 func hints(h *runtime.ToolAnnotations) string {
 	if h == nil {
 		return ""
@@ -177,7 +176,7 @@ func hints(h *runtime.ToolAnnotations) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// firstLine is the first line of a text that has words on it.
+// firstLine returns the first line of a text that is not blank.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

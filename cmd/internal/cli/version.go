@@ -16,18 +16,18 @@ import (
 //nolint:gochecknoglobals // the linker can set nothing else
 var linkVersion, linkCommit string
 
-// versionInfo is what mcpctl version prints.
+// versionInfo is the output of mcpctl version.
 type versionInfo struct {
 	// Version is a semantic version without "v", or "devel".
 	Version string `json:"version"`
-	// Commit is the revision of the source, "" where unknown, with "+dirty"
-	// behind it for a tree with changes.
+	// Commit is the revision of the source, "" if unknown, with the suffix "+dirty"
+	// for a tree with changes.
 	Commit    string   `json:"commit"`
 	Go        string   `json:"go"`
 	Protocols []string `json:"protocols"`
 }
 
-// buildVersion returns what this program was built of.
+// buildVersion returns the version of this program.
 func buildVersion() versionInfo {
 	v := versionInfo{Version: linkVersion, Commit: linkCommit, Go: goruntime.Version(), Protocols: revision.Versions()}
 	info, ok := debug.ReadBuildInfo()
