@@ -145,7 +145,7 @@ func (c *addCommand) askValues(ctx context.Context, asker ui.Asker, rec *found, 
 		if r.Secret {
 			continue
 		}
-		if value, set := lookup(c.app, r.Name); set && value != "" {
+		if value, set := c.lookup(r.Name); set && value != "" {
 			continue
 		}
 		value, err := c.askValue(ctx, asker, r)
@@ -228,7 +228,7 @@ func recordTitle(rec *found, p *scaffold.Plan) string {
 }
 
 // lookup is os.LookupEnv of the run's environment, where empty is unset.
-func lookup(a *app, name string) (string, bool) {
-	v := a.getenv(name)
+func (env *environment) lookup(name string) (string, bool) {
+	v := env.getenv(name)
 	return v, v != ""
 }

@@ -36,7 +36,7 @@ func (c *addCommand) announce(add *addition) error {
 		return err
 	}
 	c.noteRequired(slices.DeleteFunc(slices.Clone(p.Required), func(r scaffold.Requirement) bool {
-		_, set := lookup(c.app, r.Name)
+		_, set := c.lookup(r.Name)
 		return add.byHand && set
 	}))
 	if p.Install != nil {
@@ -100,18 +100,18 @@ func (c *addCommand) shown(add *addition) json.RawMessage {
 }
 
 // noteRequired lists the variables to export; those that are set are marked.
-func (a *app) noteRequired(list []scaffold.Requirement) {
+func (env *environment) noteRequired(list []scaffold.Requirement) {
 	if len(list) == 0 {
 		return
 	}
-	a.ui.Note("export before use:")
+	env.ui.Note("export before use:")
 	width := 0
 	for _, r := range list {
 		width = max(width, len(r.Name))
 	}
 	for _, r := range list {
 		var marks []string
-		if _, set := lookup(a, r.Name); set {
+		if _, set := env.lookup(r.Name); set {
 			marks = append(marks, "already set")
 		}
 		if r.Secret {
@@ -130,14 +130,14 @@ func (a *app) noteRequired(list []scaffold.Requirement) {
 		if r.Description != "" {
 			line += ": " + r.Description
 		}
-		a.ui.Note("  %s", line)
+		env.ui.Note("  %s", line)
 	}
 }
 
 // shownOptions is how many optional inputs are named; more are counted.
 const shownOptions = 10
 
-func (a *app) noteOptional(list []scaffold.Option) {
+func (env *environment) noteOptional(list []scaffold.Option) {
 	if len(list) == 0 {
 		return
 	}
@@ -149,7 +149,7 @@ func (a *app) noteOptional(list []scaffold.Option) {
 	if n := len(list) - len(names); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	a.ui.Note("optional: %s%s", strings.Join(names, ", "), more)
+	env.ui.Note("optional: %s%s", strings.Join(names, ", "), more)
 }
 
 // startLine returns the shell command that starts the server of an HTTP package,

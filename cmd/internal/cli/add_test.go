@@ -47,7 +47,7 @@ func newShop(t *testing.T, servers string) *shop {
 }
 
 func (s *shop) app(out, errOut io.Writer) *app {
-	return &app{
+	return &app{environment: environment{
 		ui: ui.New(strings.NewReader(""), out, errOut), log: slog.New(slog.DiscardHandler),
 		getenv: func(k string) string {
 			if v, ok := s.env[k]; ok {
@@ -55,7 +55,7 @@ func (s *shop) app(out, errOut io.Writer) *app {
 			}
 			return map[string]string{"MCPCTL_CONFIG": s.file, "MCPCTL_REGISTRY": s.url}[k]
 		},
-	}
+	}}
 }
 
 func (s *shop) run(t *testing.T, words ...string) outcome {

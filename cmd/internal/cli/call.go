@@ -21,6 +21,12 @@ type callFlags struct {
 	dir        string
 }
 
+// callCommand is one run of mcpctl call.
+type callCommand struct {
+	*session
+	f callFlags
+}
+
 func newCall(a *app) *cobra.Command {
 	var f callFlags
 	cmd := &cobra.Command{
@@ -49,7 +55,7 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 				return err
 			}
 			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				return s.call(cmd.Context(), words[0], words[1:], f)
+				return (&callCommand{s, f}).run(cmd.Context(), words[0], words[1:])
 			})
 		},
 	}
@@ -60,44 +66,44 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 	return cmd
 }
 
-func (s *session) call(ctx context.Context, name string, words []string, f callFlags) error {
-	t, err := s.tool(ctx, name)
+func (c *callCommand) run(ctx context.Context, name string, words []string) error {
+	t, err := c.tool(ctx, name)
 	if err != nil {
 		return err
 	}
-	raw, err := s.arguments(ctx, t, words, f)
+	raw, err := c.arguments(ctx, t, words)
 	if err != nil {
 		return err
 	}
-	line := s.a.ui.StartProgress()
+	line := c.a.ui.StartProgress()
 	defer line.Stop()
 	// Progress is always requested: it restarts the call's timeout.
-	res, err := s.CallTool(ctx, name, raw, &runtime.CallOptions{Progress: line.Update})
+	res, err := c.CallTool(ctx, name, raw, &runtime.CallOptions{Progress: line.Update})
 	line.Stop()
 	if err != nil {
 		return err
 	}
 	var save *ui.Saver
-	if f.dir != "" {
-		save = &ui.Saver{Dir: f.dir}
+	if c.f.dir != "" {
+		save = &ui.Saver{Dir: c.f.dir}
 	}
-	if err := s.a.ui.ToolResult(res, save); err != nil {
+	if err := c.a.ui.ToolResult(res, save); err != nil {
 		return err
 	}
 	if res.IsError {
 		return &Error{Code: exitTool, Silent: true, Err: &runtime.ToolError{Tool: name, Result: res}}
 	}
-	s.checkResult(t, res)
+	c.checkResult(t, res)
 	return nil
 }
 
 // arguments parses the words into the arguments object; an error shows the tool's
 // signature.
-func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string, f callFlags) (json.RawMessage, error) {
+func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []string) (json.RawMessage, error) {
 	in, err := schema.Parse(t.InputSchema)
 	if err != nil {
-		if !f.noValidate {
-			return nil, s.schemaError(t, err)
+		if !c.f.noValidate {
+			return nil, c.schemaError(t, err)
 		}
 		in, err = schema.Parse(nil)
 		if err != nil {
@@ -105,16 +111,16 @@ func (s *session) arguments(ctx context.Context, t *runtime.Tool, words []string
 		}
 	}
 	raw, err := args.Parse(in, args.Source{
-		Words: words, File: f.file, NoValidate: f.noValidate,
-		Stdin: func() ([]byte, error) { return s.a.readStdin(ctx) }, Piped: s.a.piped(),
+		Words: words, File: c.f.file, NoValidate: c.f.noValidate,
+		Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }, Piped: c.a.piped(),
 	})
 	var unfit *schema.ValidationError
 	var bad *schema.Error
 	switch {
 	case errors.As(err, &unfit):
-		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: shortSignature(t) + "; see " + s.command("describe", t.Name)}
+		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: shortSignature(t) + "; see " + c.command("describe", t.Name)}
 	case errors.As(err, &bad):
-		return nil, s.schemaError(t, err)
+		return nil, c.schemaError(t, err)
 	}
 	return raw, err
 }
@@ -127,15 +133,15 @@ func misfit(e *schema.ValidationError) error {
 	return fmt.Errorf("%d arguments do not fit:\n  %s", len(e.Issues), strings.ReplaceAll(e.Error(), "\n", "\n  "))
 }
 
-func (s *session) schemaError(t *runtime.Tool, err error) error {
+func (c *callCommand) schemaError(t *runtime.Tool, err error) error {
 	e := &Error{Code: exitProtocol, Err: errors.New("the input schema of " + ui.CleanLine(t.Name) + " cannot be used: " + ui.CleanLine(err.Error()))}
 	return e.withHint("--no-validate sends the arguments without checking them")
 }
 
 // checkResult warns if a structured result does not match the output schema
 // (specification, Tools: clients SHOULD validate structured results).
-func (s *session) checkResult(t *runtime.Tool, res *runtime.ToolResult) {
-	if len(t.OutputSchema) == 0 || res.Structured == nil || s.a.ui.Quiet {
+func (c *callCommand) checkResult(t *runtime.Tool, res *runtime.ToolResult) {
+	if len(t.OutputSchema) == 0 || res.Structured == nil || c.a.ui.Quiet {
 		return
 	}
 	out, err := schema.Parse(t.OutputSchema)
@@ -143,6 +149,6 @@ func (s *session) checkResult(t *runtime.Tool, res *runtime.ToolResult) {
 		err = out.Validate(res.Structured)
 	}
 	if err != nil {
-		s.a.ui.Note("note: the structured result does not fit the tool's output schema: %v", err)
+		c.a.ui.Note("note: the structured result does not fit the tool's output schema: %v", err)
 	}
 }

@@ -16,7 +16,11 @@ import (
 	"github.com/mcpctl/mcpctl/schemas"
 )
 
+// configCommand is one run of mcpctl config.
+type configCommand struct{ *app }
+
 func newConfig(a *app) *cobra.Command {
+	c := &configCommand{a}
 	cmd := &cobra.Command{
 		Use:     "config",
 		Short:   "Show, edit and check servers.json",
@@ -33,18 +37,18 @@ func newConfig(a *app) *cobra.Command {
 		&cobra.Command{
 			Use: "path", Short: "Print where servers.json is", Args: cobra.NoArgs, Annotations: always,
 			Long: "Print where servers.json is, whether it exists or not: one line, also into a pipe; with --json an object.",
-			RunE: func(*cobra.Command, []string) error { return a.configPath() },
+			RunE: func(*cobra.Command, []string) error { return c.path() },
 		},
 		&cobra.Command{
 			Use: "edit", Short: "Open servers.json in $VISUAL or $EDITOR, then check it", Args: cobra.NoArgs, Annotations: always,
 			Long: "Open servers.json in $VISUAL or $EDITOR, then check it. Where there is none, it is made.",
-			RunE: func(cmd *cobra.Command, _ []string) error { return a.configEdit(cmd.Context()) },
+			RunE: func(cmd *cobra.Command, _ []string) error { return c.edit(cmd.Context()) },
 		},
 		&cobra.Command{
 			Use: "validate", Short: "Check servers.json and config.yaml", Args: cobra.NoArgs,
 			Long: "Check servers.json and config.yaml: each fault with its line, its column and how to mend it.\n" +
 				"Faults are exit code 5, warnings are not. As JSON: {\"path\",\"ok\",\"servers\",\"problems\"}.",
-			RunE: func(*cobra.Command, []string) error { return a.configValidate() },
+			RunE: func(*cobra.Command, []string) error { return c.validate() },
 		},
 		&cobra.Command{
 			Use: "schema", Short: "Print the JSON Schema of servers.json", Args: cobra.NoArgs, Annotations: always,
@@ -55,39 +59,39 @@ func newConfig(a *app) *cobra.Command {
 	return cmd
 }
 
-// configPath prints a bare path also into pipes, for $(mcpctl config path).
-func (a *app) configPath() error {
-	path := a.settings.ConfigPath
+// path prints a bare path also into pipes, for $(mcpctl config path).
+func (c *configCommand) path() error {
+	path := c.settings.ConfigPath
 	if path == "" {
-		_, err := config.Path(a.getenv)
+		_, err := config.Path(c.getenv)
 		return err
 	}
-	if a.ui.JSON {
-		return a.ui.EncodeJSON(map[string]string{"path": path, "settings": a.settings.File})
+	if c.ui.JSON {
+		return c.ui.EncodeJSON(map[string]string{"path": path, "settings": c.settings.File})
 	}
-	if a.ui.OutTTY {
+	if c.ui.OutTTY {
 		path = ui.CleanLine(path)
 	}
-	_, err := fmt.Fprintln(a.ui.Out, path)
+	_, err := fmt.Fprintln(c.ui.Out, path)
 	return err
 }
 
-// configEdit opens the file in an editor, after creating a missing one, and checks
+// edit opens the file in an editor, after creating a missing one, and checks
 // the result.
-func (a *app) configEdit(ctx context.Context) error {
-	if a.ui.NoInput {
+func (c *configCommand) edit(ctx context.Context) error {
+	if c.ui.NoInput {
 		return usagef("config edit needs a person, and --no-input forbids that").withHint("mcpctl config path tells where the file is")
 	}
-	path := a.settings.ConfigPath
+	path := c.settings.ConfigPath
 	if path == "" {
-		return a.configPath()
+		return c.path()
 	}
-	editor := a.getenv("VISUAL")
+	editor := c.getenv("VISUAL")
 	if editor == "" {
-		editor = a.getenv("EDITOR")
+		editor = c.getenv("EDITOR")
 	}
 	if editor == "" {
-		if !a.ui.InTTY {
+		if !c.ui.InTTY {
 			return usagef("config edit needs a terminal").withHint("set EDITOR to a program that needs none")
 		}
 		editor = map[bool]string{true: "notepad", false: "vi"}[goruntime.GOOS == "windows"]
@@ -103,14 +107,14 @@ func (a *app) configEdit(ctx context.Context) error {
 		}
 	}
 	cmd := editorCommand(ctx, editor, path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.ui.In, a.ui.Err, a.ui.Err
-	if a.ui.OutTTY {
-		cmd.Stdout = a.ui.Out
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.ui.In, c.ui.Err, c.ui.Err
+	if c.ui.OutTTY {
+		cmd.Stdout = c.ui.Out
 	}
 	if err := cmd.Run(); err != nil {
 		return &Error{Err: fmt.Errorf("editor %s: %w", editor, err), Remedy: "VISUAL and EDITOR name the editor"}
 	}
-	return a.configValidate()
+	return c.validate()
 }
 
 // editorCommand returns the command of an editor with arguments, as in "code
@@ -137,10 +141,10 @@ type finding struct {
 	problem  config.Problem
 }
 
-// configValidate prints all faults of servers.json. Errors mean exit code 5, unlike
+// validate prints all faults of servers.json. Errors mean exit code 5, unlike
 // warnings. A broken config.yaml has failed before.
-func (a *app) configValidate() error {
-	path := a.settings.ConfigPath
+func (c *configCommand) validate() error {
+	path := c.settings.ConfigPath
 	findings := []finding{}
 	add := func(severity string, problems ...config.Problem) {
 		for _, p := range problems {
@@ -165,8 +169,8 @@ func (a *app) configValidate() error {
 		}
 		add("warning", f.Warnings()...)
 	}
-	if a.ui.WantJSON() {
-		err := a.ui.EncodeJSON(struct {
+	if c.ui.WantJSON() {
+		err := c.ui.EncodeJSON(struct {
 			Path     string    `json:"path"`
 			OK       bool      `json:"ok"`
 			Servers  int       `json:"servers"`
@@ -177,13 +181,13 @@ func (a *app) configValidate() error {
 		}
 		return first
 	}
-	if err := printFindings(a.ui.Out, findings); err != nil {
+	if err := printFindings(c.ui.Out, findings); err != nil {
 		return err
 	}
 	if first != nil {
 		return &Error{Code: exitConfig, Err: first, Silent: true} // already printed
 	}
-	_, err = fmt.Fprintf(a.ui.Out, "%s: ok, %d servers\n", ui.CleanLine(path), servers)
+	_, err = fmt.Fprintf(c.ui.Out, "%s: ok, %d servers\n", ui.CleanLine(path), servers)
 	return err
 }
 

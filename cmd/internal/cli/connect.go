@@ -61,6 +61,6 @@ func (a *app) eras() bridge.EraCache {
 }
 
 // implementation identifies mcpctl, as client and as server.
-func (a *app) implementation() runtime.Implementation {
+func (env *environment) implementation() runtime.Implementation {
 	return runtime.Implementation{Name: "mcpctl", Version: buildVersion().Version}
 }

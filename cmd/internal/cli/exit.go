@@ -121,7 +121,7 @@ func hintOf(err error) string {
 
 // report prints a failure on stderr: one line and a hint, or one line of JSON
 // after an explicit --json.
-func (a *app) report(err error) {
+func (env *environment) report(err error) {
 	code := exitCode(err)
 	var own *Error
 	if errors.As(err, &own) && own.Silent {
@@ -131,13 +131,13 @@ func (a *app) report(err error) {
 	if code == exitInterrupted {
 		msg, hint = "interrupted", ""
 	}
-	if a.ui.JSON {
-		a.reportJSON(err, own, msg, hint, code)
+	if env.ui.JSON {
+		env.reportJSON(err, own, msg, hint, code)
 		return
 	}
-	fmt.Fprintln(a.ui.Err, "mcpctl: "+indent(ui.Clean(strings.TrimRight(msg, "\r\n"))))
+	fmt.Fprintln(env.ui.Err, "mcpctl: "+indent(ui.Clean(strings.TrimRight(msg, "\r\n"))))
 	if hint != "" {
-		fmt.Fprintln(a.ui.Err, "hint: "+ui.CleanLine(hint))
+		fmt.Fprintln(env.ui.Err, "hint: "+ui.CleanLine(hint))
 	}
 }
 
@@ -157,7 +157,7 @@ func indent(text string) string {
 	return first + "\n" + strings.Join(lines, "\n")
 }
 
-func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
+func (env *environment) reportJSON(err error, own *Error, msg, hint string, code int) {
 	type object struct {
 		Kind    string          `json:"kind"`
 		Message string          `json:"message"`
@@ -184,5 +184,5 @@ func (a *app) reportJSON(err error, own *Error, msg, hint string, code int) {
 	if err != nil {
 		b = []byte(`{"error":{"kind":"other","message":"the error has no JSON form"}}`)
 	}
-	fmt.Fprintln(a.ui.Log(), string(b))
+	fmt.Fprintln(env.ui.Log(), string(b))
 }

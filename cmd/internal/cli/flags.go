@@ -14,7 +14,7 @@ import (
 
 // addGlobalFlags declares the flags that every command takes, before or after
 // its own words. Their values are read by package settings.
-func (a *app) addGlobalFlags(root *cobra.Command) {
+func (env *environment) addGlobalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.String("config", "", "use this `FILE` as servers.json")
@@ -49,60 +49,60 @@ func (a *app) addGlobalFlags(root *cobra.Command) {
 
 // setup reads the settings after the flags of a command, and applies them to streams
 // and log.
-func (a *app) setup(cmd *cobra.Command) error {
-	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: worksWithoutFiles(cmd)})
+func (env *environment) setup(cmd *cobra.Command) error {
+	s, err := settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: worksWithoutFiles(cmd)})
 	if err != nil {
 		return err
 	}
-	a.settings = s
-	a.ui.JSON, a.ui.Text = s.Output == "json", s.Output == "text"
-	a.ui.NoInput, a.ui.Quiet = s.NoInput, s.Quiet
-	a.ui.Color = a.wantColor()
-	a.log = a.newLogger()
+	env.settings = s
+	env.ui.JSON, env.ui.Text = s.Output == "json", s.Output == "text"
+	env.ui.NoInput, env.ui.Quiet = s.NoInput, s.Quiet
+	env.ui.Color = env.wantColor()
+	env.log = env.newLogger()
 	return nil
 }
 
 // setupCompletion is setup for completion functions, which cobra calls without it.
 // Errors are ignored: a shell cannot show them.
-func (a *app) setupCompletion(cmd *cobra.Command) {
-	s, err := settings.Load(settings.Options{Getenv: a.getenv, Flags: cmd.Flags(), SkipFile: true})
+func (env *environment) setupCompletion(cmd *cobra.Command) {
+	s, err := settings.Load(settings.Options{Getenv: env.getenv, Flags: cmd.Flags(), SkipFile: true})
 	if err == nil {
-		a.settings, a.settings.ConfigPath, a.settings.URL = s, s.ConfigPath, s.URL
+		env.settings, env.settings.ConfigPath, env.settings.URL = s, s.ConfigPath, s.URL
 	}
 }
 
 // wantColor follows --color, then NO_COLOR (no-color.org: any value but the
 // empty one), then the terminal.
-func (a *app) wantColor() bool {
-	switch a.settings.Color {
+func (env *environment) wantColor() bool {
+	switch env.settings.Color {
 	case "always":
 		return true
 	case "never":
 		return false
 	}
-	if !a.settings.ColorSet && a.getenv("NO_COLOR") != "" {
+	if !env.settings.ColorSet && env.getenv("NO_COLOR") != "" {
 		return false
 	}
-	return a.ui.OutTTY && a.getenv("TERM") != "dumb"
+	return env.ui.OutTTY && env.getenv("TERM") != "dumb"
 }
 
 // newLogger returns a logger to standard error: warnings, with -v information, with
 // -vv each message, with -q errors alone.
-func (a *app) newLogger() *slog.Logger {
+func (env *environment) newLogger() *slog.Logger {
 	level := slog.LevelWarn
 	switch {
-	case a.settings.Verbose >= 2:
+	case env.settings.Verbose >= 2:
 		level = slog.LevelDebug
-	case a.settings.Verbose == 1:
+	case env.settings.Verbose == 1:
 		level = slog.LevelInfo
-	case a.settings.Quiet:
+	case env.settings.Quiet:
 		level = slog.LevelError
 	}
 	o := &slog.HandlerOptions{Level: level}
-	if a.settings.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(a.ui.Log(), o))
+	if env.settings.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(env.ui.Log(), o))
 	}
-	if a.ui.ErrTTY {
+	if env.ui.ErrTTY {
 		// A terminal needs no time.
 		o.ReplaceAttr = func(groups []string, at slog.Attr) slog.Attr {
 			if len(groups) == 0 && at.Key == slog.TimeKey {
@@ -111,7 +111,7 @@ func (a *app) newLogger() *slog.Logger {
 			return at
 		}
 	}
-	return slog.New(slog.NewTextHandler(a.ui.Log(), o))
+	return slog.New(slog.NewTextHandler(env.ui.Log(), o))
 }
 
 // anyFiles marks a command that works with a broken config.yaml.

@@ -20,7 +20,7 @@ import (
 func setUp(t *testing.T, env map[string]string, tty bool, words ...string) (*app, *bytes.Buffer) {
 	t.Helper()
 	var errOut bytes.Buffer
-	a := &app{ui: ui.New(strings.NewReader(""), io.Discard, &errOut), log: slog.New(slog.DiscardHandler)}
+	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), io.Discard, &errOut), log: slog.New(slog.DiscardHandler)}}
 	dir := t.TempDir()
 	a.getenv = func(name string) string {
 		if name == "MCPCTL_HOME" {
@@ -112,7 +112,7 @@ func TestFlagsReachCommands(t *testing.T) {
 
 // TestReserved: no command's name can be an alias.
 func TestReserved(t *testing.T) {
-	root := newRoot(&app{ui: ui.New(nil, io.Discard, io.Discard), getenv: func(string) string { return "" }})
+	root := newRoot(&app{environment: environment{ui: ui.New(nil, io.Discard, io.Discard), getenv: func(string) string { return "" }}})
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {

@@ -58,7 +58,7 @@ fixtures for tests. Nothing else is ever called.`,
 			if err := f.validate(a, args); err != nil {
 				return err
 			}
-			return a.generate(cmd.Context(), args, &f)
+			return (&generateCommand{a, &f}).run(cmd.Context(), args)
 		},
 	}
 	a.completeServers(cmd)
@@ -141,6 +141,12 @@ func (f *generateFlags) recordDir(server string, several bool) string {
 	return filepath.Clean(f.record)
 }
 
+// generateCommand is one run of mcpctl generate.
+type generateCommand struct {
+	*app
+	f *generateFlags
+}
+
 // generation is the part of a run for one server.
 type generation struct {
 	server     string
@@ -152,58 +158,58 @@ type generation struct {
 	answer     generatedPackage
 }
 
-// generate generates all packages before it writes the first, so that a failing
+// run generates all packages before it writes the first, so that a failing
 // server changes nothing.
-func (a *app) generate(ctx context.Context, servers []string, f *generateFlags) error {
+func (c *generateCommand) run(ctx context.Context, servers []string) error {
 	// A server of 1,000 tools takes 220 MB, not 250, when it is generated again.
 	defer debug.SetGCPercent(debug.SetGCPercent(generateGCPercent))
 	several := len(servers) > 1
 	for _, server := range servers {
-		if err := checkFolder("--out", f.dir(server, several)); err != nil {
+		if err := checkFolder("--out", c.f.dir(server, several)); err != nil {
 			return err
 		}
-		if f.record != "" {
-			if err := checkFolder("--record", f.recordDir(server, several)); err != nil {
+		if c.f.record != "" {
+			if err := checkFolder("--record", c.f.recordDir(server, several)); err != nil {
 				return err
 			}
 		}
 	}
-	all, err := a.ask(ctx, servers, f)
+	all, err := c.ask(ctx, servers)
 	if err != nil {
 		return err
 	}
 	for _, g := range all {
-		if err := a.prepare(g, f, f.dir(g.server, several)); err != nil {
-			return a.about(g.server, err)
+		if err := c.prepare(g, c.f.dir(g.server, several)); err != nil {
+			return c.about(g.server, err)
 		}
 	}
 	drift := false
 	answers := make([]generatedPackage, 0, len(all))
 	for _, g := range all {
-		if f.check {
+		if c.f.check {
 			g.answer.Files = g.plan.check()
 			drift = drift || g.plan.differs()
 		} else if g.answer.Files, err = g.plan.write(); err != nil {
-			return a.about(g.server, writeError("--out", err))
+			return c.about(g.server, writeError("--out", err))
 		}
 		if g.recorded != nil {
-			if g.answer.Recorded, err = g.recorded.write(f.recordDir(g.server, several)); err != nil {
-				return a.about(g.server, writeError("--record", err))
+			if g.answer.Recorded, err = g.recorded.write(c.f.recordDir(g.server, several)); err != nil {
+				return c.about(g.server, writeError("--record", err))
 			}
 		}
 		answers = append(answers, g.answer)
 	}
-	if err := a.printGenerated(answers, f.check); err != nil {
+	if err := c.printGenerated(answers, c.f.check); err != nil {
 		return err
 	}
 	if drift {
-		return a.driftError(answers)
+		return c.driftError(answers)
 	}
 	return nil
 }
 
 // prepare generates one package and compares it with its directory.
-func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
+func (c *generateCommand) prepare(g *generation, dir string) error {
 	place, err := findModule(dir)
 	if err != nil {
 		return err
@@ -218,27 +224,27 @@ func (a *app) prepare(g *generation, f *generateFlags, dir string) error {
 		before = &gogen.Lock{List: *g.list}
 	}
 	g.out, err = gogen.Generate(gogen.Input{
-		Server: g.server, Package: f.packageName(g.server),
+		Server: g.server, Package: c.f.packageName(g.server),
 		Implementation: g.list.Implementation, Protocol: g.list.Protocol,
 		Tools: g.list.Tools, Prompts: g.list.Prompts, Resources: g.list.Resources, Templates: g.list.Templates,
-		Lock: before, Decimals: f.number == numberJSON, ImportPath: place.importPath, Standalone: f.standalone,
-		GoGenerate: f.goGenerate(g.server),
+		Lock: before, Decimals: c.f.number == numberJSON, ImportPath: place.importPath, Standalone: c.f.standalone,
+		GoGenerate: c.f.goGenerate(g.server),
 	})
 	if err != nil {
 		return err
 	}
-	a.warnGenerated(g, place)
+	c.warnGenerated(g, place)
 	if g.plan, err = planFiles(dir, g.out.Package, g.out.Files); err != nil {
 		return err
 	}
 	g.answer = generatedPackage{Server: g.server, Package: g.out.Package, Dir: dir, Tools: g.out.Tools}
 	if lock != nil && !g.plan.unchanged(filepath.Join(dir, gogen.LockFile)) {
-		if g.answer.Changes, err = compareLocks(lock, g.out, f.number == numberJSON); err != nil {
+		if g.answer.Changes, err = compareLocks(lock, g.out, c.f.number == numberJSON); err != nil {
 			return err
 		}
 	}
-	if !f.check {
-		a.tellChanges(g, dir)
+	if !c.f.check {
+		c.tellChanges(g, dir)
 	}
 	return nil
 }

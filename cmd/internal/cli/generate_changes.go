@@ -100,15 +100,15 @@ func plural(n int, what string) string {
 
 // tellChanges prints on stderr how many changes of each class a run made to an
 // existing package, and which break.
-func (a *app) tellChanges(g *generation, dir string) {
+func (c *generateCommand) tellChanges(g *generation, dir string) {
 	r := g.answer.Changes
-	if r == nil || a.ui.Quiet {
+	if r == nil || c.ui.Quiet {
 		return
 	}
-	a.ui.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), r.summary())
+	c.ui.Note("%s: since %s was written: %s", g.server, filepath.Join(dir, gogen.LockFile), r.summary())
 	for i := range r.List {
-		if c := &r.List[i]; c.Class != gogen.Compatible || c.Notable {
-			a.ui.Note("%s: %s", heading(c), c.String())
+		if change := &r.List[i]; change.Class != gogen.Compatible || change.Notable {
+			c.ui.Note("%s: %s", heading(change), change.String())
 		}
 	}
 }

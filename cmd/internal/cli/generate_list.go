@@ -15,9 +15,9 @@ import (
 // ask gets the source of each package: from all servers concurrently, or from the
 // file of --from. Of several failures it returns the first server's and prints the
 // others.
-func (a *app) ask(ctx context.Context, servers []string, f *generateFlags) ([]*generation, error) {
-	if f.from == "" && a.settings.URL == "" {
-		if err := a.shareConfig(); err != nil {
+func (c *generateCommand) ask(ctx context.Context, servers []string) ([]*generation, error) {
+	if c.f.from == "" && c.settings.URL == "" {
+		if err := c.shareConfig(); err != nil {
 			return nil, err
 		}
 	}
@@ -25,8 +25,8 @@ func (a *app) ask(ctx context.Context, servers []string, f *generateFlags) ([]*g
 	errs := make([]error, len(servers))
 	var wg sync.WaitGroup
 	for i, server := range servers {
-		all[i] = &generation{server: server, standalone: f.standalone}
-		wg.Go(func() { errs[i] = a.askOne(ctx, all[i], f) })
+		all[i] = &generation{server: server, standalone: c.f.standalone}
+		wg.Go(func() { errs[i] = c.askOne(ctx, all[i]) })
 	}
 	wg.Wait()
 	var first error
@@ -34,38 +34,38 @@ func (a *app) ask(ctx context.Context, servers []string, f *generateFlags) ([]*g
 		switch {
 		case err == nil:
 		case first == nil:
-			first = a.about(servers[i], err)
+			first = c.about(servers[i], err)
 		case ctx.Err() == nil:
-			a.ui.Note("warning: %s: %v", servers[i], err)
+			c.ui.Note("warning: %s: %v", servers[i], err)
 		}
 	}
 	return all, first
 }
 
 // askOne sets a generation's list and recording.
-func (a *app) askOne(ctx context.Context, g *generation, f *generateFlags) error {
+func (c *generateCommand) askOne(ctx context.Context, g *generation) error {
 	choose := func() (err error) {
-		g.list.Tools, err = selectTools(g.list.Tools, f.tools)
+		g.list.Tools, err = selectTools(g.list.Tools, c.f.tools)
 		return err
 	}
-	if f.from != "" {
-		data, err := a.readFrom(ctx, f.from)
+	if c.f.from != "" {
+		data, err := c.readFrom(ctx, c.f.from)
 		if err != nil {
 			return err
 		}
 		if g.list, err = gogen.ParseTools(data); err != nil {
-			return fromError(f.from, err)
+			return fromError(c.f.from, err)
 		}
 		return choose()
 	}
-	return a.with(ctx, []string{g.server}, func(s *session, _ []string) (err error) {
+	return c.with(ctx, []string{g.server}, func(s *session, _ []string) (err error) {
 		if g.list, err = s.offers(ctx); err != nil {
 			return err
 		}
-		if err = choose(); err != nil || f.record == "" {
+		if err = choose(); err != nil || c.f.record == "" {
 			return err
 		}
-		g.recorded, err = s.record(ctx, g.list)
+		g.recorded, err = (&recorder{s}).run(ctx, g.list)
 		return err
 	})
 }
@@ -112,9 +112,9 @@ func offered[T any](ctx context.Context, s *session, capability, what string, li
 }
 
 // readFrom reads the file of --from, which may be a pipe.
-func (a *app) readFrom(ctx context.Context, name string) ([]byte, error) {
+func (c *generateCommand) readFrom(ctx context.Context, name string) ([]byte, error) {
 	if name == "-" {
-		return a.readStdin(ctx)
+		return c.readStdin(ctx)
 	}
 	data, err := args.ReadFile(name, args.MaxInput)
 	if errors.Is(err, fs.ErrNotExist) {

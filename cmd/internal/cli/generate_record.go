@@ -19,6 +19,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
+// recorder records the answers of one server.
+type recorder struct{ *session }
+
 // recording holds a server's answers for fixtures.
 type recording struct {
 	exchanges []*fixture.Exchange
@@ -34,12 +37,12 @@ type recordedFile struct {
 // maxRecorded bounds one fixture: it is a file of a repository.
 const maxRecorded = 1 << 20
 
-// record calls what has no effect: tools that the server declares read-only and that
+// run calls what has no effect: tools that the server declares read-only and that
 // take no arguments, prompts without required ones, and resources. Failed calls are
 // left out, a lost connection ends the run.
-func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error) {
-	rec := fixture.Record(s.Client, "")
-	for text, placeholder := range s.secrets() {
+func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
+	rec := fixture.Record(r.Client, "")
+	for text, placeholder := range r.secrets() {
 		rec.Hide(text, placeholder)
 	}
 	try := func(what string, call func() error) error {
@@ -51,7 +54,7 @@ func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error)
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return err
 		}
-		s.a.ui.Note("warning: %s: %s is not recorded: %v", s.server, what, err)
+		r.a.ui.Note("warning: %s: %s is not recorded: %v", r.server, what, err)
 		return nil
 	}
 	for _, t := range l.Tools {
@@ -84,24 +87,24 @@ func (s *session) record(ctx context.Context, l *gogen.List) (*recording, error)
 			return nil, err
 		}
 	}
-	kept := s.keep(rec.Exchanges())
+	kept := r.keep(rec.Exchanges())
 	if len(kept.exchanges) == 0 {
-		s.a.ui.Note("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", s.server)
+		r.a.ui.Note("note: %s: nothing is recorded: no tool is declared read-only and needs no arguments, and there is nothing to read", r.server)
 	}
 	return kept, nil
 }
 
 // keep drops exchanges that are too large for a repository.
-func (s *session) keep(all []*fixture.Exchange) *recording {
-	r := &recording{}
+func (r *recorder) keep(all []*fixture.Exchange) *recording {
+	out := &recording{}
 	for _, x := range all {
 		if len(x.Result)+len(x.Error) > maxRecorded {
-			s.a.ui.Note("warning: %s: %s %s is not recorded: more than %d MiB", s.server, x.Method, x.Target(), maxRecorded>>20)
+			r.a.ui.Note("warning: %s: %s %s is not recorded: more than %d MiB", r.server, x.Method, x.Target(), maxRecorded>>20)
 			continue
 		}
-		r.exchanges = append(r.exchanges, x)
+		out.exchanges = append(out.exchanges, x)
 	}
-	return r
+	return out
 }
 
 // safeToCall reports whether the server declares a tool read-only and its schema
@@ -122,20 +125,20 @@ const leastSecret = 6
 // secrets returns the texts that mcpctl gave the server and that do not belong in a
 // repository: values of variables in its entry, of its environment, of its headers
 // and of -H.
-func (s *session) secrets() map[string]string {
+func (r *recorder) secrets() map[string]string {
 	out := map[string]string{}
 	hide := func(text, placeholder string) {
 		if len(text) >= leastSecret && out[text] == "" {
 			out[text] = placeholder
 		}
 	}
-	for name, value := range s.a.settings.Headers {
+	for name, value := range r.a.settings.Headers {
 		hide(value, "${"+name+"}")
 	}
-	if s.a.settings.URL != "" {
+	if r.a.settings.URL != "" {
 		return out
 	}
-	entry, err := s.a.entry(s.server)
+	entry, err := r.a.entry(r.server)
 	if err != nil {
 		return out // impossible: it was just used
 	}

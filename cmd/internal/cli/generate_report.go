@@ -27,11 +27,11 @@ type generatedPackage struct {
 const maxWarnings = 10
 
 // warnGenerated prints on stderr what could not be typed, and what is missing.
-func (a *app) warnGenerated(g *generation, m modulePlace) {
-	if a.ui.Quiet {
+func (c *generateCommand) warnGenerated(g *generation, m modulePlace) {
+	if c.ui.Quiet {
 		return
 	}
-	say := func(text string) { fmt.Fprintln(a.ui.Err, "warning: "+ui.CleanLine(g.server+": "+text)) }
+	say := func(text string) { fmt.Fprintln(c.ui.Err, "warning: "+ui.CleanLine(g.server+": "+text)) }
 	if g.list.More {
 		say("the file is one page of several (it has a nextCursor); tools on the others are missing")
 	}
@@ -43,10 +43,10 @@ func (a *app) warnGenerated(g *generation, m modulePlace) {
 		say("there are no tools; the client has no methods but lists")
 	}
 	if m.importPath == "" && !g.standalone {
-		a.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.why)
+		c.ui.Note("note: %s: no test double: %s; then the same command again", g.server, m.why)
 	}
 	for i, w := range g.out.Warnings {
-		if i == maxWarnings && a.settings.Verbose == 0 {
+		if i == maxWarnings && c.settings.Verbose == 0 {
 			say(fmt.Sprintf("%d more warnings; -v shows all", len(g.out.Warnings)-i))
 			return
 		}
@@ -54,23 +54,23 @@ func (a *app) warnGenerated(g *generation, m modulePlace) {
 	}
 }
 
-func (a *app) printGenerated(answers []generatedPackage, check bool) error {
-	if a.ui.WantJSON() {
-		return a.ui.EncodeJSON(map[string]any{"packages": answers})
+func (c *generateCommand) printGenerated(answers []generatedPackage, check bool) error {
+	if c.ui.WantJSON() {
+		return c.ui.EncodeJSON(map[string]any{"packages": answers})
 	}
 	for _, p := range answers {
 		for _, file := range p.Files {
-			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path)); err != nil {
+			if _, err := fmt.Fprintf(c.ui.Out, "%-9s  %s\n", file.Status, ui.CleanLine(file.Path)); err != nil {
 				return err
 			}
 		}
 		if check && p.Changes != nil {
-			if err := p.printChanges(a.ui.Out, a.settings.Verbose > 0); err != nil {
+			if err := p.printChanges(c.ui.Out, c.settings.Verbose > 0); err != nil {
 				return err
 			}
 		}
 		for _, r := range p.Recorded {
-			if _, err := fmt.Fprintf(a.ui.Out, "%-9s  %s  %s %s\n", "recorded", ui.CleanLine(r.Path), r.Method, ui.CleanLine(r.Target)); err != nil {
+			if _, err := fmt.Fprintf(c.ui.Out, "%-9s  %s  %s %s\n", "recorded", ui.CleanLine(r.Path), r.Method, ui.CleanLine(r.Target)); err != nil {
 				return err
 			}
 		}
@@ -79,7 +79,7 @@ func (a *app) printGenerated(answers []generatedPackage, check bool) error {
 }
 
 // driftError returns an error that names the files that --check found different.
-func (a *app) driftError(answers []generatedPackage) error {
+func (c *generateCommand) driftError(answers []generatedPackage) error {
 	var parts []string
 	for _, p := range answers {
 		for _, file := range p.Files {

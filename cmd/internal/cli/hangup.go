@@ -51,8 +51,8 @@ const hangupDoubt = time.Second
 
 // onHangup replaces the action of the signal HUP, also under nohup, until stop is
 // called. It still ends mcpctl if the terminal that it was started from has gone.
-func (a *app) onHangup(do func()) (stop func()) {
-	h := &a.hangups
+func (e *ending) onHangup(do func()) (stop func()) {
+	h := &e.hangups
 	if h.signals == nil {
 		return func() {}
 	}

@@ -98,7 +98,7 @@ func TestCapabilitiesOffered(t *testing.T) {
 		{"defaults", []string{"/a"}, &ui.NonInteractive{}, `{"elicitation":{"form":{}},"roots":{}}`},
 		{"", []string{"/a"}, &ui.NonInteractive{}, `{"roots":{}}`},
 	} {
-		a := &app{ui: &ui.UI{}, asker: c.asker, settings: settings.Settings{Elicit: c.elicit, Roots: c.roots}}
+		a := &app{environment: environment{ui: &ui.UI{}, settings: settings.Settings{Elicit: c.elicit, Roots: c.roots}}, asker: c.asker}
 		if got := string(a.newHost("s").capabilities()); got != c.want {
 			t.Errorf("%q %v: got %s, want %s", c.elicit, c.roots, got, c.want)
 		}
@@ -122,7 +122,7 @@ func TestFileURI(t *testing.T) {
 // ours.
 func TestServerLog(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{ui: &ui.UI{}, asker: &ui.NonInteractive{}, log: slog.New(slog.NewTextHandler(&out, nil))}
+	a := &app{environment: environment{ui: &ui.UI{}, log: slog.New(slog.NewTextHandler(&out, nil))}, asker: &ui.NonInteractive{}}
 	h := a.newHost("s")
 	for _, params := range []string{`{"level":"error","data":"a\nb\u001b[31m"}`, `{"level":"info","data":{"k":1},"logger":"x"}`, `{"level":"debug","data":"hidden"}`, `7`} {
 		h.Notification(t.Context(), nil, "notifications/message", json.RawMessage(params))
@@ -136,7 +136,7 @@ func TestServerLog(t *testing.T) {
 
 // TestOneQuestionAtATime: a person answers one question, then the next.
 func TestOneQuestionAtATime(t *testing.T) {
-	a := &app{ui: &ui.UI{Err: &bytes.Buffer{}}, asker: &ui.NonInteractive{}}
+	a := &app{environment: environment{ui: &ui.UI{Err: &bytes.Buffer{}}}, asker: &ui.NonInteractive{}}
 	h := a.newHost("s")
 	h.turn <- struct{}{} // somebody is being asked
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

@@ -30,7 +30,7 @@ func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM
 // hurryAfter for a long-running command, or at a further signal (see endAgain), its
 // child processes are killed. If that does not end it either, supervise returns
 // without it. Signals delivers all signals, first the one that ended ctx.
-func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
+func (e *ending) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
 	ended := make(chan int, 1)
 	go func() { ended <- run() }()
 	select {
@@ -40,7 +40,7 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 	}
 	told := time.Now()
 	patience := time.NewTimer(endPatience)
-	if a.lasting.Load() {
+	if e.lasting.Load() {
 		patience.Reset(hurryAfter)
 	}
 	defer patience.Stop()
@@ -56,7 +56,7 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 			waiting = early <= 2 && time.Since(told) <= endAgain
 		}
 	}
-	a.hurryUp()
+	e.hurryUp()
 	patience.Reset(endReaping)
 	select {
 	case code := <-ended:
@@ -67,8 +67,8 @@ func (a *app) supervise(ctx context.Context, signals <-chan os.Signal, run func(
 }
 
 // hurryUp kills the child processes that are being ended.
-func (a *app) hurryUp() {
-	if a.hurry != nil {
-		a.hurrying.Do(func() { close(a.hurry) })
+func (e *ending) hurryUp() {
+	if e.hurry != nil {
+		e.hurrying.Do(func() { close(e.hurry) })
 	}
 }

@@ -38,7 +38,7 @@ func TestSupervise(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				a := &app{hurry: make(chan struct{})}
+				a := &app{ending: ending{hurry: make(chan struct{})}}
 				hurry := a.hurry
 				if tt.ends != inTheEnd {
 					hurry = nil

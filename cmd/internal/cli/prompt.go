@@ -14,6 +14,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
+// promptCommand is one run of mcpctl prompt.
+type promptCommand struct{ *session }
+
 func newPrompt(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "prompt SERVER NAME [N=V...]",
@@ -25,7 +28,7 @@ func newPrompt(a *app) *cobra.Command {
 				return err
 			}
 			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				return s.prompt(cmd.Context(), words[0], words[1:])
+				return (&promptCommand{s}).run(cmd.Context(), words[0], words[1:])
 			})
 		},
 	}
@@ -33,14 +36,14 @@ func newPrompt(a *app) *cobra.Command {
 	return cmd
 }
 
-func (s *session) prompt(ctx context.Context, name string, words []string) error {
-	_, items, err := s.list(ctx, revision.MethodPromptsList, "prompts")
+func (c *promptCommand) run(ctx context.Context, name string, words []string) error {
+	_, items, err := c.list(ctx, revision.MethodPromptsList, "prompts")
 	if err != nil {
 		return err
 	}
 	var p *runtime.Prompt
 	var names []string
-	prompts := s.decodePrompts(items)
+	prompts := c.decodePrompts(items)
 	for i := range prompts {
 		if prompts[i].Name == name {
 			p = &prompts[i]
@@ -48,9 +51,9 @@ func (s *session) prompt(ctx context.Context, name string, words []string) error
 		names = append(names, prompts[i].Name)
 	}
 	if p == nil {
-		return unknownName(ui.CleanLine(s.server)+" has no prompt", name, names, s.command("prompts"))
+		return unknownName(ui.CleanLine(c.server)+" has no prompt", name, names, c.command("prompts"))
 	}
-	values, err := s.promptArguments(ctx, p, words)
+	values, err := c.arguments(ctx, p, words)
 	if err != nil {
 		return err
 	}
@@ -61,18 +64,18 @@ func (s *session) prompt(ctx context.Context, name string, words []string) error
 	if err != nil {
 		return err
 	}
-	raw, err := s.watched(ctx, revision.MethodPromptsGet, params)
+	raw, err := c.watched(ctx, revision.MethodPromptsGet, params)
 	if err != nil {
 		return err
 	}
-	if s.a.ui.WantJSON() {
-		return s.a.ui.PrintJSON(raw)
+	if c.a.ui.WantJSON() {
+		return c.a.ui.PrintJSON(raw)
 	}
-	return s.showMessages(raw)
+	return c.showMessages(raw)
 }
 
-// promptArguments parses the words by the prompt's arguments, which are all text.
-func (s *session) promptArguments(ctx context.Context, p *runtime.Prompt, words []string) (json.RawMessage, error) {
+// arguments parses the words by the prompt's arguments, which are all text.
+func (c *promptCommand) arguments(ctx context.Context, p *runtime.Prompt, words []string) (json.RawMessage, error) {
 	props, required := []byte("{"), []string{}
 	for i, arg := range p.Arguments {
 		if i > 0 {
@@ -93,21 +96,21 @@ func (s *session) promptArguments(ctx context.Context, p *runtime.Prompt, words 
 	if err != nil {
 		return nil, err
 	}
-	values, err := args.Parse(in, args.Source{Words: words, Stdin: func() ([]byte, error) { return s.a.readStdin(ctx) }})
+	values, err := args.Parse(in, args.Source{Words: words, Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }})
 	if unfit, ok := errors.AsType[*schema.ValidationError](err); ok {
 		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: promptSignature(p)}
 	}
 	return values, err
 }
 
-func (s *session) showMessages(raw json.RawMessage) error {
+func (c *promptCommand) showMessages(raw json.RawMessage) error {
 	var res runtime.PromptResult
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return &runtime.ProtocolError{Reason: "prompts/get: the result is not one: " + err.Error()}
 	}
 	for i := range res.Messages {
 		m := &res.Messages[i]
-		p := &page{u: s.a.ui}
+		p := &page{u: c.a.ui}
 		if i > 0 {
 			p.line("")
 		}
@@ -115,7 +118,7 @@ func (s *session) showMessages(raw json.RawMessage) error {
 		if p.err != nil {
 			return p.err
 		}
-		if _, err := s.a.ui.Content([]runtime.Content{m.Content}, nil); err != nil {
+		if _, err := c.a.ui.Content([]runtime.Content{m.Content}, nil); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
+// readCommand is one run of mcpctl read.
+type readCommand struct {
+	*session
+	output string // -O
+}
+
 func newRead(a *app) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -26,7 +32,7 @@ to several files in a directory that exists; to standard output as -.`,
 				return err
 			}
 			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				return s.read(cmd.Context(), words[0], output)
+				return (&readCommand{s, output}).run(cmd.Context(), words[0])
 			})
 		},
 	}
@@ -35,30 +41,30 @@ to several files in a directory that exists; to standard output as -.`,
 	return cmd
 }
 
-func (s *session) read(ctx context.Context, uri, output string) error {
+func (c *readCommand) run(ctx context.Context, uri string) error {
 	params, err := json.Marshal(map[string]string{"uri": uri})
 	if err != nil {
 		return err
 	}
-	raw, err := s.watched(ctx, revision.MethodResourcesRead, params)
+	raw, err := c.watched(ctx, revision.MethodResourcesRead, params)
 	if err != nil {
-		return s.noResource(ctx, uri, err)
+		return c.noResource(ctx, uri, err)
 	}
 	var res runtime.ResourceResult
-	if output == "" && s.a.ui.WantJSON() {
-		return s.a.ui.PrintJSON(raw)
+	if c.output == "" && c.a.ui.WantJSON() {
+		return c.a.ui.PrintJSON(raw)
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return &runtime.ProtocolError{Reason: "resources/read: the result is not one: " + err.Error()}
 	}
-	if output != "" {
-		return s.writeContents(res.Contents, raw, output)
+	if c.output != "" {
+		return c.writeContents(res.Contents, raw)
 	}
 	if len(res.Contents) == 0 {
-		s.a.ui.Note("the resource is empty")
+		c.a.ui.Note("the resource is empty")
 	}
 	for i := range res.Contents {
-		if _, err := s.a.ui.Resource(&res.Contents[i], nil, len(res.Contents) > 1); err != nil {
+		if _, err := c.a.ui.Resource(&res.Contents[i], nil, len(res.Contents) > 1); err != nil {
 			return err
 		}
 	}
@@ -66,65 +72,65 @@ func (s *session) read(ctx context.Context, uri, output string) error {
 }
 
 // writeContents implements -O. With --json the result still goes to standard output.
-func (s *session) writeContents(contents []runtime.ResourceContents, raw json.RawMessage, output string) error {
+func (c *readCommand) writeContents(contents []runtime.ResourceContents, raw json.RawMessage) error {
 	bytes := func(c *runtime.ResourceContents) []byte {
 		if c.Blob != nil {
 			return c.Blob
 		}
 		return []byte(c.Text)
 	}
-	info, err := os.Stat(output)
+	info, err := os.Stat(c.output)
 	isDir := err == nil && info.IsDir()
 	if !isDir && len(contents) != 1 {
 		return (&Error{Err: errors.New("the resource has not exactly one content")}).withHint("-O with a directory that exists saves each in a file of its own")
 	}
 	for i := range contents {
-		c := &contents[i]
+		content := &contents[i]
 		switch {
-		case output == "-":
-			_, err := s.a.ui.Out.Write(bytes(c))
+		case c.output == "-":
+			_, err := c.a.ui.Out.Write(bytes(content))
 			return err
 		case isDir:
-			path, err := (&ui.Saver{Dir: output}).Save(bytes(c), c.MIMEType)
+			path, err := (&ui.Saver{Dir: c.output}).Save(bytes(content), content.MIMEType)
 			if err != nil {
 				return err
 			}
-			s.a.ui.Note("%s saved as %s", c.URI, path)
+			c.a.ui.Note("%s saved as %s", content.URI, path)
 		default:
-			if err := ui.WriteFile(output, bytes(c)); err != nil {
+			if err := ui.WriteFile(c.output, bytes(content)); err != nil {
 				return err
 			}
-			s.a.ui.Note("wrote %s, %s", output, ui.Size(len(bytes(c))))
+			c.a.ui.Note("wrote %s, %s", c.output, ui.Size(len(bytes(content))))
 		}
 	}
-	if s.a.ui.JSON {
-		return s.a.ui.PrintJSON(raw)
+	if c.a.ui.JSON {
+		return c.a.ui.PrintJSON(raw)
 	}
 	return nil
 }
 
 // noResource returns an error for a resource that does not exist (-32602 in
 // 2026-07-28, -32002 before), otherwise err.
-func (s *session) noResource(ctx context.Context, uri string, err error) error {
+func (c *readCommand) noResource(ctx context.Context, uri string, err error) error {
 	var rpc *runtime.Error
 	if !errors.As(err, &rpc) {
 		return err
 	}
 	if rpc.Code == runtime.CodeMethodNotFound {
-		return s.explain(err, "resources")
+		return c.explain(err, "resources")
 	}
 	var known []string
-	if _, items, lerr := s.list(ctx, revision.MethodResourcesList, "resources"); lerr == nil {
-		for _, r := range s.decodeResources(items) {
+	if _, items, lerr := c.list(ctx, revision.MethodResourcesList, "resources"); lerr == nil {
+		for _, r := range c.decodeResources(items) {
 			if r.URI == uri {
 				return err // it exists
 			}
 			known = append(known, r.URI)
 		}
 	}
-	hint := unknownName("", uri, known, s.command("resources")).Remedy
+	hint := unknownName("", uri, known, c.command("resources")).Remedy
 	if rpc.Code == runtime.CodeResourceNotFound || rpc.Code == runtime.CodeInvalidParams {
-		return &Error{Code: exitUsage, Remedy: hint, Err: errors.New(ui.CleanLine(s.server) + " has no resource " + uri + ": " + err.Error())}
+		return &Error{Code: exitUsage, Remedy: hint, Err: errors.New(ui.CleanLine(c.server) + " has no resource " + uri + ": " + err.Error())}
 	}
 	return &Error{Err: err, Remedy: hint}
 }

@@ -24,13 +24,13 @@ import (
 const registryTry = 30 * time.Second
 
 // registry returns the client of the configured registry.
-func (a *app) registry() (*registry.Client, error) {
+func (env *environment) registry() (*registry.Client, error) {
 	try := registryTry
-	if t := a.settings.Timeout; t > 0 {
+	if t := env.settings.Timeout; t > 0 {
 		try = min(try, t)
 	}
 	return registry.New(registry.Options{
-		BaseURL: a.settings.Registry, Logger: a.log, TryTimeout: try,
+		BaseURL: env.settings.Registry, Logger: env.log, TryTimeout: try,
 		UserAgent: "mcpctl/" + buildVersion().Version,
 	})
 }
@@ -48,11 +48,11 @@ type found struct {
 
 // find resolves the argument of add and info: a name in the registry, or a local
 // document.
-func (a *app) find(ctx context.Context, arg string, pre bool) (*found, error) {
+func (env *environment) find(ctx context.Context, arg string, pre bool) (*found, error) {
 	if isDocument(arg) {
 		return readDocument(arg)
 	}
-	c, err := a.registry()
+	c, err := env.registry()
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,20 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/transport"
 )
 
-// app is one run of mcpctl: its streams, environment and global flags.
+// app is one run of mcpctl.
 type app struct {
+	environment
+	ending
+
+	// dial replaces connect in tests, asker the user at the terminal; nil is the
+	// real one.
+	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
+	asker ui.Asker
+}
+
+// environment is what a run works with: streams, environment variables, settings
+// and servers.json.
+type environment struct {
 	ui     *ui.UI
 	getenv func(string) string
 	log    *slog.Logger
@@ -39,7 +51,10 @@ type app struct {
 	loadedPath string
 	// shared keeps loaded, which does not change after shareConfig.
 	shared bool
+}
 
+// ending is how signals end a run.
+type ending struct {
 	// lasting is set by a command that runs until a signal and then drains.
 	lasting atomic.Bool
 
@@ -49,11 +64,6 @@ type app struct {
 	// never.
 	hurry    chan struct{}
 	hurrying sync.Once
-
-	// dial replaces connect in tests, asker the user at the terminal; nil is the
-	// real one.
-	dial  func(ctx context.Context, server string, h *host) (*runtime.Client, error)
-	asker ui.Asker
 }
 
 // Main runs mcpctl and returns its exit code. args are the words after the
@@ -70,7 +80,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	again := make(chan os.Signal, 8)
 	signal.Notify(again, endSignals()...)
 	defer signal.Stop(again)
-	a := &app{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler), hurry: make(chan struct{})}
+	a := &app{
+		environment: environment{ui: ui.New(stdin, stdout, stderr), getenv: os.Getenv, log: slog.New(slog.DiscardHandler)},
+		ending:      ending{hurry: make(chan struct{})},
+	}
 	done := make(chan struct{})
 	defer close(done)
 	a.hangups.hear(end, again, done)

@@ -29,7 +29,7 @@ func newSearch(a *app) *cobra.Command {
 			"Registries look at names only, so at least one word has to be part of the name.",
 		Example: "  mcpctl search github issues\n  mcpctl search postgres --type oci --json",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(cmd *cobra.Command, args []string) error { return a.search(cmd.Context(), args, o) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return (&searchCommand{a, o}).run(cmd.Context(), args) },
 
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -44,6 +44,12 @@ func newSearch(a *app) *cobra.Command {
 	return cmd
 }
 
+// searchCommand is one run of mcpctl search.
+type searchCommand struct {
+	*app
+	o searchFlags
+}
+
 // searchHit is one server of the result.
 type searchHit struct {
 	Name        string          `json:"name"`
@@ -56,33 +62,33 @@ type searchHit struct {
 	Installed   bool            `json:"installed"`
 }
 
-func (a *app) search(ctx context.Context, words []string, o searchFlags) error {
-	if o.limit < 1 {
-		return usagef("--limit %d: want 1 or more", o.limit)
+func (c *searchCommand) run(ctx context.Context, words []string) error {
+	if c.o.limit < 1 {
+		return usagef("--limit %d: want 1 or more", c.o.limit)
 	}
-	if o.kind != "" && !slices.Contains(searchTypes(), o.kind) {
-		return usagef("--type %s: want %s", o.kind, orList(searchTypes()))
+	if c.o.kind != "" && !slices.Contains(searchTypes(), c.o.kind) {
+		return usagef("--type %s: want %s", c.o.kind, orList(searchTypes()))
 	}
-	c, err := a.registry()
+	client, err := c.registry()
 	if err != nil {
 		return err
 	}
-	list, err := c.Search(ctx, strings.Join(words, " "))
+	list, err := client.Search(ctx, strings.Join(words, " "))
 	if err != nil {
 		return err
 	}
 	recs := slices.DeleteFunc(list.Records, func(r registry.Record) bool {
-		if o.kind == "remote" {
+		if c.o.kind == "remote" {
 			return len(r.Server.Remotes) == 0
 		}
-		return o.kind != "" && !slices.Contains(packageTypes(&r.Server), o.kind)
+		return c.o.kind != "" && !slices.Contains(packageTypes(&r.Server), c.o.kind)
 	})
 	total := len(recs)
-	recs = recs[:min(total, o.limit)]
-	if !o.pre {
-		a.preferReleases(ctx, c, recs)
+	recs = recs[:min(total, c.o.limit)]
+	if !c.o.pre {
+		c.preferReleases(ctx, client, recs)
 	}
-	installed := a.installed()
+	installed := c.installed()
 	hits := make([]searchHit, 0, len(recs))
 	for _, r := range recs {
 		hits = append(hits, searchHit{
@@ -90,16 +96,16 @@ func (a *app) search(ctx context.Context, words []string, o searchFlags) error {
 			packageTypes(&r.Server), remoteTypes(&r.Server), installed[r.Server.Name],
 		})
 	}
-	if err := a.printHits(hits, recs); err != nil {
+	if err := c.printHits(hits, recs); err != nil {
 		return err
 	}
-	a.noteCuts(list, len(hits), total)
+	c.noteCuts(list, len(hits), total)
 	return nil
 }
 
-func (a *app) printHits(hits []searchHit, recs []registry.Record) error {
-	if a.ui.WantJSON() {
-		return a.ui.EncodeJSON(map[string]any{"servers": hits})
+func (c *searchCommand) printHits(hits []searchHit, recs []registry.Record) error {
+	if c.ui.WantJSON() {
+		return c.ui.EncodeJSON(map[string]any{"servers": hits})
 	}
 	if len(hits) == 0 {
 		return nil
@@ -119,22 +125,22 @@ func (a *app) printHits(hits []searchHit, recs []registry.Record) error {
 		}
 		rows[i] = []string{h.Name, h.Version, typesOf(&recs[i].Server), status, about}
 	}
-	return a.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
+	return c.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
 }
 
 // noteCuts notes what the result does not show.
-func (a *app) noteCuts(list *registry.List, shown, total int) {
+func (c *searchCommand) noteCuts(list *registry.List, shown, total int) {
 	switch {
 	case total == 0:
-		a.ui.Note("nothing found; one word at least must be part of a server's name")
+		c.ui.Note("nothing found; one word at least must be part of a server's name")
 	case shown < total:
-		a.ui.Note("%d of %d servers shown; --limit %d shows all", shown, total, total)
+		c.ui.Note("%d of %d servers shown; --limit %d shows all", shown, total, total)
 	}
 	if list.Truncated {
-		a.ui.Note("the registry has more answers than were read; more words narrow them down")
+		c.ui.Note("the registry has more answers than were read; more words narrow them down")
 	}
 	if list.Skipped > 0 {
-		a.ui.Note("%d of the registry's items could not be read", list.Skipped)
+		c.ui.Note("%d of the registry's items could not be read", list.Skipped)
 	}
 }
 
@@ -143,7 +149,7 @@ const releaseLookups = 8
 
 // preferReleases replaces prereleases by the release that add would take. If that is
 // unknown the record stays.
-func (a *app) preferReleases(ctx context.Context, c *registry.Client, recs []registry.Record) {
+func (c *searchCommand) preferReleases(ctx context.Context, client *registry.Client, recs []registry.Record) {
 	var wg sync.WaitGroup
 	asked := 0
 	for i := range recs {
@@ -152,9 +158,9 @@ func (a *app) preferReleases(ctx context.Context, c *registry.Client, recs []reg
 		}
 		asked++
 		wg.Go(func() {
-			rec, err := c.Release(ctx, recs[i])
+			rec, err := client.Release(ctx, recs[i])
 			if err != nil {
-				a.log.Debug("release not found", "server", recs[i].Server.Name, "err", err)
+				c.log.Debug("release not found", "server", recs[i].Server.Name, "err", err)
 				return
 			}
 			recs[i] = rec

@@ -79,7 +79,7 @@ func (s *session) wantLog(ctx context.Context) {
 }
 
 // about adds the server's name to a failure, for the error object of --json.
-func (a *app) about(server string, err error) error {
+func (env *environment) about(server string, err error) error {
 	var own *Error
 	switch {
 	case err == nil, errors.As(err, &own) && own.Server != "":
@@ -93,8 +93,8 @@ func (a *app) about(server string, err error) error {
 
 // words checks the number of a command's words. Both bounds include the server, which
 // is absent with --url. A most of -1 is no bound.
-func (a *app) words(words []string, least, most int, usage string) error {
-	if a.settings.URL != "" {
+func (env *environment) words(words []string, least, most int, usage string) error {
+	if env.settings.URL != "" {
 		least, most = least-1, max(most-1, -1)
 		usage = strings.Replace(usage, "SERVER ", "", 1)
 		usage = strings.TrimSuffix(usage, " SERVER")
@@ -186,14 +186,14 @@ const stdinNote = 2 * time.Second
 
 // readStdin reads all of standard input. It returns when ctx ends; the read itself
 // cannot be cancelled and ends with the process.
-func (a *app) readStdin(ctx context.Context) ([]byte, error) {
+func (env *environment) readStdin(ctx context.Context) ([]byte, error) {
 	type read struct {
 		raw []byte
 		err error
 	}
 	done := make(chan read, 1)
 	go func() {
-		raw, err := args.ReadAll(a.ui.In)
+		raw, err := args.ReadAll(env.ui.In)
 		if err != nil {
 			err = fmt.Errorf("read standard input: %w", err)
 		}
@@ -208,18 +208,18 @@ func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-note.C:
-			a.ui.Note("reading the arguments from standard input; '{}' as an argument, or </dev/null, gives none")
+			env.ui.Note("reading the arguments from standard input; '{}' as an argument, or </dev/null, gives none")
 		}
 	}
 }
 
 // piped reports whether standard input may hold an object: a file, pipe or socket, not
 // a terminal or a device such as /dev/null.
-func (a *app) piped() bool {
-	if a.ui.In == nil || a.ui.InTTY {
+func (env *environment) piped() bool {
+	if env.ui.In == nil || env.ui.InTTY {
 		return false
 	}
-	in := a.ui.In
+	in := env.ui.In
 	f, ok := in.(*os.File)
 	if !ok {
 		return true

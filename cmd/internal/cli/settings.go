@@ -13,14 +13,14 @@ import (
 // loadConfig returns servers.json; a missing file is an empty one. It fails for an
 // unreadable file; faults of entries stay with them. It takes the file from dispatch
 // if that has read it: see readConfig.
-func (a *app) loadConfig() (*config.File, error) {
-	if f := a.loaded; f != nil && a.loadedPath == a.settings.ConfigPath {
-		if !a.shared {
-			a.loaded = nil // the caller may change it
+func (env *environment) loadConfig() (*config.File, error) {
+	if f := env.loaded; f != nil && env.loadedPath == env.settings.ConfigPath {
+		if !env.shared {
+			env.loaded = nil // the caller may change it
 		}
 		return f, nil
 	}
-	return readConfig(a.settings.ConfigPath)
+	return readConfig(env.settings.ConfigPath)
 }
 
 // readConfig reads servers.json. A descriptor opened by the shell, as of --config
@@ -48,18 +48,18 @@ func isDescriptor(path string) bool {
 
 // shareConfig reads servers.json once for several concurrent connections, which only
 // read it.
-func (a *app) shareConfig() error {
-	f, err := a.loadConfig()
+func (env *environment) shareConfig() error {
+	f, err := env.loadConfig()
 	if err != nil {
 		return err
 	}
-	a.loaded, a.loadedPath, a.shared = f, a.settings.ConfigPath, true
+	env.loaded, env.loadedPath, env.shared = f, env.settings.ConfigPath, true
 	return nil
 }
 
 // entry returns the usable entry of a configured server, and logs its warnings.
-func (a *app) entry(server string) (config.Entry, error) {
-	f, err := a.loadConfig()
+func (env *environment) entry(server string) (config.Entry, error) {
+	f, err := env.loadConfig()
 	if err != nil {
 		return config.Entry{}, err
 	}
@@ -69,7 +69,7 @@ func (a *app) entry(server string) (config.Entry, error) {
 	}
 	for _, w := range f.Warnings() {
 		if w.Server == server {
-			a.log.Warn("configuration", problem(&w)...)
+			env.log.Warn("configuration", problem(&w)...)
 		}
 	}
 	return e, nil
@@ -85,11 +85,11 @@ func problem(err error) []any {
 }
 
 // noteFaults reports entries that cannot be used.
-func (a *app) noteFaults(f *config.File) {
+func (env *environment) noteFaults(f *config.File) {
 	for _, p := range f.Faults() {
-		a.ui.Note("warning: %s", p.Error())
+		env.ui.Note("warning: %s", p.Error())
 		if p.Hint() != "" {
-			a.ui.Note("hint: %s", p.Hint())
+			env.ui.Note("hint: %s", p.Hint())
 		}
 	}
 }

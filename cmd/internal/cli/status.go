@@ -33,7 +33,7 @@ func newStatus(a *app) *cobra.Command {
 			if len(words) > 0 {
 				which = words[0]
 			}
-			return a.status(cmd.Context(), which)
+			return (&statusCommand{a}).run(cmd.Context(), which)
 		},
 	}
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -51,15 +51,18 @@ func newStatus(a *app) *cobra.Command {
 	return cmd
 }
 
+// statusCommand is one run of mcpctl status.
+type statusCommand struct{ *app }
+
 // statusOf is one process in the answer of mcpctl status.
 type statusOf struct {
 	control.Found
 	serveStatus
 }
 
-// status prints the status of the processes that which names, of all for "".
-func (a *app) status(ctx context.Context, which string) error {
-	all, err := control.Find(ctx, config.StateDir(a.getenv))
+// run prints the status of the processes that which names, of all for "".
+func (c *statusCommand) run(ctx context.Context, which string) error {
+	all, err := control.Find(ctx, config.StateDir(c.getenv))
 	if err != nil {
 		return fmt.Errorf("look for mcpctl serve: %w", err)
 	}
@@ -80,24 +83,24 @@ func (a *app) status(ctx context.Context, which string) error {
 		}
 	}
 	if len(chosen) == 0 {
-		return a.noServe(which, all)
+		return c.noServe(which, all)
 	}
-	if a.ui.WantJSON() {
+	if c.ui.WantJSON() {
 		serves := make([]json.RawMessage, len(chosen))
 		for i, s := range chosen {
 			if serves[i] = s.Status(); s.Err != nil {
 				serves[i], _ = json.Marshal(map[string]any{"pid": s.Found.PID, "error": s.Err.Error()})
 			}
 		}
-		return a.ui.EncodeJSON(map[string]any{"serves": serves})
+		return c.ui.EncodeJSON(map[string]any{"serves": serves})
 	}
 	answered := false
 	for _, s := range chosen {
 		if s.Err != nil {
-			a.ui.Note("process %d does not say what it does: %v", s.Found.PID, s.Err)
+			c.ui.Note("process %d does not say what it does: %v", s.Found.PID, s.Err)
 			continue
 		}
-		if err := a.printStatus(&s.serveStatus, answered); err != nil {
+		if err := c.printStatus(&s.serveStatus, answered); err != nil {
 			return err
 		}
 		answered = true
@@ -125,7 +128,7 @@ func (s *statusOf) is(word string) bool {
 }
 
 // noServe returns the error of a status without processes.
-func (a *app) noServe(which string, all []control.Found) error {
+func (c *statusCommand) noServe(which string, all []control.Found) error {
 	err := (&Error{Code: exitOther, Err: errors.New("no mcpctl serve is running")}).withHint("mcpctl serve --http starts one")
 	if which != "" && len(all) > 0 {
 		ids := make([]string, len(all))
@@ -134,8 +137,8 @@ func (a *app) noServe(which string, all []control.Found) error {
 		}
 		err = (&Error{Code: exitOther, Err: fmt.Errorf("no mcpctl serve is %s", which)}).withHint("running are the processes %s", strings.Join(ids, ", "))
 	}
-	if a.ui.WantJSON() && which == "" {
-		if err := a.ui.EncodeJSON(map[string]any{"serves": []any{}}); err != nil {
+	if c.ui.WantJSON() && which == "" {
+		if err := c.ui.EncodeJSON(map[string]any{"serves": []any{}}); err != nil {
 			return err
 		}
 	}

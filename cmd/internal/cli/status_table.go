@@ -12,7 +12,7 @@ import (
 )
 
 // printStatus prints one process for people.
-func (a *app) printStatus(s *serveStatus, more bool) error {
+func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
 	now := time.Now()
 	var b strings.Builder
 	if more {
@@ -40,7 +40,7 @@ func (a *app) printStatus(s *serveStatus, more bool) error {
 		}
 	}
 	b.WriteString("\n")
-	if _, err := io.WriteString(a.ui.Out, b.String()); err != nil {
+	if _, err := io.WriteString(c.ui.Out, b.String()); err != nil {
 		return err
 	}
 	rows := make([][]string, len(s.Backends))
@@ -48,12 +48,12 @@ func (a *app) printStatus(s *serveStatus, more bool) error {
 		rows[i] = backendRow(&s.Backends[i], now)
 	}
 	headers := []string{"SERVER", "STATE", "PID", "UP", "CALLS", "FAILED", "NOW", "P50", "P99", "RESTARTS", "MEMORY", "CPU", "OFFERS", "NEXT"}
-	if err := a.ui.NameTable(headers, rows); err != nil {
+	if err := c.ui.NameTable(headers, rows); err != nil {
 		return err
 	}
 	for _, one := range s.Backends {
 		if e := one.LastError; e != nil {
-			if _, err := fmt.Fprintf(a.ui.Out, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message)); err != nil {
+			if _, err := fmt.Fprintf(c.ui.Out, "%s, %s ago: %s\n", ui.CleanLine(one.Name), since(e.At, now), ui.CleanLine(e.Message)); err != nil {
 				return err
 			}
 		}

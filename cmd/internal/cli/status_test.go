@@ -53,8 +53,8 @@ func TestStatusTable(t *testing.T) {
 		},
 	}
 	var out bytes.Buffer
-	a := &app{ui: ui.New(nil, &out, nil)}
-	if err := a.printStatus(s, false); err != nil {
+	a := &app{environment: environment{ui: ui.New(nil, &out, nil)}}
+	if err := (&statusCommand{a}).printStatus(s, false); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()

@@ -202,13 +202,13 @@ func TestHostileFilesOnATerminal(t *testing.T) {
 				}
 			}
 			var out, errOut bytes.Buffer
-			a := &app{
+			a := &app{environment: environment{
 				ui:  ui.New(strings.NewReader(""), &out, &errOut),
 				log: slog.New(slog.DiscardHandler),
 				getenv: func(k string) string {
 					return map[string]string{"MCPCTL_HOME": home, "MCPCTL_REGISTRY": srv.URL}[k]
 				},
-			}
+			}}
 			a.ui.OutTTY, a.ui.ErrTTY = true, true
 			a.dial = func(context.Context, string, *host) (*runtime.Client, error) { return nil, errors.New(evil) }
 			line := append(append([]string{"--color", "never"}, flags...), words...)

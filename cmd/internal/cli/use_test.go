@@ -59,12 +59,11 @@ func (b *bench) run(t *testing.T, words ...string) outcome {
 		defer null.Close()
 		in = null
 	}
-	a := &app{
+	a := &app{environment: environment{
 		ui:     ui.New(in, &out, &errOut),
 		getenv: func(k string) string { return map[string]string{"MCPCTL_CONFIG": servers, "MCPCTL_HOME": home}[k] },
 		log:    slog.New(slog.DiscardHandler),
-		asker:  b.asker,
-	}
+	}, asker: b.asker}
 	a.ui.OutTTY, a.ui.ErrTTY = b.tty, b.tty
 	if b.url != "" {
 		words = append([]string{"--url", b.url}, words...)
@@ -315,13 +314,13 @@ func TestURL(t *testing.T) {
 // The clock is the connection's: the words only choose it.
 func TestCallTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := &app{log: slog.New(slog.DiscardHandler), ui: ui.New(nil, io.Discard, io.Discard)}
+		a := &app{environment: environment{log: slog.New(slog.DiscardHandler), ui: ui.New(nil, io.Discard, io.Discard)}}
 		a.dial = func(context.Context, string, *host) (*runtime.Client, error) {
 			return runtime.NewClient(silent{}, runtime.ClientOptions{Timeout: 5 * time.Second}), nil
 		}
 		start := time.Now()
 		err := a.with(t.Context(), []string{"fs", "x"}, func(s *session, words []string) error {
-			return s.call(t.Context(), words[0], nil, callFlags{})
+			return (&callCommand{s, callFlags{}}).run(t.Context(), words[0], nil)
 		})
 		if exitCode(err) != 7 || time.Since(start) != 5*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(start))
@@ -365,7 +364,7 @@ func TestCallInterrupted(t *testing.T) {
 		return nil, call.Err()
 	})}
 	var out, errOut bytes.Buffer
-	a := &app{ui: ui.New(strings.NewReader(""), &out, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}
+	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), &out, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}}
 	a.dial = func(context.Context, string, *host) (*runtime.Client, error) {
 		return runtime.NewClient(&watched{Transport: b.server.Connect(nil), b: b}, runtime.ClientOptions{}), nil
 	}
@@ -525,7 +524,7 @@ func TestDispatch(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	a := &app{ui: ui.New(strings.NewReader(""), io.Discard, io.Discard)}
+	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), io.Discard, io.Discard)}}
 	root := newRoot(a)
 	sets := flagSets{subcommand(root, "call").Flags()}
 	tests := []struct{ in, flags, after string }{
@@ -591,7 +590,7 @@ func TestReaderGone(t *testing.T) {
 	defer w.Close()
 	b := newBench()
 	var errOut bytes.Buffer
-	a := &app{ui: ui.New(strings.NewReader(""), brokenPipe{w}, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}
+	a := &app{environment: environment{ui: ui.New(strings.NewReader(""), brokenPipe{w}, &errOut), getenv: noEnvironment(t), log: slog.New(slog.DiscardHandler)}}
 	a.dial = func(context.Context, string, *host) (*runtime.Client, error) {
 		return runtime.NewClient(&watched{Transport: b.server.Connect(nil), b: b}, runtime.ClientOptions{}), nil
 	}
