@@ -20,9 +20,9 @@ type drift struct {
 
 // listing is one request of the tools.
 type listing struct {
-	done chan struct{}
-	err  error
-	left bool // the call that asked was cancelled
+	done      chan struct{}
+	err       error
+	cancelled bool // the call that asked was cancelled
 }
 
 // versioned is a caller whose number changes with each
@@ -92,7 +92,7 @@ func (c *Client) toolDigests(ctx context.Context) (map[string]string, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if flight.err != nil && !flight.left {
+		if flight.err != nil && !flight.cancelled {
 			return nil, flight.err
 		}
 	}
@@ -108,7 +108,7 @@ func (d *drift) list(ctx context.Context, lister runtime.ToolLister, version uin
 		if err == nil {
 			d.digests, d.version = digests, version
 		}
-		flight.err, flight.left = err, err != nil && ctx.Err() != nil
+		flight.err, flight.cancelled = err, err != nil && ctx.Err() != nil
 		d.flight = nil
 		close(flight.done)
 	}()

@@ -88,7 +88,7 @@ func newWatcher(path string, o WatchOptions) *Watcher {
 }
 
 // Look reads the file at once and calls Changed in any case.
-func (w *Watcher) Look() { poke(w.look) }
+func (w *Watcher) Look() { wake(w.look) }
 
 // Close stops the watcher and returns after the last call of Changed.
 func (w *Watcher) Close() {
@@ -96,8 +96,8 @@ func (w *Watcher) Close() {
 	w.work.Wait()
 }
 
-// poke sends a signal, unless one is pending.
-func poke(c chan<- struct{}) {
+// wake sends a signal, unless one is pending.
+func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

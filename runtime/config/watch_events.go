@@ -93,13 +93,13 @@ func (w *Watcher) notify(ctx context.Context) (dirs func()) {
 			case names = <-news:
 			case e := <-n.Events:
 				if names[e.Name] {
-					poke(w.touched)
+					wake(w.touched)
 				} else {
-					poke(w.around)
+					wake(w.around)
 				}
 			case err := <-n.Errors: // some events are lost
 				w.o.Logger.Debug("changes of the configuration may have been missed", "err", err)
-				poke(w.touched)
+				wake(w.touched)
 			}
 		}
 	})

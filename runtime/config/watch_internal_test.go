@@ -115,15 +115,15 @@ func TestWatchSettles(t *testing.T) {
 	bubble(t, func(_ *testing.T, x *watching) {
 		x.expect(time.Minute, "")
 		x.rename(servers("b"))
-		poke(x.w.touched)
+		wake(x.w.touched)
 		x.expect(watchSettle-time.Millisecond, "")
 		x.expect(2*time.Millisecond, "b")
-		poke(x.w.touched) // nothing has changed
+		wake(x.w.touched) // nothing has changed
 		x.expect(time.Minute, "")
 		x.rename(servers("b c"))
-		poke(x.w.around) // as where a folder on the way is another
+		wake(x.w.around) // as where a folder on the way is another
 		x.expect(watchSettle+time.Millisecond, "b c")
-		poke(x.w.around)
+		wake(x.w.around)
 		x.expect(time.Minute, "")
 	})
 }
@@ -133,15 +133,15 @@ func TestWatchHalfWritten(t *testing.T) {
 	bubble(t, func(_ *testing.T, x *watching) {
 		for _, text := range []string{"", `{"mcpServers": {"b"`, servers("b")} {
 			x.write(text)
-			poke(x.w.touched)
+			wake(x.w.touched)
 			time.Sleep(watchSettle + watchDoubt/2)
 		}
 		x.expect(time.Second, "b")
 		x.write("")
-		poke(x.w.touched)
+		wake(x.w.touched)
 		time.Sleep(watchSettle + watchDoubt/2)
 		x.write(servers("b")) // as before
-		poke(x.w.touched)
+		wake(x.w.touched)
 		x.expect(time.Minute, "")
 	})
 }
@@ -161,14 +161,14 @@ func TestWatchTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(_ *testing.T, x *watching) {
 				tt.do(x)
-				poke(x.w.touched)
+				wake(x.w.touched)
 				x.expect(watchSettle+watchDoubt-time.Millisecond, "")
 				x.expect(2*time.Millisecond, tt.want)
-				poke(x.w.touched)
+				wake(x.w.touched)
 				x.expect(time.Minute, "")
 				_ = os.Remove(x.path)
 				x.rename(servers("a"))
-				poke(x.w.touched)
+				wake(x.w.touched)
 				x.expect(watchSettle+time.Millisecond, "a")
 			})
 		})
@@ -180,7 +180,7 @@ func TestWatchBurst(t *testing.T) {
 	bubble(t, func(t *testing.T, x *watching) {
 		for i := range 1000 { // 5 s
 			x.rename(servers(fmt.Sprint("s", i)))
-			poke(x.w.touched)
+			wake(x.w.touched)
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
@@ -198,7 +198,7 @@ func TestWatchBeside(t *testing.T) {
 		looked := 0
 		x.w.o.Beside = func() { looked++ }
 		for range 1000 { // 5 s
-			poke(x.w.around)
+			wake(x.w.around)
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(time.Second)
@@ -207,7 +207,7 @@ func TestWatchBeside(t *testing.T) {
 			t.Errorf("looked %d times", n)
 		}
 		x.rename(servers("b"))
-		poke(x.w.around)
+		wake(x.w.around)
 		x.expect(watchSettle+time.Millisecond, "b")
 	})
 }

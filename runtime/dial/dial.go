@@ -96,7 +96,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
 	e := entry
 	b := bridge.Options{
-		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*asked)(d),
+		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),
 		ProbeTimeout: e.ProbeTimeout, Logger: d.o.Logger,
 		Key: d.key(), Eras: o.Eras,
 	}
@@ -121,8 +121,8 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	if timeout == 0 {
 		timeout = e.RequestTimeout
 	}
-	client := runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info, Handler: d.guard})
-	d.guard.keep(client)
+	client := runtime.NewClient(c.Transport, runtime.ClientOptions{Timeout: timeout, Info: c.Info, Handler: d.conn})
+	d.conn.keep(client)
 	return client, nil
 }
 
@@ -151,7 +151,7 @@ const listenWait = 250 * time.Millisecond
 // can answer waits until the stream is open.
 func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 	asks := len(d.o.Capabilities) > len("{}") && c.Info.Version != revision.Modern
-	l, ok := bare(c.Transport).(ability.Listen)
+	l, ok := unwrap(c.Transport).(ability.Listen)
 	if !ok || !d.o.Listen && !asks {
 		return
 	}
@@ -173,8 +173,8 @@ func (d *dialer) listen(ctx context.Context, c *bridge.Connected) {
 	}
 }
 
-// bare returns the transport under a bridge.
-func bare(t runtime.Transport) runtime.Transport {
+// unwrap returns the transport under a bridge.
+func unwrap(t runtime.Transport) runtime.Transport {
 	if u, ok := t.(ability.Unwrap); ok {
 		return u.Unwrap()
 	}
@@ -187,7 +187,7 @@ type dialer struct {
 	o      Options
 	redact *secret.Redactor // of the entry's secrets
 	last   *transport.Stdio // the process started last, to explain a failure
-	guard  *guard           // of the transport opened last, which becomes the connection's
+	conn   *connHandler     // of the transport opened last, which becomes the connection's
 }
 
 // withHeaders returns the headers of an HTTP server's entry, overridden by more.
@@ -207,8 +207,8 @@ func withHeaders(e config.Entry, more map[string]string) map[string]string {
 
 // handler returns a handler for the next transport.
 func (d *dialer) handler() runtime.Handler {
-	d.guard = &guard{Handler: d.o.Handler}
-	return d.guard
+	d.conn = &connHandler{Handler: d.o.Handler}
+	return d.conn
 }
 
 // connect runs the bridge under the connect timeout and explains its errors.
@@ -253,7 +253,7 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 	case errors.Is(err, context.DeadlineExceeded):
 		return &runtime.TimeoutError{Op: "connect " + d.Entry.Name, After: limit}
 	}
-	err = d.clean(err)
+	err = d.redactError(err)
 	switch d.Entry.Name {
 	case d.Entry.Command, d.Command, config.DisplayURL(d.Entry.URL), config.DisplayURL(d.URL.Reveal()):
 		return err // names the program or the address
@@ -261,9 +261,9 @@ func (d *dialer) explain(ctx context.Context, err error, limit time.Duration) er
 	return fmt.Errorf("%s: %w", d.Entry.Name, err)
 }
 
-// clean redacts our credentials in what the bridge quotes of a server's answers.
+// redactError redacts our credentials in what the bridge quotes of a server's answers.
 // Errors of the transports have none.
-func (d *dialer) clean(err error) error {
+func (d *dialer) redactError(err error) error {
 	if wrong, ok := errors.AsType[*runtime.ProtocolError](err); ok {
 		wrong.Reason = d.redact.String(wrong.Reason)
 		wrong.Sample = d.redact.Beginning(wrong.Sample, len(wrong.Sample))

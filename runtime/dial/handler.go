@@ -10,10 +10,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// guard is the handler of one bare transport. Probing may end a transport; only
+// connHandler is the handler of one bare transport. Probing may end a transport; only
 // the end of the one in use ends the connection. While a request of the server is
 // answered, the timeouts of calls are suspended.
-type guard struct {
+type connHandler struct {
 	runtime.Handler
 	tools atomic.Uint64 // notifications that the server's tools changed
 
@@ -24,61 +24,61 @@ type guard struct {
 }
 
 // Notification implements [runtime.Handler].
-func (g *guard) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
+func (h *connHandler) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
 	if method == revision.NotificationToolsListChanged {
-		g.tools.Add(1)
+		h.tools.Add(1)
 	}
-	g.Handler.Notification(ctx, call, method, params)
+	h.Handler.Notification(ctx, call, method, params)
 }
 
 // ToolsVersion implements [runtime.Client.ToolsVersion].
-func (g *guard) ToolsVersion() uint64 { return g.tools.Load() }
+func (h *connHandler) ToolsVersion() uint64 { return h.tools.Load() }
 
 // Request implements [runtime.Handler].
-func (g *guard) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	g.mu.Lock()
-	client := g.client
-	g.mu.Unlock()
+func (h *connHandler) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	h.mu.Lock()
+	client := h.client
+	h.mu.Unlock()
 	if client != nil && method != revision.MethodPing {
 		defer client.Suspend()()
 	}
-	return g.Handler.Request(ctx, call, method, params)
+	return h.Handler.Request(ctx, call, method, params)
 }
 
 // Closed implements [runtime.Handler].
-func (g *guard) Closed(err error) {
-	g.mu.Lock()
-	g.ended, g.err = true, err
-	kept := g.client != nil
-	g.mu.Unlock()
+func (h *connHandler) Closed(err error) {
+	h.mu.Lock()
+	h.ended, h.err = true, err
+	kept := h.client != nil
+	h.mu.Unlock()
 	if kept {
-		g.Handler.Closed(err)
+		h.Handler.Closed(err)
 	}
 }
 
 // keep makes the transport the connection's. It may have ended already.
-func (g *guard) keep(client *runtime.Client) {
-	g.mu.Lock()
-	g.client = client
-	ended, err := g.ended, g.err
-	g.mu.Unlock()
+func (h *connHandler) keep(client *runtime.Client) {
+	h.mu.Lock()
+	h.client = client
+	ended, err := h.ended, h.err
+	h.mu.Unlock()
 	if ended {
-		g.Handler.Closed(err)
+		h.Handler.Closed(err)
 	}
 }
 
-// asked forwards the bridge's messages to the handler of the connection.
-type asked dialer
+// forwarder forwards the bridge's messages to the handler of the connection.
+type forwarder dialer
 
 // Notification implements [runtime.Handler].
-func (a *asked) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
-	a.guard.Notification(ctx, call, method, params)
+func (f *forwarder) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
+	f.conn.Notification(ctx, call, method, params)
 }
 
 // Request implements [runtime.Handler].
-func (a *asked) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	return a.guard.Request(ctx, call, method, params)
+func (f *forwarder) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
+	return f.conn.Request(ctx, call, method, params)
 }
 
 // Closed does nothing: the bare transport reports the end.
-func (*asked) Closed(error) {}
+func (*forwarder) Closed(error) {}

@@ -81,11 +81,11 @@ func (db *DB) Close() error {
 		db.idle.Stop()
 	}
 	db.mu.Unlock()
-	return db.shut()
+	return db.closeFile()
 }
 
-// shut closes the file. The caller has the turn.
-func (db *DB) shut() error {
+// closeFile closes the file. The caller has the turn.
+func (db *DB) closeFile() error {
 	if db.open == nil {
 		return nil
 	}
@@ -94,8 +94,8 @@ func (db *DB) shut() error {
 	return err
 }
 
-// use calls f with the open file, and again with a new one if it is damaged.
-func (db *DB) use(ctx context.Context, f func(*sql.DB) error) error {
+// withFile calls f with the open file, and again with a new one if it is damaged.
+func (db *DB) withFile(ctx context.Context, f func(*sql.DB) error) error {
 	select {
 	case <-db.turn:
 	case <-ctx.Done():
@@ -106,7 +106,7 @@ func (db *DB) use(ctx context.Context, f func(*sql.DB) error) error {
 		return ErrClosed
 	}
 	err := db.try(ctx, f)
-	if damaged(err) && db.putAside(err) {
+	if damaged(err) && db.renameDamaged(err) {
 		err = db.try(ctx, f)
 	}
 	if err != nil {
@@ -120,17 +120,17 @@ func (db *DB) try(ctx context.Context, f func(*sql.DB) error) error {
 		return db.newer
 	}
 	if db.open == nil {
-		if err := db.begin(ctx); err != nil {
-			_ = db.shut()
+		if err := db.openFile(ctx); err != nil {
+			_ = db.closeFile()
 			return err
 		}
 	}
-	db.later()
+	db.scheduleClose()
 	return f(db.open)
 }
 
-// later closes the file after a while without use. The caller has the turn.
-func (db *DB) later() {
+// scheduleClose closes the file after a while without use. The caller has the turn.
+func (db *DB) scheduleClose() {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.idle != nil {
@@ -141,16 +141,16 @@ func (db *DB) later() {
 		select {
 		case <-db.turn:
 		default:
-			db.later() // it is in use
+			db.scheduleClose() // it is in use
 			return
 		}
-		_ = db.shut() // nothing is running, and every write is on disk
+		_ = db.closeFile() // nothing is running, and every write is on disk
 		db.turn <- struct{}{}
 	})
 }
 
-// begin opens or creates the file and migrates it. The caller has the turn.
-func (db *DB) begin(ctx context.Context) error {
+// openFile opens or creates the file and migrates it. The caller has the turn.
+func (db *DB) openFile(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(db.path), 0o700); err != nil {
 		return err
 	}
@@ -189,10 +189,10 @@ func address(path string) string {
 		path, busyTime.Milliseconds())
 }
 
-// putAside renames a damaged file, to keep it for inspection, and reports whether
+// renameDamaged renames a damaged file, to keep it for inspection, and reports whether
 // this or another process has done so. The caller has the turn.
-func (db *DB) putAside(why error) bool {
-	_ = db.shut()
+func (db *DB) renameDamaged(why error) bool {
+	_ = db.closeFile()
 	now, err := os.Stat(db.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -8,7 +8,7 @@ import (
 
 // Limit has a database be full at a number of pages.
 func Limit(ctx context.Context, db *DB, pages int) {
-	err := db.use(ctx, func(open *sql.DB) error {
+	err := db.withFile(ctx, func(open *sql.DB) error {
 		_, err := open.ExecContext(ctx, fmt.Sprintf("PRAGMA max_page_count = %d", pages))
 		return err
 	})
@@ -26,5 +26,5 @@ func Hold(db *DB) (release func()) {
 // Spoil has a database take its open file for damaged.
 func Spoil(db *DB) {
 	defer Hold(db)()
-	db.putAside(sql.ErrConnDone)
+	db.renameDamaged(sql.ErrConnDone)
 }

@@ -31,7 +31,7 @@ func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error)
 		digests[id.Name] = id.Digest
 	}
 	var found map[string]Record
-	err := db.use(ctx, func(open *sql.DB) error {
+	err := db.withFile(ctx, func(open *sql.DB) error {
 		found = map[string]Record{}
 		rows, err := open.QueryContext(ctx, `SELECT name, digest, verified, count, first, last, interval, asks, untold, data
 			FROM servers LEFT JOIN catalogs ON server = id WHERE scope = ?`, db.o.Scope)
@@ -68,7 +68,7 @@ func (db *DB) Keep(ctx context.Context, changes []Change) error {
 	db.mu.Lock()
 	names := db.names
 	db.mu.Unlock()
-	err := db.use(ctx, func(open *sql.DB) error {
+	err := db.withFile(ctx, func(open *sql.DB) error {
 		tx, err := open.BeginTx(ctx, nil)
 		if err != nil {
 			return err

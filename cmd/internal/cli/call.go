@@ -118,15 +118,15 @@ func (c *callCommand) arguments(ctx context.Context, t *runtime.Tool, words []st
 	var bad *schema.Error
 	switch {
 	case errors.As(err, &unfit):
-		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: shortSignature(t) + "; see " + c.command("describe", t.Name)}
+		return nil, &Error{Code: exitUsage, Err: argumentsError(unfit), Remedy: shortSignature(t) + "; see " + c.command("describe", t.Name)}
 	case errors.As(err, &bad):
 		return nil, c.schemaError(t, err)
 	}
 	return raw, err
 }
 
-// misfit returns the error of invalid arguments: one line, or one line each.
-func misfit(e *schema.ValidationError) error {
+// argumentsError returns the error of invalid arguments: one line, or one line each.
+func argumentsError(e *schema.ValidationError) error {
 	if len(e.Issues) == 1 {
 		return e
 	}

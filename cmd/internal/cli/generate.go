@@ -180,7 +180,7 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 	}
 	for _, g := range all {
 		if err := c.prepare(g, c.f.dir(g.server, several)); err != nil {
-			return c.about(g.server, err)
+			return c.withServer(g.server, err)
 		}
 	}
 	drift := false
@@ -190,11 +190,11 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 			g.answer.Files = g.plan.check()
 			drift = drift || g.plan.differs()
 		} else if g.answer.Files, err = g.plan.write(); err != nil {
-			return c.about(g.server, writeError("--out", err))
+			return c.withServer(g.server, writeError("--out", err))
 		}
 		if g.recorded != nil {
 			if g.answer.Recorded, err = g.recorded.write(c.f.recordDir(g.server, several)); err != nil {
-				return c.about(g.server, writeError("--record", err))
+				return c.withServer(g.server, writeError("--record", err))
 			}
 		}
 		answers = append(answers, g.answer)
@@ -244,7 +244,7 @@ func (c *generateCommand) prepare(g *generation, dir string) error {
 		}
 	}
 	if !c.f.check {
-		c.tellChanges(g, dir)
+		c.noteChanges(g, dir)
 	}
 	return nil
 }

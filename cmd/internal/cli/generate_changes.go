@@ -98,9 +98,9 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// tellChanges prints on stderr how many changes of each class a run made to an
+// noteChanges prints on stderr how many changes of each class a run made to an
 // existing package, and which break.
-func (c *generateCommand) tellChanges(g *generation, dir string) {
+func (c *generateCommand) noteChanges(g *generation, dir string) {
 	r := g.answer.Changes
 	if r == nil || c.ui.Quiet {
 		return

@@ -34,7 +34,7 @@ func (c *generateCommand) ask(ctx context.Context, servers []string) ([]*generat
 		switch {
 		case err == nil:
 		case first == nil:
-			first = c.about(servers[i], err)
+			first = c.withServer(servers[i], err)
 		case ctx.Err() == nil:
 			c.ui.Note("warning: %s: %v", servers[i], err)
 		}
@@ -100,11 +100,11 @@ func offered[T any](ctx context.Context, s *session, capability, what string, li
 	}
 	out, err := list(ctx)
 	var refused *runtime.Error
-	var rubbish *runtime.ProtocolError
+	var malformed *runtime.ProtocolError
 	switch {
 	case errors.As(err, &refused) && refused.Code == runtime.CodeMethodNotFound:
 		return nil, nil
-	case errors.As(err, &refused), errors.As(err, &rubbish):
+	case errors.As(err, &refused), errors.As(err, &malformed):
 		s.a.ui.Note("warning: %s: %s are left out: %v", s.server, what, err)
 		return nil, nil
 	}

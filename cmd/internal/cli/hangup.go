@@ -18,9 +18,9 @@ type hangups struct {
 	end context.CancelFunc
 }
 
-// hear handles the signal until done is closed. Without another action it ends
+// handle handles the signal until done is closed. Without another action it ends
 // mcpctl, except under nohup, where it is ignored.
-func (h *hangups) hear(end context.CancelFunc, again chan<- os.Signal, done <-chan struct{}) {
+func (h *hangups) handle(end context.CancelFunc, again chan<- os.Signal, done <-chan struct{}) {
 	h.signals, h.end = make(chan os.Signal, 1), end
 	if !signal.Ignored(syscall.SIGHUP) {
 		signal.Notify(h.signals, syscall.SIGHUP)
@@ -45,9 +45,9 @@ func (h *hangups) hear(end context.CancelFunc, again chan<- os.Signal, done <-ch
 	}()
 }
 
-// hangupDoubt is when the terminal is checked again after the signal HUP: a shell
+// hangupRecheck is when the terminal is checked again after the signal HUP: a shell
 // may send it before the terminal goes.
-const hangupDoubt = time.Second
+const hangupRecheck = time.Second
 
 // onHangup replaces the action of the signal HUP, also under nohup, until stop is
 // called. It still ends mcpctl if the terminal that it was started from has gone.
@@ -69,7 +69,7 @@ func (e *ending) onHangup(do func()) (stop func()) {
 		}
 		do()
 		if there {
-			last.Store(time.AfterFunc(hangupDoubt, func() {
+			last.Store(time.AfterFunc(hangupRecheck, func() {
 				if gone() {
 					h.end()
 				}

@@ -136,7 +136,7 @@ func (h *host) elicit(ctx context.Context, params json.RawMessage) (json.RawMess
 	}
 	answer, err := answerer.Answer(ctx, q)
 	if none, ok := errors.AsType[*elicit.UnansweredError](err); ok {
-		h.leave(none)
+		h.recordUnanswered(none)
 		return answer, nil
 	}
 	if err != nil && ctx.Err() == nil {
@@ -145,8 +145,8 @@ func (h *host) elicit(ctx context.Context, params json.RawMessage) (json.RawMess
 	return answer, err
 }
 
-// leave records a question that nobody answered.
-func (h *host) leave(err error) {
+// recordUnanswered records a question that nobody answered.
+func (h *host) recordUnanswered(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.unanswered == nil {
@@ -160,14 +160,14 @@ func (h *host) outcome(err error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.unanswered == nil || err != nil && exitCode(err) == exitInterrupted {
-		return wantsAnswer(err)
+		return withCapabilityRemedy(err)
 	}
 	return h.unanswered
 }
 
-// wantsAnswer adds a remedy to the error of a missing client capability (-32021,
+// withCapabilityRemedy adds a remedy to the error of a missing client capability (-32021,
 // 2026-07-28).
-func wantsAnswer(err error) error {
+func withCapabilityRemedy(err error) error {
 	var rpc *runtime.Error
 	if !errors.As(err, &rpc) || rpc.Code != runtime.CodeMissingCapability {
 		return err

@@ -158,13 +158,13 @@ func TestMissingCapability(t *testing.T) {
 		`{"requiredCapabilities":{"elicitation":{"url":{}}}}`:  "a page opened",
 		`{"requiredCapabilities":{"roots":{}}}`:                "--roots DIR",
 	} {
-		err := wantsAnswer(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		err := withCapabilityRemedy(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
 		if exitCode(err) != exitUsage || !strings.Contains(hintOf(err), want) {
 			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
 		}
 	}
 	for _, data := range []string{`{"requiredCapabilities":{"sampling":{}}}`, `7`, ``} {
-		err := wantsAnswer(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
+		err := withCapabilityRemedy(&runtime.Error{Code: runtime.CodeMissingCapability, Message: "no", Data: json.RawMessage(data)})
 		if exitCode(err) != exitProtocol || hintOf(err) != "" {
 			t.Errorf("%s: got %v, hint %q", data, err, hintOf(err))
 		}

@@ -98,7 +98,7 @@ func (c *promptCommand) arguments(ctx context.Context, p *runtime.Prompt, words 
 	}
 	values, err := args.Parse(in, args.Source{Words: words, Stdin: func() ([]byte, error) { return c.a.readStdin(ctx) }})
 	if unfit, ok := errors.AsType[*schema.ValidationError](err); ok {
-		return nil, &Error{Code: exitUsage, Err: misfit(unfit), Remedy: promptSignature(p)}
+		return nil, &Error{Code: exitUsage, Err: argumentsError(unfit), Remedy: promptSignature(p)}
 	}
 	return values, err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -46,7 +47,7 @@ func (s *session) showPrompts(list []runtime.Prompt) error {
 	}
 	rows := make([][]string, len(list))
 	for i, p := range list {
-		rows[i] = []string{promptSignature(&p), firstLine(either(p.Description, p.Title))}
+		rows[i] = []string{promptSignature(&p), firstLine(cmp.Or(p.Description, p.Title))}
 	}
 	return s.a.ui.Table([]string{"PROMPT", "DESCRIPTION"}, rows)
 }

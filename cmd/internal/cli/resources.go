@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,7 @@ func (s *session) showResources(items []json.RawMessage) error {
 		if r.Size != nil {
 			size = ui.Size(int(*r.Size))
 		}
-		rows[i] = []string{r.URI, either(r.Title, r.Name), r.MIMEType, size, firstLine(r.Description)}
+		rows[i] = []string{r.URI, cmp.Or(r.Title, r.Name), r.MIMEType, size, firstLine(r.Description)}
 	}
 	return s.a.ui.NameTable([]string{"URI", "NAME", "TYPE", "SIZE", "DESCRIPTION"}, rows)
 }
@@ -71,15 +72,7 @@ func (s *session) showTemplates(items []json.RawMessage) error {
 	}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.URITemplate, either(r.Title, r.Name), r.MIMEType, firstLine(r.Description)}
+		rows[i] = []string{r.URITemplate, cmp.Or(r.Title, r.Name), r.MIMEType, firstLine(r.Description)}
 	}
 	return s.a.ui.NameTable([]string{"URI TEMPLATE", "NAME", "TYPE", "DESCRIPTION"}, rows)
-}
-
-// either returns the first text that is not empty.
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -86,7 +86,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	done := make(chan struct{})
 	defer close(done)
-	a.hangups.hear(end, again, done)
+	a.hangups.handle(end, again, done)
 	// Caught, so that a closed stdout (| head) becomes an error of the write, after
 	// which connections close and children are reaped.
 	pipe := make(chan os.Signal, 1)

@@ -99,7 +99,7 @@ func (c *searchCommand) run(ctx context.Context, words []string) error {
 	if err := c.printHits(hits, recs); err != nil {
 		return err
 	}
-	c.noteCuts(list, len(hits), total)
+	c.noteTruncation(list, len(hits), total)
 	return nil
 }
 
@@ -128,8 +128,8 @@ func (c *searchCommand) printHits(hits []searchHit, recs []registry.Record) erro
 	return c.ui.NameTable([]string{"NAME", "VERSION", "TYPES", "STATUS", "TITLE"}, rows)
 }
 
-// noteCuts notes what the result does not show.
-func (c *searchCommand) noteCuts(list *registry.List, shown, total int) {
+// noteTruncation notes what the result does not show.
+func (c *searchCommand) noteTruncation(list *registry.List, shown, total int) {
 	switch {
 	case total == 0:
 		c.ui.Note("nothing found; one word at least must be part of a server's name")

@@ -11,21 +11,21 @@ import (
 // TestHeapRoom: only servers over HTTP make room for garbage, once, and the
 // collector counts it as in use.
 func TestHeapRoom(t *testing.T) {
-	var r room
-	r.roomFor([]config.Entry{{Name: "a", Command: "a"}})
-	if r.b != nil {
+	var r ballast
+	r.allocate([]config.Entry{{Name: "a", Command: "a"}})
+	if r.bytes != nil {
 		t.Fatal("processes need no room")
 	}
 	before := heapGoal()
-	r.roomFor([]config.Entry{{Name: "a", Command: "a"}, {Name: "b", URL: "http://127.0.0.1:1/mcp"}})
-	if len(r.b) != heapRoom {
-		t.Fatalf("room of %d bytes", len(r.b))
+	r.allocate([]config.Entry{{Name: "a", Command: "a"}, {Name: "b", URL: "http://127.0.0.1:1/mcp"}})
+	if len(r.bytes) != ballastSize {
+		t.Fatalf("room of %d bytes", len(r.bytes))
 	}
-	first := &r.b[0]
-	if r.roomFor([]config.Entry{{Name: "c", URL: "http://127.0.0.1:1/mcp"}}); &r.b[0] != first {
+	first := &r.bytes[0]
+	if r.allocate([]config.Entry{{Name: "c", URL: "http://127.0.0.1:1/mcp"}}); &r.bytes[0] != first {
 		t.Error("room was made twice")
 	}
-	if after := heapGoal(); after < before+heapRoom {
+	if after := heapGoal(); after < before+ballastSize {
 		t.Errorf("garbage is collected at %d bytes, before at %d", after, before)
 	}
 	r.keep()

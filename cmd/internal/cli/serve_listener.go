@@ -11,8 +11,8 @@ import (
 // descriptor, and servers need some as well.
 const maxConnections = 16_384
 
-// crowded answers connections beyond the bound.
-const crowded = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 1\r\nConnection: close\r\n\r\ntoo many connections: try again later\n"
+// tooManyConnections answers connections beyond the bound.
+const tooManyConnections = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nRetry-After: 1\r\nConnection: close\r\n\r\ntoo many connections: try again later\n"
 
 // listener bounds the connections of the wrapped one.
 type listener struct {
@@ -34,7 +34,7 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		l.open.Add(-1)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second)) // usually the socket's buffer has room
-		_, _ = c.Write([]byte(crowded))
+		_, _ = c.Write([]byte(tooManyConnections))
 		_ = c.Close()
 	}
 }

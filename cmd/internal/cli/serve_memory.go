@@ -35,9 +35,9 @@ const (
 	smallHeap = 4 << 20
 )
 
-// startLean relaxes the garbage collector during the start. settle restores it, and
+// relaxGC relaxes the garbage collector during the start. settle restores it, and
 // may be called again. A percentage set by the user (GOGC) stays.
-func startLean() (settle func()) {
+func relaxGC() (settle func()) {
 	before := debug.SetGCPercent(startGC)
 	if before != usualGC {
 		debug.SetGCPercent(before)
@@ -60,9 +60,9 @@ func whileServing(ctx context.Context, f func(context.Context)) (stop func()) {
 	}
 }
 
-// giveBack returns memory to the system after a burst, until ctx ends. Otherwise it
+// releaseMemory returns memory to the system after a burst, until ctx ends. Otherwise it
 // only reads counters.
-func giveBack(ctx context.Context) {
+func releaseMemory(ctx context.Context) {
 	tick := time.NewTicker(memoryTick)
 	defer tick.Stop()
 	var left heapUse // after the last time
@@ -71,7 +71,7 @@ func giveBack(ctx context.Context) {
 		select {
 		case <-tick.C:
 			now, ran := inUse(), collections()
-			if left.gives(now, ran == cycles) {
+			if left.shouldRelease(now, ran == cycles) {
 				runtime.GC() // sync.Pool survives one collection
 				debug.FreeOSMemory()
 				left, ran = inUse(), collections()
@@ -91,10 +91,10 @@ type heapUse struct {
 
 func inUse() heapUse { return heapUse{idleMemory(), heapObjects()} }
 
-// gives reports whether memory should be returned; m is the state after the last
+// shouldRelease reports whether memory should be returned; m is the state after the last
 // time. Objects in use at the last collection may be garbage by now, and without
 // calls the next one is minutes away.
-func (m heapUse) gives(now heapUse, quiet bool) bool {
+func (m heapUse) shouldRelease(now heapUse, quiet bool) bool {
 	return now.idle > memorySlack || now.objects > m.objects+memorySlack || quiet && now.idle > m.idle+quietSlack
 }
 

@@ -37,7 +37,7 @@ func TestGivesBack(t *testing.T) {
 		"large ones, not yet garbage": {heapUse{2 * mb, 20 * mb}, heapUse{2 * mb, 90 * mb}, true, true},
 		"in pieces":                   {heapUse{15 * mb, 20 * mb}, heapUse{20 * mb, 20 * mb}, false, false},
 	} {
-		if busy, quiet := tt.left.gives(tt.now, false), tt.left.gives(tt.now, true); busy != tt.busy || quiet != tt.quiet {
+		if busy, quiet := tt.left.shouldRelease(tt.now, false), tt.left.shouldRelease(tt.now, true); busy != tt.busy || quiet != tt.quiet {
 			t.Errorf("%s: busy %v, quiet %v; want %v, %v", name, busy, quiet, tt.busy, tt.quiet)
 		}
 	}
@@ -53,7 +53,7 @@ func TestStartLean(t *testing.T) { //nolint:paralleltest // the percentage is th
 	}
 	was := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(was)
-	settle := startLean()
+	settle := relaxGC()
 	if got := percent(); got != startGC {
 		t.Errorf("at the start it is %d, want %d", got, startGC)
 	}
@@ -64,7 +64,7 @@ func TestStartLean(t *testing.T) { //nolint:paralleltest // the percentage is th
 	}
 	debug.SetGCPercent(42)
 	settle()
-	startLean()()
+	relaxGC()()
 	if got := percent(); got != 42 {
 		t.Errorf("of 42, which somebody has set, it becomes %d", got)
 	}

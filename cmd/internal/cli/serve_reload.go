@@ -84,7 +84,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	}
 	r.g.noteConfig(f.Path(), nil, f.Faults()...)
 	if r.g.store != nil {
-		remember(r.g.store, f)
+		setKnown(r.g.store, f)
 	}
 	a.log.Info("configuration read", "file", f.Path(), "added", changes.Added, "removed", changes.Removed, "replaced", changes.Replaced, "adjusted", changes.Adjusted)
 	if !asked {

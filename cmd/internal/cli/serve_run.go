@@ -22,10 +22,10 @@ import (
 // serve.nameOverhead is subtracted.
 const nameLimit = 64
 
-// tidyAfter is how long after its start serve returns the garbage of reading the
+// releaseAfter is how long after its start serve returns the garbage of reading the
 // configuration and the stored lists to the system, once: with 50 servers about a
 // tenth of its memory, which without calls is not collected for two minutes.
-const tidyAfter = time.Second
+const releaseAfter = time.Second
 
 // gateway is a running serve: the proxy, and the entries of its servers.
 type gateway struct {
@@ -36,7 +36,7 @@ type gateway struct {
 	proxy   *proxy.Proxy
 	store   *store.DB // nil without a state directory
 	guard   *transport.Guard
-	room    room
+	ballast ballast
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
@@ -45,7 +45,7 @@ type gateway struct {
 
 // serve runs until the client disconnects (stdio) or a signal comes.
 func (a *app) serve(ctx context.Context, f serveFlags) error {
-	settle := startLean()
+	settle := relaxGC()
 	defer settle()
 	file, err := a.loadConfig()
 	if err != nil {
@@ -66,20 +66,20 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		front = g.serveHTTP
 	}
 	stop := g.follow(file)
-	if heapObjects()-int64(len(g.room.b)) < smallHeap {
+	if heapObjects()-int64(len(g.ballast.bytes)) < smallHeap {
 		settle() // small memory: garbage must not pile up
 	}
-	tidy := time.AfterFunc(tidyAfter, func() {
+	tidy := time.AfterFunc(releaseAfter, func() {
 		settle()
 		debug.FreeOSMemory()
 	})
 	defer tidy.Stop()
-	defer whileServing(ctx, giveBack)()
-	hide := g.show(ctx)
+	defer whileServing(ctx, releaseMemory)()
+	hide := g.publishStatus(ctx)
 	err = g.run(ctx, front)
 	hide()
 	stop()
-	g.room.keep()
+	g.ballast.keep()
 	if g.store != nil {
 		if err := g.store.Close(); err != nil {
 			a.log.Warn("cannot close what was learned of the servers", "err", err)
@@ -91,7 +91,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 // open creates the proxy.
 func (g *gateway) open(entries []config.Entry) error {
 	a := g.a
-	g.room.roomFor(entries)
+	g.ballast.allocate(entries)
 	servers, byName := g.servers(entries)
 	g.entries.Store(&byName)
 	o := proxy.Options{
@@ -127,7 +127,7 @@ func (g *gateway) servers(entries []config.Entry) ([]proxy.Server, map[string]co
 // reconfigure replaces the served entries.
 func (g *gateway) reconfigure(entries []config.Entry) (proxy.Changes, error) {
 	before := *g.entries.Load()
-	g.room.roomFor(entries)
+	g.ballast.allocate(entries)
 	servers, after := g.servers(entries)
 	both := maps.Clone(before) // a removed one may still be dialled
 	maps.Copy(both, after)
@@ -174,13 +174,13 @@ func (a *app) store(file *config.File) *store.DB {
 		scope = abs
 	}
 	db := store.Open(filepath.Join(dir, "mcpctl.db"), store.Options{Scope: scope, Logger: a.log})
-	remember(db, file)
+	setKnown(db, file)
 	return db
 }
 
-// remember sets the servers of the configuration in the database, which drops others
+// setKnown sets the servers of the configuration in the database, which drops others
 // in time.
-func remember(db *store.DB, file *config.File) {
+func setKnown(db *store.DB, file *config.File) {
 	var names []string
 	for _, e := range file.Entries() {
 		names = append(names, e.Name)

@@ -64,9 +64,9 @@ func (g *gateway) status() any {
 	return s
 }
 
-// show makes this process visible to mcpctl status until hide is called, unless
+// publishStatus makes this process visible to mcpctl status until hide is called, unless
 // there is no directory for a socket.
-func (g *gateway) show(ctx context.Context) (hide func()) {
+func (g *gateway) publishStatus(ctx context.Context) (hide func()) {
 	a := g.a
 	s, err := control.Listen(ctx, config.StateDir(a.getenv), g.status)
 	if err != nil {

@@ -47,7 +47,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	}
 	c, err := dial(ctx, name, h)
 	if err != nil {
-		return a.about(server, h.outcome(err))
+		return a.withServer(server, h.outcome(err))
 	}
 	s := &session{Client: c, a: a, server: server}
 	s.wantLog(ctx)
@@ -56,7 +56,7 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 	if closing := c.Close(); closing != nil {
 		a.log.Debug("close", "server", server, "err", closing)
 	}
-	return a.about(server, err)
+	return a.withServer(server, err)
 }
 
 // wantLog requests the server's log messages for -v. Errors are ignored.
@@ -78,8 +78,8 @@ func (s *session) wantLog(ctx context.Context) {
 	}
 }
 
-// about adds the server's name to a failure, for the error object of --json.
-func (env *environment) about(server string, err error) error {
+// withServer adds the server's name to a failure, for the error object of --json.
+func (env *environment) withServer(server string, err error) error {
 	var own *Error
 	switch {
 	case err == nil, errors.As(err, &own) && own.Server != "":

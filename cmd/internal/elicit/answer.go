@@ -138,8 +138,8 @@ func accept(content json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `{"action":"accept","content":%s}`, content)
 }
 
-// broke reports whether the user has aborted a question: Ctrl+C in a form is an
+// aborted reports whether the user has aborted a question: Ctrl+C in a form is an
 // answer, the end of the call is not.
-func broke(ctx context.Context, err error) bool {
+func aborted(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && ctx.Err() == nil
 }

@@ -31,7 +31,7 @@ func (a *Answerer) ask(ctx context.Context, q Question) (json.RawMessage, error)
 	} else {
 		answer, err = a.askForm(ctx, q)
 	}
-	if broke(ctx, err) {
+	if aborted(ctx, err) {
 		return Cancelled(), nil
 	}
 	return answer, err
@@ -165,7 +165,7 @@ const leaveOut = "(leave it out)"
 // choose asks for one of several values. Options with the same title show their
 // values.
 func (f *Field) choose(ctx context.Context, asker ui.Asker, q ui.Question, options []Option, raw func(string) json.RawMessage) (json.RawMessage, error) {
-	titles := unlike(options)
+	titles := distinctTitles(options)
 	for i, o := range options {
 		if string(f.Default) == string(raw(o.Value)) {
 			q.Default = titles[i]
@@ -182,7 +182,7 @@ func (f *Field) choose(ctx context.Context, asker ui.Asker, q ui.Question, optio
 }
 
 func (f *Field) chooseSeveral(ctx context.Context, asker ui.Asker, q ui.Question) (json.RawMessage, error) {
-	titles := unlike(f.Options)
+	titles := distinctTitles(f.Options)
 	var marked []string
 	if json.Unmarshal(f.Default, &marked) == nil {
 		for i, o := range f.Options {
@@ -219,8 +219,8 @@ func (f *Field) chooseSeveral(ctx context.Context, asker ui.Asker, q ui.Question
 	return value(chosen), nil
 }
 
-// unlike returns the titles of options, duplicates with their values.
-func unlike(options []Option) []string {
+// distinctTitles returns the titles of options, duplicates with their values.
+func distinctTitles(options []Option) []string {
 	count := map[string]int{}
 	for _, o := range options {
 		count[o.Title]++

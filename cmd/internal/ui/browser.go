@@ -19,7 +19,7 @@ func OpenBrowser(ctx context.Context, getenv func(string) string, page string) e
 	}
 	// The browser outlives the call.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, words[1:]...)
-	cmd.SysProcAttr = apart()
+	cmd.SysProcAttr = newSession()
 	if err := cmd.Start(); err != nil {
 		return err
 	}
