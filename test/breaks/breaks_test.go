@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/breaks"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // tree writes files of a module and loads it.
@@ -17,17 +18,11 @@ func tree(t *testing.T, files map[string]string) *breaks.Tree {
 	root := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	out, err := breaks.Load(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	return out
 }
 
@@ -95,9 +90,7 @@ func TestBroken(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			if text := string(got[slices.Collect(maps.Keys(got))[0]]); len(got) != 1 || !strings.Contains(text, c.want) {
 				t.Errorf("got %d files, want one with %q:\n%s", len(got), c.want, text)
 			}
@@ -123,9 +116,7 @@ func TestBrokenTwice(t *testing.T) {
 	tr := tree(t, map[string]string{"p/p.go": source, "p/q.go": "package p\n\nfunc G() int { return 1 }\n"})
 	less := breaks.Edit{Decl: "(*T).Less", From: "t.a < t.b", To: "false"}
 	got, err := tr.Broken("p", breaks.Edit{Decl: "F", From: "x > 1", To: "x > 100"}, breaks.Edit{Decl: "G", From: "1", To: "2"}, less)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if one, two := string(got["p/p.go"]), string(got["p/q.go"]); !strings.Contains(one, "x > 100") || !strings.Contains(one, "return false") || !strings.Contains(two, "return 2") {
 		t.Errorf("got %s\n%s", one, two)
 	}

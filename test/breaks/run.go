@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // Break is a deliberate mistake, and names what has to turn red with it.
@@ -23,9 +25,7 @@ type Break struct {
 func Fit(t *testing.T, module string, all []Break) {
 	t.Helper()
 	tree, err := Load(module)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	seen := map[string]bool{}
 	for _, b := range all {
 		if _, err := tree.Broken(b.Below, b.Edits...); err != nil {
@@ -67,9 +67,7 @@ func (s *Suite) Run(t *testing.T) {
 	}
 	match := regexp.MustCompile(*s.chosen).MatchString
 	tree, err := Load(s.Module)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	var page strings.Builder
 	page.WriteString(s.Head)
 	for i, b := range s.Breaks {
@@ -97,9 +95,7 @@ func (s *Suite) Run(t *testing.T) {
 		page.WriteString(s.Row(i, slices.Sorted(maps.Keys(files)), red))
 	}
 	if *s.update && !t.Failed() {
-		if err := os.WriteFile(s.Module+"/"+s.Page, []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.WriteFile(s.Module+"/"+s.Page, []byte(page.String()), 0o644))
 	}
 }
 

@@ -5,6 +5,8 @@ package main
 import (
 	"flag"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var corpusDir = flag.String("corpus", "../../../shared/schema-corpus", "`directory` with the tools of real servers that are not committed")
@@ -19,9 +21,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatalf("got %d servers, %v", len(servers), err)
 	}
 	github, err := githubServer(*corpusDir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if github != nil {
 		servers = append(servers, *github)
 	} else {
@@ -32,9 +32,7 @@ func TestCorpus(t *testing.T) {
 		t.Log("without staticcheck, which is not installed: make staticcheck installs it")
 	}
 	all, err := judgeCorpus(t.Context(), "../..", check, servers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	complain := t.Logf
 	if enforced {
 		complain = t.Errorf

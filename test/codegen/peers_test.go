@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var withPeers = flag.Bool("peers", false, "try the other generators, too")
@@ -14,22 +15,14 @@ func TestPeers(t *testing.T) {
 		t.Skip()
 	}
 	s, err := suite.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	list, err := peers(t.Context(), "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	for _, p := range list {
 		all, err := judgePeer(t.Context(), p, s, "../..")
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		outcomes, err := bakeoffPeer(t.Context(), p, "../..")
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		t.Logf("%s bake-off: %+v", p.Name, sum(outcomes))
 		for _, j := range all {
 			t.Logf("%s %s %s: %+v", p.Name, p.Version, j.Draft, j.Tally)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // What TestRandom tries; `make codegen-random` tries more.
@@ -52,9 +53,7 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	out, err := generate(p, "random", tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	for _, made := range tools {
 		types := out.types[made.Name]
 		for side, name := range map[string]string{inArguments: types.params, inResult: types.result} {
@@ -74,17 +73,13 @@ func TestRandom(t *testing.T) {
 		return false
 	})
 	exe, err := p.build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	questions := make([]question, len(cases))
 	for i, c := range cases {
 		questions[i] = question{c.tool + c.side, c.value}
 	}
 	replies, err := run(t.Context(), exe, questions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	valid, invalid := 0, 0
 	for i, c := range cases {
 		if len(c.issues) == 0 {

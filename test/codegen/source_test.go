@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func TestReadSource(t *testing.T) {
@@ -47,9 +49,7 @@ type I interface{ Do() }
 func F() {}
 `
 	got, err := readSource("p.go", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	want := source{
 		Unformatted:  true,
 		Package:      true,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // enforced is set: the generator holds all of it.
@@ -18,13 +19,9 @@ const enforced = true
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	s, err := suite.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	all, err := judgeOurs(t.Context(), s, "../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	for _, j := range all {
 		c := j.Tally
 		t.Logf("%s, %s: %d groups (%d without a type, %d raw), valid %d accepted %d round-tripped %d, invalid %d rejected %d, excepted %d",

@@ -8,7 +8,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,6 +18,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func main() {
@@ -51,18 +53,12 @@ func run(mcpctl, server string, rounds int, limit float64) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	sdk := filepath.Join(dir, "sdkclient.exe")
-	build := exec.Command("go", "build", "-trimpath", "-o", sdk, "github.com/mcpctl/mcpctl/test/coldstart/sdkclient")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build the SDK's program: %w", err)
-	}
-	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"everything": map[string]any{"command": "node", "args": []string{server}}}})
+	sdk, err := wire.Build(context.Background(), filepath.Join(dir, "sdkclient"), "github.com/mcpctl/mcpctl/test/coldstart/sdkclient", "-trimpath")
 	if err != nil {
 		return err
 	}
 	servers := filepath.Join(dir, "servers.json")
-	if err := os.WriteFile(servers, config, 0o600); err != nil {
+	if err := os.WriteFile(servers, wire.Servers{"everything": {"command": "node", "args": []string{server}}}.JSON(), 0o600); err != nil {
 		return err
 	}
 	own := &contender{name: "mcpctl", args: []string{mcpctl, "--config", servers, "-o", "text", "everything", "echo", "message=hi"}}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func TestCount(t *testing.T) {
@@ -49,17 +51,11 @@ func TestResults(t *testing.T) {
 		"torn-2026-11-20T10-22-29-861Z":               `[{`,
 	} {
 		d := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(d, "checks.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.MkdirAll(d, 0o755))
+		wire.Check(t, os.WriteFile(filepath.Join(d, "checks.json"), []byte(text), 0o600))
 	}
 	got, err := results(dir, []string{"ping", "server-initialize", "auth/metadata-var1", "torn", "missing"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if len(got["torn"]) == 1 {
 		got["torn"][0].Message = ""
 	}
@@ -82,13 +78,9 @@ func TestResults(t *testing.T) {
 func judge(t *testing.T, expected string, least int, scenarios ...scenario) (ok bool, said string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "expected.txt")
-	if err := os.WriteFile(path, []byte(expected), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, os.WriteFile(path, []byte(expected), 0o600))
 	x, err := readExpectations(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	var out strings.Builder
 	r := &report{out: &out, expected: x}
 	w := row{name: "http"}
@@ -131,9 +123,7 @@ func TestExpectationsAreChecked(t *testing.T) {
 		"a b c # why\n\na b c:d # why\na b c # again": "expected.txt:4: a b c is there twice",
 	} {
 		path := filepath.Join(t.TempDir(), "expected.txt")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := readExpectations(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
@@ -147,9 +137,7 @@ func TestExpectationsAreChecked(t *testing.T) {
 // TestExpectedFile: the file in the checkout is read.
 func TestExpectedFile(t *testing.T) {
 	x, err := readExpectations("expected.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if lost := x.unknown(table()); len(lost) > 0 {
 		t.Errorf("line %d is about no row: %s", lost[0].line, lost[0])
 	}

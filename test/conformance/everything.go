@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // The Go SDK's everything-server is what the suite's server scenarios are
@@ -40,7 +42,7 @@ func buildEverything(ctx context.Context, dir string) (string, error) {
 	if err := os.WriteFile(main, []byte(source), 0o600); err != nil {
 		return "", err
 	}
-	return build(ctx, filepath.Join(dir, "everything"), main)
+	return wire.Build(ctx, filepath.Join(dir, "everything"), main)
 }
 
 func serveBothEras(source string) (string, error) {
@@ -49,14 +51,4 @@ func serveBothEras(source string) (string, error) {
 	}
 	source = strings.Replace(source, serveLine, serveBoth, 1)
 	return strings.Replace(source, importBefore, importBefore+"\t\""+dualPackage+"\"\n", 1), nil
-}
-
-// build compiles a package or files of Go into a program.
-func build(ctx context.Context, program, what string) (string, error) {
-	program += exe
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, what)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", what, err, out)
-	}
-	return program, nil
 }

@@ -20,6 +20,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 type flags struct {
@@ -148,7 +150,7 @@ func newBench(ctx context.Context, f flags) (*bench, error) {
 		return fail(err)
 	}
 	if b.mcpctl == "" {
-		b.mcpctl, err = build(ctx, filepath.Join(dir, "mcpctl"), "./cmd/mcpctl")
+		b.mcpctl, err = wire.Build(ctx, filepath.Join(dir, "mcpctl"), "./cmd/mcpctl")
 	} else {
 		b.mcpctl, err = filepath.Abs(b.mcpctl)
 	}

@@ -4,8 +4,6 @@ package main
 
 import "os/exec"
 
-const exe = ".exe"
-
 func group(cmd *exec.Cmd) *exec.Cmd {
 	cmd.WaitDelay = stopTimeout
 	return cmd

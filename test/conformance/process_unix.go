@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-const exe = ""
-
 // group gives a command a process group of its own, which is told to end when
 // its context does.
 func group(cmd *exec.Cmd) *exec.Cmd {

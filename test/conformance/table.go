@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // row is one line of the table: a peer of the suite's and what it has to
@@ -146,7 +148,7 @@ func taskParts() []part { return []part{{extension, 35}} }
 
 // serveTasks starts the server of test/tasks over HTTP.
 func (b *bench) serveTasks(ctx context.Context) (*process, error) {
-	program, err := build(ctx, filepath.Join(b.dir, "tasks"), "./test/tasks/server")
+	program, err := wire.Build(ctx, filepath.Join(b.dir, "tasks"), "./test/tasks/server")
 	if err != nil {
 		return nil, err
 	}

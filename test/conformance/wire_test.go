@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/sse")
@@ -25,13 +27,9 @@ var update = flag.Bool("update", false, "rewrite testdata/sse")
 //	go test ./test/conformance -run TestSSEWire -update
 func TestSSEWire(t *testing.T) {
 	program, err := buildEverything(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	p, err := start(t.Context(), io.Discard, "URL ", nil, program, "-http", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	defer p.Stop()
 	got := session(t, p.URL,
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"recorder","version":"1"}}}`,
@@ -41,17 +39,11 @@ func TestSSEWire(t *testing.T) {
 	)
 	path := filepath.Join("testdata", "sse", "input-required-result-basic-elicitation.txt")
 	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		wire.Check(t, os.WriteFile(path, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Errorf("(-recorded +now)\n%s", d)
 	}
@@ -66,9 +58,7 @@ func session(t *testing.T, url string, messages ...string) string {
 	t.Helper()
 	client := &http.Client{Timeout: 20 * time.Second}
 	resp, err := client.Get(url + "sse")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	defer resp.Body.Close()
 	stream := bufio.NewScanner(resp.Body)
 	next := func() string {
@@ -92,9 +82,7 @@ func session(t *testing.T, url string, messages ...string) string {
 		m = strings.Replace(m, `"id":ID`, id, 1)
 		out.WriteString("client: " + m + "\n")
 		post, err := client.Post(endpoint, "application/json", strings.NewReader(m))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		_ = post.Body.Close()
 		if post.StatusCode/100 != 2 {
 			t.Fatalf("POST %s: %s", m, post.Status)

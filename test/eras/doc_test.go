@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 const docFile = "../../docs/eras.md"
@@ -124,15 +126,11 @@ func compareDoc(t *testing.T, got, doc outcomes) {
 	t.Helper()
 	want := writeDoc(got)
 	if *update {
-		if err := os.WriteFile(docFile, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, os.WriteFile(docFile, want, 0o644))
 		return
 	}
 	page, err := os.ReadFile(docFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if bytes.Equal(page, want) {
 		return
 	}

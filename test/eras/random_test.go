@@ -48,9 +48,7 @@ func TestNobodyElse(t *testing.T) {
 			continue
 		}
 		entry, w, err := b.start()
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		defer w.close()
 		entry.Name = b.name
 		servers = append(servers, entry)

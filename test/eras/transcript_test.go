@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // wireCase is one transcript: a client of a revision, over a front, and a
@@ -68,9 +69,7 @@ func TestTranscripts(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if *update && !t.Failed() {
-				if err := os.WriteFile(path, []byte(tr.got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				wire.Check(t, os.WriteFile(path, []byte(tr.got), 0o600))
 				return
 			}
 			if d := cmp.Diff(strings.Split(tr.want, "\n"), strings.Split(tr.got, "\n")); d != "" {

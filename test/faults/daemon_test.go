@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
@@ -71,30 +69,11 @@ func (u usage) String() string {
 
 func (d *daemon) usage(t testing.TB) usage {
 	t.Helper()
-	proc := fmt.Sprintf("/proc/%d/", d.Cmd.Process.Pid)
-	status, err := os.ReadFile(proc + "status")
-	if err != nil {
-		t.Fatalf("mcpctl is gone: %v\n%s", err, d.Stderr.Tail())
+	u := wire.ReadUsage(d.Cmd.Process.Pid)
+	if u.Threads == 0 {
+		t.Fatalf("mcpctl is gone:\n%s", d.Stderr.Tail())
 	}
-	var u usage
-	for line := range strings.Lines(string(status)) {
-		words := strings.Fields(line)
-		if len(words) < 2 {
-			continue
-		}
-		n, _ := strconv.Atoi(words[1]) // of lines that have none nothing is read
-		switch words[0] {
-		case "VmRSS:":
-			u.rss = n >> 10
-		case "VmHWM:":
-			u.peak = n >> 10
-		case "Threads:":
-			u.threads = n
-		}
-	}
-	files, _ := os.ReadDir(proc + "fd")
-	u.files = len(files)
-	return u
+	return usage{int(u.KB >> 10), int(u.PeakKB >> 10), u.Files, u.Threads}
 }
 
 // said is a text that is made when it is printed.

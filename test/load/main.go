@@ -2,7 +2,7 @@
 // the server and the relay that a proxy is measured between:
 //
 //	load backend                      the server of package echo, on standard input and output
-//	load backend -http 127.0.0.1:0    the same over Streamable HTTP; its URL is the first line it prints
+//	load backend -http 127.0.0.1:0    the same over Streamable HTTP; the first line it prints is "URL " and its URL
 //	load relay COMMAND ARGS           starts a command and copies bytes both ways: what a proxy costs at the least
 //	load call -stdio "COMMAND ARGS"   calls a server, or a proxy before one
 //	load call -url URL                the same over Streamable HTTP
@@ -78,7 +78,7 @@ func backend(args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("http://%s/mcp\n", ln.Addr())
+	fmt.Printf("URL http://%s/mcp\n", ln.Addr())
 	return http.Serve(ln, echo.Handler(o))
 }
 

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestMain has this binary act as the program when it is told to.
@@ -76,24 +77,11 @@ func TestCallOverHTTP(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(os.Args[0], "backend", "-http", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "ACT_AS_LOAD=1", "GORACE=atexit_sleep_ms=0")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
-	url := make([]byte, 100)
-	n, err := out.Read(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, err := wire.Launch(cmd, "URL ")
+	wire.Check(t, err)
+	defer p.Stop(0)
 	for _, more := range [][]string{{"-sessions", "3"}, {"-stateless"}} {
-		args := append([]string{"call", "-url", strings.TrimSpace(string(url[:n])), "-c", "6", "-n", "60", "-d", time.Minute.String()}, more...)
+		args := append([]string{"call", "-url", p.URL, "-c", "6", "-n", "60", "-d", time.Minute.String()}, more...)
 		if out, errs, err := program(t, args...); err != nil || !strings.Contains(out, `"calls":60,"errors":0`) {
 			t.Errorf("%q: got %s, %v\n%s", more, out, err, errs)
 		}

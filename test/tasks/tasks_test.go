@@ -1,11 +1,8 @@
 package tasks_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcpctl/mcpctl/test/tasks"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func TestMain(m *testing.M) {
@@ -35,25 +33,15 @@ func server(t *testing.T, versions ...string) string {
 // post sends one modern request and gives the response.
 func post(t *testing.T, url, method, name, params string) *http.Response {
 	t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":%q,"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
-		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}%s}}`, method, params)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method,
-	} {
-		r.Header.Set(k, v)
-	}
+	body := wire.Request("7", method, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}}`+params+`}`)
+	h := http.Header{"Mcp-Method": {method}}
 	if name != "" {
-		r.Header.Set("Mcp-Name", name)
+		h.Set("Mcp-Name", name)
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := &wire.Client{URL: url, Version: "2026-07-28"}
+	res, err := c.Do(t.Context(), http.MethodPost, []byte(body), h)
+	wire.Check(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return res
 }
@@ -69,14 +57,10 @@ type answer struct {
 
 func call(t *testing.T, url, method, name, params string) answer {
 	t.Helper()
-	raw, err := io.ReadAll(post(t, url, method, name, params).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res, err := wire.Read(post(t, url, method, name, params))
+	wire.Check(t, err)
 	var a answer
-	if err := json.Unmarshal(raw, &a); err != nil {
-		t.Fatalf("%s: %s", method, raw)
-	}
+	wire.Check(t, json.Unmarshal([]byte(res.Body), &a))
 	return a
 }
 
@@ -95,15 +79,12 @@ func TestTaskIsPushed(t *testing.T) {
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
-		for s := bufio.NewScanner(res.Body); s.Scan(); {
-			if data, ok := strings.CutPrefix(s.Text(), "data: "); ok {
-				select {
-				case lines <- data:
-				case <-ctx.Done():
-					return
-				}
+		_, _ = wire.Events(res.Body, func(e wire.Event) { // until it is closed
+			select {
+			case lines <- e.Data:
+			case <-ctx.Done():
 			}
-		}
+		})
 	}()
 	if line := <-lines; !strings.Contains(line, `"taskIds":["`+id+`"]`) || !strings.Contains(line, "acknowledged") {
 		t.Errorf("first: %s", line)
@@ -130,10 +111,9 @@ func TestTaskIsPushed(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	url := server(t)
 	for _, name := range []string{"", "other"} {
-		res := post(t, url, "tasks/get", name, `,"taskId":"x"`)
-		raw, _ := io.ReadAll(res.Body)
-		if res.StatusCode != http.StatusBadRequest || !strings.Contains(string(raw), "-32020") {
-			t.Errorf("Mcp-Name %q: %d %s", name, res.StatusCode, raw)
+		res, err := wire.Read(post(t, url, "tasks/get", name, `,"taskId":"x"`))
+		if err != nil || res.Status != http.StatusBadRequest || !strings.Contains(res.Body, "-32020") {
+			t.Errorf("Mcp-Name %q: %d %s", name, res.Status, res.Body)
 		}
 	}
 	if a := call(t, url, "tasks/get", "=?base64?eA==?=", `,"taskId":"x"`); a.Error == nil || a.Error.Code != -32602 {

@@ -8,31 +8,24 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // TestWrap wants each verdict of the suite to be the same about the member of
 // an object, required or not.
 func TestWrap(t *testing.T) {
 	s, err := suite.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	for _, draft := range suite.Drafts() {
 		groups, err := s.Groups(draft)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		var unread []string
 		for _, g := range groups {
 			for _, required := range []bool{true, false} {
 				wrapped, err := g.Wrap(required)
-				if err != nil {
-					t.Fatal(err)
-				}
+				wire.Check(t, err)
 				parsed, err := schema.Parse(wrapped)
-				if err != nil {
-					t.Fatal(err)
-				}
+				wire.Check(t, err)
 				if err := parsed.Sound(); err != nil {
 					if required {
 						unread = append(unread, g.Name())

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/load/echo"
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -224,9 +225,7 @@ func TestRounds(t *testing.T) {
 			}
 		}
 		work := gen.Work{Callers: 1, Count: 10, Warmup: 1}
-		if err := b.loadGroup(group, func() ([]contender, error) { return cs, nil }, work)(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, b.loadGroup(group, func() ([]contender, error) { return cs, nil }, work)(t.Context()))
 		if len(turns) != 2*want {
 			t.Errorf("%s: got %d turns, want %d", group, len(turns), 2*want)
 		}
@@ -291,9 +290,7 @@ func TestFill(t *testing.T) {
 	const page = "a\n<!-- bench:x -->\nold\n<!-- bench:end -->\nb\n<!-- bench:y -->\n<!-- bench:end -->\n"
 	parts := map[string]string{"x": "new\n", "y": "z\n"}
 	got, err := fill(page, parts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	const want = "a\n<!-- bench:x -->\n\nnew\n\n<!-- bench:end -->\nb\n<!-- bench:y -->\n\nz\n\n<!-- bench:end -->\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -314,13 +311,9 @@ func TestSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deep", "bench.json")
 	r := sample()
 	r.Rows = judge(r)
-	if err := save(file, r); err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, save(file, r))
 	got, err := load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if d := cmp.Diff(r, got); d != "" {
 		t.Error(d)
 	}
@@ -332,29 +325,21 @@ func TestPublished(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..", "..")
 	r, err := load(filepath.Join(root, filepath.FromSlash(figureFile)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if d := cmp.Diff(judge(r), r.Rows); d != "" {
 		t.Errorf("the rows do not follow from the figures:\n%s", d)
 	}
 	files, err := rendered(root, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wire.Check(t, err)
 		if string(got) != want {
 			t.Errorf("%s is not what the figures give: run make bench BENCH=-render\n%s", name, cmp.Diff(want, string(got)))
 		}
 	}
 	raw, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if path := regexp.MustCompile(`(/home/|/root|/tmp|/Users/|\\\\Users)[^"]*`).Find(raw); path != nil {
 		t.Errorf("the raw figures hold a path of the machine: %s", path)
 	}

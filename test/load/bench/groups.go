@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // group is what is measured together.
@@ -90,11 +91,14 @@ type contender struct {
 	open func(ctx context.Context) (c *gen.Conn, stop func(), err error)
 }
 
-// stop ends several processes.
-func stopAll(ps ...*process) func() {
+// endTimeout is how long a process may take to end.
+const endTimeout = 15 * time.Second
+
+// stopAll ends several processes.
+func stopAll(ps ...*wire.Process) func() {
 	return func() {
 		for _, p := range ps {
-			p.stop()
+			p.Stop(endTimeout)
 		}
 	}
 }
@@ -127,14 +131,14 @@ const listening = "listening on "
 // nil, is one that stands behind it and gives serve its configuration.
 func (b *bench) overHTTP(t gen.Target, home string, servers func(backend string) map[string]any, remote bool) func(ctx context.Context) (*gen.Conn, func(), error) {
 	return func(ctx context.Context) (*gen.Conn, func(), error) {
-		var ps []*process
+		var ps []*wire.Process
 		url := ""
 		if remote {
-			p, err := start(os.Environ(), "http", b.load, "backend", "-http", "127.0.0.1:0")
+			p, err := start(os.Environ(), "URL ", b.load, "backend", "-http", "127.0.0.1:0")
 			if err != nil {
 				return nil, nil, err
 			}
-			ps, url = append(ps, p), p.url
+			ps, url = append(ps, p), p.URL
 		}
 		if servers != nil {
 			file, err := b.config(servers(url))
@@ -149,9 +153,9 @@ func (b *bench) overHTTP(t gen.Target, home string, servers func(backend string)
 			if err != nil {
 				return nil, stopAll(ps...), err
 			}
-			ps, url = append([]*process{p}, ps...), p.url // the front ends first
+			ps, url = append([]*wire.Process{p}, ps...), p.URL // the front ends first
 		}
-		t.URL, t.PID = url, ps[0].cmd.Process.Pid
+		t.URL, t.PID = url, ps[0].Cmd.Process.Pid
 		c, err := gen.Open(ctx, t)
 		return c, stopAll(ps...), err
 	}

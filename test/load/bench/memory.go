@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // settle is how long a process is left alone before its memory is read.
@@ -63,7 +64,7 @@ func (b *bench) idle(ctx context.Context, t gen.Target) (err error) {
 		}
 	}()
 	time.Sleep(settle)
-	b.report.Memory["idle"] = gen.ReadProcess(c.PID()).KB
+	b.report.Memory["idle"] = wire.ReadUsage(c.PID()).KB
 	l, err := c.List(ctx)
 	if err != nil {
 		return err
@@ -72,7 +73,7 @@ func (b *bench) idle(ctx context.Context, t gen.Target) (err error) {
 		return fmt.Errorf("%d tools are listed, want %d", len(l.Names), promisedTools)
 	}
 	time.Sleep(settle)
-	b.report.Memory["idle-listed"] = gen.ReadProcess(c.PID()).KB
+	b.report.Memory["idle-listed"] = wire.ReadUsage(c.PID()).KB
 	b.say("memory, idle with %d servers: %.1f MB, after a list of %d tools %.1f MB", promisedServers,
 		mb(b.report.Memory["idle"]), len(l.Names), mb(b.report.Memory["idle-listed"]))
 	return nil

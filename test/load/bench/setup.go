@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // bench is one run of the whole.
@@ -158,81 +158,10 @@ func command(words ...string) map[string]any {
 	return map[string]any{"command": words[0], "args": words[1:]}
 }
 
-// process is a server over HTTP that was started for a run.
-type process struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-	url  string
-}
-
-const (
-	readyTimeout = 20 * time.Second
-	endTimeout   = 15 * time.Second
-)
-
-// start runs a program until stop, and waits for a line of its output or error
-// output that begins with ready: the rest is its URL.
-func start(env []string, ready string, words ...string) (*process, error) {
+// start runs a program until it is stopped, and waits until it says where it
+// listens, in a line that begins with ready.
+func start(env []string, ready string, words ...string) (*wire.Process, error) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = env
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	cmd.Stdout, cmd.Stderr = w, w
-	err = cmd.Start()
-	_ = w.Close()
-	if err != nil {
-		_ = r.Close()
-		return nil, err
-	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
-	urls, said := make(chan string, 1), make(chan string, 1)
-	go func() {
-		defer close(p.done)
-		defer r.Close()
-		var last []string
-		lines := bufio.NewScanner(r)
-		for lines.Scan() {
-			if url, ok := strings.CutPrefix(lines.Text(), ready); ok {
-				select {
-				case urls <- ready2url(ready, url):
-				default: // it has said so already
-				}
-			}
-			if last = append(last, lines.Text()); len(last) > 5 {
-				last = last[1:]
-			}
-		}
-		said <- strings.Join(last, "\n")
-	}()
-	select {
-	case p.url = <-urls:
-		return p, nil
-	case <-p.done:
-		_ = cmd.Wait()
-		return nil, fmt.Errorf("%s ended before it was ready: %s", filepath.Base(words[0]), <-said)
-	case <-time.After(readyTimeout):
-		p.stop()
-		return nil, fmt.Errorf("%s was not ready within %v", filepath.Base(words[0]), readyTimeout)
-	}
-}
-
-// ready2url gives back what was cut off where the line is the URL itself.
-func ready2url(ready, rest string) string {
-	if strings.HasPrefix(ready, "http") {
-		return ready + rest
-	}
-	return strings.TrimSpace(rest)
-}
-
-// stop asks the process to end, and kills it when it does not.
-func (p *process) stop() {
-	kill := time.AfterFunc(endTimeout, func() { _ = p.cmd.Process.Kill() })
-	defer kill.Stop()
-	if p.cmd.Process.Signal(os.Interrupt) != nil {
-		_ = p.cmd.Process.Kill()
-	}
-	<-p.done
-	_ = p.cmd.Wait() // what it ended with is not what is measured
+	return wire.Launch(cmd, ready)
 }

@@ -92,7 +92,7 @@ func Open(ctx context.Context, t Target) (*Conn, error) {
 			return nil, err
 		}
 		if c.pid == 0 {
-			c.pid = s.cmd.Process.Pid
+			c.pid = s.process.Cmd.Process.Pid
 		}
 		c.peers = append(c.peers, s)
 	case t.URL != "" && len(t.Command) == 0:

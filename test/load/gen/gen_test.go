@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/load/echo"
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -36,9 +37,7 @@ func attachTo(t *testing.T, target gen.Target, serve func(in io.Reader, out io.W
 		_ = in.Close()
 	}()
 	c, err := gen.Attach(t.Context(), fromServer, toServer, target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -54,9 +53,7 @@ func open(t *testing.T, h http.Handler, target gen.Target) *gen.Conn {
 	t.Cleanup(s.Close)
 	target.URL = s.URL + "/mcp"
 	c, err := gen.Open(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -72,9 +69,7 @@ func TestRunCountsCalls(t *testing.T) {
 			t.Run(name+" "+revision, func(t *testing.T) {
 				for _, size := range []int{1, 100, 10_000} {
 					r, err := c.Run(t.Context(), gen.Work{Callers: 7, Count: 150, Warmup: 7, Size: size})
-					if err != nil {
-						t.Fatal(err)
-					}
+					wire.Check(t, err)
 					if r.Calls != 150 || r.Err() != nil {
 						t.Errorf("size %d: got %d calls, %v; want 150", size, r.Calls, r.Err())
 					}
@@ -132,9 +127,7 @@ func TestWrongAnswersAreFound(t *testing.T) {
 			t.Parallel()
 			c := tt.conn(t)
 			r, err := c.Run(t.Context(), gen.Work{Callers: 4, Count: 100, Warmup: -1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire.Check(t, err)
 			err = r.Err()
 			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, gen.ErrWrong) != tt.wrong {
 				t.Errorf("got %v, want %q, wrong: %v", err, tt.want, tt.wrong)
@@ -148,9 +141,7 @@ func TestLongTextsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := attach(t, echo.Options{Wrong: 5}, gen.Target{})
 	r, err := c.Run(t.Context(), gen.Work{Callers: 2, Count: 20, Warmup: -1, Size: 64 << 10})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if r.Wrong != 4 || r.Calls != 16 {
 		t.Errorf("got %d right and %d wrong answers, want 16 and 4", r.Calls, r.Wrong)
 	}
@@ -162,9 +153,7 @@ func TestWrongIDLeavesACallOpen(t *testing.T) {
 	t.Parallel()
 	c := attach(t, echo.Options{WrongID: 10}, gen.Target{})
 	r, err := c.Run(t.Context(), gen.Work{Callers: 1, Duration: time.Millisecond, Count: 50, Warmup: -1, Grace: 100 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if r.Wrong == 0 && r.Calls >= 10 {
 		t.Errorf("got %d calls and no wrong answer", r.Calls)
 	}
@@ -176,9 +165,7 @@ func TestServerEnds(t *testing.T) {
 		_ = echo.Serve(io.LimitReader(in, 4_000), out, echo.Options{})
 	})
 	r, err := c.Run(t.Context(), gen.Work{Callers: 3, Count: 1_000_000, Warmup: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("got %v, want an error that says closed", err)
 	}
@@ -188,7 +175,7 @@ func TestServerSaysNo(t *testing.T) {
 	t.Parallel()
 	c := attach(t, echo.Options{}, gen.Target{})
 	_, err := c.Call(t.Context(), "tools/call", []byte(`{"name":"nothing"}`))
-	var e *gen.ServerError
+	var e *wire.RPCError
 	if !errors.As(err, &e) || e.Code != -32602 || e.Message != "Unknown tool" {
 		t.Errorf("got %v, want the server's -32602", err)
 	}
@@ -204,9 +191,7 @@ func TestContextEndsARun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	r, err := c.Run(ctx, gen.Work{Callers: 2, Duration: time.Hour, Warmup: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if r.Errors != 2 || r.Calls != 0 {
 		t.Errorf("got %d errors and %d calls, want 2 and 0", r.Errors, r.Calls)
 	}
@@ -220,9 +205,7 @@ func TestList(t *testing.T) {
 	}
 	c := attachTo(t, gen.Target{}, func(in io.Reader, out io.Writer) { paged(in, out, pages) })
 	l, err := c.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	wire.Check(t, err)
 	if got := strings.Join(l.Names, " "); got != "a b c" || l.Pages != 2 || l.Bytes != len(pages[0])+len(pages[1]) {
 		t.Errorf("got %q on %d pages of %d bytes, want a b c on 2 of %d", got, l.Pages, l.Bytes, len(pages[0])+len(pages[1]))
 	}

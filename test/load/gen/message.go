@@ -7,17 +7,14 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // message is one message of JSON-RPC as it is received.
 type message struct {
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
-	// at is when its last byte had come.
-	at time.Time
+	wire.Message
+	at time.Time // when its last byte had come
 }
 
 // answer is a result and when its last byte had come, before it was decoded.
@@ -26,12 +23,10 @@ type answer struct {
 	at     time.Time
 }
 
-// answer gives what a call returns.
+// answer returns what a call returns.
 func (m message) answer() (answer, error) {
-	if len(m.Error) > 0 {
-		return answer{}, serverError(m.Error)
-	}
-	return answer{m.Result, m.at}, nil
+	result, err := m.Outcome()
+	return answer{result, m.at}, err
 }
 
 // request puts an encoded request together.
@@ -44,31 +39,6 @@ func request(id uint64, method string, params []byte) []byte {
 	buf = append(buf, `","params":`...)
 	buf = append(buf, params...)
 	return append(buf, '}')
-}
-
-// ServerError is an error that a server answered with.
-type ServerError struct {
-	// Code and Message are the error's own; Raw is the whole object.
-	Code    int
-	Message string
-	Raw     json.RawMessage
-}
-
-func (e *ServerError) Error() string {
-	return fmt.Sprintf("the server answered with error %d: %s", e.Code, e.Message)
-}
-
-func serverError(raw json.RawMessage) error {
-	e := &ServerError{Raw: bytes.Clone(raw)}
-	var o struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	if err := json.Unmarshal(raw, &o); err != nil {
-		return fmt.Errorf("the server answered with an error that is none: %.200s", raw)
-	}
-	e.Code, e.Message = o.Code, o.Message
-	return e
 }
 
 // ErrWrong marks answers that are not what was asked for.

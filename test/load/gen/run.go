@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 // Work is what the callers do.
@@ -183,7 +185,7 @@ func (r *run) warmUp(ctx context.Context) error {
 }
 
 func (r *run) measure(ctx context.Context) Result {
-	before := ReadProcess(r.conn.pid)
+	before := wire.ReadUsage(r.conn.pid)
 	strays := r.conn.strays()
 	begin := time.Now()
 	end := begin.Add(r.work.Duration)
@@ -195,7 +197,7 @@ func (r *run) measure(ctx context.Context) Result {
 	}
 	wg.Wait()
 	took := time.Since(begin)
-	after := ReadProcess(r.conn.pid)
+	after := wire.ReadUsage(r.conn.pid)
 
 	var all []time.Duration
 	for i := range r.callers {

@@ -1,10 +1,8 @@
 package gen
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -12,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 const (
@@ -30,10 +30,9 @@ var errNoAnswer = fmt.Errorf("no answer within %v", callTimeout)
 
 // stdio is a connection over a pair of streams.
 type stdio struct {
-	cmd    *exec.Cmd // nil where the streams were given
-	stderr *tail
-	in     io.WriteCloser
-	out    io.Reader
+	process *wire.Process // nil where the streams were given
+	in      io.WriteCloser
+	out     io.Reader
 	// write guards in.
 	write sync.Mutex
 	slots []slot
@@ -64,51 +63,19 @@ func newStdio(out io.Reader, in io.WriteCloser) *stdio {
 func startStdio(command, env []string) (*stdio, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = env
-	stderr := &tail{}
-	cmd.Stderr = stderr
-	in, err := cmd.StdinPipe()
+	p, err := wire.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	s := newStdio(out, in)
-	s.cmd, s.stderr = cmd, stderr
+	s := newStdio(p.Out, p.In)
+	s.process = p
 	return s, nil
 }
 
 // read hands every answer to the caller that waits for it.
 func (s *stdio) read() {
 	defer close(s.dead)
-	r := bufio.NewReaderSize(s.out, 1<<16)
-	var line []byte
-	for {
-		var err error
-		line, err = readLine(r, line[:0])
-		if len(line) > 1 {
-			s.receive(line)
-		}
-		if err != nil {
-			s.cause = err
-			return
-		}
-	}
-}
-
-// readLine appends one line to buf, with its end.
-func readLine(r *bufio.Reader, buf []byte) ([]byte, error) {
-	for {
-		part, err := r.ReadSlice('\n')
-		buf = append(buf, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return buf, err
-		}
-	}
+	s.cause = wire.Lines(s.out, s.receive)
 }
 
 func (s *stdio) receive(line []byte) {
@@ -197,13 +164,10 @@ func (s *stdio) notify(_ context.Context, method string) error {
 
 // said is what the process wrote to standard error, if it did.
 func (s *stdio) said() string {
-	if s.stderr == nil {
+	if s.process == nil || s.process.Stderr.Tail() == "" {
 		return ""
 	}
-	if text := s.stderr.String(); text != "" {
-		return "\n" + text
-	}
-	return ""
+	return "\n" + s.process.Stderr.Tail()
 }
 
 func (s *stdio) close() error {
@@ -212,46 +176,20 @@ func (s *stdio) close() error {
 }
 
 func (s *stdio) end() error {
-	_ = s.in.Close() // it may be closed from the other side already
-	if s.cmd == nil {
+	if s.process == nil {
+		_ = s.in.Close() // it may be closed from the other side already
 		if c, ok := s.out.(io.Closer); ok {
 			_ = c.Close()
 		}
 		<-s.dead
 		return nil
 	}
-	kill := time.AfterFunc(closeWait, func() { _ = s.cmd.Process.Kill() })
-	<-s.dead // Wait must not close the pipe before it is read
-	err := s.cmd.Wait()
-	if !kill.Stop() {
-		return fmt.Errorf("%s did not end within %v of the end of its input", s.cmd.Path, closeWait)
+	if !s.process.End(closeWait) {
+		return fmt.Errorf("%s did not end within %v of the end of its input", s.process.Cmd.Path, closeWait)
 	}
-	if err != nil {
+	<-s.dead
+	if err := s.process.Wait(); err != nil {
 		return fmt.Errorf("%w%s", err, s.said())
 	}
 	return nil
-}
-
-// tail keeps the last bytes of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const tailSize = 4 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p...)
-	if n := len(t.buf) - tailSize; n > 0 {
-		t.buf = append(t.buf[:0], t.buf[n:]...)
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.buf)
 }

@@ -1,7 +1,6 @@
 package gen
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,11 +12,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/wire"
 )
 
 const (
-	sessionHeader = "Mcp-Session-Id"
-	maxErrorBody  = 500
+	maxErrorBody = 500
 	// maxAnswer bounds an answer over HTTP.
 	maxAnswer = 256 << 20
 )
@@ -25,11 +25,9 @@ const (
 // web is one session of Streamable HTTP with connections of its own.
 type web struct {
 	target Target
-	client *http.Client
-	// session is the session's id, nil before there is one.
-	session atomic.Pointer[string]
-	next    atomic.Uint64
-	bufs    []bytes.Buffer // what each caller received
+	client *wire.Client
+	next   atomic.Uint64
+	bufs   []bytes.Buffer // what each caller received
 
 	mu     sync.Mutex
 	strays int64
@@ -42,30 +40,19 @@ func newWeb(t Target) *web {
 		idle = 600
 	}
 	tr := &http.Transport{MaxIdleConnsPerHost: idle, DisableCompression: true}
-	return &web{target: t, client: &http.Client{Transport: tr}, bufs: make([]bytes.Buffer, maxCallers)}
+	return &web{target: t, client: &wire.Client{URL: t.URL, HTTP: &http.Client{Transport: tr}}, bufs: make([]bytes.Buffer, maxCallers)}
 }
 
 func (w *web) post(ctx context.Context, body []byte, method, name string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.target.URL, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	h := req.Header
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, text/event-stream")
+	h := http.Header{}
 	if w.target.stateless() {
 		h.Set("Mcp-Protocol-Version", w.target.revision())
 		h.Set("Mcp-Method", method)
 		if name != "" {
 			h.Set("Mcp-Name", name)
 		}
-	} else if method != "initialize" {
-		h.Set("Mcp-Protocol-Version", w.target.revision())
-		if s := w.session.Load(); s != nil {
-			h.Set(sessionHeader, *s)
-		}
 	}
-	return w.client.Do(req)
+	return w.client.Do(ctx, http.MethodPost, body, h)
 }
 
 func (w *web) call(ctx context.Context, caller int, method, name string, params []byte) (answer, error) {
@@ -80,8 +67,8 @@ func (w *web) call(ctx context.Context, caller int, method, name string, params 
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 		return answer{}, fmt.Errorf("HTTP %d: %s", resp.StatusCode, bytes.TrimSpace(text))
 	}
-	if s := resp.Header.Get(sessionHeader); s != "" && method == "initialize" {
-		w.session.Store(&s)
+	if method == "initialize" { // nobody else calls yet
+		w.client.Session, w.client.Version = resp.Header.Get("Mcp-Session-Id"), w.target.revision()
 	}
 	var m message
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
@@ -108,36 +95,23 @@ func (w *web) call(ctx context.Context, caller int, method, name string, params 
 func (w *web) stream(body io.Reader, id uint64) (message, error) {
 	var found message
 	want, n := strconv.FormatUint(id, 10), 0
-	r := bufio.NewReaderSize(body, 1<<12)
-	var line []byte
-	for {
-		var err error
-		line, err = readLine(r, line[:0])
-		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			m := message{at: time.Now()}
-			if jerr := json.Unmarshal(data, &m); jerr != nil {
-				if len(bytes.TrimSpace(data)) > 0 {
-					w.stray1(fmt.Sprintf("an event that is no message: %.120q", data))
-				}
-			} else if m.Method == "" {
-				if n++; n > 1 || string(m.ID) != want {
-					w.stray1(fmt.Sprintf("an answer that nobody waits for: %.120s", data))
-				} else {
-					found = m
-				}
-			}
+	_, err := wire.Events(body, func(e wire.Event) {
+		m := message{at: time.Now()}
+		switch err := json.Unmarshal([]byte(e.Data), &m); {
+		case err != nil && strings.TrimSpace(e.Data) != "":
+			w.stray1(fmt.Sprintf("an event that is no message: %.120q", e.Data))
+		case err != nil || m.Method != "":
+		case n > 0 || string(m.ID) != want:
+			w.stray1(fmt.Sprintf("an answer that nobody waits for: %.120s", e.Data))
+			n++
+		default:
+			found, n = m, n+1
 		}
-		if err == io.EOF { //nolint:errorlint // readers give it bare
-			break
-		}
-		if err != nil {
-			return found, err
-		}
+	})
+	if err == nil && n == 0 {
+		err = fmt.Errorf("%w: the stream ended without it", ErrWrong)
 	}
-	if n == 0 {
-		return found, fmt.Errorf("%w: the stream ended without it", ErrWrong)
-	}
-	return found, nil
+	return found, err
 }
 
 func (w *web) notify(ctx context.Context, method string) error {
@@ -168,6 +142,6 @@ func (w *web) stray() (int64, string) {
 }
 
 func (w *web) close() error {
-	w.client.CloseIdleConnections()
+	w.client.Close()
 	return nil
 }
