@@ -20,7 +20,7 @@ type placed struct {
 	to string
 }
 
-// Broken gives the files that edits change, with the edits made, by their
+// Broken returns the files that edits change, with the edits made, by their
 // slash-separated paths below the module's top. The declarations are looked for
 // in the package in a folder of the module and in those below it; "" is
 // everywhere.

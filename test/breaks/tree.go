@@ -128,7 +128,7 @@ func funcName(d *ast.FuncDecl) string {
 	return name + "." + d.Name.Name
 }
 
-// find gives the place of an edit: its text must be in the declarations of that
+// find returns the place of an edit: its text must be in the declarations of that
 // name below a folder exactly once.
 func (t *Tree) find(below string, e Edit) (at decl, err error) {
 	known, count := false, 0
@@ -158,7 +158,7 @@ func within(folder, file string) bool {
 	return folder == "" || strings.HasPrefix(path.Dir(file)+"/", strings.TrimSuffix(folder, "/")+"/")
 }
 
-// sorted gives edits from the end of their files to the beginning, and an error
+// sorted returns edits from the end of their files to the beginning, and an error
 // where two overlap.
 func sorted(all []placed) error {
 	slices.SortFunc(all, func(a, b placed) int {

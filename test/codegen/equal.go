@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// equalJSON tells whether two JSON texts are the same value: numbers by their
+// equalJSON reports whether two JSON texts are the same value: numbers by their
 // exact value, objects whatever the order of their members.
 func equalJSON(a, b []byte) bool {
 	x, ok := decodeJSON(a)

@@ -59,7 +59,7 @@ func (b *bench) write(name string, data []byte) error {
 	return os.WriteFile(at, data, 0o600)
 }
 
-// complaints runs a tool and gives what it prints where it fails, without the
+// complaints runs a tool and returns what it prints where it fails, without the
 // name of the directory.
 func (b *bench) complaints(ctx context.Context, name string, args ...string) string {
 	_, err := output(ctx, b.dir, name, args...)

@@ -169,7 +169,7 @@ func peerProgram(ctx context.Context, g peer, root, work string, schemas map[str
 	return nil, nil, nil, errors.New("compile what " + g.Name + " generated: packages keep failing")
 }
 
-// unusable tells why a source cannot be part of a program, "" where it can.
+// unusable returns why a source cannot be part of a program, "" where it can.
 func unusable(source []byte, root string) string {
 	file, err := parser.ParseFile(token.NewFileSet(), "root.go", source, 0)
 	if err != nil {

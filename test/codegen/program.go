@@ -69,7 +69,7 @@ func (p *program) packages() []string {
 
 func (p *program) importPath(pkg string) string { return path.Join(p.module, folder, pkg) }
 
-// overlay writes the files and what go wants to be told of them; it gives the
+// overlay writes the files and what go wants to be told of them; it returns the
 // flag.
 func (p *program) overlay() (string, error) {
 	replace := map[string]string{}
@@ -105,7 +105,7 @@ func (p *program) gocmd(ctx context.Context, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// build compiles the program and gives its path.
+// build compiles the program and returns its path.
 func (p *program) build(ctx context.Context) (string, error) {
 	p.add("main.go", p.main())
 	overlay, err := p.overlay()

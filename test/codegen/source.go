@@ -113,7 +113,7 @@ func (s *source) field(owner *ast.Ident, f *ast.Field, free map[string]bool) {
 	}
 }
 
-// isMember tells whether a field stands for a member of an object or a place
+// isMember reports whether a field stands for a member of an object or a place
 // of an array that the schema speaks of.
 func isMember(f *ast.Field) bool {
 	if f.Tag == nil {
@@ -148,7 +148,7 @@ func freeTypes(file *ast.File) map[string]bool {
 	return free
 }
 
-// holdsAny tells whether a type is any JSON, or made of any JSON. Interfaces
+// holdsAny reports whether a type is any JSON, or made of any JSON. Interfaces
 // with methods are not: their values are of types that have them.
 func holdsAny(e ast.Expr, free map[string]bool) bool {
 	found := false

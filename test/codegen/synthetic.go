@@ -12,7 +12,7 @@ import (
 // n tools with about 5 KB of schemas each, in the shapes that real servers
 // have (most properties documented, half of them nullable or optional, enums,
 // closed objects, lists of objects, here and there a union, a definition that
-// contains itself, or a keyword that cannot be typed). The same n gives the
+// contains itself, or a keyword that cannot be typed). The same n returns the
 // same bytes.
 func synthetic(n int) []byte {
 	r := &inventor{rand.New(rand.NewPCG(7, 7))}

@@ -36,7 +36,7 @@ func (f failure) String() string {
 	return fmt.Sprintf("%s %s: %s (%s): %s\n\tschema %s\n\tvalue  %s", f.Group.Draft, f.Group.Name(), f.Case.Description, f.Where, f.Reason, oneLine(f.Group.Schema), oneLine(f.Case.Data))
 }
 
-// count takes one reply into account and gives what is wrong with it, "" where
+// count takes one reply into account and returns what is wrong with it, "" where
 // nothing is.
 func (t *tally) count(c suite.Case, data []byte, r reply, excepted bool) string {
 	if !c.Valid {
@@ -82,7 +82,7 @@ func (t *tally) count(c suite.Case, data []byte, r reply, excepted bool) string 
 	return why
 }
 
-// isRaw tells whether a Go type holds any JSON.
+// isRaw reports whether a Go type holds any JSON.
 func isRaw(goType string) bool {
 	t := strings.TrimPrefix(goType, "*")
 	if inner, ok := strings.CutPrefix(t, "runtime.Opt["); ok {

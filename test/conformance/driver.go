@@ -68,7 +68,7 @@ func (d *driver) do(words ...string) error {
 	return err
 }
 
-// run runs one command and gives what it prints.
+// run runs one command and returns what it prints.
 func (d *driver) run(words ...string) ([]byte, error) {
 	args := append([]string{"--url", d.url, "--protocol-version", d.version, "--json", "--timeout", "10s"}, words...)
 	cmd := exec.CommandContext(d.ctx, d.mcpctl, args...)

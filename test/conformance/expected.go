@@ -60,7 +60,7 @@ func readExpectations(path string) (expectations, error) {
 	return out, lines.Err()
 }
 
-// expects tells whether a failure is listed, and notes that it was met.
+// expects reports whether a failure is listed, and notes that it was met.
 func (x expectations) expects(row, version, scenario, check string) bool {
 	found := false
 	for _, e := range x {

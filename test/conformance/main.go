@@ -64,7 +64,7 @@ func main() {
 	}
 }
 
-// run gives whether every row has reached what it must.
+// run reports whether every row has reached what it must.
 func run(ctx context.Context, f flags, out io.Writer) (bool, error) {
 	rows, err := choose(table(), f)
 	if err != nil {

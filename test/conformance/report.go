@@ -92,7 +92,7 @@ func (r *report) row(w row, took time.Duration) {
 	r.passed, r.made, r.known, r.clean, r.scenarios, r.skipped, r.bad = 0, 0, 0, 0, 0, 0, false
 }
 
-// finish prints the table and gives whether every row is as it must be.
+// finish prints the table and reports whether every row is as it must be.
 func (r *report) finish() bool {
 	r.say("")
 	for _, l := range r.lines {

@@ -53,7 +53,7 @@ func openSuite(ctx context.Context, npm, dir string) (*suite, error) {
 	return s, nil
 }
 
-// run starts the suite and gives what it printed. Its exit status says no more
+// run starts the suite and returns what it printed. Its exit status says no more
 // than the results do.
 func (s *suite) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -85,7 +85,7 @@ func (s *suite) results() string {
 var listed = regexp.MustCompile(`(?m)^  - (\S+) \[([^\]]*)\]`)
 
 // names are the suite's scenarios of one side, "server" or "client", at a
-// revision; "extension" gives those that are of none.
+// revision; "extension" returns those that are of none.
 func (s *suite) names(ctx context.Context, side, version string) ([]string, error) {
 	out, err := s.run(ctx, scenarioTimeout, "list", "--"+side)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestSSEWire(t *testing.T) {
 var idRE = regexp.MustCompile(`"id":("[^"]*"|\d+)`)
 
 // session sends messages to the server, each after what the one before has
-// brought, and gives the lines that went to and fro. ID in a message is that of
+// brought, and returns the lines that went to and fro. ID in a message is that of
 // the server's last request.
 func session(t *testing.T, url string, messages ...string) string {
 	t.Helper()

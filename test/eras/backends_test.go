@@ -22,7 +22,7 @@ type backend struct {
 	// legacy and modern are the eras it speaks.
 	legacy, modern bool
 	http           bool
-	// session tells whether, over HTTP, it has sessions; stream whether it can
+	// session reports whether, over HTTP, it has sessions; stream whether it can
 	// send something outside of requests.
 	session, stream bool
 	flags           string // of the process
@@ -42,7 +42,8 @@ func (b backend) versions() []string {
 	return old
 }
 
-// era tells in which era the proxy is to speak to the backend for a client.
+// speaksModern reports whether the proxy speaks the modern era to the backend for
+// a client.
 func (b backend) speaksModern(f front) bool { return b.modern && (f.modern || !b.legacy) }
 
 func backends() []backend {
@@ -149,7 +150,7 @@ func newElsewhere() (*elsewhere, error) {
 	return w, nil
 }
 
-// tell says a line to every process that lives and gives their answers.
+// tell says a line to every process that lives and returns their answers.
 func (w *elsewhere) tell(command string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -185,7 +185,7 @@ func (k *call) wait(ctx context.Context) (message, error) {
 	return k.answer, k.err
 }
 
-// plain sends a request and gives its result as it comes.
+// plain sends a request and returns its result as it comes.
 func (c *client) plain(ctx context.Context, a ask) (json.RawMessage, error) {
 	m, err := c.start(a).wait(ctx)
 	if err != nil {
@@ -430,7 +430,7 @@ func (c *client) count(k *call, method string) int {
 	return n
 }
 
-// takeQuestions gives what has been asked since the last time.
+// takeQuestions returns what has been asked since the last time.
 func (c *client) takeQuestions() []message {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -447,7 +447,7 @@ func (c *client) takeStrays() []string {
 	return out
 }
 
-// tool gives the exposed name of a backend's tool.
+// tool returns the exposed name of a backend's tool.
 func (c *client) tool(ctx context.Context, bare string) (string, error) {
 	c.mu.Lock()
 	name := c.names[bare]
@@ -479,7 +479,7 @@ func (c *client) tool(ctx context.Context, bare string) (string, error) {
 	return names[bare], nil
 }
 
-// list gives all entries of a list, page by page.
+// list returns all entries of a list, page by page.
 func (c *client) list(ctx context.Context, kind string) ([]json.RawMessage, error) {
 	method, member := kind+"/list", kind
 	if kind == "templates" {

@@ -106,7 +106,7 @@ func writeDoc(got outcomes) []byte {
 	return b.Bytes()
 }
 
-// readDoc gives what the page says now: which cells fail.
+// readDoc returns what the page says now: which cells fail.
 func readDoc(t *testing.T) outcomes {
 	t.Helper()
 	out := outcomes{}

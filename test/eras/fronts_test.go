@@ -10,7 +10,7 @@ import (
 type front struct {
 	name, title string
 	modern      bool
-	// session tells whether the proxy knows a client from one request to the
+	// session reports whether the proxy knows a client from one request to the
 	// next, stream whether it can send something outside of requests.
 	session, stream bool
 	http            bool

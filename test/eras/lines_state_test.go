@@ -70,7 +70,7 @@ func checkCursor(p *pair) {
 	check(err)
 }
 
-// interrupted calls a tool that asks and gives the interim result.
+// interrupted calls a tool that asks and returns the interim result.
 func (p *pair) interrupted(tool string) (ask, *interim, error) {
 	a, err := p.c.calling(p.ctx, tool, "", "")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type line struct {
 	name, title string
 	check       func(p *pair)
-	// impossible gives why the protocol leaves nothing to do for a pair, ""
+	// impossible returns why the protocol leaves nothing to do for a pair, ""
 	// where it does. Where refused is set, the pair is still checked: for a
 	// clear refusal.
 	impossible func(f front, b backend) string
@@ -91,7 +91,7 @@ func needsSession(f front, _ backend) string {
 	return ""
 }
 
-// same tells how a result differs from what it should be, but for what hops
+// same returns how a result differs from what it should be, but for what hops
 // and eras may add.
 func same(got, want json.RawMessage) error {
 	a, err := normal(got)

@@ -32,11 +32,11 @@ type pair struct {
 	others  []*client
 	ctx     context.Context //nolint:containedctx // of the line that runs
 	started bool
-	// unsettled tells why the backend never was there, nil where it was.
+	// unsettled is why the backend never was there, nil where it was.
 	unsettled error
 }
 
-// modern tells whether the proxy speaks the modern era to the backend.
+// modern reports whether the proxy speaks the modern era to the backend.
 func (p *pair) modern() bool { return p.back.speaksModern(p.front) }
 
 // newPair starts everything.

@@ -96,7 +96,7 @@ func (p *pair) serve() {
 	p.url = p.srv.URL
 }
 
-// stdio gives what serves stdio fronts.
+// stdio returns what serves stdio fronts.
 func (p *pair) stdio() stdioServer {
 	if p.rec != nil {
 		return recordedStdio{p.proxy, p.rec}

@@ -68,7 +68,7 @@ func (w recording) Write(b []byte) (int, error) {
 	return w.to.Write(b)
 }
 
-// show gives what has crossed a leg since the last step. What happens side by
+// show returns what has crossed a leg since the last step. What happens side by
 // side comes in an order of its own: exchanges by their requests, which stable
 // makes alike from run to run, and the lines of stdio by their text. At the end
 // of a step exchanges are numbered and their text is forgotten.
@@ -137,7 +137,7 @@ func (r *recorder) handler(l leg, h http.Handler) http.Handler {
 	})
 }
 
-// framed gives a body a line of its own, where there is one.
+// framed puts a body on a line of its own, where there is one.
 func framed(body []byte) string {
 	if len(body) == 0 {
 		return ""

@@ -104,7 +104,7 @@ func fails(do func() error) func() error {
 	}
 }
 
-// changes subscribes and has the server change; it gives the subscription of a
+// changes subscribes and has the server change; it returns the subscription of a
 // client of 2026-07-28.
 func (t *transcript) changes() (listen *call) {
 	p, c := t.p, t.p.c

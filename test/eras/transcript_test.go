@@ -53,7 +53,7 @@ func wireCases() []wireCase {
 
 // TestTranscripts plays the client's side of each file of testdata/wire against
 // a proxy and wants the same bytes on all four legs; testdata/wire/README.md
-// tells how to read them. With -update it writes what there is instead.
+// says how to read them. With -update it writes what there is instead.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	for _, c := range wireCases() {
@@ -150,7 +150,7 @@ func startRecorded(b backend, rec *recorder) (config.Entry, world, func(), error
 
 // step does something and waits for what follows from it: what the transcript
 // has, or, without one, what comes until nothing comes any more. It is over once
-// all of that is there, so no step tells of another.
+// all of that is there, so no step shows what is another's.
 func (t *transcript) step(name string, do func() error) {
 	if t.err != nil {
 		return
@@ -228,7 +228,7 @@ var volatile = []struct {
 // eventID is not numbered: servers count theirs as they send.
 var eventID = regexp.MustCompile(`(?m)^(id|Last-Event-Id): ?\S+`)
 
-// known gives a text with the names in it of the values that have one.
+// known returns a text with the names in it of the values that have one.
 func (n *names) known(text string) string {
 	for _, key := range slices.Sorted(maps.Keys(*n)) {
 		_, value, _ := strings.Cut(key, " ")

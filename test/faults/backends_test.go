@@ -18,13 +18,13 @@ import (
 
 // expectation is what callers of a server with a fault may get.
 type expectation struct {
-	// right tells that every call gets its own answer.
+	// right says that every call gets its own answer.
 	right bool
 	// size is how much each call sends, in bytes.
 	size int
 	// calls are made side by side; 0 is 4.
 	calls int
-	// slow tells that what it waits for is half a minute, the bound of a server's
+	// slow says that what it waits for is half a minute, the bound of a server's
 	// lists.
 	slow bool
 }

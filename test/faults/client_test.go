@@ -54,7 +54,7 @@ const (
 	unheard kind = "unheard" // with none of these
 )
 
-// call calls a tool of the hostile server with a message of its own and tells
+// call calls a tool of the hostile server with a message of its own and reports
 // how that ended.
 func (c *caller) call(ctx context.Context, server, name string, ms, size int) (kind, string) {
 	id := c.Next()
@@ -69,7 +69,7 @@ func (c *caller) call(ctx context.Context, server, name string, ms, size int) (k
 	return judge(res.Message(), id, server+": "+message)
 }
 
-// judge tells what an answer to a call is.
+// judge returns what an answer to a call is.
 func judge(text, id, want string) (kind, string) {
 	var m struct {
 		ID     json.RawMessage

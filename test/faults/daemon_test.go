@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// hostileEntry gives the entry of the hostile server with some faults, "" for none.
+// hostileEntry returns the entry of the hostile server with some faults, "" for none.
 func hostileEntry(name, faults string, more ...string) map[string]any {
 	exe, err := os.Executable()
 	if err != nil {

@@ -33,7 +33,7 @@ func canaries() map[string]string {
 	}
 }
 
-// leaky gives entries of servers that repeat what they were given, one for each
+// leaky returns entries of servers that repeat what they were given, one for each
 // way and moment: in the short form each way once. Their names tell which.
 func leaky(t *testing.T) wire.Servers {
 	t.Helper()
@@ -274,7 +274,7 @@ func secretsOfCommands(t *testing.T, d *daemon, s wire.Servers, format string) {
 	}
 }
 
-// run runs mcpctl beside serve and gives all it prints.
+// run runs mcpctl beside serve and returns all it prints.
 func (d *daemon) run(t *testing.T, words ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// program runs the program and gives what it wrote.
+// program runs the program and returns what it wrote.
 func program(t *testing.T, args ...string) (out, errs string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)

@@ -20,7 +20,7 @@ func entry(name string) string {
 	return ""
 }
 
-// Server gives the command line of a server: "everything", "filesystem",
+// Server returns the command line of a server: "everything", "filesystem",
 // "memory" or "sequential-thinking". Everything takes "stdio", "sse" or
 // "streamableHttp" as its first argument (PORT in the environment for the last
 // two), filesystem the folders it may touch, memory its file in
@@ -60,7 +60,7 @@ func dir(t testing.TB) string {
 	}
 }
 
-// Peer gives the command line of a program of test/npm/peers.
+// Peer returns the command line of a program of test/npm/peers.
 func Peer(t testing.TB, name string, args ...string) []string {
 	t.Helper()
 	at := dir(t)
@@ -70,7 +70,7 @@ func Peer(t testing.TB, name string, args ...string) []string {
 	return append([]string{"node", filepath.Join(at, "peers", name)}, args...)
 }
 
-// Inspector gives the command line of the MCP Inspector's command line and the
+// Inspector returns the command line of the MCP Inspector's command line and the
 // Node that it needs (22.19 or newer), which is installed beside it.
 func Inspector(t testing.TB, args ...string) []string {
 	t.Helper()

@@ -88,10 +88,10 @@ func fronts() map[string]func(t *testing.T, config string, args ...string) *clie
 	return all
 }
 
-// modern tells whether the client's requests are self-contained.
+// modern reports whether the client's requests are self-contained.
 func (c *client) modern() bool { return c.InitializeResult().ProtocolVersion >= "2026" }
 
-// call calls a tool and gives the text of its result.
+// call calls a tool and returns the text of its result.
 func (c *client) call(ctx context.Context, name string, args any) (string, *mcp.CallToolResult, error) {
 	res, err := c.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
 	if err != nil {

@@ -44,7 +44,7 @@ func npmEverything() map[string]func(*testing.T) entry {
 	}
 }
 
-// everythingHTTP starts server-everything on a free port and gives its root.
+// everythingHTTP starts server-everything on a free port and returns its root.
 func everythingHTTP(t *testing.T, mode string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

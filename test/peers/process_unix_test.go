@@ -27,7 +27,7 @@ const gone = 6 * time.Second
 // the end of serve is bounded to 10 s, whatever happens.
 const goneBusy = 11 * time.Second
 
-// alive tells whether a process runs; one that is dead and not reaped does not.
+// alive reports whether a process runs; one that is dead and not reaped does not.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -292,7 +292,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// resident gives a process's resident memory, in bytes.
+// resident returns a process's resident memory, in bytes.
 func resident(t *testing.T, pid int) int {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))

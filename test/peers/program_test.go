@@ -101,7 +101,7 @@ func mcpctlWith(t *testing.T, config string, stdin io.Reader, args ...string) ou
 	return outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 }
 
-// ok runs the program, which has to succeed, and gives its output.
+// ok runs the program, which has to succeed, and returns its output.
 func ok(t *testing.T, config string, args ...string) string {
 	t.Helper()
 	o := mcpctl(t, config, args...)

@@ -37,7 +37,7 @@ type count struct {
 	N int `json:"n"`
 }
 
-// newSDKServer gives a server of the official SDK: echo, add (structured),
+// newSDKServer returns a server of the official SDK: echo, add (structured),
 // steps (progress), wait (until cancelled) with waits (how many began and were
 // cancelled), fail (isError), refuse (a JSON-RPC error), grow (one tool more);
 // a resource, a template, a prompt, completion.
@@ -126,7 +126,7 @@ func sdkBackends(t *testing.T) map[string]func(name string) entry {
 	}
 }
 
-// listen serves a handler on loopback and gives its URL.
+// listen serves a handler on loopback and returns its URL.
 func listen(t *testing.T, h http.Handler) string {
 	t.Helper()
 	s := httptest.NewServer(h)

@@ -74,7 +74,7 @@ func (h *strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.plain.ServeHTTP(w, r)
 }
 
-// mismatch tells which header does not repeat the body.
+// mismatch returns which header does not repeat the body.
 func mismatch(head http.Header, method, version string, body []byte) error {
 	if got := head.Get("Mcp-Protocol-Version"); got != version {
 		return fmt.Errorf("MCP-Protocol-Version %q does not match the body's %q", got, version)

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// New gives a server of the given revisions, best first; none is 2026-07-28.
+// New returns a server of the given revisions, best first; none is 2026-07-28.
 // Close the tasks when it has ended.
 func New(versions ...string) (*runtimetest.Server, *runtimetest.Tasks) {
 	if len(versions) == 0 {
@@ -97,7 +97,7 @@ func confirm(message string) json.RawMessage {
 var nameQuestion = json.RawMessage(`{"method":"elicitation/create","params":{"mode":"form","message":"What is your name?",` +
 	`"requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}`)
 
-// accepted gives the content of an accepted elicitation.
+// accepted returns the content of an accepted elicitation.
 func accepted(answer json.RawMessage) (json.RawMessage, error) {
 	var a struct {
 		Action  string

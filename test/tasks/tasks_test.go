@@ -30,7 +30,7 @@ func server(t *testing.T, versions ...string) string {
 	return h.URL
 }
 
-// post sends one modern request and gives the response.
+// post sends one modern request and returns the response.
 func post(t *testing.T, url, method, name, params string) *http.Response {
 	t.Helper()
 	body := wire.Request("7", method, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+

@@ -83,7 +83,7 @@ func (r relocator) schema(v any) {
 	}
 }
 
-// moves tells whether a reference is to a place that moves with the schema.
+// moves reports whether a reference is to a place that moves with the schema.
 func moves(ref string) bool {
 	for _, k := range hoisted() {
 		if strings.HasPrefix(ref, "#/"+k+"/") || strings.HasPrefix(ref, "#/"+strings.Replace(k, "$", "%24", 1)+"/") {
@@ -103,7 +103,7 @@ func (r relocator) any(v any) {
 	r.schema(v)
 }
 
-// resource tells whether a schema has an address of its own. In draft-07 one
+// resource reports whether a schema has an address of its own. In draft-07 one
 // that is but a name is an anchor, and none counts beside a "$ref".
 func (r relocator) resource(o map[string]any) bool {
 	id, ok := o["$id"].(string)
@@ -114,7 +114,7 @@ func (r relocator) resource(o map[string]any) bool {
 	return !ref || r.draft != Draft7
 }
 
-// Refers tells whether a group's schema has a reference, or a name that one
+// Refers reports whether a group's schema has a reference, or a name that one
 // could lead to.
 func (g Group) Refers() bool {
 	text := string(g.Schema)

@@ -51,7 +51,7 @@ type Tool struct {
 	OutputSchema json.RawMessage `json:"outputSchema"`
 }
 
-// Schema gives the schema of one side.
+// Schema returns the schema of one side.
 func (t Tool) Schema(s Side) json.RawMessage {
 	if s == Out {
 		return t.OutputSchema

@@ -7,7 +7,7 @@ import (
 
 // Source is where random choices come from.
 type Source interface {
-	// IntN gives a number from 0 up to and without n, which is positive.
+	// IntN returns a number from 0 up to and without n, which is positive.
 	IntN(n int) int
 }
 

@@ -210,7 +210,7 @@ const (
 // encodings change.
 func Canary(text string) string { return canaryBegin + text + canaryEnd }
 
-// Find gives what is in a text of a [Canary]: plain, for URLs, or in base64,
+// Find returns what is in a text of a [Canary]: plain, for URLs, or in base64,
 // each with what is around it.
 func Find(text string) (found []string) {
 	for _, word := range []string{canaryBegin, canaryEnd} {
@@ -229,7 +229,7 @@ func Find(text string) (found []string) {
 	return found
 }
 
-// aligned gives what a word is within a text in base64: it may begin at each of
+// aligned returns what a word is within a text in base64: it may begin at each of
 // three places of a group.
 func aligned(word string) (forms []string) {
 	for before := range 3 {

@@ -70,7 +70,7 @@ func (b *bench) measure(ctx context.Context) error {
 	return nil
 }
 
-// quiet waits a little for the machine to have nothing else to do, and tells
+// quiet waits a little for the machine to have nothing else to do, and reports
 // how much of it others use.
 func (b *bench) quiet() float64 {
 	share := busy(time.Second / 2)
@@ -249,7 +249,7 @@ func (b *bench) loadGroup(name string, contenders func() ([]contender, error), w
 	}
 }
 
-// settled tells whether every row of a group is held by figures that are to be
+// settled reports whether every row of a group is held by figures that are to be
 // trusted.
 func (b *bench) settled(group string) bool {
 	for _, r := range judge(b.report) {

@@ -74,7 +74,7 @@ func (b *bench) list(ctx context.Context, servers, tools int) (lists, error) {
 	return l, err
 }
 
-// listOnce starts serve, lists once, tells how long that took from the start,
+// listOnce starts serve, lists once, reports how long that took from the start,
 // for all and for the first page, and lists so often again.
 func (b *bench) listOnce(ctx context.Context, t gen.Target, l *lists, again int) (all, page time.Duration, err error) {
 	begin := time.Now()

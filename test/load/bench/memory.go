@@ -79,5 +79,5 @@ func (b *bench) idle(ctx context.Context, t gen.Target) (err error) {
 	return nil
 }
 
-// mb gives megabytes of 10⁶ bytes for the 1024 that the system calls a kB.
+// mb returns megabytes of 10⁶ bytes for the 1024 that the system calls a kB.
 func mb(kb int64) float64 { return float64(kb) * 1024 / 1e6 }

@@ -27,7 +27,7 @@ func publish(root string, r *report) error {
 	return nil
 }
 
-// rendered gives everything that follows from the figures, by the file's name
+// rendered returns everything that follows from the figures, by the file's name
 // in the checkout.
 func rendered(root string, r *report) (map[string]string, error) {
 	page, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(pageFile)))
@@ -195,7 +195,7 @@ func callersOf(r *report) []int {
 	return out
 }
 
-// curvePoint gives the medians of calls a second and of p99.
+// curvePoint returns the medians of calls a second and of p99.
 func curvePoint(r *report, key string, i int) (perSecond, worst float64) {
 	if i >= len(r.Curves[key]) {
 		return 0, 0

@@ -172,7 +172,7 @@ func dash(on bool) string {
 	return ""
 }
 
-// span gives the least value above zero and the greatest.
+// span returns the least value above zero and the greatest.
 func span(values []float64) (lowest, highest float64) {
 	for _, v := range values {
 		if v > 0 && (lowest == 0 || v < lowest) {

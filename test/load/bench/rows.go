@@ -27,7 +27,7 @@ type row struct {
 	AtMost bool    `json:"at_most,omitempty"`
 	Unit   string  `json:"unit,omitempty"`
 	Held   bool    `json:"held"`
-	// Noisy tells that the reference scattered, or the machine was busy with
+	// Noisy says that the reference scattered, or the machine was busy with
 	// something else: the row should be measured again on a quiet one.
 	Noisy bool `json:"noisy,omitempty"`
 }

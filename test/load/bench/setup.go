@@ -105,7 +105,7 @@ func (b *bench) unfinished() string {
 	return filepath.Join(b.o.root, b.o.work, name)
 }
 
-// say tells how far it is.
+// say reports how far it is.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.out, "%4.0f s  %s\n", time.Since(b.begin).Seconds(), fmt.Sprintf(format, args...))
 }
@@ -142,7 +142,7 @@ func (b *bench) home(name string) ([]string, error) {
 		"XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "XDG_CACHE_HOME="+dir, "XDG_RUNTIME_DIR="+dir), nil
 }
 
-// config writes a servers.json and gives its name.
+// config writes a servers.json and returns its name.
 func (b *bench) config(servers map[string]any) (string, error) {
 	text, err := json.Marshal(map[string]any{"mcpServers": servers})
 	if err != nil {

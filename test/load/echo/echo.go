@@ -83,7 +83,7 @@ func toolList(extra int) json.RawMessage {
 	return json.RawMessage(b.String())
 }
 
-// answer gives the answer to a message, or false where there is none to give.
+// answer returns the answer to a message, or false where there is none to give.
 func (s *server) answer(m message) (message, bool) {
 	if m.Method == "" || len(m.ID) == 0 {
 		return message{}, false

@@ -64,7 +64,7 @@ type peer interface {
 	// the same caller's next call.
 	call(ctx context.Context, caller int, method, name string, params []byte) (answer, error)
 	notify(ctx context.Context, method string) error
-	// stray gives the answers that nobody waited for, and one of them.
+	// stray returns the answers that nobody waited for, and one of them.
 	stray() (int64, string)
 	close() error
 }

@@ -1,9 +1,9 @@
-// Package gen puts servers of the Model Context Protocol under load and tells
+// Package gen puts servers of the Model Context Protocol under load and reports
 // how they took it: calls a second, quantiles of the time a call takes, and
 // what the system says of the process that is measured.
 //
 // Open (a command over its standard input and output, or a URL) or Attach (any
-// pair of streams) gives a Conn; Conn.Run has N callers call one tool, each
+// pair of streams) returns a Conn; Conn.Run has N callers call one tool, each
 // waiting for its answer before the next call. Every answer is checked: it has
 // to bear the id of a request that waits and the very text that was sent with
 // that request, which no other request has. An answer that does not is counted

@@ -86,7 +86,7 @@ func nextCursor(page []byte) string {
 	return cursor
 }
 
-// Find gives the name of the first tool that ends in suffix, waiting for it to
+// Find returns the name of the first tool that ends in suffix, waiting for it to
 // be listed.
 func (c *Conn) Find(ctx context.Context, suffix string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.target.wait())

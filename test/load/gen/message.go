@@ -81,7 +81,7 @@ func holdsText(result []byte, text string) bool {
 	return found && len(rest) > len(text) && string(rest[:len(text)]) == text && rest[len(text)] == '"'
 }
 
-// textFor gives the text of one call, which no other call has: a name, the
+// textFor returns the text of one call, which no other call has: a name, the
 // caller and the count, filled up to size. It is never shorter than these.
 func textFor(buf []byte, caller int, n uint64, size int) []byte {
 	start := len(buf)

@@ -80,13 +80,13 @@ type Result struct {
 
 	// CPU is the measured process's own time for each call, its children's not
 	// counted; PeakKB the most memory that it ever had resident, KB what it has
-	// at the end. All are 0 where nothing tells them.
+	// at the end. All are 0 where the system does not report them.
 	CPU    float64 `json:"cpu_us_per_call,omitempty"`
 	PeakKB int64   `json:"peak_rss_kb,omitempty"`
 	KB     int64   `json:"rss_kb,omitempty"`
 }
 
-// Err tells whether anything of the run was not as it has to be.
+// Err reports whether anything of the run was not as it has to be.
 func (r Result) Err() error {
 	switch {
 	case r.Wrong > 0:
@@ -102,7 +102,7 @@ func (r Result) Err() error {
 // maxErrors ends a run that only fails.
 const maxErrors = 1000
 
-// Run has the callers call. The error tells why there is no result; calls that
+// Run has the callers call. The error says why there is no result; calls that
 // fail are in the result (Result.Err).
 func (c *Conn) Run(ctx context.Context, work Work) (Result, error) {
 	w, err := work.withDefaults()
@@ -264,7 +264,7 @@ func (c *caller) loop(ctx context.Context, end time.Time) {
 	}
 }
 
-// failed counts an error and tells whether it was one too many.
+// failed counts an error and reports whether it was one too many.
 func (r *run) failed(err error) bool {
 	if errors.Is(err, ErrWrong) {
 		r.wrong.Add(1)
@@ -292,7 +292,7 @@ func (c *caller) once(ctx context.Context) error {
 	return checkText(a.result, params.Arguments.Text)
 }
 
-// Quantile gives the value below which the share q (0 to 1) of sorted lies; of
+// Quantile returns the value below which the share q (0 to 1) of sorted lies; of
 // none it is 0.
 func Quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
