@@ -15,7 +15,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks drawing clean ci
 
 all: build
 
@@ -175,6 +175,10 @@ attacks-short:
 
 attacks-breaks:
 	go test -tags attacks ./test/attacks -run 'TestBreaks$$' -breaks . -breaks-update -timeout 90m -v
+
+# docs/architecture.svg: rooms and imports as they are.
+drawing:
+	go run ./test/rooms
 
 ci:
 	.ci/run

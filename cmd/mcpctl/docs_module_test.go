@@ -104,8 +104,11 @@ func makeWritable(t *testing.T, dir string) {
 	}
 }
 
-// moduleVersion is the one that the checkout is published as.
-const moduleVersion = "v0.1.0"
+// The checkout is published as this module and version.
+const (
+	module        = "github.com/mcpctl/mcpctl"
+	moduleVersion = "v0.1.0"
+)
 
 // serveModule makes a folder that serves this checkout as a proxy of modules
 // does (go help goproxy).

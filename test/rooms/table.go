@@ -1,4 +1,4 @@
-package main_test
+package main
 
 import (
 	"fmt"
@@ -13,10 +13,12 @@ const module = "github.com/mcpctl/mcpctl"
 type rule struct {
 	// pkg is a package path inside the module; a trailing /... means the
 	// package and everything below it. The first row that matches holds.
-	pkg   string
+	pkg string
+	// layer is the number of the layer. Within a layer an import leads to a row
+	// further up in the table.
 	layer int
-	// own are the packages of the module it may import (same pattern);
-	// nil: everything of a lower layer.
+	// own are the packages of the module it may import (same pattern), on top
+	// of the rule of layers; nil: whatever that rule allows.
 	own []string
 	// third are the modules it may import packages of.
 	third []string
@@ -25,26 +27,30 @@ type rule struct {
 	std, notStd []string
 }
 
-// The layer table. README, "Room map", says it in words.
+// proxyRooms begins the path of every room of the proxy.
+const proxyRooms = "runtime/proxy/internal/"
+
+// layerTable is the layer table. CONTRIBUTING.md, "Layers", says it in words.
 func layerTable() []rule {
 	none := []string{}
-	return []rule{
+	table := []rule{
 		{pkg: "templates/...", layer: 0, own: none, std: []string{"embed"}},
 		{pkg: "schemas/...", layer: 0, own: none, std: []string{"embed"}},
 		// Rules that runtime shares with registry and cmd.
-		{pkg: "runtime/nearest", layer: 0, own: none},
 		{pkg: "runtime/origin", layer: 0, own: none},
 		{pkg: "runtime/plain", layer: 0, own: none},
 		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
-		{pkg: "runtime/internal/...", layer: 0, own: []string{"runtime/internal/..."}, third: []string{
+		{pkg: "runtime/nearest", layer: 0, own: none},
+		// Keeps secrets out of print: everything may use it, it uses nothing.
+		{pkg: "runtime/secret", layer: 0, own: none},
+		{pkg: "runtime/internal/...", layer: 0, third: []string{
 			"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/sync",
 		}},
-		// What keeps secrets out of print: everything may use it, it uses nothing.
-		{pkg: "runtime/secret", layer: 0, own: none},
+		{pkg: "runtime/seal", layer: 0, own: []string{"runtime/internal/..."}, third: []string{"github.com/gofrs/flock"}},
+
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
-		// What the protocol says, and sealed text: bridge and proxy share them.
+		// Which revisions there are. Layer 2 needs it, so it stands below.
 		{pkg: "runtime/revision", layer: 1, own: []string{"runtime", "runtime/internal/..."}},
-		{pkg: "runtime/seal", layer: 1, own: []string{"runtime/internal/..."}},
 
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp", "github.com/zalando/go-keyring"}},
@@ -61,51 +67,80 @@ func layerTable() []rule {
 		{pkg: "registry", layer: 2, third: []string{"github.com/hashicorp/go-retryablehttp", "golang.org/x/sync", "golang.org/x/time"}},
 
 		{pkg: "registry/registrytest", layer: 3},
-		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/internal/..."}},
-		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
+		{pkg: "runtime/runtimetest/...", layer: 3, own: []string{"runtime", "runtime/revision", "runtime/internal/..."}},
 		{pkg: "runtime/fixture", layer: 3, own: []string{"runtime"}},
+		{pkg: "runtime/codegen/double", layer: 3, own: []string{"runtime", "runtime/fixture"}},
 		{pkg: "runtime/dial", layer: 3, third: []string{"golang.org/x/sync"}},
 		// A module of its own: it alone needs the SDK.
 		{pkg: "runtime/gosdk", layer: 3, own: []string{"runtime"}, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
-		{pkg: "runtime/proxy/internal/parking", layer: 3, own: []string{"runtime", "runtime/revision", "runtime/seal", "runtime/internal/..."}},
-		{pkg: "runtime/proxy/...", layer: 3, own: []string{
-			"runtime", "runtime/access", "runtime/bridge", "runtime/revision", "runtime/seal", "runtime/store", "runtime/internal/...", "runtime/proxy/...",
-		}, third: []string{"golang.org/x/sync", "golang.org/x/time"}},
+	}
+	table = append(table, proxyTable()...)
+	return append(table, []rule{
 		{pkg: "scaffold", layer: 3},
+		{pkg: "scaffold/gogen/internal/model", layer: 3},
 		{pkg: "scaffold/gogen/internal/emit", layer: 3, third: []string{"github.com/dave/jennifer", "golang.org/x/sync"}},
 		{pkg: "scaffold/gogen/...", layer: 3, third: []string{"github.com/santhosh-tekuri/jsonschema/v6", "golang.org/x/sync"}},
 		{pkg: "generated", layer: 3, own: none, std: none},
 		{pkg: "generated/...", layer: 3, own: []string{"runtime", "runtime/codegen", "runtime/codegen/double", "runtime/schema", "generated/..."}},
 
-		{pkg: "cmd/internal/cli", layer: 5, third: []string{
-			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term",
-		}},
 		{pkg: "cmd/internal/ui", layer: 4, third: []string{
 			"github.com/AlecAivazis/survey/v2", "github.com/jedib0t/go-pretty/v6", "golang.org/x/term", "golang.org/x/sys", "golang.org/x/text",
 		}},
+		{pkg: "cmd/internal/elicit", layer: 4},
 		// viper hands errors of its YAML reader through, and takes decode hooks in
 		// mapstructure terms.
 		{pkg: "cmd/internal/settings", layer: 4, third: []string{
 			"github.com/spf13/viper", "github.com/spf13/pflag", "github.com/go-viper/mapstructure/v2", "go.yaml.in/yaml/v3",
 		}},
+		{pkg: "cmd/internal/cli", layer: 5, third: []string{
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/mod", "golang.org/x/sync", "golang.org/x/sys", "golang.org/x/term",
+		}},
 		{pkg: "cmd/internal/...", layer: 4},
 		{pkg: "cmd/mcpctl", layer: 5, own: []string{"cmd/internal/cli"}, std: []string{"os"}},
 
 		{pkg: "docs/...", layer: 6},
-		{pkg: "test/...", layer: 6, third: []string{"github.com/modelcontextprotocol/go-sdk"}},
+		{pkg: "test/...", layer: 6, third: []string{"github.com/modelcontextprotocol/go-sdk", "github.com/google/go-cmp"}},
+	}...)
+}
+
+// proxyTable is the part of the table about runtime/proxy: its rooms, from the
+// lowest to the facade. Each may import the rooms it names, and of the rest of
+// the module what all of them may and what it names.
+func proxyTable() []rule {
+	rooms := []struct{ name, rooms, rest string }{
+		{"limits", "", "runtime/store"},
+		{"breaker", "", "runtime/store"},
+		{"meter", "", "runtime/store"},
+		{"inventory", "", "runtime/store"},
+		{"parking", "", "runtime/seal"},
+		// Knows no front and no name that clients see.
+		{"upstream", "limits breaker meter inventory parking", "runtime/store"},
+		{"catalog", "inventory upstream", "runtime/seal"},
+		{"questions", "upstream", ""},
+		{"subscriptions", "upstream catalog", ""},
+		{"router", "limits breaker meter inventory parking upstream catalog questions subscriptions", "runtime/bridge"},
+		{"front", "limits router", ""},
+		{"front/stdio", "limits router front", ""},
+		{"front/web", "limits router front", "runtime/seal"},
 	}
+	third := []string{"golang.org/x/sync", "golang.org/x/time"}
+	facade := rule{pkg: "runtime/proxy", layer: 3, third: third, own: []string{
+		"runtime", "runtime/access", "runtime/bridge", "runtime/revision", "runtime/seal", "runtime/store", "runtime/internal/...",
+	}}
+	var table []rule
+	for _, r := range rooms {
+		own := []string{"runtime", "runtime/revision", "runtime/internal/..."}
+		for room := range strings.FieldsSeq(r.rooms) {
+			own = append(own, proxyRooms+room)
+		}
+		own = append(own, strings.Fields(r.rest)...)
+		table = append(table, rule{pkg: proxyRooms + r.name, layer: 3, own: own, third: third})
+		facade.own = append(facade.own, proxyRooms+r.name)
+	}
+	return append(table, facade)
 }
 
-// source is what the check needs to know of one non-test Go file.
-type source struct {
-	pkg     string // package path inside the module, "" for the root
-	name    string // package name
-	file    string
-	imports []string
-	uses    []string // selectors on package os, such as "os.Exit"
-}
-
-// violations are the sentences that say how files break the table.
+// violations returns the sentences that say how files break the table.
 func violations(table []rule, files []source) []string {
 	var out []string
 	for _, f := range files {
@@ -138,7 +173,7 @@ func violations(table []rule, files []source) []string {
 // forbidden returns why a file must not import a package, "" when it may.
 func forbidden(table []rule, r rule, f source, imp string) string {
 	if own, ok := strings.CutPrefix(imp, module+"/"); ok {
-		return forbiddenOwn(table, r, f.pkg, own)
+		return forbiddenOwn(table, r, own)
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		if imp == "C" {
@@ -160,30 +195,28 @@ func forbidden(table []rule, r rule, f source, imp string) string {
 	return "the table does not give this library to this package"
 }
 
-func forbiddenOwn(table []rule, r rule, from, own string) string {
-	if r.own != nil {
-		for _, p := range r.own {
-			if matches(p, own) {
-				return ""
-			}
-		}
-		return "the table does not give it this package"
-	}
+func forbiddenOwn(table []rule, r rule, own string) string {
 	to, ok := find(table, own)
 	switch {
 	case own == "runtime/gosdk":
 		return "it is a module of its own, which needs this one"
 	case !ok:
 		return "it stands in no row of the layer table"
-	case to.layer < r.layer:
-		return ""
+	case r.own != nil && !slices.ContainsFunc(r.own, func(p string) bool { return matches(p, own) }):
+		return "the table does not give it this package"
 	case to.layer > r.layer:
 		return fmt.Sprintf("an import points downwards only (layer %d to %d)", r.layer, to.layer)
-	case r.layer == 2:
+	case to.layer == 2 && r.layer == 2:
 		return "layer 2 packages do not import one another"
+	case to.layer == r.layer && place(table, to) > place(table, r):
+		return fmt.Sprintf("within layer %d an import leads to a row further up in the table", r.layer)
 	}
-	// Within a layer, the compiler sees to it that there are no circles.
 	return ""
+}
+
+// place returns where a row stands in the table.
+func place(table []rule, r rule) int {
+	return slices.IndexFunc(table, func(o rule) bool { return o.pkg == r.pkg })
 }
 
 func find(table []rule, pkg string) (rule, bool) {
