@@ -13,6 +13,7 @@ type cell struct {
 	row   int
 	width float64
 	x     float64 // of its middle
+	at    int     // its index in the row, as of plan.number
 
 	above, below []*cell
 }
@@ -95,19 +96,17 @@ func (p *plan) snapshot() [][]*cell {
 	return rows
 }
 
-// indexes returns where each cell stands in its row.
-func (p *plan) indexes() map[*cell]int {
-	at := map[*cell]int{}
+// number notes in each cell where it stands in its row.
+func (p *plan) number() {
 	for _, row := range p.rows {
 		for i, c := range row {
-			at[c] = i
+			c.at = i
 		}
 	}
-	return at
 }
 
 func (p *plan) sortRow(i int, down bool) {
-	at := p.indexes()
+	p.number()
 	middle := map[*cell]float64{}
 	for k, c := range p.rows[i] {
 		joined := c.below
@@ -118,7 +117,7 @@ func (p *plan) sortRow(i int, down bool) {
 		if len(joined) > 0 {
 			sum := 0
 			for _, o := range joined {
-				sum += at[o] * 1000 / len(p.rows[o.row])
+				sum += o.at * 1000 / len(p.rows[o.row])
 			}
 			middle[c] = float64(sum) / float64(len(joined)) * float64(len(p.rows[i])) / 1000
 		}
@@ -128,14 +127,15 @@ func (p *plan) sortRow(i int, down bool) {
 
 // swap exchanges neighbours as long as that saves crossings.
 func (p *plan) swap() {
+	p.number()
 	for range 10 {
 		better := false
 		for _, row := range p.rows {
 			for i := 1; i < len(row); i++ {
-				at := p.indexes()
 				a, b := row[i-1], row[i]
-				if pairs(a.above, b.above, at)+pairs(a.below, b.below, at) > pairs(b.above, a.above, at)+pairs(b.below, a.below, at) {
+				if pairs(a.above, b.above)+pairs(a.below, b.below) > pairs(b.above, a.above)+pairs(b.below, a.below) {
 					row[i-1], row[i] = b, a
+					a.at, b.at = i, i-1
 					better = true
 				}
 			}
@@ -148,11 +148,11 @@ func (p *plan) swap() {
 
 // pairs returns how many lines of a left cell cross those of its right
 // neighbour.
-func pairs(left, right []*cell, at map[*cell]int) int {
+func pairs(left, right []*cell) int {
 	n := 0
 	for _, l := range left {
 		for _, r := range right {
-			if at[l] > at[r] {
+			if l.at > r.at {
 				n++
 			}
 		}
@@ -161,12 +161,12 @@ func pairs(left, right []*cell, at map[*cell]int) int {
 }
 
 func (p *plan) crossings() int {
-	at := p.indexes()
+	p.number()
 	n := 0
 	for _, row := range p.rows {
 		for i, a := range row {
 			for _, b := range row[i+1:] {
-				n += pairs(a.below, b.below, at)
+				n += pairs(a.below, b.below)
 			}
 		}
 	}
