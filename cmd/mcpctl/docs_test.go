@@ -47,7 +47,7 @@ func (b *docBlock) at() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 // docPages are the pages, relative to the root of the checkout.
 func docPages(t *testing.T) []string {
 	t.Helper()
-	pages := []string{"README.md", "CHANGELOG.md"}
+	pages := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 	root := checkout()
 	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && filepath.Ext(path) == ".md" {
@@ -517,51 +517,5 @@ func TestDocsComplete(t *testing.T) {
 		if !strings.Contains(configure, "`"+key) {
 			t.Errorf("docs/configure.md does not say what %s is", key)
 		}
-	}
-}
-
-// TestRoomMap holds the room map of the README to the folders there are: each
-// row's exists, and no folder with Go code is in none of them.
-func TestRoomMap(t *testing.T) {
-	t.Parallel()
-	_, text, _ := strings.Cut(strings.Join(readPage(t, "README.md"), "\n"), "\n### Room map\n")
-	text, _, _ = strings.Cut(text, "\n### ")
-	var rooms []string
-	for _, m := range regexp.MustCompile("(?m)^\\| (`[^|]+) \\|").FindAllStringSubmatch(text, -1) {
-		for room := range strings.SplitSeq(m[1], ", ") {
-			room = strings.Trim(room, "`")
-			if info, err := os.Stat(filepath.Join(checkout(), filepath.FromSlash(room))); err != nil || !info.IsDir() {
-				t.Errorf("the room map has %s, which is no folder", room)
-			}
-			rooms = append(rooms, room)
-		}
-	}
-	err := filepath.WalkDir(checkout(), func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := d.Name()
-		if d.IsDir() && (name == "node_modules" || name == "testdata" || len(name) > 2 && name[0] == '.') {
-			return fs.SkipDir
-		}
-		if d.IsDir() || filepath.Ext(name) != ".go" {
-			return nil
-		}
-		dir, err := filepath.Rel(checkout(), filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		// runtime has a row for each of its packages, so a new one wants its own.
-		known := slices.ContainsFunc(rooms, func(room string) bool {
-			below := strings.HasPrefix(filepath.ToSlash(dir), room+"/") && room != "runtime"
-			return filepath.ToSlash(dir) == room || below
-		})
-		if !known {
-			t.Errorf("%s is in no row of the room map", filepath.ToSlash(dir))
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
