@@ -74,7 +74,7 @@ func (g graph) rooms() []string { return slices.Sorted(maps.Keys(g)) }
 func (g graph) targets(room string) []string { return slices.Sorted(maps.Keys(g[room])) }
 
 // reduced returns the graph without the imports that a chain of others says
-// already (the transitive reduction). g has no circle: the compiler saw to that.
+// already (the transitive reduction). g has no circle: the compiler refuses one.
 func (g graph) reduced() graph {
 	reach := map[string]map[string]bool{}
 	var from func(room string) map[string]bool

@@ -173,7 +173,7 @@ func (p *plan) crossings() int {
 	return n
 }
 
-// place gives every cell its x: boxes near those they are joined to, crossings
+// place sets the x of every cell: boxes near those they are joined to, crossings
 // of one line below one another, and none on another.
 func (p *plan) place(width float64) {
 	for _, row := range p.rows {
