@@ -73,7 +73,7 @@ func (e *DriftError) Error() string {
 
 // Hint returns the remedy.
 func (e *DriftError) Hint() string {
-	return "generate the client anew: mcpctl generate shows what differs with --check"
+	return "regenerate the client; mcpctl generate --check shows what differs"
 }
 
 // ExitKind returns the kind of failure on a command line.

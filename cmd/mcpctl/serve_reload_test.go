@@ -392,7 +392,7 @@ func TestServeHangup(t *testing.T) {
 		} // it has been read before the signal came, which a slow machine does
 		b = ""
 	}
-	if b == "" || !strings.Contains(s.said(), "a connected anew") {
+	if b == "" || !strings.Contains(s.said(), "a reconnected") {
 		t.Fatalf("it does not say what has changed:\n%s", s.said())
 	}
 	if err := os.WriteFile(filepath.Join(filepath.Dir(s.config), "config.yaml"), []byte("serve:\n  prefix: false\n"), 0o600); err != nil {

@@ -63,7 +63,7 @@ func (c *Client) Call(ctx context.Context, tool string, params any, opts []runti
 	case err != nil:
 		return nil, err
 	case r == nil:
-		return nil, fmt.Errorf("tool %s: %T gave neither a result nor an error", tool, c.caller)
+		return nil, fmt.Errorf("tool %s: %T returned neither a result nor an error", tool, c.caller)
 	case r.IsError:
 		return nil, &runtime.ToolError{Tool: tool, Result: r}
 	}

@@ -40,7 +40,7 @@ func (c *Client) GetPrompt(ctx context.Context, prompt string, params any, opts 
 	}
 	r, err := g.GetPrompt(ctx, prompt, args, &s.CallOptions)
 	if err == nil && r == nil {
-		err = fmt.Errorf("prompt %s: %T gave neither a result nor an error", prompt, c.caller)
+		err = fmt.Errorf("prompt %s: %T returned neither a result nor an error", prompt, c.caller)
 	}
 	return r, err
 }
@@ -80,7 +80,7 @@ func (c *Client) read(ctx context.Context, uri string, s *runtime.CallSettings) 
 	}
 	r, err := reader.ReadResource(ctx, uri, &s.CallOptions)
 	if err == nil && r == nil {
-		err = fmt.Errorf("resource %s: %T gave neither a result nor an error", uri, c.caller)
+		err = fmt.Errorf("resource %s: %T returned neither a result nor an error", uri, c.caller)
 	}
 	return r, err
 }

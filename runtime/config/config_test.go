@@ -158,7 +158,7 @@ func TestFaults(t *testing.T) {
 		{`{"command": "a", "requestTimeout": 30}`, 4, 45, `want a string such as "30s"`, `"30s"`},
 		{`{"command": "a", "requestTimeout": "30"}`, 4, 45, "no unit", "30s"},
 		{`{"command": "a", "requestTimeout": "-1s"}`, 4, 45, "negative", ""},
-		{`{"command": "a", "requestTimeout": "soon"}`, 4, 45, "no duration", ""},
+		{`{"command": "a", "requestTimeout": "soon"}`, 4, 45, "not a duration", ""},
 		{`{"command": "a", "minIdleTimeout": "5m", "maxIdleTimeout": "90s"}`, 4, 51, "minIdleTimeout, 5m0s, is above maxIdleTimeout, 1m30s", ""},
 		{`{"command": "a", "idleTimeout": 30}`, 4, 42, `want a string such as "30s"`, `"30s"`},
 		{`{"command": "a", "start": "later"}`, 4, 36, `"later", want lazy or eager or cached`, ""},

@@ -228,7 +228,7 @@ func (d *decoder) foreignPlaceholders(at string, v hujson.Value, s string) {
 				i += p.size - 1
 				continue
 			}
-			remedy := "${VAR} is the form; $$ stands for a dollar"
+			remedy := "${VAR} is the form; $$ is a dollar"
 			if name, ok := strings.CutPrefix(s[i:], "${env:"); ok {
 				if end := strings.IndexByte(name, '}'); end > 0 {
 					remedy = "write ${" + name[:end] + "}"
@@ -415,7 +415,7 @@ func ParseDuration(s string) (time.Duration, error) {
 		if _, numErr := strconv.ParseFloat(s, 64); numErr == nil {
 			return 0, fmt.Errorf("%q, which has no unit", s)
 		}
-		return 0, fmt.Errorf("%q, which is no duration", s)
+		return 0, fmt.Errorf("%q, which is not a duration", s)
 	case t < 0:
 		return 0, fmt.Errorf("%q, which is negative", s)
 	case t == 0:

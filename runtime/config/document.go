@@ -79,7 +79,7 @@ func (d *document) syntaxError(err error) error {
 	case has("after array value"):
 		message, remedy = d.found(offset)+" after a value, where a comma or ']' is due", "put a comma between two elements"
 	case has("at start of object name"), (has("at start of value") || has("invalid literal")) && !has("literal: \"") && d.wantsName(offset):
-		message, remedy = d.found(offset)+" where a name is due", `names stand in double quotes: "command"`
+		message, remedy = d.found(offset)+" where a name is due", `names go in double quotes: "command"`
 	case has("after object name"):
 		message, remedy = d.found(offset)+" after a name, where a colon is due", `as in "command": "npx"`
 	case has("after top-level value"):
@@ -87,7 +87,7 @@ func (d *document) syntaxError(err error) error {
 	case has("invalid literal: \""):
 		message, remedy = d.badString(offset)
 	case has("invalid literal"), has("at start of value"):
-		message, remedy = d.found(offset)+" where a value is due", "text stands in double quotes"
+		message, remedy = d.found(offset)+" where a value is due", "text goes in double quotes"
 	}
 	return d.problemAt(offset, "", message, remedy)
 }

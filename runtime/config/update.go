@@ -42,7 +42,7 @@ func Update(path string, edit func(*File) error) error {
 	defer cancel()
 	switch ok, err := lock.TryLockContext(ctx, lockTry); {
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Problem{File: path, Message: "another program is editing it", Remedy: "try again; " + lockPath + " tells who by lsof"}
+		return &Problem{File: path, Message: "another program is editing it", Remedy: "try again; lsof " + lockPath + " shows which one"}
 	case err != nil:
 		return &Problem{File: path, Message: "cannot be locked: " + reason(err)}
 	case !ok:

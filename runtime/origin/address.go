@@ -27,7 +27,7 @@ func AddressFaults(u *url.URL) []string {
 	case isMetadata(host) || err == nil && isLinkLocal(ip.WithZone("").Unmap()):
 		out = append(out, fmt.Sprintf("%s is a link-local address, where machines keep credentials of their own", host))
 	case err == nil && ip.IsUnspecified():
-		out = append(out, fmt.Sprintf("%s is no address of a server", host))
+		out = append(out, fmt.Sprintf("%s is not the address of a server", host))
 	case err != nil && endsInNumber(host):
 		out = append(out, fmt.Sprintf("the host %s is read as an IP address by some programs and as a name by others", host))
 	}

@@ -43,7 +43,7 @@ func TestAddressFaults(t *testing.T) {
 		"https://[fd00:ec2::254]/":              "link-local",
 		"https://100.100.100.200/":              "link-local",
 		"https://METADATA.google.internal./":    "link-local",
-		"https://0.0.0.0/":                      "no address of a server",
+		"https://0.0.0.0/":                      "not the address of a server",
 		"https://2852039166/":                   "read as an IP address",
 		"https://0xA9.0xFE.0xA9.0xFE/":          "read as an IP address",
 		"https://169.254.169/":                  "read as an IP address",

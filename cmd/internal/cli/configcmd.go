@@ -80,7 +80,7 @@ func (c *configCommand) path() error {
 // the result.
 func (c *configCommand) edit(ctx context.Context) error {
 	if c.ui.NoInput {
-		return usagef("config edit needs a person, and --no-input forbids that").withHint("mcpctl config path tells where the file is")
+		return usagef("config edit needs a person, and --no-input forbids that").withHint("mcpctl config path prints where the file is")
 	}
 	path := c.settings.ConfigPath
 	if path == "" {

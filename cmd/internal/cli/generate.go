@@ -91,7 +91,7 @@ func (f *generateFlags) validate(a *app, args []string) error {
 	case f.number != numberFloat && f.number != numberJSON:
 		return usagef("--number %s: it is float64 or json", f.number)
 	case f.record != "" && f.from != "":
-		return usagef("--record asks the server, which --from does without")
+		return usagef("--record asks the server, which --from replaces")
 	case f.record != "" && f.check:
 		return usagef("--record writes files, which --check does not")
 	}

@@ -14,7 +14,7 @@ func newServe(a *app) *cobra.Command {
 			"for all clients. One that fails does not disturb the others.\n\n" +
 			"Tools and prompts are called SERVER__NAME, in at most 44 characters: longer names get a hash.\n\n" +
 			"There is no authentication, so --http takes addresses of this machine only, unless --insecure\n" +
-			"allows others. The line \"listening on http://ADDR/mcp\" on standard error tells that the port is open.",
+			"allows others. The line \"listening on http://ADDR/mcp\" on standard error says that the port is open.",
 		Example: "  mcpctl serve\n  mcpctl serve --http 127.0.0.1:8080 --server fs,gh",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, words []string) error {

@@ -43,7 +43,7 @@ func (g *gateway) follow(file *config.File) (stop func()) {
 	}
 	if info, err := os.Stat(file.Path()); err == nil && !info.Mode().IsRegular() {
 		// A pipe can be read only once.
-		return g.a.onHangup(func() { g.a.ui.Note("%s is no file that can be read again", file.Path()) })
+		return g.a.onHangup(func() { g.a.ui.Note("%s cannot be read again", file.Path()) })
 	}
 	w := config.Watch(file.Path(), config.WatchOptions{File: file, Changed: r.changed, Beside: r.beside, Logger: g.a.log})
 	unhang := g.a.onHangup(func() {
@@ -94,7 +94,7 @@ func (r *reloading) changed(f *config.File, err error) {
 	for _, p := range []struct {
 		names []string
 		what  string
-	}{{changes.Added, "added"}, {changes.Removed, "removed"}, {changes.Replaced, "connected anew"}, {changes.Adjusted, "adjusted"}} {
+	}{{changes.Added, "added"}, {changes.Removed, "removed"}, {changes.Replaced, "reconnected"}, {changes.Adjusted, "adjusted"}} {
 		if len(p.names) > 0 {
 			parts = append(parts, strings.Join(p.names, ", ")+" "+p.what)
 		}

@@ -123,7 +123,7 @@ func ask(ctx context.Context, path string) (json.RawMessage, error) {
 	case resp.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("it answers with %s", resp.Status)
 	case !json.Valid(b):
-		return nil, errors.New("its answer is no JSON")
+		return nil, errors.New("its answer is not JSON")
 	}
 	return b, nil
 }

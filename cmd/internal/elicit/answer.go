@@ -30,7 +30,7 @@ func ParseQuestion(params json.RawMessage) (Question, error) {
 		return q, nil
 	case "url":
 		if u, err := url.Parse(q.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return q, fmt.Errorf("url: %q is no address of a page", q.URL)
+			return q, fmt.Errorf("url: %q is not the address of a page", q.URL)
 		}
 		return q, nil
 	}

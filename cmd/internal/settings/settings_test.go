@@ -167,7 +167,7 @@ func TestWrongValues(t *testing.T) {
 		{run{flags: []string{"--elicit", "[1]"}}, []string{"--elicit", "JSON object"}},
 		{run{flags: []string{"--elicit", `{"a":}`}}, []string{"--elicit", "JSON object"}},
 		{run{flags: []string{"--roots", "no-such-directory"}}, []string{"--roots", "no-such-directory", "does not exist"}},
-		{run{flags: []string{"--roots", "settings.go"}}, []string{"--roots", "no directory"}},
+		{run{flags: []string{"--roots", "settings.go"}}, []string{"--roots", "not a directory"}},
 		{run{flags: []string{"--roots="}}, []string{"--roots", "empty"}},
 		{run{env: map[string]string{"MCPCTL_ROOTS": "no-such-directory"}}, []string{"MCPCTL_ROOTS", "does not exist"}},
 		{run{env: map[string]string{"MCPCTL_TIMEOUT": "soon"}}, []string{"MCPCTL_TIMEOUT", "soon"}},

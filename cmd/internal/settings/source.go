@@ -215,7 +215,7 @@ func directory(base, dir string) (abs, reason string) {
 	case err != nil:
 		return "", "is " + quote(dir) + ": " + err.Error()
 	case !info.IsDir():
-		return "", "is " + quote(dir) + ", which is no directory"
+		return "", "is " + quote(dir) + ", which is not a directory"
 	}
 	return abs, ""
 }

@@ -224,7 +224,7 @@ func (s *Server) run(ctx context.Context, method string, h answer, n int, args j
 type answerError struct{ err error }
 
 func (e *answerError) Error() string {
-	return "the answer is none that the server could give: " + e.err.Error()
+	return "the server could not give this answer: " + e.err.Error()
 }
 func (e *answerError) Unwrap() error { return e.err }
 
