@@ -8,7 +8,7 @@ import (
 )
 
 // enroll has requests go to the new backends from now on, and clients told.
-func (p *publisher) enroll(r *reshaping) {
+func (p *Publisher) enroll(r *reshaping) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	names := namerOf(p.o, r.roster, p.names.owners)
@@ -40,34 +40,34 @@ func (p *publisher) enroll(r *reshaping) {
 	}
 	p.names = names
 	p.set.adopt(r)
-	before, after := p.snap.Load(), newSnapshot(p)
-	p.snap.Store(after)
-	if p.settle(r.made, before) {
+	before, after := p.current.Load(), newSnapshot(p)
+	p.current.Store(after)
+	if p.holdBack(r.made, before) {
 		return // and announces
 	}
 	p.announce(before, after, changeKinds{})
 }
 
-// settleTime is how long clients are not told of changed lists while servers of
+// holdBackTime is how long clients are not told of changed lists while servers of
 // a new configuration are asked what they offer: to be told twice would have
 // them all list twice.
-const settleTime = 5 * time.Second
+const holdBackTime = 5 * time.Second
 
-// settle asks backends what they offer, where clients have seen lists, and puts
+// holdBack asks backends what they offer, where clients have seen lists, and puts
 // off what is to be announced until they have said so. It reports false where
 // there is nothing to wait for. The caller holds the lock.
-func (p *publisher) settle(made []*backend, before *snapshot) bool {
+func (p *Publisher) holdBack(made []*Backend, before *Catalog) bool {
 	now := time.Now()
-	made = slices.DeleteFunc(slices.Clone(made), func(b *backend) bool { return !b.due(now) })
+	made = slices.DeleteFunc(slices.Clone(made), func(b *Backend) bool { return !b.isDue(now) })
 	if !p.watched() || len(made) == 0 {
 		return false
 	}
-	if p.held.by == 0 {
-		p.held.before = before
+	if p.heldBack.by == 0 {
+		p.heldBack.before = before
 	}
-	p.held.by++
+	p.heldBack.by++
 	p.set.work.Go(func() { // bounded by settleTime
-		ctx, cancel := context.WithTimeout(p.set.lifetime, settleTime)
+		ctx, cancel := context.WithTimeout(p.set.lifetime, holdBackTime)
 		defer cancel()
 		var wg sync.WaitGroup
 		for _, b := range made {
@@ -76,37 +76,37 @@ func (p *publisher) settle(made []*backend, before *snapshot) bool {
 		wg.Wait()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.held.by--; p.held.by == 0 {
-			h := p.held
-			p.held = held{}
-			p.announce(h.before, p.snap.Load(), h.said)
+		if p.heldBack.by--; p.heldBack.by == 0 {
+			h := p.heldBack
+			p.heldBack = heldBack{}
+			p.announce(h.before, p.current.Load(), h.said)
 		}
 	})
 	return true
 }
 
 // watched tells whether clients have seen any list.
-func (p *publisher) watched() bool {
+func (p *Publisher) watched() bool {
 	for k := range kinds {
-		if p.seen[k].Load() {
+		if p.seenLists[k].Load() {
 			return true
 		}
 	}
 	return false
 }
 
-// held are changes of lists that clients are not told of yet.
-type held struct {
+// heldBack are changes of lists that clients are not told of yet.
+type heldBack struct {
 	by     int       // how many are waited for
-	before *snapshot // as clients know it
+	before *Catalog // as clients know it
 	said   changeKinds
 }
 
 // announce tells clients which lists have changed, or are said to have. The
 // caller holds the lock.
-func (p *publisher) announce(before, after *snapshot, said changeKinds) {
-	if p.held.by > 0 {
-		p.held.said = p.held.said.with(said)
+func (p *Publisher) announce(before, after *Catalog, said changeKinds) {
+	if p.heldBack.by > 0 {
+		p.heldBack.said = p.heldBack.said.with(said)
 		return
 	}
 	for _, method := range p.changes(before, after, said) {
@@ -119,7 +119,7 @@ func (p *publisher) announce(before, after *snapshot, said changeKinds) {
 }
 
 // saveAgain has kept what is known of backends whose digest is another.
-func (p *publisher) saveAgain(r *reshaping) {
+func (p *Publisher) saveAgain(r *reshaping) {
 	for b := range r.adjust {
 		b.keepUsage()
 		p.mu.Lock()
@@ -133,7 +133,7 @@ func (p *publisher) saveAgain(r *reshaping) {
 }
 
 // refreshSeen is refresh where clients have seen a list.
-func (p *publisher) refreshSeen() {
+func (p *Publisher) refreshSeen() {
 	if p.watched() {
 		p.refresh()
 	}

@@ -41,12 +41,12 @@ func appOf(definition []byte) app {
 	return a
 }
 
-// original finds a tool of a server with apps by the name that its server gives
+// alias finds a tool of a server with apps by the name that its server gives
 // it: apps have that name in their pages. It is taken where one server alone has
 // it, or has ever had it; a tool for apps alone only where no other server has
 // apps, since nothing tells whose app is calling.
-func (s *snapshot) original(name string) *route {
-	r := s.originals()[name]
+func (s *Catalog) alias(name string) *route {
+	r := s.bareTools()[name]
 	if r == nil || !s.apps[r.b] || appOf(r.definition).only && len(s.apps) > 1 {
 		return nil
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// backend is one server behind the proxy and the connections to it. The primary
+// Backend is one server behind the proxy and the connections to it. The primary
 // one tells what the server offers; which one a client's request takes is told
 // in pool.go.
-type backend struct {
-	p       *backends
+type Backend struct {
+	set       *Set
 	log     *slog.Logger // names the server
 	name    string
-	primary *link // in the era that the server prefers
+	primary *Slot // in the era that the server prefers
 
 	// settings are as configured, with defaults filled in; replaced whole, see
 	// Set.adopt.
@@ -33,67 +33,67 @@ type backend struct {
 
 	activity activity // of clients' requests
 
-	// common is the connection that all clients of the handshake era take, nil
+	// legacyShared is the connection that all clients of the handshake era take, nil
 	// where there is none or it depends on the client.
-	common atomic.Pointer[connection]
-	// plain is the connection that plain calls of the stateless era take to a
+	legacyShared atomic.Pointer[Conn]
+	// modernShared is the connection that plain calls of the stateless era take to a
 	// server of the handshake era, nil where they cannot; see direct.
-	plain atomic.Pointer[connection]
-	// known is set once what the server offers is in the lists of clients.
-	known atomic.Bool
-	// met is set once the primary connection was made: what is known before is
+	modernShared atomic.Pointer[Conn]
+	// isListed is set once what the server offers is in the lists of clients.
+	isListed atomic.Bool
+	// connectedOnce is set once the primary connection was made: what is known before is
 	// from an earlier process.
-	met  atomic.Bool
+	connectedOnce  atomic.Bool
 	life context.Context //nolint:containedctx // that of its connecting, ended by close
 	end  context.CancelFunc
-	left chan struct{} // closed when it is taken out of use
+	replacedSignal chan struct{} // closed when it is taken out of use
 	gone chan struct{} // closed when what was idle then, or being connected, has ended
 
 	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
-	links   map[key]*link // besides the primary one
-	going   []*connection // that are no link's any more, and still have calls
-	singles uint64        // exclusive links ever made
+	slots   map[key]*Slot // besides the primary one
+	busyConns   []*Conn // that are no link's any more, and still have calls
+	exclusives uint64        // exclusive links ever made
 	modern  bool          // the primary connection is of the modern era
-	dual    bool          // the server speaks the handshake, too
+	speaksBothEras    bool          // the server speaks the handshake, too
 	remote  bool          // it shakes hands, and is no process of ours
-	asks    bool          // it has asked a client something over the handshake's wire
-	untold  bool          // and did not tell inside which call
-	kept    store.Usage   // what is kept of its use for processes to come
-	stored  uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
-	// storedOffer is what the server was told that it can ask when it listed what
+	asksClients    bool          // it has asked a client something over the handshake's wire
+	unattributed  bool          // and did not tell inside which call
+	storedUsage    store.Usage   // what is kept of its use for processes to come
+	storedDigest  uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
+	// storedCapabilities is what the server was told that it can ask when it listed what
 	// is stored.
-	storedOffer string
+	storedCapabilities string
 	// verified is when the server was last seen to offer what is known, by
 	// whatever process; zero for never.
 	verified time.Time
 	closed   bool
-	lists    relisting
+	relisting    relisting
 
-	heldUntil time.Time // connections are kept until then, see hold
+	keptUntil time.Time // connections are kept until then, see hold
 	restarts  uint64    // connections made in the place of one that was lost
 	lastErr   error     // the latest failure or end of any link, nil for none
 	failedAt  time.Time
 }
 
-func newBackend(p *backends, set settings) *backend {
-	b := &backend{p: p, log: p.log.With("server", set.Name), name: set.Name, links: map[key]*link{}, left: make(chan struct{}), gone: make(chan struct{})}
+func newBackend(p *Set, set settings) *Backend {
+	b := &Backend{set: p, log: p.log.With("server", set.Name), name: set.Name, slots: map[key]*Slot{}, replacedSignal: make(chan struct{}), gone: make(chan struct{})}
 	b.life, b.end = context.WithCancel(p.lifetime)
-	b.adjust(set)
-	b.primary = &link{b: b, key: key{Server: set.Name, Capabilities: sharedOffer}}
+	b.setSettings(set)
+	b.primary = &Slot{backend: b, key: key{Server: set.Name, Capabilities: sharedOffer}}
 	return b
 }
 
-// set gives the backend's settings, defaults filled in.
-func (b *backend) set() *settings { return b.settings.Load() }
+// config gives the backend's settings, defaults filled in.
+func (b *Backend) config() *settings { return b.settings.Load() }
 
-// adjust replaces the settings.
-func (b *backend) adjust(set settings) {
-	set = b.filled(set)
+// setSettings replaces the settings.
+func (b *Backend) setSettings(set settings) {
+	set = b.withDefaults(set)
 	b.settings.Store(&set)
 }
 
-// filled gives settings with defaults filled in.
-func (b *backend) filled(set settings) settings {
+// withDefaults gives settings with defaults filled in.
+func (b *Backend) withDefaults(set settings) settings {
 	if set.Isolation == "" {
 		set.Isolation = isolationAuto
 	}
@@ -101,14 +101,14 @@ func (b *backend) filled(set settings) settings {
 		set.Start = startLazy
 	}
 	if set.RequestTimeout == 0 {
-		set.RequestTimeout = b.p.o.RequestTimeout
+		set.RequestTimeout = b.set.o.RequestTimeout
 	}
 	return set
 }
 
 // failure tells why the backend cannot be used now, nil where nothing is known
 // against it.
-func (b *backend) failure() error {
+func (b *Backend) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.primary.lastErr
@@ -121,7 +121,7 @@ func (b *backend) failure() error {
 // Where the connection turns out to be gone before a byte was sent, or to speak
 // otherwise than was settled, it is made anew, once: nothing has happened
 // there yet.
-func (b *backend) call(ctx context.Context, from *caller, build buildRequest) (result []byte, by *connection, err error) {
+func (b *Backend) call(ctx context.Context, from *Origin, build buildRequest) (result []byte, by *Conn, err error) {
 	if b.activity.inFlight() >= maxBackendServing {
 		return nil, nil, errBackendBusy
 	}
@@ -134,9 +134,9 @@ func (b *backend) call(ctx context.Context, from *caller, build buildRequest) (r
 
 // buildRequest returns a request as a connection is to send it, and the client's
 // side of it.
-type buildRequest func(*connection) (*runtime.Request, waiter, error)
+type buildRequest func(*Conn) (*runtime.Request, Waiter, error)
 
-func (b *backend) tryTwice(ctx context.Context, from *caller, build buildRequest) ([]byte, *connection, error) {
+func (b *Backend) tryTwice(ctx context.Context, from *Origin, build buildRequest) ([]byte, *Conn, error) {
 	for again := true; ; again = false {
 		c, done, err := b.acquire(ctx, from)
 		if err != nil {
@@ -144,7 +144,7 @@ func (b *backend) tryTwice(ctx context.Context, from *caller, build buildRequest
 		}
 		method, result, err := b.over(ctx, c, from, build)
 		done()
-		for errors.Is(err, errDismissed) { // it was closed as idle in between: as if it had never been picked
+		for errors.Is(err, errIdleClosed) { // it was closed as idle in between: as if it had never been picked
 			if c, done, err = b.acquire(ctx, from); err != nil {
 				return nil, nil, err
 			}
@@ -154,20 +154,20 @@ func (b *backend) tryTwice(ctx context.Context, from *caller, build buildRequest
 		switch {
 		case !again || err == nil:
 		case errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed):
-			c.link.lost(c, err)
+			c.slot.connLost(c, err)
 			continue
-		case c.doubtful(method, err) && c.link.doubt(c):
+		case c.isSuspicious(method, err) && c.slot.suspect(c):
 			b.log.Info("backend does not speak as was settled: connecting anew", "err", err)
 			continue
 		}
 		if _, ok := errors.AsType[*bridge.SessionError](err); ok {
-			err = ours(err)
+			err = ownError(err)
 		}
 		return result, c, err
 	}
 }
 
-func (b *backend) over(ctx context.Context, c *connection, from *caller, build buildRequest) (method string, result []byte, err error) {
+func (b *Backend) over(ctx context.Context, c *Conn, from *Origin, build buildRequest) (method string, result []byte, err error) {
 	req, e, err := build(c)
 	if err != nil {
 		return "", nil, err
@@ -177,14 +177,14 @@ func (b *backend) over(ctx context.Context, c *connection, from *caller, build b
 		return req.Method, nil, err
 	}
 	defer func() { end(ctx.Err() != nil) }()
-	c.usedBy(from.peer)
+	c.noteClient(from.client)
 	result, err = c.client.Transport().Call(ctx, req)
 	return req.Method, result, err
 }
 
 // resume goes on with a request that the connection has sent, and that the server
 // has answered once: with a result, or an error.
-func (c *connection) resume(ctx context.Context, build buildRequest, first json.RawMessage, failure error) ([]byte, error) {
+func (c *Conn) resume(ctx context.Context, build buildRequest, first json.RawMessage, failure error) ([]byte, error) {
 	req, e, err := build(c)
 	if err != nil {
 		return nil, err
@@ -199,25 +199,25 @@ func (c *connection) resume(ctx context.Context, build buildRequest, first json.
 }
 
 // connect connects the backend's primary slot, if it is not connected.
-func (b *backend) connect(ctx context.Context) (*connection, error) { return b.primary.acquire(ctx) }
+func (b *Backend) connect(ctx context.Context) (*Conn, error) { return b.primary.acquire(ctx) }
 
-// readjust replaces the settings of a backend whose connections stay.
-func (b *backend) readjust(set settings) {
+// reconfigure replaces the settings of a backend whose connections stay.
+func (b *Backend) reconfigure(set settings) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.adjust(set)
-	b.stored = 0
-	b.kept = store.Usage{}
-	b.expose()
+	b.setSettings(set)
+	b.storedDigest = 0
+	b.storedUsage = store.Usage{}
+	b.publishFastPath()
 }
 
 // close ends the connections, and a connecting that is under way, for good.
-func (b *backend) close() {
+func (b *Backend) close() {
 	b.mu.Lock()
 	b.closed = true
-	b.lists.stop()
-	all := b.everyLink()
-	var attempts []*attempt
+	b.relisting.stop()
+	all := b.everySlot()
+	var attempts []*dialing
 	for _, l := range all {
 		if l.attempt != nil {
 			attempts = append(attempts, l.attempt)
@@ -241,26 +241,26 @@ func (b *backend) close() {
 // telling inside which.
 type backendHandler struct {
 	runtime.NopHandler
-	conn *connection
+	conn *Conn
 }
 
 // Notification implements [runtime.Handler].
 func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
 	case revision.NotificationToolsListChanged:
-		h.conn.link.b.changed(changeKinds{tools: true})
+		h.conn.slot.backend.changed(changeKinds{tools: true})
 	case revision.NotificationPromptsListChanged:
-		h.conn.link.b.changed(changeKinds{prompts: true})
+		h.conn.slot.backend.changed(changeKinds{prompts: true})
 	case revision.NotificationResourcesListChanged:
-		h.conn.link.b.changed(changeKinds{resources: true})
+		h.conn.slot.backend.changed(changeKinds{resources: true})
 	case revision.NotificationListenAcknowledged: // what changed before it was not told
-		h.conn.link.b.changed(changeKinds{})
+		h.conn.slot.backend.changed(changeKinds{})
 	case revision.NotificationMessage:
-		h.conn.link.b.p.observer.logged(h.conn, params)
+		h.conn.slot.backend.set.observer.logged(h.conn, params)
 	case revision.NotificationElicitationComplete:
 		h.conn.completed(params)
 	case revision.NotificationResourceUpdated:
-		h.conn.link.b.p.observer.resourceUpdated(h.conn.link, params)
+		h.conn.slot.backend.set.observer.resourceUpdated(h.conn.slot, params)
 	}
 }
 
@@ -269,14 +269,14 @@ func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, met
 	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return h.NopHandler.Request(ctx, call, method, params)
 	}
-	return h.conn.link.b.p.observer.question(ctx, h.conn, method, params)
+	return h.conn.slot.backend.set.observer.question(ctx, h.conn, method, params)
 }
 
 // Closed implements [runtime.Handler].
-func (h *backendHandler) Closed(err error) { h.conn.link.lost(h.conn, err) }
+func (h *backendHandler) Closed(err error) { h.conn.slot.connLost(h.conn, err) }
 
 // tellsOfResources tells whether the server takes subscriptions.
-func (c *connection) tellsOfResources() bool {
+func (c *Conn) tellsOfResources() bool {
 	var offers struct {
 		Resources struct {
 			Subscribe bool `json:"subscribe"`

@@ -39,9 +39,9 @@ func (b backoff) after(failures int, random float64) time.Duration {
 // is not connected for stormPause, whoever asks; then there is one try. A
 // connection that does not last for stormTime after that is one end too many.
 const (
-	stormEnds  = 5
-	stormTime  = 30 * time.Second
-	stormPause = 30 * time.Second
+	tripFailures  = 5
+	tripWindow  = 30 * time.Second
+	tripPause = 30 * time.Second
 )
 
 // breaker keeps a server that ends again and again from being started without
@@ -50,32 +50,32 @@ const (
 type breaker struct {
 	ends  []time.Time // the latest, at most stormEnds, oldest first
 	until time.Time   // nobody connects before
-	// doubtful tells that it was open and the server has not lasted since; proved
+	// halfOpen tells that it was open and the server has not lasted since; proved
 	// is when it will have, zero where it is not connected.
-	doubtful bool
-	proved   time.Time
+	halfOpen bool
+	provenAt   time.Time
 }
 
 // failed notes that the server has ended on its own or could not be connected.
 // It tells whether that has opened the breaker.
 func (k *breaker) failed(now time.Time) (opened bool) {
-	if k.doubtful && !k.proved.IsZero() && !now.Before(k.proved) {
+	if k.halfOpen && !k.provenAt.IsZero() && !now.Before(k.provenAt) {
 		*k = breaker{} // it has lasted: what was before is forgotten
 	}
-	k.proved = time.Time{}
-	if len(k.ends) == stormEnds {
+	k.provenAt = time.Time{}
+	if len(k.ends) == tripFailures {
 		k.ends = append(k.ends[:0], k.ends[1:]...)
 	}
 	k.ends = append(k.ends, now)
-	if !k.doubtful && (len(k.ends) < stormEnds || now.Sub(k.ends[0]) > stormTime) {
+	if !k.halfOpen && (len(k.ends) < tripFailures || now.Sub(k.ends[0]) > tripWindow) {
 		return false
 	}
-	k.until, k.doubtful = now.Add(stormPause), true
+	k.until, k.halfOpen = now.Add(tripPause), true
 	return true
 }
 
 // connected notes that the server is connected.
-func (k *breaker) connected(now time.Time) { k.proved = now.Add(stormTime) }
+func (k *breaker) connected(now time.Time) { k.provenAt = now.Add(tripWindow) }
 
 // opened tells until when nobody connects; the zero Time where anybody may.
 func (k *breaker) opened(now time.Time) time.Time {
@@ -85,17 +85,17 @@ func (k *breaker) opened(now time.Time) time.Time {
 	return time.Time{}
 }
 
-// stormError refuses to connect a server whose breaker is open.
-type stormError struct {
+// trippedError refuses to connect a server whose breaker is open.
+type trippedError struct {
 	err error // the last failure
 	in  time.Duration
 }
 
 // Error says why, and when it is tried again.
-func (e *stormError) Error() string {
+func (e *trippedError) Error() string {
 	return fmt.Sprintf("it has failed %d times within %d s and is left alone; next try in %d s; last failure: %v",
-		stormEnds, int(stormTime.Seconds()), int((e.in+time.Second-1)/time.Second), e.err)
+		tripFailures, int(tripWindow.Seconds()), int((e.in+time.Second-1)/time.Second), e.err)
 }
 
 // Unwrap gives the last failure.
-func (e *stormError) Unwrap() error { return e.err }
+func (e *trippedError) Unwrap() error { return e.err }

@@ -72,7 +72,7 @@ func TestBreaker(t *testing.T) {
 			}
 			if k.failed(now) {
 				open = append(open, e.at)
-				for after, want := range map[time.Duration]time.Time{0: now.Add(stormPause), stormPause - 1: now.Add(stormPause), stormPause: {}} {
+				for after, want := range map[time.Duration]time.Time{0: now.Add(tripPause), tripPause - 1: now.Add(tripPause), tripPause: {}} {
 					if got := k.opened(now.Add(after)); !got.Equal(want) {
 						t.Errorf("%s: %v after it has opened: open until %v, want %v", name, after, got, want)
 					}
@@ -82,7 +82,7 @@ func TestBreaker(t *testing.T) {
 		if diff := cmp.Diff(c.open, open); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if len(k.ends) > stormEnds {
+		if len(k.ends) > tripFailures {
 			t.Errorf("%s: %d ends are remembered", name, len(k.ends))
 		}
 	}
@@ -92,7 +92,7 @@ func TestBreaker(t *testing.T) {
 func TestStormError(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("sh ended (exit status 1): no key")
-	err := error(&stormError{cause, 12*time.Second + 1})
+	err := error(&trippedError{cause, 12*time.Second + 1})
 	if got := err.Error(); !strings.Contains(got, "failed 5 times within 30 s") || !strings.Contains(got, "next try in 13 s") || !strings.Contains(got, cause.Error()) || !errors.Is(err, cause) {
 		t.Errorf("got %s", got)
 	}

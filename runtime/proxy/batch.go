@@ -19,7 +19,7 @@ const (
 
 // batcher is the client that a batch comes from.
 type batcher struct {
-	from caller
+	from Origin
 	// sender takes its notifications, and notes its requests so that they can be
 	// cancelled. Nil: the client has no session.
 	sender *sender
@@ -28,7 +28,7 @@ type batcher struct {
 // batch answers an array of messages, which clients of 2025-03-26 may send, in
 // one array and line; nil where nothing is to be answered. The requests are
 // served side by side.
-func (p *fronts) batch(ctx context.Context, line []byte, c batcher) []byte {
+func (p *frontSet) batch(ctx context.Context, line []byte, c batcher) []byte {
 	spans, err := rawjson.Elements(line)
 	if err != nil || len(spans) == 0 || len(spans) > maxBatch {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
@@ -74,18 +74,18 @@ func (p *fronts) batch(ctx context.Context, line []byte, c batcher) []byte {
 
 // batched handles one message of a batch: it gives the request to serve, or
 // else the answer, if any.
-func (p *fronts) batched(text []byte, m *rawjson.Message, c batcher) (*request, []byte) {
+func (p *frontSet) batched(text []byte, m *rawjson.Message, c batcher) (*Request, []byte) {
 	if err := rawjson.Scan(text, m); err != nil {
 		return nil, jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
 	}
-	if fault := misshapen(text, m); fault != "" {
+	if fault := malformed(text, m); fault != "" {
 		return nil, jsonrpc.AppendError(nil, usableID(m.ID.Of(text)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil))
 	}
 	id := m.ID.Of(text)
 	switch {
 	case !m.Method.Present():
-		if c.from.peer != nil {
-			c.from.peer.answered(id, m.Result.Of(text), m.Error.Of(text))
+		if c.from.client != nil {
+			c.from.client.resolve(id, m.Result.Of(text), m.Error.Of(text))
 		}
 		return nil, nil
 	case !m.ID.Present():
@@ -94,11 +94,11 @@ func (p *fronts) batched(text []byte, m *rawjson.Message, c batcher) (*request, 
 		}
 		return nil, nil
 	case !p.ready():
-		return nil, jsonrpc.AppendError(nil, id, turnedAway())
+		return nil, jsonrpc.AppendError(nil, id, drainingError())
 	}
 	method, ok := rawjson.String(text, m.Method)
 	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)
 		return nil, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a request that a batch may hold", nil))
 	}
-	return &request{line: text, msg: m, method: method, from: c.from}, nil
+	return &Request{line: text, msg: m, method: method, from: c.from}, nil
 }

@@ -55,15 +55,15 @@ var errBackendBusy = jsonrpc.ErrBusy
 
 // budget is the memory that all clients of a proxy share. The zero value is ready.
 type budget struct {
-	bodies allowance // of clients' messages over HTTP
-	unsent tally     // of messages for them
+	bodies byteBudget // of clients' messages over HTTP
+	unsent counter     // of messages for them
 }
 
-// allowance gives out bytes of memory up to a bound.
-type allowance struct{ taken atomic.Int64 }
+// byteBudget gives out bytes of memory up to a bound.
+type byteBudget struct{ taken atomic.Int64 }
 
 // take takes n bytes, false where they would be more than most in all.
-func (a *allowance) take(n, most int64) bool {
+func (a *byteBudget) take(n, most int64) bool {
 	if a.taken.Add(n) > most {
 		a.taken.Add(-n)
 		return false
@@ -71,20 +71,20 @@ func (a *allowance) take(n, most int64) bool {
 	return true
 }
 
-func (a *allowance) give(n int64) { a.taken.Add(-n) }
+func (a *byteBudget) give(n int64) { a.taken.Add(-n) }
 
-// tally counts bytes that may be more than they should. A nil one is for what
+// counter counts bytes that may be more than they should. A nil one is for what
 // nobody counts.
-type tally struct{ n atomic.Int64 }
+type counter struct{ n atomic.Int64 }
 
-func (t *tally) add(n int) {
+func (t *counter) add(n int) {
 	if t != nil {
 		t.n.Add(int64(n))
 	}
 }
 
 // full tells whether there are more than maxUnsent.
-func (t *tally) full() bool { return t != nil && t.n.Load() > maxUnsent }
+func (t *counter) full() bool { return t != nil && t.n.Load() > maxUnsent }
 
 // errNoRoom refuses a message that memory is not to be spent on.
 var errNoRoom = errors.New("too much is being sent at once: try again later")

@@ -253,7 +253,7 @@ func TestUnsentIsBounded(t *testing.T) {
 		t.Errorf("%d bytes are not given back", n-maxUnsent-1)
 	}
 	l := &listening{id: []byte("1"), wake: make(chan struct{}, 1), unsent: all, waits: map[string]int{}}
-	x := &window{h: b.h.front, likes: taste{events: true}, wake: make(chan struct{}, 1)}
+	x := &modernPost{h: b.h.front, likes: accept{events: true}, wake: make(chan struct{}, 1)}
 	for i := range 10 {
 		params := fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", fairShare/4))
 		l.notify("notifications/resources/updated", params)
@@ -267,7 +267,7 @@ func TestUnsentIsBounded(t *testing.T) {
 	if n := all.n.Load(); n != maxUnsent+1 {
 		t.Errorf("%d bytes are not given back", n-maxUnsent-1)
 	}
-	k := &keeper{all: all}
+	k := &replayBuffer{all: all}
 	kept := &stream{}
 	kept.start(all)
 	kept.holder = k.keep(kept, ofGet)

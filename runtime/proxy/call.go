@@ -13,90 +13,90 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// call is a tools/call on its way to a connected stdio backend. It owns no
+// FastCall is a tools/call on its way to a connected stdio backend. It owns no
 // goroutine, channel or timer of its own; it is pooled, and whoever removes it
 // from the backend's pending calls ends it.
-type call struct {
+type FastCall struct {
 	query   jsonrpc.Call
 	edits   [2]rawjson.Edit
 	scratch [24]byte
 
-	rt      *router
-	backend *backend
+	rt      *Router
+	backend *Backend
 	id      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
-	to      receiver
+	replyTo      ReplyTo
 
 	// from is the revision of the connection, version the client's.
 	from, version string
 	// start is when it began, zero where it did not, end when it was answered,
 	// zero where it was not; failed is that the server did not answer, or
 	// answered with an error.
-	start, end time.Time
+	start, answeredAt time.Time
 	failed     bool
 
-	progress increase
+	progress progressGate
 	ends     []func() // to be called when it has ended; guarded by the connection's lock
 }
 
-// receiver is where a call comes from and its answer goes back to: all that the
+// ReplyTo is where a call comes from and its answer goes back to: all that the
 // router knows of a front.
-type receiver interface {
-	// finished appends the answer to the client's output and returns that output,
+type ReplyTo interface {
+	// Finished appends the answer to the client's output and returns that output,
 	// nil where nothing is to be flushed. It runs where jsonrpc.Receiver's Finish
 	// does.
-	finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer
-	// progressed does the same with a progress message.
-	progressed(c *call, params []byte) *jsonrpc.Writer
-	// caller is the client as its requests carry it, and the way back to it
+	Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer
+	// Progressed does the same with a progress message.
+	Progressed(c *FastCall, params []byte) *jsonrpc.Writer
+	// Origin is the client as its requests carry it, and the way back to it
 	// while the call is pending.
-	caller() caller
-	// whose is the client's session, nil for none, revision what it speaks.
-	whose() *peer
-	revision() string
-	// gone says that the call has been ended without an answer: because the client
+	Origin() Origin
+	// Client is the client's session, nil for none, Revision what it speaks.
+	Client() *Client
+	Revision() string
+	// Ended says that the call has been ended without an answer: because the client
 	// has cancelled it, or because its session has ended.
-	gone(cancelled bool)
+	Ended(cancelled bool)
 }
 
-var calls = sync.Pool{New: func() any { return new(call) }} //nolint:gochecknoglobals // a pool of scratch space
+var calls = sync.Pool{New: func() any { return new(FastCall) }} //nolint:gochecknoglobals // a pool of scratch space
 
-// quick starts a call where nothing has to be waited for: the name is known
+// fastCall starts a call where nothing has to be waited for: the name is known
 // and its backend connected over stdio. It reports false where the slow way
 // has to be taken. With an error the call was not started. now is when the
 // message was read.
-func (rt *router) quick(line []byte, m *rawjson.Message, to receiver, now time.Time) (*jsonrpc.Conn, bool, error) {
+func (rt *Router) fastCall(line []byte, m *rawjson.Message, to ReplyTo, now time.Time) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return nil, false, nil
 	}
-	r := rt.catalog.snap.Load().routes[tools][string(name[1:len(name)-1])]
+	r := rt.catalog.current.Load().routes[tools][string(name[1:len(name)-1])]
 	if r == nil || r.support != "" { // a task is waited for
 		return nil, false, nil
 	}
-	conn, who := r.b.common.Load(), to.whose()
+	conn, who := r.b.legacyShared.Load(), to.Client()
 	if conn == nil {
 		if who == nil {
 			return nil, false, nil
 		}
-		if conn = who.belongings.to(r.b); conn == nil {
+		if conn = who.state.connTo(r.b); conn == nil {
 			return nil, false, nil
 		}
 	}
 	if conn.pipe == nil {
 		return nil, false, nil
 	}
-	if who == nil || conn.user.Load() != who {
-		conn.usedBy(who)
+	if who == nil || conn.firstClient.Load() != who {
+		conn.noteClient(who)
 	}
-	c, _ := calls.Get().(*call)
-	c.rt, c.backend, c.to = rt, r.b, to
-	c.from, c.version = conn.version, to.revision()
+	c, _ := calls.Get().(*FastCall)
+	c.rt, c.backend, c.replyTo = rt, r.b, to
+	c.from, c.version = conn.version, to.Revision()
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Call{ID: conn.pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now, Ceiling: requestCeiling, Receiver: c}
-	if limit := r.b.set().RequestTimeout; limit > 0 {
+	if limit := r.b.config().RequestTimeout; limit > 0 {
 		q.Limit = limit
 	}
 	c.edits[0] = within(m.Params, m.Name, r.quoted)
@@ -128,108 +128,108 @@ func ofProtocol(meta []byte) bool {
 }
 
 // free gives the call back, which has ended. Nothing may refer to it any more.
-func (c *call) free() {
+func (c *FastCall) free() {
 	for _, f := range c.ends {
 		f()
 	}
 	if !c.start.IsZero() {
-		if c.end.IsZero() {
-			c.end = time.Now()
+		if c.answeredAt.IsZero() {
+			c.answeredAt = time.Now()
 		}
-		c.backend.activity.ended(c.start, c.end, c.failed)
+		c.backend.activity.ended(c.start, c.answeredAt, c.failed)
 	}
-	*c = call{id: c.id[:0], token: c.token[:0]}
+	*c = FastCall{id: c.id[:0], token: c.token[:0]}
 	calls.Put(c)
 }
 
 // Finish implements [jsonrpc.Receiver].
-func (c *call) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
+func (c *FastCall) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
-	c.end, c.failed = a.At, a.Err != nil || a.Error != nil
-	return c.to.finished(c, a)
+	c.answeredAt, c.failed = a.At, a.Err != nil || a.Error != nil
+	return c.replyTo.Finished(c, a)
 }
 
 // origin implements inflight.
-func (c *call) origin() caller { return c.to.caller() }
+func (c *FastCall) origin() Origin { return c.replyTo.Origin() }
 
 // onEnd implements inflight.
-func (c *call) onEnd(f func()) { c.ends = append(c.ends, f) }
+func (c *FastCall) onEnd(f func()) { c.ends = append(c.ends, f) }
 
 // answer returns the answer in the client's revision, with the URIs that clients
 // know. Where nothing is to be changed it allocates nothing.
-func (c *call) answer(a jsonrpc.Answer) answer {
+func (c *FastCall) answer(a jsonrpc.Answer) Answer {
 	if a.Err != nil {
-		return failed(revision.MethodToolsCall, &backendError{server: c.backend.name, err: c.backend.blame(a.Err)})
+		return failed(revision.MethodToolsCall, &backendError{server: c.backend.name, err: c.backend.explainClosed(a.Err)})
 	}
 	to := revision.Conversion{From: c.from, To: c.version, Method: revision.MethodToolsCall}
 	if a.Error != nil {
 		if bytes.Contains(a.Error, []byte("-32042")) {
-			c.backend.hold() // revision.CodeURLElicitation: somebody is to open a page
+			c.backend.keepForAnswers() // revision.CodeURLElicitation: somebody is to open a page
 		}
 		if c.version == "" || c.version == revision.Latest {
-			return answer{object: a.Error}
+			return Answer{object: a.Error}
 		}
 		e := runtime.ParseError(a.Error)
 		if to.Error(e) == e {
-			return answer{object: a.Error}
+			return Answer{object: a.Error}
 		}
-		return answer{result: inWords(c.backend.name, revision.Sentence(e), e.Raw)}
+		return Answer{result: errorResult(c.backend.name, revision.Sentence(e), e.Raw)}
 	}
 	result := c.rt.catalog.exposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	if !to.Needed() {
-		return answer{result: result}
+		return Answer{result: result}
 	}
 	out, err := to.Result(result)
 	if err != nil {
 		return failed(revision.MethodToolsCall, &backendError{server: c.backend.name, err: err})
 	}
-	return answer{result: out}
+	return Answer{result: out}
 }
 
 // Event implements [jsonrpc.Receiver].
-func (c *call) Event(method string, params []byte) *jsonrpc.Writer {
+func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
 	if method != revision.NotificationProgress || len(c.token) == 0 {
 		return nil
 	}
 	if out := c.progress.restore(params, c.token); out != nil {
-		return c.to.progressed(c, out)
+		return c.replyTo.Progressed(c, out)
 	}
 	return nil
 }
 
-// cancelQuick ends the call with a client's id whose receiver is the client's,
+// cancelFastCall ends the call with a client's id whose receiver is the client's,
 // without an answer.
-func (rt *router) cancelQuick(of func(receiver) bool, id []byte) {
-	rt.abandon(errCancelled, func(c *call) bool { return bytes.Equal(c.id, id) && of(c.to) })
+func (rt *Router) cancelFastCall(of func(ReplyTo) bool, id []byte) {
+	rt.abandon(errCancelled, func(c *FastCall) bool { return bytes.Equal(c.id, id) && of(c.replyTo) })
 }
 
-// abandonQuick ends all calls whose receiver is among those of a client that
+// abandonFastCalls ends all calls whose receiver is among those of a client that
 // is gone, without an answer.
-func (rt *router) abandonQuick(of func(receiver) bool) {
-	for rt.abandon(errSessionEnded, func(c *call) bool { return of(c.to) }) {
+func (rt *Router) abandonFastCalls(of func(ReplyTo) bool) {
+	for rt.abandon(errSessionEnded, func(c *FastCall) bool { return of(c.replyTo) }) {
 	}
 }
 
 // abandon ends the first call that matches, without an answer. It reports false
 // where there is none. A call that ends by itself meanwhile is looked for no more.
-func (rt *router) abandon(why error, matches func(*call) bool) bool {
-	for _, conn := range rt.set.piped() {
-		var found *call
-		var who *peer
+func (rt *Router) abandon(why error, matches func(*FastCall) bool) bool {
+	for _, conn := range rt.set.withPipe() {
+		var found *FastCall
+		var who *Client
 		n, ok := conn.pipe.Find(func(r jsonrpc.Receiver) bool {
-			if c, is := r.(*call); is && matches(c) {
-				found, who = c, c.to.whose()
+			if c, is := r.(*FastCall); is && matches(c) {
+				found, who = c, c.replyTo.Client()
 			}
 			return found != nil
 		})
 		if !ok {
 			continue
 		}
-		conn.gaveUp(who)
+		conn.noteAbandoned(who)
 		if conn.pipe.Abandon(n, why.Error()) {
-			to := found.to
+			to := found.replyTo
 			found.free()
-			to.gone(why == errCancelled) //nolint:errorlint // set by identity
+			to.Ended(why == errCancelled) //nolint:errorlint // set by identity
 		}
 		return true
 	}

@@ -8,24 +8,24 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// caller is who a request comes from, and the way back to it while the request
+// Origin is who a request comes from, and the way back to it while the request
 // is served.
-type caller struct {
+type Origin struct {
 	// version is the revision that the client speaks, "" where it has not said.
 	version string
 	// capabilities are what the client can be asked, raw; nil for nothing.
 	capabilities json.RawMessage
-	// peer is the client's session; nil where the request stands alone: one of
+	// client is the client's session; nil where the request stands alone: one of
 	// the modern era, or one over HTTP without a session.
-	peer *peer
+	client *Client
 	// emit sends a notification that belongs to the request. It must not wait.
 	// Nil: there is no way.
 	emit func(method string, params []byte)
 	// ask puts a question of a server to the client and waits for the answer.
 	// Nil: the client cannot be asked in the middle of a request.
 	ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
-	// home is the connection that the request concerns; nil: any that suits.
-	home *link
+	// slot is the connection that the request concerns; nil: any that suits.
+	slot *Slot
 	// pause tells that the server has ended its stream in the middle of the
 	// request, to be asked again after a while. It must not wait. Nil: nothing
 	// follows from that.
@@ -38,4 +38,4 @@ type caller struct {
 }
 
 // modern tells whether the client's requests are self-contained.
-func (c *caller) modern() bool { return revision.IsModern(c.version) }
+func (c *Origin) modern() bool { return revision.IsModern(c.version) }

@@ -46,8 +46,8 @@ func (k kind) listing() listing {
 	}
 }
 
-// catalog is what one server offers, as it sent it.
-type catalog struct {
+// Inventory is what one server offers, as it sent it.
+type Inventory struct {
 	items     [kinds][]item
 	failed    [kinds]error // why a list could not be had, nil where it could
 	resources bool         // it has the capability
@@ -70,7 +70,7 @@ type catalog struct {
 }
 
 // whole tells whether every list could be had.
-func (c *catalog) whole() bool { return c.failed == [kinds]error{} }
+func (c *Inventory) whole() bool { return c.failed == [kinds]error{} }
 
 // item is one entry of a list.
 type item struct {
@@ -162,7 +162,7 @@ func parse(log *slog.Logger, page json.RawMessage, l listing) ([]item, error) {
 			log.Warn("backend lists something that is no object", "method", l.method)
 			continue
 		}
-		if member := twice(it.raw, "name", "title", l.key); member != "" {
+		if member := duplicated(it.raw, "name", "title", l.key); member != "" {
 			// Which of the two counts depends on who reads.
 			log.Warn("backend lists something with a member twice", "method", l.method, "member", member)
 			continue
@@ -198,8 +198,8 @@ func toolMirrors(log *slog.Logger, it item) []revision.Mirror {
 	return mirrors
 }
 
-// twice gives the first of some members that an object has twice, "" for none.
-func twice(object []byte, names ...string) string {
+// duplicated gives the first of some members that an object has twice, "" for none.
+func duplicated(object []byte, names ...string) string {
 	entries, err := rawjson.Entries(object)
 	if err != nil {
 		return ""
@@ -216,7 +216,7 @@ func twice(object []byte, names ...string) string {
 
 // fillIn takes the lists that could not be had from what was offered before, nil
 // for nothing.
-func (c *catalog) fillIn(before *catalog) {
+func (c *Inventory) fillIn(before *Inventory) {
 	for k := range kinds {
 		if c.failed[k] != nil && before != nil {
 			c.items[k] = before.items[k]

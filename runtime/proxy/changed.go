@@ -10,16 +10,16 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// meant are the members of a tool that tell a model what it does and a person
+// semanticMembers are the members of a tool that tell a model what it does and a person
 // what was agreed to.
-func meant() []string {
+func semanticMembers() []string {
 	return []string{"description", "title", "inputSchema", "outputSchema", "annotations"}
 }
 
 // redefined logs tools that a server defines otherwise than before under the
 // same name: what a person has approved may not be what is called. How it is
 // written does not matter: a server may write it otherwise in each era.
-func redefined(log *slog.Logger, before, after *catalog) {
+func redefined(log *slog.Logger, before, after *Inventory) {
 	if before == nil || after == nil {
 		return
 	}
@@ -41,7 +41,7 @@ func redefined(log *slog.Logger, before, after *catalog) {
 
 // differing gives the members that tell what a tool does and that differ.
 func differing(a, b []byte) []string {
-	names := meant()
+	names := semanticMembers()
 	inA, inB := make([]rawjson.Span, len(names)), make([]rawjson.Span, len(names))
 	if rawjson.Fields(a, inA, names...) != nil || rawjson.Fields(b, inB, names...) != nil {
 		return nil
@@ -57,7 +57,7 @@ func differing(a, b []byte) []string {
 
 // digest stands for what a tool is defined as.
 func digest(tool []byte) string {
-	names := meant()
+	names := semanticMembers()
 	at := make([]rawjson.Span, len(names))
 	if rawjson.Fields(tool, at, names...) != nil {
 		return ""

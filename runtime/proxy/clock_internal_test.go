@@ -34,7 +34,7 @@ func TestClockSetBack(t *testing.T) {
 		if s.alive("a") != 0 {
 			t.Error("it is never closed")
 		}
-		b.met.Store(false)
+		b.connectedOnce.Store(false)
 		b.mu.Lock()
 		b.verified = ahead
 		b.mu.Unlock()

@@ -24,9 +24,9 @@ type condition struct {
 	// nextTry is when the proxy connects on its own, or before which it does
 	// not; zero where the next call does.
 	nextTry time.Time
-	// stormy tells that the backend has failed so often that calls, too, are
+	// tripped tells that the backend has failed so often that calls, too, are
 	// refused until nextTry.
-	stormy bool
+	tripped bool
 	// nextReap is when the first connection is closed as idle, if nobody calls
 	// by then; zero where none will be.
 	nextReap time.Time
@@ -42,11 +42,11 @@ const (
 )
 
 // condition gives how the way to the backend is.
-func (b *backend) condition() condition {
+func (b *Backend) condition() condition {
 	usage := b.activity.usage()
-	b.p.reaper.mu.Lock()
-	look := b.p.reaper.next
-	b.p.reaper.mu.Unlock()
+	b.set.reaper.mu.Lock()
+	look := b.set.reaper.next
+	b.set.reaper.mu.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
@@ -57,19 +57,19 @@ func (b *backend) condition() condition {
 		}
 	}
 	trying := false
-	for _, l := range b.everyLink() {
+	for _, l := range b.everySlot() {
 		trying = trying || l.attempt != nil
 		if until := l.breaker.opened(now); !until.IsZero() {
-			c.stormy = true
+			c.tripped = true
 			earliest(&c.nextTry, until)
-		} else if l.tended && l.attempt == nil && l.ready.Load() == nil {
-			earliest(&c.nextTry, l.tendAt)
+		} else if l.reconnecting && l.attempt == nil && l.ready.Load() == nil {
+			earliest(&c.nextTry, l.reconnectAt)
 		}
 		if l.ready.Load() == nil {
 			continue
 		}
 		c.connections++
-		if at, ever := l.idleAt(usage); ever && !l.needed(now) && !look.IsZero() {
+		if at, ever := l.idleAt(usage); ever && !l.isNeeded(now) && !look.IsZero() {
 			if late := at.Sub(look); late > 0 { // it is looked at every so often
 				at = look.Add((late + reapEvery - 1) / reapEvery * reapEvery)
 			} else {
@@ -85,7 +85,7 @@ func (b *backend) condition() condition {
 		c.state = stateReady
 	case trying:
 		c.state = stateConnecting
-	case c.stormy, b.primary.lastErr != nil:
+	case c.tripped, b.primary.lastErr != nil:
 		c.state = stateBroken
 	}
 	return c
@@ -108,16 +108,16 @@ const (
 )
 
 // connected tells of the connections that are ready.
-func (b *backend) connected() []connInfo {
+func (b *Backend) connected() []connInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	out := []connInfo{}
-	for _, l := range b.everyLink() {
+	for _, l := range b.everySlot() {
 		c := l.ready.Load()
 		if c == nil {
 			continue
 		}
-		one := connInfo{Revision: c.version, Since: c.since, For: l.key.whose()}
+		one := connInfo{Revision: c.version, Since: c.since, For: l.key.sharing()}
 		if t, ok := c.client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
@@ -133,10 +133,10 @@ func (b *backend) connected() []connInfo {
 	return out
 }
 
-// whose tells who may use a connection.
-func (k key) whose() string {
+// sharing tells who may use a connection.
+func (k key) sharing() string {
 	switch {
-	case k.everybodys():
+	case k.isShared():
 		return forEverybody
 	case strings.HasPrefix(k.Scope, scopeSession):
 		return forSession
@@ -147,8 +147,8 @@ func (k key) whose() string {
 }
 
 // storedSum stands for what is kept of what the backend offers, 0 for nothing.
-func (b *backend) storedSum() uint64 {
+func (b *Backend) storedSum() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.stored
+	return b.storedDigest
 }

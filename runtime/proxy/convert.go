@@ -7,7 +7,7 @@ import (
 )
 
 // conversion is the way of what a connection answers to the client that asked.
-func (rt *router) conversion(r *request, by *connection) revision.Conversion {
+func (rt *Router) conversion(r *Request, by *Conn) revision.Conversion {
 	c := revision.Conversion{From: by.version, To: r.from.version, Method: r.method, Capabilities: r.from.capabilities}
 	if r.from.modern() {
 		c.Server = rt.o.Raw
@@ -22,9 +22,9 @@ func (rt *router) conversion(r *request, by *connection) revision.Conversion {
 
 // converted gives what a backend has answered in the client's revision, with
 // the URIs that clients know.
-func (rt *router) converted(b *backend, r *request, s served) (served, error) {
+func (rt *Router) converted(b *Backend, r *Request, s reply) (reply, error) {
 	c := rt.conversion(r, s.by)
-	if plain := s.by.upward; plain != nil && r.method == revision.MethodToolsCall && r.from.modern() {
+	if plain := s.by.plainResults; plain != nil && r.method == revision.MethodToolsCall && r.from.modern() {
 		raw := rt.exposed(b, r, s.result)
 		if out, ok := plain.Append(make([]byte, 0, len(raw)+plain.Len()), raw); ok {
 			s.result = out
@@ -41,10 +41,10 @@ func (rt *router) converted(b *backend, r *request, s served) (served, error) {
 		result, err = c.Result(raw)
 	}
 	if err != nil {
-		return served{by: s.by}, &backendError{server: b.name, err: err}
+		return reply{by: s.by}, &backendError{server: b.name, err: err}
 	}
 	if task {
-		rt.homes.note(s.by, result)
+		rt.taskOwners.note(s.by, result)
 	}
 	s.result = result
 	return s, nil
@@ -52,19 +52,19 @@ func (rt *router) converted(b *backend, r *request, s served) (served, error) {
 
 // convertedError gives a backend's error in the client's revision. What that
 // cannot express is, for tools/call, a result with isError in words.
-func (rt *router) convertedError(r *request, s served, e *runtime.Error) (served, error) {
+func (rt *Router) convertedError(r *Request, s reply, e *runtime.Error) (reply, error) {
 	if s.by == nil || e.Code == revision.CodeURLElicitation && r.from.modern() {
 		return s, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
-		s.by.link.b.hold()
+		s.by.slot.backend.keepForAnswers()
 	}
 	c := rt.conversion(r, s.by)
 	to := c.Error(e)
 	if to == e || r.method != revision.MethodToolsCall || to.Code != runtime.CodeInternalError {
 		return s, to
 	}
-	s.result = inWords(s.by.link.b.name, revision.Sentence(e), e.Raw)
+	s.result = errorResult(s.by.slot.backend.name, revision.Sentence(e), e.Raw)
 	if r.from.modern() {
 		own := revision.Conversion{From: revision.Latest, To: r.from.version, Method: r.method, Server: rt.o.Raw}
 		result, err := own.Result(s.result)
@@ -76,9 +76,9 @@ func (rt *router) convertedError(r *request, s served, e *runtime.Error) (served
 	return s, nil
 }
 
-// inWords gives a tool result that says what went wrong at a server, with its
+// errorResult gives a tool result that says what went wrong at a server, with its
 // own error object for programs.
-func inWords(server, text string, object []byte) []byte {
+func errorResult(server, text string, object []byte) []byte {
 	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), text)
 	out = append(out, `}],"isError":true,"_meta":{"dev.mcpctl/error":{"kind":"protocol","server":`...)
 	out = rawjson.Quote(out, server)
@@ -90,7 +90,7 @@ func inWords(server, text string, object []byte) []byte {
 
 // exposed gives the result of a request with the URIs that clients know; every
 // other byte stays.
-func (rt *router) exposed(b *backend, r *request, result []byte) []byte {
+func (rt *Router) exposed(b *Backend, r *Request, result []byte) []byte {
 	switch r.method {
 	case revision.MethodToolsCall, revision.MethodPromptsGet:
 		return rt.catalog.exposedContent(b, r.method, result)

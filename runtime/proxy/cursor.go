@@ -30,7 +30,7 @@ const (
 )
 
 // next gives the cursor for the page that begins at an item.
-func (p *publisher) next(s *snapshot, k kind, item int) string {
+func (p *Publisher) next(s *Catalog, k kind, item int) string {
 	plain, err := json.Marshal(cursor{s.version(k), item})
 	if err != nil {
 		panic("proxy: a cursor has no JSON form: " + err.Error())
@@ -41,7 +41,7 @@ func (p *publisher) next(s *snapshot, k kind, item int) string {
 // begins tells at which item the page that a client asks for begins. Without a
 // cursor it is the first; null counts as none, the empty string does not
 // (specification, Pagination).
-func (p *publisher) begins(s *snapshot, k kind, params []byte) (int, error) {
+func (p *Publisher) begins(s *Catalog, k kind, params []byte) (int, error) {
 	at, err := rawjson.Field(params, "cursor")
 	if err != nil || !at.Present() || string(at.Of(params)) == "null" {
 		return 0, nil //nolint:nilerr // params that are no object have no cursor
@@ -62,11 +62,11 @@ func (p *publisher) begins(s *snapshot, k kind, params []byte) (int, error) {
 }
 
 // version is the same for equal lists and for no others.
-func (s *snapshot) version(k kind) string {
+func (s *Catalog) version(k kind) string {
 	v := &s.versions[k]
 	v.once.Do(func() {
 		h := sha256.New()
-		for _, sh := range s.shelves[k] {
+		for _, sh := range s.sections[k] {
 			sum := sh.digest()
 			_, _ = h.Write(sum[:])
 		}

@@ -6,19 +6,19 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// desk answers what servers ask and takes what they log without naming a call, and
+// Desk answers what servers ask and takes what they log without naming a call, and
 // keeps the log levels of clients. All methods may be called concurrently.
-type desk struct {
-	set *backends
+type Desk struct {
+	set *Set
 
 	mu     sync.Mutex               // guards levels
-	levels map[*peer]revision.Level // that clients have asked for
+	levels map[*Client]revision.Level // that clients have asked for
 }
 
-func newDesk(set *backends) *desk { return &desk{set: set, levels: map[*peer]revision.Level{}} }
+func newDesk(set *Set) *Desk { return &Desk{set: set, levels: map[*Client]revision.Level{}} }
 
 // forget drops the level of a client whose session is over.
-func (d *desk) forget(who *peer) {
+func (d *Desk) forget(who *Client) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.levels, who)

@@ -22,11 +22,11 @@ const (
 // and waits for them: for the slowest, not for one after the other, and for
 // none longer than its time. Those that failed a moment ago are left alone.
 // Whoever is late is heard when it answers: clients are told then.
-func (p *publisher) discover(ctx context.Context) {
+func (p *Publisher) discover(ctx context.Context) {
 	now := time.Now()
 	var wg sync.WaitGroup
 	for _, b := range p.set.all() {
-		if b.due(now) {
+		if b.isDue(now) {
 			wg.Go(func() { b.meet(ctx) }) // its failure is reported with the list
 		}
 	}
@@ -42,7 +42,7 @@ type refreshing struct {
 
 // refresh sees to it that servers are connected, in the background, whose part
 // of the lists is old and from an earlier process. It waits for nothing.
-func (p *publisher) refresh() {
+func (p *Publisher) refresh() {
 	if len(p.outdated(time.Now())) == 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (p *publisher) refresh() {
 }
 
 // outdated returns the backends to look at.
-func (p *publisher) outdated(now time.Time) (out []*backend) {
+func (p *Publisher) outdated(now time.Time) (out []*Backend) {
 	for _, b := range p.set.all() {
 		if b.outdated(now) {
 			out = append(out, b)
@@ -71,7 +71,7 @@ func (p *publisher) outdated(now time.Time) (out []*backend) {
 	return out
 }
 
-func (p *publisher) refreshAll() {
+func (p *Publisher) refreshAll() {
 	if deadline.Pause(p.set.lifetime, refreshDelay) != nil {
 		return
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// request is one request of a client on a goroutine of its own.
-type request struct {
+// Request is one request of a client on a goroutine of its own.
+type Request struct {
 	line   []byte
 	msg    *rawjson.Message
 	method string
-	from   caller
+	from   Origin
 	// to is where the tool, prompt or resource that it names leads, nil where it
 	// names none.
 	to *route
@@ -29,10 +29,10 @@ type request struct {
 	returns bool
 }
 
-// misshapen tells why a message is no JSON-RPC message, "" where it is one. "The
+// malformed tells why a message is no JSON-RPC message, "" where it is one. "The
 // ID MUST NOT be null", nor anything but a string or a number (2025-11-25,
 // Base Protocol, Requests).
-func misshapen(line []byte, m *rawjson.Message) string {
+func malformed(line []byte, m *rawjson.Message) string {
 	switch {
 	case !m.Method.Present() && !m.Result.Present() && !m.Error.Present():
 		return "neither a request nor an answer to one"
@@ -59,7 +59,7 @@ func duplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) [
 }
 
 // serve answers a request. It waits for whatever it needs.
-func (rt *router) serve(ctx context.Context, r request) answer {
+func (rt *Router) serve(ctx context.Context, r Request) Answer {
 	if v, ok := rawjson.String(r.line, r.msg.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), v) {
 		return unsupported(v)
 	}
@@ -67,12 +67,12 @@ func (rt *router) serve(ctx context.Context, r request) answer {
 	if err != nil {
 		return failed(r.method, err)
 	}
-	return answer{result: result}
+	return Answer{result: result}
 }
 
 // unsupported refuses a request that names a revision which has no handshake,
 // or none we know (2026-07-28, Versioning).
-func unsupported(version string) answer {
+func unsupported(version string) Answer {
 	data, err := json.Marshal(map[string]any{"supported": revision.LegacyVersions(), "requested": version})
 	if err != nil {
 		panic("proxy: a list of strings has no JSON form: " + err.Error())
@@ -80,7 +80,7 @@ func unsupported(version string) answer {
 	return failed("", &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data})
 }
 
-func (rt *router) answer(ctx context.Context, r request) ([]byte, error) {
+func (rt *Router) answer(ctx context.Context, r Request) ([]byte, error) {
 	switch r.method {
 	case "initialize":
 		return rt.initialize(r)
@@ -103,7 +103,7 @@ func (rt *router) answer(ctx context.Context, r request) ([]byte, error) {
 	case revision.MethodComplete:
 		return rt.complete(ctx, r)
 	case revision.MethodSetLevel:
-		return rt.desk.setLevel(ctx, r.from.peer, r.params())
+		return rt.desk.setLevel(ctx, r.from.client, r.params())
 	case revision.MethodResourcesSubscribe:
 		return rt.subscribe(ctx, r)
 	case revision.MethodResourcesUnsubscribe:
@@ -112,7 +112,7 @@ func (rt *router) answer(ctx context.Context, r request) ([]byte, error) {
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.method}
 }
 
-func (r request) params() []byte {
+func (r Request) params() []byte {
 	if !r.msg.Params.Present() {
 		return []byte(`{}`)
 	}
@@ -120,12 +120,12 @@ func (r request) params() []byte {
 }
 
 // named serves tools/call and prompts/get.
-func (rt *router) named(ctx context.Context, k kind, r request) ([]byte, error) {
+func (rt *Router) named(ctx context.Context, k kind, r Request) ([]byte, error) {
 	name, ok := rawjson.String(r.line, r.msg.Name)
 	if !ok {
 		return nil, invalid("params.name is missing or no string")
 	}
-	return anew(func() ([]byte, error) {
+	return retryReplaced(func() ([]byte, error) {
 		to, err := rt.catalog.resolve(ctx, k, name)
 		if err != nil {
 			return nil, err
@@ -136,12 +136,12 @@ func (rt *router) named(ctx context.Context, k kind, r request) ([]byte, error) 
 	})
 }
 
-func (rt *router) read(ctx context.Context, r request) ([]byte, error) {
+func (rt *Router) read(ctx context.Context, r Request) ([]byte, error) {
 	uri, ok := rawjson.String(r.line, r.msg.URI)
 	if !ok {
 		return nil, errNoURI
 	}
-	return anew(func() ([]byte, error) {
+	return retryReplaced(func() ([]byte, error) {
 		to, err := rt.catalog.resolveURI(ctx, uri)
 		if err != nil {
 			return nil, err
@@ -160,7 +160,7 @@ var errNoURI = invalid("params.uri is missing or no string")
 
 // complete serves completion/complete, whose reference names a prompt or a
 // resource template.
-func (rt *router) complete(ctx context.Context, r request) ([]byte, error) {
+func (rt *Router) complete(ctx context.Context, r Request) ([]byte, error) {
 	ref := r.msg.Ref
 	var at [2]rawjson.Span
 	if !ref.Present() || rawjson.Fields(ref.Of(r.line), at[:], "name", "uri") != nil {
@@ -174,7 +174,7 @@ func (rt *router) complete(ctx context.Context, r request) ([]byte, error) {
 	if !ok {
 		return nil, invalid("params.ref names neither a prompt nor a resource")
 	}
-	s, err := anew(func() (served, error) {
+	s, err := retryReplaced(func() (reply, error) {
 		var to *route
 		var err error
 		if k == prompts {
@@ -183,7 +183,7 @@ func (rt *router) complete(ctx context.Context, r request) ([]byte, error) {
 			to, err = rt.catalog.resolveURI(ctx, key)
 		}
 		if err != nil {
-			return served{}, err
+			return reply{}, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
 		return rt.forward(ctx, to.b, r, within(r.msg.Params, abs, to.quoted))
@@ -199,7 +199,7 @@ func (rt *router) complete(ctx context.Context, r request) ([]byte, error) {
 }
 
 // subscribe serves resources/subscribe.
-func (rt *router) subscribe(ctx context.Context, r request) ([]byte, error) {
+func (rt *Router) subscribe(ctx context.Context, r Request) ([]byte, error) {
 	uri, ok := rawjson.String(r.line, r.msg.URI)
 	if !ok {
 		return nil, errNoURI
@@ -211,12 +211,12 @@ func (rt *router) subscribe(ctx context.Context, r request) ([]byte, error) {
 }
 
 // unsubscribe serves resources/unsubscribe.
-func (rt *router) unsubscribe(r request) ([]byte, error) {
+func (rt *Router) unsubscribe(r Request) ([]byte, error) {
 	uri, ok := rawjson.String(r.line, r.msg.URI)
 	if !ok {
 		return nil, errNoURI
 	}
-	if who := r.from.peer; who != nil {
+	if who := r.from.client; who != nil {
 		rt.hub.unsubscribeClient(who, uri)
 	}
 	return []byte(`{}`), nil

@@ -13,7 +13,7 @@ const maxPromised = 256
 
 // promise notes to whom the end of an elicitation by URL is to be told
 // (2025-11-25, Elicitation, Completion Notifications).
-func (c *connection) promise(who *peer, method string, params json.RawMessage) {
+func (c *Conn) promise(who *Client, method string, params json.RawMessage) {
 	if who == nil || method != revision.MethodElicitationCreate {
 		return
 	}
@@ -21,11 +21,11 @@ func (c *connection) promise(who *peer, method string, params json.RawMessage) {
 	if err != nil || !at.Present() {
 		return
 	}
-	c.link.b.hold()
+	c.slot.backend.keepForAnswers()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.promised == nil {
-		c.promised = map[string]*peer{}
+		c.promised = map[string]*Client{}
 	}
 	if len(c.promised) >= maxPromised {
 		for id := range c.promised {
@@ -38,7 +38,7 @@ func (c *connection) promise(who *peer, method string, params json.RawMessage) {
 
 // completed passes on that an elicitation has ended, to the client that was
 // asked and to nobody else.
-func (c *connection) completed(params json.RawMessage) {
+func (c *Conn) completed(params json.RawMessage) {
 	at, err := rawjson.Field(params, "elicitationId")
 	if err != nil || !at.Present() {
 		return
@@ -51,7 +51,7 @@ func (c *connection) completed(params json.RawMessage) {
 	if who == nil {
 		return
 	}
-	if version, _ := who.settled(); version == "2025-11-25" { // no other has the message
+	if version, _ := who.termsOf(); version == "2025-11-25" { // no other has the message
 		who.tell(revision.NotificationElicitationComplete, params)
 	}
 }

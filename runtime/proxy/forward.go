@@ -20,21 +20,21 @@ func mintToken() json.RawMessage {
 	return append(strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10), '"')
 }
 
-// served is what a backend has answered.
-type served struct {
+// reply is what a backend has answered.
+type reply struct {
 	// result is what the backend has answered, in the client's revision; nil
 	// with an error.
 	result []byte
 	// by is the connection that served the request: its revision tells how the
 	// result, or the server's error, is to be read. Nil where none could be had.
-	by *connection
+	by *Conn
 }
 
 // forward sends a request to a backend with its params spliced and waits for
 // the result, which it returns in the client's revision, as it does with a
 // server's error. With an error, by is told all the same.
-func (rt *router) forward(ctx context.Context, b *backend, r request, edits ...rawjson.Edit) (served, error) {
-	return rt.exchange(ctx, b, r, edits, func(ctx context.Context, build buildRequest) ([]byte, *connection, error) {
+func (rt *Router) forward(ctx context.Context, b *Backend, r Request, edits ...rawjson.Edit) (reply, error) {
+	return rt.exchange(ctx, b, r, edits, func(ctx context.Context, build buildRequest) ([]byte, *Conn, error) {
 		return b.call(ctx, &r.from, build)
 	})
 }
@@ -42,8 +42,8 @@ func (rt *router) forward(ctx context.Context, b *backend, r request, edits ...r
 // resume is forward for a request that a connection has sent, and the server has
 // answered once: what follows from the answer is what would follow from it had the
 // request been forwarded.
-func (rt *router) resume(ctx context.Context, c *connection, first outcome, r request, edits ...rawjson.Edit) (served, error) {
-	return rt.exchange(ctx, c.link.b, r, edits, func(ctx context.Context, build buildRequest) ([]byte, *connection, error) {
+func (rt *Router) resume(ctx context.Context, c *Conn, first outcome, r Request, edits ...rawjson.Edit) (reply, error) {
+	return rt.exchange(ctx, c.slot.backend, r, edits, func(ctx context.Context, build buildRequest) ([]byte, *Conn, error) {
 		result, err := c.resume(ctx, build, first.result, first.err)
 		return result, c, err
 	})
@@ -51,15 +51,15 @@ func (rt *router) resume(ctx context.Context, c *connection, first outcome, r re
 
 // exchange makes the request that a backend gets, has it sent and makes the
 // client's answer of the backend's.
-func (rt *router) exchange(ctx context.Context, b *backend, r request, edits []rawjson.Edit, send func(context.Context, buildRequest) ([]byte, *connection, error)) (served, error) {
+func (rt *Router) exchange(ctx context.Context, b *Backend, r Request, edits []rawjson.Edit, send func(context.Context, buildRequest) ([]byte, *Conn, error)) (reply, error) {
 	if r.from.modern() {
 		level, err := r.askedLevel()
 		if err != nil {
-			return served{}, err
+			return reply{}, err
 		}
 		r.from.level = level
 	}
-	ctx, clock := deadline.Start(ctx, b.set().RequestTimeout, requestCeiling)
+	ctx, clock := deadline.Start(ctx, b.config().RequestTimeout, requestCeiling)
 	defer clock.Stop()
 	r.from.refuse = clock.End
 	events := relay{desk: rt.desk, clock: clock, from: &r.from}
@@ -74,7 +74,7 @@ func (rt *router) exchange(ctx context.Context, b *backend, r request, edits []r
 	if r.msg.Params.Present() {
 		params = rawjson.Splice(nil, r.params(), edits...)
 	}
-	result, by, err := send(ctx, func(c *connection) (*runtime.Request, waiter, error) {
+	result, by, err := send(ctx, func(c *Conn) (*runtime.Request, Waiter, error) {
 		e := events // an earlier connection may still be at its own
 		e.conn = c
 		req := &runtime.Request{Method: r.method, Params: params, Token: token, Mirror: repeated(r.header), Events: &e}
@@ -89,7 +89,7 @@ func (rt *router) exchange(ctx context.Context, b *backend, r request, edits []r
 		}
 		return req, &e, e.suit(ctx, c, req)
 	})
-	s := served{result, by}
+	s := reply{result, by}
 	if err == nil {
 		return rt.converted(b, &r, s)
 	}
@@ -104,13 +104,13 @@ func (rt *router) exchange(ctx context.Context, b *backend, r request, edits []r
 	case errors.As(err, &rpc):
 		return rt.convertedError(&r, s, rpc)
 	}
-	return s, &backendError{server: b.name, err: b.blame(err)}
+	return s, &backendError{server: b.name, err: b.explainClosed(err)}
 }
 
 // suit makes a request fit the connection's era. A modern server is told with
 // each request what the client can be asked, and which lines of its log the
 // client wants; one of the handshake era has been told, or is told now.
-func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) error {
+func (e *relay) suit(ctx context.Context, c *Conn, req *runtime.Request) error {
 	if !c.modern() {
 		if e.from.modern() && e.from.level < revision.LevelNone {
 			tellLevel(ctx, c, e.from.level)
@@ -122,11 +122,11 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 	if e.from.modern() || e.from.ask != nil {
 		req.Capabilities = revision.Offer(e.from.capabilities, e.from.version, c.version)
 	}
-	req.Capabilities = c.link.b.p.withRoots(req.Capabilities)
-	if e.from.modern() || e.from.peer == nil {
+	req.Capabilities = c.slot.backend.set.withRoots(req.Capabilities)
+	if e.from.modern() || e.from.client == nil {
 		return nil
 	}
-	level, ok := e.from.peer.belongings.logLevel()
+	level, ok := e.from.client.state.logLevel()
 	if !ok {
 		return nil
 	}
@@ -141,19 +141,19 @@ func (e *relay) suit(ctx context.Context, c *connection, req *runtime.Request) e
 // relay passes what a backend sends inside a call on to the client.
 type relay struct {
 	runtime.NopHandler
-	desk  *desk
+	desk  *Desk
 	clock *deadline.Clock
 	token []byte // the client's own progress token, nil for none
-	from  *caller
-	conn  *connection // that the call goes over
+	from  *Origin
+	conn  *Conn // that the call goes over
 
-	progress increase // the reader's alone
+	progress progressGate // the reader's alone
 
 	ends []func() // to be called when it has ended; guarded by the connection's lock
 }
 
 // origin implements waiter.
-func (e *relay) origin() caller { return *e.from }
+func (e *relay) origin() Origin { return *e.from }
 
 // onEnd implements waiter.
 func (e *relay) onEnd(f func()) { e.ends = append(e.ends, f) }
@@ -196,8 +196,8 @@ func (e *relay) Request(ctx context.Context, call *runtime.Request, method strin
 	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return e.NopHandler.Request(ctx, call, method, params)
 	}
-	if l := e.conn.link; l.owner == nil && !l.exclusive {
-		l.b.asked(e.conn, false)
+	if l := e.conn.slot; l.owner == nil && !l.exclusive {
+		l.backend.setAsksClients(e.conn, false)
 	}
 	defer e.clock.Suspend()()
 	return e.desk.put(ctx, e.conn, e.from, method, params)

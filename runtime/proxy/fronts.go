@@ -21,9 +21,9 @@ type front interface {
 	bounds() []bound
 }
 
-// fronts are those of a proxy, and what they share.
-type fronts struct {
-	rt     *router
+// frontSet are those of a proxy, and what they share.
+type frontSet struct {
+	rt     *Router
 	budget *budget
 
 	mu  sync.Mutex // taken to change all, not to read it
@@ -32,10 +32,10 @@ type fronts struct {
 	draining atomic.Bool
 }
 
-func newFronts(rt *router, shared *budget) *fronts { return &fronts{rt: rt, budget: shared} }
+func newFronts(rt *Router, shared *budget) *frontSet { return &frontSet{rt: rt, budget: shared} }
 
 // enter notes a front; the function takes it back.
-func (f *fronts) enter(one front) (leave func()) {
+func (f *frontSet) enter(one front) (leave func()) {
 	f.change(func(all []front) []front { return append(all, one) })
 	return func() {
 		f.change(func(all []front) []front {
@@ -44,21 +44,21 @@ func (f *fronts) enter(one front) (leave func()) {
 	}
 }
 
-func (f *fronts) change(by func([]front) []front) {
+func (f *frontSet) change(by func([]front) []front) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	all := by(slices.Clone(f.list()))
 	f.all.Store(&all)
 }
 
-func (f *fronts) list() []front {
+func (f *frontSet) list() []front {
 	if all := f.all.Load(); all != nil {
 		return *all
 	}
 	return nil
 }
 
-func (f *fronts) busy() (n int) {
+func (f *frontSet) busy() (n int) {
 	for _, one := range f.list() {
 		n += one.busy()
 	}
@@ -74,7 +74,7 @@ const drainStep = 5 * time.Millisecond
 // that are taken up again and listens go on until the fronts end, which is the
 // next step: nothing here ends anything. Calls that wait for a client to come
 // back with answers are not waited for.
-func (f *fronts) drain(ctx context.Context) {
+func (f *frontSet) drain(ctx context.Context) {
 	f.draining.Store(true)
 	tick := time.NewTicker(drainStep)
 	defer tick.Stop()
@@ -92,10 +92,10 @@ func (f *fronts) drain(ctx context.Context) {
 }
 
 // ready tells whether new requests are taken. It takes no lock.
-func (f *fronts) ready() bool { return !f.draining.Load() }
+func (f *frontSet) ready() bool { return !f.draining.Load() }
 
-// turnedAway is the error object for a request that comes too late.
-func turnedAway() []byte { return failed("", errProxyClosed).object }
+// drainingError is the error object for a request that comes too late.
+func drainingError() []byte { return failed("", errProxyClosed).object }
 
 // statelessInfo counts requests that belong to no session; see
 // proxy.StatelessStatus.
@@ -106,7 +106,7 @@ type statelessInfo struct {
 }
 
 // clients tells who has come by all fronts.
-func (f *fronts) clients() (all []clientInfo, sum statelessInfo) {
+func (f *frontSet) clients() (all []clientInfo, sum statelessInfo) {
 	for _, one := range f.list() {
 		all = append(all, one.clients()...)
 		s := one.stateless()
@@ -121,7 +121,7 @@ func (f *fronts) clients() (all []clientInfo, sum statelessInfo) {
 
 // bounds tells how much is in use of what is bounded for all clients together, and
 // for each front.
-func (f *fronts) bounds() []bound {
+func (f *frontSet) bounds() []bound {
 	out := f.budget.bounds()
 	for _, one := range f.list() {
 		out = append(out, one.bounds()...)

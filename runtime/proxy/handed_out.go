@@ -9,26 +9,26 @@ const (
 	maxHandedOutURI = 8 << 10
 )
 
-// handedOut remembers which server has handed out a URI, in a result, that
+// handedOutLinks remembers which server has handed out a URI, in a result, that
 // clients see as it is and that is in no list. It is kept by the server's name:
 // a link leads to whatever is configured under it, and nowhere when nothing is.
 // A server makes room among its own links only. The zero value is ready.
-type handedOut struct {
+type handedOutLinks struct {
 	mu sync.Mutex // guards what follows
 	of map[string]claim
-	by map[string]*handedOutBy // by server
+	by map[string]*linksOf // by server
 }
 
-// handedOutBy is a server's links, the oldest at next once they are as many as
+// linksOf is a server's links, the oldest at next once they are as many as
 // they may be.
-type handedOutBy struct {
+type linksOf struct {
 	uris []string
 	next int
 }
 
 // add notes that a server has handed out a link. A link of two servers is
 // nobody's.
-func (h *handedOut) add(uri, server string) {
+func (h *handedOutLinks) add(uri, server string) {
 	if len(uri) > maxHandedOutURI {
 		return
 	}
@@ -39,11 +39,11 @@ func (h *handedOut) add(uri, server string) {
 		return
 	}
 	if h.of == nil {
-		h.of, h.by = map[string]claim{}, map[string]*handedOutBy{}
+		h.of, h.by = map[string]claim{}, map[string]*linksOf{}
 	}
 	o := h.by[server]
 	if o == nil {
-		o = new(handedOutBy)
+		o = new(linksOf)
 		h.by[server] = o
 	}
 	if len(o.uris) < maxHandedOut {
@@ -57,14 +57,14 @@ func (h *handedOut) add(uri, server string) {
 }
 
 // claim returns who has handed out a link.
-func (h *handedOut) claim(uri string) claim {
+func (h *handedOutLinks) claim(uri string) claim {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.of[uri]
 }
 
 // forget drops the links of a server.
-func (h *handedOut) forget(server string) {
+func (h *handedOutLinks) forget(server string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if o := h.by[server]; o != nil {

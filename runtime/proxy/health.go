@@ -3,7 +3,7 @@ package proxy
 import "net/http"
 
 // health is proxy.Proxy.Health.
-func health(p *fronts, o httpOptions) http.Handler {
+func health(p *frontSet, o httpOptions) http.Handler {
 	o = o.withDefaults()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", o.probe(func() (int, string) { return http.StatusOK, "ok" }))

@@ -30,7 +30,7 @@ func TestHealthTakesNoLock(t *testing.T) {
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.catalog.mu, &p.set.mu, &p.fronts.mu, &b.mu, &front.front.sessions.mu, &old.front.mu, &p.router.hub.mu, &p.router.homes.mu, &p.catalog.handedOut.mu}
+	}{&p.catalog.mu, &p.set.mu, &p.fronts.mu, &b.mu, &front.front.sessions.mu, &old.front.mu, &p.router.hub.mu, &p.router.taskOwners.mu, &p.catalog.handedOut.mu}
 	for _, l := range locks {
 		l.Lock()
 	}

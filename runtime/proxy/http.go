@@ -26,7 +26,7 @@ type httpOptions struct {
 // httpFront is the Streamable HTTP endpoint for clients of the handshake era,
 // with or without a session. It is an http.Handler for its endpoint's path.
 type httpFront struct {
-	p        *fronts
+	p        *frontSet
 	o        httpOptions
 	sessions sessions
 	timers   sync.Pool // stopped ones: every request wants one
@@ -46,7 +46,7 @@ type httpFront struct {
 }
 
 // newHTTPFront makes an endpoint. Close ends its streams.
-func newHTTPFront(p *fronts, o httpOptions) *httpFront {
+func newHTTPFront(p *frontSet, o httpOptions) *httpFront {
 	h := &httpFront{p: p, o: o.withDefaults()}
 	h.lifetime, h.cancel = context.WithCancel(p.rt.lifetime())
 	h.leave = p.enter(h)
@@ -78,10 +78,10 @@ func (h *httpFront) left() { h.counts.inFlight.Add(-1) }
 // without it.
 func (h *httpFront) busy() int { return int(h.serving.Load()) }
 
-// turnAway refuses a request because there is no time for it any more.
-func turnAway(w http.ResponseWriter, id []byte) {
+// refuseDraining refuses a request because there is no time for it any more.
+func refuseDraining(w http.ResponseWriter, id []byte) {
 	w.Header().Set("Retry-After", "1") // by then another process may be there
-	write(w, http.StatusServiceUnavailable, jsonrpc.AppendError(nil, id, turnedAway()))
+	write(w, http.StatusServiceUnavailable, jsonrpc.AppendError(nil, id, drainingError()))
 }
 
 // spawn runs f on a goroutine that Close waits for; false when closed.
@@ -145,8 +145,8 @@ func (h *httpFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
 		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
 		return false
 	}
-	likes := tasteOf(r)
-	if likes == (taste{}) {
+	likes := acceptOf(r)
+	if likes == (accept{}) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
 		return false
 	}
@@ -160,7 +160,7 @@ func (h *httpFront) post(w http.ResponseWriter, r *http.Request) (read bool) {
 }
 
 // message handles one body, which is valid only while it runs.
-func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes taste, body []byte) {
+func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes accept, body []byte) {
 	var m rawjson.Message
 	batch, ok := scan(w, body, &m)
 	if !ok {
@@ -189,7 +189,7 @@ func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
 		}
-		version, _ = s.peer.settled()
+		version, _ = s.peer.termsOf()
 	} else if m.ID.Present() {
 		h.arrived()
 		defer h.left()
@@ -200,12 +200,12 @@ func (h *httpFront) message(w http.ResponseWriter, r *http.Request, likes taste,
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+batchVersion)
 	case m.Method.Present() && m.ID.Present() && !h.p.ready():
-		turnAway(w, m.ID.Of(body))
+		refuseDraining(w, m.ID.Of(body))
 	case m.Method.Present() && m.ID.Present():
 		h.request(w, r, newExchange(&h.p.budget.unsent, s, m.ID.Of(body), version, likes), body, &m)
 	default:
 		if s != nil && !m.Method.Present() {
-			s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+			s.peer.resolve(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
 		}
 		if s != nil && m.Method.Present() {
 			h.p.notification(s.sender(), body, &m)
@@ -222,13 +222,13 @@ func idOrNull(id []byte) []byte {
 }
 
 // batch serves an array of messages. Its answers come together.
-func (h *httpFront) batch(w http.ResponseWriter, r *http.Request, x *exchange, body []byte) {
+func (h *httpFront) batch(w http.ResponseWriter, r *http.Request, x *post, body []byte) {
 	body, free, err := h.p.budget.hold(body)
 	if err != nil {
 		busy(w, http.StatusServiceUnavailable, nil, err.Error())
 		return
 	}
-	ctx, c := h.lifetime, batcher{from: x.caller()}
+	ctx, c := h.lifetime, batcher{from: x.Origin()}
 	if s := x.session; s != nil {
 		ctx = s.lifetime
 		c.sender = s.sender()

@@ -14,13 +14,13 @@ import (
 // received is the message of a POST.
 type received struct {
 	*bytes.Buffer
-	p     *fronts
+	p     *frontSet
 	taken int64 // of Proxy.bodies
 }
 
 // receive reads the body of a POST, false where it refuses it. Release takes the
 // body back.
-func receive(p *fronts, o *httpOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
+func receive(p *frontSet, o *httpOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return b, false
@@ -97,8 +97,8 @@ func (b *received) release() {
 	release(b.Buffer)
 }
 
-// leisurely takes the bound of reading off a connection whose request is read:
+// clearReadDeadline takes the bound of reading off a connection whose request is read:
 // what follows may last.
-func leisurely(w http.ResponseWriter) {
+func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every server has one
 }

@@ -13,26 +13,26 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// exchange is one POST of an HTTP client with requests in it, waiting for its
+// post is one POST of an HTTP client with requests in it, waiting for its
 // answer. What comes before the answer goes on the same stream.
-type exchange struct {
+type post struct {
 	stream
 	session *session // nil: a request without one
 	id      []byte   // the client's own, raw, valid while the handler runs
-	likes   taste
+	likes   accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
 }
 
-func newExchange(unsent *tally, s *session, id []byte, version string, likes taste) *exchange {
-	x := &exchange{session: s, id: id, version: version, likes: likes}
+func newExchange(unsent *counter, s *session, id []byte, version string, likes accept) *post {
+	x := &post{session: s, id: id, version: version, likes: likes}
 	x.start(unsent)
 	return x
 }
 
 // request serves one request. The answer is JSON, unless something comes before
 // it or it takes long: then it is a stream.
-func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
+func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
 	s, goesOn := x.session, false
 	if !s.enter() {
 		busy(w, http.StatusTooManyRequests, m.ID.Of(body), "too many requests of this session are being answered: try again later")
@@ -44,7 +44,7 @@ func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		}
 	}()
 	if string(m.Method.Of(body)) == `"tools/call"` {
-		conn, taken, err := h.p.rt.quick(body, m, x, time.Now())
+		conn, taken, err := h.p.rt.fastCall(body, m, x, time.Now())
 		switch {
 		case err != nil:
 			write(w, http.StatusOK, frame(nil, m.ID.Of(body), failed(revision.MethodToolsCall, err)))
@@ -74,7 +74,7 @@ func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 		return
 	}
 	goesOn = true
-	h.slowly(w, r, x, request{line: line, msg: new(*m), method: method}, func() {
+	h.slowly(w, r, x, Request{line: line, msg: new(*m), method: method}, func() {
 		free()
 		s.leave()
 	})
@@ -83,7 +83,7 @@ func (h *httpFront) request(w http.ResponseWriter, r *http.Request, x *exchange,
 // slowly serves a request on a goroutine of its own. It goes on when the client
 // has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
 // its request" (2025-11-25, Transports). When it has ended, free is called.
-func (h *httpFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, req request, free func()) {
+func (h *httpFront) slowly(w http.ResponseWriter, r *http.Request, x *post, req Request, free func()) {
 	id := req.msg.ID.Of(req.line)
 	ctx, done := h.lifetime, func() {}
 	if x.session != nil {
@@ -98,7 +98,7 @@ func (h *httpFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 			h.serving.Add(-1)
 		}
 	}
-	req.from = x.caller()
+	req.from = x.Origin()
 	if !h.spawn(func() { // ends with its context: the session's or the front's
 		defer ended()
 		a := h.p.rt.serve(ctx, req)
@@ -117,15 +117,15 @@ func (h *httpFront) slowly(w http.ResponseWriter, r *http.Request, x *exchange, 
 	}
 }
 
-func (h *httpFront) initialize(w http.ResponseWriter, r *http.Request, x *exchange, body []byte, m *rawjson.Message) {
-	a := h.p.rt.serve(r.Context(), request{line: body, msg: new(*m), method: "initialize"})
+func (h *httpFront) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
+	a := h.p.rt.serve(r.Context(), Request{line: body, msg: new(*m), method: "initialize"})
 	if a.object == nil {
 		s := h.sessions.open(h.lifetime, h.p)
 		if s == nil {
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
 			return
 		}
-		_ = s.peer.meet(body, m) // the session is new
+		_ = s.peer.setTerms(body, m) // the session is new
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}
 	x.finish(frame(nil, m.ID.Of(body), a))
@@ -133,20 +133,20 @@ func (h *httpFront) initialize(w http.ResponseWriter, r *http.Request, x *exchan
 }
 
 // await writes what comes for an exchange.
-func (h *httpFront) await(w http.ResponseWriter, r *http.Request, x *exchange) {
-	o := outlet{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, likes: x.likes, id: x.id}
+func (h *httpFront) await(w http.ResponseWriter, r *http.Request, x *post) {
+	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, likes: x.likes, id: x.id}
 	o.run()
 }
 
 // emit sends a notification that belongs to the request.
-func (x *exchange) emit(method string, params []byte) {
-	_ = x.push(jsonrpc.AppendNotification(nil, method, params), weigh(method)) // see maxQueued
+func (x *post) emit(method string, params []byte) {
+	_ = x.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
 }
 
 // ask puts a question to the client on the request's own stream, "not on the
 // GET stream", and waits for the answer, which comes as a POST. When the
 // request ends first, nobody waits any more.
-func (x *exchange) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended, done := x.until()
@@ -171,15 +171,15 @@ func (x *exchange) ask(ctx context.Context, method string, params json.RawMessag
 
 // pause ends the connection for a while, where the client knows how to come
 // back.
-func (x *exchange) pause(retry time.Duration) {
+func (x *post) pause(retry time.Duration) {
 	if x.session.polls() {
 		x.rest(retry)
 	}
 }
 
-// caller implements receiver.
-func (x *exchange) caller() caller {
-	from := x.session.caller()
+// Origin implements ReplyTo.
+func (x *post) Origin() Origin {
+	from := x.session.Origin()
 	if x.session == nil {
 		from.version = x.version
 	}
@@ -193,43 +193,43 @@ func (x *exchange) caller() caller {
 	return from
 }
 
-// whose implements receiver.
-func (x *exchange) whose() *peer {
+// Client implements ReplyTo.
+func (x *post) Client() *Client {
 	if x.session == nil {
 		return nil
 	}
 	return x.session.peer
 }
 
-// revision implements receiver.
-func (x *exchange) revision() string {
+// Revision implements ReplyTo.
+func (x *post) Revision() string {
 	if x.session == nil {
 		return x.version
 	}
-	return x.session.peer.revision()
+	return x.session.peer.Revision()
 }
 
-// finished implements receiver.
-func (x *exchange) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+// Finished implements ReplyTo.
+func (x *post) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	x.finish(framed(c, a))
 	return nil
 }
 
 // framed returns the answer to a call in a buffer of its own.
-func framed(c *call, a jsonrpc.Answer) []byte {
+func framed(c *FastCall, a jsonrpc.Answer) []byte {
 	converted := c.answer(a)
 	return frame(make([]byte, 0, len(converted.result)+len(converted.object)+len(c.id)+64), c.id, converted)
 }
 
-// gone implements receiver.
-func (x *exchange) gone(cancelled bool) {
+// Ended implements ReplyTo.
+func (x *post) Ended(cancelled bool) {
 	if cancelled {
 		x.finish(nil)
 	}
 }
 
-// progressed implements receiver.
-func (x *exchange) progressed(_ *call, params []byte) *jsonrpc.Writer {
+// Progressed implements ReplyTo.
+func (x *post) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer {
 	if x.likes.events {
 		x.emit(revision.NotificationProgress, params)
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// silence is how long an answer may take before it becomes a stream, whose
+	// streamAfter is how long an answer may take before it becomes a stream, whose
 	// comments keep the way open.
-	silence = 5 * time.Second
+	streamAfter = 5 * time.Second
 	// pollAfter is when a client whose connection is gone is to come back,
 	// where a server does not say.
 	pollAfter = 500 * time.Millisecond
@@ -24,32 +24,32 @@ const (
 	shortestPoll = time.Second
 )
 
-// outlet is a client's connection that takes what a stream has.
-type outlet struct {
+// eventWriter is a client's connection that takes what a stream has.
+type eventWriter struct {
 	h       *httpFront
 	w       http.ResponseWriter
 	r       *http.Request
 	s       *stream
 	session *session // nil: the stream cannot be taken up again
 	kind    byte
-	likes   taste
+	likes   accept
 	resumed bool
 	id      []byte // of the request, for an answer of our own
 
-	sink    *sink // nil until the answer has become a stream of events
+	sink    *sseWriter // nil until the answer has become a stream of events
 	unblock func()
 	holder  chan struct{}
 }
 
 // run writes until the stream or the connection ends.
-func (o *outlet) run() {
+func (o *eventWriter) run() {
 	defer func() {
 		o.s.detach(o.holder)
 		if o.unblock != nil {
 			o.unblock()
 		}
 	}()
-	quiet := o.h.timer(silence)
+	quiet := o.h.timer(streamAfter)
 	defer o.h.doneWith(quiet)
 	if o.likes.streams() {
 		o.open()
@@ -78,7 +78,7 @@ func (o *outlet) run() {
 			}
 		case <-quiet.C:
 			if !o.likes.events {
-				leisurely(o.w)
+				clearReadDeadline(o.w)
 				continue
 			}
 			o.open()
@@ -99,7 +99,7 @@ func (o *outlet) run() {
 }
 
 // over ends with the session, or the front.
-func (o *outlet) over() context.Context {
+func (o *eventWriter) over() context.Context {
 	if o.session != nil {
 		return o.session.lifetime
 	}
@@ -107,7 +107,7 @@ func (o *outlet) over() context.Context {
 }
 
 // age tells when the connection is to end for its age, 0 for never.
-func (o *outlet) age() time.Duration {
+func (o *eventWriter) age() time.Duration {
 	limit := o.h.o.StreamMax
 	if limit <= 0 || !o.likes.events || !o.session.polls() {
 		return 0
@@ -119,7 +119,7 @@ func (o *outlet) age() time.Duration {
 }
 
 // write sends what has come and tells whether that was the end.
-func (o *outlet) write(n news) (end bool) {
+func (o *eventWriter) write(n news) (end bool) {
 	switch {
 	case n.gone:
 		return true
@@ -149,7 +149,7 @@ func (o *outlet) write(n news) (end bool) {
 	return n.ended || n.pause
 }
 
-func (o *outlet) eventID(n uint64) string {
+func (o *eventWriter) eventID(n uint64) string {
 	if o.holder == nil {
 		return ""
 	}
@@ -159,7 +159,7 @@ func (o *outlet) eventID(n uint64) string {
 // open makes the answer a stream of events; on one that is it does nothing. In
 // a session the stream is kept, and a client of 2025-11-25 or later is told so
 // by an event with an id and no data; older ones do not expect it.
-func (o *outlet) open() {
+func (o *eventWriter) open() {
 	if o.sink != nil {
 		return
 	}
@@ -175,7 +175,7 @@ func (o *outlet) open() {
 }
 
 // cut answers a request whose answer cannot be waited for.
-func (o *outlet) cut() {
+func (o *eventWriter) cut() {
 	if o.kind != ofPost || o.resumed {
 		return
 	}
@@ -192,21 +192,21 @@ func (o *outlet) cut() {
 	_ = o.sink.flush() // whoever is gone needs no answer
 }
 
-// sink writes server-sent events.
-type sink struct {
+// sseWriter writes server-sent events.
+type sseWriter struct {
 	w    http.ResponseWriter
-	pace *pace
+	pace *writeDeadline
 	b    []byte
 }
 
 // events begins a response of events, each of whose writes is bounded; done
 // takes that back. It may last as long as it likes.
-func events(ctx context.Context, w http.ResponseWriter) (s *sink, done func()) {
+func events(ctx context.Context, w http.ResponseWriter) (s *sseWriter, done func()) {
 	head := w.Header()
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	w.WriteHeader(http.StatusOK)
-	leisurely(w)
-	s = &sink{w: w, pace: newPace(ctx, w)}
+	clearReadDeadline(w)
+	s = &sseWriter{w: w, pace: newPace(ctx, w)}
 	return s, s.pace.done
 }
 
@@ -222,22 +222,22 @@ func writeUntil(ctx context.Context, w http.ResponseWriter, status int, body []b
 }
 
 // event buffers one message.
-func (s *sink) event(id string, message []byte) {
+func (s *sseWriter) event(id string, message []byte) {
 	s.b = sse.AppendEvent(s.b, sse.Event{Name: "message", ID: id, Data: message})
 }
 
 // named buffers an event that is no message.
-func (s *sink) named(name, data string) {
+func (s *sseWriter) named(name, data string) {
 	s.b = sse.AppendEvent(s.b, sse.Event{Name: name, Data: []byte(data)})
 }
 
 // mark buffers an event that says nothing but where the stream is, and when
 // to come back.
-func (s *sink) mark(id string, retry time.Duration) {
+func (s *sseWriter) mark(id string, retry time.Duration) {
 	s.b = sse.AppendEvent(s.b, sse.Event{ID: id, Retry: retry})
 }
 
-func (s *sink) comment() {
+func (s *sseWriter) comment() {
 	s.b = sse.AppendComment(s.b, "keep-alive")
 	_ = s.flush() // the request's context tells, too, that the client has gone
 }
@@ -247,7 +247,7 @@ const maxSink = 64 << 10
 
 // flush sends what is buffered. An error tells that the client has gone; that
 // there is none tells little.
-func (s *sink) flush() error {
+func (s *sseWriter) flush() error {
 	var err error
 	s.pace.extend(len(s.b))
 	if len(s.b) > 0 {

@@ -13,9 +13,9 @@ const (
 	writeTime = time.Minute
 )
 
-// pace bounds the writes of one response: a client that does not read holds the
+// writeDeadline bounds the writes of one response: a client that does not read holds the
 // goroutine that writes. Not every server can; then they last.
-type pace struct {
+type writeDeadline struct {
 	f    *http.ResponseController
 	stop func() bool // of the watch for the context's end
 	last chan struct{}
@@ -27,8 +27,8 @@ type pace struct {
 
 // newPace begins to bound writes, to lastWrite once ctx has ended. Done must be
 // called, for the connection may serve other requests.
-func newPace(ctx context.Context, w http.ResponseWriter) *pace {
-	p := &pace{f: http.NewResponseController(w), last: make(chan struct{})}
+func newPace(ctx context.Context, w http.ResponseWriter) *writeDeadline {
+	p := &writeDeadline{f: http.NewResponseController(w), last: make(chan struct{})}
 	p.stop = context.AfterFunc(ctx, func() {
 		defer close(p.last)
 		p.mu.Lock()
@@ -41,7 +41,7 @@ func newPace(ctx context.Context, w http.ResponseWriter) *pace {
 
 // extend gives a write of some size its time. For small ones that follow one
 // another closely it does nothing: there is time enough.
-func (p *pace) extend(size int) {
+func (p *writeDeadline) extend(size int) {
 	now := time.Now()
 	until := now.Add(writeTime + time.Duration(size/bodyRate)*time.Second)
 	p.mu.Lock()
@@ -52,13 +52,13 @@ func (p *pace) extend(size int) {
 }
 
 // set sets the bound. The caller holds the lock.
-func (p *pace) set(until time.Time) {
+func (p *writeDeadline) set(until time.Time) {
 	p.until = until
 	_ = p.f.SetWriteDeadline(until) // see pace
 }
 
 // done takes the bound back.
-func (p *pace) done() {
+func (p *writeDeadline) done() {
 	if !p.stop() {
 		<-p.last
 	}

@@ -11,25 +11,25 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// taste is what a client takes for an answer. A client that takes both may name
+// accept is what a client takes for an answer. A client that takes both may name
 // one first: the one it would rather have, where nothing else decides.
-type taste struct{ json, events, eventsFirst bool }
+type accept struct{ json, events, eventsFirst bool }
 
 // streams tells whether an answer is to be a stream from the start.
-func (t taste) streams() bool { return t.events && (!t.json || t.eventsFirst) }
+func (t accept) streams() bool { return t.events && (!t.json || t.eventsFirst) }
 
-// tasteOf reads the Accept header. "The client MUST include an Accept header"
+// acceptOf reads the Accept header. "The client MUST include an Accept header"
 // (2025-11-25, Sending Messages to the Server); one that says nothing takes
 // everything.
-func tasteOf(r *http.Request) taste {
+func acceptOf(r *http.Request) accept {
 	lines := r.Header["Accept"]
 	if len(lines) == 1 && lines[0] == "" {
 		lines = nil
 	}
-	out := taste{json: len(lines) == 0, events: len(lines) == 0}
+	out := accept{json: len(lines) == 0, events: len(lines) == 0}
 	for _, line := range lines {
 		if line == "application/json, text/event-stream" { // what nearly all send
-			return taste{json: true, events: true}
+			return accept{json: true, events: true}
 		}
 		for part := range strings.SplitSeq(line, ",") {
 			media, _, _ := strings.Cut(part, ";")
@@ -72,7 +72,7 @@ func scan(w http.ResponseWriter, body []byte, m *rawjson.Message) (batch, ok boo
 		unreadable(w, body, m, err)
 		return false, false
 	}
-	if fault := misshapen(body, m); fault != "" {
+	if fault := malformed(body, m); fault != "" {
 		refuse(w, http.StatusBadRequest, usableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
 		return false, false
 	}

@@ -13,8 +13,8 @@ type identity struct{ name, version string }
 // maxIdentity bounds what is kept of a name, in bytes.
 const maxIdentity = 100
 
-// introduce notes who the client says it is in an initialize request.
-func (p *peer) introduce(line []byte, m *rawjson.Message) {
+// setIdentity notes who the client says it is in an initialize request.
+func (p *Client) setIdentity(line []byte, m *rawjson.Message) {
 	params := m.Params.Of(line)
 	info, err := rawjson.Field(params, "clientInfo")
 	if err != nil || !info.Present() {
@@ -30,7 +30,7 @@ func (p *peer) introduce(line []byte, m *rawjson.Message) {
 		text, _ := rawjson.String(object, at[i])
 		*to = clipped(text, maxIdentity)
 	}
-	p.who.Store(&who)
+	p.identity.Store(&who)
 }
 
 // clipped bounds a text, in bytes.
@@ -49,10 +49,10 @@ type clientInfo struct {
 }
 
 // status tells what is known of a client whatever its front.
-func (p *peer) status(front string) clientInfo {
+func (p *Client) status(front string) clientInfo {
 	s := clientInfo{Front: front, Since: p.since, LastSeen: p.since}
-	s.Revision, _ = p.settled()
-	if who := p.who.Load(); who != nil {
+	s.Revision, _ = p.termsOf()
+	if who := p.identity.Load(); who != nil {
 		s.Name, s.Version = who.name, who.version
 	}
 	return s

@@ -6,55 +6,55 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
-// inflight is a client's request that a server has not answered yet.
-type inflight interface {
+// Inflight is a client's request that a server has not answered yet.
+type Inflight interface {
 	// origin is who it comes from.
-	origin() caller
+	origin() Origin
 	// onEnd has f called when it has ended. The lock of what holds the request is
 	// held: that of the connection, or of its pipe.
 	onEnd(f func())
 }
 
-// waiter is a request that a goroutine waits for.
-type waiter interface {
-	inflight
+// Waiter is a request that a goroutine waits for.
+type Waiter interface {
+	Inflight
 	// suspend stops the clock that would end the request, until resume.
 	suspend() (resume func())
 	// ended calls what onEnd was given.
 	ended()
 }
 
-// active are the requests that one client has in flight over a connection.
-type active struct {
+// Active are the requests that one client has in flight over a connection.
+type Active struct {
 	// from is who has made them: one inside which the client can be asked, where
 	// there is one.
-	from     caller
+	from     Origin
 	suspends []func() (resume func())
 	refuses  []func(error)
 }
 
-// only returns the requests in flight over the connection where all of them are
+// soleClient returns the requests in flight over the connection where all of them are
 // one client's, nil where there are none. Where they are of several, it returns
 // nil and true. Clients without a session are told apart by their requests.
 //
 // With ends, that function is called once all of these requests have ended.
-func (c *connection) only(ends func()) (_ *active, several bool) {
-	var a *active
-	var who *peer
+func (c *Conn) soleClient(ends func()) (_ *Active, several bool) {
+	var a *Active
+	var who *Client
 	left := new(atomic.Int64)
 	end := func() {
 		if left.Add(-1) == 0 {
 			ends()
 		}
 	}
-	join := func(e inflight, suspend func() (resume func())) {
+	join := func(e Inflight, suspend func() (resume func())) {
 		if several {
 			return
 		}
 		from := e.origin()
 		if a == nil {
-			a, who = &active{from: from}, from.peer
-		} else if from.peer == nil || from.peer != who {
+			a, who = &Active{from: from}, from.client
+		} else if from.client == nil || from.client != who {
 			several = true
 		}
 		if a.from.ask == nil {
@@ -77,17 +77,17 @@ func (c *connection) only(ends func()) (_ *active, several bool) {
 	c.mu.Unlock()
 	if c.pipe != nil {
 		c.pipe.Each(func(id uint64, r jsonrpc.Receiver) {
-			if e, ok := r.(inflight); ok { // else it has a goroutine, and was counted
+			if e, ok := r.(Inflight); ok { // else it has a goroutine, and was counted
 				join(e, func() (resume func()) { return c.pipe.Suspend(id) })
 			}
 		})
 	}
 	if !several {
 		c.mu.Lock()
-		if a == nil && !c.crowd.Load() {
-			who = c.user.Load() // nobody else has ever used the connection
+		if a == nil && !c.shared.Load() {
+			who = c.firstClient.Load() // nobody else has ever used the connection
 		}
-		several = c.lateOfOthers(who)
+		several = c.abandonedByOthers(who)
 		c.mu.Unlock()
 	}
 	if several || a == nil {
@@ -100,7 +100,7 @@ func (c *connection) only(ends func()) (_ *active, several bool) {
 }
 
 // suspend keeps the requests' ceiling from ending them, until resume.
-func (a *active) suspend() (resume func()) {
+func (a *Active) suspend() (resume func()) {
 	all := make([]func(), len(a.suspends))
 	for i, suspend := range a.suspends {
 		all[i] = suspend()
@@ -113,7 +113,7 @@ func (a *active) suspend() (resume func()) {
 }
 
 // refuse ends the requests with an error of ours.
-func (a *active) refuse(err error) {
+func (a *Active) refuse(err error) {
 	for _, f := range a.refuses {
 		f(err)
 	}

@@ -14,11 +14,11 @@ type keeps struct {
 
 // keep keeps the slot, and has it connected again when the connection is lost,
 // until release.
-func (l *link) keep() (release func()) { return l.keepUntil(time.Time{}) }
+func (l *Slot) keep() (release func()) { return l.keepUntil(time.Time{}) }
 
 // keepUntil keeps the slot from being closed as idle, until a time or release. The
 // zero time is that of keep.
-func (l *link) keepUntil(until time.Time) (release func()) {
+func (l *Slot) keepUntil(until time.Time) (release func()) {
 	k := &l.keeps
 	k.mu.Lock()
 	defer k.mu.Unlock()

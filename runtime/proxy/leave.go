@@ -10,40 +10,40 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// errLeft is a request that has come to a backend which another configuration
+// errReplaced is a request that has come to a backend which another configuration
 // has replaced or removed in the moment before. Nothing was sent.
-var errLeft = errors.New("its entry in the configuration has just been changed")
+var errReplaced = errors.New("its entry in the configuration has just been changed")
 
-// maxAnew bounds how often a request is taken to another backend: each time takes
+// maxReplacedRetries bounds how often a request is taken to another backend: each time takes
 // another configuration.
-const maxAnew = 20
+const maxReplacedRetries = 20
 
-// anew does what finds a backend and asks it something again, where the backend
+// retryReplaced does what finds a backend and asks it something again, where the backend
 // was replaced in between: it finds the new one then.
-func anew[T any](do func() (T, error)) (T, error) {
+func retryReplaced[T any](do func() (T, error)) (T, error) {
 	for n := 0; ; n++ {
 		v, err := do()
-		if n == maxAnew || !errors.Is(err, errLeft) {
+		if n == maxReplacedRetries || !errors.Is(err, errReplaced) {
 			return v, err
 		}
 	}
 }
 
-// leaveTime bounds how long calls to a backend that goes are waited for.
-const leaveTime = 30 * time.Second
+// maxDrain bounds how long calls to a backend that goes are waited for.
+const maxDrain = 30 * time.Second
 
-// depart takes the backend out of use: nothing connects any more, calls under
+// replace takes the backend out of use: nothing connects any more, calls under
 // way go on for a while. What clients have with it goes to its successor where
 // it can, nil for none. It does not wait.
-func (b *backend) depart(successor *backend) {
-	p := b.p
+func (b *Backend) replace(successor *Backend) {
+	p := b.set
 	b.mu.Lock()
 	b.closed = true
-	close(b.left)
-	b.lists.stop()
-	var idle, busy []*connection
+	close(b.replacedSignal)
+	b.relisting.stop()
+	var idle, busy []*Conn
 	var ending []<-chan struct{} // what is being connected or closed already
-	for _, l := range b.everyLink() {
+	for _, l := range b.everySlot() {
 		if l.ending != nil {
 			ending = append(ending, l.ending)
 		}
@@ -52,14 +52,14 @@ func (b *backend) depart(successor *backend) {
 		}
 		switch c := l.ready.Swap(nil); {
 		case c == nil:
-		case c.dismiss():
+		case c.closeIfIdle():
 			idle = append(idle, c)
 		default:
 			busy = append(busy, c)
 		}
 	}
-	b.going = busy
-	b.expose()
+	b.busyConns = busy
+	b.publishFastPath()
 	b.mu.Unlock()
 	if len(busy) == 0 {
 		b.end() // nobody waits for what is being connected
@@ -83,17 +83,17 @@ func (b *backend) depart(successor *backend) {
 
 // drain closes connections when the calls over them have ended, and with the last
 // the backend.
-func (b *backend) drain(busy []*connection) {
-	p := b.p
-	bound := leaveTime
-	if limit := b.set().RequestTimeout; limit > 0 {
+func (b *Backend) drain(busy []*Conn) {
+	p := b.set
+	bound := maxDrain
+	if limit := b.config().RequestTimeout; limit > 0 {
 		bound = min(bound, limit)
 	}
 	ctx, cancel := context.WithTimeout(p.lifetime, bound)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, c := range busy {
-		wg.Go(func() { c.retire(ctx) })
+		wg.Go(func() { c.drain(ctx) })
 	}
 	wg.Wait()
 	<-b.gone
@@ -104,27 +104,27 @@ func (b *backend) drain(busy []*connection) {
 	b.log.Info("backend ended: its entry has gone or changed")
 }
 
-// hasLeft tells whether another configuration has taken the backend out of use.
-func (b *backend) hasLeft() bool {
+// isReplaced tells whether another configuration has taken the backend out of use.
+func (b *Backend) isReplaced() bool {
 	select {
-	case <-b.left:
+	case <-b.replacedSignal:
 		return true
 	default:
 		return false
 	}
 }
 
-// endedBy tells why nothing connects to a backend that is closed.
-func (b *backend) endedBy() error {
-	if b.hasLeft() {
-		return errLeft
+// closedError tells why nothing connects to a backend that is closed.
+func (b *Backend) closedError() error {
+	if b.isReplaced() {
+		return errReplaced
 	}
 	return errProxyClosed
 }
 
-// blame tells of a connection that was closed under a call why it was.
-func (b *backend) blame(err error) error {
-	if b.hasLeft() && errors.Is(err, runtime.ErrClosed) {
+// explainClosed tells of a connection that was closed under a call why it was.
+func (b *Backend) explainClosed(err error) error {
+	if b.isReplaced() && errors.Is(err, runtime.ErrClosed) {
 		return fmt.Errorf("its entry in the configuration has changed, and the call took too long to be waited for: %w", err)
 	}
 	return err

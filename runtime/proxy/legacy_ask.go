@@ -15,9 +15,9 @@ import (
 // question answers a request of the server that does not tell to which call it
 // belongs. It goes to the one client whose it can be, and to nobody where
 // there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
-func (d *desk) question(ctx context.Context, c *connection, method string, params json.RawMessage) (json.RawMessage, error) {
-	b := c.link.b
-	if c.isOpen() { // else there is no client of it yet
+func (d *Desk) question(ctx context.Context, c *Conn, method string, params json.RawMessage) (json.RawMessage, error) {
+	b := c.slot.backend
+	if c.isOpened() { // else there is no client of it yet
 		if t, ok := c.client.Transport().(ability.TaskOf); ok {
 			if h := t.TaskOf(params); h != nil { // the wire tells
 				return h.Request(ctx, nil, method, params)
@@ -35,15 +35,15 @@ func (d *desk) question(ctx context.Context, c *connection, method string, param
 	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a, several := c.only(cancel)
+	a, several := c.soleClient(cancel)
 	if a == nil && !several {
 		if owner := c.owner(); owner != nil {
 			return d.askOwner(ctx, c, owner, method, params)
 		}
 		return d.outside(method)
 	}
-	if c.link.owner == nil && !c.link.exclusive {
-		b.asked(c, true)
+	if c.slot.owner == nil && !c.slot.exclusive {
+		b.setAsksClients(c, true)
 	}
 	if several {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
@@ -68,7 +68,7 @@ func (d *desk) question(ctx context.Context, c *connection, method string, param
 // outside answers a question that belongs to no call and to no client: roots are
 // those configured, since some servers ask for them as soon as they are
 // initialized.
-func (d *desk) outside(method string) (json.RawMessage, error) {
+func (d *Desk) outside(method string) (json.RawMessage, error) {
 	if method == revision.MethodRootsList {
 		return d.set.roots(), nil
 	}
@@ -77,11 +77,11 @@ func (d *desk) outside(method string) (json.RawMessage, error) {
 
 // askOwner puts a question that belongs to no call to the client whose own the
 // connection is.
-func (d *desk) askOwner(ctx context.Context, c *connection, owner *peer, method string, params json.RawMessage) (json.RawMessage, error) {
-	from := caller{peer: owner, ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (d *Desk) askOwner(ctx context.Context, c *Conn, owner *Client, method string, params json.RawMessage) (json.RawMessage, error) {
+	from := Origin{client: owner, ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		return owner.ask(ctx, owner.push, method, params)
 	}}
-	from.version, from.capabilities = owner.settled()
+	from.version, from.capabilities = owner.termsOf()
 	if revision.MissingFor(method, params, from.capabilities) != nil {
 		return d.outside(method)
 	}
@@ -91,12 +91,12 @@ func (d *desk) askOwner(ctx context.Context, c *connection, owner *peer, method 
 // put puts a question of the server to a client, in the words of the client's
 // revision. A client of the modern era that has not declared what is asked for
 // learns that from the error its call ends with.
-func (d *desk) put(ctx context.Context, c *connection, from *caller, method string, params json.RawMessage) (json.RawMessage, error) {
+func (d *Desk) put(ctx context.Context, c *Conn, from *Origin, method string, params json.RawMessage) (json.RawMessage, error) {
 	if from.ask == nil {
 		return nil, unanswerable(method)
 	}
 	q := revision.Question{From: c.version, To: from.version, Method: method, Capabilities: from.capabilities}
-	if b := c.link.b; len(d.set.all()) > 1 {
+	if b := c.slot.backend; len(d.set.all()) > 1 {
 		q.Name = b.name
 	}
 	out, err := q.Params(withoutContext(method, params))
@@ -114,12 +114,12 @@ func (d *desk) put(ctx context.Context, c *connection, from *caller, method stri
 		return nil, undeclared(method, params)
 	}
 	defer reassure(ctx, c, params)()
-	c.promise(from.peer, method, out)
-	if from.peer != nil { // nobody answers for a client that is gone
+	c.promise(from.client, method, out)
+	if from.client != nil { // nobody answers for a client that is gone
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
-		defer context.AfterFunc(from.peer.belongings.life, cancel)()
+		defer context.AfterFunc(from.client.state.life, cancel)()
 	}
 	result, err := from.ask(ctx, method, out)
 	if err != nil {
@@ -161,8 +161,8 @@ const methodRoots = revision.MethodRootsList
 // rootsChanged has the servers told, in the background, of which a client has
 // connections of its own, and which know of its roots, that these have changed.
 // What comes while they are told counts once.
-func (d *desk) rootsChanged(who *peer) {
-	news := &who.belongings.rootsNews
+func (d *Desk) rootsChanged(who *Client) {
+	news := &who.state.rootsChanges
 	if news.Add(1) > 1 || d.set.lifetime.Err() != nil {
 		return // whoever is at it goes on
 	}
@@ -177,10 +177,10 @@ func (d *desk) rootsChanged(who *peer) {
 	})
 }
 
-func (d *desk) tellRoots(who *peer) {
+func (d *Desk) tellRoots(who *Client) {
 	ctx, cancel := context.WithTimeout(d.set.lifetime, tellTime)
 	defer cancel()
-	defer context.AfterFunc(who.belongings.life, cancel)()
+	defer context.AfterFunc(who.state.life, cancel)()
 	var wg sync.WaitGroup
 	for _, b := range d.set.all() {
 		for _, c := range b.connections() {

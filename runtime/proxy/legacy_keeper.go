@@ -27,12 +27,12 @@ const (
 	ofGet  = 'g'
 )
 
-// keeper keeps the streams of one session, so that their client can take one
+// replayBuffer keeps the streams of one session, so that their client can take one
 // up again: GET with Last-Event-ID (2025-11-25, Streamable HTTP, Resumability
 // and Redelivery). The zero value is ready; a nil one keeps nothing.
-type keeper struct {
+type replayBuffer struct {
 	events, bytes atomic.Int64
-	all           *tally // of all sessions; nil: nobody counts
+	all           *counter // of all sessions; nil: nobody counts
 
 	mu      sync.Mutex // guards what follows; taken before a stream's
 	next    uint64
@@ -42,7 +42,7 @@ type keeper struct {
 }
 
 // keep begins to keep a stream, names it, and gives it to a connection.
-func (k *keeper) keep(s *stream, kind byte) (holder chan struct{}) {
+func (k *replayBuffer) keep(s *stream, kind byte) (holder chan struct{}) {
 	defer k.trim(s)
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -67,7 +67,7 @@ func eventID(stream string, n uint64) string { return stream + "-" + strconv.For
 
 // find gives the stream of an event id and the number of the message. Without
 // such a stream, get tells whether it was one of a GET.
-func (k *keeper) find(id string) (s *stream, n uint64, get bool) {
+func (k *replayBuffer) find(id string) (s *stream, n uint64, get bool) {
 	name, number, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || name == "" {
@@ -83,7 +83,7 @@ func (k *keeper) find(id string) (s *stream, n uint64, get bool) {
 	return nil, 0, name[0] == ofGet
 }
 
-func (k *keeper) count(events, bytes int) {
+func (k *replayBuffer) count(events, bytes int) {
 	if k != nil {
 		k.events.Add(int64(events))
 		k.bytes.Add(int64(bytes))
@@ -91,13 +91,13 @@ func (k *keeper) count(events, bytes int) {
 	}
 }
 
-func (k *keeper) full() bool {
+func (k *replayBuffer) full() bool {
 	bytes := k.bytes.Load()
 	return k.events.Load() > maxKept || bytes > maxKeptBytes || bytes > fairShare && k.all.full()
 }
 
 // trim brings what is kept below its bounds, after something came for newest.
-func (k *keeper) trim(newest *stream) {
+func (k *replayBuffer) trim(newest *stream) {
 	if k == nil || !k.full() {
 		return
 	}
@@ -122,7 +122,7 @@ func (k *keeper) trim(newest *stream) {
 }
 
 // discard drops the streams that match. The caller holds the lock.
-func (k *keeper) discard(match func(*stream) bool) {
+func (k *replayBuffer) discard(match func(*stream) bool) {
 	kept := k.order[:0]
 	for _, s := range k.order {
 		if !match(s) {
@@ -137,7 +137,7 @@ func (k *keeper) discard(match func(*stream) bool) {
 }
 
 // watch sees to it that what has no connection any more is dropped in time.
-func (k *keeper) watch() {
+func (k *replayBuffer) watch() {
 	if k == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func (k *keeper) watch() {
 	}
 }
 
-func (k *keeper) sweep() {
+func (k *replayBuffer) sweep() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.timer = nil
@@ -173,7 +173,7 @@ func (k *keeper) sweep() {
 }
 
 // stop drops everything.
-func (k *keeper) stop() {
+func (k *replayBuffer) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stopped = true

@@ -14,12 +14,12 @@ import (
 // wanted returns what the client of a request is to have of the lines that come
 // over a connection. Where one of the handshake era has not said, "the server MAY decide": that
 // holds as long as no other client has told the server what to send.
-func wanted(from *caller, c *connection) revision.Level {
+func wanted(from *Origin, c *Conn) revision.Level {
 	if from.modern() {
 		return from.level
 	}
-	if from.peer != nil {
-		if l, ok := from.peer.belongings.logLevel(); ok {
+	if from.client != nil {
+		if l, ok := from.client.state.logLevel(); ok {
 			return l
 		}
 	}
@@ -34,12 +34,12 @@ func wanted(from *caller, c *connection) revision.Level {
 // logged passes on a line of the server's log that tells no call: to the client
 // whose own the connection is, to the one whose calls alone are in flight, else
 // to our own log.
-func (d *desk) logged(c *connection, params json.RawMessage) {
+func (d *Desk) logged(c *Conn, params json.RawMessage) {
 	grave := revision.LevelOf(params)
-	var a *active
+	var a *Active
 	several := false
-	if c.isOpen() {
-		a, several = c.only(nil)
+	if c.isOpened() {
+		a, several = c.soleClient(nil)
 	}
 	if a != nil && a.from.emit != nil {
 		if grave >= wanted(&a.from, c) {
@@ -48,7 +48,7 @@ func (d *desk) logged(c *connection, params json.RawMessage) {
 		return
 	}
 	if owner := c.owner(); owner != nil && a == nil && !several {
-		if grave >= wanted(&caller{peer: owner}, c) {
+		if grave >= wanted(&Origin{client: owner}, c) {
 			owner.tell(revision.NotificationMessage, params)
 		}
 		return
@@ -60,7 +60,7 @@ func (d *desk) logged(c *connection, params json.RawMessage) {
 const maxLine = 2000
 
 // keepLine writes a line that can be nobody's to our own log.
-func keepLine(c *connection, grave revision.Level, params json.RawMessage) {
+func keepLine(c *Conn, grave revision.Level, params json.RawMessage) {
 	to := slog.LevelDebug
 	switch {
 	case grave >= revision.LevelWarning && grave < revision.LevelEmergency:
@@ -68,13 +68,13 @@ func keepLine(c *connection, grave revision.Level, params json.RawMessage) {
 	case grave >= revision.LevelInfo:
 		to = slog.LevelInfo
 	}
-	b := c.link.b
+	b := c.slot.backend
 	b.log.Log(b.life, to, "backend logged", "line", string(params[:min(len(params), maxLine)]))
 }
 
 // setLevel serves logging/setLevel: the level is the session's, and the servers
 // of the handshake era whose connections it uses are told.
-func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, error) {
+func (d *Desk) setLevel(ctx context.Context, who *Client, params []byte) ([]byte, error) {
 	at, err := rawjson.Field(params, "level")
 	name, ok := "", false
 	if err == nil && at.Present() {
@@ -87,9 +87,9 @@ func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, 
 	if who == nil {
 		return []byte(`{}`), nil // nothing outlives the request
 	}
-	o := &who.belongings
+	o := &who.state
 	o.mu.Lock()
-	o.level, o.leveled = l, true
+	o.level, o.hasLevel = l, true
 	o.mu.Unlock()
 	d.mu.Lock()
 	if !o.ended.Load() { // else forget has been here
@@ -98,9 +98,9 @@ func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, 
 	d.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, b := range d.set.all() {
-		c := o.to(b)
+		c := o.connTo(b)
 		if c == nil {
-			c = b.common.Load()
+			c = b.legacyShared.Load()
 		}
 		if c != nil {
 			wg.Go(func() { tellLevel(ctx, c, l) })
@@ -112,7 +112,7 @@ func (d *desk) setLevel(ctx context.Context, who *peer, params []byte) ([]byte, 
 
 // tellLevel sees to it that a server of the handshake era sends lines from a
 // level up. A modern one is told with each request.
-func tellLevel(ctx context.Context, c *connection, l revision.Level) {
+func tellLevel(ctx context.Context, c *Conn, l revision.Level) {
 	if c.modern() || !c.client.Info().Has("logging") {
 		return
 	}
@@ -131,7 +131,7 @@ func tellLevel(ctx context.Context, c *connection, l revision.Level) {
 		Method: "logging/setLevel", Params: json.RawMessage(`{"level":"` + l.String() + `"}`),
 	})
 	if err != nil {
-		c.link.b.log.Debug("backend takes no log level", "err", err)
+		c.slot.backend.log.Debug("backend takes no log level", "err", err)
 	}
 	if err != nil && ctx.Err() != nil { // the client's doing, and not the server's word
 		c.mu.Lock()
@@ -144,10 +144,10 @@ func tellLevel(ctx context.Context, c *connection, l revision.Level) {
 
 // restoreLevel tells a server that was connected just now the most verbose level
 // that a client of the connection has asked for.
-func (d *desk) restoreLevel(ctx context.Context, c *connection) {
+func (d *Desk) restoreLevel(ctx context.Context, c *Conn) {
 	least := revision.LevelNone
-	if owner := c.link.owner; owner != nil {
-		if l, ok := owner.belongings.logLevel(); ok {
+	if owner := c.slot.owner; owner != nil {
+		if l, ok := owner.state.logLevel(); ok {
 			least = l
 		}
 	} else {

@@ -17,27 +17,27 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// peer is one client of the handshake era for as long as its session lasts:
+// Client is one client of the handshake era for as long as its session lasts:
 // what initialize has settled, and the questions it has not answered yet.
-type peer struct {
+type Client struct {
 	id string // no other client of any process has it
 	// push sends the client a framed message that belongs to no request. It
 	// must not wait.
 	push func(frame []byte) error
-	// told sends the client a notification that belongs to no request, later
+	// sendLater sends the client a notification that belongs to no request, later
 	// where there is no way now. It must not wait. Nil: push does.
-	told func(method string, params []byte)
+	sendLater func(method string, params []byte)
 
-	belongings belongings
+	state clientState
 
 	terms atomic.Pointer[terms] // read with each call; nil before initialize
 
 	since time.Time                // when it came
-	who   atomic.Pointer[identity] // nil where it has not said
+	identity   atomic.Pointer[identity] // nil where it has not said
 
 	mu      sync.Mutex // guards what follows
 	asked   uint64
-	waiting map[string]chan reply // by the raw id of the question
+	waiting map[string]chan clientAnswer // by the raw id of the question
 }
 
 // terms are what initialize has settled.
@@ -46,41 +46,41 @@ type terms struct {
 	capabilities json.RawMessage
 }
 
-// reply is a client's answer to a question: a result or an error object.
-type reply struct{ result, object json.RawMessage }
+// clientAnswer is a client's answer to a question: a result or an error object.
+type clientAnswer struct{ result, object json.RawMessage }
 
-func newPeer(push func(frame []byte) error) *peer {
-	p := &peer{id: rand.Text(), push: push, since: time.Now(), waiting: map[string]chan reply{}}
-	p.belongings.life, p.belongings.end = context.WithCancel(context.Background())
+func newClient(push func(frame []byte) error) *Client {
+	p := &Client{id: rand.Text(), push: push, since: time.Now(), waiting: map[string]chan clientAnswer{}}
+	p.state.life, p.state.end = context.WithCancel(context.Background())
 	return p
 }
 
-// meet notes what an initialize request settles, and who the client says it is. A
+// setTerms notes what an initialize request settles, and who the client says it is. A
 // session has one: another would replace what the client has declared, so it gets
 // an error, as in the official SDKs. A request that is refused for another reason
 // settles nothing.
-func (p *peer) meet(line []byte, m *rawjson.Message) error {
+func (p *Client) setTerms(line []byte, m *rawjson.Message) error {
 	if claim, ok := rawjson.String(line, m.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), claim) {
 		return nil // Proxy.serve refuses it
 	}
-	version, capabilities := greeting(line, m)
+	version, capabilities := initializeTerms(line, m)
 	if !p.terms.CompareAndSwap(nil, &terms{version, capabilities}) {
 		return errInitialized
 	}
-	p.introduce(line, m)
+	p.setIdentity(line, m)
 	return nil
 }
 
 var errInitialized = &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "the session is initialized already: a new one begins without Mcp-Session-Id, or on a new connection"}
 
 // revision returns what initialize has settled, "" before it.
-func (p *peer) revision() string {
-	version, _ := p.settled()
+func (p *Client) Revision() string {
+	version, _ := p.termsOf()
 	return version
 }
 
-// settled gives what initialize has settled; "" and nil before it.
-func (p *peer) settled() (version string, capabilities json.RawMessage) {
+// termsOf gives what initialize has settled; "" and nil before it.
+func (p *Client) termsOf() (version string, capabilities json.RawMessage) {
 	if t := p.terms.Load(); t != nil {
 		return t.version, t.capabilities
 	}
@@ -89,8 +89,8 @@ func (p *peer) settled() (version string, capabilities json.RawMessage) {
 
 // ask sends the client a request and waits for the answer. When ctx ends
 // first, the client is told that nobody waits any more.
-func (p *peer) ask(ctx context.Context, send func(frame []byte) error, method string, params json.RawMessage) (json.RawMessage, error) {
-	answered := make(chan reply, 1)
+func (p *Client) ask(ctx context.Context, send func(frame []byte) error, method string, params json.RawMessage) (json.RawMessage, error) {
+	answered := make(chan clientAnswer, 1)
 	p.mu.Lock()
 	p.asked++
 	id := strconv.Quote("mcpctl-" + strconv.FormatUint(p.asked, 10))
@@ -118,20 +118,20 @@ func (p *peer) ask(ctx context.Context, send func(frame []byte) error, method st
 	}
 }
 
-// answered hands an answer to whoever waits for it; one that nobody waits for
+// resolve hands an answer to whoever waits for it; one that nobody waits for
 // is ignored (specification, Cancellation).
-func (p *peer) answered(id, result, object []byte) {
+func (p *Client) resolve(id, result, object []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c := p.waiting[string(id)]; c != nil {
 		delete(p.waiting, string(id))
-		c <- reply{bytes.Clone(result), bytes.Clone(object)} // has room for one
+		c <- clientAnswer{bytes.Clone(result), bytes.Clone(object)} // has room for one
 	}
 }
 
-// greeting reads what an initialize request settles: the revision to speak, the
+// initializeTerms reads what an initialize request settles: the revision to speak, the
 // newest where the client's is not ours, and what the client can be asked.
-func greeting(line []byte, m *rawjson.Message) (version string, capabilities json.RawMessage) {
+func initializeTerms(line []byte, m *rawjson.Message) (version string, capabilities json.RawMessage) {
 	version, _ = rawjson.String(line, m.ProtocolVersion)
 	if !slices.Contains(revision.LegacyVersions(), version) {
 		version = revision.LegacyVersions()[0]

@@ -18,7 +18,7 @@ const reassureEvery = 15 * time.Second
 
 // reassure sends a server progress on its own question, where it has asked for
 // that, until stop: a person may think for longer than the server would wait.
-func reassure(ctx context.Context, c *connection, params json.RawMessage) (stop func()) {
+func reassure(ctx context.Context, c *Conn, params json.RawMessage) (stop func()) {
 	meta, err := rawjson.Field(params, "_meta")
 	if err != nil || !meta.Present() {
 		return func() {}

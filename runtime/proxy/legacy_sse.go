@@ -34,7 +34,7 @@ const (
 // carries everything that goes to the client, and when it is lost, so is the
 // session.
 type sseFront struct {
-	p *fronts
+	p *frontSet
 	o httpOptions
 
 	path string // that clients POST to, as they see it
@@ -49,7 +49,7 @@ type sseFront struct {
 }
 
 // newSSEFront makes a front. Close ends its sessions.
-func newSSEFront(p *fronts, o httpOptions, path string) *sseFront {
+func newSSEFront(p *frontSet, o httpOptions, path string) *sseFront {
 	if path == "" {
 		path = "/messages"
 	}
@@ -86,7 +86,7 @@ type sseSession struct {
 	stream // everything for the client
 	f      *sseFront
 	id     string
-	peer   *peer
+	peer   *Client
 	slow   inProgress
 	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
 	places chan struct{} // taken by each request until its answer is sent
@@ -104,13 +104,13 @@ func (f *sseFront) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.o.notAllowed(w, r, "GET", "GET opens the stream; messages are sent to where its first event says")
 		return
 	}
-	if !tasteOf(r).events {
+	if !acceptOf(r).events {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
 	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
 	s.start(&f.p.budget.unsent)
-	s.peer = newPeer(func(frame []byte) error { return s.push(frame, heavy) })
+	s.peer = newClient(func(frame []byte) error { return s.push(frame, heavy) })
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
 	if err := f.add(s); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -143,10 +143,10 @@ func (f *sseFront) remove(s *sseSession) {
 	f.mu.Unlock()
 	s.end(errSessionEnded)
 	s.detach(nil)
-	f.p.rt.abandonQuick(s.owns)
+	f.p.rt.abandonFastCalls(s.owns)
 }
 
-func (s *sseSession) owns(r receiver) bool { return r == s }
+func (s *sseSession) owns(r ReplyTo) bool { return r == s }
 
 // serve writes the stream until the client goes or the session ends.
 func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
@@ -254,7 +254,7 @@ func (f *sseFront) messages(w http.ResponseWriter, r *http.Request) {
 func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte) {
 	m := new(rawjson.Message)
 	batch, ok := scan(w, body, m)
-	version, _ := s.peer.settled()
+	version, _ := s.peer.termsOf()
 	switch {
 	case !ok:
 		return
@@ -264,9 +264,9 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 	case !batch && !m.ID.Present():
 		s.f.p.notification(s.sender(), body, m)
 	case !batch && !m.Method.Present():
-		s.peer.answered(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+		s.peer.resolve(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
 	case !batch && !s.f.p.ready():
-		turnAway(w, m.ID.Of(body))
+		refuseDraining(w, m.ID.Of(body))
 		return
 	default:
 		if !s.reserve(w, r) {
@@ -321,12 +321,12 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 		s.answer(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
 		return
 	case method == "initialize":
-		if err := s.peer.meet(body, m); err != nil { // before the next message is read
+		if err := s.peer.setTerms(body, m); err != nil { // before the next message is read
 			s.answer(frame(nil, id, failed(method, err)))
 			return
 		}
 	case method == revision.MethodToolsCall:
-		conn, taken, err := s.f.p.rt.quick(body, m, s, time.Now())
+		conn, taken, err := s.f.p.rt.fastCall(body, m, s, time.Now())
 		if err != nil {
 			s.answer(frame(nil, id, failed(method, err)))
 			return
@@ -351,10 +351,10 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 		defer free()
 		defer done()
 		if batch {
-			s.answer(s.f.p.batch(ctx, body, batcher{s.caller(), s.sender()}))
+			s.answer(s.f.p.batch(ctx, body, batcher{s.Origin(), s.sender()}))
 			return
 		}
-		a := s.f.p.rt.serve(ctx, request{line: body, msg: m, method: method, from: s.caller()})
+		a := s.f.p.rt.serve(ctx, Request{line: body, msg: m, method: method, from: s.Origin()})
 		if ctx.Err() != nil {
 			<-s.places // cancelled: no answer
 			return
@@ -370,11 +370,11 @@ func (s *sseSession) answer(frames []byte) {
 	}
 }
 
-// caller implements receiver.
-func (s *sseSession) caller() caller {
-	version, capabilities := s.peer.settled()
-	return caller{
-		version: version, capabilities: capabilities, peer: s.peer, emit: s.notify,
+// Origin implements ReplyTo.
+func (s *sseSession) Origin() Origin {
+	version, capabilities := s.peer.termsOf()
+	return Origin{
+		version: version, capabilities: capabilities, client: s.peer, emit: s.notify,
 		ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return s.peer.ask(ctx, s.peer.push, method, params)
 		},
@@ -383,30 +383,30 @@ func (s *sseSession) caller() caller {
 
 // notify implements listener.
 func (s *sseSession) notify(method string, params []byte) {
-	_ = s.push(jsonrpc.AppendNotification(nil, method, params), weigh(method)) // see maxQueued
+	_ = s.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
 }
 
-// whose implements receiver.
-func (s *sseSession) whose() *peer { return s.peer }
+// Client implements ReplyTo.
+func (s *sseSession) Client() *Client { return s.peer }
 
-// revision implements receiver.
-func (s *sseSession) revision() string { return s.peer.revision() }
+// Revision implements ReplyTo.
+func (s *sseSession) Revision() string { return s.peer.Revision() }
 
-// finished implements receiver.
-func (s *sseSession) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+// Finished implements ReplyTo.
+func (s *sseSession) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	s.answer(framed(c, a))
 	return nil
 }
 
-// gone implements receiver.
-func (s *sseSession) gone(cancelled bool) {
+// Ended implements ReplyTo.
+func (s *sseSession) Ended(cancelled bool) {
 	if cancelled {
 		<-s.places
 	}
 }
 
-// progressed implements receiver.
-func (s *sseSession) progressed(_ *call, params []byte) *jsonrpc.Writer {
+// Progressed implements ReplyTo.
+func (s *sseSession) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer {
 	s.notify(revision.NotificationProgress, params)
 	return nil
 }

@@ -18,11 +18,11 @@ const (
 	maxQueued = 256
 )
 
-// weight tells what is dropped first where a client does not take its messages.
-type weight uint8
+// priority tells what is dropped first where a client does not take its messages.
+type priority uint8
 
 const (
-	light  weight = iota // progress
+	light  priority = iota // progress
 	middle               // log messages
 	heavy                // questions, changes: somebody waits for what they lead to
 	answering
@@ -32,7 +32,7 @@ const (
 type queued struct {
 	n      uint64 // its number in the stream, from 1 on
 	data   []byte // framed
-	weight weight
+	weight priority
 }
 
 // stream is what one client gets on one event stream, in order: the messages
@@ -56,14 +56,14 @@ type stream struct {
 
 	holder chan struct{} // the connection's; closed when another takes over
 	name   string        // of a kept stream in its session
-	keeper *keeper       // nil: what has been taken is forgotten
-	unsent *tally        // of what is in no keeper; nil: nobody counts
+	keeper *replayBuffer       // nil: what has been taken is forgotten
+	unsent *counter        // of what is in no keeper; nil: nobody counts
 	quiet  time.Time     // since when no connection has it
 	asking map[chan struct{}]struct{}
 }
 
 // start makes a stream; what waits in it is counted by unsent, answers apart.
-func (s *stream) start(unsent *tally) {
+func (s *stream) start(unsent *counter) {
 	s.wake = make(chan struct{}, 1)
 	s.events = s.inline[:0]
 	s.unsent = unsent
@@ -71,7 +71,7 @@ func (s *stream) start(unsent *tally) {
 
 // count counts messages that come, or go where negative. The caller holds the
 // lock.
-func (s *stream) count(events, size int, w weight) {
+func (s *stream) count(events, size int, w priority) {
 	if s.keeper != nil {
 		s.keeper.count(events, size)
 	} else if w < answering {
@@ -94,7 +94,7 @@ var (
 )
 
 // push queues a message.
-func (s *stream) push(data []byte, w weight) error {
+func (s *stream) push(data []byte, w priority) error {
 	s.mu.Lock()
 	switch {
 	case s.ended:
@@ -116,7 +116,7 @@ func (s *stream) push(data []byte, w weight) error {
 }
 
 // room makes room for one more message. The caller holds the lock.
-func (s *stream) room(w weight, size int) bool {
+func (s *stream) room(w priority, size int) bool {
 	most := maxQueuedBytes
 	if s.unsent.full() {
 		most = fairShare
@@ -136,7 +136,7 @@ func (s *stream) room(w weight, size int) bool {
 	return !over() || w == heavy && len(s.events)-s.sent < 2*maxQueued && s.bytes+size <= 2*most
 }
 
-func (s *stream) add(data []byte, w weight) {
+func (s *stream) add(data []byte, w priority) {
 	s.last++
 	s.events = append(s.events, queued{s.last, data, w})
 	if w < answering {
@@ -361,8 +361,8 @@ func (s *stream) idle() (idle, ended bool, since time.Time) {
 	return s.holder == nil, s.ended, s.quiet
 }
 
-// weigh gives the weight of a notification.
-func weigh(method string) weight {
+// priorityOf gives the weight of a notification.
+func priorityOf(method string) priority {
 	switch method {
 	case revision.NotificationProgress:
 		return light

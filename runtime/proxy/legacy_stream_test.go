@@ -94,7 +94,7 @@ func TestStreamBoundOfBytes(t *testing.T) {
 // has been taken goes first, oldest first, and the newest stream stays.
 func TestKeeperBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var k keeper
+		var k replayBuffer
 		defer k.stop()
 		fill := func(n int, take bool) *stream {
 			s := newStream()
@@ -164,7 +164,7 @@ func TestKeeperBounds(t *testing.T) {
 // the memory with them.
 func TestKeeperBoundsStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var k keeper
+		var k replayBuffer
 		defer k.stop()
 		for i := range 3 * maxKept {
 			s := newStream()
@@ -185,7 +185,7 @@ func TestKeeperBoundsStreams(t *testing.T) {
 // its client is away.
 func TestKeeperKeepsWhatGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var k keeper
+		var k replayBuffer
 		defer k.stop()
 		s, get := newStream(), newStream()
 		s.detach(k.keep(s, ofPost))

@@ -16,22 +16,22 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// link is one of a backend's connections, by its key: idle, connecting or
+// Slot is one of a backend's connections, by its key: idle, connecting or
 // ready. It is connected when it is first needed, once, however many wait for
 // it, and again when it was lost.
-type link struct {
-	b   *backend
+type Slot struct {
+	backend   *Backend
 	key key
 	// owner is whose alone it is, nil where it is no session's own.
-	owner *peer
+	owner *Client
 	// exclusive tells that it takes one call at a time.
 	exclusive bool
 
-	ready atomic.Pointer[connection] // nil unless connected
+	ready atomic.Pointer[Conn] // nil unless connected
 
 	// What follows is guarded by backend.mu.
 
-	attempt  *attempt  // the connecting under way, nil for none
+	attempt  *dialing  // the connecting under way, nil for none
 	failures int       // in a row
 	retryAt  time.Time // lists leave it alone until then
 	lastErr  error     // why it could not be connected, nil where it could
@@ -39,21 +39,21 @@ type link struct {
 	cause    error           // the latest failure or end that the breaker was told of
 	broken   bool            // the connection was lost, and there is none since
 	ending   <-chan struct{} // closed once the connection before has ended; nil: it has
-	tended   bool            // somebody sees to it that it is connected
-	tendAt   time.Time       // and does so next then
+	reconnecting   bool            // somebody sees to it that it is connected
+	reconnectAt   time.Time       // and does so next then
 	closed   bool
-	doubted  time.Time // last connected anew because the server seemed another
-	taken    bool      // an exclusive one is in use
-	used     time.Time // an own one was last seen in use
+	suspectedAt  time.Time // last connected anew because the server seemed another
+	inUse    bool      // an exclusive one is in use
+	lastUsed     time.Time // an own one was last seen in use
 	begun    uint64    // calls begun by then
 
 	keeps keeps // what keeps it connected though nobody calls
 }
 
-// connection is a connected server. What the server sends may come before what
+// Conn is a connected server. What the server sends may come before what
 // it is has been noted: opened is closed then.
-type connection struct {
-	link   *link
+type Conn struct {
+	slot   *Slot
 	opened chan struct{}
 	client *runtime.Client
 	// offer is what the server was told that it can ask.
@@ -63,54 +63,54 @@ type connection struct {
 	since   time.Time // when it was connected
 	// pipe takes calls without waiting; nil where the transport cannot.
 	pipe *jsonrpc.Conn
-	// upward is how plain results of a server of the handshake era reach modern
+	// plainResults is how plain results of a server of the handshake era reach modern
 	// clients, nil for another. quick tells that calls of theirs can go over pipe
 	// past the transport. implementation is who the server says it is, nil for
 	// nobody.
-	upward         *revision.Plain
-	quick          bool
+	plainResults         *revision.Plain
+	takesFastCalls          bool
 	implementation json.RawMessage
 	// remote tells that the server is no process of ours: it may be replaced by
 	// another one while the connection lasts.
 	remote bool
-	// user is the first client session that has used the connection, crowd tells
+	// firstClient is the first client session that has used the connection, crowd tells
 	// that another client has, too. kept tells that the former goes on using it
 	// alone, because the server has asked it; guarded by backend.mu.
-	user  atomic.Pointer[peer]
-	crowd atomic.Bool
-	kept  bool
+	firstClient  atomic.Pointer[Client]
+	shared atomic.Bool
+	reserved  bool
 	// gone is why the connection has ended, nil while it lives; guarded by
 	// backend.mu.
 	gone error
 
 	mu sync.Mutex // guards what follows; held for memory work only
 	// calls are those of clients that have a goroutine; the others are in pipe.
-	calls     map[waiter]struct{}
+	calls     map[Waiter]struct{}
 	begun     uint64         // of the former, ever
-	dismissed bool           // no call begins any more
+	noCalls bool           // no call begins any more
 	level     revision.Level // the log level that the server was told
 	// promised are the elicitations whose end a server will tell, by the raw id.
-	promised map[string]*peer
-	// late are calls that were given up a moment ago.
-	late []late
+	promised map[string]*Client
+	// abandoned are calls that were given up a moment ago.
+	abandoned []abandoned
 }
 
 // modern tells whether requests over the connection are self-contained.
-func (c *connection) modern() bool { return revision.IsModern(c.version) }
+func (c *Conn) modern() bool { return revision.IsModern(c.version) }
 
-// attempt is one connecting that any number of callers wait for.
-type attempt struct {
+// dialing is one connecting that any number of callers wait for.
+type dialing struct {
 	begun time.Time
-	late  bool // lists do not wait for it any more; guarded by backend.mu
+	tooLate  bool // lists do not wait for it any more; guarded by backend.mu
 	done  chan struct{}
-	conn  *connection
+	conn  *Conn
 	err   error
 }
 
 // acquire gives the connection, connecting first where there is none. The
 // connecting has the proxy's lifetime: a caller whose ctx ends leaves it to the
 // others.
-func (l *link) acquire(ctx context.Context) (*connection, error) {
+func (l *Slot) acquire(ctx context.Context) (*Conn, error) {
 	if c := l.ready.Load(); c != nil {
 		return c, nil
 	}
@@ -121,31 +121,31 @@ func (l *link) acquire(ctx context.Context) (*connection, error) {
 	select {
 	case <-a.done:
 		return a.conn, a.err
-	case <-l.b.left:
-		return nil, errLeft
+	case <-l.backend.replacedSignal:
+		return nil, errReplaced
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 }
 
 // join gives the connecting under way, or starts one.
-func (l *link) join() (*attempt, error) {
-	b := l.b
+func (l *Slot) join() (*dialing, error) {
+	b := l.backend
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
-		return nil, b.endedBy()
+		return nil, b.closedError()
 	case l.closed:
-		return nil, errLinkClosed
+		return nil, errSlotClosed
 	case l.attempt != nil:
 		return l.attempt, nil
 	}
 	now := time.Now()
 	if until := l.breaker.opened(now); !until.IsZero() {
-		return nil, &stormError{l.cause, until.Sub(now)}
+		return nil, &trippedError{l.cause, until.Sub(now)}
 	}
-	a := &attempt{begun: now, done: make(chan struct{})}
+	a := &dialing{begun: now, done: make(chan struct{})}
 	if c := l.ready.Load(); c != nil { // connected since the caller looked
 		a.conn = c
 		close(a.done)
@@ -153,53 +153,53 @@ func (l *link) join() (*attempt, error) {
 	}
 	l.attempt = a
 	if l == b.primary {
-		b.lists.begin()
+		b.relisting.begin()
 	}
-	b.p.work.Go(func() { l.connect(a) })
+	b.set.work.Go(func() { l.connect(a) })
 	return a, nil
 }
 
-// errLinkClosed is a link that was closed, as unused, in the moment between its
+// errSlotClosed is a link that was closed, as unused, in the moment between its
 // choice and its use.
-var errLinkClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
+var errSlotClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 
 // connect connects, learns over the primary link what the server offers, and
 // lets the waiting in. What is offered is in the snapshot before the connection
 // can be had.
-func (l *link) connect(a *attempt) {
-	b := l.b
+func (l *Slot) connect(a *dialing) {
+	b := l.backend
 	l.awaitEnd(b.life)
 	start := time.Now()
-	var c *connection
-	var cat *catalog
-	err := b.endedBy()
+	var c *Conn
+	var cat *Inventory
+	err := b.closedError()
 	if b.life.Err() == nil { // else what was before may run still
-		c, cat, err = l.open()
+		c, cat, err = l.openConn()
 	}
 	if err == nil && cat != nil {
-		b.p.observer.listed(b, cat, changeKinds{})
+		b.set.observer.listed(b, cat, changeKinds{})
 	}
 	b.mu.Lock()
 	switch {
 	case err != nil:
 	case b.closed:
-		err = b.endedBy()
+		err = b.closedError()
 	case l.closed:
-		err = errLinkClosed
+		err = errSlotClosed
 	case c.gone != nil: // before anybody could have used it
 		err = c.gone
 	}
 	if l == b.primary {
-		b.lists.end()
+		b.relisting.end()
 	}
 	now := time.Now()
 	if err != nil {
-		err = ours(err)
+		err = ownError(err)
 		l.failures++
 		l.lastErr = err
-		l.retryAt = now.Add(discovering().after(l.failures, b.p.random()))
+		l.retryAt = now.Add(discovering().after(l.failures, b.set.random()))
 		if !b.closed && !l.closed {
-			l.failed(err, now)
+			l.noteFailure(err, now)
 		}
 	} else {
 		l.failures, l.lastErr, l.retryAt = 0, nil, time.Time{}
@@ -208,21 +208,21 @@ func (l *link) connect(a *attempt) {
 			b.restarts++
 		}
 		l.broken = false
-		l.used, c.since = now, now
+		l.lastUsed, c.since = now, now
 		l.ready.Store(c)
-		b.settled(c)
+		b.noteEra(c)
 		if l == b.primary {
-			b.met.Store(true)
+			b.connectedOnce.Store(true)
 			b.listed(cat.whole())
 		}
 		b.relist()
-		b.p.watchIdle()
+		b.set.watchIdle()
 	}
 	a.conn, a.err = c, err
 	l.attempt = nil
 	late := err != nil && c != nil // to be used
 	if late && !b.closed {
-		l.end(c)
+		l.closeInBackground(c)
 	}
 	closed := b.closed
 	b.mu.Unlock()
@@ -230,13 +230,13 @@ func (l *link) connect(a *attempt) {
 		if late && closed {
 			_ = c.client.Close() // it is gone either way
 		}
-		if errors.Is(err, errLeft) {
+		if errors.Is(err, errReplaced) {
 			close(a.done)
 			return
 		}
 		b.log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
 		if l == b.primary {
-			b.p.observer.listed(b, nil, changeKinds{})
+			b.set.observer.listed(b, nil, changeKinds{})
 		}
 	} else {
 		b.log.Info("backend connected", "version", c.version, "elapsed", time.Since(start))
@@ -247,9 +247,9 @@ func (l *link) connect(a *attempt) {
 	}
 }
 
-func (l *link) dial(key key) (*connection, error) {
-	c := &connection{link: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: revision.LevelNone}
-	client, err := l.b.p.o.Dial(l.b.life, key, &backendHandler{conn: c})
+func (l *Slot) dial(key key) (*Conn, error) {
+	c := &Conn{slot: l, offer: key.Capabilities, opened: make(chan struct{}), calls: map[Waiter]struct{}{}, level: revision.LevelNone}
+	client, err := l.backend.set.o.Dial(l.backend.life, key, &backendHandler{conn: c})
 	if err != nil {
 		return nil, err
 	}
@@ -257,11 +257,11 @@ func (l *link) dial(key key) (*connection, error) {
 	return c, nil
 }
 
-// open connects and, over the primary link, loads what is offered.
-func (l *link) open() (*connection, *catalog, error) {
-	b := l.b
+// openConn connects and, over the primary link, loads what is offered.
+func (l *Slot) openConn() (*Conn, *Inventory, error) {
+	b := l.backend
 	key := l.key
-	if offer := b.p.declares(); key.Capabilities == sharedOffer && offer != sharedOffer {
+	if offer := b.set.declares(); key.Capabilities == sharedOffer && offer != sharedOffer {
 		key.Capabilities = offer
 		// One connection in its own era is all that the only client needs.
 		key.Legacy = true
@@ -284,15 +284,15 @@ func (l *link) open() (*connection, *catalog, error) {
 	}
 	c.implementation = describe(client.Info().Implementation)
 	if !c.modern() {
-		c.upward, err = revision.NewPlain(revision.Conversion{From: c.version, To: revision.Modern, Server: b.p.o.Info, Backend: c.implementation})
+		c.plainResults, err = revision.NewPlain(revision.Conversion{From: c.version, To: revision.Modern, Server: b.set.o.Info, Backend: c.implementation})
 		if err != nil {
 			return c, nil, err
 		}
 		_, resumes := client.Transport().(ability.Resume)
-		c.quick = resumes && c.pipe != nil
+		c.takesFastCalls = resumes && c.pipe != nil
 	}
 	close(c.opened)
-	b.p.observer.opening(b.life, c)
+	b.set.observer.opening(b.life, c)
 	if l != b.primary {
 		return c, nil, nil
 	}
@@ -306,28 +306,28 @@ func (l *link) open() (*connection, *catalog, error) {
 
 // declares returns what servers are told over shared connections that they can
 // ask: what the only client has declared, or all that any may come to declare.
-func (s *backends) declares() string {
+func (s *Set) declares() string {
 	if who := s.solo.Load(); who != nil {
-		if version, capabilities := who.settled(); version != "" {
+		if version, capabilities := who.termsOf(); version != "" {
 			return string(s.withRoots(revision.Offer(capabilities, version, revision.Latest)))
 		}
 	}
 	return sharedOffer
 }
 
-// lost drops a connection that is gone. What the backend offered stays listed;
+// connLost drops a connection that is gone. What the backend offered stays listed;
 // the next call connects again.
-func (l *link) lost(c *connection, err error) {
+func (l *Slot) connLost(c *Conn, err error) {
 	if err == nil {
 		err = runtime.ErrClosed
 	}
-	if l.drop(c, err) {
-		l.b.log.Warn("backend connection lost", "err", err)
+	if l.dropConn(c, err) {
+		l.backend.log.Warn("backend connection lost", "err", err)
 	}
 }
 
-func (l *link) drop(c *connection, err error) bool {
-	b := l.b
+func (l *Slot) dropConn(c *Conn, err error) bool {
+	b := l.backend
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	c.gone = err
@@ -336,61 +336,61 @@ func (l *link) drop(c *connection, err error) bool {
 	if b.closed || !l.ready.CompareAndSwap(c, nil) {
 		return false
 	}
-	b.expose()
-	l.end(c) // it still has a process to end
+	b.publishFastPath()
+	l.closeInBackground(c) // it still has a process to end
 	l.broken = true
-	l.failed(err, time.Now())
-	l.tend(1)
+	l.noteFailure(err, time.Now())
+	l.reconnect(1)
 	return true
 }
 
-// failed notes that the server has ended on its own or could not be connected.
+// noteFailure notes that the server has ended on its own or could not be connected.
 // The caller holds the lock.
-func (l *link) failed(err error, now time.Time) {
-	b := l.b
+func (l *Slot) noteFailure(err error, now time.Time) {
+	b := l.backend
 	l.cause = err
 	b.lastErr, b.failedAt = err, now
 	if l.breaker.failed(now) {
-		b.log.Warn("backend fails again and again: left alone for a while", "pause", stormPause, "err", err)
+		b.log.Warn("backend fails again and again: left alone for a while", "pause", tripPause, "err", err)
 	}
 }
 
-// usedBy notes who uses the connection, nil for a client without a session.
-func (c *connection) usedBy(who *peer) {
-	if c.crowd.Load() || who != nil && (c.user.Load() == who || c.user.CompareAndSwap(nil, who)) {
+// noteClient notes who uses the connection, nil for a client without a session.
+func (c *Conn) noteClient(who *Client) {
+	if c.shared.Load() || who != nil && (c.firstClient.Load() == who || c.firstClient.CompareAndSwap(nil, who)) {
 		return
 	}
-	c.crowd.Store(true)
+	c.shared.Store(true)
 }
 
-// sole is the one client session that has used the connection, nil where it is
+// onlyClient is the one client session that has used the connection, nil where it is
 // not one.
-func (c *connection) sole() *peer {
-	if c.crowd.Load() {
+func (c *Conn) onlyClient() *Client {
+	if c.shared.Load() {
 		return nil
 	}
-	return c.user.Load()
+	return c.firstClient.Load()
 }
 
 // owner is whose the connection is, nil where it is no session's own.
-func (c *connection) owner() *peer {
-	if c.link.owner != nil {
-		return c.link.owner
+func (c *Conn) owner() *Client {
+	if c.slot.owner != nil {
+		return c.slot.owner
 	}
-	b := c.link.b
-	if who := b.p.solo.Load(); who != nil {
+	b := c.slot.backend
+	if who := b.set.solo.Load(); who != nil {
 		return who
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if c.kept {
-		return c.sole()
+	if c.reserved {
+		return c.onlyClient()
 	}
 	return nil
 }
 
-// isOpen tells whether it is noted what the connection is.
-func (c *connection) isOpen() bool {
+// isOpened tells whether it is noted what the connection is.
+func (c *Conn) isOpened() bool {
 	select {
 	case <-c.opened:
 		return true
@@ -400,7 +400,7 @@ func (c *connection) isOpen() bool {
 }
 
 // busy tells whether a call of a client is in flight over the connection.
-func (c *connection) busy() bool {
+func (c *Conn) busy() bool {
 	c.mu.Lock()
 	n := len(c.calls)
 	c.mu.Unlock()
@@ -411,25 +411,25 @@ func (c *connection) busy() bool {
 // back, and is told whether the call was given up.
 //
 // Its error is errDismissed.
-func (c *connection) begin(e waiter) (end func(given bool), err error) {
+func (c *Conn) begin(e Waiter) (end func(given bool), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dismissed {
-		return nil, errDismissed
+	if c.noCalls {
+		return nil, errIdleClosed
 	}
 	return c.note(e), nil
 }
 
 // enter is begin for a call that was sent before the connection was dismissed, if
 // it was.
-func (c *connection) enter(e waiter) (end func(given bool)) {
+func (c *Conn) enter(e Waiter) (end func(given bool)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.note(e)
 }
 
 // note is begin for who holds the lock.
-func (c *connection) note(e waiter) (end func(given bool)) {
+func (c *Conn) note(e Waiter) (end func(given bool)) {
 	c.calls[e] = struct{}{}
 	c.begun++
 	return func(given bool) {
@@ -437,15 +437,15 @@ func (c *connection) note(e waiter) (end func(given bool)) {
 		delete(c.calls, e)
 		// A modern server says nothing without being told a level.
 		if from := e.origin(); given && (!c.modern() || !from.modern() || from.level < revision.LevelNone) {
-			c.noteLate(from.peer)
+			c.noteAbandonedLocked(from.client)
 		}
 		c.mu.Unlock()
 		e.ended()
 	}
 }
 
-// counted is how many calls the connection has ever been given.
-func (c *connection) counted() uint64 {
+// callsBegun is how many calls the connection has ever been given.
+func (c *Conn) callsBegun() uint64 {
 	c.mu.Lock()
 	n := c.begun
 	c.mu.Unlock()

@@ -15,13 +15,13 @@ import (
 // is written once. The zero value is ready.
 type pages struct {
 	mu   sync.Mutex // guards what follows
-	of   map[place]*page
+	of   map[pageKey]*page
 	size int // bytes in all
 }
 
-// place is a page's: of which list, in the words of which era, beginning at
+// pageKey is a page's: of which list, in the words of which era, beginning at
 // which item.
-type place struct {
+type pageKey struct {
 	k      kind
 	modern bool
 	first  int
@@ -46,7 +46,7 @@ const (
 )
 
 // at gives the page at a place.
-func (ps *pages) at(at place) *page {
+func (ps *pages) at(at pageKey) *page {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	pg := ps.of[at]
@@ -58,7 +58,7 @@ func (ps *pages) at(at place) *page {
 		return pg
 	}
 	if ps.of == nil {
-		ps.of = map[place]*page{}
+		ps.of = map[pageKey]*page{}
 	}
 	ps.of[at] = pg
 	return pg
@@ -76,8 +76,8 @@ const partialTTL = 5 * time.Second
 
 // page gives the answer to a list method that begins at an item. It is not to be
 // changed: others get the same.
-func (p *publisher) page(s *snapshot, k kind, modern bool, first int) []byte {
-	pg := s.pages.at(place{k, modern, first})
+func (p *Publisher) page(s *Catalog, k kind, modern bool, first int) []byte {
+	pg := s.pages.at(pageKey{k, modern, first})
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is told
 	if modern {
@@ -137,7 +137,7 @@ func (p *publisher) page(s *snapshot, k kind, modern bool, first int) []byte {
 
 // appendItems appends the items of a list from one to before another, with
 // commas between them. The revisions of the handshake era see the same.
-func (s *snapshot) appendItems(out []byte, p *publisher, k kind, modern bool, from, to int) []byte {
+func (s *Catalog) appendItems(out []byte, p *Publisher, k kind, modern bool, from, to int) []byte {
 	c := revision.Conversion{To: revision.Latest, Method: k.listing().method}
 	if modern {
 		c.To = revision.Modern
@@ -157,15 +157,15 @@ func (s *snapshot) appendItems(out []byte, p *publisher, k kind, modern bool, fr
 	return out
 }
 
-// stretch is some of a shelf's entries, at least one.
-type stretch struct {
-	sh       *shelf
+// run is some of a shelf's entries, at least one.
+type run struct {
+	sh       *Section
 	from, to int
 }
 
 // size is about how large their text is: growing a large text step by step costs
 // more than to look.
-func (t stretch) size() (n int) {
+func (t run) size() (n int) {
 	for _, e := range t.sh.entries[t.from:t.to] {
 		n += len(e.item.raw) + len(e.exposed) + 64
 	}
@@ -173,11 +173,11 @@ func (t stretch) size() (n int) {
 }
 
 // between gives the entries of a list from one to before another.
-func (s *snapshot) between(k kind, from, to int) (parts []stretch) {
+func (s *Catalog) between(k kind, from, to int) (parts []run) {
 	begin := 0
-	for _, sh := range s.shelves[k] {
+	for _, sh := range s.sections[k] {
 		if first, last := max(from-begin, 0), min(to-begin, len(sh.entries)); first < last {
-			parts = append(parts, stretch{sh, first, last})
+			parts = append(parts, run{sh, first, last})
 		}
 		begin += len(sh.entries)
 	}
@@ -185,7 +185,7 @@ func (s *snapshot) between(k kind, from, to int) (parts []stretch) {
 }
 
 // remaining is for how much longer a list may be kept.
-func (s *snapshot) remaining(k kind, now time.Time) time.Duration {
+func (s *Catalog) remaining(k kind, now time.Time) time.Duration {
 	ttl := max(s.fresh[k].until.Sub(now), 0)
 	if s.partial[k] != nil {
 		ttl = min(ttl, partialTTL)
@@ -194,8 +194,8 @@ func (s *snapshot) remaining(k kind, now time.Time) time.Duration {
 }
 
 // unlisted tells why a backend's list could not be had, nil where it could.
-func (p *publisher) unlisted(b *backend, k kind) error {
-	if has := p.Inventory(b); has != nil {
+func (p *Publisher) unlisted(b *Backend, k kind) error {
+	if has := p.inventoryNow(b); has != nil {
 		return has.failed[k]
 	}
 	return nil
@@ -203,12 +203,12 @@ func (p *publisher) unlisted(b *backend, k kind) error {
 
 // list returns the answer to a list method, once every backend has been asked, in
 // the words of an era. It is not to be changed: others get the same.
-func (p *publisher) list(ctx context.Context, k kind, params []byte, modern bool) ([]byte, error) {
+func (p *Publisher) list(ctx context.Context, k kind, params []byte, modern bool) ([]byte, error) {
 	p.discover(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p.seen[k].Store(true)
+	p.seenLists[k].Store(true)
 	s := p.show(k)
 	first, err := p.begins(s, k, params)
 	if err != nil {
@@ -223,16 +223,16 @@ func (p *publisher) list(ctx context.Context, k kind, params []byte, modern bool
 
 // show returns the snapshot that a list is given out of. Where names have no
 // prefix, those on it stay with their servers from now on.
-func (p *publisher) show(k kind) *snapshot {
-	s := p.snap.Load()
+func (p *Publisher) show(k kind) *Catalog {
+	s := p.current.Load()
 	if !p.o.NoPrefix || k != tools && k != prompts {
 		return s
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s = p.snap.Load() // another is not built meanwhile
+	s = p.current.Load() // another is not built meanwhile
 	s.shown[k].Do(func() {
-		for _, sh := range s.shelves[k] {
+		for _, sh := range s.sections[k] {
 			for i := range sh.routes {
 				if !sh.routes[i].wrapped {
 					p.past.shown.add(sh.b.name, k, sh.routes[i].bare)
@@ -246,12 +246,12 @@ func (p *publisher) show(k kind) *snapshot {
 // revalidate sees to it that lists are asked for again whose time is over and
 // whose server would not say that they have changed. The answer under way does
 // not wait for that; clients are told if there is anything new.
-func (p *publisher) revalidate(k kind) {
+func (p *Publisher) revalidate(k kind) {
 	now := time.Now()
 	p.mu.Lock()
-	var stale []*backend
+	var stale []*Backend
 	for _, b := range p.set.all() {
-		if c := p.inventory(b); c != nil && c.modern && c.silent[k] && now.After(c.fresh[k].until) {
+		if c := p.inventoryOf(b); c != nil && c.modern && c.silent[k] && now.After(c.fresh[k].until) {
 			stale = append(stale, b)
 		}
 	}

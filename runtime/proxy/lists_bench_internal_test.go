@@ -44,7 +44,7 @@ func manyTools(tb testing.TB, all int) *Proxy {
 	}
 	tb.Cleanup(func() { _ = p.Close() })
 	for i, b := range p.set.all() {
-		cat := &catalog{}
+		cat := &Inventory{}
 		cat.offered[tools] = true
 		if cat.items[tools], err = parse(b.log, toolPage(i, all/servers), tools.listing()); err != nil {
 			tb.Fatal(err)
@@ -68,7 +68,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.catalog.publish(p.set.all()[0], p.catalog.Inventory(p.set.all()[0]), changeKinds{})
+				p.catalog.publish(p.set.all()[0], p.catalog.inventoryNow(p.set.all()[0]), changeKinds{})
 			}
 		})
 	}
@@ -80,8 +80,8 @@ func BenchmarkVariant(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.catalog.publish(p.set.all()[0], p.catalog.Inventory(p.set.all()[0]), changeKinds{})
-				p.catalog.page(p.catalog.snap.Load(), tools, false, 0)
+				p.catalog.publish(p.set.all()[0], p.catalog.inventoryNow(p.set.all()[0]), changeKinds{})
+				p.catalog.page(p.catalog.current.Load(), tools, false, 0)
 			}
 		})
 	}
@@ -100,7 +100,7 @@ func BenchmarkStart(b *testing.B) {
 	for i, bk := range from.set.all() {
 		c := store.Change{
 			ID:      store.ID{Name: bk.name, Digest: fmt.Sprint(i)},
-			Catalog: &store.Catalog{Data: encodeCatalog(from.catalog.Inventory(bk), storedHead{}), Verified: time.Now()},
+			Catalog: &store.Catalog{Data: encodeCatalog(from.catalog.inventoryNow(bk), storedHead{}), Verified: time.Now()},
 		}
 		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
 			b.Fatal(err)
@@ -117,7 +117,7 @@ func BenchmarkStart(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if s := p.catalog.snap.Load(); s.count[tools] != 5000 || len(p.catalog.page(s, tools, false, 0)) < 1<<18 {
+		if s := p.catalog.current.Load(); s.count[tools] != 5000 || len(p.catalog.page(s, tools, false, 0)) < 1<<18 {
 			b.Fatal(s.count)
 		}
 		_ = p.Close()

@@ -11,7 +11,7 @@ import (
 )
 
 // offering makes a proxy whose servers offer one list each, nothing connected.
-func offering(t *testing.T, k kind, o Options, cats map[string]*catalog) *Proxy {
+func offering(t *testing.T, k kind, o Options, cats map[string]*Inventory) *Proxy {
 	t.Helper()
 	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }
 	o.Info = runtime.Implementation{Name: "m", Version: "1"}
@@ -47,20 +47,20 @@ func TestListForModernClients(t *testing.T) {
 	tool := items(t, tools, `[{"name":"t","execution":{"taskSupport":"required"},"outputSchema":{"type":"array"},"x":1.0}]`)
 	const list = `"tools":[{"name":"a__t","outputSchema":{"type":"array"},"x":1.0}],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"m","version":"1"}`
 	for name, c := range map[string]struct {
-		a, b *catalog
+		a, b *Inventory
 		want string
 	}{
-		"public and fresh":      {&catalog{items: tool, fresh: at(time.Hour+999*time.Millisecond, true)}, nil, `{"resultType":"complete","ttlMs":3600`},
-		"one that is not":       {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{fresh: at(time.Hour, false)}, `"cacheScope":"private",` + list + `}}`},
-		"the least":             {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{fresh: at(-time.Hour, true)}, `{"resultType":"complete","ttlMs":0,"cacheScope":"public",` + list + `}}`},
-		"one that says nothing": {&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{}, `{"resultType":"complete","ttlMs":0,"cacheScope":"private",` + list + `}}`},
+		"public and fresh":      {&Inventory{items: tool, fresh: at(time.Hour+999*time.Millisecond, true)}, nil, `{"resultType":"complete","ttlMs":3600`},
+		"one that is not":       {&Inventory{items: tool, fresh: at(time.Hour, true)}, &Inventory{fresh: at(time.Hour, false)}, `"cacheScope":"private",` + list + `}}`},
+		"the least":             {&Inventory{items: tool, fresh: at(time.Hour, true)}, &Inventory{fresh: at(-time.Hour, true)}, `{"resultType":"complete","ttlMs":0,"cacheScope":"public",` + list + `}}`},
+		"one that says nothing": {&Inventory{items: tool, fresh: at(time.Hour, true)}, &Inventory{}, `{"resultType":"complete","ttlMs":0,"cacheScope":"private",` + list + `}}`},
 		"one left out": {
-			&catalog{items: tool, fresh: at(time.Hour, true)}, &catalog{fresh: at(time.Hour, true), failed: [kinds]error{tools: runtime.ErrClosed}},
+			&Inventory{items: tool, fresh: at(time.Hour, true)}, &Inventory{fresh: at(time.Hour, true), failed: [kinds]error{tools: runtime.ErrClosed}},
 			`{"resultType":"complete","ttlMs":5000,"cacheScope":"public",` + list + `,"dev.mcpctl/partial":[{"server":"b","kind":"connect"}]}}`,
 		},
 	} {
-		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})
-		s := p.catalog.snap.Load()
+		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*Inventory{"a": c.a, "b": c.b})
+		s := p.catalog.current.Load()
 		if got := string(p.catalog.page(s, tools, true, 0)); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}

@@ -21,11 +21,11 @@ const (
 
 // load asks a server for its lists, by the capabilities it declares. A list
 // that it refuses, that is none or takes too long does not cost the others. An error is one of the connection, or of every list.
-func (b *backend) load(client *runtime.Client) (*catalog, error) {
+func (b *Backend) load(client *runtime.Client) (*Inventory, error) {
 	ctx, cancel := context.WithTimeout(b.life, listsTime)
 	defer cancel()
 	info := client.Info()
-	cat := &catalog{verified: time.Now(), capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: revision.IsModern(info.Version)}
+	cat := &Inventory{verified: time.Now(), capabilities: info.Capabilities, instructions: info.Instructions, resources: info.Has("resources"), modern: revision.IsModern(info.Version)}
 	var failure error
 	usable := false
 	for k := range kinds {
@@ -63,7 +63,7 @@ func lasting(err error) bool {
 
 // list asks for one list, all pages. It asks again, once, where no answer came: a list can be had twice, and a server over HTTP may have forgotten the
 // session meanwhile, or end a stream early.
-func (b *backend) list(ctx context.Context, client *runtime.Client, l listing) ([]item, freshness, error) {
+func (b *Backend) list(ctx context.Context, client *runtime.Client, l listing) ([]item, freshness, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, listTime, &runtime.TimeoutError{Op: l.method, After: listTime})
 	defer cancel()
 	for again := true; ; again = false {
@@ -86,7 +86,7 @@ func (b *backend) list(ctx context.Context, client *runtime.Client, l listing) (
 	}
 }
 
-func (b *backend) listOnce(ctx context.Context, client *runtime.Client, l listing) ([]item, freshness, error) {
+func (b *Backend) listOnce(ctx context.Context, client *runtime.Client, l listing) ([]item, freshness, error) {
 	begun := time.Now() // the first page may be as old as that
 	pages, err := client.ListPages(ctx, l.method)
 	if err != nil {

@@ -16,22 +16,22 @@ const (
 	refreshAge = 10 * time.Minute
 )
 
-// due tells whether a list should wait for the backend: it has offered nothing
+// isDue tells whether a list should wait for the backend: it has offered nothing
 // yet, or what is stored was offered where it could ask other things; and it has
 // not failed a moment ago, and is not late already.
-func (b *backend) due(now time.Time) bool {
-	stored := b.known.Load()
-	if stored && b.met.Load() {
+func (b *Backend) isDue(now time.Time) bool {
+	stored := b.isListed.Load()
+	if stored && b.connectedOnce.Load() {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.primary
-	if b.closed || stored && (b.modern || b.storedOffer == b.p.declares()) {
+	if b.closed || stored && (b.modern || b.storedCapabilities == b.set.declares()) {
 		return false
 	}
 	if a := l.attempt; a != nil {
-		return !a.late && now.Before(a.begun.Add(b.set().discoveryTime()))
+		return !a.tooLate && now.Before(a.begun.Add(b.config().discoveryTime()))
 	}
 	return !now.Before(l.retryAt) && l.breaker.opened(now).IsZero()
 }
@@ -49,49 +49,49 @@ func (s *settings) discoveryTime() time.Duration {
 
 // meet connects the backend, which tells what it offers, and waits for that as
 // long as lists do.
-func (b *backend) meet(ctx context.Context) {
+func (b *Backend) meet(ctx context.Context) {
 	a, err := b.primary.join()
 	if err != nil {
 		return
 	}
-	bound := b.set().discoveryTime()
+	bound := b.config().discoveryTime()
 	t := time.NewTimer(time.Until(a.begun.Add(bound)))
 	defer t.Stop()
 	select {
 	case <-a.done:
-	case <-b.left:
+	case <-b.replacedSignal:
 	case <-ctx.Done():
 	case <-t.C:
-		b.overdue(a, bound)
+		b.giveUpWaiting(a, bound)
 	}
 }
 
-// overdue notes that a connecting has taken too long for lists to wait for it.
+// giveUpWaiting notes that a connecting has taken too long for lists to wait for it.
 // It goes on, for the calls that need the backend.
-func (b *backend) overdue(a *attempt, bound time.Duration) {
+func (b *Backend) giveUpWaiting(a *dialing, bound time.Duration) {
 	b.mu.Lock()
-	news := b.primary.attempt == a && !a.late
+	news := b.primary.attempt == a && !a.tooLate
 	if news {
-		a.late = true
+		a.tooLate = true
 		b.primary.lastErr = &runtime.TimeoutError{Op: "connect", After: bound}
 	}
 	b.mu.Unlock()
 	if news {
 		b.log.Warn("backend is late: lists go without it", "after", bound)
-		b.p.observer.listed(b, nil, changeKinds{})
+		b.set.observer.listed(b, nil, changeKinds{})
 	}
 }
 
 // outdated reports whether what is known of the backend is old, because it has not
 // been connected yet or a list could not be had, and it has not failed a moment
 // ago.
-func (b *backend) outdated(now time.Time) bool {
-	if !b.known.Load() || b.set().Start == startCached {
+func (b *Backend) outdated(now time.Time) bool {
+	if !b.isListed.Load() || b.config().Start == startCached {
 		return false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ready := (!b.met.Load() || b.lists.lacking && b.primary.ready.Load() == nil) && !b.closed && b.primary.attempt == nil && !now.Before(b.primary.retryAt)
+	ready := (!b.connectedOnce.Load() || b.relisting.lacking && b.primary.ready.Load() == nil) && !b.closed && b.primary.attempt == nil && !now.Before(b.primary.retryAt)
 	age := now.Sub(b.verified) // less than nothing where the clock was set back
-	return ready && (b.lists.lacking || age >= refreshAge || age < -setBack)
+	return ready && (b.relisting.lacking || age >= refreshAge || age < -setBack)
 }

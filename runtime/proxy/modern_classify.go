@@ -214,7 +214,7 @@ func mirrors(lines []string, name, want string) string {
 // statusFor gives the HTTP status for an answer (2026-07-28, Streamable
 // HTTP): 404 for a method that is not there, 400 for what is wrong with the
 // request as such; everything else is an answer like any other.
-func statusFor(a answer) int {
+func statusFor(a Answer) int {
 	if a.object == nil {
 		return http.StatusOK
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// direct is a tools/call of the stateless era on the quick path to a stdio server
+// pendingFastCall is a tools/call of the stateless era on the quick path to a stdio server
 // of the handshake era. It has no goroutine and stands for its client while it
 // lasts. Where it turns out to need more than a plain result, it goes on as a
 // call that can wait for its client (see parking.Lot) and that is where it
@@ -25,19 +25,19 @@ import (
 // what is to be asked.
 //
 // A direct is not pooled: whoever asks may come late.
-type direct struct {
-	rt           *router
-	conn         *connection
+type pendingFastCall struct {
+	rt           *Router
+	conn         *Conn
 	route        *route
 	capabilities json.RawMessage // the client's
-	front        directFront
+	front        pendingFront
 	id           uint64 // of the call in conn.pipe
-	call         *call  // as long as it is pending there
+	call         *FastCall  // as long as it is pending there
 
 	mu      sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
-	over    bool       // the client is answered or gone
-	more    bool       // front.goOn was called
-	settled bool       // there is an outcome
+	isOver    bool       // the client is answered or gone
+	isParking    bool       // front.goOn was called
+	hasOutcome bool       // there is an outcome
 	outcome outcome
 	parked  *parking.Call
 	ready   chan struct{} // closed once parked is set, or over; nil: nobody waits
@@ -52,47 +52,47 @@ type outcome struct {
 	err, why error
 }
 
-// directFront is where a direct call comes from. Its methods run on the reader of
+// pendingFront is where a direct call comes from. Its methods run on the reader of
 // the server, or on a goroutine of whoever asks, and must not wait.
-type directFront interface {
+type pendingFront interface {
 	// answer takes the framed answer, and the buffer with it. It gives the output
 	// that it has dirtied, as jsonrpc.Receiver's Finish does.
 	answer(framed *bytes.Buffer) *jsonrpc.Writer
-	// goOn has Proxy.goOn called on a goroutine of the front's. The front may
+	// park has Proxy.goOn called on a goroutine of the front's. The front may
 	// still leave instead.
-	goOn()
+	park()
 	// cancelled says that the client has cancelled the call.
 	cancelled()
 }
 
-// quickModern is quick for requests of the stateless era. d.front is set; header
+// fastCallModern is quick for requests of the stateless era. d.front is set; header
 // is that of an HTTP request, nil for others. What admit looks at must have been
 // looked at.
-func (rt *router) quickModern(line []byte, m *rawjson.Message, d *direct, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
+func (rt *Router) fastCallModern(line []byte, m *rawjson.Message, d *pendingFastCall, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
 	name := m.Name.Of(line)
 	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 ||
 		m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
 		return nil, false, nil
 	}
-	r := rt.catalog.snap.Load().routes[tools][string(name[1:len(name)-1])]
+	r := rt.catalog.current.Load().routes[tools][string(name[1:len(name)-1])]
 	if r == nil || r.support != "" || header != nil && len(r.mirrors) > 0 {
 		return nil, false, nil
 	}
-	conn := r.b.plain.Load()
+	conn := r.b.modernShared.Load()
 	if conn == nil {
 		return nil, false, nil
 	}
-	if !conn.crowd.Load() {
-		conn.usedBy(nil)
+	if !conn.shared.Load() {
+		conn.noteClient(nil)
 	}
 	d.rt, d.conn, d.route = rt, conn, r
-	c, _ := calls.Get().(*call)
-	c.rt, c.backend, c.to, c.from, c.version = rt, r.b, d, conn.version, revision.Modern
+	c, _ := calls.Get().(*FastCall)
+	c.rt, c.backend, c.replyTo, c.from, c.version = rt, r.b, d, conn.version, revision.Modern
 	c.id = append(c.id[:0], m.ID.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Call{
 		ID: conn.pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now,
-		Limit: max(r.b.set().RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
+		Limit: max(r.b.config().RequestTimeout, 0), Ceiling: requestCeiling, Receiver: c,
 	}
 	c.edits[0] = within(m.Params, m.Name, r.quoted)
 	meta := []byte(`{}`)
@@ -124,7 +124,7 @@ func (rt *router) quickModern(line []byte, m *rawjson.Message, d *direct, header
 
 // declared gives capabilities of a client in bytes that nobody else writes to:
 // clients declare the same ones over and over, so the last ones are kept.
-func (rt *router) declared(capabilities []byte) json.RawMessage {
+func (rt *Router) declared(capabilities []byte) json.RawMessage {
 	if last := rt.lastDeclared.Load(); last != nil && bytes.Equal(*last, capabilities) {
 		return *last
 	}
@@ -151,11 +151,11 @@ func withOwnToken(meta, token []byte) []byte {
 
 // finished takes the answer of the server. It runs where jsonrpc.Receiver's Finish
 // does.
-func (d *direct) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+func (d *pendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	framed := d.framed(c, a)
 	d.mu.Lock()
-	if framed != nil && !d.over && !d.more {
-		d.over = true
+	if framed != nil && !d.isOver && !d.isParking {
+		d.isOver = true
 		d.mu.Unlock()
 		return d.front.answer(framed)
 	}
@@ -170,21 +170,21 @@ func (d *direct) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
 	case a.Error != nil:
 		o.err = runtime.ParseError(bytes.Clone(a.Error))
 	}
-	d.settle(o)
+	d.setOutcome(o)
 	return nil
 }
 
 // framed gives the whole answer where the server's is a plain result, else nil.
-func (d *direct) framed(c *call, a jsonrpc.Answer) *bytes.Buffer {
+func (d *pendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 	if a.Err != nil || a.Error != nil {
 		return nil
 	}
 	result := c.rt.catalog.exposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	framed, _ := bodies.Get().(*bytes.Buffer)
-	framed.Grow(len(result) + d.conn.upward.Len() + len(c.id) + 64)
+	framed.Grow(len(result) + d.conn.plainResults.Len() + len(c.id) + 64)
 	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":`...)
 	at := len(b)
-	b, plain := d.conn.upward.Append(b, result)
+	b, plain := d.conn.plainResults.Append(b, result)
 	if !plain {
 		release(framed)
 		return nil
@@ -194,62 +194,62 @@ func (d *direct) framed(c *call, a jsonrpc.Answer) *bytes.Buffer {
 	return framed
 }
 
-// settle notes how the call has ended, for who takes it from here.
-func (d *direct) settle(o outcome) {
+// setOutcome notes how the call has ended, for who takes it from here.
+func (d *pendingFastCall) setOutcome(o outcome) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.settled {
+	if d.hasOutcome {
 		return
 	}
-	d.settled, d.outcome = true, o
+	d.hasOutcome, d.outcome = true, o
 	if d.done != nil {
 		close(d.done)
 	}
-	d.needMore()
+	d.parkOnce()
 }
 
-// needMore has the call go on as a parked one, once. The caller holds the lock.
-func (d *direct) needMore() {
-	if !d.more && !d.over {
-		d.more = true
-		d.front.goOn()
+// parkOnce has the call go on as a parked one, once. The caller holds the lock.
+func (d *pendingFastCall) parkOnce() {
+	if !d.isParking && !d.isOver {
+		d.isParking = true
+		d.front.park()
 	}
 }
 
 // leave is the end of the client's request before there is an answer, unless the
 // call is parked: then that has its own.
-func (d *direct) leave(why error) {
+func (d *pendingFastCall) leave(why error) {
 	d.mu.Lock()
 	parked := d.parked != nil
-	if d.ready != nil && !parked && !d.over {
+	if d.ready != nil && !parked && !d.isOver {
 		close(d.ready)
 	}
-	d.over = true
+	d.isOver = true
 	d.mu.Unlock()
 	if !parked {
 		d.abandon(why)
 	}
 }
 
-// gone implements receiver. Where that is the end of the request the front is told,
+// Ended implements ReplyTo. Where that is the end of the request the front is told,
 // else whoever goes on with it ends it.
-func (d *direct) gone(cancelled bool) {
+func (d *pendingFastCall) Ended(cancelled bool) {
 	d.mu.Lock()
-	if d.ready != nil && d.parked == nil && !d.over {
+	if d.ready != nil && d.parked == nil && !d.isOver {
 		close(d.ready)
 	}
-	d.over = true
-	more := d.more
+	d.isOver = true
+	more := d.isParking
 	d.mu.Unlock()
-	d.settle(outcome{why: errCancelled})
+	d.setOutcome(outcome{why: errCancelled})
 	if cancelled && !more {
 		d.front.cancelled()
 	}
 }
 
 // abandon ends the call at the server; false where it has ended.
-func (d *direct) abandon(why error) bool {
-	d.conn.gaveUp(nil)
+func (d *pendingFastCall) abandon(why error) bool {
+	d.conn.noteAbandoned(nil)
 	if !d.conn.pipe.Abandon(d.id, why.Error()) {
 		return false
 	}
@@ -258,23 +258,23 @@ func (d *direct) abandon(why error) bool {
 }
 
 // isParked tells whether the call goes on as one that can wait for its client.
-func (d *direct) isParked() bool {
+func (d *pendingFastCall) isParked() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.parked != nil
 }
 
 // refuse ends the call with an error of ours.
-func (d *direct) refuse(err error) {
+func (d *pendingFastCall) refuse(err error) {
 	if d.abandon(err) {
-		d.settle(outcome{why: err})
+		d.setOutcome(outcome{why: err})
 	}
 }
 
 // ask puts a question of the server to the client, who has to come back for it.
-func (d *direct) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (d *pendingFastCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	d.mu.Lock()
-	if d.over && d.parked == nil {
+	if d.isOver && d.parked == nil {
 		d.mu.Unlock()
 		return nil, parking.ErrLost
 	}
@@ -285,7 +285,7 @@ func (d *direct) ask(ctx context.Context, method string, params json.RawMessage)
 		}
 	}
 	ready := d.ready
-	d.needMore()
+	d.parkOnce()
 	d.mu.Unlock()
 	select {
 	case <-ready:
@@ -302,7 +302,7 @@ func (d *direct) ask(ctx context.Context, method string, params json.RawMessage)
 }
 
 // emit is the way of what the server sends inside the call.
-func (d *direct) emit(method string, params []byte) {
+func (d *pendingFastCall) emit(method string, params []byte) {
 	d.mu.Lock()
 	k := d.parked
 	d.mu.Unlock()
@@ -313,11 +313,11 @@ func (d *direct) emit(method string, params []byte) {
 
 // wait gives how the call has ended. It is the client's way of waiting for a
 // parked call: when ctx ends, so does the call.
-func (d *direct) wait(ctx context.Context) outcome {
+func (d *pendingFastCall) wait(ctx context.Context) outcome {
 	d.mu.Lock()
 	if d.done == nil {
 		d.done = make(chan struct{})
-		if d.settled {
+		if d.hasOutcome {
 			close(d.done)
 		}
 	}
@@ -327,52 +327,52 @@ func (d *direct) wait(ctx context.Context) outcome {
 	case <-done:
 	case <-ctx.Done():
 		if d.abandon(context.Cause(ctx)) {
-			d.settle(outcome{why: ctx.Err()})
+			d.setOutcome(outcome{why: ctx.Err()})
 		}
 		<-done // the answer has won the race, or settle was just called
 	}
 	return d.outcome
 }
 
-// caller implements receiver.
-func (d *direct) caller() caller {
-	return caller{version: revision.Modern, capabilities: d.capabilities, level: revision.LevelNone, emit: d.emit, ask: d.ask, refuse: d.refuse}
+// Origin implements ReplyTo.
+func (d *pendingFastCall) Origin() Origin {
+	return Origin{version: revision.Modern, capabilities: d.capabilities, level: revision.LevelNone, emit: d.emit, ask: d.ask, refuse: d.refuse}
 }
 
-// whose implements receiver: requests of the stateless era stand alone.
-func (d *direct) whose() *peer { return nil }
+// Client implements ReplyTo: requests of the stateless era stand alone.
+func (d *pendingFastCall) Client() *Client { return nil }
 
-// revision implements receiver.
-func (d *direct) revision() string { return revision.Modern }
+// Revision implements ReplyTo.
+func (d *pendingFastCall) Revision() string { return revision.Modern }
 
-// progressed implements receiver.
-func (d *direct) progressed(_ *call, params []byte) *jsonrpc.Writer {
+// Progressed implements ReplyTo.
+func (d *pendingFastCall) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer {
 	d.emit(revision.NotificationProgress, params)
 	return nil
 }
 
-// goOn has a direct call go on as one that can wait for its client to come back,
+// continueParked has a direct call go on as one that can wait for its client to come back,
 // whose request r is, and waits as serveModern does. False: the client is gone,
 // and nothing is to be answered.
-func (rt *router) goOn(ctx context.Context, d *direct, r request) (answer, bool) {
+func (rt *Router) continueParked(ctx context.Context, d *pendingFastCall, r Request) (Answer, bool) {
 	s := rt.park(d, r)
 	if s == nil {
-		return answer{}, false
+		return Answer{}, false
 	}
 	result, err := rt.awaitParked(ctx, d.parked, r, s)
 	switch {
 	case errors.Is(err, errCancelled):
-		return answer{}, false
+		return Answer{}, false
 	case err != nil:
 		return rt.failedModern(r.method, err), true
 	}
-	return answer{result: result}, true
+	return Answer{result: result}, true
 }
 
-func (rt *router) park(d *direct, r request) *state {
+func (rt *Router) park(d *pendingFastCall, r Request) *state {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.over {
+	if d.isOver {
 		return nil
 	}
 	target, _ := rawjson.String(r.line, r.msg.Name) // else it would not be direct
@@ -387,14 +387,14 @@ func (rt *router) park(d *direct, r request) *state {
 }
 
 // first is the first round of the conversation that a direct call has become.
-func (d *direct) first(ctx context.Context, r request) ([]byte, error) {
+func (d *pendingFastCall) first(ctx context.Context, r Request) ([]byte, error) {
 	o := d.wait(ctx)
 	if o.why != nil {
 		return nil, o.why
 	}
 	b := d.route.b
 	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
-		return nil, &backendError{server: b.name, err: b.blame(o.err)}
+		return nil, &backendError{server: b.name, err: b.explainClosed(o.err)}
 	}
 	r.to = d.route // which may be in no list any more
 	s, err := d.rt.resume(ctx, d.conn, o, r, within(r.msg.Params, r.msg.Name, d.route.quoted))

@@ -11,20 +11,20 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// postCall is a direct call of an HTTP client. Its goroutine is the request's
+// fastPost is a direct call of an HTTP client. Its goroutine is the request's
 // own, which waits for one of its channels.
-type postCall struct {
-	direct
-	x      window
+type fastPost struct {
+	pendingFastCall
+	x      modernPost
 	framed chan *bytes.Buffer // has one place: the answer, nil where the call is to go on
 }
 
 // direct serves a call on the quick path; false where the slow one is to be
 // taken.
-func (h *httpFront) direct(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) bool {
-	c := &postCall{x: window{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
+func (h *httpFront) direct(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) bool {
+	c := &fastPost{x: modernPost{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
 	c.capabilities, c.front = h.p.rt.declared(m.MetaCapabilities.Of(body)), c
-	conn, taken, err := h.p.rt.quickModern(body, m, &c.direct, r.Header, time.Now())
+	conn, taken, err := h.p.rt.fastCallModern(body, m, &c.pendingFastCall, r.Header, time.Now())
 	switch {
 	case err != nil:
 		c.x.finish(m.ID.Of(body), h.p.rt.failedModern(revision.MethodToolsCall, err))
@@ -37,9 +37,9 @@ func (h *httpFront) direct(w http.ResponseWriter, r *http.Request, likes taste, 
 }
 
 // await writes what comes for the call.
-func (c *postCall) await(r *http.Request, body []byte, m *rawjson.Message) {
+func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
 	x, h := &c.x, c.x.h
-	timer := h.timer(silence)
+	timer := h.timer(streamAfter)
 	defer h.doneWith(timer)
 	for {
 		select {
@@ -70,24 +70,24 @@ func (c *postCall) await(r *http.Request, body []byte, m *rawjson.Message) {
 }
 
 // serve goes on with the call as one that may wait for its client.
-func (c *postCall) serve(r *http.Request, body []byte, m *rawjson.Message) {
+func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x, h := &c.x, c.x.h
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	x.wake = make(chan struct{}, 1)
-	req := request{line: bytes.Clone(body), msg: new(*m), method: revision.MethodToolsCall, header: r.Header}
+	req := Request{line: bytes.Clone(body), msg: new(*m), method: revision.MethodToolsCall, header: r.Header}
 	req.from = modernCaller(&req, x.push)
-	h.serveModern(r, x, m.ID.Of(body), cancel, func() (answer, bool) { return h.p.rt.goOn(ctx, &c.direct, req) })
+	h.serveModern(r, x, m.ID.Of(body), cancel, func() (Answer, bool) { return h.p.rt.continueParked(ctx, &c.pendingFastCall, req) })
 }
 
 // answer implements directFront.
-func (c *postCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
+func (c *fastPost) answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	c.framed <- framed // the one message: has room
 	return nil
 }
 
 // cancelled implements directFront: a request over HTTP is cancelled by its end.
-func (c *postCall) cancelled() {}
+func (c *fastPost) cancelled() {}
 
-// goOn implements directFront.
-func (c *postCall) goOn() { c.framed <- nil } // likewise
+// park implements directFront.
+func (c *fastPost) park() { c.framed <- nil } // likewise

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// lineCall is a direct call of a client on a pair of streams.
-type lineCall struct {
-	direct
+// fastLine is a direct call of a client on a pair of streams.
+type fastLine struct {
+	pendingFastCall
 	f    *stdioFront
 	line []byte
 	msg  rawjson.Message
@@ -20,10 +20,10 @@ type lineCall struct {
 // direct starts a call on the quick path; false where the slow one is to be
 // taken. The line is the call's to keep.
 func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
-	l := &lineCall{f: f, line: line, msg: *m}
+	l := &fastLine{f: f, line: line, msg: *m}
 	l.capabilities, l.front = m.MetaCapabilities.Of(line), l
 	f.begin(len(line))
-	conn, taken, err := f.p.rt.quickModern(line, m, &l.direct, nil, now)
+	conn, taken, err := f.p.rt.fastCallModern(line, m, &l.pendingFastCall, nil, now)
 	switch {
 	case err != nil:
 		f.send(frame(nil, m.ID.Of(line), f.p.rt.failedModern(revision.MethodToolsCall, err)))
@@ -35,7 +35,7 @@ func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*js
 }
 
 // answer implements directFront.
-func (l *lineCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
+func (l *fastLine) answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	defer l.f.end(len(l.line))
 	defer release(framed)
 	if l.f.out.Append(framed.Bytes()) != nil {
@@ -45,12 +45,12 @@ func (l *lineCall) answer(framed *bytes.Buffer) *jsonrpc.Writer {
 }
 
 // cancelled implements directFront.
-func (l *lineCall) cancelled() { l.f.end(len(l.line)) }
+func (l *fastLine) cancelled() { l.f.end(len(l.line)) }
 
-// goOn implements directFront.
-func (l *lineCall) goOn() {
+// park implements directFront.
+func (l *fastLine) park() {
 	f := l.f
-	r := request{line: l.line, msg: &l.msg, method: revision.MethodToolsCall}
+	r := Request{line: l.line, msg: &l.msg, method: revision.MethodToolsCall}
 	id := r.msg.ID.Of(r.line)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end(len(l.line))
@@ -61,7 +61,7 @@ func (l *lineCall) goOn() {
 				f.notify(method, params)
 			}
 		})
-		a, ok := f.p.rt.goOn(ctx, &l.direct, r)
+		a, ok := f.p.rt.continueParked(ctx, &l.pendingFastCall, r)
 		if ok && ctx.Err() == nil && f.out.Wait() == nil {
 			f.respond(id, a)
 		}

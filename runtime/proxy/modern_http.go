@@ -14,14 +14,14 @@ import (
 
 // modern serves a POST of the stateless era: one message, answered on its own
 // connection, whose end is the cancel of the request.
-func (h *httpFront) modern(w http.ResponseWriter, r *http.Request, likes taste, body []byte, m *rawjson.Message) {
+func (h *httpFront) modern(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) {
 	if !m.ID.Present() { // a notification: there is none that means anything here
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	id := m.ID.Of(body)
 	if !h.p.ready() {
-		turnAway(w, id)
+		refuseDraining(w, id)
 		return
 	}
 	h.arrived()
@@ -34,27 +34,27 @@ func (h *httpFront) modern(w http.ResponseWriter, r *http.Request, likes taste, 
 	if method == revision.MethodToolsCall && !likes.streams() && h.direct(w, r, likes, body, m) {
 		return
 	}
-	x := &window{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
+	x := &modernPost{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == revision.MethodDiscover { // waits for nothing
-		x.finish(id, answer{result: h.p.rt.discovery()})
+		x.finish(id, Answer{result: h.p.rt.discovery()})
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	req := request{line: bytes.Clone(body), msg: new(*m), method: method, header: r.Header}
+	req := Request{line: bytes.Clone(body), msg: new(*m), method: method, header: r.Header}
 	req.from = modernCaller(&req, x.push)
 	if method == revision.MethodSubscriptionsListen {
 		h.modernListen(ctx, x, req)
 		return
 	}
-	h.serveModern(r, x, id, cancel, func() (answer, bool) { return h.p.rt.serveModern(ctx, req), true })
+	h.serveModern(r, x, id, cancel, func() (Answer, bool) { return h.p.rt.serveModern(ctx, req), true })
 }
 
 // serveModern writes what comes for a request and its answer. serve gives that,
 // and false for none; cancel ends it.
-func (h *httpFront) serveModern(r *http.Request, x *window, id []byte, cancel context.CancelCauseFunc, serve func() (answer, bool)) {
-	answered, silent := make(chan answer, 1), false
+func (h *httpFront) serveModern(r *http.Request, x *modernPost, id []byte, cancel context.CancelCauseFunc, serve func() (Answer, bool)) {
+	answered, silent := make(chan Answer, 1), false
 	if !h.spawn(func() { // ends with serve's context, and is waited for below
 		a, ok := serve()
 		silent = !ok
@@ -79,8 +79,8 @@ func (h *httpFront) serveModern(r *http.Request, x *window, id []byte, cancel co
 // exchange writes what comes before the answer and gives the answer, or why
 // there is none of the request's own. The choice between JSON and a stream falls
 // with the first message, or after a while of silence.
-func (h *httpFront) exchange(r *http.Request, x *window, answered <-chan answer) (answer, error) {
-	timer := h.timer(silence)
+func (h *httpFront) exchange(r *http.Request, x *modernPost, answered <-chan Answer) (Answer, error) {
+	timer := h.timer(streamAfter)
 	defer h.doneWith(timer)
 	for {
 		select {
@@ -94,7 +94,7 @@ func (h *httpFront) exchange(r *http.Request, x *window, answered <-chan answer)
 			x.comment()
 			timer.Reset(keepAlive)
 		case <-r.Context().Done():
-			return answer{}, errCancelled
+			return Answer{}, errCancelled
 		case <-h.lifetime.Done():
 			return failed("", errProxyClosed), errProxyClosed
 		}
@@ -105,15 +105,15 @@ func (h *httpFront) exchange(r *http.Request, x *window, answered <-chan answer)
 // yet.
 const maxWindow = 64
 
-// window is the way back to an HTTP client of the stateless era for as long as
+// modernPost is the way back to an HTTP client of the stateless era for as long as
 // its request lasts. What it is given waits until the request's own goroutine
 // writes it, so that no reader of a backend waits for a client.
-type window struct {
+type modernPost struct {
 	h       *httpFront
 	w       http.ResponseWriter
-	likes   taste
+	likes   accept
 	wake    chan struct{}
-	sink    *sink  // nil until the answer has become a stream of events
+	sink    *sseWriter  // nil until the answer has become a stream of events
 	unblock func() // with sink
 
 	mu      sync.Mutex // guards what follows
@@ -130,7 +130,7 @@ type message struct {
 
 // push is a caller's emit. At the bound the oldest progress goes, since newer
 // progress says more; where there is none, the message itself.
-func (x *window) push(method string, params []byte) {
+func (x *modernPost) push(method string, params []byte) {
 	if !x.likes.events {
 		return
 	}
@@ -160,14 +160,14 @@ func (x *window) push(method string, params []byte) {
 }
 
 // count counts bytes that wait. The caller holds the lock.
-func (x *window) count(n int) {
+func (x *modernPost) count(n int) {
 	x.bytes += n
 	x.h.p.budget.unsent.add(n)
 }
 
 // dropProgress removes the oldest progress, false where none waits. The caller
 // holds the lock.
-func (x *window) dropProgress() bool {
+func (x *modernPost) dropProgress() bool {
 	for i := range x.waiting {
 		if x.waiting[i].progress {
 			x.count(-len(x.waiting[i].framed))
@@ -178,7 +178,7 @@ func (x *window) dropProgress() bool {
 	return false
 }
 
-func (x *window) take() []message {
+func (x *modernPost) take() []message {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	all := x.waiting
@@ -188,14 +188,14 @@ func (x *window) take() []message {
 }
 
 // flush writes what waits.
-func (x *window) flush() {
+func (x *modernPost) flush() {
 	for _, m := range x.take() {
 		x.event(m.framed)
 	}
 }
 
 // open makes the answer a stream of events; on one that is it does nothing.
-func (x *window) open() {
+func (x *modernPost) open() {
 	if x.sink != nil {
 		return
 	}
@@ -203,7 +203,7 @@ func (x *window) open() {
 }
 
 // close gives the connection back.
-func (x *window) close() {
+func (x *modernPost) close() {
 	x.mu.Lock()
 	x.closed, x.waiting = true, nil
 	x.count(-x.bytes)
@@ -213,33 +213,33 @@ func (x *window) close() {
 	}
 }
 
-func (x *window) event(framed []byte) {
+func (x *modernPost) event(framed []byte) {
 	x.open()
 	x.sink.event("", bytes.TrimRight(framed, "\n"))
 	_ = x.sink.flush() // the request's context tells that the client has gone
 }
 
 // comment tells whatever lies between that the stream is alive.
-func (x *window) comment() {
+func (x *modernPost) comment() {
 	if x.likes.events {
 		x.open()
 		x.sink.comment()
 	} else {
-		leisurely(x.w)
+		clearReadDeadline(x.w)
 	}
 }
 
 // finish writes the answer: as the last event where a stream has begun or the
 // client would rather have one, else as JSON. An error is JSON if it can be,
 // because only then it has a status of its own.
-func (x *window) finish(id []byte, a answer) {
+func (x *modernPost) finish(id []byte, a Answer) {
 	if a.object == nil && x.likes.streams() {
 		x.open()
 	}
 	x.send(id, a, statusFor(a))
 }
 
-func (x *window) send(id []byte, a answer, status int) {
+func (x *modernPost) send(id []byte, a Answer, status int) {
 	framed := frame(nil, id, a)
 	if x.sink != nil {
 		x.event(framed)

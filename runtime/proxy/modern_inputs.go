@@ -26,7 +26,7 @@ const (
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
 // live in this request but beside it: see parking.Lot.
-func (rt *router) interact(ctx context.Context, k kind, r request) ([]byte, error) {
+func (rt *Router) interact(ctx context.Context, k kind, r Request) ([]byte, error) {
 	at, what := r.msg.Name, "name"
 	if k == resources {
 		at, what = r.msg.URI, "uri"
@@ -53,7 +53,7 @@ func (rt *router) interact(ctx context.Context, k kind, r request) ([]byte, erro
 	}
 	var call *parking.Call
 	if s.Ticket != nil {
-		if call, err = rt.comeBack(k, r, s, answers); err != nil {
+		if call, err = rt.resumeParked(k, r, s, answers); err != nil {
 			return nil, err
 		}
 	} else {
@@ -65,7 +65,7 @@ func (rt *router) interact(ctx context.Context, k kind, r request) ([]byte, erro
 }
 
 // awaitParked waits for a call that may ask: its result, or what asks the client.
-func (rt *router) awaitParked(ctx context.Context, call *parking.Call, r request, s *state) ([]byte, error) {
+func (rt *Router) awaitParked(ctx context.Context, call *parking.Call, r Request, s *state) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
@@ -80,7 +80,7 @@ func (rt *router) awaitParked(ctx context.Context, call *parking.Call, r request
 // inputResponses gives the answers that a retry brings, by key. Each must be an
 // object, as the results of all questions are: servers should not have to deal
 // with what can be none.
-func (r request) inputResponses() (map[string]json.RawMessage, error) {
+func (r Request) inputResponses() (map[string]json.RawMessage, error) {
 	raw := r.msg.InputResponses.Of(r.line)
 	if raw == nil {
 		return nil, nil
@@ -101,8 +101,8 @@ func (r request) inputResponses() (map[string]json.RawMessage, error) {
 // reports gives the way for what a call sends while the request waits for it.
 // Progress goes under the request's own token: each request of an interaction
 // has another, or none.
-func (r request) reports() func(method string, params []byte) {
-	token, rising := r.msg.MetaToken.Of(r.line), increase{}
+func (r Request) reports() func(method string, params []byte) {
+	token, rising := r.msg.MetaToken.Of(r.line), progressGate{}
 	return func(method string, params []byte) {
 		if method == revision.NotificationProgress {
 			if params = rising.restore(params, token); params == nil {
@@ -126,8 +126,8 @@ func (e *relay) wantProgress(req *runtime.Request) error {
 	return nil
 }
 
-// comeBack takes up the call that waits for the answers of a retry.
-func (rt *router) comeBack(k kind, r request, s *state, answers map[string]json.RawMessage) (*parking.Call, error) {
+// resumeParked takes up the call that waits for the answers of a retry.
+func (rt *Router) resumeParked(k kind, r Request, s *state, answers map[string]json.RawMessage) (*parking.Call, error) {
 	call, err := rt.parking.Resume(*s.Ticket, r.reports(), answers)
 	switch {
 	case errors.Is(err, parking.ErrLost):
@@ -141,8 +141,8 @@ func (rt *router) comeBack(k kind, r request, s *state, answers map[string]json.
 // converse runs one call to the backend and, as long as there is nothing to
 // ask the client, what follows from its results. first makes the first of the
 // calls; nil: like the others.
-func (rt *router) converse(
-	ctx context.Context, call *parking.Call, k kind, r request, s *state, first func(context.Context, request) ([]byte, error),
+func (rt *Router) converse(
+	ctx context.Context, call *parking.Call, k kind, r Request, s *state, first func(context.Context, Request) ([]byte, error),
 ) ([]byte, error) {
 	r.from.emit, r.from.ask = call.Emit, call.Ask
 	r.returns = len(r.from.capabilities) > len(`{}`)
@@ -165,12 +165,12 @@ func (rt *router) converse(
 		if err != nil {
 			return nil, err
 		}
-		a, is := asksInput(result)
+		a, is := parseInputRequest(result)
 		if !is {
 			return result, nil
 		}
 		if b := rt.backendOf(again); b != nil {
-			b.hold() // it may keep something for the answers
+			b.keepForAnswers() // it may keep something for the answers
 		}
 		out, waits, err := rt.relayInputs(result, a, again, s, &next)
 		if err != nil || waits || round == maxComeBacks {
@@ -189,7 +189,7 @@ func (rt *router) converse(
 }
 
 // once makes one call.
-func (rt *router) once(ctx context.Context, k kind, r request) ([]byte, error) {
+func (rt *Router) once(ctx context.Context, k kind, r Request) ([]byte, error) {
 	if k == resources {
 		return rt.read(ctx, r)
 	}
@@ -198,7 +198,7 @@ func (rt *router) once(ctx context.Context, k kind, r request) ([]byte, error) {
 
 // givesRoots tells whether a question is the configuration's to answer: the
 // client has not declared roots.
-func (rt *router) givesRoots(method string, from *caller) bool {
+func (rt *Router) givesRoots(method string, from *Origin) bool {
 	return method == methodRoots && rt.set.hasRoots() && revision.MissingFor(method, nil, from.capabilities) != nil
 }
 
@@ -206,7 +206,7 @@ func (rt *router) givesRoots(method string, from *caller) bool {
 // the configuration answers left out, the backend's state sealed. It reports
 // whether the client has to come back with something; where it has not, next is
 // what to come back with in its place.
-func (rt *router) relayInputs(result []byte, a asking, r request, s, next *state) (out []byte, waits bool, err error) {
+func (rt *Router) relayInputs(result []byte, a inputRequest, r Request, s, next *state) (out []byte, waits bool, err error) {
 	*next = state{Method: s.Method, Target: s.Target}
 	if inner := a.state.Of(result); string(inner) != "null" {
 		next.Inner = inner
@@ -255,7 +255,7 @@ func questionMethod(entry []byte) string {
 }
 
 // passQuestion gives the edit of one embedded request of a modern backend.
-func (rt *router) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
+func (rt *Router) passQuestion(entry []byte, r Request) (rawjson.Edit, error) {
 	var at [2]rawjson.Span
 	if err := rawjson.Fields(entry, at[:], "method", "params"); err != nil {
 		return rawjson.Edit{}, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
@@ -274,7 +274,7 @@ func (rt *router) passQuestion(entry []byte, r request) (rawjson.Edit, error) {
 
 // asker is the name of the server that a question of a request comes from, ""
 // where there is only one: clients show nobody but the proxy.
-func (rt *router) asker(r request) string {
+func (rt *Router) asker(r Request) string {
 	if len(rt.set.all()) < 2 {
 		return ""
 	}
@@ -285,8 +285,8 @@ func (rt *router) asker(r request) string {
 }
 
 // backendOf tells where a request leads, nil where that is not known.
-func (rt *router) backendOf(r request) *backend {
-	s, k, at := rt.catalog.snap.Load(), tools, r.msg.Name
+func (rt *Router) backendOf(r Request) *Backend {
+	s, k, at := rt.catalog.current.Load(), tools, r.msg.Name
 	switch r.method {
 	case revision.MethodPromptsGet:
 		k = prompts
@@ -305,7 +305,7 @@ func (rt *router) backendOf(r request) *backend {
 }
 
 // ask gives the result that asks for input.
-func (rt *router) ask(inputs []parking.Input, r request, s *state) []byte {
+func (rt *Router) ask(inputs []parking.Input, r Request, s *state) []byte {
 	if b := rt.backendOf(r); b != nil {
 		s.of(b)
 	}
@@ -336,9 +336,9 @@ func pagesOf(err error) []json.RawMessage {
 
 // openPages turns a backend's -32042 into a result that asks the client to have
 // pages opened, and to make the same request again.
-func (rt *router) openPages(pages []json.RawMessage, r request, s *state) ([]byte, error) {
+func (rt *Router) openPages(pages []json.RawMessage, r Request, s *state) ([]byte, error) {
 	if b := rt.backendOf(r); b != nil {
-		b.hold()
+		b.keepForAnswers()
 	}
 	var inputs []parking.Input
 	for i, page := range pages {

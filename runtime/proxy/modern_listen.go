@@ -94,7 +94,7 @@ func acknowledged(id []byte, f *filter) []byte {
 type listening struct {
 	id     []byte // the client's own, raw
 	wake   chan struct{}
-	unsent *tally // counts what waits
+	unsent *counter // counts what waits
 
 	mu      sync.Mutex // guards what follows
 	waiting [][]byte
@@ -182,12 +182,12 @@ type channel struct {
 // listen serves one subscriptions/listen: the acknowledgement, then what
 // was asked for, until ctx ends, which is the client's doing and needs no
 // answer, or the channel does.
-func (h *hub) listen(ctx context.Context, id []byte, from *caller, f filter, to channel) {
+func (h *Hub) listen(ctx context.Context, id []byte, from *Origin, f filter, to channel) {
 	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
 	defer s.end()
 	for k := range kinds {
 		if f.has(k.listing().changed) {
-			h.catalog.seen[k].Store(true)
+			h.catalog.seenLists[k].Store(true)
 		}
 	}
 	// From here on nothing is missed, and nothing is sent before what is

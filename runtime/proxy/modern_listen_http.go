@@ -6,7 +6,7 @@ import (
 )
 
 // modernListen serves a listen over HTTP: a stream from the start.
-func (h *httpFront) modernListen(ctx context.Context, x *window, r request) {
+func (h *httpFront) modernListen(ctx context.Context, x *modernPost, r Request) {
 	f, err := filterOf(r)
 	if err != nil {
 		x.finish(r.msg.ID.Of(r.line), h.p.rt.failedModern(r.method, err))
@@ -17,7 +17,7 @@ func (h *httpFront) modernListen(ctx context.Context, x *window, r request) {
 		busy(x.w, http.StatusServiceUnavailable, r.msg.ID.Of(r.line), "too many streams are open: try again later")
 		return
 	}
-	leisurely(x.w)
+	clearReadDeadline(x.w)
 	h.serving.Add(-1) // it lasts as long as its client likes
 	defer h.serving.Add(1)
 	ended := make(chan struct{})

@@ -12,7 +12,7 @@ const metaServerInfo = "io.modelcontextprotocol/serverInfo"
 // complete2026 gives a result of the proxy's own with what every result of the
 // stateless era carries (2026-07-28, Overview and Caching). What has come from a
 // backend, and lists, have it already.
-func (rt *router) complete2026(method string, result []byte) ([]byte, error) {
+func (rt *Router) complete2026(method string, result []byte) ([]byte, error) {
 	if at, err := rawjson.Field(result, "resultType"); err == nil && at.Present() {
 		return result, nil
 	}
@@ -21,11 +21,11 @@ func (rt *router) complete2026(method string, result []byte) ([]byte, error) {
 }
 
 // discovery answers server/discover, at once.
-func (rt *router) discovery() []byte {
+func (rt *Router) discovery() []byte {
 	raw, err := json.Marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
-		Capabilities      offer                      `json:"capabilities"`
+		Capabilities      capabilities                      `json:"capabilities"`
 		Instructions      string                     `json:"instructions,omitempty"`
 		TTL               int                        `json:"ttlMs"`
 		CacheScope        string                     `json:"cacheScope"`

@@ -13,21 +13,21 @@ import (
 
 // modernCaller is who a self-contained request comes from: what it says of
 // itself holds for it alone. emit reaches the client while the request lasts.
-func modernCaller(r *request, emit func(method string, params []byte)) caller {
-	return caller{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), level: revision.LevelNone, emit: emit}
+func modernCaller(r *Request, emit func(method string, params []byte)) Origin {
+	return Origin{version: revision.Modern, capabilities: r.msg.MetaCapabilities.Of(r.line), level: revision.LevelNone, emit: emit}
 }
 
 // serveModern answers a request that admit has let through, other than
 // server/discover and subscriptions/listen. It waits for whatever it needs.
-func (rt *router) serveModern(ctx context.Context, r request) answer {
+func (rt *Router) serveModern(ctx context.Context, r Request) Answer {
 	result, err := rt.answerModern(ctx, r)
 	if err != nil {
 		return rt.failedModern(r.method, err)
 	}
-	return answer{result: result}
+	return Answer{result: result}
 }
 
-func (rt *router) answerModern(ctx context.Context, r request) ([]byte, error) {
+func (rt *Router) answerModern(ctx context.Context, r Request) ([]byte, error) {
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func (rt *router) answerModern(ctx context.Context, r request) ([]byte, error) {
 
 // checkParams compares the Mcp-Param headers of a tools/call with its arguments,
 // by the schema that the client has seen.
-func (rt *router) checkParams(ctx context.Context, r request) error {
+func (rt *Router) checkParams(ctx context.Context, r Request) error {
 	name, ok := rawjson.String(r.line, r.msg.Name)
 	if r.header == nil || !ok {
 		return nil
 	}
-	to, err := anew(func() (*route, error) { return rt.catalog.resolve(ctx, tools, name) })
+	to, err := retryReplaced(func() (*route, error) { return rt.catalog.resolve(ctx, tools, name) })
 	if err != nil && r.msg.RequestState.Present() {
 		return nil // a call that waits goes on where it was, see interact
 	}
@@ -69,7 +69,7 @@ func (rt *router) checkParams(ctx context.Context, r request) error {
 
 // failedModern gives the answer for a failure to a modern client: some codes of
 // the era before are not for it.
-func (rt *router) failedModern(method string, err error) answer {
+func (rt *Router) failedModern(method string, err error) Answer {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeResourceNotFound {
 		err = &runtime.Error{Code: runtime.CodeInvalidParams, Message: rpc.Message, Data: rpc.Data}
 	}
@@ -114,7 +114,7 @@ func repeated(header http.Header) map[string]string {
 // askedLevel reads the level that a modern request asks for, silent for none:
 // "the server MUST NOT emit" lines for a request without it (2026-07-28,
 // Logging).
-func (r *request) askedLevel() (revision.Level, error) {
+func (r *Request) askedLevel() (revision.Level, error) {
 	if !r.msg.MetaLevel.Present() {
 		return revision.LevelNone, nil
 	}

@@ -36,9 +36,9 @@ type state struct {
 }
 
 // of notes whose the state is.
-func (s *state) of(b *backend) {
+func (s *state) of(b *Backend) {
 	s.Backend = b.name
-	if way := b.set().way(); way != "" {
+	if way := b.config().way(); way != "" {
 		sum := sha256.Sum256([]byte(way))
 		s.Way = hex.EncodeToString(sum[:8])
 	}
@@ -46,7 +46,7 @@ func (s *state) of(b *backend) {
 
 // strange tells why a backend must not be given the state, "" where it may: it is
 // its own, or the call that it belongs to goes on where it was.
-func (s *state) strange(b *backend, what string) string {
+func (s *state) strange(b *Backend, what string) string {
 	var now state
 	switch now.of(b); {
 	case s.Backend == "":
@@ -63,7 +63,7 @@ func (s *state) strange(b *backend, what string) string {
 const statePurpose = "requestState:"
 
 // seal gives a state as a JSON string.
-func (rt *router) seal(s *state) []byte {
+func (rt *Router) seal(s *state) []byte {
 	plain, err := json.Marshal(s)
 	if err != nil {
 		panic("proxy: a state has no JSON form: " + err.Error())
@@ -73,7 +73,7 @@ func (rt *router) seal(s *state) []byte {
 
 // unseal gives the state that a request has come back with, nil where it has
 // none.
-func (rt *router) unseal(r request, target string) (*state, error) {
+func (rt *Router) unseal(r Request, target string) (*state, error) {
 	if !r.msg.RequestState.Present() {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (rt *router) unseal(r request, target string) (*state, error) {
 // again gives a request without what only a retry has, but for the backend's
 // own state and the answers: those that the client brings and those that the
 // proxy has given.
-func (r request) again(s *state) (request, error) {
+func (r Request) again(s *state) (Request, error) {
 	if !r.msg.RequestState.Present() && (!s.Again || !r.msg.InputResponses.Present()) && len(s.Inner) == 0 && len(s.Given) == 0 {
 		return r, nil
 	}
@@ -131,7 +131,7 @@ func (r request) again(s *state) (request, error) {
 }
 
 // with gives the request with other params.
-func (r request) with(params []byte) (request, error) {
+func (r Request) with(params []byte) (Request, error) {
 	line := rawjson.Splice(nil, r.line, rawjson.Edit{Span: r.msg.Params, New: params})
 	m := new(rawjson.Message)
 	if err := rawjson.Scan(line, m); err != nil {
@@ -141,15 +141,15 @@ func (r request) with(params []byte) (request, error) {
 	return r, nil
 }
 
-// asking is a result that asks for input, taken apart.
-type asking struct {
+// inputRequest is a result that asks for input, taken apart.
+type inputRequest struct {
 	resultType, inputs, state, meta rawjson.Span
 }
 
-// asksInput tells whether a result asks for input. One without a resultType
+// parseInputRequest tells whether a result asks for input. One without a resultType
 // that has the members of such a result is of a server of the handshake era
 // that has learned to ask this way.
-func asksInput(result []byte) (a asking, ok bool) {
+func parseInputRequest(result []byte) (a inputRequest, ok bool) {
 	if !bytes.Contains(result, []byte("input_required")) && !bytes.Contains(result, []byte(`"inputRequests"`)) && !bytes.Contains(result, []byte(`"requestState"`)) {
 		return a, false // the common case, without reading it all
 	}
@@ -157,7 +157,7 @@ func asksInput(result []byte) (a asking, ok bool) {
 	if rawjson.Fields(result, at[:], "resultType", "inputRequests", "requestState", "_meta") != nil {
 		return a, false
 	}
-	a = asking{at[0], at[1], at[2], at[3]}
+	a = inputRequest{at[0], at[1], at[2], at[3]}
 	if a.resultType.Present() {
 		kind, _ := rawjson.String(result, a.resultType)
 		return a, kind == "input_required"
@@ -168,7 +168,7 @@ func asksInput(result []byte) (a asking, ok bool) {
 
 // lost is what a client hears whose call this process does not hold: never is
 // it made again silently, since it may have acted.
-func (rt *router) lost(k kind, target string) error {
+func (rt *Router) lost(k kind, target string) error {
 	hint := ""
 	if k == tools {
 		switch readOnly, idempotent := rt.harmless(target); {
@@ -191,8 +191,8 @@ func (e *lostError) ExitKind() string { return "lost" }
 
 // harmless tells what the annotations of an exposed tool say of calling it
 // again.
-func (rt *router) harmless(exposed string) (readOnly, idempotent bool) {
-	r := rt.catalog.snap.Load().routes[tools][exposed]
+func (rt *Router) harmless(exposed string) (readOnly, idempotent bool) {
+	r := rt.catalog.current.Load().routes[tools][exposed]
 	if r == nil {
 		return false, false
 	}

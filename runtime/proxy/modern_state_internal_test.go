@@ -16,7 +16,7 @@ func TestAsksInput(t *testing.T) {
 		`{"structuredContent":{"requestState":"s"},"content":[]}`:   false,
 		`{"resultType":null,"inputRequests":null,"content":[true]}`: false,
 	} {
-		if _, ok := asksInput([]byte(result)); ok != want {
+		if _, ok := parseInputRequest([]byte(result)); ok != want {
 			t.Errorf("%s: %t", result, ok)
 		}
 	}

@@ -26,7 +26,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		f.send(jsonrpc.AppendError(nil, id, no.object()))
 		return nil
 	case method == revision.MethodDiscover:
-		f.send(frame(nil, id, answer{result: f.p.rt.discovery()}))
+		f.send(frame(nil, id, Answer{result: f.p.rt.discovery()}))
 		return nil
 	}
 	line = bytes.Clone(line)
@@ -35,7 +35,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 			return conn
 		}
 	}
-	r := request{line: line, msg: new(m), method: method}
+	r := Request{line: line, msg: new(m), method: method}
 	id = m.ID.Of(line)
 	lifetime := f.lifetime
 	if method == revision.MethodSubscriptionsListen {
@@ -81,7 +81,7 @@ func (u unasked) notify(method string, params []byte) {
 // modernListen serves a listen, which ends with the front: then the client is
 // told in both ways that the specification names, since its pages disagree
 // (2026-07-28, Cancellation and Subscriptions).
-func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
+func (f *stdioFront) modernListen(ctx context.Context, done func(), r Request) {
 	id := r.msg.ID.Of(r.line)
 	filter, err := filterOf(r)
 	if err != nil {
@@ -107,7 +107,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r request) {
 
 // greeted tells whether the client has shaken hands.
 func (f *stdioFront) greeted() bool {
-	version, _ := f.peer.settled()
+	version, _ := f.peer.termsOf()
 	return version != ""
 }
 

@@ -32,7 +32,7 @@ func taskPrefix(server string) string {
 
 // taskOf gives the backend of an exposed task id and the id there, nil where it
 // has none.
-func (rt *router) taskOf(id string) (*backend, string) {
+func (rt *Router) taskOf(id string) (*Backend, string) {
 	prefix, bare, ok := strings.Cut(id, ".")
 	if !ok || bare == "" {
 		return nil, ""
@@ -46,7 +46,7 @@ func (rt *router) taskOf(id string) (*backend, string) {
 }
 
 // task serves tasks/get, tasks/update and tasks/cancel (SEP-2663).
-func (rt *router) task(ctx context.Context, r request) ([]byte, error) {
+func (rt *Router) task(ctx context.Context, r Request) ([]byte, error) {
 	if !bridge.DeclaresTasks(r.from.capabilities) {
 		return nil, bridge.TasksRequired()
 	}
@@ -54,18 +54,18 @@ func (rt *router) task(ctx context.Context, r request) ([]byte, error) {
 	if !ok {
 		return nil, invalid("params.taskId is missing or no string")
 	}
-	return anew(func() ([]byte, error) {
+	return retryReplaced(func() ([]byte, error) {
 		b, bare := rt.taskOf(id)
 		if b == nil {
 			return nil, invalid("unknown task")
 		}
-		r.from.home = nil
-		if home := rt.homes.of(id); home != nil && home.b == b {
-			r.from.home = home
+		r.from.slot = nil
+		if home := rt.taskOwners.of(id); home != nil && home.backend == b {
+			r.from.slot = home
 		}
 		s, err := rt.forward(ctx, b, r, within(r.msg.Params, r.msg.TaskID, rawjson.Quote(nil, bare)))
 		if rpc, refused := errors.AsType[*runtime.Error](err); err == nil && r.method == revision.MethodTasksCancel || refused && rpc.Code == runtime.CodeInvalidParams {
-			rt.homes.ended(id) // nobody waits for it, or it is not known any more
+			rt.taskOwners.ended(id) // nobody waits for it, or it is not known any more
 		}
 		return s.result, err
 	})
@@ -74,7 +74,7 @@ func (rt *router) task(ctx context.Context, r request) ([]byte, error) {
 // exposedTask gives a result that is or holds a task of a backend with the id
 // that clients know, the URIs in its result likewise, and questions that say
 // who asks.
-func (rt *router) exposedTask(b *backend, r *request, result []byte) ([]byte, error) {
+func (rt *Router) exposedTask(b *Backend, r *Request, result []byte) ([]byte, error) {
 	o, err := rawjson.ObjectAt(result, rawjson.Span{End: len(result)})
 	if err != nil {
 		return result, nil //nolint:nilerr // the conversion says so
@@ -130,7 +130,7 @@ func isTask(method string, result []byte) bool {
 // takes tasks it gets them from servers of either era. Where it does not, a
 // modern server tells it so itself (-32021), and a task of the handshake era,
 // of which no client is told, is waited for.
-func (e *relay) taskSupport(c *connection, req *runtime.Request) {
+func (e *relay) taskSupport(c *Conn, req *runtime.Request) {
 	if !e.from.modern() {
 		return
 	}
@@ -142,31 +142,31 @@ func (e *relay) taskSupport(c *connection, req *runtime.Request) {
 }
 
 const (
-	// maxHomes bounds the tasks whose connection is remembered. A task beyond that
+	// maxTaskOwners bounds the tasks whose connection is remembered. A task beyond that
 	// is asked for over any connection to its server.
-	maxHomes = 4096
+	maxTaskOwners = 4096
 	// taskKept is how long a connection is kept for a task that is under way and
 	// that nobody has asked for since.
 	taskKept = time.Hour
 )
 
-// homes tells over which connection a task was made: one of a server of the
+// taskOwners tells over which connection a task was made: one of a server of the
 // handshake era others may lead to another process, and a connection with a task
 // under way is not idle. The zero value is ready.
-type homes struct {
+type taskOwners struct {
 	mu  sync.Mutex // guards all
-	all map[string]home
+	all map[string]taskOwner
 }
 
-type home struct {
-	link    *link
+type taskOwner struct {
+	link    *Slot
 	modern  bool   // another connection is as good
 	release func() // lets the connection go: the task has ended, as far as is known
 }
 
 // note remembers where a task is at home, given a result that is the task as
 // exposed, and whether it is under way.
-func (h *homes) note(by *connection, result []byte) {
+func (h *taskOwners) note(by *Conn, result []byte) {
 	var at [2]rawjson.Span
 	if rawjson.Fields(result, at[:], "taskId", "status") != nil {
 		return
@@ -175,11 +175,11 @@ func (h *homes) note(by *connection, result []byte) {
 	if !ok {
 		return
 	}
-	to := home{link: by.link, modern: by.modern(), release: func() {}}
+	to := taskOwner{link: by.slot, modern: by.modern(), release: func() {}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.all == nil {
-		h.all = map[string]home{}
+		h.all = map[string]taskOwner{}
 	}
 	if was, ok := h.all[id]; ok {
 		was.release()
@@ -193,7 +193,7 @@ func (h *homes) note(by *connection, result []byte) {
 		to.release = to.link.keepUntil(time.Now().Add(taskKept))
 	}
 	for other, was := range h.all {
-		if len(h.all) < maxHomes {
+		if len(h.all) < maxTaskOwners {
 			break
 		}
 		was.release()
@@ -203,7 +203,7 @@ func (h *homes) note(by *connection, result []byte) {
 }
 
 // ended notes that nobody waits for a task any more.
-func (h *homes) ended(id string) {
+func (h *taskOwners) ended(id string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if to, ok := h.all[id]; ok {
@@ -213,7 +213,7 @@ func (h *homes) ended(id string) {
 
 // of gives where a task is at home, nil where that is not known or any
 // connection will do.
-func (h *homes) of(id string) *link {
+func (h *taskOwners) of(id string) *Slot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if to := h.all[id]; !to.modern {
@@ -223,11 +223,11 @@ func (h *homes) of(id string) *link {
 }
 
 // forget drops what is known of a backend's tasks.
-func (h *homes) forget(b *backend) {
+func (h *taskOwners) forget(b *Backend) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id, to := range h.all {
-		if to.link.b == b {
+		if to.link.backend == b {
 			to.release()
 			delete(h.all, id)
 		}

@@ -30,7 +30,7 @@ const tasksNotification = revision.NotificationTasks
 // there are come back, in the order given. Servers of the handshake era tell of
 // no task as a rule, so it is the proxy that asks, as often as the server wants
 // to be asked: in the place of each client.
-func (rt *router) followTasks(ctx context.Context, from *caller, l listener, ids []string) (honoured []string, stop func()) {
+func (rt *Router) followTasks(ctx context.Context, from *Origin, l listener, ids []string) (honoured []string, stop func()) {
 	if len(ids) == 0 {
 		return nil, func() {}
 	}
@@ -60,8 +60,8 @@ func (rt *router) followTasks(ctx context.Context, from *caller, l listener, ids
 
 // taskWatcher asks for one task in the place of a client that listens.
 type taskWatcher struct {
-	rt   *router
-	from caller
+	rt   *Router
+	from Origin
 	l    listener
 	id   string
 
@@ -74,7 +74,7 @@ type taskWatcher struct {
 // at first where it waits for the client or has ended.
 func (w *taskWatcher) look(ctx context.Context) error {
 	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":"tasks/get","params":{"taskId":`), w.id)
-	r := request{line: append(line, `}}`...), msg: new(rawjson.Message), method: "tasks/get", from: w.from}
+	r := Request{line: append(line, `}}`...), msg: new(rawjson.Message), method: "tasks/get", from: w.from}
 	if err := rawjson.Scan(r.line, r.msg); err != nil {
 		return err
 	}

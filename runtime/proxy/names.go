@@ -33,7 +33,7 @@ type namer struct {
 // namerOf returns the namer for a configuration. before is what names began with
 // in the configurations before it: what was a server's stays that server's, also
 // where it is not configured any more.
-func namerOf(o catalogOptions, servers []*backend, before map[string]string) namer {
+func namerOf(o catalogOptions, servers []*Backend, before map[string]string) namer {
 	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}, nested: map[string]bool{}}
 	maps.Copy(n.owners, before)
 	folded := map[string]string{}
@@ -56,7 +56,7 @@ func namerOf(o catalogOptions, servers []*backend, before map[string]string) nam
 // assign finds the beginnings of each server's names: its own name with the
 // separator, and the shortened form of that. Where names of another server begin
 // so, they begin with a hash of the server's own name in it.
-func (n *namer) assign(servers []*backend) {
+func (n *namer) assign(servers []*Backend) {
 	full, short := map[string]int{}, map[string]int{}
 	for _, b := range servers {
 		s := b.name

@@ -12,9 +12,9 @@ func namerFor(servers ...string) namer {
 	return namerOf(catalogOptions{Separator: "__", NameLimit: 44}, backendsOf(servers), nil)
 }
 
-func backendsOf(names []string) (all []*backend) {
+func backendsOf(names []string) (all []*Backend) {
 	for _, name := range names {
-		all = append(all, &backend{name: name})
+		all = append(all, &Backend{name: name})
 	}
 	return all
 }

@@ -11,42 +11,42 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// offer is a server's capabilities object as the proxy declares it.
-type offer struct {
-	Tools       *changing                  `json:"tools,omitempty"`
-	Prompts     *changing                  `json:"prompts,omitempty"`
-	Resources   *changing                  `json:"resources,omitempty"`
+// capabilities is a server's capabilities object as the proxy declares it.
+type capabilities struct {
+	Tools       *listCapability                  `json:"tools,omitempty"`
+	Prompts     *listCapability                  `json:"prompts,omitempty"`
+	Resources   *listCapability                  `json:"resources,omitempty"`
 	Completions *struct{}                  `json:"completions,omitempty"`
 	Logging     *struct{}                  `json:"logging,omitempty"`
 	Extensions  map[string]json.RawMessage `json:"extensions,omitempty"`
 }
 
-// changing is a capability whose lists may change: those of a proxy always may.
-type changing struct {
+// listCapability is a capability whose lists may change: those of a proxy always may.
+type listCapability struct {
 	Subscribe   bool `json:"subscribe,omitempty"`
 	ListChanged bool `json:"listChanged"`
 }
 
-// superset is all that a proxy can offer: for clients that are told once, when
+// allCapabilities is all that a proxy can offer: for clients that are told once, when
 // not all backends may be known. Lists may be empty.
-func superset() offer {
-	return offer{
-		Tools: &changing{ListChanged: true}, Prompts: &changing{ListChanged: true},
-		Resources: &changing{Subscribe: true, ListChanged: true}, Completions: &struct{}{}, Logging: &struct{}{},
+func allCapabilities() capabilities {
+	return capabilities{
+		Tools: &listCapability{ListChanged: true}, Prompts: &listCapability{ListChanged: true},
+		Resources: &listCapability{Subscribe: true, ListChanged: true}, Completions: &struct{}{}, Logging: &struct{}{},
 		Extensions: map[string]json.RawMessage{revision.ExtensionUI: json.RawMessage(`{}`)},
 	}
 }
 
 // capabilities are what the backends offer together, as far as they are known;
 // as long as one is not, all that there may be. It waits for nothing.
-func (p *publisher) capabilities() offer {
+func (p *Publisher) capabilities() capabilities {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all offer
+	var all capabilities
 	for _, b := range p.set.all() {
-		has := p.inventory(b)
+		has := p.inventoryOf(b)
 		if has == nil {
-			return superset()
+			return allCapabilities()
 		}
 		all.join(has.capabilities)
 	}
@@ -55,17 +55,17 @@ func (p *publisher) capabilities() offer {
 
 // join adds what a server declares. Extensions are those that are carried
 // whatever server has them.
-func (o *offer) join(capabilities json.RawMessage) {
-	var has offer
-	if json.Unmarshal(capabilities, &has) != nil {
+func (o *capabilities) join(raw json.RawMessage) {
+	var has capabilities
+	if json.Unmarshal(raw, &has) != nil {
 		return
 	}
-	lists := func(all **changing, its *changing) {
+	lists := func(all **listCapability, its *listCapability) {
 		if its == nil {
 			return
 		}
 		if *all == nil {
-			*all = &changing{ListChanged: true}
+			*all = &listCapability{ListChanged: true}
 		}
 		(*all).Subscribe = (*all).Subscribe || its.Subscribe
 	}
@@ -96,7 +96,7 @@ const (
 // instructions are those of the servers that are known, in the order of the
 // configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
-func (p *publisher) instructions() string {
+func (p *Publisher) instructions() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var text strings.Builder
@@ -109,7 +109,7 @@ func (p *publisher) instructions() string {
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 	}
 	for _, b := range p.set.all() {
-		has := p.inventory(b)
+		has := p.inventoryOf(b)
 		if has == nil || strings.TrimSpace(has.instructions) == "" {
 			continue
 		}
@@ -145,11 +145,11 @@ func cut(text string, most int) string {
 // withTasks adds the tasks extension to what is offered, where a server has
 // tasks of either era or is not known yet. Clients of the handshake era are not
 // told of any: their calls are waited for.
-func (o offer) withTasks(p *publisher) offer {
+func (o capabilities) withTasks(p *Publisher) capabilities {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range p.set.all() {
-		if has := p.inventory(b); has == nil || bridge.OffersTasks(has.capabilities) {
+		if has := p.inventoryOf(b); has == nil || bridge.OffersTasks(has.capabilities) {
 			o.Extensions = maps.Clone(o.Extensions)
 			if o.Extensions == nil {
 				o.Extensions = map[string]json.RawMessage{}

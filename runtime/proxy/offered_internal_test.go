@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-func declaring(capabilities, instructions string) *catalog {
-	return &catalog{capabilities: json.RawMessage(capabilities), instructions: instructions}
+func declaring(capabilities, instructions string) *Inventory {
+	return &Inventory{capabilities: json.RawMessage(capabilities), instructions: instructions}
 }
 
 func TestCapabilitiesAreJoined(t *testing.T) {
 	const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`
 	for name, c := range map[string]struct {
-		a, b *catalog
+		a, b *Inventory
 		want string
 	}{
 		"unknown":    {nil, nil, all},
@@ -24,7 +24,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 		"extensions": {declaring(`{"extensions":{"x/y":{},"io.modelcontextprotocol/ui":{"a":1}}}`, ""), declaring(`{"logging":{}}`, ""), `{"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`},
 		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
 	} {
-		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*catalog{"a": c.a, "b": c.b})
+		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*Inventory{"a": c.a, "b": c.b})
 		got, err := json.Marshal(p.catalog.capabilities())
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
@@ -35,7 +35,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	long := strings.Repeat("ü", maxInstructions)
 	servers := []string{"a", "b", "c"}
-	p := offering(t, tools, Options{Servers: Named(servers...), Separator: "__"}, map[string]*catalog{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
+	p := offering(t, tools, Options{Servers: Named(servers...), Separator: "__"}, map[string]*Inventory{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
 	got := p.catalog.instructions()
 	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
 		t.Errorf("got %s", got)
@@ -43,11 +43,11 @@ func TestInstructions(t *testing.T) {
 	if len(got) > 2*maxInstructions || !utf8.ValidString(got) || !strings.HasSuffix(got, "ü […]") {
 		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
-	p = offering(t, tools, Options{Servers: Named("a"), NoPrefix: true}, map[string]*catalog{"a": declaring(`{}`, "Use x first.")})
+	p = offering(t, tools, Options{Servers: Named("a"), NoPrefix: true}, map[string]*Inventory{"a": declaring(`{}`, "Use x first.")})
 	if got := p.catalog.instructions(); got != "Use x first." {
 		t.Errorf("got %q", got)
 	}
-	many, cats := []string{}, map[string]*catalog{}
+	many, cats := []string{}, map[string]*Inventory{}
 	for c := 'a'; c <= 'z'; c++ {
 		many = append(many, string(c))
 		cats[string(c)] = declaring(`{}`, long)

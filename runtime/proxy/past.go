@@ -26,7 +26,7 @@ type memories map[string]*[kinds]map[string]struct{}
 
 // note remembers what a server listed before and does not list now; a nil
 // catalogue lists nothing.
-func (h *past) note(server string, before, after *catalog) {
+func (h *past) note(server string, before, after *Inventory) {
 	if before == nil {
 		return
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // unreachable is a proxy for one server that cannot be connected.
-func unreachable(t testing.TB, o Options) (*Proxy, *backend) {
+func unreachable(t testing.TB, o Options) (*Proxy, *Backend) {
 	t.Helper()
 	if o.Servers == nil {
 		o.Servers = Named("a")
@@ -39,15 +39,15 @@ func TestOwnConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, capabilities := range []string{`{}`, `{"elicitation":{"form":{}}}`, sharedOffer} {
 		_, b := unreachable(t, Options{Servers: []Server{{Name: "a", Isolation: IsolationSession}}})
-		for range 3 * maxLinks {
-			who := newPeer(func([]byte) error { return nil })
-			t.Cleanup(who.belongings.end)
+		for range 3 * maxSlots {
+			who := newClient(func([]byte) error { return nil })
+			t.Cleanup(who.state.end)
 			who.terms.Store(&terms{"2025-11-25", json.RawMessage(capabilities)})
-			b.pick(&caller{version: "2025-11-25", capabilities: json.RawMessage(capabilities), peer: who})
+			b.selectSlot(&Origin{version: "2025-11-25", capabilities: json.RawMessage(capabilities), client: who})
 		}
 		b.mu.Lock()
-		if len(b.links) != maxLinks {
-			t.Errorf("%s: %d connections", capabilities, len(b.links))
+		if len(b.slots) != maxSlots {
+			t.Errorf("%s: %d connections", capabilities, len(b.slots))
 		}
 		b.mu.Unlock()
 	}
@@ -82,7 +82,7 @@ func TestHubForgets(t *testing.T) {
 	} {
 		p, b := unreachable(t, Options{})
 		l := b.primary
-		conn := &connection{link: l, opened: make(chan struct{}), calls: map[waiter]struct{}{}}
+		conn := &Conn{slot: l, opened: make(chan struct{}), calls: map[Waiter]struct{}{}}
 		conn.client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
 		l.ready.Store(conn)
 		s := &subscription{l: deaf{}, uri: "x:y", bare: "x:y"}
@@ -107,7 +107,7 @@ func TestHubForgets(t *testing.T) {
 func TestSessionSubscribesWithinBounds(t *testing.T) {
 	t.Parallel()
 	p, _ := unreachable(t, Options{})
-	who := newPeer(func([]byte) error { return nil })
+	who := newClient(func([]byte) error { return nil })
 	defer p.router.leave(who)
 	watches := map[string]func(){}
 	for i := range maxWatched {
@@ -115,11 +115,11 @@ func TestSessionSubscribesWithinBounds(t *testing.T) {
 	}
 	p.router.hub.watches[who] = watches
 	for uri, want := range map[string]int64{"0": 0, "new": runtime.CodeInvalidParams} {
-		r := request{line: []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`), msg: new(rawjson.Message)}
+		r := Request{line: []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`), msg: new(rawjson.Message)}
 		if err := rawjson.Scan(r.line, r.msg); err != nil {
 			t.Fatal(err)
 		}
-		r.from.peer = who
+		r.from.client = who
 		_, err := p.router.subscribe(t.Context(), r)
 		rpc, _ := errors.AsType[*runtime.Error](err)
 		if want == 0 && err != nil || want != 0 && (rpc == nil || rpc.Code != want) {
@@ -150,11 +150,11 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, b := unreachable(t, Options{})
-		who := newPeer(func([]byte) error { return nil })
+		who := newClient(func([]byte) error { return nil })
 		defer p.router.leave(who)
 		p.set.solo.Store(who)
 		s := &slow{let: make(chan struct{})}
-		conn := &connection{link: b.primary, opened: make(chan struct{}), calls: map[waiter]struct{}{}, offer: `{"roots":{}}`}
+		conn := &Conn{slot: b.primary, opened: make(chan struct{}), calls: map[Waiter]struct{}{}, offer: `{"roots":{}}`}
 		conn.client = runtime.NewClient(s, runtime.ClientOptions{})
 		b.primary.ready.Store(conn)
 		start := time.Now()
@@ -202,7 +202,7 @@ func TestLevelIsToldAgain(t *testing.T) {
 	t.Parallel()
 	_, b := unreachable(t, Options{})
 	s := &leveled{}
-	c := &connection{link: b.primary, opened: make(chan struct{}), calls: map[waiter]struct{}{}, level: revision.LevelNone}
+	c := &Conn{slot: b.primary, opened: make(chan struct{}), calls: map[Waiter]struct{}{}, level: revision.LevelNone}
 	c.client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

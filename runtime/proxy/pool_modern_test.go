@@ -18,7 +18,7 @@ import (
 )
 
 // pooled is a backend over a fake server in memory, connected.
-func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *backend {
+func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *Backend {
 	t.Helper()
 	p, err := New(Options{
 		Servers: []Server{{Name: "a", Isolation: isolation}},
@@ -47,14 +47,14 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *backend {
 	return b
 }
 
-func (b *backend) count() int {
+func (b *Backend) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.links)
+	return len(b.slots)
 }
 
 // get acquires a connection.
-func get(t *testing.T, b *backend, from *caller) (*connection, func()) {
+func get(t *testing.T, b *Backend, from *Origin) (*Conn, func()) {
 	t.Helper()
 	c, done, err := b.acquire(t.Context(), from)
 	if err != nil {
@@ -63,14 +63,14 @@ func get(t *testing.T, b *backend, from *caller) (*connection, func()) {
 	return c, done
 }
 
-func alone(capabilities string) *caller {
-	return &caller{version: revision.Modern, capabilities: json.RawMessage(capabilities)}
+func alone(capabilities string) *Origin {
+	return &Origin{version: revision.Modern, capabilities: json.RawMessage(capabilities)}
 }
 
-func settledPeer(capabilities string) *caller {
-	who := newPeer(func([]byte) error { return nil })
+func settledPeer(capabilities string) *Origin {
+	who := newClient(func([]byte) error { return nil })
 	who.terms.Store(&terms{"2025-11-25", json.RawMessage(capabilities)})
-	return &caller{version: "2025-11-25", capabilities: json.RawMessage(capabilities), peer: who}
+	return &Origin{version: "2025-11-25", capabilities: json.RawMessage(capabilities), client: who}
 }
 
 const (
@@ -84,21 +84,21 @@ const (
 func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
 	first, done := get(t, b, alone(formOnly))
-	if first.link != b.primary || b.count() != 0 {
+	if first.slot != b.primary || b.count() != 0 {
 		t.Error("a server that has asked nothing is not shared")
 	}
 	done()
-	b.asked(first, true)
+	b.setAsksClients(first, true)
 	c1, done1 := get(t, b, alone(formOnly))
 	c2, done2 := get(t, b, alone(formOnly))
 	c3, done3 := get(t, b, alone(canAll))
 	none1, _ := get(t, b, alone(`{}`))
 	none2, _ := get(t, b, alone(`{"experimental":{}}`))
-	if c1 == c2 || c1 == c3 || !c1.link.exclusive || c1.link.key.Capabilities != formOnly {
-		t.Errorf("two requests share %v", c1.link.key)
+	if c1 == c2 || c1 == c3 || !c1.slot.exclusive || c1.slot.key.Capabilities != formOnly {
+		t.Errorf("two requests share %v", c1.slot.key)
 	}
-	if none1 != none2 || none1.link.exclusive || none1.link.key.Capabilities != `{}` {
-		t.Errorf("requests that cannot be asked: got %v and %v", none1.link.key, none2.link.key)
+	if none1 != none2 || none1.slot.exclusive || none1.slot.key.Capabilities != `{}` {
+		t.Errorf("requests that cannot be asked: got %v and %v", none1.slot.key, none2.slot.key)
 	}
 	done1()
 	done3()
@@ -114,12 +114,12 @@ func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 // a server asks, one connection does for all with equal capabilities.
 func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
-	b.asked(b.primary.ready.Load(), false)
+	b.setAsksClients(b.primary.ready.Load(), false)
 	c1, _ := get(t, b, alone(formOnly))
 	c2, _ := get(t, b, alone(formOnly))
 	c3, _ := get(t, b, alone(canAll))
-	if c1 != c2 || c1 == c3 || c1.link.exclusive {
-		t.Errorf("got %v, %v and %v", c1.link.key, c2.link.key, c3.link.key)
+	if c1 != c2 || c1 == c3 || c1.slot.exclusive {
+		t.Errorf("got %v, %v and %v", c1.slot.key, c2.slot.key, c3.slot.key)
 	}
 }
 
@@ -127,31 +127,31 @@ func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 func TestPoolIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pooled(t, runtimetest.New(), IsolationAuto)
-		b.asked(b.primary.ready.Load(), true)
+		b.setAsksClients(b.primary.ready.Load(), true)
 		var ends []func()
-		for i := range maxLinks {
+		for i := range maxSlots {
 			c, done := get(t, b, alone(formOnly))
 			ends = append(ends, done)
-			if !c.link.exclusive {
+			if !c.slot.exclusive {
 				t.Fatalf("request %d shares", i)
 			}
 		}
 		c, _ := get(t, b, alone(formOnly))
 		own, _ := get(t, b, settledPeer(formOnly))
-		if c.link != b.primary || own.link != b.primary || b.count() != maxLinks {
-			t.Errorf("beyond the bound: got %v and %v", c.link.key, own.link.key)
+		if c.slot != b.primary || own.slot != b.primary || b.count() != maxSlots {
+			t.Errorf("beyond the bound: got %v and %v", c.slot.key, own.slot.key)
 		}
 		ends[0]()
-		if c, done := get(t, b, alone(formOnly)); !c.link.exclusive {
+		if c, done := get(t, b, alone(formOnly)); !c.slot.exclusive {
 			t.Error("one that was given back is not used")
 		} else {
 			done()
 		}
-		if own, _ := get(t, b, settledPeer(formOnly)); own.link != b.primary {
+		if own, _ := get(t, b, settledPeer(formOnly)); own.slot != b.primary {
 			t.Error("one that was used just now makes room")
 		}
 		time.Sleep(yieldIdle + time.Second) // as time goes in the bubble
-		if own, _ := get(t, b, settledPeer(formOnly)); own.link.owner == nil || b.count() != maxLinks {
+		if own, _ := get(t, b, settledPeer(formOnly)); own.slot.owner == nil || b.count() != maxSlots {
 			t.Error("an idle one does not make room")
 		}
 		for _, done := range ends[1:] {
@@ -170,19 +170,19 @@ func TestOwnConnectionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for isolation, kept := range map[Isolation]int{IsolationAuto: 0, IsolationSession: 1} {
 			b := pooled(t, runtimetest.New(), isolation)
-			b.asked(b.primary.ready.Load(), true)
+			b.setAsksClients(b.primary.ready.Load(), true)
 			one, two := settledPeer(formOnly), settledPeer(formOnly)
 			c1, _ := get(t, b, one)
 			c2, _ := get(t, b, two)
-			if again, _ := get(t, b, one); c1 == c2 || again != c1 || one.peer.belongings.to(b) != c1 {
-				t.Errorf("%s: got %v and %v", isolation, c1.link.key, c2.link.key)
+			if again, _ := get(t, b, one); c1 == c2 || again != c1 || one.client.state.connTo(b) != c1 {
+				t.Errorf("%s: got %v and %v", isolation, c1.slot.key, c2.slot.key)
 			}
-			end(b, two.peer)
-			end(b, two.peer)
-			if two.peer.belongings.to(b) != nil || b.count() != 1 {
+			end(b, two.client)
+			end(b, two.client)
+			if two.client.state.connTo(b) != nil || b.count() != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
-			if late, _ := get(t, b, two); late.link != b.primary {
+			if late, _ := get(t, b, two); late.slot != b.primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
 			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
@@ -200,9 +200,9 @@ func TestSharedConnectionsStay(t *testing.T) {
 			s := runtimetest.New()
 			s.Versions = []string{"2026-07-28", "2025-11-25"}
 			b := pooled(t, s, IsolationAuto)
-			b.adjust(settings{Name: b.name, IdleTimeout: idle})
+			b.setSettings(settings{Name: b.name, IdleTimeout: idle})
 			old, _ := get(t, b, settledPeer(formOnly))
-			if old.link == b.primary {
+			if old.slot == b.primary {
 				t.Fatal("the eras share")
 			}
 			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
@@ -237,12 +237,12 @@ func TestIsolationOfEachKind(t *testing.T) {
 		s := runtimetest.New()
 		s.Versions = x.versions
 		b := pooled(t, s, x.isolation)
-		callers := []*caller{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
+		callers := []*Origin{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
 		if x.asks {
 			c, _ := get(t, b, callers[0])
-			b.asked(c, true)
+			b.setAsksClients(c, true)
 		}
-		seen := map[*connection]byte{}
+		seen := map[*Conn]byte{}
 		got := ""
 		for _, from := range callers {
 			c, _ := get(t, b, from)
@@ -260,12 +260,12 @@ func TestIsolationOfEachKind(t *testing.T) {
 // TestLinkThatIsClosedInTheMeantime: whoever has just chosen it gets another.
 func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
-	b.asked(b.primary.ready.Load(), true)
+	b.setAsksClients(b.primary.ready.Load(), true)
 	from := settledPeer(formOnly)
 	for range 50 {
-		l := b.pick(from)
+		l := b.selectSlot(from)
 		b.mu.Lock()
-		b.shut(l)
+		b.closeSlot(l)
 		b.mu.Unlock()
 		if _, err := l.acquire(t.Context()); err == nil {
 			t.Fatal("a closed link connects")
@@ -308,7 +308,7 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 		t.Error("the client was asked")
 		return nil, errors.New("no")
 	}
-	_, err := routerOf(b).forward(t.Context(), b, request{line: line, msg: &m, method: "tools/call", from: from})
+	_, err := routerOf(b).forward(t.Context(), b, Request{line: line, msg: &m, method: "tools/call", from: from})
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	if !ok || rpc.Code != runtime.CodeMissingCapability || !strings.Contains(string(rpc.Data), `{"elicitation":{"form":{}}}`) {
 		t.Errorf("got %v", err)
@@ -317,9 +317,9 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 }
 
 // end ends a client's session as far as its backend is concerned.
-func end(b *backend, who *peer) { routerOf(b).leave(who) }
+func end(b *Backend, who *Client) { routerOf(b).leave(who) }
 
-func routerOf(b *backend) *router {
-	all, _ := b.p.observer.(*rooms)
+func routerOf(b *Backend) *Router {
+	all, _ := b.set.observer.(*rooms)
 	return all.router
 }

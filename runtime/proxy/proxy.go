@@ -79,10 +79,10 @@ const defaultRequestTimeout = 120 * time.Second
 type Proxy struct {
 	shape sync.Mutex // held while the backends become others, and while they are closed
 
-	set     *backends
-	catalog *publisher
-	router  *router
-	fronts  *fronts
+	set     *Set
+	catalog *Publisher
+	router  *Router
+	fronts  *frontSet
 	only    bool // Options.Solo
 }
 
@@ -166,37 +166,37 @@ func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) err
 
 // rooms is what a set of backends tells of its servers.
 type rooms struct {
-	catalog *publisher
-	desk    *desk
-	hub     *hub
-	router  *router
+	catalog *Publisher
+	desk    *Desk
+	hub     *Hub
+	router  *Router
 }
 
-func (r *rooms) listed(b *backend, offers *catalog, said changeKinds) (news bool) {
+func (r *rooms) listed(b *Backend, offers *Inventory, said changeKinds) (news bool) {
 	return r.catalog.publish(b, offers, said)
 }
 
-func (r *rooms) opening(ctx context.Context, c *connection) {
+func (r *rooms) opening(ctx context.Context, c *Conn) {
 	r.desk.restoreLevel(ctx, c)
 	r.hub.restore(ctx, c)
 }
 
-func (r *rooms) question(ctx context.Context, c *connection, method string, params json.RawMessage) (json.RawMessage, error) {
+func (r *rooms) question(ctx context.Context, c *Conn, method string, params json.RawMessage) (json.RawMessage, error) {
 	return r.desk.question(ctx, c, method, params)
 }
 
-func (r *rooms) logged(c *connection, params json.RawMessage) { r.desk.logged(c, params) }
+func (r *rooms) logged(c *Conn, params json.RawMessage) { r.desk.logged(c, params) }
 
-func (r *rooms) resourceUpdated(l *link, params json.RawMessage) { r.hub.updated(l, params) }
+func (r *rooms) resourceUpdated(l *Slot, params json.RawMessage) { r.hub.updated(l, params) }
 
-func (r *rooms) moved(who *peer, l *link) { r.hub.move(who, l) }
+func (r *rooms) moved(who *Client, l *Slot) { r.hub.move(who, l) }
 
-func (r *rooms) replaced(old, successor *backend) {
+func (r *rooms) replaced(old, successor *Backend) {
 	r.hub.replaced(old, successor)
-	r.router.homes.forget(old)
+	r.router.taskOwners.forget(old)
 }
 
-func (r *rooms) ended(b *backend) { r.catalog.forget(b) }
+func (r *rooms) ended(b *Backend) { r.catalog.forget(b) }
 
 // settingsOf returns the servers in the words of the backends.
 func settingsOf(servers []Server) []settings {

@@ -8,10 +8,10 @@ import (
 
 // update is news of a backend for the snapshot.
 type update struct {
-	b *backend
+	b *Backend
 	// cat is what it offers now; nil leaves what it offered before: only its
 	// failure is new.
-	cat *catalog
+	cat *Inventory
 	// said is what it has said to have changed, which is told in any case.
 	said changeKinds
 
@@ -29,7 +29,7 @@ type updates struct {
 // tells clients which lists are no longer what they were. A nil catalogue
 // leaves what it offered before: only its failure is new. It tells whether any
 // list has changed. What the backend has said is told in any case.
-func (p *publisher) publish(b *backend, cat *catalog, said changeKinds) (news bool) {
+func (p *Publisher) publish(b *Backend, cat *Inventory, said changeKinds) (news bool) {
 	u := &update{b: b, cat: cat, said: said}
 	p.publishAll(u)
 	return u.news
@@ -38,7 +38,7 @@ func (p *publisher) publish(b *backend, cat *catalog, said changeKinds) (news bo
 // publishAll does the same for several backends. A snapshot is built of what
 // all offer, so whatever has come up while one was built shares the next one:
 // many backends that connect at once cost a few.
-func (p *publisher) publishAll(us ...*update) {
+func (p *Publisher) publishAll(us ...*update) {
 	if len(us) == 0 {
 		return
 	}
@@ -68,15 +68,15 @@ func (p *publisher) publishAll(us ...*update) {
 		}
 		said = said.with(u.said)
 	}
-	before, after := p.snap.Load(), newSnapshot(p)
-	p.snap.Store(after)
+	before, after := p.current.Load(), newSnapshot(p)
+	p.current.Store(after)
 	news := false
 	for k := range kinds {
 		news = news || !before.same(after, k)
 	}
 	for _, u := range all {
 		o := p.of(u.b)
-		u.b.known.Store(o.inventory != nil && !o.inherited)
+		u.b.isListed.Store(o.inventory != nil && !o.inherited)
 		u.done, u.news = true, news
 	}
 	p.announce(before, after, said)
@@ -84,10 +84,10 @@ func (p *publisher) publishAll(us ...*update) {
 
 // changes gives the notifications for lists that clients have seen and that
 // differ now, or are said to.
-func (p *publisher) changes(before, after *snapshot, said changeKinds) []string {
+func (p *Publisher) changes(before, after *Catalog, said changeKinds) []string {
 	methods := map[string]bool{}
 	for k := range kinds {
-		if method := k.listing().changed; p.seen[k].Load() && (said.has(method) || !before.same(after, k)) {
+		if method := k.listing().changed; p.seenLists[k].Load() && (said.has(method) || !before.same(after, k)) {
 			methods[method] = true
 		}
 	}
@@ -95,7 +95,7 @@ func (p *publisher) changes(before, after *snapshot, said changeKinds) []string 
 }
 
 // takeOver publishes what backends offered to another process.
-func (p *publisher) takeOver(all []recalled) {
+func (p *Publisher) takeOver(all []recalledInventory) {
 	us := make([]*update, len(all))
 	for i, r := range all {
 		us[i] = &update{b: r.b, cat: r.offers}

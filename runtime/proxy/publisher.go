@@ -20,26 +20,26 @@ type catalogOptions struct {
 	Logger *slog.Logger
 }
 
-// publisher keeps what clients may see and where it leads. All methods may be
+// Publisher keeps what clients may see and where it leads. All methods may be
 // called concurrently.
-type publisher struct {
+type Publisher struct {
 	o   catalogOptions
 	log *slog.Logger
-	set *backends
+	set *Set
 
-	snap      atomic.Pointer[snapshot]
-	handedOut handedOut
-	// seen tells which lists a client has seen: nobody is told of changes to
+	current      atomic.Pointer[Catalog]
+	handedOut handedOutLinks
+	// seenLists tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.
-	seen       [kinds]atomic.Bool
+	seenLists       [kinds]atomic.Bool
 	updates    updates
 	refreshing refreshing
 
 	mu        sync.Mutex // guards what follows, and is held while a snapshot is built; taken before a backend's
 	names     namer
 	past      past
-	offers    map[*backend]*offers
-	held      held
+	offers    map[*Backend]*offers
+	heldBack      heldBack
 	listeners map[listener]changeKinds
 }
 
@@ -47,9 +47,9 @@ type publisher struct {
 // it.
 type offers struct {
 	// inventory is what it last offered, nil before the first time.
-	inventory *catalog
-	// shelves are what it adds to the lists, as of the latest snapshot.
-	shelves [kinds]*shelf
+	inventory *Inventory
+	// sections are what it adds to the lists, as of the latest snapshot.
+	sections [kinds]*Section
 	// out tells that it is in no configuration any more, inherited that the
 	// inventory is of the backend in whose place it came, renamed that what it
 	// offers has had names of the other form.
@@ -63,18 +63,18 @@ type listener interface {
 }
 
 // newPublisher returns a publisher of what a set of backends offers.
-func newPublisher(o catalogOptions, set *backends) *publisher {
-	p := &publisher{
+func newPublisher(o catalogOptions, set *Set) *Publisher {
+	p := &Publisher{
 		o: o, log: o.Logger, set: set, names: namerOf(o, nil, nil),
-		offers: map[*backend]*offers{}, listeners: map[listener]changeKinds{},
+		offers: map[*Backend]*offers{}, listeners: map[listener]changeKinds{},
 	}
 	p.past = past{of: memories{}, shown: memories{}}
-	p.snap.Store(newSnapshot(p))
+	p.current.Store(newSnapshot(p))
 	return p
 }
 
 // of returns what is known of a backend. The caller holds the lock.
-func (p *publisher) of(b *backend) *offers {
+func (p *Publisher) of(b *Backend) *offers {
 	o := p.offers[b]
 	if o == nil {
 		o = &offers{}
@@ -83,35 +83,35 @@ func (p *publisher) of(b *backend) *offers {
 	return o
 }
 
-// inventory returns what a backend last offered, nil before the first time. The
+// inventoryOf returns what a backend last offered, nil before the first time. The
 // caller holds the lock.
-func (p *publisher) inventory(b *backend) *catalog {
+func (p *Publisher) inventoryOf(b *Backend) *Inventory {
 	if o := p.offers[b]; o != nil {
 		return o.inventory
 	}
 	return nil
 }
 
-// Inventory is inventory for who does not hold the lock.
-func (p *publisher) Inventory(b *backend) *catalog {
+// inventoryNow is inventory for who does not hold the lock.
+func (p *Publisher) inventoryNow(b *Backend) *Inventory {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.inventory(b)
+	return p.inventoryOf(b)
 }
 
 // forget drops what is known of a backend that has ended.
-func (p *publisher) forget(b *backend) {
+func (p *Publisher) forget(b *Backend) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.offers, b)
 }
 
 // listen has a client of the handshake era told of every change of a list.
-func (p *publisher) listen(l listener) (stop func()) {
+func (p *Publisher) listen(l listener) (stop func()) {
 	return p.listenFor(l, changeKinds{true, true, true})
 }
 
-func (p *publisher) listenFor(l listener, kinds changeKinds) (stop func()) {
+func (p *Publisher) listenFor(l listener, kinds changeKinds) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.listeners[l] = kinds

@@ -67,7 +67,7 @@ type reaper struct {
 }
 
 // watchIdle sees to it that idle connections are closed; there are some.
-func (s *backends) watchIdle() {
+func (s *Set) watchIdle() {
 	r := &s.reaper
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +92,7 @@ func (r *reaper) stop() {
 }
 
 // reap closes what is idle, and has written how servers are used.
-func (s *backends) reap() {
+func (s *Set) reap() {
 	r := &s.reaper
 	r.mu.Lock()
 	r.next = time.Time{}
@@ -115,7 +115,7 @@ func (s *backends) reap() {
 
 // reap has the backend's idle connections closed, side by side and without
 // waiting for it. It tells whether any are left.
-func (b *backend) reap() (left bool) {
+func (b *Backend) reap() (left bool) {
 	usage := b.activity.usage()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -123,21 +123,21 @@ func (b *backend) reap() (left bool) {
 		return false
 	}
 	now := time.Now()
-	for _, l := range b.everyLink() {
+	for _, l := range b.everySlot() {
 		l.lastUse()
 		at, ever := l.idleAt(usage)
-		if ever && !now.Before(at) && !l.needed(now) {
-			l.reap()
+		if ever && !now.Before(at) && !l.isNeeded(now) {
+			l.closeIdle()
 		}
-		left = left || l.ready.Load() != nil || l != b.primary && !l.key.everybodys()
+		left = left || l.ready.Load() != nil || l != b.primary && !l.key.isShared()
 	}
 	return left
 }
 
-// everyLink gives the backend's links. The caller holds the lock.
-func (b *backend) everyLink() []*link {
-	all := []*link{b.primary}
-	for _, l := range b.links {
+// everySlot gives the backend's links. The caller holds the lock.
+func (b *Backend) everySlot() []*Slot {
+	all := []*Slot{b.primary}
+	for _, l := range b.slots {
 		all = append(all, l)
 	}
 	return all
@@ -145,93 +145,93 @@ func (b *backend) everyLink() []*link {
 
 // idleAt tells when the link will have been idle for long enough to be closed,
 // if nobody uses it; false for never. The caller holds the lock.
-func (l *link) idleAt(u store.Usage) (time.Time, bool) {
-	b, c := l.b, l.ready.Load()
-	if l != b.primary && !l.key.everybodys() {
+func (l *Slot) idleAt(u store.Usage) (time.Time, bool) {
+	b, c := l.backend, l.ready.Load()
+	if l != b.primary && !l.key.isShared() {
 		d, ever := ownIdle, true
-		if set := b.set(); set.IdleTimeout != 0 {
+		if set := b.config(); set.IdleTimeout != 0 {
 			d, ever = set.idleTimeout(u, true)
 		}
-		return l.used.Add(d), ever
+		return l.lastUsed.Add(d), ever
 	}
 	if c == nil {
 		return time.Time{}, false
 	}
-	d, ever := b.set().idleTimeout(u, c.touched())
+	d, ever := b.config().idleTimeout(u, c.used())
 	since := c.since
-	if last := b.activity.idleSince(time.Now()); c.touched() && last.After(since) {
+	if last := b.activity.idleSince(time.Now()); c.used() && last.After(since) {
 		since = last
 	}
 	return since.Add(d), ever
 }
 
-// needed tells whether the link must stay though nobody may have called over it
+// isNeeded tells whether the link must stay though nobody may have called over it
 // for long. The caller holds the lock.
-func (l *link) needed(now time.Time) bool {
-	b, c := l.b, l.ready.Load()
+func (l *Slot) isNeeded(now time.Time) bool {
+	b, c := l.backend, l.ready.Load()
 	switch {
-	case l.taken, l.attempt != nil, c != nil && c.busy():
+	case l.inUse, l.attempt != nil, c != nil && c.busy():
 		return true
-	case l == b.primary && b.lists.asking > 0:
+	case l == b.primary && b.relisting.asking > 0:
 		return true
-	case l.owner != nil && b.set().Isolation == isolationSession:
+	case l.owner != nil && b.config().Isolation == isolationSession:
 		return true // it lives as long as the session
-	case now.Before(b.heldUntil):
+	case now.Before(b.keptUntil):
 		return true
 	}
 	return l.keeps.any(now)
 }
 
-// reap closes the link's connection unless somebody is just about to use it.
+// closeIdle closes the link's connection unless somebody is just about to use it.
 // What is not everybody's is forgotten. The caller holds the lock.
-func (l *link) reap() {
-	b, c := l.b, l.ready.Load()
-	if c != nil && !c.dismiss() {
+func (l *Slot) closeIdle() {
+	b, c := l.backend, l.ready.Load()
+	if c != nil && !c.closeIfIdle() {
 		return
 	}
 	if c != nil {
 		b.log.Info("backend is idle: disconnected", "requests", b.activity.begins.n.Load())
 	}
-	if l != b.primary && !l.key.everybodys() {
-		b.shut(l)
+	if l != b.primary && !l.key.isShared() {
+		b.closeSlot(l)
 		return
 	}
 	if l.ready.CompareAndSwap(c, nil) {
-		b.expose()
-		l.end(c)
+		b.publishFastPath()
+		l.closeInBackground(c)
 	}
 }
 
-// hold keeps the backend's connections while somebody has been asked something
+// keepForAnswers keeps the backend's connections while somebody has been asked something
 // that it may wait for, without a call under way: as long as the answer is
 // taken.
-func (b *backend) hold() {
+func (b *Backend) keepForAnswers() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.heldUntil = time.Now().Add(seal.StateTTL)
+	b.keptUntil = time.Now().Add(seal.StateTTL)
 }
 
 // endWait bounds how long connecting waits for the connection before it to be
 // ended: longer than any transport takes.
 const endWait = 10 * time.Second
 
-// end ends a connection that is out of use, in the background. The next one is
+// closeInBackground ends a connection that is out of use, in the background. The next one is
 // not made before that: some programs cannot run twice. The caller holds the
 // lock, and the backend is not closed.
-func (l *link) end(c *connection) {
+func (l *Slot) closeInBackground(c *Conn) {
 	ended := make(chan struct{})
 	l.ending = ended
-	l.b.p.work.Go(func() {
+	l.backend.set.work.Go(func() {
 		defer close(ended)
 		_ = c.client.Close() // it is gone either way
 	})
 }
 
 // awaitEnd waits for the connection before to be ended, within bounds.
-func (l *link) awaitEnd(ctx context.Context) {
-	l.b.mu.Lock()
+func (l *Slot) awaitEnd(ctx context.Context) {
+	l.backend.mu.Lock()
 	ending := l.ending
-	l.b.mu.Unlock()
+	l.backend.mu.Unlock()
 	if ending == nil {
 		return
 	}
@@ -244,22 +244,22 @@ func (l *link) awaitEnd(ctx context.Context) {
 	}
 }
 
-// errDismissed is a connection that was closed, as unused, in the moment between
+// errIdleClosed is a connection that was closed, as unused, in the moment between
 // its choice and its use: nothing of the call was sent.
-var errDismissed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
+var errIdleClosed = fmt.Errorf("%w: %w", runtime.ErrNotSent, runtime.ErrClosed)
 
-// dismiss takes the connection out of use for good, unless a call is in flight
+// closeIfIdle takes the connection out of use for good, unless a call is in flight
 // over it. No call can begin over it after that: those that have picked it find
 // out before anything is sent, and take another.
-func (c *connection) dismiss() bool {
+func (c *Conn) closeIfIdle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dismissed || len(c.calls) > 0 || c.pipe != nil && !c.pipe.Shut() {
-		return c.dismissed
+	if c.noCalls || len(c.calls) > 0 || c.pipe != nil && !c.pipe.Shut() {
+		return c.noCalls
 	}
-	c.dismissed = true
+	c.noCalls = true
 	return true
 }
 
-// touched tells whether a client has ever used the connection.
-func (c *connection) touched() bool { return c.crowd.Load() || c.user.Load() != nil }
+// used tells whether a client has ever used the connection.
+func (c *Conn) used() bool { return c.shared.Load() || c.firstClient.Load() != nil }

@@ -124,7 +124,7 @@ func TestReaperGraceBeforeTheFirstCall(t *testing.T) {
 // it does, and not for ever.
 func TestReaperLeavesWhatIsInUse(t *testing.T) {
 	t.Parallel()
-	modern := caller{version: revision.Modern, capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), emit: func(string, []byte) {}}
+	modern := Origin{version: revision.Modern, capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), emit: func(string, []byte) {}}
 	for name, c := range map[string]struct {
 		isolation Isolation
 		// use begins to use a connection and gives what ends that.
@@ -148,7 +148,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a subscription whose client leaves": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			who := settledPeer(`{}`)
 			s.do(*who, "resources/subscribe", `{"uri":"fake://note"}`)
-			return func() { s.p.router.leave(who.peer) }
+			return func() { s.p.router.leave(who.client) }
 		}},
 		"a listen": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -161,7 +161,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a session": {isolation: IsolationSession, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			who := settledPeer(`{}`)
 			s.do(*who, "tools/call", echoCall)
-			return func() { s.p.router.leave(who.peer) }
+			return func() { s.p.router.leave(who.client) }
 		}},
 		"a task": {lasts: taskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
@@ -178,18 +178,18 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},
 		"a question": {lasts: seal.StateTTL, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
-			s.backend("a").hold()
+			s.backend("a").keepForAnswers()
 			return nil
 		}},
 		"lists being asked for": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			b := s.backend("a")
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.lists.begin()
+			b.relisting.begin()
 			return func() {
 				b.mu.Lock()
 				defer b.mu.Unlock()
-				b.lists.end()
+				b.relisting.end()
 			}
 		}},
 	} {
@@ -243,7 +243,7 @@ func taskID(t *testing.T, result string) string {
 }
 
 // inBackground serves a request whose answer nobody looks at.
-func (s *stage) inBackground(from caller, method, params string) {
+func (s *stage) inBackground(from Origin, method, params string) {
 	go func() { _, _ = s.try(s.t.Context(), from, method, params) }() // ends with the server, or the test
 }
 
@@ -314,7 +314,7 @@ func TestSubscribeWhileReaping(t *testing.T) {
 			if n := s.alive("a"); n != 1 {
 				t.Errorf("%d connections", n)
 			}
-			s.p.router.leave(who.peer)
+			s.p.router.leave(who.client)
 			synctest.Wait()
 			time.Sleep(time.Millisecond) // more than the idle timeout
 		}

@@ -74,12 +74,12 @@ func TestEagerServersAreKeptConnected(t *testing.T) {
 		if diff := cmp.Diff([]float64{0.5, 1.5, 3.5, 7.5, 37.5, 67.5, 97.5}, s.since()); diff != "" {
 			t.Errorf("connected anew: %s", diff)
 		}
-		if c := b.condition(); c.state != stateBroken || !c.stormy || !errors.Is(c.err, errRefused) || !c.nextTry.Equal(s.start.Add(127500*time.Millisecond)) {
+		if c := b.condition(); c.state != stateBroken || !c.tripped || !errors.Is(c.err, errRefused) || !c.nextTry.Equal(s.start.Add(127500*time.Millisecond)) {
 			t.Errorf("failing: %+v", c)
 		}
 		s.fails(nil)
 		time.Sleep(time.Minute)
-		if c := b.condition(); c.state != stateReady || c.stormy || c.restarts != 2 || !c.nextTry.IsZero() {
+		if c := b.condition(); c.state != stateReady || c.tripped || c.restarts != 2 || !c.nextTry.IsZero() {
 			t.Errorf("back: %+v", c)
 		}
 	})
@@ -115,7 +115,7 @@ func TestCallsConnectAtOnce(t *testing.T) {
 			_, err := s.try(t.Context(), old(), "tools/call", echoCall)
 			return err
 		}
-		for n := range stormEnds {
+		for n := range tripFailures {
 			if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != n+1 {
 				t.Errorf("call %d: %v, connected %d times", n, err, s.dials("a"))
 			}
@@ -123,33 +123,33 @@ func TestCallsConnectAtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		err := call()
-		if s.dials("a") != stormEnds || err == nil || !strings.Contains(err.Error(), "next try in 28 s; last failure: connect a: sh ended (exit status 1): API key missing") {
+		if s.dials("a") != tripFailures || err == nil || !strings.Contains(err.Error(), "next try in 28 s; last failure: connect a: sh ended (exit status 1): API key missing") {
 			t.Errorf("left alone: %v, connected %d times", err, s.dials("a"))
 		}
 		if got := string(failed("tools/call", err).result); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"connect","server":"a"}`) {
 			t.Errorf("the client hears %s", got)
 		}
-		if c := b.condition(); c.state != stateBroken || !c.stormy || time.Until(c.nextTry) != 28*time.Second {
+		if c := b.condition(); c.state != stateBroken || !c.tripped || time.Until(c.nextTry) != 28*time.Second {
 			t.Errorf("%+v", c)
 		}
 		s.do(old(), "tools/list", `{}`)
 		time.Sleep(28*time.Second - 1)
-		if err := call(); s.dials("a") != stormEnds || err == nil {
+		if err := call(); s.dials("a") != tripFailures || err == nil {
 			t.Errorf("%v, connected %d times", err, s.dials("a"))
 		}
 		time.Sleep(time.Nanosecond)
-		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != stormEnds+1 {
+		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != tripFailures+1 {
 			t.Errorf("the one try: %v, connected %d times", err, s.dials("a"))
 		}
-		if err := call(); s.dials("a") != stormEnds+1 || !strings.Contains(err.Error(), "left alone") {
+		if err := call(); s.dials("a") != tripFailures+1 || !strings.Contains(err.Error(), "left alone") {
 			t.Errorf("after the one try: %v, connected %d times", err, s.dials("a"))
 		}
 		s.fails(nil)
-		time.Sleep(stormPause)
+		time.Sleep(tripPause)
 		if err := call(); err != nil {
 			t.Error(err)
 		}
-		if c := b.condition(); c.state != stateReady || c.stormy {
+		if c := b.condition(); c.state != stateReady || c.tripped {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -189,7 +189,7 @@ func TestLostServer(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": server})
 		news := make(chan string, 10)
 		who := settledPeer(`{}`)
-		who.peer.told = func(method string, _ []byte) { news <- method }
+		who.client.sendLater = func(method string, _ []byte) { news <- method }
 		s.do(*who, "tools/call", echoCall)
 		s.do(*who, "logging/setLevel", `{"level":"error"}`)
 		s.do(old(), "tools/list", `{}`)
@@ -245,7 +245,7 @@ func TestLostServer(t *testing.T) {
 		if at := s.since(); at != nil {
 			t.Errorf("connected anew after %v", at)
 		}
-		s.p.router.leave(who.peer)
+		s.p.router.leave(who.client)
 	})
 }
 
@@ -266,7 +266,7 @@ func TestCrashStorm(t *testing.T) {
 			t.Errorf("started %d times in ten minutes", n)
 		}
 		time.Sleep(5 * time.Minute)
-		if c := s.backend("a").condition(); c.state != stateReady || c.stormy {
+		if c := s.backend("a").condition(); c.state != stateReady || c.tripped {
 			t.Errorf("when it no longer ends: %+v", c)
 		}
 	})

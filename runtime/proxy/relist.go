@@ -90,8 +90,8 @@ func (r *relisting) stop() {
 // listed notes whether all lists could be had. What could not is asked for
 // again, later and later, as long as the server is connected, and with clients'
 // lists where it is not; what it was before stays listed. The caller holds the lock.
-func (b *backend) listed(whole bool) {
-	r := &b.lists
+func (b *Backend) listed(whole bool) {
+	r := &b.relisting
 	r.lacking = !whole
 	if whole || b.closed {
 		r.failures = 0
@@ -101,7 +101,7 @@ func (b *backend) listed(whole bool) {
 		return
 	}
 	r.failures++
-	d := discovering().after(r.failures, b.p.random())
+	d := discovering().after(r.failures, b.set.random())
 	if r.retry == nil {
 		r.retry = time.AfterFunc(d, func() { b.changed(changeKinds{}) })
 		return
@@ -111,18 +111,18 @@ func (b *backend) listed(whole bool) {
 
 // changed notes that the backend's lists have changed; kinds are those that it
 // says so of.
-func (b *backend) changed(kinds changeKinds) {
+func (b *Backend) changed(kinds changeKinds) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lists.heard(kinds, time.Now())
-	b.lists.stale = true
+	b.relisting.heard(kinds, time.Now())
+	b.relisting.stale = true
 	b.relist()
 }
 
 // relist sees to it that changed lists are asked for, once at a time: an older
 // answer must not replace a newer one. The caller holds the lock.
-func (b *backend) relist() {
-	r := &b.lists
+func (b *Backend) relist() {
+	r := &b.relisting
 	if b.closed || !r.stale || r.asking > 0 || r.armed {
 		return // or whoever is at it comes here again
 	}
@@ -135,23 +135,23 @@ func (b *backend) relist() {
 	r.timer.Reset(pause)
 }
 
-func (b *backend) expired() {
+func (b *Backend) expired() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lists.armed = false
+	b.relisting.armed = false
 	if b.closed {
 		return
 	}
-	said := b.lists.said
-	b.lists.said = changeKinds{}
-	b.lists.begin()
-	b.p.work.Go(func() { b.reload(said) })
+	said := b.relisting.said
+	b.relisting.said = changeKinds{}
+	b.relisting.begin()
+	b.set.work.Go(func() { b.reload(said) })
 }
 
 // reload asks a connected backend for its lists. What it has said is passed on
 // even where they look the same: more can change about a tool than its
 // description.
-func (b *backend) reload(said changeKinds) {
+func (b *Backend) reload(said changeKinds) {
 	news, whole := false, false
 	c := b.primary.ready.Load()
 	if c != nil {
@@ -160,14 +160,14 @@ func (b *backend) reload(said changeKinds) {
 			b.log.Warn("cannot list a changed backend", "err", err)
 		} else {
 			cat.offer, whole = c.offer, cat.whole()
-			news = b.p.observer.listed(b, cat, said)
+			news = b.set.observer.listed(b, cat, said)
 			b.save(cat)
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.lists.end()
-	b.lists.told(news, time.Now())
+	b.relisting.end()
+	b.relisting.told(news, time.Now())
 	if c != nil { // or connecting asks
 		b.listed(whole)
 	}

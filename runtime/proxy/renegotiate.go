@@ -19,14 +19,14 @@ const (
 	retirePoll = 250 * time.Millisecond
 )
 
-// doubtful tells whether a call has failed because the server is no longer the
+// isSuspicious tells whether a call has failed because the server is no longer the
 // one that was connected to. The bridge finds that out: where the server has
 // forgotten the session and does not start another like it, or does not speak
 // the revision; and it looks whether one of the stateless era is still of that.
 // One with a handshake may also be another one that does not know a method of
 // what it offers. It has not acted on the call then. A process cannot become
 // another one while its streams are open.
-func (c *connection) doubtful(method string, err error) bool {
+func (c *Conn) isSuspicious(method string, err error) bool {
 	if _, ok := errors.AsType[*bridge.SessionError](err); ok {
 		return true
 	}
@@ -49,11 +49,11 @@ func capabilityOf(method string) string {
 	return ""
 }
 
-// doubt takes a connection out of use, so that the next call makes a new one and
+// suspect takes a connection out of use, so that the next call makes a new one and
 // finds the era out again; calls in flight over it go on. It reports false where
 // that was done a moment ago.
-func (l *link) doubt(c *connection) bool {
-	b := l.b
+func (l *Slot) suspect(c *Conn) bool {
+	b := l.backend
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -61,21 +61,21 @@ func (l *link) doubt(c *connection) bool {
 		return false
 	case l.ready.Load() != c:
 		return true // another call has done so
-	case time.Since(l.doubted) < doubtEvery:
+	case time.Since(l.suspectedAt) < doubtEvery:
 		return false
 	}
 	l.ready.Store(nil)
-	l.doubted = time.Now()
-	b.expose()
-	b.p.work.Go(func() { c.retire(b.p.lifetime) })
+	l.suspectedAt = time.Now()
+	b.publishFastPath()
+	b.set.work.Go(func() { c.drain(b.set.lifetime) })
 	return true
 }
 
-// retire closes a connection once nobody uses it.
-func (c *connection) retire(ctx context.Context) {
+// drain closes a connection once nobody uses it.
+func (c *Conn) drain(ctx context.Context) {
 	t := time.NewTicker(retirePoll)
 	defer t.Stop()
-	for end := time.Now().Add(requestCeiling); !c.dismiss() && time.Now().Before(end); {
+	for end := time.Now().Add(requestCeiling); !c.closeIfIdle() && time.Now().Before(end); {
 		select {
 		case <-t.C:
 		case <-ctx.Done():
@@ -86,9 +86,9 @@ func (c *connection) retire(ctx context.Context) {
 	_ = c.client.Close()
 }
 
-// ours gives a failure to connect as one of ours: what a server answers to the
+// ownError gives a failure to connect as one of ours: what a server answers to the
 // handshake is no answer to the client's request.
-func ours(err error) error {
+func ownError(err error) error {
 	if _, ok := errors.AsType[*runtime.Error](err); ok {
 		return errors.New(err.Error())
 	}

@@ -28,17 +28,17 @@ func distinct(servers []settings) error {
 // reshaping is what becomes of the backends.
 type reshaping struct {
 	changes
-	roster []*backend
-	made   []*backend            // those that were not there before
-	left   map[*backend]*backend // those that go, with what comes in their place, nil for nothing
-	adjust map[*backend]settings // those that stay, with settings that are others
+	roster []*Backend
+	made   []*Backend            // those that were not there before
+	left   map[*Backend]*Backend // those that go, with what comes in their place, nil for nothing
+	adjust map[*Backend]settings // those that stay, with settings that are others
 	same   bool                  // nothing changes
 }
 
 // compare tells what has to change.
-func (s *backends) compare(servers []settings) *reshaping {
-	r := &reshaping{left: map[*backend]*backend{}, adjust: map[*backend]settings{}}
-	before := map[string]*backend{}
+func (s *Set) compare(servers []settings) *reshaping {
+	r := &reshaping{left: map[*Backend]*Backend{}, adjust: map[*Backend]settings{}}
+	before := map[string]*Backend{}
 	for _, b := range s.all() {
 		before[b.name] = b
 	}
@@ -48,10 +48,10 @@ func (s *backends) compare(servers []settings) *reshaping {
 		switch {
 		case b == nil:
 			r.Added = append(r.Added, set.Name)
-		case b.filled(set) == *b.set():
+		case b.withDefaults(set) == *b.config():
 			r.roster = append(r.roster, b)
 			continue
-		case (&set).way() == b.set().way():
+		case (&set).way() == b.config().way():
 			r.Adjusted = append(r.Adjusted, set.Name)
 			r.roster, r.adjust[b] = append(r.roster, b), set
 			continue

@@ -14,13 +14,13 @@ import (
 // resolve finds where an exposed tool or prompt leads. For a name that is not
 // known yet, the server is connected that its beginning names, and no other is
 // waited for; where its beginning names none, all are of which nothing is known.
-func (p *publisher) resolve(ctx context.Context, k kind, name string) (*route, error) {
-	s := p.snap.Load()
+func (p *Publisher) resolve(ctx context.Context, k kind, name string) (*route, error) {
+	s := p.current.Load()
 	if r := s.routes[k][name]; r != nil {
 		return r, nil
 	}
 	owner := s.names.owner(name)
-	if b := s.named[owner]; b != nil && !b.met.Load() {
+	if b := s.named[owner]; b != nil && !b.connectedOnce.Load() {
 		if _, err := b.primary.acquire(ctx); err != nil {
 			return nil, &backendError{server: owner, err: err}
 		}
@@ -32,7 +32,7 @@ func (p *publisher) resolve(ctx context.Context, k kind, name string) (*route, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s = p.snap.Load()
+	s = p.current.Load()
 	if r := s.routes[k][name]; r != nil {
 		return r, nil
 	}
@@ -42,7 +42,7 @@ func (p *publisher) resolve(ctx context.Context, k kind, name string) (*route, e
 			return nil, &backendError{server: b.name, err: fmt.Errorf("%s: %v", k.listing().method, err)} //nolint:errorlint // see above
 		}
 	}
-	if r := s.original(name); r != nil && k == tools && anybodys && !p.o.NoPrefix {
+	if r := s.alias(name); r != nil && k == tools && anybodys && !p.o.NoPrefix {
 		return r, nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.listing().member, "s"), name)}
@@ -50,7 +50,7 @@ func (p *publisher) resolve(ctx context.Context, k kind, name string) (*route, e
 
 // resolveURI finds the backend that a resource URI belongs to; see ownership.go.
 // Where what is known tells, no other server is waited for.
-func (p *publisher) resolveURI(ctx context.Context, uri string) (*route, error) {
+func (p *Publisher) resolveURI(ctx context.Context, uri string) (*route, error) {
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
@@ -61,7 +61,7 @@ func (p *publisher) resolveURI(ctx context.Context, uri string) (*route, error) 
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
-	s := p.snap.Load()
+	s := p.current.Load()
 	for _, c := range []claim{s.owners.ofScheme(uri), s.owners.ofAnyScheme(uri)} {
 		if !c.nobody() {
 			return s.to(c, uri)
@@ -71,28 +71,28 @@ func (p *publisher) resolveURI(ctx context.Context, uri string) (*route, error) 
 		return nil, notFound(uri, "no server lists "+uri)
 	}
 	for _, b := range p.set.all() {
-		if b.known.Load() {
+		if b.isListed.Load() {
 			continue
 		}
 		err := cmp.Or(b.failure(), errors.New("it has not told yet what it has"))
 		return nil, &backendError{server: b.name, err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
 	}
-	return lead(s.readers[0], uri, false), nil
+	return routeTo(s.readers[0], uri, false), nil
 }
 
 // claimed finds the backend of a URI by the server that it names, by the lists,
 // by the templates and by the links that servers have handed out; nil where none
 // of them tells.
-func (p *publisher) claimed(ctx context.Context, uri string) (*route, error) {
-	s := p.snap.Load()
+func (p *Publisher) claimed(ctx context.Context, uri string) (*route, error) {
+	s := p.current.Load()
 	if server, bare, ok := s.owners.named(uri); ok {
 		b := s.named[server]
 		if b == nil {
 			return nil, notFound(uri, "there is no server "+server)
 		}
-		if !b.known.Load() {
+		if !b.isListed.Load() {
 			b.meet(ctx)
-			s = p.snap.Load()
+			s = p.current.Load()
 		}
 		return s.unwrapped(b, uri, bare), ctx.Err()
 	}
@@ -105,20 +105,20 @@ func (p *publisher) claimed(ctx context.Context, uri string) (*route, error) {
 
 // unwrapped returns the way to what a URI in wrapped form names. A server may
 // list a URI that looks so, and where there is one server none is wrapped.
-func (s *snapshot) unwrapped(b *backend, uri, bare string) *route {
+func (s *Catalog) unwrapped(b *Backend, uri, bare string) *route {
 	r := s.routes[resources][uri]
 	_, wrapped := cutFold(uri, wrapPrefix)
 	switch {
 	case r != nil && r.b == b:
 		return r
-	case s.owners.exact[uri].has(b.name), s.plain && !wrapped && !s.owners.exact[bare].has(b.name):
-		return lead(b, uri, false)
+	case s.owners.exact[uri].has(b.name), s.single && !wrapped && !s.owners.exact[bare].has(b.name):
+		return routeTo(b, uri, false)
 	}
-	return lead(b, bare, true)
+	return routeTo(b, bare, true)
 }
 
 // to returns the way to a URI in the form of its server, given who has it.
-func (s *snapshot) to(c claim, uri string) (*route, error) {
+func (s *Catalog) to(c claim, uri string) (*route, error) {
 	if !c.sole() {
 		return nil, notFound(uri, "several servers have "+uri+s.alternatives(uri))
 	}
@@ -129,15 +129,15 @@ func (s *snapshot) to(c claim, uri string) (*route, error) {
 	if r := s.routes[resources][uri]; r != nil && r.b == b {
 		return r, nil
 	}
-	return lead(b, uri, false), nil
+	return routeTo(b, uri, false), nil
 }
 
 // alternatives names the forms of a URI that each lead to one of the servers
 // that list it, "" for none.
-func (s *snapshot) alternatives(uri string) string {
+func (s *Catalog) alternatives(uri string) string {
 	var forms []string
 	for _, k := range []kind{resources, templates} {
-		for _, sh := range s.shelves[k] {
+		for _, sh := range s.sections[k] {
 			for i := range sh.routes {
 				if r := &sh.routes[i]; r.bare == uri && r.wrapped {
 					forms = append(forms, sh.entries[i].exposed)
@@ -151,8 +151,8 @@ func (s *snapshot) alternatives(uri string) string {
 	return ": ask for one of " + strings.Join(forms, ", ")
 }
 
-// lead returns the way to what a backend calls by a URI.
-func lead(b *backend, bare string, wrapped bool) *route {
+// routeTo returns the way to what a backend calls by a URI.
+func routeTo(b *Backend, bare string, wrapped bool) *route {
 	return &route{b: b, bare: bare, quoted: rawjson.Quote(nil, bare), wrapped: wrapped}
 }
 
@@ -165,14 +165,14 @@ func notFound(uri, message string) error {
 
 // template finds a resource template by its exposed form, or by the server's own
 // where that is enough to tell whose it is.
-func (p *publisher) template(ctx context.Context, key string) *route {
+func (p *Publisher) template(ctx context.Context, key string) *route {
 	for again := true; ; again = false {
-		s := p.snap.Load()
+		s := p.current.Load()
 		if r := s.routes[templates][key]; r != nil {
 			return r
 		}
 		if c := s.owners.exact[key]; c.sole() && s.named[c.server] != nil {
-			return lead(s.named[c.server], key, false)
+			return routeTo(s.named[c.server], key, false)
 		}
 		if !again {
 			return nil

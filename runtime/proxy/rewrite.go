@@ -25,8 +25,8 @@ func ordered(edits []rawjson.Edit) []rawjson.Edit {
 	return edits
 }
 
-// increase is the progress of one call. The zero value is ready.
-type increase struct {
+// progressGate is the progress of one call. The zero value is ready.
+type progressGate struct {
 	last  float64
 	begun bool
 }
@@ -34,7 +34,7 @@ type increase struct {
 // restore gives a backend's progress params with the client's own token, nil
 // where there is none to replace and where the progress is none: "the progress
 // value MUST increase with each notification" (2025-11-25, Progress).
-func (i *increase) restore(params, token []byte) []byte {
+func (i *progressGate) restore(params, token []byte) []byte {
 	var at [2]rawjson.Span
 	err := rawjson.Fields(params, at[:], "progressToken", "progress")
 	if err != nil || !at[0].Present() || len(token) == 0 {
@@ -48,33 +48,33 @@ func (i *increase) restore(params, token []byte) []byte {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at[0], New: token})
 }
 
-// answer is what goes back to a client: a result or an error object, raw.
-type answer struct{ result, object []byte }
+// Answer is what goes back to a client: a result or an error object, raw.
+type Answer struct{ result, object []byte }
 
 // failed gives the answer for a failure. A server's own error crosses as it
 // came. A failure of the way to a backend is, for tools/call, a result with
 // isError and one sentence, since only that reaches the model; for the rest an
 // internal error with data.kind.
-func failed(method string, err error) answer {
+func failed(method string, err error) Answer {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 		if rpc.Raw != nil {
-			return answer{object: rpc.Raw}
+			return Answer{object: rpc.Raw}
 		}
-		return answer{object: jsonrpc.ErrorObject(rpc.Code, rpc.Message, rpc.Data)}
+		return Answer{object: jsonrpc.ErrorObject(rpc.Code, rpc.Message, rpc.Data)}
 	}
-	data := fault(err)
+	data := errorData(err)
 	if method != revision.MethodToolsCall {
-		return answer{object: jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), data)}
+		return Answer{object: jsonrpc.ErrorObject(runtime.CodeInternalError, err.Error(), data)}
 	}
 	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), err.Error())
 	out = append(append(out, `}],"isError":true,"_meta":{"dev.mcpctl/error":`...), data...)
-	return answer{result: append(out, `}}`...)}
+	return Answer{result: append(out, `}}`...)}
 }
 
-// fault describes a failure for programs: {"kind","server","stderr"}. The kinds
+// errorData describes a failure for programs: {"kind","server","stderr"}. The kinds
 // are those of the command line's error objects; stderr, of a program that has
 // ended, are the last lines that it wrote there.
-func fault(err error) []byte {
+func errorData(err error) []byte {
 	f := struct {
 		Kind   string   `json:"kind"`
 		Server string   `json:"server,omitempty"`
@@ -97,7 +97,7 @@ func fault(err error) []byte {
 	return raw
 }
 
-func frame(dst, id []byte, a answer) []byte {
+func frame(dst, id []byte, a Answer) []byte {
 	if a.object != nil {
 		return jsonrpc.AppendError(dst, id, a.object)
 	}

@@ -10,9 +10,9 @@ import (
 // exposedContent is for results of tools/call and prompts/get. URIs in text and
 // in structuredContent cannot be told from other text: resources/read takes
 // them as the server wrote them.
-func (p *publisher) exposedContent(b *backend, method string, result []byte) []byte {
-	s := p.snap.Load()
-	if s.plain && len(s.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
+func (p *Publisher) exposedContent(b *Backend, method string, result []byte) []byte {
+	s := p.current.Load()
+	if s.single && len(s.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
 		return result
 	}
 	if !bytes.Contains(result, []byte("resource")) {
@@ -46,8 +46,8 @@ func (p *publisher) exposedContent(b *backend, method string, result []byte) []b
 
 // exposedContents gives a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
-func (p *publisher) exposedContents(b *backend, result []byte, bare, asked string) []byte {
-	s := p.snap.Load()
+func (p *Publisher) exposedContents(b *Backend, result []byte, bare, asked string) []byte {
+	s := p.current.Load()
 	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
 	if err != nil || len(spans) == 0 {
 		return result
@@ -66,9 +66,9 @@ func moved(part, span rawjson.Span) rawjson.Span {
 
 // exposing gathers the edits of one text of a server.
 type exposing struct {
-	p     *publisher
-	s     *snapshot
-	b     *backend
+	p     *Publisher
+	s     *Catalog
+	b     *Backend
 	text  []byte
 	edits []rawjson.Edit
 	// bare is a URI that is exposed as asked, "" for none.

@@ -7,11 +7,11 @@ import (
 )
 
 // hasRoots reports whether the configuration has roots.
-func (s *backends) hasRoots() bool { return len(s.o.Roots) > 0 }
+func (s *Set) hasRoots() bool { return len(s.o.Roots) > 0 }
 
 // roots answers a server that asks for roots outside any call, or for those of a
 // client that has none.
-func (s *backends) roots() json.RawMessage {
+func (s *Set) roots() json.RawMessage {
 	if !s.hasRoots() {
 		return json.RawMessage(`{"roots":[]}`)
 	}
@@ -20,7 +20,7 @@ func (s *backends) roots() json.RawMessage {
 
 // withRoots returns what a client can be asked with roots among it, where the
 // configuration has some to answer with.
-func (s *backends) withRoots(capabilities json.RawMessage) json.RawMessage {
+func (s *Set) withRoots(capabilities json.RawMessage) json.RawMessage {
 	if !s.hasRoots() {
 		return capabilities
 	}

@@ -22,32 +22,32 @@ type routerOptions struct {
 	Logger *slog.Logger
 }
 
-// router answers one request of a client: out of what the proxy knows, or by a
+// Router answers one request of a client: out of what the proxy knows, or by a
 // backend. All methods may be called concurrently.
-type router struct {
+type Router struct {
 	o       routerOptions
-	set     *backends
-	catalog *publisher
-	desk    *desk
-	hub     *hub
+	set     *Set
+	catalog *Publisher
+	desk    *Desk
+	hub     *Hub
 
 	parking      *parking.Lot
-	homes        homes                           // of tasks
+	taskOwners        taskOwners                           // of tasks
 	lastDeclared atomic.Pointer[json.RawMessage] // see declared
 }
 
 // newRouter returns a router over the rooms that know what it needs.
-func newRouter(o routerOptions, set *backends, catalog *publisher, desk *desk, hub *hub) *router {
-	rt := &router{o: o, set: set, catalog: catalog, desk: desk, hub: hub, parking: parking.NewLot(0)}
+func newRouter(o routerOptions, set *Set, catalog *Publisher, desk *Desk, hub *Hub) *Router {
+	rt := &Router{o: o, set: set, catalog: catalog, desk: desk, hub: hub, parking: parking.NewLot(0)}
 	hub.tasks = rt.followTasks
 	return rt
 }
 
 // close ends the calls that wait for their clients.
-func (rt *router) close() { rt.parking.Close() }
+func (rt *Router) close() { rt.parking.Close() }
 
 // leave ends what a client had: its session is over.
-func (rt *router) leave(who *peer) {
+func (rt *Router) leave(who *Client) {
 	if !who.close() {
 		return
 	}
@@ -57,18 +57,18 @@ func (rt *router) leave(who *peer) {
 }
 
 // lifetime is that of the proxy.
-func (rt *router) lifetime() context.Context { return rt.set.lifetime }
+func (rt *Router) lifetime() context.Context { return rt.set.lifetime }
 
 // begin connects the servers that are always to be connected: there is a client, or
 // will be.
-func (rt *router) begin() { rt.set.begin() }
+func (rt *Router) begin() { rt.set.begin() }
 
 // solo says that there will be one client.
-func (rt *router) solo(who *peer) { rt.set.solo.Store(who) }
+func (rt *Router) solo(who *Client) { rt.set.solo.Store(who) }
 
 // join has a client told of every change of a list, until leave, which ends all
 // that it has.
-func (rt *router) join(who *peer, l listener) (leave func()) {
+func (rt *Router) join(who *Client, l listener) (leave func()) {
 	unlisten := rt.catalog.listen(l)
 	return func() {
 		unlisten()
@@ -77,14 +77,14 @@ func (rt *router) join(who *peer, l listener) (leave func()) {
 }
 
 // rootsChanged has servers told that a client's roots have changed.
-func (rt *router) rootsChanged(who *peer) { rt.desk.rootsChanged(who) }
+func (rt *Router) rootsChanged(who *Client) { rt.desk.rootsChanged(who) }
 
 // filterOf reads what a subscriptions/listen asks for.
-func filterOf(r request) (filter, error) {
+func filterOf(r Request) (filter, error) {
 	return parseFilter(r.msg.Notifications.Of(r.line), bridge.DeclaresTasks(r.msg.MetaCapabilities.Of(r.line)))
 }
 
 // listenModern serves a subscriptions/listen.
-func (rt *router) listenModern(ctx context.Context, r request, f filter, to channel) {
+func (rt *Router) listenModern(ctx context.Context, r Request, f filter, to channel) {
 	rt.hub.listen(ctx, r.msg.ID.Of(r.line), &r.from, f, to)
 }

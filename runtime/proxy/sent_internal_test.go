@@ -18,18 +18,18 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 	s.do(old(), "tools/list", `{}`)
 	b := s.backend("a")
 	c := b.primary.ready.Load()
-	if c == nil || !c.dismiss() {
+	if c == nil || !c.closeIfIdle() {
 		t.Fatal("no idle connection")
 	}
 	before := b.activity.usage().Count
-	from := caller{version: revision.Modern, level: revision.LevelNone}
+	from := Origin{version: revision.Modern, level: revision.LevelNone}
 	type outcome struct {
 		result []byte
 		err    error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		result, err := c.resume(t.Context(), func(*connection) (*runtime.Request, waiter, error) {
+		result, err := c.resume(t.Context(), func(*Conn) (*runtime.Request, Waiter, error) {
 			return &runtime.Request{Method: "tools/call", Params: []byte(`{"name":"echo"}`)}, &relay{from: &from}, nil
 		}, []byte(`{"content":[]}`), nil)
 		done <- outcome{result, err}

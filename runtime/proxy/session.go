@@ -39,11 +39,11 @@ const (
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	p    *fronts
+	p    *frontSet
 	id   string
-	peer *peer
+	peer *Client
 	slow inProgress
-	kept keeper
+	kept replayBuffer
 	// serving is how many requests are being answered, those with them whose
 	// connections are gone.
 	serving atomic.Int64
@@ -60,12 +60,12 @@ type session struct {
 
 // caller is the client as its requests carry it; one without a session has said
 // nothing of itself.
-func (s *session) caller() caller {
+func (s *session) Origin() Origin {
 	if s == nil {
-		return caller{}
+		return Origin{}
 	}
-	version, capabilities := s.peer.settled()
-	return caller{version: version, capabilities: capabilities, peer: s.peer}
+	version, capabilities := s.peer.termsOf()
+	return Origin{version: version, capabilities: capabilities, client: s.peer}
 }
 
 // enter counts a request, false where there are too many; leave ends it. Of no
@@ -90,7 +90,7 @@ func (s *session) polls() bool {
 	if s == nil {
 		return false
 	}
-	version, _ := s.peer.settled()
+	version, _ := s.peer.termsOf()
 	return version >= pollVersion
 }
 
@@ -100,7 +100,7 @@ func (s *session) notify(method string, params []byte) {
 	frame := jsonrpc.AppendNotification(nil, method, params)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pushLocked(frame, weigh(method)) != nil {
+	if s.pushLocked(frame, priorityOf(method)) != nil {
 		s.wait(frame)
 	}
 }
@@ -131,7 +131,7 @@ func (s *session) push(frame []byte) error {
 // pushLocked sends to one stream: "the server MUST send each of its JSON-RPC
 // messages on only one of the connected streams" (2025-11-25, Multiple
 // Connections).
-func (s *session) pushLocked(frame []byte, w weight) error {
+func (s *session) pushLocked(frame []byte, w priority) error {
 	err := errNoStream
 	for _, to := range s.listening {
 		if err = to.push(frame, w); err == nil {
@@ -187,13 +187,13 @@ func (s *session) listen(to *stream) (stop func()) {
 func (s *session) close() {
 	s.unlisten()
 	s.end()
-	s.p.rt.abandonQuick(s.owns)
+	s.p.rt.abandonFastCalls(s.owns)
 	s.kept.stop()
 }
 
 // owns tells whether a call's receiver is one of this session.
-func (s *session) owns(r receiver) bool {
-	x, ok := r.(*exchange)
+func (s *session) owns(r ReplyTo) bool {
+	x, ok := r.(*post)
 	return ok && x.session == s
 }
 
@@ -207,7 +207,7 @@ type sessions struct {
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
 // room for one more.
-func (t *sessions) open(ctx context.Context, p *fronts) *session {
+func (t *sessions) open(ctx context.Context, p *frontSet) *session {
 	s := newSession(ctx, p) // under no lock that each request takes
 	t.mu.Lock()
 	old, room := t.expired(time.Now())
@@ -232,11 +232,11 @@ func (t *sessions) open(ctx context.Context, p *fronts) *session {
 	return s
 }
 
-func newSession(ctx context.Context, p *fronts) *session {
+func newSession(ctx context.Context, p *frontSet) *session {
 	s := &session{p: p, id: rand.Text(), used: time.Now()}
 	s.kept.all = &p.budget.unsent
-	s.peer = newPeer(s.push)
-	s.peer.told = s.notify
+	s.peer = newClient(s.push)
+	s.peer.sendLater = s.notify
 	s.lifetime, s.end = context.WithCancel(ctx)
 	s.unlisten = p.rt.join(s.peer, s)
 	return s
@@ -309,7 +309,7 @@ func (t *sessions) clear() {
 // session ends; or, with Last-Event-ID, what follows on the stream of that
 // event, whichever method opened it (2025-11-25, Resumability and Redelivery).
 func (h *httpFront) listen(w http.ResponseWriter, r *http.Request) {
-	likes := tasteOf(r)
+	likes := acceptOf(r)
 	if !likes.events {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
@@ -328,7 +328,7 @@ func (h *httpFront) listen(w http.ResponseWriter, r *http.Request) {
 		busy(w, http.StatusServiceUnavailable, nil, "too many streams are open: try again later")
 		return
 	}
-	o := &outlet{h: h, w: w, r: r, session: s, kind: ofGet, likes: likes}
+	o := &eventWriter{h: h, w: w, r: r, session: s, kind: ofGet, likes: likes}
 	get := true
 	if id := r.Header.Get("Last-Event-Id"); id != "" {
 		var n uint64

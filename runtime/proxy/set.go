@@ -28,18 +28,18 @@ type setOptions struct {
 	Logger *slog.Logger
 }
 
-// backends is the backends and what they share. All methods may be called
+// Set is the backends and what they share. All methods may be called
 // concurrently.
-type backends struct {
+type Set struct {
 	o        setOptions
 	log      *slog.Logger
-	observer observer
+	observer Observer
 
-	roster  atomic.Pointer[[]*backend] // in configured order; the slice is never edited
+	roster  atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
 	reaper  reaper
 	keeping keeping
 	begun   atomic.Bool          // there is a client, or will be
-	solo    atomic.Pointer[peer] // the only client there will be, nil where others may come
+	solo    atomic.Pointer[Client] // the only client there will be, nil where others may come
 	random  func() float64       // shortens what is waited for, at least 0 and less than 1
 
 	lifetime context.Context //nolint:containedctx // that of the backends, ended by Close
@@ -47,43 +47,43 @@ type backends struct {
 	work     sync.WaitGroup // connecting and listing
 
 	mu      sync.Mutex // guards what follows
-	leaving []*backend // that are in no configuration any more, and have calls; replaced whole
+	leaving []*Backend // that are in no configuration any more, and have calls; replaced whole
 }
 
-// observer hears what servers and their connections do. Its methods may be called
+// Observer hears what servers and their connections do. Its methods may be called
 // concurrently and must not wait, but for opening and question.
-type observer interface {
+type Observer interface {
 	// listed takes what a backend offers now, nil where only its failure is new,
 	// and which lists it has said to have changed. It reports whether any list of
 	// clients has changed.
-	listed(b *backend, offers *catalog, said changeKinds) (news bool)
+	listed(b *Backend, offers *Inventory, said changeKinds) (news bool)
 	// opening runs before calls go over a new connection.
-	opening(ctx context.Context, c *connection)
+	opening(ctx context.Context, c *Conn)
 	// question answers a request of a server that names no call.
-	question(ctx context.Context, c *connection, method string, params json.RawMessage) (json.RawMessage, error)
+	question(ctx context.Context, c *Conn, method string, params json.RawMessage) (json.RawMessage, error)
 	// logged takes a log message that names no call.
-	logged(c *connection, params json.RawMessage)
+	logged(c *Conn, params json.RawMessage)
 	// resourceUpdated takes notifications/resources/updated.
-	resourceUpdated(l *link, params json.RawMessage)
+	resourceUpdated(l *Slot, params json.RawMessage)
 	// moved says that a client's calls to a backend go over a slot from now on.
 	// The backend's lock is held.
-	moved(who *peer, l *link)
+	moved(who *Client, l *Slot)
 	// replaced says that a backend is out of use, and what has come in its place,
 	// nil for nothing. ended follows when its last call has ended.
-	replaced(old, successor *backend)
-	ended(b *backend)
+	replaced(old, successor *Backend)
+	ended(b *Backend)
 }
 
 // newSet returns a set without backends. Its observer is to be set before it is
 // used.
-func newSet(o setOptions) *backends {
-	s := &backends{o: o, log: o.Logger, random: rand.Float64}
+func newSet(o setOptions) *Set {
+	s := &Set{o: o, log: o.Logger, random: rand.Float64}
 	s.lifetime, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
 // all returns the backends in configured order.
-func (s *backends) all() []*backend {
+func (s *Set) all() []*Backend {
 	if all := s.roster.Load(); all != nil {
 		return *all
 	}
@@ -91,21 +91,21 @@ func (s *backends) all() []*backend {
 }
 
 // draining returns the backends that are configured no more and have calls.
-func (s *backends) draining() []*backend {
+func (s *Set) draining() []*Backend {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leaving
 }
 
 // end stops everything that goes on by itself. Close follows.
-func (s *backends) end() {
+func (s *Set) end() {
 	s.cancel()
 	s.reaper.stop()
 }
 
 // close ends all backends, side by side, and returns when they are gone. No
 // adopt may run meanwhile.
-func (s *backends) close() {
+func (s *Set) close() {
 	var wg sync.WaitGroup
 	for _, b := range s.all() {
 		wg.Go(b.close)
@@ -119,14 +119,14 @@ func (s *backends) close() {
 }
 
 // release closes what was a client's own: its session is over.
-func (s *backends) release(who *peer) {
+func (s *Set) release(who *Client) {
 	for _, b := range s.all() {
-		b.leave(who)
+		b.closeClient(who)
 	}
 }
 
 // adopt puts the backends of another configuration in the place of those before.
-func (s *backends) adopt(r *reshaping) {
+func (s *Set) adopt(r *reshaping) {
 	s.mu.Lock()
 	for _, b := range r.made {
 		for _, old := range s.leaving { // removed a moment ago, and back
@@ -143,23 +143,23 @@ func (s *backends) adopt(r *reshaping) {
 	}
 	s.mu.Unlock()
 	for b, set := range r.adjust {
-		b.readjust(set)
+		b.reconfigure(set)
 	}
 	s.roster.Store(&r.roster)
 }
 
 // forget drops a backend whose calls have ended.
-func (s *backends) forget(b *backend) {
+func (s *Set) forget(b *Backend) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leaving = slices.DeleteFunc(slices.Clone(s.leaving), func(other *backend) bool { return other == b })
+	s.leaving = slices.DeleteFunc(slices.Clone(s.leaving), func(other *Backend) bool { return other == b })
 }
 
 // replace takes the backends that have been replaced out of use, and connects what
 // is always to be connected.
-func (s *backends) replace(r *reshaping) {
+func (s *Set) replace(r *reshaping) {
 	for old, successor := range r.left {
-		old.depart(successor)
+		old.replace(successor)
 	}
 	for _, b := range r.roster {
 		if s.begun.Load() {

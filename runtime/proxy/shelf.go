@@ -12,14 +12,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// shelf is what one backend adds to one list. It is immutable, and stands in
+// Section is what one backend adds to one list. It is immutable, and stands in
 // every snapshot until what the backend offers changes, or what others offer
 // has this appear otherwise. It holds no text of its own but the names: the list
 // is written from it when a client asks.
-type shelf struct {
-	b   *backend
+type Section struct {
+	b   *Backend
 	k   kind
-	cat *catalog
+	cat *Inventory
 	// keys are what clients call each item of the catalogue, by the names'
 	// unclear.
 	keys    []string
@@ -41,11 +41,11 @@ type entry struct {
 	uris []rawjson.Edit
 }
 
-// shelve gives a backend's part of a list, the one before where it is the same.
+// sectionOf gives a backend's part of a list, the one before where it is the same.
 // The caller holds publisher.mu.
-func (s *snapshot) shelve(p *publisher, k kind, b *backend, titles map[string]titled) *shelf {
+func (s *Catalog) sectionOf(p *Publisher, k kind, b *Backend, titles map[string]titled) *Section {
 	has := p.of(b)
-	before := has.shelves[k]
+	before := has.sections[k]
 	if before != nil && before.cat != has.inventory {
 		before = nil
 	}
@@ -54,7 +54,7 @@ func (s *snapshot) shelve(p *publisher, k kind, b *backend, titles map[string]ti
 		return before
 	}
 	items := has.inventory.items[k]
-	sh := &shelf{b: b, k: k, cat: has.inventory, keys: keys, unclear: unclear}
+	sh := &Section{b: b, k: k, cat: has.inventory, keys: keys, unclear: unclear}
 	sh.entries, sh.routes = make([]entry, 0, len(items)), make([]route, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := range items {
@@ -70,12 +70,12 @@ func (s *snapshot) shelve(p *publisher, k kind, b *backend, titles map[string]ti
 			mirrors: it.mirrors, support: it.support, wraps: it.facts&wrapping != 0,
 		})
 	}
-	has.shelves[k] = sh
+	has.sections[k] = sh
 	return sh
 }
 
 // fits tells whether the entries are as they would be now.
-func (sh *shelf) fits(s *snapshot, p *publisher, titles map[string]titled) bool {
+func (sh *Section) fits(s *Catalog, p *Publisher, titles map[string]titled) bool {
 	for i := range sh.entries {
 		e := &sh.entries[i]
 		if e.titled != (titles[e.item.title].n > 1) || e.item.facts&pictured != 0 && !equalEdits(e.uris, s.exposedUI(p, sh.b, sh.k, e.item)) {
@@ -86,8 +86,8 @@ func (sh *shelf) fits(s *snapshot, p *publisher, titles map[string]titled) bool 
 }
 
 // without gives a shelf that lacks some entries, which others have the names of.
-func (sh *shelf) without(gone map[int]bool) *shelf {
-	out := &shelf{b: sh.b, k: sh.k, cat: sh.cat, keys: sh.keys, unclear: sh.unclear}
+func (sh *Section) without(gone map[int]bool) *Section {
+	out := &Section{b: sh.b, k: sh.k, cat: sh.cat, keys: sh.keys, unclear: sh.unclear}
 	for i := range sh.entries {
 		if !gone[i] {
 			out.entries, out.routes = append(out.entries, sh.entries[i]), append(out.routes, sh.routes[i])
@@ -97,7 +97,7 @@ func (sh *shelf) without(gone map[int]bool) *shelf {
 }
 
 // same tells whether two shelves have the same text.
-func (sh *shelf) same(o *shelf) bool {
+func (sh *Section) same(o *Section) bool {
 	return sh == o || sh.b.name == o.b.name && slices.EqualFunc(sh.entries, o.entries, func(a, b entry) bool {
 		return a.exposed == b.exposed && a.titled == b.titled && bytes.Equal(a.item.raw, b.item.raw) && equalEdits(a.uris, b.uris)
 	})
@@ -108,7 +108,7 @@ func equalEdits(a, b []rawjson.Edit) bool {
 }
 
 // digest stands for the text: it is the same in every process.
-func (sh *shelf) digest() [sha256.Size]byte {
+func (sh *Section) digest() [sha256.Size]byte {
 	sh.once.Do(func() {
 		about := append([]byte(sh.b.name), 0)
 		for i := range sh.entries {
@@ -129,8 +129,8 @@ func (sh *shelf) digest() [sha256.Size]byte {
 }
 
 // exposedUI gives the edits that expose the URIs of a tool's user interface.
-func (s *snapshot) exposedUI(p *publisher, b *backend, k kind, it *item) []rawjson.Edit {
-	if k != tools || s.plain || it.facts&pictured == 0 {
+func (s *Catalog) exposedUI(p *Publisher, b *Backend, k kind, it *item) []rawjson.Edit {
+	if k != tools || s.single || it.facts&pictured == 0 {
 		return nil
 	}
 	e := exposing{p: p, s: s, b: b, text: it.raw}
@@ -142,7 +142,7 @@ func (s *snapshot) exposedUI(p *publisher, b *backend, k kind, it *item) []rawjs
 
 // appendItem appends an entry's item with its name, title and URIs as exposed,
 // and without icons that a client should not fetch.
-func (sh *shelf) appendItem(dst []byte, p *publisher, i int) []byte {
+func (sh *Section) appendItem(dst []byte, p *Publisher, i int) []byte {
 	e, b := &sh.entries[i], sh.b
 	it := e.item
 	var room [4]rawjson.Edit
@@ -167,7 +167,7 @@ func (sh *shelf) appendItem(dst []byte, p *publisher, i int) []byte {
 
 // appendEntries appends the entries from one to before another, with commas
 // between them, in the words of an era.
-func (sh *shelf) appendEntries(dst []byte, p *publisher, c *revision.Conversion, from, to int) []byte {
+func (sh *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion, from, to int) []byte {
 	for i := from; i < to; i++ {
 		if i > from {
 			dst = append(dst, ',')

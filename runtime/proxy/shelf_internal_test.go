@@ -30,9 +30,9 @@ func several(tb testing.TB, o Options, n int) *Proxy {
 
 // some gives a catalogue of a few items of each kind, of few names, titles and
 // URIs, so that servers get into each other's way.
-func some(tb testing.TB, b *backend, r *rand.Rand) *catalog {
+func some(tb testing.TB, b *Backend, r *rand.Rand) *Inventory {
 	tb.Helper()
-	cat := &catalog{resources: true, offered: [kinds]bool{true, true, true, true}}
+	cat := &Inventory{resources: true, offered: [kinds]bool{true, true, true, true}}
 	for k := range kinds {
 		l := k.listing()
 		var list []string
@@ -72,17 +72,17 @@ func TestSnapshotOfParts(t *testing.T) {
 		reused := 0
 		for range 500 {
 			b := p.set.all()[r.IntN(4)]
-			before := p.catalog.snap.Load()
+			before := p.catalog.current.Load()
 			p.catalog.publish(b, some(t, b, r), changeKinds{})
-			got := p.catalog.snap.Load()
+			got := p.catalog.current.Load()
 			p.catalog.mu.Lock()
-			kept := map[*offers][kinds]*shelf{}
+			kept := map[*offers][kinds]*Section{}
 			for _, o := range p.catalog.offers {
-				kept[o], o.shelves = o.shelves, [kinds]*shelf{}
+				kept[o], o.sections = o.sections, [kinds]*Section{}
 			}
 			want := newSnapshot(p.catalog)
 			for o, shelves := range kept {
-				o.shelves = shelves
+				o.sections = shelves
 			}
 			p.catalog.mu.Unlock()
 			for k := range kinds {
@@ -104,7 +104,7 @@ func TestSnapshotOfParts(t *testing.T) {
 				if same := before.same(got, k); same != texts || same != (before.version(k) == got.version(k)) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
-				if n := len(got.shelves[k]); n > 0 && len(before.shelves[k]) > 0 && got.shelves[k][0] == before.shelves[k][0] {
+				if n := len(got.sections[k]); n > 0 && len(before.sections[k]) > 0 && got.sections[k][0] == before.sections[k][0] {
 					reused++
 				}
 			}
@@ -119,7 +119,7 @@ func TestSnapshotOfParts(t *testing.T) {
 // in it grows old or a server's promise runs out.
 func TestPageIsWrittenOnce(t *testing.T) {
 	p := manyTools(t, 5000)
-	s := p.catalog.snap.Load()
+	s := p.catalog.current.Load()
 	for _, modern := range []bool{false, true} {
 		for _, first := range []int{0, 1000, 4000} {
 			one := p.catalog.page(s, tools, modern, first)
@@ -131,7 +131,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 			}
 		}
 	}
-	pg := s.pages.at(place{tools, false, 0})
+	pg := s.pages.at(pageKey{tools, false, 0})
 	old := pg.result
 	pg.made = pg.made.Add(-pageLife)
 	renewed := p.catalog.page(s, tools, false, 0)
@@ -151,21 +151,21 @@ func TestPageIsWrittenOnce(t *testing.T) {
 // one, and nothing is lost.
 func TestManyPublishAtOnce(t *testing.T) {
 	p := several(t, Options{}, 20)
-	cats := make([]*catalog, 20)
+	cats := make([]*Inventory, 20)
 	for i := range p.set.all() {
-		cats[i] = &catalog{}
+		cats[i] = &Inventory{}
 		cats[i].items = items(t, tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
 	defer p.catalog.listen(said)()
-	p.catalog.seen[tools].Store(true)
+	p.catalog.seenLists[tools].Store(true)
 	p.catalog.mu.Lock() // as while a snapshot is built
 	var wg sync.WaitGroup
-	snaps := make([]*snapshot, len(cats))
+	snaps := make([]*Catalog, len(cats))
 	for i, b := range p.set.all() {
 		wg.Go(func() {
 			p.catalog.publish(b, cats[i], changeKinds{})
-			snaps[i] = p.catalog.snap.Load()
+			snaps[i] = p.catalog.current.Load()
 		})
 	}
 	for { // all have come
@@ -177,10 +177,10 @@ func TestManyPublishAtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	before := p.catalog.snap.Load()
+	before := p.catalog.current.Load()
 	p.catalog.mu.Unlock()
 	wg.Wait()
-	if got := p.catalog.snap.Load(); got == before || got.count[tools] != 20 {
+	if got := p.catalog.current.Load(); got == before || got.count[tools] != 20 {
 		t.Errorf("got %d tools", got.count[tools])
 	}
 	if snaps = slices.Compact(snaps); len(snaps) != 1 {
@@ -205,7 +205,7 @@ func BenchmarkBurst(b *testing.B) {
 				p := several(b, Options{}, 50)
 				var wg sync.WaitGroup
 				for i, to := range p.set.all() {
-					wg.Go(func() { p.catalog.publish(to, from.catalog.Inventory(from.set.all()[i]), changeKinds{}) })
+					wg.Go(func() { p.catalog.publish(to, from.catalog.inventoryNow(from.set.all()[i]), changeKinds{}) })
 				}
 				wg.Wait()
 			}

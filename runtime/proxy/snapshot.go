@@ -11,13 +11,13 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// snapshot is what clients may see and where it leads. It is immutable.
-type snapshot struct {
+// Catalog is what clients may see and where it leads. It is immutable.
+type Catalog struct {
 	// routes lead from an exposed name, URI or template to its backend.
 	routes [kinds]map[string]*route
-	// shelves are what the lists hold, by backend, and count how much that is;
+	// sections are what the lists hold, by backend, and count how much that is;
 	// pages are the answers that were given already.
-	shelves  [kinds][]*shelf
+	sections  [kinds][]*Section
 	count    [kinds]int
 	pages    pages
 	versions [kinds]version
@@ -26,17 +26,17 @@ type snapshot struct {
 	fresh   [kinds]freshness
 	partial [kinds][]byte
 	// readers are the backends with resources.
-	readers []*backend
-	// plain tells that all URIs are exposed as they are: there is one backend,
+	readers []*Backend
+	// single tells that all URIs are exposed as they are: there is one backend,
 	// and there has been no other.
-	plain bool
+	single bool
 	// named are the backends by name, owners tell whose a URI is.
-	named  map[string]*backend
+	named  map[string]*Backend
 	owners *owners
-	// originals lead from a backend's own name of a tool to the tool, nil where
+	// bareTools lead from a backend's own name of a tool to the tool, nil where
 	// several have or had it; apps are the backends with user interfaces.
-	originals func() map[string]*route
-	apps      map[*backend]bool
+	bareTools func() map[string]*route
+	apps      map[*Backend]bool
 	// names are how names are exposed and whose they are.
 	names namer
 	// shown tells whether a list has been given out; see Proxy.show.
@@ -45,7 +45,7 @@ type snapshot struct {
 
 // route is where an exposed name leads.
 type route struct {
-	b *backend
+	b *Backend
 	// bare is what the backend calls it, quoted is that as JSON.
 	bare   string
 	quoted []byte
@@ -66,16 +66,16 @@ type route struct {
 
 // newSnapshot builds the lists of all catalogues, backends in configured order
 // and each one's items in its own. The caller holds publisher.mu.
-func newSnapshot(p *publisher) *snapshot {
-	s := &snapshot{
-		names: p.names, plain: len(p.set.all()) == 1 && !p.set.all()[0].set().WrapURIs && len(p.past.removed) == 0,
-		named: map[string]*backend{}, owners: newOwners(), apps: map[*backend]bool{},
+func newSnapshot(p *Publisher) *Catalog {
+	s := &Catalog{
+		names: p.names, single: len(p.set.all()) == 1 && !p.set.all()[0].config().WrapURIs && len(p.past.removed) == 0,
+		named: map[string]*Backend{}, owners: newOwners(), apps: map[*Backend]bool{},
 	}
 	formerTools := p.past.keys(tools)
-	s.originals = sync.OnceValue(func() map[string]*route { return s.byOriginal(formerTools) })
+	s.bareTools = sync.OnceValue(func() map[string]*route { return s.byBareName(formerTools) })
 	for _, b := range p.set.all() {
 		s.named[b.name] = b
-		if has := p.inventory(b); has != nil && has.resources {
+		if has := p.inventoryOf(b); has != nil && has.resources {
 			s.readers = append(s.readers, b)
 		}
 	}
@@ -89,11 +89,11 @@ func newSnapshot(p *publisher) *snapshot {
 }
 
 // gather puts one list together.
-func (s *snapshot) gather(p *publisher, k kind) {
+func (s *Catalog) gather(p *Publisher, k kind) {
 	var parts []freshness
 	n := 0
 	for _, b := range p.set.all() {
-		if cat := p.inventory(b); cat != nil {
+		if cat := p.inventoryOf(b); cat != nil {
 			n += len(cat.items[k])
 			if cat.offered[k] {
 				parts = append(parts, cat.fresh[k])
@@ -104,14 +104,14 @@ func (s *snapshot) gather(p *publisher, k kind) {
 	s.routes[k] = make(map[string]*route, n)
 	titles := titleOwners(p, k)
 	for _, b := range p.set.all() {
-		if has := p.inventory(b); has == nil || len(has.items[k]) == 0 {
+		if has := p.inventoryOf(b); has == nil || len(has.items[k]) == 0 {
 			continue
 		}
-		sh := s.shelve(p, k, b, titles)
+		sh := s.sectionOf(p, k, b, titles)
 		var gone map[int]bool
 		for i := range sh.entries {
 			e := &sh.entries[i]
-			if _, taken := s.routes[k][e.exposed]; taken || s.others(p, k, b, e.exposed) {
+			if _, taken := s.routes[k][e.exposed]; taken || s.isOthers(p, k, b, e.exposed) {
 				b.log.Warn("backend lists a name of another; it is left out", "name", e.item.key)
 				if gone == nil {
 					gone = map[int]bool{}
@@ -124,13 +124,13 @@ func (s *snapshot) gather(p *publisher, k kind) {
 		if gone != nil {
 			sh = sh.without(gone)
 		}
-		s.shelves[k] = append(s.shelves[k], sh)
+		s.sections[k] = append(s.sections[k], sh)
 		s.count[k] += len(sh.entries)
 	}
 }
 
-// others reports whether a name of a tool or prompt is another backend's.
-func (s *snapshot) others(p *publisher, k kind, b *backend, exposed string) bool {
+// isOthers reports whether a name of a tool or prompt is another backend's.
+func (s *Catalog) isOthers(p *Publisher, k kind, b *Backend, exposed string) bool {
 	if k != tools && k != prompts {
 		return false
 	}
@@ -142,14 +142,14 @@ func (s *snapshot) others(p *publisher, k kind, b *backend, exposed string) bool
 }
 
 // same tells whether a list is the same in two snapshots.
-func (s *snapshot) same(o *snapshot, k kind) bool {
-	return slices.EqualFunc(s.shelves[k], o.shelves[k], (*shelf).same)
+func (s *Catalog) same(o *Catalog, k kind) bool {
+	return slices.EqualFunc(s.sections[k], o.sections[k], (*Section).same)
 }
 
 // formerNames has names go on leading where they led before another configuration
 // gave a server's tools or prompts other ones, as far as nothing else is called
 // so. No list has them, and no other process knows them.
-func (s *snapshot) formerNames(p *publisher, k kind) {
+func (s *Catalog) formerNames(p *Publisher, k kind) {
 	if p.o.NoPrefix || k != tools && k != prompts {
 		return
 	}
@@ -166,7 +166,7 @@ func (s *snapshot) formerNames(p *publisher, k kind) {
 		now := p.names.exposed(b.name, keys)
 		for i, former := range p.names.form(b.name, keys, !p.names.unclear[b.name]) {
 			_, taken := s.routes[k][former]
-			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b && !s.others(p, k, b, former) {
+			if r := s.routes[k][now[i]]; !taken && r != nil && r.b == b && !s.isOthers(p, k, b, former) {
 				s.routes[k][former] = r
 			}
 		}
@@ -174,10 +174,10 @@ func (s *snapshot) formerNames(p *publisher, k kind) {
 }
 
 // claim notes whose URIs are whose, by all that is listed or was.
-func (s *snapshot) claim(p *publisher) {
+func (s *Catalog) claim(p *Publisher) {
 	for _, b := range p.set.all() {
 		s.owners.addServer(b.name)
-		has := p.inventory(b)
+		has := p.inventoryOf(b)
 		if has == nil {
 			continue
 		}
@@ -220,11 +220,11 @@ func (s *snapshot) claim(p *publisher) {
 	}
 }
 
-// byOriginal finds the tools by the names that their servers give them. former
+// byBareName finds the tools by the names that their servers give them. former
 // are those of tools that servers list no more.
-func (s *snapshot) byOriginal(former map[string]claim) map[string]*route {
+func (s *Catalog) byBareName(former map[string]claim) map[string]*route {
 	originals := make(map[string]*route, s.count[tools])
-	for _, sh := range s.shelves[tools] {
+	for _, sh := range s.sections[tools] {
 		for i := range sh.routes {
 			r := &sh.routes[i]
 			if _, taken := originals[r.bare]; taken || !former[r.bare].with(r.b.name).sole() {
@@ -238,15 +238,15 @@ func (s *snapshot) byOriginal(former map[string]claim) map[string]*route {
 
 // titled counts the backends that list a title.
 type titled struct {
-	last *backend
+	last *Backend
 	n    int
 }
 
 // titleOwners counts how many backends list each title.
-func titleOwners(p *publisher, k kind) map[string]titled {
+func titleOwners(p *Publisher, k kind) map[string]titled {
 	n := 0
 	for _, b := range p.set.all() {
-		has := p.inventory(b)
+		has := p.inventoryOf(b)
 		if has == nil {
 			continue
 		}
@@ -258,7 +258,7 @@ func titleOwners(p *publisher, k kind) map[string]titled {
 	}
 	owners := make(map[string]titled, n)
 	for _, b := range p.set.all() {
-		has := p.inventory(b)
+		has := p.inventoryOf(b)
 		if has == nil || n == 0 {
 			continue
 		}
@@ -277,12 +277,12 @@ func titleOwners(p *publisher, k kind) map[string]titled {
 
 // exposedKeys gives what clients call each item of a backend's list. before is
 // the shelf of the same list in the snapshot before, nil for none.
-func (s *snapshot) exposedKeys(p *publisher, k kind, b *backend, before *shelf) []string {
+func (s *Catalog) exposedKeys(p *Publisher, k kind, b *Backend, before *Section) []string {
 	bare := k == resources || k == templates
 	if before != nil && !bare && !p.o.NoPrefix && before.unclear == s.names.unclear[b.name] {
 		return before.keys
 	}
-	items := p.inventory(b).items[k]
+	items := p.inventoryOf(b).items[k]
 	keys := make([]string, len(items))
 	for i := range items {
 		if keys[i] = items[i].key; bare {
@@ -308,7 +308,7 @@ func (s *snapshot) exposedKeys(p *publisher, k kind, b *backend, before *shelf) 
 // reserved returns the server whose a name without a prefix is, "" where a
 // backend may have it: one whose prefix it has, one that clients have been shown
 // it of, one before it in the configuration.
-func (s *snapshot) reserved(p *publisher, k kind, b *backend, key string) string {
+func (s *Catalog) reserved(p *Publisher, k kind, b *Backend, key string) string {
 	if owner := s.names.owner(key); owner != "" && owner != b.name {
 		return owner
 	}
@@ -348,7 +348,7 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 // failure that is for, nil for none: [{"server":…,"kind":…}]. All clients get it,
 // and an error may hold what is another's: a server's answer, or its stderr. The
 // log and [Proxy.Status] have the error.
-func partialReport(p *publisher, k kind) []byte {
+func partialReport(p *Publisher, k kind) []byte {
 	type missing struct {
 		Server string `json:"server"`
 		Kind   string `json:"kind"`

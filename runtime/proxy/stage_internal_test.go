@@ -131,7 +131,7 @@ func (s *stage) dials(server string) int {
 	return s.dialled[server]
 }
 
-func (s *stage) backend(name string) *backend {
+func (s *stage) backend(name string) *Backend {
 	for _, b := range s.p.set.all() {
 		if b.name == name {
 			return b
@@ -150,14 +150,14 @@ func (s *stage) local(name string) {
 }
 
 // old is a client of the handshake era without a session.
-func old() caller {
-	return caller{version: "2025-11-25", emit: func(string, []byte) {}}
+func old() Origin {
+	return Origin{version: "2025-11-25", emit: func(string, []byte) {}}
 }
 
 // try serves a request of a client.
-func (s *stage) try(ctx context.Context, from caller, method, params string) (string, error) {
+func (s *stage) try(ctx context.Context, from Origin, method, params string) (string, error) {
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
-	r := request{line: line, msg: new(rawjson.Message), method: method, from: from}
+	r := Request{line: line, msg: new(rawjson.Message), method: method, from: from}
 	if err := rawjson.Scan(line, r.msg); err != nil {
 		return "", err
 	}
@@ -172,7 +172,7 @@ func (s *stage) try(ctx context.Context, from caller, method, params string) (st
 }
 
 // do is try where nothing may go wrong.
-func (s *stage) do(from caller, method, params string) string {
+func (s *stage) do(from Origin, method, params string) string {
 	s.t.Helper()
 	result, err := s.try(s.t.Context(), from, method, params)
 	if err != nil {

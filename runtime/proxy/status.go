@@ -176,11 +176,11 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
-func (p *Proxy) backend(b *backend, now time.Time) BackendStatus {
-	set, how, counts := b.set(), b.condition(), b.activity.figures(now)
+func (p *Proxy) backend(b *Backend, now time.Time) BackendStatus {
+	set, how, counts := b.config(), b.condition(), b.activity.figures(now)
 	s := BackendStatus{
 		Name: b.name, Transport: set.Transport, Start: Start(set.Start), Isolation: Isolation(set.Isolation),
-		State: how.state, Paused: how.stormy, NextTry: how.nextTry, NextReap: how.nextReap, Restarts: how.restarts,
+		State: how.state, Paused: how.tripped, NextTry: how.nextTry, NextReap: how.nextReap, Restarts: how.restarts,
 		Connections: []ConnectionStatus{}, InFlight: counts.inFlight, Calls: counts.calls, FailedCalls: counts.failed,
 		LastCall: counts.last, Catalog: p.offers(b),
 	}
@@ -202,8 +202,8 @@ const maxMessage = 2000
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // offers tells of what a backend offers, nil where nothing is known of it.
-func (p *Proxy) offers(b *backend) *CatalogStatus {
-	cat := p.catalog.Inventory(b) // immutable
+func (p *Proxy) offers(b *Backend) *CatalogStatus {
+	cat := p.catalog.inventoryNow(b) // immutable
 	if cat == nil {
 		return nil
 	}
@@ -211,7 +211,7 @@ func (p *Proxy) offers(b *backend) *CatalogStatus {
 		Tools: len(cat.items[tools]), Prompts: len(cat.items[prompts]), Resources: len(cat.items[resources]), Templates: len(cat.items[templates]),
 		Source: SourceStored, Verified: cat.verified,
 	}
-	if b.met.Load() {
+	if b.connectedOnce.Load() {
 		s.Source = SourceLive
 	}
 	for k := range kinds {

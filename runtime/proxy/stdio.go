@@ -35,7 +35,7 @@ const (
 
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
-	p   *fronts
+	p   *frontSet
 	out *jsonrpc.Writer
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
@@ -44,7 +44,7 @@ type stdioFront struct {
 	held     atomic.Int64  // bytes of requests that have a goroutine
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
 	slow     inProgress
-	peer     *peer
+	peer     *Client
 
 	speaksModern atomic.Bool   // requests of the stateless era have come
 	ending       chan struct{} // closed when the front ends
@@ -57,7 +57,7 @@ type stdioFront struct {
 // flight when the input ends are answered first, for up to 30 s. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
-func serveStdio(ctx context.Context, p *fronts, in io.Reader, out io.Writer, solo bool) error {
+func serveStdio(ctx context.Context, p *frontSet, in io.Reader, out io.Writer, solo bool) error {
 	if f, ok := out.(*os.File); ok && !same(in, f) {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
@@ -66,7 +66,7 @@ func serveStdio(ctx context.Context, p *fronts, in io.Reader, out io.Writer, sol
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
-	f.peer = newPeer(f.ask)
+	f.peer = newClient(f.ask)
 	if solo {
 		p.rt.solo(f.peer) // servers are told what it says of itself first
 	} else {
@@ -77,14 +77,14 @@ func serveStdio(ctx context.Context, p *fronts, in io.Reader, out io.Writer, sol
 	defer p.rt.join(f.peer, unasked{f})()
 	defer p.enter(f)()
 	// Calls that have no context of their own end with the client, too.
-	defer p.rt.abandonQuick(f.owns)
+	defer p.rt.abandonFastCalls(f.owns)
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
 	// be left in a read that nothing can interrupt.
 	go func() { read <- f.read(in) }()
 	select {
 	case err := <-read:
-		f.peer.belongings.end() // it can answer no question any more
+		f.peer.state.end() // it can answer no question any more
 		f.settle()
 		f.endListens()
 		return errors.Join(err, f.finish(takeTime))
@@ -216,26 +216,26 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		f.refuse(line, &m, err)
 		return nil
 	}
-	if fault := misshapen(line, &m); fault != "" {
+	if fault := malformed(line, &m); fault != "" {
 		f.send(jsonrpc.AppendError(nil, usableID(m.ID.Of(line)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil)))
 		return nil
 	}
 	method := m.Method.Of(line)
 	switch {
 	case !m.Method.Present():
-		f.peer.answered(m.ID.Of(line), m.Result.Of(line), m.Error.Of(line))
+		f.peer.resolve(m.ID.Of(line), m.Result.Of(line), m.Error.Of(line))
 		return nil
 	case !m.ID.Present():
 		f.p.notification(f.sender(), line, &m)
 		return nil
 	case !f.p.ready():
-		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), turnedAway()))
+		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), drainingError()))
 		return nil
 	case m.MetaVersion.Present() && isModern(line, &m, "", f.greeted()):
 		return f.modern(line, m, now)
 	case string(method) == `"tools/call"`:
 		f.begin(0)
-		conn, taken, err := f.p.rt.quick(line, &m, f, now)
+		conn, taken, err := f.p.rt.fastCall(line, &m, f, now)
 		if err != nil {
 			a := failed(revision.MethodToolsCall, err)
 			f.reply(m.ID.Of(line), a)
@@ -253,7 +253,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 	var dup *rawjson.DuplicateError
 	switch {
-	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.caller().version == batchVersion:
+	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.Origin().version == batchVersion:
 		f.spawnBatch(line)
 	case errors.As(err, &dup):
 		f.send(jsonrpc.AppendError(nil, duplicateID(line, m, dup), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
@@ -264,15 +264,15 @@ func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
 	}
 }
 
-// gone implements receiver.
-func (f *stdioFront) gone(cancelled bool) {
+// Ended implements ReplyTo.
+func (f *stdioFront) Ended(cancelled bool) {
 	if cancelled {
 		f.end(0)
 	}
 }
 
-// revision implements receiver.
-func (f *stdioFront) revision() string { return f.peer.revision() }
+// Revision implements ReplyTo.
+func (f *stdioFront) Revision() string { return f.peer.Revision() }
 
 // spawn serves a request on a goroutine of its own. Its id is known before the
 // next message is read, so that a cancellation finds it.
@@ -285,7 +285,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		return
 	}
 	if method == "initialize" {
-		if err := f.peer.meet(line, &m); err != nil { // before the next message is read
+		if err := f.peer.setTerms(line, &m); err != nil { // before the next message is read
 			f.respond(id, failed(method, err))
 			return
 		}
@@ -297,29 +297,29 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end(size)
 		defer done()
-		f.serve(ctx, id, request{line: line, msg: &m, method: method, from: f.caller()})
+		f.serve(ctx, id, Request{line: line, msg: &m, method: method, from: f.Origin()})
 	}()
 }
 
 // caller is the client as its requests carry it.
-func (f *stdioFront) caller() caller {
-	version, capabilities := f.peer.settled()
-	return caller{
-		version: version, capabilities: capabilities, peer: f.peer, emit: f.notify,
+func (f *stdioFront) Origin() Origin {
+	version, capabilities := f.peer.termsOf()
+	return Origin{
+		version: version, capabilities: capabilities, client: f.peer, emit: f.notify,
 		ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			return f.peer.ask(ctx, f.ask, method, params)
 		},
 	}
 }
 
-// whose implements receiver.
-func (f *stdioFront) whose() *peer { return f.peer }
+// Client implements ReplyTo.
+func (f *stdioFront) Client() *Client { return f.peer }
 
 // owns tells whether a call on the quick path is this client's to end. One that
 // is parked has a life of its own.
-func (f *stdioFront) owns(r receiver) bool {
-	if d, ok := r.(*direct); ok {
-		l, ok := d.front.(*lineCall)
+func (f *stdioFront) owns(r ReplyTo) bool {
+	if d, ok := r.(*pendingFastCall); ok {
+		l, ok := d.front.(*fastLine)
 		return ok && l.f == f && !d.isParked()
 	}
 	return r == f
@@ -331,7 +331,7 @@ func (f *stdioFront) ask(frame []byte) error {
 	return f.out.Err()
 }
 
-func (f *stdioFront) serve(ctx context.Context, id []byte, r request) {
+func (f *stdioFront) serve(ctx context.Context, id []byte, r Request) {
 	a := f.p.rt.serve(ctx, r)
 	if ctx.Err() != nil {
 		return // cancelled: no answer (specification, Cancellation)
@@ -355,7 +355,7 @@ func (f *stdioFront) spawnBatch(line []byte) {
 				f.end(0)
 			}
 		}()
-		f.send(f.p.batch(f.lifetime, line, batcher{f.caller(), f.sender()}))
+		f.send(f.p.batch(f.lifetime, line, batcher{f.Origin(), f.sender()}))
 	}()
 }
 
@@ -368,7 +368,7 @@ func (f *stdioFront) send(frames []byte) {
 
 // respond sends an answer, which is written straight into the output: the page
 // of a list is large.
-func (f *stdioFront) respond(id []byte, a answer) {
+func (f *stdioFront) respond(id []byte, a Answer) {
 	buf, err := f.out.Begin()
 	if err != nil {
 		return // the client is gone
@@ -378,13 +378,13 @@ func (f *stdioFront) respond(id []byte, a answer) {
 }
 
 // reply answers a request counted by begin.
-func (f *stdioFront) reply(id []byte, a answer) {
+func (f *stdioFront) reply(id []byte, a Answer) {
 	f.respond(id, a)
 	f.end(0)
 }
 
-// finished implements receiver.
-func (f *stdioFront) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
+// Finished implements ReplyTo.
+func (f *stdioFront) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	defer f.end(0)
 	converted := c.answer(a)
 	buf, err := f.out.Begin()
@@ -395,8 +395,8 @@ func (f *stdioFront) finished(c *call, a jsonrpc.Answer) *jsonrpc.Writer {
 	return f.out
 }
 
-// progressed implements receiver.
-func (f *stdioFront) progressed(_ *call, params []byte) *jsonrpc.Writer {
+// Progressed implements ReplyTo.
+func (f *stdioFront) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer {
 	buf, err := f.out.Begin()
 	if err != nil {
 		return nil // the client is gone

@@ -40,16 +40,16 @@ type keeping struct {
 // nothing. A later change of a part replaces one that is not written yet. Of a
 // server one entry is kept, so what is learned under one that has been replaced
 // is not.
-func (b *backend) keep(c store.Change) {
-	p := b.p
-	if p.o.Store == nil || b.set().Digest == "" {
+func (b *Backend) keep(c store.Change) {
+	p := b.set
+	if p.o.Store == nil || b.config().Digest == "" {
 		return
 	}
-	c.ID = store.ID{Name: b.name, Digest: b.set().Digest}
+	c.ID = store.ID{Name: b.name, Digest: b.config().Digest}
 	k := &p.keeping
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || b.hasLeft() && p.has(b.name) {
+	if k.closed || b.isReplaced() && p.has(b.name) {
 		return
 	}
 	for id := range k.pending {
@@ -82,13 +82,13 @@ func (b *backend) keep(c store.Change) {
 }
 
 // has tells whether there is a server with a name.
-func (s *backends) has(name string) bool {
-	return slices.ContainsFunc(s.all(), func(b *backend) bool { return b.name == name })
+func (s *Set) has(name string) bool {
+	return slices.ContainsFunc(s.all(), func(b *Backend) bool { return b.name == name })
 }
 
 // write writes what waits, until there is nothing left or the proxy ends, which
 // writes the rest itself.
-func (s *backends) write() {
+func (s *Set) write() {
 	for {
 		select {
 		case <-time.After(keepPause):
@@ -104,7 +104,7 @@ func (s *backends) write() {
 }
 
 // flush writes what waits, for the last time.
-func (s *backends) flush() {
+func (s *Set) flush() {
 	if changes := s.keeping.take(true); changes != nil {
 		s.written(changes)
 	}
@@ -124,7 +124,7 @@ func (k *keeping) take(last bool) []store.Change {
 	return changes
 }
 
-func (s *backends) written(changes []store.Change) {
+func (s *Set) written(changes []store.Change) {
 	// What is learned is not given up because the proxy ends meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.lifetime), keepBound)
 	defer cancel()
@@ -148,7 +148,7 @@ func (k *keeping) failed(logger *slog.Logger, what string, err error) {
 
 // recall returns what is kept of backends, those of a new proxy or of a new
 // configuration.
-func (s *backends) recall(backends []*backend) (all []recalled) {
+func (s *Set) recall(backends []*Backend) (all []recalledInventory) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		if !errors.Is(err, errNothingStored) {
@@ -163,21 +163,21 @@ func (s *backends) recall(backends []*backend) (all []recalled) {
 		}
 		b.recallUsage(r.Usage)
 		if cat := b.recallCatalog(r.Catalog); cat != nil {
-			all = append(all, recalled{b, cat})
+			all = append(all, recalledInventory{b, cat})
 		}
 	}
 	return all
 }
 
-// recalled is what a backend offered to an earlier process, or to another one.
-type recalled struct {
-	b      *backend
-	offers *catalog
+// recalledInventory is what a backend offered to an earlier process, or to another one.
+type recalledInventory struct {
+	b      *Backend
+	offers *Inventory
 }
 
 // recallCatalog reads a stored catalogue and takes over what it tells of the
 // server; nil where there is none of use.
-func (b *backend) recallCatalog(kept store.Catalog) *catalog {
+func (b *Backend) recallCatalog(kept store.Catalog) *Inventory {
 	if kept.Data == nil {
 		return nil
 	}
@@ -188,27 +188,27 @@ func (b *backend) recallCatalog(kept store.Catalog) *catalog {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.met.Load() {
-		b.modern, b.dual, b.remote, b.storedOffer = head.Modern, head.Dual, head.Remote, head.Offer
+	if !b.connectedOnce.Load() {
+		b.modern, b.speaksBothEras, b.remote, b.storedCapabilities = head.Modern, head.Dual, head.Remote, head.Offer
 	}
-	b.stored, b.verified, cat.verified = sumOf(kept.Data), kept.Verified, kept.Verified
+	b.storedDigest, b.verified, cat.verified = sumOf(kept.Data), kept.Verified, kept.Verified
 	return cat
 }
 
 // save has what the backend offers kept for the processes to come, and notes
 // when it was seen to.
-func (b *backend) save(cat *catalog) {
+func (b *Backend) save(cat *Inventory) {
 	b.mu.Lock()
 	if cat.whole() { // or it is looked at again
 		b.verified = cat.verified
 	}
 	verified := b.verified
 	b.mu.Unlock()
-	if b.p.o.Store == nil || b.set().Digest == "" {
+	if b.set.o.Store == nil || b.config().Digest == "" {
 		return
 	}
 	b.mu.Lock()
-	head := storedHead{Modern: b.modern, Dual: b.dual, Remote: b.remote}
+	head := storedHead{Modern: b.modern, Dual: b.speaksBothEras, Remote: b.remote}
 	b.mu.Unlock()
 	data := encodeCatalog(cat, head)
 	if data == nil {
@@ -216,8 +216,8 @@ func (b *backend) save(cat *catalog) {
 	}
 	sum := sumOf(data)
 	b.mu.Lock()
-	same := b.stored == sum
-	b.stored = sum
+	same := b.storedDigest == sum
+	b.storedDigest = sum
 	b.mu.Unlock()
 	if same {
 		b.keep(store.Change{Verified: verified})
@@ -236,7 +236,7 @@ func sumOf(data []byte) uint64 {
 
 // recallNews returns what other processes have found out since about backends
 // that are not connected.
-func (s *backends) recallNews(backends []*backend) (all []recalled) {
+func (s *Set) recallNews(backends []*Backend) (all []recalledInventory) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		return nil // the servers can be asked
@@ -245,14 +245,14 @@ func (s *backends) recallNews(backends []*backend) (all []recalled) {
 		r := records[b.name]
 		b.mu.Lock()
 		news := r.Catalog.Verified.After(b.verified)
-		same := b.stored == sumOf(r.Catalog.Data)
+		same := b.storedDigest == sumOf(r.Catalog.Data)
 		if news && same {
 			b.verified = r.Catalog.Verified
 		}
 		b.mu.Unlock()
-		if news && !same && !b.met.Load() {
+		if news && !same && !b.connectedOnce.Load() {
 			if cat := b.recallCatalog(r.Catalog); cat != nil {
-				all = append(all, recalled{b, cat})
+				all = append(all, recalledInventory{b, cat})
 			}
 		}
 	}
@@ -260,10 +260,10 @@ func (s *backends) recallNews(backends []*backend) (all []recalled) {
 }
 
 // recallRecords reads what is stored of backends.
-func (s *backends) recallRecords(backends []*backend) (map[string]store.Record, error) {
+func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error) {
 	var ids []store.ID
 	for _, b := range backends {
-		if digest := b.set().Digest; digest != "" {
+		if digest := b.config().Digest; digest != "" {
 			ids = append(ids, store.ID{Name: b.name, Digest: digest})
 		}
 	}
@@ -278,30 +278,30 @@ func (s *backends) recallRecords(backends []*backend) (map[string]store.Record, 
 var errNothingStored = errors.New("nothing is stored")
 
 // usage gives what is known of the backend's use, and of its questions.
-func (b *backend) usage() store.Usage {
+func (b *Backend) usage() store.Usage {
 	u := b.activity.usage()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	u.Asks, u.Untold = b.asks, b.untold
+	u.Asks, u.Untold = b.asksClients, b.unattributed
 	return u
 }
 
 // recallUsage takes over how the backend was used in earlier processes. It is to
 // be called before its first request.
-func (b *backend) recallUsage(u store.Usage) {
+func (b *Backend) recallUsage(u store.Usage) {
 	b.activity.resume(u)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.asks, b.untold, b.kept = u.Asks, u.Untold, u
+	b.asksClients, b.unattributed, b.storedUsage = u.Asks, u.Untold, u
 }
 
 // keepUsage has the backend's use kept for processes to come, where there is
 // anything new to it.
-func (b *backend) keepUsage() {
+func (b *Backend) keepUsage() {
 	u := b.usage()
 	b.mu.Lock()
-	news := u != b.kept
-	b.kept = u
+	news := u != b.storedUsage
+	b.storedUsage = u
 	b.mu.Unlock()
 	if news {
 		b.keep(store.Change{Usage: &u})

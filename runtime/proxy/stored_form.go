@@ -48,7 +48,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // 
 // encodeCatalog gives the stored form of a catalogue; nil where every list is
 // empty, or it is too large. Lists that are empty are none: a server that lists
 // nothing now may list something at the next start.
-func encodeCatalog(cat *catalog, head storedHead) []byte {
+func encodeCatalog(cat *Inventory, head storedHead) []byte {
 	head.Form = storedForm
 	head.Capabilities, head.Instructions, head.Resources = cat.capabilities, cat.instructions, cat.resources
 	head.Offered, head.Silent, head.Offer = cat.offered, cat.silent, cat.offer
@@ -88,7 +88,7 @@ func encodeCatalog(cat *catalog, head storedHead) []byte {
 var errStoredForm = errors.New("it is not in the form that this version stores")
 
 // decodeCatalog reads the stored form. The items are parts of data.
-func decodeCatalog(log *slog.Logger, data []byte) (*catalog, storedHead, error) {
+func decodeCatalog(log *slog.Logger, data []byte) (*Inventory, storedHead, error) {
 	var head storedHead
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.Checksum(data[4:], castagnoli) {
 		return nil, head, errors.New("it is damaged")
@@ -97,7 +97,7 @@ func decodeCatalog(log *slog.Logger, data []byte) (*catalog, storedHead, error) 
 	if err := json.Unmarshal(r.bytes(r.number()), &head); err != nil || head.Form != storedForm {
 		return nil, head, errStoredForm
 	}
-	cat := &catalog{
+	cat := &Inventory{
 		capabilities: head.Capabilities, instructions: head.Instructions, resources: head.Resources,
 		offered: head.Offered, silent: head.Silent, modern: head.Modern, offer: head.Offer,
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-func sample(tb testing.TB, b *backend) *catalog {
+func sample(tb testing.TB, b *Backend) *Inventory {
 	tb.Helper()
-	cat := &catalog{
+	cat := &Inventory{
 		capabilities: json.RawMessage(`{"tools":{}}`), instructions: "Do.", resources: true, modern: true,
 		offered: [kinds]bool{true, true, true, false}, silent: [kinds]bool{true, false, true, true},
 	}
@@ -43,7 +43,7 @@ func TestStoredForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(cat, got, cmp.AllowUnexported(catalog{}, item{}, rawjson.Span{}, freshness{}, revision.Mirror{}), cmpopts.EquateComparable()); diff != "" {
+	if diff := cmp.Diff(cat, got, cmp.AllowUnexported(Inventory{}, item{}, rawjson.Span{}, freshness{}, revision.Mirror{}), cmpopts.EquateComparable()); diff != "" {
 		t.Error(diff)
 	}
 	if !gotHead.Modern || !gotHead.Dual || !gotHead.Remote {
@@ -56,7 +56,7 @@ func TestStoredForm(t *testing.T) {
 			t.Errorf("%s: got facts %b, want %b", it.key, it.facts, again.facts)
 		}
 	}
-	if got := encodeCatalog(&catalog{offered: cat.offered}, head); got != nil {
+	if got := encodeCatalog(&Inventory{offered: cat.offered}, head); got != nil {
 		t.Errorf("a catalogue without an item is stored: %q", got)
 	}
 }

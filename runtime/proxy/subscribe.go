@@ -29,7 +29,7 @@ type filter struct {
 // whose server does not tell of changes, are left out, in the order given. It
 // waits for the servers of the URIs, and fails only with ctx. stop does not
 // wait.
-func (h *hub) subscribe(ctx context.Context, from *caller, l listener, f filter) (honoured filter, stop func(), err error) {
+func (h *Hub) subscribe(ctx context.Context, from *Origin, l listener, f filter) (honoured filter, stop func(), err error) {
 	honoured.changeKinds = f.changeKinds
 	stops := []func(){h.catalog.listenFor(l, f.changeKinds)}
 	stop = sync.OnceFunc(func() {
@@ -74,11 +74,11 @@ func (h *hub) subscribe(ctx context.Context, from *caller, l listener, f filter)
 const followTime = 10 * time.Second
 
 // follow subscribes to one resource.
-func (h *hub) follow(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
-	return anew(func() (func(), error) { return h.followOnce(ctx, from, l, uri) })
+func (h *Hub) follow(ctx context.Context, from *Origin, l listener, uri string) (stop func(), err error) {
+	return retryReplaced(func() (func(), error) { return h.followOnce(ctx, from, l, uri) })
 }
 
-func (h *hub) followOnce(ctx context.Context, from *caller, l listener, uri string) (stop func(), err error) {
+func (h *Hub) followOnce(ctx context.Context, from *Origin, l listener, uri string) (stop func(), err error) {
 	to, err := h.catalog.resolveURI(ctx, uri)
 	if err != nil {
 		return nil, err
@@ -91,16 +91,16 @@ func (h *hub) followOnce(ctx context.Context, from *caller, l listener, uri stri
 }
 
 // followThere is follow where the way is known.
-func (h *hub) followThere(ctx context.Context, from *caller, l listener, uri string, to *route) (stop func(), err error) {
+func (h *Hub) followThere(ctx context.Context, from *Origin, l listener, uri string, to *route) (stop func(), err error) {
 	b := to.b
 	if _, err := b.connect(ctx); err != nil {
 		return nil, &backendError{server: b.name, err: err}
 	}
 	// Where the client's calls go: a server may tell of a change only the session
 	// that has made it.
-	link := b.pick(from)
+	link := b.selectSlot(from)
 	if link.exclusive {
-		b.giveBack(link)
+		b.release(link)
 		link = b.primary
 	}
 	c, err := link.acquire(ctx)
@@ -110,12 +110,12 @@ func (h *hub) followThere(ctx context.Context, from *caller, l listener, uri str
 	if !c.tellsOfResources() {
 		return nil, invalid("server %s does not tell when its resources change", b.name)
 	}
-	s := &subscription{l: l, who: from.peer, uri: uri, bare: to.bare, wrapped: to.wrapped}
+	s := &subscription{l: l, who: from.client, uri: uri, bare: to.bare, wrapped: to.wrapped}
 	if err := h.add(ctx, c, s); err != nil {
 		return nil, err
 	}
-	if b.hasLeft() && h.strayed(s, b) {
-		return nil, errLeft
+	if b.isReplaced() && h.strayed(s, b) {
+		return nil, errReplaced
 	}
 	return func() { h.remove(s) }, nil
 }
@@ -123,7 +123,7 @@ func (h *hub) followThere(ctx context.Context, from *caller, l listener, uri str
 // subscription is one client's wish to be told of one resource.
 type subscription struct {
 	l         listener
-	who       *peer  // nil for a client without a session
+	who       *Client  // nil for a client without a session
 	uri, bare string // what the client calls it, and what the server does
 	wrapped   bool
 	watched   *watched // guarded by hub.mu, as is release
@@ -132,37 +132,37 @@ type subscription struct {
 
 // watched is a resource that a server is to tell of over one link.
 type watched struct {
-	link *link
+	link *Slot
 	bare string
 	turn chan struct{} // one place: who tells the server
 
 	subs   map[*subscription]struct{} // guarded by hub.mu
 	missed bool                       // changes may have been missed already; guarded by hub.mu
-	told   *connection                // that the server was told over; the turn's holder's alone
+	told   *Conn                // that the server was told over; the turn's holder's alone
 }
 
-// hub is who wants to know of which resource: counted by slot and URI, so that a
+// Hub is who wants to know of which resource: counted by slot and URI, so that a
 // server is told once. All methods may be called concurrently.
-type hub struct {
-	set     *backends
-	catalog *publisher
-	unsent  *tally // of messages for clients
+type Hub struct {
+	set     *Set
+	catalog *Publisher
+	unsent  *counter // of messages for clients
 	// tasks has a listener told of tasks, and returns those of them that there are.
-	tasks func(ctx context.Context, from *caller, l listener, ids []string) (honoured []string, stop func())
+	tasks func(ctx context.Context, from *Origin, l listener, ids []string) (honoured []string, stop func())
 
 	mu sync.Mutex // guards what follows and what it holds; only that of a slot's keeps is taken under it
-	m  map[*link]map[string]*watched
+	m  map[*Slot]map[string]*watched
 	// watches are the subscriptions of clients of the handshake era, by the URI that
 	// the client named: they end them.
-	watches map[*peer]map[string]func()
+	watches map[*Client]map[string]func()
 }
 
-func newHub(set *backends, catalog *publisher, unsent *tally) *hub {
-	return &hub{set: set, catalog: catalog, unsent: unsent, m: map[*link]map[string]*watched{}, watches: map[*peer]map[string]func(){}}
+func newHub(set *Set, catalog *Publisher, unsent *counter) *Hub {
+	return &Hub{set: set, catalog: catalog, unsent: unsent, m: map[*Slot]map[string]*watched{}, watches: map[*Client]map[string]func(){}}
 }
 
 // put files a subscription under a link. The caller holds the lock.
-func (h *hub) put(l *link, s *subscription) *watched {
+func (h *Hub) put(l *Slot, s *subscription) *watched {
 	if h.m[l] == nil {
 		h.m[l] = map[string]*watched{}
 	}
@@ -178,7 +178,7 @@ func (h *hub) put(l *link, s *subscription) *watched {
 
 // take removes a subscription and gives where it was, nil where it was nowhere.
 // The caller holds the lock.
-func (h *hub) take(s *subscription) *watched {
+func (h *Hub) take(s *subscription) *watched {
 	w := s.watched
 	if w != nil {
 		delete(w.subs, s)
@@ -189,9 +189,9 @@ func (h *hub) take(s *subscription) *watched {
 }
 
 // add subscribes over a connection and waits until the server has agreed.
-func (h *hub) add(ctx context.Context, c *connection, s *subscription) error {
+func (h *Hub) add(ctx context.Context, c *Conn, s *subscription) error {
 	h.mu.Lock()
-	w := h.put(c.link, s)
+	w := h.put(c.slot, s)
 	h.mu.Unlock()
 	_, err := h.settle(ctx, w, c)
 	if err != nil {
@@ -201,7 +201,7 @@ func (h *hub) add(ctx context.Context, c *connection, s *subscription) error {
 }
 
 // remove ends a subscription; the server is told in the background.
-func (h *hub) remove(s *subscription) {
+func (h *Hub) remove(s *subscription) {
 	h.mu.Lock()
 	w := h.take(s)
 	h.mu.Unlock()
@@ -211,7 +211,7 @@ func (h *hub) remove(s *subscription) {
 }
 
 // later settles what a server is to tell of, in the background.
-func (h *hub) later(w *watched) {
+func (h *Hub) later(w *watched) {
 	if h.set.lifetime.Err() != nil {
 		return
 	}
@@ -226,14 +226,14 @@ func (h *hub) later(w *watched) {
 			return
 		}
 		if _, err := h.settle(ctx, w, c); err != nil {
-			w.link.b.log.Debug("backend takes no subscription", "uri", w.bare, "err", err)
+			w.link.backend.log.Debug("backend takes no subscription", "uri", w.bare, "err", err)
 		}
 	})
 }
 
 // settle makes what the server was told what it is to be told, one at a time. It
 // tells whether the server has been told anew what was told another connection.
-func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool, err error) {
+func (h *Hub) settle(ctx context.Context, w *watched, c *Conn) (again bool, err error) {
 	select {
 	case w.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -272,7 +272,7 @@ func (h *hub) settle(ctx context.Context, w *watched, c *connection) (again bool
 }
 
 // forget drops what nobody wants any more. The caller holds the lock.
-func (h *hub) forget(w *watched) {
+func (h *Hub) forget(w *watched) {
 	if len(w.subs) > 0 || h.m[w.link][w.bare] != w {
 		return
 	}
@@ -284,9 +284,9 @@ func (h *hub) forget(w *watched) {
 
 // restore subscribes anew over a connection that was made just now. Whoever was
 // subscribed before has missed what came in between, and is told so.
-func (h *hub) restore(ctx context.Context, c *connection) {
+func (h *Hub) restore(ctx context.Context, c *Conn) {
 	h.mu.Lock()
-	all := slices.Collect(maps.Values(h.m[c.link]))
+	all := slices.Collect(maps.Values(h.m[c.slot]))
 	h.mu.Unlock()
 	if len(all) == 0 {
 		return
@@ -298,12 +298,12 @@ func (h *hub) restore(ctx context.Context, c *connection) {
 		wg.Go(func() {
 			missed, err := h.settle(ctx, w, c)
 			if err != nil {
-				c.link.b.log.Warn("subscription is lost", "uri", w.bare, "err", err)
+				c.slot.backend.log.Warn("subscription is lost", "uri", w.bare, "err", err)
 			}
 			if !missed {
 				return
 			}
-			h.tell(c.link, w.bare, append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}'))
+			h.tell(c.slot, w.bare, append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}'))
 		})
 	}
 	wg.Wait()
@@ -311,11 +311,11 @@ func (h *hub) restore(ctx context.Context, c *connection) {
 
 // move takes a client's subscriptions at a backend over to another link: from
 // now on its calls go there, and with them the changes that they cause.
-func (h *hub) move(who *peer, l *link) {
+func (h *Hub) move(who *Client, l *Slot) {
 	h.mu.Lock()
 	var from, to []*watched
 	for other, all := range h.m {
-		if other == l || other.b != l.b {
+		if other == l || other.backend != l.backend {
 			continue
 		}
 		for _, w := range all {
@@ -334,7 +334,7 @@ func (h *hub) move(who *peer, l *link) {
 }
 
 // updated passes on that a resource has changed.
-func (h *hub) updated(l *link, params json.RawMessage) {
+func (h *Hub) updated(l *Slot, params json.RawMessage) {
 	at, err := rawjson.Field(params, "uri")
 	if err != nil {
 		return
@@ -348,7 +348,7 @@ func (h *hub) updated(l *link, params json.RawMessage) {
 // what it is a part of: "the URI ... might be a sub-resource of the one that the
 // client actually subscribed to" (2025-11-25, Resources). A listener is told
 // once, by the nearest of its subscriptions.
-func (h *hub) tell(l *link, uri string, params json.RawMessage) {
+func (h *Hub) tell(l *Slot, uri string, params json.RawMessage) {
 	type news struct {
 		depth  int
 		params []byte
@@ -361,7 +361,7 @@ func (h *hub) tell(l *link, uri string, params json.RawMessage) {
 		}
 		for s := range w.subs {
 			if len(bare) >= out[s.l].depth {
-				out[s.l] = news{len(bare), s.exposed(l.b, uri, params)}
+				out[s.l] = news{len(bare), s.exposed(l.backend, uri, params)}
 			}
 		}
 	}
@@ -372,7 +372,7 @@ func (h *hub) tell(l *link, uri string, params json.RawMessage) {
 }
 
 // exposed gives the params of an update with the URI that the client knows.
-func (s *subscription) exposed(b *backend, uri string, params []byte) []byte {
+func (s *subscription) exposed(b *Backend, uri string, params []byte) []byte {
 	name := uri
 	switch {
 	case uri == s.bare:
@@ -401,8 +401,8 @@ func part(whole, uri string) bool {
 
 // subscribeClient serves resources/subscribe: a session's subscription to a
 // resource by the URI that the client knows.
-func (h *hub) subscribeClient(ctx context.Context, from *caller, uri string) error {
-	who := from.peer
+func (h *Hub) subscribeClient(ctx context.Context, from *Origin, uri string) error {
+	who := from.client
 	if who == nil {
 		return &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "a subscription needs a session: send initialize first"}
 	}
@@ -422,7 +422,7 @@ func (h *hub) subscribeClient(ctx context.Context, from *caller, uri string) err
 	}
 	h.mu.Lock()
 	_, have = h.watches[who][uri]
-	keep := !have && !who.belongings.ended.Load() // else forgetClient has been here
+	keep := !have && !who.state.ended.Load() // else forgetClient has been here
 	if keep {
 		if h.watches[who] == nil {
 			h.watches[who] = map[string]func(){}
@@ -438,7 +438,7 @@ func (h *hub) subscribeClient(ctx context.Context, from *caller, uri string) err
 
 // unsubscribeClient serves resources/unsubscribe; there is nothing wrong with one
 // that has no subscription.
-func (h *hub) unsubscribeClient(who *peer, uri string) {
+func (h *Hub) unsubscribeClient(who *Client, uri string) {
 	h.mu.Lock()
 	stop := h.watches[who][uri]
 	delete(h.watches[who], uri)
@@ -449,7 +449,7 @@ func (h *hub) unsubscribeClient(who *peer, uri string) {
 }
 
 // forgetClient ends the subscriptions of a client whose session is over.
-func (h *hub) forgetClient(who *peer) {
+func (h *Hub) forgetClient(who *Client) {
 	h.mu.Lock()
 	all := h.watches[who]
 	delete(h.watches, who)
@@ -461,12 +461,12 @@ func (h *hub) forgetClient(who *peer) {
 
 // replaced takes the subscriptions at a backend over to its successor, which is
 // connected in the background; without one they end, and can be made anew.
-func (h *hub) replaced(b, successor *backend) {
+func (h *Hub) replaced(b, successor *Backend) {
 	var ended []*subscription
 	moved := false
 	h.mu.Lock()
 	for l, all := range h.m {
-		if l.b != b {
+		if l.backend != b {
 			continue
 		}
 		for _, w := range all {
@@ -493,11 +493,11 @@ func (h *hub) replaced(b, successor *backend) {
 
 // strayed takes a subscription back that was made at a backend after those it
 // had went to its successor.
-func (h *hub) strayed(s *subscription, b *backend) bool {
+func (h *Hub) strayed(s *subscription, b *Backend) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w := s.watched
-	if w != nil && w.link.b != b {
+	if w != nil && w.link.backend != b {
 		return false // it went with them
 	}
 	if w != nil {

@@ -8,7 +8,7 @@ import (
 
 // begin connects the servers that are to be connected always, in the background:
 // there is a client, or will be.
-func (s *backends) begin() {
+func (s *Set) begin() {
 	if s.begun.Swap(true) {
 		return
 	}
@@ -19,59 +19,59 @@ func (s *backends) begin() {
 
 // start connects the backend if it is to be connected always. It is to be called
 // when the backend is new to a proxy that has begun, or set to that.
-func (b *backend) start() {
+func (b *Backend) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.primary.tend(0)
+	b.primary.reconnect(0)
 }
 
-// wanted tells whether the link is to be connected though nobody calls over it.
+// isWanted tells whether the link is to be connected though nobody calls over it.
 // The caller holds the lock.
-func (l *link) wanted() bool {
-	b := l.b
+func (l *Slot) isWanted() bool {
+	b := l.backend
 	return !b.closed && !l.closed &&
-		(l == b.primary && b.set().Start == startEager && b.p.begun.Load() || l.keeps.lasting())
+		(l == b.primary && b.config().Start == startEager && b.set.begun.Load() || l.keeps.lasting())
 }
 
-// tend sees to it, in the background, that a link is connected that is wanted
+// reconnect sees to it, in the background, that a link is connected that is wanted
 // and is not connected, after a number of failures: nobody's call might ever do
 // so. The caller holds the lock.
-func (l *link) tend(failures int) {
-	if l.tended || !l.wanted() || l.ready.Load() != nil {
+func (l *Slot) reconnect(failures int) {
+	if l.reconnecting || !l.isWanted() || l.ready.Load() != nil {
 		return
 	}
-	l.tended = true
-	l.b.p.work.Go(func() { // ends with the backend, at the latest
-		for n := failures; l.pauseBefore(n); n++ {
-			if _, err := l.acquire(l.b.life); err == nil {
+	l.reconnecting = true
+	l.backend.set.work.Go(func() { // ends with the backend, at the latest
+		for n := failures; l.pauseBeforeReconnect(n); n++ {
+			if _, err := l.acquire(l.backend.life); err == nil {
 				n = 0 // it may be lost again by now
 			}
 		}
 	})
 }
 
-// pauseBefore waits until it is time to connect a link anew. It reports false,
+// pauseBeforeReconnect waits until it is time to connect a link anew. It reports false,
 // and ends its being tended, where that is no longer called for.
-func (l *link) pauseBefore(failures int) bool {
-	b := l.b
+func (l *Slot) pauseBeforeReconnect(failures int) bool {
+	b := l.backend
 	b.mu.Lock()
-	if !l.wanted() || l.ready.Load() != nil {
-		l.tended = false
+	if !l.isWanted() || l.ready.Load() != nil {
+		l.reconnecting = false
 		b.mu.Unlock()
 		return false
 	}
 	now := time.Now()
-	l.tendAt = now.Add(connecting().after(failures, b.p.random()))
-	if until := l.breaker.opened(now); until.After(l.tendAt) {
-		l.tendAt = until
+	l.reconnectAt = now.Add(connecting().after(failures, b.set.random()))
+	if until := l.breaker.opened(now); until.After(l.reconnectAt) {
+		l.reconnectAt = until
 	}
-	at := l.tendAt
+	at := l.reconnectAt
 	b.mu.Unlock()
 	if deadline.Pause(b.life, time.Until(at)) == nil {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l.tended = false
+	l.reconnecting = false
 	return false
 }

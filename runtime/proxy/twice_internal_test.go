@@ -23,7 +23,7 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		t.Fatal(err)
 	}
 	to := &take{make(chan string, 2)}
-	conn, quick, err := p.router.quick(line, m, to, time.Now())
+	conn, quick, err := p.router.fastCall(line, m, to, time.Now())
 	switch {
 	case err != nil:
 		return failedText(err)
@@ -31,7 +31,7 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		conn.Flush()
 		return <-to.answers
 	}
-	result, err := p.router.answer(t.Context(), request{line: line, msg: m, method: "tools/call", from: old()})
+	result, err := p.router.answer(t.Context(), Request{line: line, msg: m, method: "tools/call", from: old()})
 	if err != nil {
 		return failedText(err)
 	}
@@ -58,7 +58,7 @@ type picky struct {
 	then func()
 }
 
-func (to *picky) whose() *peer {
+func (to *picky) Client() *Client {
 	to.then()
 	return nil
 }
@@ -66,21 +66,21 @@ func (to *picky) whose() *peer {
 // TestReapedBetweenChoiceAndUse: the call is made over the next connection, once.
 func TestReapedBetweenChoiceAndUse(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string]func(p *Proxy, b *backend, reap func()) (string, error){
-		"quick": func(p *Proxy, b *backend, reap func()) (string, error) {
+	for name, way := range map[string]func(p *Proxy, b *Backend, reap func()) (string, error){
+		"quick": func(p *Proxy, b *Backend, reap func()) (string, error) {
 			line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":{}}}`)
 			m := new(rawjson.Message)
 			if err := rawjson.Scan(line, m); err != nil {
 				return "", err
 			}
-			if conn, _, err := p.router.quick(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
+			if conn, _, err := p.router.fastCall(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
 				return "", fmt.Errorf("the quick way was taken: %v %w", conn, err)
 			}
 			return quickOrSlow(t, p, `{}`), nil // as the front does
 		},
-		"slow": func(p *Proxy, b *backend, reap func()) (string, error) {
+		"slow": func(p *Proxy, b *Backend, reap func()) (string, error) {
 			from := old()
-			result, _, err := b.call(t.Context(), &from, func(*connection) (*runtime.Request, waiter, error) {
+			result, _, err := b.call(t.Context(), &from, func(*Conn) (*runtime.Request, Waiter, error) {
 				reap()
 				return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x","arguments":{}}`)}, &relay{from: &from}, nil
 			})
@@ -125,7 +125,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.usedBy(nil)
+			c.noteClient(nil)
 			var wg sync.WaitGroup
 			wg.Go(b.reapSoon(i % 50))
 			got := quickOrSlow(t, p, arguments)
@@ -139,10 +139,10 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 }
 
 // reapSoon reaps after a while that is measured in work.
-func (b *backend) reapSoon(work int) func() {
+func (b *Backend) reapSoon(work int) func() {
 	return func() {
 		for range work * 100 {
-			_ = b.common.Load()
+			_ = b.legacyShared.Load()
 		}
 		b.reap()
 	}
@@ -216,7 +216,7 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 }
 
 // calm forgets how often the server has ended.
-func (b *backend) calm() {
+func (b *Backend) calm() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.primary.breaker = breaker{}

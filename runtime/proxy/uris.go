@@ -85,8 +85,8 @@ func authorityOf(uri string, scheme string) string {
 }
 
 // exposeURI gives what clients call a server's URI or template.
-func (s *snapshot) exposeURI(b *backend, uri string) string {
-	if s.plain {
+func (s *Catalog) exposeURI(b *Backend, uri string) string {
+	if s.single {
 		return uri
 	}
 	scheme, _ := schemeOf(uri)
@@ -98,7 +98,7 @@ func (s *snapshot) exposeURI(b *backend, uri string) string {
 			return uri
 		}
 	default:
-		if !b.set().WrapURIs && !s.owners.looksWrapped(uri) && s.owners.ofScheme(uri).is(b.name) && !s.owners.contested(uri, b.name) {
+		if !b.config().WrapURIs && !s.owners.looksWrapped(uri) && s.owners.ofScheme(uri).is(b.name) && !s.owners.contested(uri, b.name) {
 			return uri
 		}
 	}

@@ -75,7 +75,7 @@ func TestOwnerByScheme(t *testing.T) {
 }
 
 func TestHandedOutIsBounded(t *testing.T) {
-	var h handedOut
+	var h handedOutLinks
 	h.add("https://other", "b")
 	for i := range maxHandedOut + 10 {
 		h.add(fmt.Sprint("https://", i), "a")
@@ -103,7 +103,7 @@ func FuzzExposed(f *testing.F) {
 		f.Add([]byte(s), "a:b")
 	}
 	set := newSet(setOptions{Logger: slog.New(slog.DiscardHandler)})
-	set.roster.Store(&[]*backend{newBackend(set, settings{Name: "a"}), newBackend(set, settings{Name: "b"})})
+	set.roster.Store(&[]*Backend{newBackend(set, settings{Name: "a"}), newBackend(set, settings{Name: "b"})})
 	p := newPublisher(catalogOptions{Logger: set.log}, set)
 	f.Fuzz(func(t *testing.T, in []byte, asked string) {
 		if !json.Valid(in) || !utf8.Valid(in) {

@@ -188,15 +188,15 @@ func (w *wired) Close() error {
 // take is a client that gets answers of the quick way.
 type take struct{ answers chan string }
 
-func (to *take) revision() string { return "" }
+func (to *take) Revision() string { return "" }
 
-func (to *take) gone(bool) {}
+func (to *take) Ended(bool) {}
 
-func (to *take) finished(c *call, answered jsonrpc.Answer) *jsonrpc.Writer {
+func (to *take) Finished(c *FastCall, answered jsonrpc.Answer) *jsonrpc.Writer {
 	a := c.answer(answered)
 	to.answers <- string(a.result) + string(a.object)
 	return nil
 }
-func (*take) progressed(*call, []byte) *jsonrpc.Writer { return nil }
-func (*take) caller() caller                           { return old() }
-func (*take) whose() *peer                             { return nil }
+func (*take) Progressed(*FastCall, []byte) *jsonrpc.Writer { return nil }
+func (*take) Origin() Origin                           { return old() }
+func (*take) Client() *Client                             { return nil }

@@ -191,7 +191,7 @@ func (w *testWorld) look() {
 	w.p.catalog.mu.Lock()
 	defer w.p.catalog.mu.Unlock()
 	for _, b := range w.p.set.all() {
-		has := w.p.catalog.inventory(b)
+		has := w.p.catalog.inventoryOf(b)
 		if has == nil {
 			continue
 		}
@@ -403,7 +403,7 @@ func (w *testWorld) change() error {
 		w.offer(w.servers[b.name])
 		if c := b.primary.ready.Load(); c != nil {
 			if n == 0 {
-				b.primary.lost(c, errKilled)
+				b.primary.connLost(c, errKilled)
 			} else {
 				b.reload(changeKinds{})
 			}
@@ -443,7 +443,7 @@ func (w *testWorld) change() error {
 // request serves a request of the client.
 func (w *testWorld) request(method, params string) ([]byte, error) {
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
-	r := request{line: line, msg: new(rawjson.Message), method: method, from: old()}
+	r := Request{line: line, msg: new(rawjson.Message), method: method, from: old()}
 	if err := rawjson.Scan(line, r.msg); err != nil {
 		return nil, err
 	}
