@@ -97,7 +97,7 @@ func (p *Publisher) watched() bool {
 
 // heldBack are changes of lists that clients are not told of yet.
 type heldBack struct {
-	by     int       // how many are waited for
+	by     int      // how many are waited for
 	before *Catalog // as clients know it
 	said   changeKinds
 }

@@ -22,7 +22,7 @@ import (
 // one tells what the server offers; which one a client's request takes is told
 // in pool.go.
 type Backend struct {
-	set       *Set
+	set     *Set
 	log     *slog.Logger // names the server
 	name    string
 	primary *Slot // in the era that the server prefers
@@ -44,30 +44,30 @@ type Backend struct {
 	// connectedOnce is set once the primary connection was made: what is known before is
 	// from an earlier process.
 	connectedOnce  atomic.Bool
-	life context.Context //nolint:containedctx // that of its connecting, ended by close
-	end  context.CancelFunc
+	life           context.Context //nolint:containedctx // that of its connecting, ended by close
+	end            context.CancelFunc
 	replacedSignal chan struct{} // closed when it is taken out of use
-	gone chan struct{} // closed when what was idle then, or being connected, has ended
+	gone           chan struct{} // closed when what was idle then, or being connected, has ended
 
-	mu      sync.Mutex    // guards what follows and the links' own; held for memory work only
-	slots   map[key]*Slot // besides the primary one
-	busyConns   []*Conn // that are no link's any more, and still have calls
-	exclusives uint64        // exclusive links ever made
-	modern  bool          // the primary connection is of the modern era
-	speaksBothEras    bool          // the server speaks the handshake, too
-	remote  bool          // it shakes hands, and is no process of ours
+	mu             sync.Mutex    // guards what follows and the links' own; held for memory work only
+	slots          map[key]*Slot // besides the primary one
+	busyConns      []*Conn       // that are no link's any more, and still have calls
+	exclusives     uint64        // exclusive links ever made
+	modern         bool          // the primary connection is of the modern era
+	speaksBothEras bool          // the server speaks the handshake, too
+	remote         bool          // it shakes hands, and is no process of ours
 	asksClients    bool          // it has asked a client something over the handshake's wire
-	unattributed  bool          // and did not tell inside which call
+	unattributed   bool          // and did not tell inside which call
 	storedUsage    store.Usage   // what is kept of its use for processes to come
-	storedDigest  uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
+	storedDigest   uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
 	// storedCapabilities is what the server was told that it can ask when it listed what
 	// is stored.
 	storedCapabilities string
 	// verified is when the server was last seen to offer what is known, by
 	// whatever process; zero for never.
-	verified time.Time
-	closed   bool
-	relisting    relisting
+	verified  time.Time
+	closed    bool
+	relisting relisting
 
 	keptUntil time.Time // connections are kept until then, see hold
 	restarts  uint64    // connections made in the place of one that was lost

@@ -39,9 +39,9 @@ func (b backoff) after(failures int, random float64) time.Duration {
 // is not connected for stormPause, whoever asks; then there is one try. A
 // connection that does not last for stormTime after that is one end too many.
 const (
-	tripFailures  = 5
-	tripWindow  = 30 * time.Second
-	tripPause = 30 * time.Second
+	tripFailures = 5
+	tripWindow   = 30 * time.Second
+	tripPause    = 30 * time.Second
 )
 
 // breaker keeps a server that ends again and again from being started without
@@ -53,7 +53,7 @@ type breaker struct {
 	// halfOpen tells that it was open and the server has not lasted since; proved
 	// is when it will have, zero where it is not connected.
 	halfOpen bool
-	provenAt   time.Time
+	provenAt time.Time
 }
 
 // failed notes that the server has ended on its own or could not be connected.

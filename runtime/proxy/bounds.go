@@ -56,7 +56,7 @@ var errBackendBusy = jsonrpc.ErrBusy
 // budget is the memory that all clients of a proxy share. The zero value is ready.
 type budget struct {
 	bodies byteBudget // of clients' messages over HTTP
-	unsent counter     // of messages for them
+	unsent counter    // of messages for them
 }
 
 // byteBudget gives out bytes of memory up to a bound.

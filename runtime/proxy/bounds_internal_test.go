@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
 // mute is a server that answers tools/list, and calls when it is let.
@@ -41,24 +43,29 @@ func (m *mute) Close() error                                   { return nil }
 // bounded is a front over a mute server.
 type bounded struct {
 	t *testing.T
-	p *Proxy
-	h *HTTPFront
+	f *frontSet
+	h *httpFront
 	m *mute
 }
 
 func newBounded(t *testing.T) *bounded {
 	t.Helper()
 	m := &mute{begun: make(chan struct{}, 2*maxBackendServing), let: make(chan struct{})}
-	p, err := New(Options{Servers: Named("a"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
-		return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
-	}})
-	if err != nil {
+	log := slog.New(slog.DiscardHandler)
+	rt := newRouter(routerOptions{
+		Backends: setOptions{Logger: log, Dial: func(context.Context, key, runtime.Handler) (*runtime.Client, error) {
+			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+		}},
+		Catalog: catalogOptions{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
+	})
+	if _, err := rt.reconfigure([]settings{{Name: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	b := &bounded{t: t, p: p, h: p.NewHTTPFront(HTTPOptions{AnyHost: true}), m: m}
+	f := newFronts(rt)
+	b := &bounded{t: t, f: f, h: newHTTPFront(f, httpOptions{AnyHost: true}), m: m}
 	t.Cleanup(func() {
 		b.h.Close()
-		_ = p.Close()
+		rt.close()
 	})
 	return b
 }
@@ -124,11 +131,11 @@ func TestRequestsAreBounded(t *testing.T) {
 // TestServingIsBounded: the same for all requests of a front.
 func TestServingIsBounded(t *testing.T) {
 	b := newBounded(t)
-	b.h.front.serving.Store(maxServing)
+	b.h.serving.Store(maxServing)
 	if w := b.do("POST", "", strings.NewReader(callX)); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too many requests") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
-	b.h.front.serving.Store(0)
+	b.h.serving.Store(0)
 }
 
 // endless is a body that never ends; it counts what is taken.
@@ -147,7 +154,7 @@ func (e *endless) Read(p []byte) (int, error) {
 // large one it is refused, and small ones are not.
 func TestBodiesAreBounded(t *testing.T) {
 	b := newBounded(t)
-	b.h.front.o.MaxBody = 1 << 20
+	b.h.o.MaxBody = 1 << 20
 	told := &endless{}
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "/", told)
 	r.ContentLength = 1<<20 + 1
@@ -165,20 +172,20 @@ func TestBodiesAreBounded(t *testing.T) {
 	ping := func(size int) *httptest.ResponseRecorder {
 		return b.do("POST", "", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+strings.Repeat(" ", size)))
 	}
-	b.p.fronts.budget.bodies.taken.Store(maxBodies)
+	b.f.budget.bodies.taken.Store(maxBodies)
 	if w := ping(100 << 10); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too much") {
 		t.Errorf("no room: %d %s", w.Code, w.Body)
 	}
 	if w := ping(0); w.Code != http.StatusOK {
 		t.Errorf("a small one: %d %s", w.Code, w.Body)
 	}
-	b.p.fronts.budget.bodies.taken.Store(0)
+	b.f.budget.bodies.taken.Store(0)
 	for _, size := range []int{100 << 10, 900 << 10} {
 		if w := ping(size); w.Code != http.StatusOK {
 			t.Errorf("%d bytes: %d %s", size, w.Code, w.Body)
 		}
 	}
-	if n := b.p.fronts.budget.bodies.taken.Load(); n != 0 {
+	if n := b.f.budget.bodies.taken.Load(); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 }
@@ -187,11 +194,11 @@ func TestBodiesAreBounded(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	b := newBounded(t)
 	id := b.session()
-	s := b.h.front.sessions.get(id)
+	s := b.h.sessions.get(id)
 	var stops []func()
 	for range maxSessionStreams {
 		one := &stream{}
-		one.start(&b.p.fronts.budget.unsent)
+		one.start(&b.f.budget.unsent)
 		stops = append(stops, s.listen(one))
 	}
 	if w := b.do("GET", id, nil); w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), "too many streams") {
@@ -200,7 +207,7 @@ func TestStreamsAreBounded(t *testing.T) {
 	for _, stop := range stops {
 		stop()
 	}
-	b.h.front.streams.Store(maxStreams)
+	b.h.streams.Store(maxStreams)
 	if w := b.do("GET", id, nil); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "too many streams") {
 		t.Errorf("one more of a front: %d %s", w.Code, w.Body)
 	}
@@ -211,20 +218,20 @@ func TestStreamsAreBounded(t *testing.T) {
 	if b.h.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `"id":1,"error"`) {
 		t.Errorf("one more listen: %d %s", w.Code, w.Body)
 	}
-	if n := b.h.front.streams.Load(); n != maxStreams {
+	if n := b.h.streams.Load(); n != maxStreams {
 		t.Errorf("%d streams are counted", n)
 	}
-	b.h.front.streams.Store(0)
-	f := b.p.NewSSEFront(SSEOptions{HTTPOptions: HTTPOptions{AnyHost: true}})
+	b.h.streams.Store(0)
+	f := newSSEFront(b.f, httpOptions{AnyHost: true}, "")
 	for i := range maxStreams {
-		f.front.m[fmt.Sprint(i)] = nil
+		f.m[fmt.Sprint(i)] = nil
 	}
 	r = httptest.NewRequestWithContext(t.Context(), "GET", "/sse", nil)
 	w = httptest.NewRecorder()
 	if f.ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "too many streams") {
 		t.Errorf("one more over HTTP+SSE: %d %s", w.Code, w.Body)
 	}
-	clear(f.front.m)
+	clear(f.m)
 	f.Close()
 }
 
@@ -232,7 +239,7 @@ func TestStreamsAreBounded(t *testing.T) {
 // and what has been taken is counted no more.
 func TestUnsentIsBounded(t *testing.T) {
 	b := newBounded(t)
-	all := &b.p.fronts.budget.unsent
+	all := &b.f.budget.unsent
 	s := &stream{}
 	s.start(all)
 	s.holder = make(chan struct{})
@@ -252,17 +259,14 @@ func TestUnsentIsBounded(t *testing.T) {
 	if n := all.n.Load(); n != maxUnsent+1 {
 		t.Errorf("%d bytes are not given back", n-maxUnsent-1)
 	}
-	l := &listening{id: []byte("1"), wake: make(chan struct{}, 1), unsent: all, waits: map[string]int{}}
-	x := &modernPost{h: b.h.front, likes: accept{events: true}, wake: make(chan struct{}, 1)}
+	x := &modernPost{h: b.h, likes: accept{events: true}, wake: make(chan struct{}, 1)}
 	for i := range 10 {
 		params := fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", fairShare/4))
-		l.notify("notifications/resources/updated", params)
 		x.push("notifications/message", params)
 	}
-	if l.bytes > fairShare || x.bytes > fairShare || l.bytes == 0 || x.bytes == 0 {
-		t.Errorf("a listen has %d bytes, a request %d", l.bytes, x.bytes)
+	if x.bytes > fairShare || x.bytes == 0 {
+		t.Errorf("a request has %d bytes", x.bytes)
 	}
-	l.end()
 	x.close()
 	if n := all.n.Load(); n != maxUnsent+1 {
 		t.Errorf("%d bytes are not given back", n-maxUnsent-1)
@@ -288,7 +292,7 @@ func TestUnsentIsBounded(t *testing.T) {
 // TestPendingIsBounded: what waits for a client's next stream.
 func TestPendingIsBounded(t *testing.T) {
 	b := newBounded(t)
-	s := b.h.front.sessions.get(b.session())
+	s := b.h.sessions.get(b.session())
 	for i := range 100 {
 		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", maxPendingBytes/8)))
 	}
@@ -302,41 +306,6 @@ func TestPendingIsBounded(t *testing.T) {
 	if size > maxPendingBytes || len(s.pending) < 2 || !strings.Contains(s.pending[len(s.pending)-1], "u99") {
 		t.Errorf("%d bytes in %d messages wait", size, len(s.pending))
 	}
-}
-
-// TestBatchesCount: each request of a batch on standard input is one in flight,
-// and large ones count by size.
-func TestBatchesCount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBounded(t)
-		in, client := io.Pipe()
-		f := make(chan error, 1)
-		go func() { f <- b.p.ServeStdio(t.Context(), in, io.Discard) }()
-		lines := []string{
-			`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}`,
-			"[" + strings.TrimSuffix(strings.Repeat(callX+",", 40), ",") + "]",
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x","arguments":{"m":"` + strings.Repeat("m", freeBody) + `"}}}`,
-		}
-		for _, line := range lines {
-			_, _ = io.WriteString(client, line+"\n")
-		}
-		time.Sleep(time.Second) // as time goes in the bubble
-		front, ok := b.p.fronts.list()[len(b.p.fronts.list())-1].(*stdioFront)
-		if !ok {
-			t.Fatal("no front")
-		}
-		if n, held := front.inFlight.Load(), front.held.Load(); n != 41 || held < freeBody {
-			t.Errorf("%d in flight, %d bytes", n, held)
-		}
-		close(b.m.let)
-		_ = client.Close()
-		if err := <-f; err != nil {
-			t.Error(err)
-		}
-		if n, held := front.inFlight.Load(), front.held.Load(); n != 0 || held != 0 {
-			t.Errorf("%d in flight, %d bytes at the end", n, held)
-		}
-	})
 }
 
 // TestSessionsAreBounded: at the bound those idle longest end, and none in use.
@@ -363,10 +332,10 @@ func TestSessionsAreBounded(t *testing.T) {
 		if b.do("POST", first, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)); b.session() == "" {
 			t.Error("there is no room, and nobody uses the others")
 		}
-		b.h.front.sessions.mu.Lock()
-		n := len(b.h.front.sessions.m)
-		b.h.front.sessions.mu.Unlock()
-		if b.h.front.sessions.get(first) == nil || b.h.front.sessions.get(second) == nil || n != maxSessions-sessionFew+1 {
+		b.h.sessions.mu.Lock()
+		n := len(b.h.sessions.m)
+		b.h.sessions.mu.Unlock()
+		if b.h.sessions.get(first) == nil || b.h.sessions.get(second) == nil || n != maxSessions-sessionFew+1 {
 			t.Errorf("%d sessions are left", n)
 		}
 		close(b.m.let)

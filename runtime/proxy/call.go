@@ -25,7 +25,7 @@ type FastCall struct {
 	backend *Backend
 	id      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
-	replyTo      ReplyTo
+	replyTo ReplyTo
 
 	// from is the revision of the connection, version the client's.
 	from, version string
@@ -33,7 +33,7 @@ type FastCall struct {
 	// zero where it was not; failed is that the server did not answer, or
 	// answered with an error.
 	start, answeredAt time.Time
-	failed     bool
+	failed            bool
 
 	progress progressGate
 	ends     []func() // to be called when it has ended; guarded by the connection's lock

@@ -38,7 +38,7 @@ func TestClockSetBack(t *testing.T) {
 		b.mu.Lock()
 		b.verified = ahead
 		b.mu.Unlock()
-		if len(s.p.catalog.outdated(time.Now())) != 1 {
+		if len(s.p.router.catalog.outdated(time.Now())) != 1 {
 			t.Error("what is stored counts as fresh for weeks")
 		}
 	})

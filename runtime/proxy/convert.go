@@ -10,7 +10,7 @@ import (
 func (rt *Router) conversion(r *Request, by *Conn) revision.Conversion {
 	c := revision.Conversion{From: by.version, To: r.from.version, Method: r.method, Capabilities: r.from.capabilities}
 	if r.from.modern() {
-		c.Server = rt.o.Raw
+		c.Server = rt.o.Catalog.Info
 		if !by.modern() { // others say it themselves
 			c.Backend = by.implementation
 		}
@@ -66,7 +66,7 @@ func (rt *Router) convertedError(r *Request, s reply, e *runtime.Error) (reply, 
 	}
 	s.result = errorResult(s.by.slot.backend.name, revision.Sentence(e), e.Raw)
 	if r.from.modern() {
-		own := revision.Conversion{From: revision.Latest, To: r.from.version, Method: r.method, Server: rt.o.Raw}
+		own := revision.Conversion{From: revision.Latest, To: r.from.version, Method: r.method, Server: rt.o.Catalog.Info}
 		result, err := own.Result(s.result)
 		if err != nil {
 			return s, to

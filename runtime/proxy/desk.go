@@ -11,7 +11,7 @@ import (
 type Desk struct {
 	set *Set
 
-	mu     sync.Mutex               // guards levels
+	mu     sync.Mutex                 // guards levels
 	levels map[*Client]revision.Level // that clients have asked for
 }
 

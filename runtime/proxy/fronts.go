@@ -32,7 +32,7 @@ type frontSet struct {
 	draining atomic.Bool
 }
 
-func newFronts(rt *Router, shared *budget) *frontSet { return &frontSet{rt: rt, budget: shared} }
+func newFronts(rt *Router) *frontSet { return &frontSet{rt: rt, budget: rt.budget} }
 
 // enter notes a front; the function takes it back.
 func (f *frontSet) enter(one front) (leave func()) {

@@ -26,11 +26,11 @@ func TestHealthTakesNoLock(t *testing.T) {
 		old.Close()
 		_ = p.Close()
 	}()
-	b := p.set.all()[0]
+	b := p.router.set.all()[0]
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.catalog.mu, &p.set.mu, &p.fronts.mu, &b.mu, &front.front.sessions.mu, &old.front.mu, &p.router.hub.mu, &p.router.taskOwners.mu, &p.catalog.handedOut.mu}
+	}{&p.router.catalog.mu, &p.router.set.mu, &p.fronts.mu, &b.mu, &front.front.sessions.mu, &old.front.mu, &p.router.hub.mu, &p.router.taskOwners.mu, &p.router.catalog.handedOut.mu}
 	for _, l := range locks {
 		l.Lock()
 	}
@@ -72,7 +72,7 @@ func TestHealth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.set.all()[0].primary.acquire(t.Context()); err == nil { // it makes nothing unready
+	if _, err := p.router.set.all()[0].primary.acquire(t.Context()); err == nil { // it makes nothing unready
 		t.Fatal("the server is not dead")
 	}
 	check := func(method, path, host string, status int, body string) {

@@ -17,7 +17,7 @@ func (rt *Router) initialize(r Request) ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		ProtocolVersion string                 `json:"protocolVersion"`
-		Capabilities    capabilities                  `json:"capabilities"`
+		Capabilities    capabilities           `json:"capabilities"`
 		ServerInfo      runtime.Implementation `json:"serverInfo"`
 		Instructions    string                 `json:"instructions,omitempty"`
 	}{

@@ -23,8 +23,8 @@ type clientState struct {
 
 	rootsChanges atomic.Int64 // changes of the client's roots that servers are not told of yet
 
-	mu      sync.Mutex     // guards what follows, and replacing links
-	level   revision.Level // the log level it has asked for
+	mu       sync.Mutex     // guards what follows, and replacing links
+	level    revision.Level // the log level it has asked for
 	hasLevel bool
 }
 

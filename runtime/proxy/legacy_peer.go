@@ -32,8 +32,8 @@ type Client struct {
 
 	terms atomic.Pointer[terms] // read with each call; nil before initialize
 
-	since time.Time                // when it came
-	identity   atomic.Pointer[identity] // nil where it has not said
+	since    time.Time                // when it came
+	identity atomic.Pointer[identity] // nil where it has not said
 
 	mu      sync.Mutex // guards what follows
 	asked   uint64

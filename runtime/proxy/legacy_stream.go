@@ -23,8 +23,8 @@ type priority uint8
 
 const (
 	light  priority = iota // progress
-	middle               // log messages
-	heavy                // questions, changes: somebody waits for what they lead to
+	middle                 // log messages
+	heavy                  // questions, changes: somebody waits for what they lead to
 	answering
 )
 
@@ -56,8 +56,8 @@ type stream struct {
 
 	holder chan struct{} // the connection's; closed when another takes over
 	name   string        // of a kept stream in its session
-	keeper *replayBuffer       // nil: what has been taken is forgotten
-	unsent *counter        // of what is in no keeper; nil: nobody counts
+	keeper *replayBuffer // nil: what has been taken is forgotten
+	unsent *counter      // of what is in no keeper; nil: nobody counts
 	quiet  time.Time     // since when no connection has it
 	asking map[chan struct{}]struct{}
 }

@@ -20,8 +20,8 @@ import (
 // ready. It is connected when it is first needed, once, however many wait for
 // it, and again when it was lost.
 type Slot struct {
-	backend   *Backend
-	key key
+	backend *Backend
+	key     key
 	// owner is whose alone it is, nil where it is no session's own.
 	owner *Client
 	// exclusive tells that it takes one call at a time.
@@ -31,21 +31,21 @@ type Slot struct {
 
 	// What follows is guarded by backend.mu.
 
-	attempt  *dialing  // the connecting under way, nil for none
-	failures int       // in a row
-	retryAt  time.Time // lists leave it alone until then
-	lastErr  error     // why it could not be connected, nil where it could
-	breaker  breaker
-	cause    error           // the latest failure or end that the breaker was told of
-	broken   bool            // the connection was lost, and there is none since
-	ending   <-chan struct{} // closed once the connection before has ended; nil: it has
-	reconnecting   bool            // somebody sees to it that it is connected
-	reconnectAt   time.Time       // and does so next then
-	closed   bool
+	attempt      *dialing  // the connecting under way, nil for none
+	failures     int       // in a row
+	retryAt      time.Time // lists leave it alone until then
+	lastErr      error     // why it could not be connected, nil where it could
+	breaker      breaker
+	cause        error           // the latest failure or end that the breaker was told of
+	broken       bool            // the connection was lost, and there is none since
+	ending       <-chan struct{} // closed once the connection before has ended; nil: it has
+	reconnecting bool            // somebody sees to it that it is connected
+	reconnectAt  time.Time       // and does so next then
+	closed       bool
 	suspectedAt  time.Time // last connected anew because the server seemed another
-	inUse    bool      // an exclusive one is in use
+	inUse        bool      // an exclusive one is in use
 	lastUsed     time.Time // an own one was last seen in use
-	begun    uint64    // calls begun by then
+	begun        uint64    // calls begun by then
 
 	keeps keeps // what keeps it connected though nobody calls
 }
@@ -67,8 +67,8 @@ type Conn struct {
 	// clients, nil for another. quick tells that calls of theirs can go over pipe
 	// past the transport. implementation is who the server says it is, nil for
 	// nobody.
-	plainResults         *revision.Plain
-	takesFastCalls          bool
+	plainResults   *revision.Plain
+	takesFastCalls bool
 	implementation json.RawMessage
 	// remote tells that the server is no process of ours: it may be replaced by
 	// another one while the connection lasts.
@@ -76,19 +76,19 @@ type Conn struct {
 	// firstClient is the first client session that has used the connection, crowd tells
 	// that another client has, too. kept tells that the former goes on using it
 	// alone, because the server has asked it; guarded by backend.mu.
-	firstClient  atomic.Pointer[Client]
-	shared atomic.Bool
-	reserved  bool
+	firstClient atomic.Pointer[Client]
+	shared      atomic.Bool
+	reserved    bool
 	// gone is why the connection has ended, nil while it lives; guarded by
 	// backend.mu.
 	gone error
 
 	mu sync.Mutex // guards what follows; held for memory work only
 	// calls are those of clients that have a goroutine; the others are in pipe.
-	calls     map[Waiter]struct{}
-	begun     uint64         // of the former, ever
+	calls   map[Waiter]struct{}
+	begun   uint64         // of the former, ever
 	noCalls bool           // no call begins any more
-	level     revision.Level // the log level that the server was told
+	level   revision.Level // the log level that the server was told
 	// promised are the elicitations whose end a server will tell, by the raw id.
 	promised map[string]*Client
 	// abandoned are calls that were given up a moment ago.
@@ -100,11 +100,11 @@ func (c *Conn) modern() bool { return revision.IsModern(c.version) }
 
 // dialing is one connecting that any number of callers wait for.
 type dialing struct {
-	begun time.Time
-	tooLate  bool // lists do not wait for it any more; guarded by backend.mu
-	done  chan struct{}
-	conn  *Conn
-	err   error
+	begun   time.Time
+	tooLate bool // lists do not wait for it any more; guarded by backend.mu
+	done    chan struct{}
+	conn    *Conn
+	err     error
 }
 
 // acquire gives the connection, connecting first where there is none. The

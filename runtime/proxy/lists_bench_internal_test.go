@@ -1,14 +1,12 @@
 package proxy
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -30,26 +28,22 @@ func toolPage(server, tools int) []byte {
 }
 
 // manyTools gives a proxy with that many tools in all, of 50 servers.
-func manyTools(tb testing.TB, all int) *Proxy {
+func manyTools(tb testing.TB, all int) *Publisher {
 	tb.Helper()
 	const servers = 50
-	var o Options
-	for i := range servers {
-		o.Servers = append(o.Servers, Server{Name: fmt.Sprintf("server-%d", i)})
+	names := make([]string, servers)
+	for i := range names {
+		names[i] = fmt.Sprintf("server-%d", i)
 	}
-	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }
-	p, err := New(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = p.Close() })
+	p := publisherOf(tb, catalogOptions{}, names...)
 	for i, b := range p.set.all() {
 		cat := &Inventory{}
 		cat.offered[tools] = true
+		var err error
 		if cat.items[tools], err = parse(b.log, toolPage(i, all/servers), tools.listing()); err != nil {
 			tb.Fatal(err)
 		}
-		p.catalog.publish(b, cat, changeKinds{})
+		p.publish(b, cat, changeKinds{})
 	}
 	return p
 }
@@ -68,7 +62,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.catalog.publish(p.set.all()[0], p.catalog.inventoryNow(p.set.all()[0]), changeKinds{})
+				p.publish(p.set.all()[0], p.inventoryNow(p.set.all()[0]), changeKinds{})
 			}
 		})
 	}
@@ -80,8 +74,8 @@ func BenchmarkVariant(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.catalog.publish(p.set.all()[0], p.catalog.inventoryNow(p.set.all()[0]), changeKinds{})
-				p.catalog.page(p.catalog.current.Load(), tools, false, 0)
+				p.publish(p.set.all()[0], p.inventoryNow(p.set.all()[0]), changeKinds{})
+				p.page(p.current.Load(), tools, false, 0)
 			}
 		})
 	}
@@ -91,16 +85,16 @@ func BenchmarkVariant(b *testing.B) {
 // servers of 100 tools in a database.
 func BenchmarkStart(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "mcpctl.db")
-	o := Options{Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }}
+	var servers []settings
 	for i := range 50 {
-		o.Servers = append(o.Servers, Server{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
+		servers = append(servers, settings{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
 	}
 	from := manyTools(b, 5000)
 	db := store.Open(path, store.Options{})
 	for i, bk := range from.set.all() {
 		c := store.Change{
 			ID:      store.ID{Name: bk.name, Digest: fmt.Sprint(i)},
-			Catalog: &store.Catalog{Data: encodeCatalog(from.catalog.inventoryNow(bk), storedHead{}), Verified: time.Now()},
+			Catalog: &store.Catalog{Data: encodeCatalog(from.inventoryNow(bk), storedHead{}), Verified: time.Now()},
 		}
 		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
 			b.Fatal(err)
@@ -112,15 +106,11 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		db := store.Open(path, store.Options{})
-		o.Store = db
-		p, err := New(o)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if s := p.catalog.current.Load(); s.count[tools] != 5000 || len(p.catalog.page(s, tools, false, 0)) < 1<<18 {
+		p, closes := stored(catalogOptions{}, db, servers)
+		if s := p.current.Load(); s.count[tools] != 5000 || len(p.page(s, tools, false, 0)) < 1<<18 {
 			b.Fatal(s.count)
 		}
-		_ = p.Close()
+		closes()
 		_ = db.Close()
 	}
 }

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"log/slog"
 	"strings"
 	"testing"
@@ -10,20 +9,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// offering makes a proxy whose servers offer one list each, nothing connected.
-func offering(t *testing.T, k kind, o Options, cats map[string]*Inventory) *Proxy {
+// offering returns a publisher whose servers offer one list each, nothing connected.
+func offering(t *testing.T, k kind, o catalogOptions, servers []string, cats map[string]*Inventory) *Publisher {
 	t.Helper()
-	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }
-	o.Info = runtime.Implementation{Name: "m", Version: "1"}
-	p, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Close() })
+	p := publisherOf(t, o, servers...)
 	for _, b := range p.set.all() {
 		if cat := cats[b.name]; cat != nil {
 			cat.offered[k] = true
-			p.catalog.publish(b, cat, changeKinds{})
+			p.publish(b, cat, changeKinds{})
 		}
 	}
 	return p
@@ -59,9 +52,9 @@ func TestListForModernClients(t *testing.T) {
 			`{"resultType":"complete","ttlMs":5000,"cacheScope":"public",` + list + `,"dev.mcpctl/partial":[{"server":"b","kind":"connect"}]}}`,
 		},
 	} {
-		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*Inventory{"a": c.a, "b": c.b})
-		s := p.catalog.current.Load()
-		if got := string(p.catalog.page(s, tools, true, 0)); !strings.Contains(got, c.want) {
+		p := offering(t, tools, catalogOptions{}, []string{"a", "b"}, map[string]*Inventory{"a": c.a, "b": c.b})
+		s := p.current.Load()
+		if got := string(p.page(s, tools, true, 0)); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)
 		}
 	}

@@ -31,17 +31,17 @@ type pendingFastCall struct {
 	route        *route
 	capabilities json.RawMessage // the client's
 	front        pendingFront
-	id           uint64 // of the call in conn.pipe
-	call         *FastCall  // as long as it is pending there
+	id           uint64    // of the call in conn.pipe
+	call         *FastCall // as long as it is pending there
 
-	mu      sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
-	isOver    bool       // the client is answered or gone
-	isParking    bool       // front.goOn was called
+	mu         sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
+	isOver     bool       // the client is answered or gone
+	isParking  bool       // front.goOn was called
 	hasOutcome bool       // there is an outcome
-	outcome outcome
-	parked  *parking.Call
-	ready   chan struct{} // closed once parked is set, or over; nil: nobody waits
-	done    chan struct{} // closed once settled; nil: nobody waits
+	outcome    outcome
+	parked     *parking.Call
+	ready      chan struct{} // closed once parked is set, or over; nil: nobody waits
+	done       chan struct{} // closed once settled; nil: nobody waits
 }
 
 // outcome is how a direct call has ended that has no plain result.

@@ -113,8 +113,8 @@ type modernPost struct {
 	w       http.ResponseWriter
 	likes   accept
 	wake    chan struct{}
-	sink    *sseWriter  // nil until the answer has become a stream of events
-	unblock func() // with sink
+	sink    *sseWriter // nil until the answer has become a stream of events
+	unblock func()     // with sink
 
 	mu      sync.Mutex // guards what follows
 	waiting []message

@@ -318,8 +318,8 @@ func (rt *Router) ask(inputs []parking.Input, r Request, s *state) []byte {
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
 	out = append(append(out, `},"requestState":`...), rt.seal(s)...)
-	if rt.o.Raw != nil {
-		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, rt.o.Raw)
+	if rt.o.Catalog.Info != nil {
+		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, rt.o.Catalog.Info)
 	}
 	return append(out, '}')
 }

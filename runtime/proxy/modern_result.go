@@ -16,7 +16,7 @@ func (rt *Router) complete2026(method string, result []byte) ([]byte, error) {
 	if at, err := rawjson.Field(result, "resultType"); err == nil && at.Present() {
 		return result, nil
 	}
-	c := revision.Conversion{From: revision.Latest, To: revision.Modern, Method: method, Server: rt.o.Raw}
+	c := revision.Conversion{From: revision.Latest, To: revision.Modern, Method: method, Server: rt.o.Catalog.Info}
 	return c.Result(result)
 }
 
@@ -25,7 +25,7 @@ func (rt *Router) discovery() []byte {
 	raw, err := json.Marshal(struct {
 		ResultType        string                     `json:"resultType"`
 		SupportedVersions []string                   `json:"supportedVersions"`
-		Capabilities      capabilities                      `json:"capabilities"`
+		Capabilities      capabilities               `json:"capabilities"`
 		Instructions      string                     `json:"instructions,omitempty"`
 		TTL               int                        `json:"ttlMs"`
 		CacheScope        string                     `json:"cacheScope"`
@@ -34,7 +34,7 @@ func (rt *Router) discovery() []byte {
 		"complete", revision.Versions(),
 		rt.catalog.capabilities().withTasks(rt.catalog),
 		rt.catalog.instructions(), discoveryTTL, "private",
-		map[string]json.RawMessage{metaServerInfo: rt.o.Raw},
+		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
 	})
 	if err != nil {
 		panic("proxy: what a proxy says of itself has no JSON form: " + err.Error())

@@ -68,7 +68,7 @@ func (rt *Router) seal(s *state) []byte {
 	if err != nil {
 		panic("proxy: a state has no JSON form: " + err.Error())
 	}
-	return rawjson.Quote(nil, rt.o.Ring.Seal(statePurpose, plain, seal.StateTTL))
+	return rawjson.Quote(nil, rt.o.Catalog.Ring.Seal(statePurpose, plain, seal.StateTTL))
 }
 
 // unseal gives the state that a request has come back with, nil where it has
@@ -81,7 +81,7 @@ func (rt *Router) unseal(r Request, target string) (*state, error) {
 	if !ok {
 		return nil, invalid("params.requestState is not a string")
 	}
-	plain, err := rt.o.Ring.Open(statePurpose, sealed)
+	plain, err := rt.o.Catalog.Ring.Open(statePurpose, sealed)
 	if err != nil {
 		return nil, invalid("params.requestState: %v", err)
 	}

@@ -13,9 +13,9 @@ import (
 
 // capabilities is a server's capabilities object as the proxy declares it.
 type capabilities struct {
-	Tools       *listCapability                  `json:"tools,omitempty"`
-	Prompts     *listCapability                  `json:"prompts,omitempty"`
-	Resources   *listCapability                  `json:"resources,omitempty"`
+	Tools       *listCapability            `json:"tools,omitempty"`
+	Prompts     *listCapability            `json:"prompts,omitempty"`
+	Resources   *listCapability            `json:"resources,omitempty"`
 	Completions *struct{}                  `json:"completions,omitempty"`
 	Logging     *struct{}                  `json:"logging,omitempty"`
 	Extensions  map[string]json.RawMessage `json:"extensions,omitempty"`

@@ -24,8 +24,8 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 		"extensions": {declaring(`{"extensions":{"x/y":{},"io.modelcontextprotocol/ui":{"a":1}}}`, ""), declaring(`{"logging":{}}`, ""), `{"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`},
 		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
 	} {
-		p := offering(t, tools, Options{Servers: Named("a", "b")}, map[string]*Inventory{"a": c.a, "b": c.b})
-		got, err := json.Marshal(p.catalog.capabilities())
+		p := offering(t, tools, catalogOptions{}, []string{"a", "b"}, map[string]*Inventory{"a": c.a, "b": c.b})
+		got, err := json.Marshal(p.capabilities())
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
 		}
@@ -35,16 +35,16 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	long := strings.Repeat("ü", maxInstructions)
 	servers := []string{"a", "b", "c"}
-	p := offering(t, tools, Options{Servers: Named(servers...), Separator: "__"}, map[string]*Inventory{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
-	got := p.catalog.instructions()
+	p := offering(t, tools, catalogOptions{}, servers, map[string]*Inventory{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
+	got := p.instructions()
 	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
 		t.Errorf("got %s", got)
 	}
 	if len(got) > 2*maxInstructions || !utf8.ValidString(got) || !strings.HasSuffix(got, "ü […]") {
 		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
-	p = offering(t, tools, Options{Servers: Named("a"), NoPrefix: true}, map[string]*Inventory{"a": declaring(`{}`, "Use x first.")})
-	if got := p.catalog.instructions(); got != "Use x first." {
+	p = offering(t, tools, catalogOptions{NoPrefix: true}, []string{"a"}, map[string]*Inventory{"a": declaring(`{}`, "Use x first.")})
+	if got := p.instructions(); got != "Use x first." {
 		t.Errorf("got %q", got)
 	}
 	many, cats := []string{}, map[string]*Inventory{}
@@ -52,8 +52,8 @@ func TestInstructions(t *testing.T) {
 		many = append(many, string(c))
 		cats[string(c)] = declaring(`{}`, long)
 	}
-	p = offering(t, tools, Options{Servers: Named(many...)}, cats)
-	if got := p.catalog.instructions(); len(got) > maxAllInstructions {
+	p = offering(t, tools, catalogOptions{}, many, cats)
+	if got := p.instructions(); len(got) > maxAllInstructions {
 		t.Errorf("got %d bytes", len(got))
 	}
 }

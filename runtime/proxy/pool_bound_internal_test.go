@@ -1,13 +1,10 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -30,7 +27,7 @@ func unreachable(t testing.TB, o Options) (*Proxy, *Backend) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	return p, p.set.all()[0]
+	return p, p.router.set.all()[0]
 }
 
 // TestOwnConnectionsAreBounded: whatever clients declare, and be it all that a
@@ -94,7 +91,7 @@ func TestHubForgets(t *testing.T) {
 			l.ready.Store(nil)
 		}
 		p.router.hub.remove(s)
-		p.set.work.Wait()
+		p.router.set.work.Wait()
 		p.router.hub.mu.Lock()
 		if n := len(p.router.hub.m); n > 0 {
 			t.Errorf("%s: %d connections are remembered", name, n)
@@ -152,7 +149,7 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		p, b := unreachable(t, Options{})
 		who := newClient(func([]byte) error { return nil })
 		defer p.router.leave(who)
-		p.set.solo.Store(who)
+		p.router.set.solo.Store(who)
 		s := &slow{let: make(chan struct{})}
 		conn := &Conn{slot: b.primary, opened: make(chan struct{}), calls: map[Waiter]struct{}{}, offer: `{"roots":{}}`}
 		conn.client = runtime.NewClient(s, runtime.ClientOptions{})
@@ -170,30 +167,8 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		if n := s.n.Load(); n != 2 {
 			t.Errorf("told %d times", n)
 		}
-		p.set.work.Wait()
+		p.router.set.work.Wait()
 	})
-}
-
-// TestListenKeepsWithinBounds: what waits for a client that does not read is the
-// newest of each, and no more than there is room for.
-func TestListenKeepsWithinBounds(t *testing.T) {
-	t.Parallel()
-	s := &listening{id: []byte(`1`), wake: make(chan struct{}, 1), waits: map[string]int{}}
-	for i := range 2 * maxUnsaid {
-		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:%d"}`, i))
-		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:","at":%d}`, i))
-		s.notify("notifications/tools/list_changed", nil)
-	}
-	all := s.take()
-	if len(all) != maxUnsaid {
-		t.Errorf("%d wait", len(all))
-	}
-	text := string(bytes.Join(all[:4], nil))
-	for _, want := range []string{`"uri":"x:0"`, fmt.Sprintf(`"at":%d,`, 2*maxUnsaid-1), "tools/list_changed"} {
-		if strings.Count(text, want) != 1 && strings.Count(text, strings.TrimSuffix(want, ",")+"}") != 1 {
-			t.Errorf("%s is not there once: %s", want, text)
-		}
-	}
 }
 
 // TestLevelIsToldAgain: where a client's cancel has kept a server from being told

@@ -37,7 +37,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *Backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	b := p.set.all()[0]
+	b := p.router.set.all()[0]
 	if _, err := b.primary.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *Backend {
 	return b
 }
 
-func (b *Backend) count() int {
+func count(b *Backend) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.slots)
@@ -84,7 +84,7 @@ const (
 func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
 	first, done := get(t, b, alone(formOnly))
-	if first.slot != b.primary || b.count() != 0 {
+	if first.slot != b.primary || count(b) != 0 {
 		t.Error("a server that has asked nothing is not shared")
 	}
 	done()
@@ -138,7 +138,7 @@ func TestPoolIsBounded(t *testing.T) {
 		}
 		c, _ := get(t, b, alone(formOnly))
 		own, _ := get(t, b, settledPeer(formOnly))
-		if c.slot != b.primary || own.slot != b.primary || b.count() != maxSlots {
+		if c.slot != b.primary || own.slot != b.primary || count(b) != maxSlots {
 			t.Errorf("beyond the bound: got %v and %v", c.slot.key, own.slot.key)
 		}
 		ends[0]()
@@ -151,14 +151,14 @@ func TestPoolIsBounded(t *testing.T) {
 			t.Error("one that was used just now makes room")
 		}
 		time.Sleep(yieldIdle + time.Second) // as time goes in the bubble
-		if own, _ := get(t, b, settledPeer(formOnly)); own.slot.owner == nil || b.count() != maxSlots {
+		if own, _ := get(t, b, settledPeer(formOnly)); own.slot.owner == nil || count(b) != maxSlots {
 			t.Error("an idle one does not make room")
 		}
 		for _, done := range ends[1:] {
 			done()
 		}
 		time.Sleep(ownIdle + 2*reapEvery) // as above
-		if n := b.count(); n != 0 {
+		if n := count(b); n != 0 {
 			t.Errorf("%d idle connections are kept", n)
 		}
 	})
@@ -179,15 +179,15 @@ func TestOwnConnectionsEnd(t *testing.T) {
 			}
 			end(b, two.client)
 			end(b, two.client)
-			if two.client.state.connTo(b) != nil || b.count() != 1 {
+			if two.client.state.connTo(b) != nil || count(b) != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
 			if late, _ := get(t, b, two); late.slot != b.primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
 			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
-			if b.count() != kept {
-				t.Errorf("%s: %d idle connections, want %d", isolation, b.count(), kept)
+			if count(b) != kept {
+				t.Errorf("%s: %d idle connections, want %d", isolation, count(b), kept)
 			}
 		}
 	})
@@ -274,7 +274,7 @@ func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := b.count(); n != 1 {
+	if n := count(b); n != 1 {
 		t.Errorf("%d links for one session", n)
 	}
 }
@@ -320,6 +320,6 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 func end(b *Backend, who *Client) { routerOf(b).leave(who) }
 
 func routerOf(b *Backend) *Router {
-	all, _ := b.set.observer.(*rooms)
-	return all.router
+	all, _ := b.set.observer.(*observer)
+	return all.rt
 }

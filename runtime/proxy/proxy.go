@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -77,13 +76,9 @@ const defaultRequestTimeout = 120 * time.Second
 // Proxy is the backends and what is known of them. Fronts are added with
 // ServeStdio and Handler. All methods may be called concurrently.
 type Proxy struct {
-	shape sync.Mutex // held while the backends become others, and while they are closed
-
-	set     *Set
-	catalog *Publisher
-	router  *Router
-	fronts  *frontSet
-	only    bool // Options.Solo
+	router *Router
+	fronts *frontSet
+	only   bool // Options.Solo
 }
 
 // New makes a proxy. Nothing is connected yet.
@@ -113,20 +108,19 @@ func New(o Options) (*Proxy, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	info := describe(o.Info)
-	set := newSet(setOptions{
-		Dial: func(ctx context.Context, k key, h runtime.Handler) (*runtime.Client, error) {
-			return o.Dial(ctx, Key(k), h)
+	rt := newRouter(routerOptions{
+		Backends: setOptions{
+			Dial: func(ctx context.Context, k key, h runtime.Handler) (*runtime.Client, error) {
+				return o.Dial(ctx, Key(k), h)
+			},
+			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
 		},
-		RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
+		Catalog: catalogOptions{
+			NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
+		},
+		Info: o.Info, Logger: o.Logger,
 	})
-	shared := new(budget)
-	catalog := newPublisher(catalogOptions{
-		NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
-	}, set)
-	desk, hub := newDesk(set), newHub(set, catalog, &shared.unsent)
-	rt := newRouter(routerOptions{Ring: o.Ring, Info: o.Info, Raw: info, Logger: o.Logger}, set, catalog, desk, hub)
-	set.observer = &rooms{catalog, desk, hub, rt}
-	p := &Proxy{set: set, catalog: catalog, router: rt, fronts: newFronts(rt, shared), only: o.Solo}
+	p := &Proxy{router: rt, fronts: newFronts(rt), only: o.Solo}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -137,11 +131,7 @@ func New(o Options) (*Proxy, error) {
 // have to be ended first.
 func (p *Proxy) Close() error {
 	p.fronts.draining.Store(true)
-	p.set.end()
 	p.router.close()
-	p.shape.Lock()
-	defer p.shape.Unlock()
-	p.set.close()
 	return nil
 }
 
@@ -163,40 +153,6 @@ func (p *Proxy) Ready() bool { return p.fronts.ready() }
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return serveStdio(ctx, p.fronts, in, out, p.only)
 }
-
-// rooms is what a set of backends tells of its servers.
-type rooms struct {
-	catalog *Publisher
-	desk    *Desk
-	hub     *Hub
-	router  *Router
-}
-
-func (r *rooms) listed(b *Backend, offers *Inventory, said changeKinds) (news bool) {
-	return r.catalog.publish(b, offers, said)
-}
-
-func (r *rooms) opening(ctx context.Context, c *Conn) {
-	r.desk.restoreLevel(ctx, c)
-	r.hub.restore(ctx, c)
-}
-
-func (r *rooms) question(ctx context.Context, c *Conn, method string, params json.RawMessage) (json.RawMessage, error) {
-	return r.desk.question(ctx, c, method, params)
-}
-
-func (r *rooms) logged(c *Conn, params json.RawMessage) { r.desk.logged(c, params) }
-
-func (r *rooms) resourceUpdated(l *Slot, params json.RawMessage) { r.hub.updated(l, params) }
-
-func (r *rooms) moved(who *Client, l *Slot) { r.hub.move(who, l) }
-
-func (r *rooms) replaced(old, successor *Backend) {
-	r.hub.replaced(old, successor)
-	r.router.taskOwners.forget(old)
-}
-
-func (r *rooms) ended(b *Backend) { r.catalog.forget(b) }
 
 // settingsOf returns the servers in the words of the backends.
 func settingsOf(servers []Server) []settings {

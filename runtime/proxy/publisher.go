@@ -27,11 +27,11 @@ type Publisher struct {
 	log *slog.Logger
 	set *Set
 
-	current      atomic.Pointer[Catalog]
+	current   atomic.Pointer[Catalog]
 	handedOut handedOutLinks
 	// seenLists tells which lists a client has seen: nobody is told of changes to
 	// what nobody has asked for.
-	seenLists       [kinds]atomic.Bool
+	seenLists  [kinds]atomic.Bool
 	updates    updates
 	refreshing refreshing
 
@@ -39,7 +39,7 @@ type Publisher struct {
 	names     namer
 	past      past
 	offers    map[*Backend]*offers
-	heldBack      heldBack
+	heldBack  heldBack
 	listeners map[listener]changeKinds
 }
 
@@ -120,4 +120,11 @@ func (p *Publisher) listenFor(l listener, kinds changeKinds) (stop func()) {
 		defer p.mu.Unlock()
 		delete(p.listeners, l)
 	}
+}
+
+// listening returns how many clients are told of changes.
+func (p *Publisher) listening() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.listeners)
 }

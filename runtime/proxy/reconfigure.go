@@ -35,22 +35,6 @@ func (c Changes) None() bool {
 // It fails, and changes nothing, for a name that is empty or repeated, and after
 // Close.
 func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
-	if err := distinct(settingsOf(servers)); err != nil {
-		return Changes{}, err
-	}
-	p.shape.Lock() // memory work but for recall, which is bounded; nobody else waits for it but Close
-	defer p.shape.Unlock()
-	if p.set.lifetime.Err() != nil {
-		return Changes{}, errProxyClosed
-	}
-	r := p.set.compare(settingsOf(servers))
-	if r.same {
-		return Changes(r.changes), nil
-	}
-	p.catalog.takeOver(p.set.recall(r.made))
-	p.catalog.enroll(r)
-	p.set.replace(r)
-	p.catalog.saveAgain(r)
-	p.catalog.refreshSeen() // what is stored of the new ones
-	return Changes(r.changes), nil
+	c, err := p.router.reconfigure(settingsOf(servers))
+	return Changes(c), err
 }

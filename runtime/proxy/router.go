@@ -4,21 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
-	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
-// routerOptions are settings of a router; see proxy.Options.
+// routerOptions are settings of a router and of the rooms under it.
 type routerOptions struct {
-	// Ring seals what clients keep for the proxy.
-	Ring *seal.Ring
-	// Info is who the proxy says it is; Raw the same as JSON.
+	Backends setOptions
+	Catalog  catalogOptions
+	// Info is who the proxy says it is, as Catalog.Info is in JSON.
 	Info   runtime.Implementation
-	Raw    json.RawMessage
 	Logger *slog.Logger
 }
 
@@ -30,21 +29,55 @@ type Router struct {
 	catalog *Publisher
 	desk    *Desk
 	hub     *Hub
+	budget  *budget
 
 	parking      *parking.Lot
-	taskOwners        taskOwners                           // of tasks
+	taskOwners   taskOwners                      // of tasks
 	lastDeclared atomic.Pointer[json.RawMessage] // see declared
+
+	reconfiguring sync.Mutex // held while the backends become others, and while they are closed
 }
 
-// newRouter returns a router over the rooms that know what it needs.
-func newRouter(o routerOptions, set *Set, catalog *Publisher, desk *Desk, hub *Hub) *Router {
-	rt := &Router{o: o, set: set, catalog: catalog, desk: desk, hub: hub, parking: parking.NewLot(0)}
-	hub.tasks = rt.followTasks
+// newRouter returns a router without backends, and the rooms under it.
+func newRouter(o routerOptions) *Router {
+	set := newSet(o.Backends)
+	rt := &Router{o: o, set: set, catalog: newPublisher(o.Catalog, set), desk: newDesk(set), budget: new(budget), parking: parking.NewLot(0)}
+	rt.hub = newHub(set, rt.catalog, &rt.budget.unsent, rt.followTasks)
+	set.observer = &observer{rt}
 	return rt
 }
 
-// close ends the calls that wait for their clients.
-func (rt *Router) close() { rt.parking.Close() }
+// reconfigure puts other servers behind the proxy; see proxy.Proxy.Reconfigure.
+func (rt *Router) reconfigure(servers []settings) (changes, error) {
+	if err := distinct(servers); err != nil {
+		return changes{}, err
+	}
+	rt.reconfiguring.Lock() // memory work but for recall, which is bounded; nobody else waits for it but close
+	defer rt.reconfiguring.Unlock()
+	if rt.set.lifetime.Err() != nil {
+		return changes{}, errProxyClosed
+	}
+	r := rt.set.compare(servers)
+	if r.same {
+		return r.changes, nil
+	}
+	rt.catalog.takeOver(rt.set.recall(r.made))
+	rt.catalog.enroll(r)
+	rt.set.replace(r)
+	rt.catalog.saveAgain(r)
+	rt.catalog.refreshSeen() // what is stored of the new ones
+	return r.changes, nil
+}
+
+// close ends the calls that wait for their clients and all backends, side by side,
+// and returns when they are gone.
+func (rt *Router) close() {
+	rt.set.end()
+	rt.parking.Close()
+	rt.reconfiguring.Lock()
+	defer rt.reconfiguring.Unlock()
+	rt.set.close()
+}
 
 // leave ends what a client had: its session is over.
 func (rt *Router) leave(who *Client) {

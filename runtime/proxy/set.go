@@ -38,9 +38,9 @@ type Set struct {
 	roster  atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
 	reaper  reaper
 	keeping keeping
-	begun   atomic.Bool          // there is a client, or will be
+	begun   atomic.Bool            // there is a client, or will be
 	solo    atomic.Pointer[Client] // the only client there will be, nil where others may come
-	random  func() float64       // shortens what is waited for, at least 0 and less than 1
+	random  func() float64         // shortens what is waited for, at least 0 and less than 1
 
 	lifetime context.Context //nolint:containedctx // that of the backends, ended by Close
 	cancel   context.CancelFunc

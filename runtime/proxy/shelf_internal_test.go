@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,23 +8,16 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/mcpctl/mcpctl/runtime"
 )
 
 // several gives a proxy over servers without a connection.
-func several(tb testing.TB, o Options, n int) *Proxy {
+func several(tb testing.TB, o catalogOptions, n int) *Publisher {
 	tb.Helper()
+	names := make([]string, n)
 	for i := range n {
-		o.Servers = append(o.Servers, Server{Name: string(rune('a' + i))})
+		names[i] = string(rune('a' + i))
 	}
-	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, runtime.ErrClosed }
-	p, err := New(o)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = p.Close() })
-	return p
+	return publisherOf(tb, o, names...)
 }
 
 // some gives a catalogue of a few items of each kind, of few names, titles and
@@ -66,28 +58,28 @@ func some(tb testing.TB, b *Backend, r *rand.Rand) *Inventory {
 // TestSnapshotOfParts: a snapshot that is put together of parts of the one
 // before is the same as one that is made anew, whatever has changed.
 func TestSnapshotOfParts(t *testing.T) {
-	for _, o := range []Options{{}, {NoPrefix: true}} {
+	for _, o := range []catalogOptions{{}, {NoPrefix: true}} {
 		r := rand.New(rand.NewPCG(1, 2))
 		p := several(t, o, 4)
 		reused := 0
 		for range 500 {
 			b := p.set.all()[r.IntN(4)]
-			before := p.catalog.current.Load()
-			p.catalog.publish(b, some(t, b, r), changeKinds{})
-			got := p.catalog.current.Load()
-			p.catalog.mu.Lock()
+			before := p.current.Load()
+			p.publish(b, some(t, b, r), changeKinds{})
+			got := p.current.Load()
+			p.mu.Lock()
 			kept := map[*offers][kinds]*Section{}
-			for _, o := range p.catalog.offers {
+			for _, o := range p.offers {
 				kept[o], o.sections = o.sections, [kinds]*Section{}
 			}
-			want := newSnapshot(p.catalog)
+			want := newSnapshot(p)
 			for o, shelves := range kept {
 				o.sections = shelves
 			}
-			p.catalog.mu.Unlock()
+			p.mu.Unlock()
 			for k := range kinds {
 				for _, modern := range []bool{false, true} {
-					g, w := string(p.catalog.page(got, k, modern, 0)), string(p.catalog.page(want, k, modern, 0))
+					g, w := string(p.page(got, k, modern, 0)), string(p.page(want, k, modern, 0))
 					if g != w {
 						t.Fatalf("got  %s\nwant %s", g, w)
 					}
@@ -100,7 +92,7 @@ func TestSnapshotOfParts(t *testing.T) {
 						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
 					}
 				}
-				texts := string(p.catalog.page(before, k, false, 0)) == string(p.catalog.page(got, k, false, 0))
+				texts := string(p.page(before, k, false, 0)) == string(p.page(got, k, false, 0))
 				if same := before.same(got, k); same != texts || same != (before.version(k) == got.version(k)) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
@@ -119,14 +111,14 @@ func TestSnapshotOfParts(t *testing.T) {
 // in it grows old or a server's promise runs out.
 func TestPageIsWrittenOnce(t *testing.T) {
 	p := manyTools(t, 5000)
-	s := p.catalog.current.Load()
+	s := p.current.Load()
 	for _, modern := range []bool{false, true} {
 		for _, first := range []int{0, 1000, 4000} {
-			one := p.catalog.page(s, tools, modern, first)
-			if two := p.catalog.page(s, tools, modern, first); &one[0] != &two[0] {
+			one := p.page(s, tools, modern, first)
+			if two := p.page(s, tools, modern, first); &one[0] != &two[0] {
 				t.Errorf("modern %v, from %d: written twice", modern, first)
 			}
-			if allocs := testing.AllocsPerRun(10, func() { p.catalog.page(s, tools, modern, first) }); allocs > 1 {
+			if allocs := testing.AllocsPerRun(10, func() { p.page(s, tools, modern, first) }); allocs > 1 {
 				t.Errorf("modern %v, from %d: %v allocations for what is there", modern, first, allocs)
 			}
 		}
@@ -134,7 +126,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	pg := s.pages.at(pageKey{tools, false, 0})
 	old := pg.result
 	pg.made = pg.made.Add(-pageLife)
-	renewed := p.catalog.page(s, tools, false, 0)
+	renewed := p.page(s, tools, false, 0)
 	if &renewed[0] == &old[0] {
 		t.Error("the cursor was not renewed")
 	}
@@ -142,7 +134,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 		t.Error("renewing the cursor has changed the items")
 	}
 	s.fresh[tools].until = time.Now().Add(time.Hour)
-	if got := string(p.catalog.page(s, tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
+	if got := string(p.page(s, tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
 		t.Errorf("got %s", got[:80])
 	}
 }
@@ -150,37 +142,37 @@ func TestPageIsWrittenOnce(t *testing.T) {
 // TestManyPublishAtOnce: what comes up while a snapshot is built shares the next
 // one, and nothing is lost.
 func TestManyPublishAtOnce(t *testing.T) {
-	p := several(t, Options{}, 20)
+	p := several(t, catalogOptions{}, 20)
 	cats := make([]*Inventory, 20)
 	for i := range p.set.all() {
 		cats[i] = &Inventory{}
 		cats[i].items = items(t, tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.catalog.listen(said)()
-	p.catalog.seenLists[tools].Store(true)
-	p.catalog.mu.Lock() // as while a snapshot is built
+	defer p.listen(said)()
+	p.seenLists[tools].Store(true)
+	p.mu.Lock() // as while a snapshot is built
 	var wg sync.WaitGroup
 	snaps := make([]*Catalog, len(cats))
 	for i, b := range p.set.all() {
 		wg.Go(func() {
-			p.catalog.publish(b, cats[i], changeKinds{})
-			snaps[i] = p.catalog.current.Load()
+			p.publish(b, cats[i], changeKinds{})
+			snaps[i] = p.current.Load()
 		})
 	}
 	for { // all have come
-		p.catalog.updates.mu.Lock()
-		n := len(p.catalog.updates.waiting)
-		p.catalog.updates.mu.Unlock()
+		p.updates.mu.Lock()
+		n := len(p.updates.waiting)
+		p.updates.mu.Unlock()
 		if n == 20 {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	before := p.catalog.current.Load()
-	p.catalog.mu.Unlock()
+	before := p.current.Load()
+	p.mu.Unlock()
 	wg.Wait()
-	if got := p.catalog.current.Load(); got == before || got.count[tools] != 20 {
+	if got := p.current.Load(); got == before || got.count[tools] != 20 {
 		t.Errorf("got %d tools", got.count[tools])
 	}
 	if snaps = slices.Compact(snaps); len(snaps) != 1 {
@@ -202,10 +194,12 @@ func BenchmarkBurst(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			from := manyTools(b, n)
 			for b.Loop() {
-				p := several(b, Options{}, 50)
+				p := several(b, catalogOptions{}, 50)
 				var wg sync.WaitGroup
 				for i, to := range p.set.all() {
-					wg.Go(func() { p.catalog.publish(to, from.catalog.inventoryNow(from.set.all()[i]), changeKinds{}) })
+					wg.Go(func() {
+						p.publish(to, from.inventoryNow(from.set.all()[i]), changeKinds{})
+					})
 				}
 				wg.Wait()
 			}

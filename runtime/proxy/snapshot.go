@@ -17,7 +17,7 @@ type Catalog struct {
 	routes [kinds]map[string]*route
 	// sections are what the lists hold, by backend, and count how much that is;
 	// pages are the answers that were given already.
-	sections  [kinds][]*Section
+	sections [kinds][]*Section
 	count    [kinds]int
 	pages    pages
 	versions [kinds]version

@@ -58,7 +58,7 @@ func newStage(t *testing.T, o Options, servers map[string]*runtimetest.Server) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.set.random = func() float64 { return 0 }
+	p.router.set.random = func() float64 { return 0 }
 	s.p = p
 	t.Cleanup(func() { _ = p.Close() })
 	return s
@@ -132,7 +132,7 @@ func (s *stage) dials(server string) int {
 }
 
 func (s *stage) backend(name string) *Backend {
-	for _, b := range s.p.set.all() {
+	for _, b := range s.p.router.set.all() {
 		if b.name == name {
 			return b
 		}

@@ -153,8 +153,8 @@ func (p *Proxy) Status() Status {
 	now := time.Now()
 	s := Status{Ready: p.Ready(), Backends: []BackendStatus{}, Clients: p.clients(), Bounds: p.bounds()}
 	pids := []int{os.Getpid()}
-	all := p.set.all()
-	for i, b := range slices.Concat(all, p.set.draining()) {
+	all := p.router.set.all()
+	for i, b := range slices.Concat(all, p.router.set.draining()) {
 		one := p.backend(b, now)
 		if i >= len(all) {
 			one.State = "draining"
@@ -203,7 +203,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // offers tells of what a backend offers, nil where nothing is known of it.
 func (p *Proxy) offers(b *Backend) *CatalogStatus {
-	cat := p.catalog.inventoryNow(b) // immutable
+	cat := p.router.catalog.inventoryNow(b) // immutable
 	if cat == nil {
 		return nil
 	}

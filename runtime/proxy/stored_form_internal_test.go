@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"hash/crc32"
+	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-func sample(tb testing.TB, b *Backend) *Inventory {
+func sample(tb testing.TB, log *slog.Logger) *Inventory {
 	tb.Helper()
 	cat := &Inventory{
 		capabilities: json.RawMessage(`{"tools":{}}`), instructions: "Do.", resources: true, modern: true,
@@ -26,7 +27,7 @@ func sample(tb testing.TB, b *Backend) *Inventory {
 		resources: `{"resources":[{"uri":"a:b","name":"n"},{"name":"n","uri":"a:c"}]}`,
 	} {
 		var err error
-		if cat.items[k], err = parse(b.log, []byte(page), k.listing()); err != nil {
+		if cat.items[k], err = parse(log, []byte(page), k.listing()); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -35,11 +36,11 @@ func sample(tb testing.TB, b *Backend) *Inventory {
 
 // TestStoredForm: what is read is what was written, to the last fact.
 func TestStoredForm(t *testing.T) {
-	_, b := unreachable(t, Options{})
-	cat := sample(t, b)
+	log := slog.New(slog.DiscardHandler)
+	cat := sample(t, log)
 	head := storedHead{Modern: true, Dual: true, Remote: true}
 	data := encodeCatalog(cat, head)
-	got, gotHead, err := decodeCatalog(b.log, data)
+	got, gotHead, err := decodeCatalog(log, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestStoredForm(t *testing.T) {
 	for _, it := range got.items[tools] {
 		again := item{raw: it.raw, nameAt: it.nameAt, titleAt: it.titleAt, keyAt: it.keyAt}
 		again.read()
-		if again.find(b.log); again.facts != it.facts {
+		if again.find(log); again.facts != it.facts {
 			t.Errorf("%s: got facts %b, want %b", it.key, it.facts, again.facts)
 		}
 	}
@@ -63,15 +64,15 @@ func TestStoredForm(t *testing.T) {
 
 // TestStoredFormDamaged: no byte of it can be another.
 func TestStoredFormDamaged(t *testing.T) {
-	_, b := unreachable(t, Options{})
-	data := encodeCatalog(sample(t, b), storedHead{})
+	log := slog.New(slog.DiscardHandler)
+	data := encodeCatalog(sample(t, log), storedHead{})
 	for i := range data {
 		data[i] ^= 0x10
-		if _, _, err := decodeCatalog(b.log, data); err == nil {
+		if _, _, err := decodeCatalog(log, data); err == nil {
 			t.Errorf("byte %d: no error", i)
 		}
 		data[i] ^= 0x10
-		if _, _, err := decodeCatalog(b.log, data[:i]); err == nil {
+		if _, _, err := decodeCatalog(log, data[:i]); err == nil {
 			t.Errorf("%d bytes: no error", i)
 		}
 	}
@@ -80,10 +81,10 @@ func TestStoredFormDamaged(t *testing.T) {
 // FuzzStoredForm: whatever is in the file, reading it ends with a catalogue or
 // an error. The checksum is made to fit, or nothing would get past it.
 func FuzzStoredForm(f *testing.F) {
-	_, b := unreachable(f, Options{})
-	f.Add(encodeCatalog(sample(f, b), storedHead{})[4:])
+	log := slog.New(slog.DiscardHandler)
+	f.Add(encodeCatalog(sample(f, log), storedHead{})[4:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cat, head, err := decodeCatalog(b.log, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...))
+		cat, head, err := decodeCatalog(log, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, castagnoli)), data...))
 		if err != nil {
 			return
 		}

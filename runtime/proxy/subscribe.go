@@ -123,8 +123,8 @@ func (h *Hub) followThere(ctx context.Context, from *Origin, l listener, uri str
 // subscription is one client's wish to be told of one resource.
 type subscription struct {
 	l         listener
-	who       *Client  // nil for a client without a session
-	uri, bare string // what the client calls it, and what the server does
+	who       *Client // nil for a client without a session
+	uri, bare string  // what the client calls it, and what the server does
 	wrapped   bool
 	watched   *watched // guarded by hub.mu, as is release
 	release   func()   // of what keeps the slot connected
@@ -138,7 +138,7 @@ type watched struct {
 
 	subs   map[*subscription]struct{} // guarded by hub.mu
 	missed bool                       // changes may have been missed already; guarded by hub.mu
-	told   *Conn                // that the server was told over; the turn's holder's alone
+	told   *Conn                      // that the server was told over; the turn's holder's alone
 }
 
 // Hub is who wants to know of which resource: counted by slot and URI, so that a
@@ -147,8 +147,7 @@ type Hub struct {
 	set     *Set
 	catalog *Publisher
 	unsent  *counter // of messages for clients
-	// tasks has a listener told of tasks, and returns those of them that there are.
-	tasks func(ctx context.Context, from *Origin, l listener, ids []string) (honoured []string, stop func())
+	tasks   followTasks
 
 	mu sync.Mutex // guards what follows and what it holds; only that of a slot's keeps is taken under it
 	m  map[*Slot]map[string]*watched
@@ -157,8 +156,12 @@ type Hub struct {
 	watches map[*Client]map[string]func()
 }
 
-func newHub(set *Set, catalog *Publisher, unsent *counter) *Hub {
-	return &Hub{set: set, catalog: catalog, unsent: unsent, m: map[*Slot]map[string]*watched{}, watches: map[*Client]map[string]func(){}}
+// followTasks has a listener told of tasks, from now until stop, and returns those of
+// them that there are.
+type followTasks func(ctx context.Context, from *Origin, l listener, ids []string) (honoured []string, stop func())
+
+func newHub(set *Set, catalog *Publisher, unsent *counter, tasks followTasks) *Hub {
+	return &Hub{set: set, catalog: catalog, unsent: unsent, tasks: tasks, m: map[*Slot]map[string]*watched{}, watches: map[*Client]map[string]func(){}}
 }
 
 // put files a subscription under a link. The caller holds the lock.

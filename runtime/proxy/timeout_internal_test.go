@@ -98,7 +98,7 @@ func TestTimeForAList(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second) // as time goes in the bubble: finding out the era was not in the list's time
 		for _, name := range []string{"silent", "endless"} {
-			err := s.p.catalog.unlisted(s.backend(name), tools)
+			err := s.p.router.catalog.unlisted(s.backend(name), tools)
 			if late, ok := errors.AsType[*runtime.TimeoutError](err); !ok || late.After != 30*time.Second {
 				t.Errorf("%s: after %v: %v", name, time.Since(start), err)
 			}

@@ -93,7 +93,7 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			}
 			m := &mortal{plain: plain}
 			p := newMortal(t, m, Server{IdleTimeout: 1})
-			b := p.set.all()[0]
+			b := p.router.set.all()[0]
 			quickOrSlow(t, p, `{"n":1}`)
 			times := 0
 			got, err := way(p, b, func() {
@@ -118,7 +118,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		m := &mortal{plain: plain}
 		p := newMortal(t, m, Server{IdleTimeout: 1})
-		b := p.set.all()[0]
+		b := p.router.set.all()[0]
 		for i := range 1000 {
 			arguments := fmt.Sprintf(`{"n":%d}`, i)
 			c, err := b.primary.acquire(t.Context())
@@ -127,7 +127,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 			}
 			c.noteClient(nil)
 			var wg sync.WaitGroup
-			wg.Go(b.reapSoon(i % 50))
+			wg.Go(reapSoon(b, i%50))
 			got := quickOrSlow(t, p, arguments)
 			wg.Wait()
 			if !strings.Contains(got, `"said":`+arguments) || m.times(arguments) != 1 {
@@ -139,7 +139,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 }
 
 // reapSoon reaps after a while that is measured in work.
-func (b *Backend) reapSoon(work int) func() {
+func reapSoon(b *Backend, work int) func() {
 	return func() {
 		for range work * 100 {
 			_ = b.legacyShared.Load()
@@ -160,13 +160,13 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 				died := new(atomic.Int64)
 				m := &mortal{plain: m.plain, revision: m.revision}
 				p := newMortal(t, m, Server{})
-				b := p.set.all()[0]
+				b := p.router.set.all()[0]
 				m.dies = func(n int64) death {
 					if n%7 != 0 {
 						return survives
 					}
 					died.Add(1)
-					b.calm()
+					calm(b)
 					return how
 				}
 				const each = 40
@@ -216,7 +216,7 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 }
 
 // calm forgets how often the server has ended.
-func (b *Backend) calm() {
+func calm(b *Backend) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.primary.breaker = breaker{}

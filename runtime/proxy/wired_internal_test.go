@@ -198,5 +198,5 @@ func (to *take) Finished(c *FastCall, answered jsonrpc.Answer) *jsonrpc.Writer {
 	return nil
 }
 func (*take) Progressed(*FastCall, []byte) *jsonrpc.Writer { return nil }
-func (*take) Origin() Origin                           { return old() }
-func (*take) Client() *Client                             { return nil }
+func (*take) Origin() Origin                               { return old() }
+func (*take) Client() *Client                              { return nil }

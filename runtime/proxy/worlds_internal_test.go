@@ -188,10 +188,10 @@ func (w *testWorld) reached(server string) {
 
 // look notes who lists what, as the proxy has heard. The caller holds the lock.
 func (w *testWorld) look() {
-	w.p.catalog.mu.Lock()
-	defer w.p.catalog.mu.Unlock()
-	for _, b := range w.p.set.all() {
-		has := w.p.catalog.inventoryOf(b)
+	w.p.router.catalog.mu.Lock()
+	defer w.p.router.catalog.mu.Unlock()
+	for _, b := range w.p.router.set.all() {
+		has := w.p.router.catalog.inventoryOf(b)
 		if has == nil {
 			continue
 		}
@@ -399,7 +399,7 @@ func liveWorld(seed uint64, sum *worldTally) (err error) {
 func (w *testWorld) change() error {
 	switch n := w.r.IntN(8); n {
 	case 0, 1, 2, 3: // a server lists other things
-		b := one(w.r, w.p.set.all())
+		b := one(w.r, w.p.router.set.all())
 		w.offer(w.servers[b.name])
 		if c := b.primary.ready.Load(); c != nil {
 			if n == 0 {
@@ -515,7 +515,7 @@ func (w *testWorld) ask(sum *worldTally) error {
 	sum.Reached++
 	for _, server := range got {
 		if !may(server) {
-			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.catalog.names.owners)
+			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.router.catalog.names.owners)
 		}
 	}
 	if err != nil || k != tools {

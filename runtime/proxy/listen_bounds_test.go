@@ -1,0 +1,48 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestListenKeepsWithinBounds: what waits for a client that does not read is the
+// newest of each, and no more than there is room for.
+func TestListenKeepsWithinBounds(t *testing.T) {
+	t.Parallel()
+	s := &listening{id: []byte(`1`), wake: make(chan struct{}, 1), waits: map[string]int{}}
+	for i := range 2 * maxUnsaid {
+		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:%d"}`, i))
+		s.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:","at":%d}`, i))
+		s.notify("notifications/tools/list_changed", nil)
+	}
+	all := s.take()
+	if len(all) != maxUnsaid {
+		t.Errorf("%d wait", len(all))
+	}
+	text := string(bytes.Join(all[:4], nil))
+	for _, want := range []string{`"uri":"x:0"`, fmt.Sprintf(`"at":%d,`, 2*maxUnsaid-1), "tools/list_changed"} {
+		if strings.Count(text, want) != 1 && strings.Count(text, strings.TrimSuffix(want, ",")+"}") != 1 {
+			t.Errorf("%s is not there once: %s", want, text)
+		}
+	}
+}
+
+// TestListenHasAShare: where much waits for clients in all, a listen has its share.
+func TestListenHasAShare(t *testing.T) {
+	t.Parallel()
+	all := new(counter)
+	all.add(maxUnsent + 1)
+	l := &listening{id: []byte("1"), wake: make(chan struct{}, 1), unsent: all, waits: map[string]int{}}
+	for i := range 10 {
+		l.notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", fairShare/4)))
+	}
+	if l.bytes > fairShare || l.bytes == 0 {
+		t.Errorf("a listen has %d bytes", l.bytes)
+	}
+	l.end()
+	if n := all.n.Load(); n != maxUnsent+1 {
+		t.Errorf("%d bytes are not given back", n-maxUnsent-1)
+	}
+}
