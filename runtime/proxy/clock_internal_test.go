@@ -17,13 +17,13 @@ func TestClockSetBack(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.New()})
 		b := s.backend("a")
 		ahead := time.Now().Add(1000 * time.Hour)
-		b.recallUsage(store.Usage{Count: 7, First: ahead, Last: ahead, Interval: time.Hour})
-		b.activity.ends.slow.Store(ahead.UnixNano())
+		b.RecallUsage(store.Usage{Count: 7, First: ahead, Last: ahead, Interval: time.Hour})
+		b.Activity.Ends.Slow.Store(ahead.UnixNano())
 		s.do(old(), "tools/call", echoCall)
 		time.Sleep(30 * time.Second) // as time goes in the bubble
 		s.do(old(), "tools/call", echoCall)
 		called := time.Now()
-		if u := b.activity.usage(); !u.Last.Equal(called) || u.Interval < 30*time.Second || u.Interval > time.Hour {
+		if u := b.Activity.Usage(); !u.Last.Equal(called) || u.Interval < 30*time.Second || u.Interval > time.Hour {
 			t.Errorf("got %+v", u)
 		}
 		time.Sleep(50 * time.Second) // as time goes in the bubble
@@ -34,11 +34,11 @@ func TestClockSetBack(t *testing.T) {
 		if s.alive("a") != 0 {
 			t.Error("it is never closed")
 		}
-		b.connectedOnce.Store(false)
-		b.mu.Lock()
-		b.verified = ahead
-		b.mu.Unlock()
-		if len(s.p.router.catalog.outdated(time.Now())) != 1 {
+		b.ConnectedOnce.Store(false)
+		b.Mu.Lock()
+		b.Verified = ahead
+		b.Mu.Unlock()
+		if len(s.p.router.Catalog.Outdated(time.Now())) != 1 {
 			t.Error("what is stored counts as fresh for weeks")
 		}
 	})

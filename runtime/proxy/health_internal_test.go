@@ -26,11 +26,11 @@ func TestHealthTakesNoLock(t *testing.T) {
 		old.Close()
 		_ = p.Close()
 	}()
-	b := p.router.set.all()[0]
+	b := p.router.Set.All()[0]
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.router.catalog.mu, &p.router.set.mu, &p.fronts.mu, &b.mu, &front.front.sessions.mu, &old.front.mu, &p.router.hub.mu, &p.router.taskOwners.mu, &p.router.catalog.handedOut.mu}
+	}{&p.router.Catalog.Mu, &p.router.Set.Mu, &p.fronts.Mu, &b.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.Hub.Mu, &p.router.TaskOwners.Mu, &p.router.Catalog.HandedOut.Mu}
 	for _, l := range locks {
 		l.Lock()
 	}
@@ -72,7 +72,7 @@ func TestHealth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.router.set.all()[0].primary.acquire(t.Context()); err == nil { // it makes nothing unready
+	if _, err := p.router.Set.All()[0].Primary.Acquire(t.Context()); err == nil { // it makes nothing unready
 		t.Fatal("the server is not dead")
 	}
 	check := func(method, path, host string, status int, body string) {

@@ -1,6 +1,11 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +21,7 @@ import (
 )
 
 // unreachable is a proxy for one server that cannot be connected.
-func unreachable(t testing.TB, o Options) (*Proxy, *Backend) {
+func unreachable(t testing.TB, o Options) (*Proxy, *upstream.Backend) {
 	t.Helper()
 	if o.Servers == nil {
 		o.Servers = Named("a")
@@ -27,26 +32,26 @@ func unreachable(t testing.TB, o Options) (*Proxy, *Backend) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	return p, p.router.set.all()[0]
+	return p, p.router.Set.All()[0]
 }
 
 // TestOwnConnectionsAreBounded: whatever clients declare, and be it all that a
 // shared connection does.
 func TestOwnConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, capabilities := range []string{`{}`, `{"elicitation":{"form":{}}}`, sharedOffer} {
+	for _, capabilities := range []string{`{}`, `{"elicitation":{"form":{}}}`, upstream.SharedOffer} {
 		_, b := unreachable(t, Options{Servers: []Server{{Name: "a", Isolation: IsolationSession}}})
-		for range 3 * maxSlots {
-			who := newClient(func([]byte) error { return nil })
-			t.Cleanup(who.state.end)
-			who.terms.Store(&terms{"2025-11-25", json.RawMessage(capabilities)})
-			b.selectSlot(&Origin{version: "2025-11-25", capabilities: json.RawMessage(capabilities), client: who})
+		for range 3 * upstream.MaxSlots {
+			who := upstream.NewClient(func([]byte) error { return nil })
+			t.Cleanup(who.State.End)
+			who.Terms.Store(&upstream.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
+			b.SelectSlot(&upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who})
 		}
-		b.mu.Lock()
-		if len(b.slots) != maxSlots {
-			t.Errorf("%s: %d connections", capabilities, len(b.slots))
+		b.Mu.Lock()
+		if len(b.Slots) != upstream.MaxSlots {
+			t.Errorf("%s: %d connections", capabilities, len(b.Slots))
 		}
-		b.mu.Unlock()
+		b.Mu.Unlock()
 	}
 }
 
@@ -65,7 +70,7 @@ func (*stubborn) Close() error                                   { return nil }
 // deaf is a listener.
 type deaf struct{}
 
-func (deaf) notify(string, []byte) {}
+func (deaf) Notify(string, []byte) {}
 
 // TestHubForgets: nothing stays of a subscription that the server has refused,
 // that it does not let go of, or whose connection is no more.
@@ -78,25 +83,25 @@ func TestHubForgets(t *testing.T) {
 		"ordinary": {}, "refused": {refuses: "resources/subscribe"}, "never ended": {refuses: "resources/unsubscribe"}, "closed": {shut: true},
 	} {
 		p, b := unreachable(t, Options{})
-		l := b.primary
-		conn := &Conn{slot: l, opened: make(chan struct{}), calls: map[Waiter]struct{}{}}
-		conn.client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
-		l.ready.Store(conn)
-		s := &subscription{l: deaf{}, uri: "x:y", bare: "x:y"}
-		err := p.router.hub.add(t.Context(), conn, s)
+		l := b.Primary
+		conn := &upstream.Conn{Slot: l, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}}
+		conn.Client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
+		l.Ready.Store(conn)
+		s := &subscriptions.Subscription{L: deaf{}, Uri: "x:y", Bare: "x:y"}
+		err := p.router.Hub.Add(t.Context(), conn, s)
 		if (err != nil) != (c.refuses == "resources/subscribe") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.shut {
-			l.ready.Store(nil)
+			l.Ready.Store(nil)
 		}
-		p.router.hub.remove(s)
-		p.router.set.work.Wait()
-		p.router.hub.mu.Lock()
-		if n := len(p.router.hub.m); n > 0 {
+		p.router.Hub.Remove(s)
+		p.router.Set.Work.Wait()
+		p.router.Hub.Mu.Lock()
+		if n := len(p.router.Hub.M); n > 0 {
 			t.Errorf("%s: %d connections are remembered", name, n)
 		}
-		p.router.hub.mu.Unlock()
+		p.router.Hub.Mu.Unlock()
 	}
 }
 
@@ -104,20 +109,20 @@ func TestHubForgets(t *testing.T) {
 func TestSessionSubscribesWithinBounds(t *testing.T) {
 	t.Parallel()
 	p, _ := unreachable(t, Options{})
-	who := newClient(func([]byte) error { return nil })
-	defer p.router.leave(who)
+	who := upstream.NewClient(func([]byte) error { return nil })
+	defer p.router.Leave(who)
 	watches := map[string]func(){}
-	for i := range maxWatched {
+	for i := range subscriptions.MaxWatched {
 		watches[strconv.Itoa(i)] = func() {}
 	}
-	p.router.hub.watches[who] = watches
+	p.router.Hub.Watches[who] = watches
 	for uri, want := range map[string]int64{"0": 0, "new": runtime.CodeInvalidParams} {
-		r := Request{line: []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`), msg: new(rawjson.Message)}
-		if err := rawjson.Scan(r.line, r.msg); err != nil {
+		r := router.Request{Line: []byte(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"` + uri + `"}}`), Msg: new(rawjson.Message)}
+		if err := rawjson.Scan(r.Line, r.Msg); err != nil {
 			t.Fatal(err)
 		}
-		r.from.client = who
-		_, err := p.router.subscribe(t.Context(), r)
+		r.From.Client = who
+		_, err := p.router.Subscribe(t.Context(), r)
 		rpc, _ := errors.AsType[*runtime.Error](err)
 		if want == 0 && err != nil || want != 0 && (rpc == nil || rpc.Code != want) {
 			t.Errorf("%s: %v", uri, err)
@@ -147,16 +152,16 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, b := unreachable(t, Options{})
-		who := newClient(func([]byte) error { return nil })
-		defer p.router.leave(who)
-		p.router.set.solo.Store(who)
+		who := upstream.NewClient(func([]byte) error { return nil })
+		defer p.router.Leave(who)
+		p.router.Set.Solo.Store(who)
 		s := &slow{let: make(chan struct{})}
-		conn := &Conn{slot: b.primary, opened: make(chan struct{}), calls: map[Waiter]struct{}{}, offer: `{"roots":{}}`}
-		conn.client = runtime.NewClient(s, runtime.ClientOptions{})
-		b.primary.ready.Store(conn)
+		conn := &upstream.Conn{Slot: b.Primary, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}, Offer: `{"roots":{}}`}
+		conn.Client = runtime.NewClient(s, runtime.ClientOptions{})
+		b.Primary.Ready.Store(conn)
 		start := time.Now()
 		for range 10 {
-			p.router.rootsChanged(who)
+			p.router.RootsChanged(who)
 			synctest.Wait()
 		}
 		if n := s.n.Load(); n != 1 || time.Since(start) > 0 {
@@ -167,7 +172,7 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		if n := s.n.Load(); n != 2 {
 			t.Errorf("told %d times", n)
 		}
-		p.router.set.work.Wait()
+		p.router.Set.Work.Wait()
 	})
 }
 
@@ -177,12 +182,12 @@ func TestLevelIsToldAgain(t *testing.T) {
 	t.Parallel()
 	_, b := unreachable(t, Options{})
 	s := &leveled{}
-	c := &Conn{slot: b.primary, opened: make(chan struct{}), calls: map[Waiter]struct{}{}, level: revision.LevelNone}
-	c.client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
+	c := &upstream.Conn{Slot: b.Primary, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}, Level: revision.LevelNone}
+	c.Client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, ctx := range []context.Context{gone, t.Context(), t.Context()} {
-		tellLevel(ctx, c, revision.LevelInfo)
+		questions.TellLevel(ctx, c, revision.LevelInfo)
 	}
 	if s.n != 1 {
 		t.Errorf("told %d times", s.n)

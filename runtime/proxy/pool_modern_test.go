@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -18,7 +21,7 @@ import (
 )
 
 // pooled is a backend over a fake server in memory, connected.
-func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *Backend {
+func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.Backend {
 	t.Helper()
 	p, err := New(Options{
 		Servers: []Server{{Name: "a", Isolation: isolation}},
@@ -37,40 +40,40 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *Backend {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
-	b := p.router.set.all()[0]
-	if _, err := b.primary.acquire(t.Context()); err != nil {
+	b := p.router.Set.All()[0]
+	if _, err := b.Primary.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.mu.Lock()
-	b.remote = false // as a process is
-	b.mu.Unlock()
+	b.Mu.Lock()
+	b.Remote = false // as a process is
+	b.Mu.Unlock()
 	return b
 }
 
-func count(b *Backend) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.slots)
+func count(b *upstream.Backend) int {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	return len(b.Slots)
 }
 
 // get acquires a connection.
-func get(t *testing.T, b *Backend, from *Origin) (*Conn, func()) {
+func get(t *testing.T, b *upstream.Backend, from *upstream.Origin) (*upstream.Conn, func()) {
 	t.Helper()
-	c, done, err := b.acquire(t.Context(), from)
+	c, done, err := b.Acquire(t.Context(), from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c, done
 }
 
-func alone(capabilities string) *Origin {
-	return &Origin{version: revision.Modern, capabilities: json.RawMessage(capabilities)}
+func alone(capabilities string) *upstream.Origin {
+	return &upstream.Origin{Version: revision.Modern, Capabilities: json.RawMessage(capabilities)}
 }
 
-func settledPeer(capabilities string) *Origin {
-	who := newClient(func([]byte) error { return nil })
-	who.terms.Store(&terms{"2025-11-25", json.RawMessage(capabilities)})
-	return &Origin{version: "2025-11-25", capabilities: json.RawMessage(capabilities), client: who}
+func settledPeer(capabilities string) *upstream.Origin {
+	who := upstream.NewClient(func([]byte) error { return nil })
+	who.Terms.Store(&upstream.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
+	return &upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who}
 }
 
 const (
@@ -84,21 +87,21 @@ const (
 func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
 	first, done := get(t, b, alone(formOnly))
-	if first.slot != b.primary || count(b) != 0 {
+	if first.Slot != b.Primary || count(b) != 0 {
 		t.Error("a server that has asked nothing is not shared")
 	}
 	done()
-	b.setAsksClients(first, true)
+	b.SetAsksClients(first, true)
 	c1, done1 := get(t, b, alone(formOnly))
 	c2, done2 := get(t, b, alone(formOnly))
 	c3, done3 := get(t, b, alone(canAll))
 	none1, _ := get(t, b, alone(`{}`))
 	none2, _ := get(t, b, alone(`{"experimental":{}}`))
-	if c1 == c2 || c1 == c3 || !c1.slot.exclusive || c1.slot.key.Capabilities != formOnly {
-		t.Errorf("two requests share %v", c1.slot.key)
+	if c1 == c2 || c1 == c3 || !c1.Slot.Exclusive || c1.Slot.Key.Capabilities != formOnly {
+		t.Errorf("two requests share %v", c1.Slot.Key)
 	}
-	if none1 != none2 || none1.slot.exclusive || none1.slot.key.Capabilities != `{}` {
-		t.Errorf("requests that cannot be asked: got %v and %v", none1.slot.key, none2.slot.key)
+	if none1 != none2 || none1.Slot.Exclusive || none1.Slot.Key.Capabilities != `{}` {
+		t.Errorf("requests that cannot be asked: got %v and %v", none1.Slot.Key, none2.Slot.Key)
 	}
 	done1()
 	done3()
@@ -114,12 +117,12 @@ func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 // a server asks, one connection does for all with equal capabilities.
 func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
-	b.setAsksClients(b.primary.ready.Load(), false)
+	b.SetAsksClients(b.Primary.Ready.Load(), false)
 	c1, _ := get(t, b, alone(formOnly))
 	c2, _ := get(t, b, alone(formOnly))
 	c3, _ := get(t, b, alone(canAll))
-	if c1 != c2 || c1 == c3 || c1.slot.exclusive {
-		t.Errorf("got %v, %v and %v", c1.slot.key, c2.slot.key, c3.slot.key)
+	if c1 != c2 || c1 == c3 || c1.Slot.Exclusive {
+		t.Errorf("got %v, %v and %v", c1.Slot.Key, c2.Slot.Key, c3.Slot.Key)
 	}
 }
 
@@ -127,37 +130,37 @@ func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 func TestPoolIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pooled(t, runtimetest.New(), IsolationAuto)
-		b.setAsksClients(b.primary.ready.Load(), true)
+		b.SetAsksClients(b.Primary.Ready.Load(), true)
 		var ends []func()
-		for i := range maxSlots {
+		for i := range upstream.MaxSlots {
 			c, done := get(t, b, alone(formOnly))
 			ends = append(ends, done)
-			if !c.slot.exclusive {
+			if !c.Slot.Exclusive {
 				t.Fatalf("request %d shares", i)
 			}
 		}
 		c, _ := get(t, b, alone(formOnly))
 		own, _ := get(t, b, settledPeer(formOnly))
-		if c.slot != b.primary || own.slot != b.primary || count(b) != maxSlots {
-			t.Errorf("beyond the bound: got %v and %v", c.slot.key, own.slot.key)
+		if c.Slot != b.Primary || own.Slot != b.Primary || count(b) != upstream.MaxSlots {
+			t.Errorf("beyond the bound: got %v and %v", c.Slot.Key, own.Slot.Key)
 		}
 		ends[0]()
-		if c, done := get(t, b, alone(formOnly)); !c.slot.exclusive {
+		if c, done := get(t, b, alone(formOnly)); !c.Slot.Exclusive {
 			t.Error("one that was given back is not used")
 		} else {
 			done()
 		}
-		if own, _ := get(t, b, settledPeer(formOnly)); own.slot != b.primary {
+		if own, _ := get(t, b, settledPeer(formOnly)); own.Slot != b.Primary {
 			t.Error("one that was used just now makes room")
 		}
-		time.Sleep(yieldIdle + time.Second) // as time goes in the bubble
-		if own, _ := get(t, b, settledPeer(formOnly)); own.slot.owner == nil || count(b) != maxSlots {
+		time.Sleep(upstream.YieldIdle + time.Second) // as time goes in the bubble
+		if own, _ := get(t, b, settledPeer(formOnly)); own.Slot.Owner == nil || count(b) != upstream.MaxSlots {
 			t.Error("an idle one does not make room")
 		}
 		for _, done := range ends[1:] {
 			done()
 		}
-		time.Sleep(ownIdle + 2*reapEvery) // as above
+		time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as above
 		if n := count(b); n != 0 {
 			t.Errorf("%d idle connections are kept", n)
 		}
@@ -170,22 +173,22 @@ func TestOwnConnectionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for isolation, kept := range map[Isolation]int{IsolationAuto: 0, IsolationSession: 1} {
 			b := pooled(t, runtimetest.New(), isolation)
-			b.setAsksClients(b.primary.ready.Load(), true)
+			b.SetAsksClients(b.Primary.Ready.Load(), true)
 			one, two := settledPeer(formOnly), settledPeer(formOnly)
 			c1, _ := get(t, b, one)
 			c2, _ := get(t, b, two)
-			if again, _ := get(t, b, one); c1 == c2 || again != c1 || one.client.state.connTo(b) != c1 {
-				t.Errorf("%s: got %v and %v", isolation, c1.slot.key, c2.slot.key)
+			if again, _ := get(t, b, one); c1 == c2 || again != c1 || one.Client.State.ConnTo(b) != c1 {
+				t.Errorf("%s: got %v and %v", isolation, c1.Slot.Key, c2.Slot.Key)
 			}
-			end(b, two.client)
-			end(b, two.client)
-			if two.client.state.connTo(b) != nil || count(b) != 1 {
+			end(b, two.Client)
+			end(b, two.Client)
+			if two.Client.State.ConnTo(b) != nil || count(b) != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
-			if late, _ := get(t, b, two); late.slot != b.primary {
+			if late, _ := get(t, b, two); late.Slot != b.Primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
-			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
+			time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as time goes in the bubble
 			if count(b) != kept {
 				t.Errorf("%s: %d idle connections, want %d", isolation, count(b), kept)
 			}
@@ -200,13 +203,13 @@ func TestSharedConnectionsStay(t *testing.T) {
 			s := runtimetest.New()
 			s.Versions = []string{"2026-07-28", "2025-11-25"}
 			b := pooled(t, s, IsolationAuto)
-			b.setSettings(settings{Name: b.name, IdleTimeout: idle})
+			b.SetSettings(upstream.Settings{Name: b.Name, IdleTimeout: idle})
 			old, _ := get(t, b, settledPeer(formOnly))
-			if old.slot == b.primary {
+			if old.Slot == b.Primary {
 				t.Fatal("the eras share")
 			}
-			time.Sleep(ownIdle + 2*reapEvery) // as time goes in the bubble
-			if n := len(b.connections()); idle < 0 && n != 2 || idle >= 0 && n != 0 {
+			time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as time goes in the bubble
+			if n := len(b.Connections()); idle < 0 && n != 2 || idle >= 0 && n != 0 {
 				t.Errorf("idle timeout %v: %d connections are left", idle, n)
 			}
 			if again, _ := get(t, b, settledPeer(formOnly)); (again == old) != (idle < 0) {
@@ -237,12 +240,12 @@ func TestIsolationOfEachKind(t *testing.T) {
 		s := runtimetest.New()
 		s.Versions = x.versions
 		b := pooled(t, s, x.isolation)
-		callers := []*Origin{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
+		callers := []*upstream.Origin{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
 		if x.asks {
 			c, _ := get(t, b, callers[0])
-			b.setAsksClients(c, true)
+			b.SetAsksClients(c, true)
 		}
-		seen := map[*Conn]byte{}
+		seen := map[*upstream.Conn]byte{}
 		got := ""
 		for _, from := range callers {
 			c, _ := get(t, b, from)
@@ -260,17 +263,17 @@ func TestIsolationOfEachKind(t *testing.T) {
 // TestLinkThatIsClosedInTheMeantime: whoever has just chosen it gets another.
 func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
-	b.setAsksClients(b.primary.ready.Load(), true)
+	b.SetAsksClients(b.Primary.Ready.Load(), true)
 	from := settledPeer(formOnly)
 	for range 50 {
-		l := b.selectSlot(from)
-		b.mu.Lock()
-		b.closeSlot(l)
-		b.mu.Unlock()
-		if _, err := l.acquire(t.Context()); err == nil {
+		l := b.SelectSlot(from)
+		b.Mu.Lock()
+		b.CloseSlot(l)
+		b.Mu.Unlock()
+		if _, err := l.Acquire(t.Context()); err == nil {
 			t.Fatal("a closed link connects")
 		}
-		if _, _, err := b.acquire(t.Context(), from); err != nil {
+		if _, _, err := b.Acquire(t.Context(), from); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -304,11 +307,11 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := *alone(`{"sampling":{}}`)
-	from.ask = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	from.Ask = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 		t.Error("the client was asked")
 		return nil, errors.New("no")
 	}
-	_, err := routerOf(b).forward(t.Context(), b, Request{line: line, msg: &m, method: "tools/call", from: from})
+	_, err := routerOf(b).Forward(t.Context(), b, router.Request{Line: line, Msg: &m, Method: "tools/call", From: from})
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	if !ok || rpc.Code != runtime.CodeMissingCapability || !strings.Contains(string(rpc.Data), `{"elicitation":{"form":{}}}`) {
 		t.Errorf("got %v", err)
@@ -317,9 +320,9 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 }
 
 // end ends a client's session as far as its backend is concerned.
-func end(b *Backend, who *Client) { routerOf(b).leave(who) }
+func end(b *upstream.Backend, who *upstream.Client) { routerOf(b).Leave(who) }
 
-func routerOf(b *Backend) *Router {
-	all, _ := b.set.observer.(*observer)
-	return all.rt
+func routerOf(b *upstream.Backend) *router.Router {
+	all, _ := b.Set.Observer.(*router.Observer)
+	return all.Rt
 }

@@ -1,6 +1,12 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -76,8 +82,8 @@ const defaultRequestTimeout = 120 * time.Second
 // Proxy is the backends and what is known of them. Fronts are added with
 // ServeStdio and Handler. All methods may be called concurrently.
 type Proxy struct {
-	router *Router
-	fronts *frontSet
+	router *router.Router
+	fronts *front.FrontSet
 	only   bool // Options.Solo
 }
 
@@ -99,7 +105,7 @@ func New(o Options) (*Proxy, error) {
 		o.RequestTimeout = defaultRequestTimeout
 	}
 	if o.PageSize == 0 {
-		o.PageSize = defaultPage
+		o.PageSize = catalog.DefaultPage
 	}
 	if o.Ring == nil {
 		o.Ring = seal.NewRing()
@@ -107,20 +113,20 @@ func New(o Options) (*Proxy, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	info := describe(o.Info)
-	rt := newRouter(routerOptions{
-		Backends: setOptions{
-			Dial: func(ctx context.Context, k key, h runtime.Handler) (*runtime.Client, error) {
+	info := upstream.Describe(o.Info)
+	rt := router.NewXRouter(router.RouterOptions{
+		Backends: upstream.SetOptions{
+			Dial: func(ctx context.Context, k upstream.Key, h runtime.Handler) (*runtime.Client, error) {
 				return o.Dial(ctx, Key(k), h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
 		},
-		Catalog: catalogOptions{
+		Catalog: catalog.CatalogOptions{
 			NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
 		},
 		Info: o.Info, Logger: o.Logger,
 	})
-	p := &Proxy{router: rt, fronts: newFronts(rt), only: o.Solo}
+	p := &Proxy{router: rt, fronts: front.NewFronts(rt), only: o.Solo}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -130,8 +136,8 @@ func New(o Options) (*Proxy, error) {
 // Close ends all backends, side by side, and returns when they are gone. Fronts
 // have to be ended first.
 func (p *Proxy) Close() error {
-	p.fronts.draining.Store(true)
-	p.router.close()
+	p.fronts.Draining.Store(true)
+	p.router.Close()
 	return nil
 }
 
@@ -140,10 +146,10 @@ func (p *Proxy) Close() error {
 // that are taken up again and listens go on until the fronts end, which is the
 // next step: nothing here ends anything. Calls that wait for a client to come
 // back with answers are not waited for.
-func (p *Proxy) Drain(ctx context.Context) { p.fronts.drain(ctx) }
+func (p *Proxy) Drain(ctx context.Context) { p.fronts.Drain(ctx) }
 
 // Ready tells whether new requests are taken. It takes no lock.
-func (p *Proxy) Ready() bool { return p.fronts.ready() }
+func (p *Proxy) Ready() bool { return p.fronts.Ready() }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
@@ -151,15 +157,15 @@ func (p *Proxy) Ready() bool { return p.fronts.ready() }
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return serveStdio(ctx, p.fronts, in, out, p.only)
+	return stdio.ServeStdio(ctx, p.fronts, in, out, p.only)
 }
 
 // settingsOf returns the servers in the words of the backends.
-func settingsOf(servers []Server) []settings {
-	all := make([]settings, len(servers))
+func settingsOf(servers []Server) []upstream.Settings {
+	all := make([]upstream.Settings, len(servers))
 	for i, s := range servers {
-		all[i] = settings{
-			Name: s.Name, Transport: s.Transport, Isolation: isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: start(s.Start),
+		all[i] = upstream.Settings{
+			Name: s.Name, Transport: s.Transport, Isolation: upstream.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: upstream.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
 		}

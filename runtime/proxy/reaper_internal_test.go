@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"context"
 	"encoding/json"
 	"strings"
@@ -46,7 +50,7 @@ func TestIdleTimeout(t *testing.T) {
 		{set: Server{Start: StartEager, IdleTimeout: time.Hour}, want: time.Hour},
 		{set: Server{Start: StartCached}, want: time.Minute},
 	} {
-		got, ever := settingsOf([]Server{c.set})[0].idleTimeout(store.Usage{Interval: c.interval}, !c.unused)
+		got, ever := settingsOf([]Server{c.set})[0].IdleBound(store.Usage{Interval: c.interval}, !c.unused)
 		if !ever {
 			got = never
 		}
@@ -70,7 +74,7 @@ func TestReaperGoesByUse(t *testing.T) {
 			s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.New()})
 			b := s.backend("a")
 			for round := range 3 {
-				b.recallUsage(store.Usage{Count: 100, Last: time.Now().Add(-every), Interval: every})
+				b.RecallUsage(store.Usage{Count: 100, Last: time.Now().Add(-every), Interval: every})
 				s.do(old(), "tools/call", echoCall)
 				used := time.Now()
 				for time.Since(used) < want-time.Second {
@@ -79,18 +83,18 @@ func TestReaperGoesByUse(t *testing.T) {
 						t.Fatalf("every %v: closed after %v", every, time.Since(used))
 					}
 				}
-				reap := b.condition().nextReap
-				time.Sleep(time.Second + reapEvery)
+				reap := b.Condition().NextReap
+				time.Sleep(time.Second + upstream.ReapEvery)
 				if s.alive("a") != 0 {
 					t.Fatalf("every %v: not closed after %v", every, time.Since(used))
 				}
-				if reap.Before(used.Add(want)) || reap.After(used.Add(want+reapEvery)) {
+				if reap.Before(used.Add(want)) || reap.After(used.Add(want+upstream.ReapEvery)) {
 					t.Errorf("every %v: said to be closed after %v", every, reap.Sub(used))
 				}
 				if got := s.do(old(), "tools/list", `{}`); !strings.Contains(got, "a__echo") || strings.Contains(got, "partial") {
 					t.Errorf("every %v: idle, it lists %s", every, got)
 				}
-				if c := b.condition(); c.state != stateIdle || c.err != nil || c.restarts != 0 || !c.nextReap.IsZero() {
+				if c := b.Condition(); c.State != upstream.StateIdle || c.Err != nil || c.Restarts != 0 || !c.NextReap.IsZero() {
 					t.Errorf("idle: %+v", c)
 				}
 				if n := s.dials("a"); n != round+1 {
@@ -112,7 +116,7 @@ func TestReaperGraceBeforeTheFirstCall(t *testing.T) {
 			if s.alive("a") != 1 {
 				t.Errorf("closed within %v", want)
 			}
-			time.Sleep(time.Second + reapEvery)
+			time.Sleep(time.Second + upstream.ReapEvery)
 			if s.alive("a") != 0 {
 				t.Errorf("not closed after %v", want)
 			}
@@ -124,7 +128,7 @@ func TestReaperGraceBeforeTheFirstCall(t *testing.T) {
 // it does, and not for ever.
 func TestReaperLeavesWhatIsInUse(t *testing.T) {
 	t.Parallel()
-	modern := Origin{version: revision.Modern, capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), emit: func(string, []byte) {}}
+	modern := upstream.Origin{Version: revision.Modern, Capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), Emit: func(string, []byte) {}}
 	for name, c := range map[string]struct {
 		isolation Isolation
 		// use begins to use a connection and gives what ends that.
@@ -148,11 +152,11 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a subscription whose client leaves": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			who := settledPeer(`{}`)
 			s.do(*who, "resources/subscribe", `{"uri":"fake://note"}`)
-			return func() { s.p.router.leave(who.client) }
+			return func() { s.p.router.Leave(who.Client) }
 		}},
 		"a listen": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, stop, err := s.p.router.hub.subscribe(ctx, &modern, deaf{}, filter{uris: []string{"fake://note"}})
+			_, stop, err := s.p.router.Hub.Subscribe(ctx, &modern, deaf{}, subscriptions.Filter{Uris: []string{"fake://note"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,9 +165,9 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a session": {isolation: IsolationSession, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			who := settledPeer(`{}`)
 			s.do(*who, "tools/call", echoCall)
-			return func() { s.p.router.leave(who.client) }
+			return func() { s.p.router.Leave(who.Client) }
 		}},
-		"a task": {lasts: taskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task": {lasts: router.TaskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			s.do(modern, "tasks/get", `{"taskId":"`+id+`"}`)
 			id = taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
@@ -173,23 +177,23 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				}
 			}
 		}},
-		"a task that is given up": {lasts: taskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
+		"a task that is given up": {lasts: router.TaskKept, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			id := taskID(t, s.do(modern, "tools/call", `{"name":"a__task","arguments":{"message":"hi"}}`))
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},
 		"a question": {lasts: seal.StateTTL, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
-			s.backend("a").keepForAnswers()
+			s.backend("a").KeepForAnswers()
 			return nil
 		}},
 		"lists being asked for": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			b := s.backend("a")
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			b.relisting.begin()
+			b.Mu.Lock()
+			defer b.Mu.Unlock()
+			b.Relisting.Begin()
 			return func() {
-				b.mu.Lock()
-				defer b.mu.Unlock()
-				b.relisting.end()
+				b.Mu.Lock()
+				defer b.Mu.Unlock()
+				b.Relisting.End()
 			}
 		}},
 	} {
@@ -218,13 +222,13 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				if n := s.dials("a"); n != 1 && c.isolation == "" {
 					t.Errorf("%s: connected %d times", name, n)
 				}
-				if at := s.backend("a").condition().nextReap; !at.IsZero() {
+				if at := s.backend("a").Condition().NextReap; !at.IsZero() {
 					t.Errorf("%s: said to be closed in %v", name, time.Until(at))
 				}
 				if ends && end != nil {
 					end()
 				}
-				time.Sleep(max(c.lasts, busyIdle) + 2*reapEvery)
+				time.Sleep(max(c.lasts, upstream.BusyIdle) + 2*upstream.ReapEvery)
 				if n := s.alive("a"); n != 0 {
 					t.Errorf("%s: %d connections stay after it", name, n)
 				}
@@ -243,7 +247,7 @@ func taskID(t *testing.T, result string) string {
 }
 
 // inBackground serves a request whose answer nobody looks at.
-func (s *stage) inBackground(from Origin, method, params string) {
+func (s *stage) inBackground(from upstream.Origin, method, params string) {
 	go func() { _, _ = s.try(s.t.Context(), from, method, params) }() // ends with the server, or the test
 }
 
@@ -265,10 +269,10 @@ func TestReaperClosesSideBySide(t *testing.T) {
 		s.mu.Unlock()
 		used := time.Now()
 		s.do(old(), "tools/call", `{"name":"b__echo","arguments":{"message":"hi"}}`)
-		for s.backend("a").primary.ready.Load() != nil {
+		for s.backend("a").Primary.Ready.Load() != nil {
 			time.Sleep(time.Second) // as time goes in the bubble
 		}
-		if at := time.Since(used); at < 5*time.Minute || at > 5*time.Minute+reapEvery {
+		if at := time.Since(used); at < 5*time.Minute || at > 5*time.Minute+upstream.ReapEvery {
 			t.Errorf("out of use after %v", at)
 		}
 		began := time.Now()
@@ -305,16 +309,16 @@ func TestSubscribeWhileReaping(t *testing.T) {
 				done <- err
 			}()
 			for range i % 7 {
-				s.backend("a").reap()
+				s.backend("a").Reap()
 			}
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
-			s.backend("a").reap()
+			s.backend("a").Reap()
 			if n := s.alive("a"); n != 1 {
 				t.Errorf("%d connections", n)
 			}
-			s.p.router.leave(who.client)
+			s.p.router.Leave(who.Client)
 			synctest.Wait()
 			time.Sleep(time.Millisecond) // more than the idle timeout
 		}

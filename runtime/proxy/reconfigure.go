@@ -35,6 +35,6 @@ func (c Changes) None() bool {
 // It fails, and changes nothing, for a name that is empty or repeated, and after
 // Close.
 func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
-	c, err := p.router.reconfigure(settingsOf(servers))
+	c, err := p.router.Reconfigure(settingsOf(servers))
 	return Changes(c), err
 }

@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"errors"
 	"strings"
 	"testing"
@@ -47,7 +51,7 @@ func TestEagerServersAreKeptConnected(t *testing.T) {
 		}
 		defer s.p.NewHTTPFront(HTTPOptions{}).Close()
 		synctest.Wait()
-		if c := b.condition(); c.state != stateReady || s.dials("b") != 0 {
+		if c := b.Condition(); c.State != upstream.StateReady || s.dials("b") != 0 {
 			t.Errorf("at the start: %+v; %d connections to the other", c, s.dials("b"))
 		}
 		time.Sleep(10 * time.Hour)
@@ -58,12 +62,12 @@ func TestEagerServersAreKeptConnected(t *testing.T) {
 		s.forget()
 		s.kill("a", errKilled)
 		synctest.Wait()
-		if c := b.condition(); c.state != stateIdle || !errors.Is(c.err, errKilled) || !c.nextTry.Equal(s.start.Add(500*time.Millisecond)) {
+		if c := b.Condition(); c.State != upstream.StateIdle || !errors.Is(c.Err, errKilled) || !c.NextTry.Equal(s.start.Add(500*time.Millisecond)) {
 			t.Errorf("lost: %+v", c)
 		}
 		time.Sleep(time.Minute)
-		if diff := cmp.Diff([]float64{0.5}, s.since()); diff != "" || b.condition().restarts != 1 {
-			t.Errorf("connected anew: %s, %+v", diff, b.condition())
+		if diff := cmp.Diff([]float64{0.5}, s.since()); diff != "" || b.Condition().Restarts != 1 {
+			t.Errorf("connected anew: %s, %+v", diff, b.Condition())
 		}
 
 		s.forget()
@@ -74,12 +78,12 @@ func TestEagerServersAreKeptConnected(t *testing.T) {
 		if diff := cmp.Diff([]float64{0.5, 1.5, 3.5, 7.5, 37.5, 67.5, 97.5}, s.since()); diff != "" {
 			t.Errorf("connected anew: %s", diff)
 		}
-		if c := b.condition(); c.state != stateBroken || !c.tripped || !errors.Is(c.err, errRefused) || !c.nextTry.Equal(s.start.Add(127500*time.Millisecond)) {
+		if c := b.Condition(); c.State != upstream.StateBroken || !c.Tripped || !errors.Is(c.Err, errRefused) || !c.NextTry.Equal(s.start.Add(127500*time.Millisecond)) {
 			t.Errorf("failing: %+v", c)
 		}
 		s.fails(nil)
 		time.Sleep(time.Minute)
-		if c := b.condition(); c.state != stateReady || c.tripped || c.restarts != 2 || !c.nextTry.IsZero() {
+		if c := b.Condition(); c.State != upstream.StateReady || c.Tripped || c.Restarts != 2 || !c.NextTry.IsZero() {
 			t.Errorf("back: %+v", c)
 		}
 	})
@@ -115,7 +119,7 @@ func TestCallsConnectAtOnce(t *testing.T) {
 			_, err := s.try(t.Context(), old(), "tools/call", echoCall)
 			return err
 		}
-		for n := range tripFailures {
+		for n := range breaker.TripFailures {
 			if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != n+1 {
 				t.Errorf("call %d: %v, connected %d times", n, err, s.dials("a"))
 			}
@@ -123,33 +127,33 @@ func TestCallsConnectAtOnce(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		err := call()
-		if s.dials("a") != tripFailures || err == nil || !strings.Contains(err.Error(), "next try in 28 s; last failure: connect a: sh ended (exit status 1): API key missing") {
+		if s.dials("a") != breaker.TripFailures || err == nil || !strings.Contains(err.Error(), "next try in 28 s; last failure: connect a: sh ended (exit status 1): API key missing") {
 			t.Errorf("left alone: %v, connected %d times", err, s.dials("a"))
 		}
-		if got := string(failed("tools/call", err).result); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"connect","server":"a"}`) {
+		if got := string(router.Failed("tools/call", err).Result); !strings.Contains(got, `"dev.mcpctl/error":{"kind":"connect","server":"a"}`) {
 			t.Errorf("the client hears %s", got)
 		}
-		if c := b.condition(); c.state != stateBroken || !c.tripped || time.Until(c.nextTry) != 28*time.Second {
+		if c := b.Condition(); c.State != upstream.StateBroken || !c.Tripped || time.Until(c.NextTry) != 28*time.Second {
 			t.Errorf("%+v", c)
 		}
 		s.do(old(), "tools/list", `{}`)
 		time.Sleep(28*time.Second - 1)
-		if err := call(); s.dials("a") != tripFailures || err == nil {
+		if err := call(); s.dials("a") != breaker.TripFailures || err == nil {
 			t.Errorf("%v, connected %d times", err, s.dials("a"))
 		}
 		time.Sleep(time.Nanosecond)
-		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != tripFailures+1 {
+		if err := call(); !errors.Is(err, errRefused) || strings.Contains(err.Error(), "left alone") || s.dials("a") != breaker.TripFailures+1 {
 			t.Errorf("the one try: %v, connected %d times", err, s.dials("a"))
 		}
-		if err := call(); s.dials("a") != tripFailures+1 || !strings.Contains(err.Error(), "left alone") {
+		if err := call(); s.dials("a") != breaker.TripFailures+1 || !strings.Contains(err.Error(), "left alone") {
 			t.Errorf("after the one try: %v, connected %d times", err, s.dials("a"))
 		}
 		s.fails(nil)
-		time.Sleep(tripPause)
+		time.Sleep(breaker.TripPause)
 		if err := call(); err != nil {
 			t.Error(err)
 		}
-		if c := b.condition(); c.state != stateReady || c.tripped {
+		if c := b.Condition(); c.State != upstream.StateReady || c.Tripped {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -189,7 +193,7 @@ func TestLostServer(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": server})
 		news := make(chan string, 10)
 		who := settledPeer(`{}`)
-		who.client.sendLater = func(method string, _ []byte) { news <- method }
+		who.Client.SendLater = func(method string, _ []byte) { news <- method }
 		s.do(*who, "tools/call", echoCall)
 		s.do(*who, "logging/setLevel", `{"level":"error"}`)
 		s.do(old(), "tools/list", `{}`)
@@ -212,8 +216,8 @@ func TestLostServer(t *testing.T) {
 			t.Errorf("nobody needs it, and it was connected %d times", n)
 		}
 		s.do(*who, "tools/call", echoCall)
-		if n := s.dials("a"); n != 2 || s.backend("a").condition().restarts != 1 {
-			t.Errorf("connected %d times: %+v", n, s.backend("a").condition())
+		if n := s.dials("a"); n != 2 || s.backend("a").Condition().Restarts != 1 {
+			t.Errorf("connected %d times: %+v", n, s.backend("a").Condition())
 		}
 		synctest.Wait()
 		if got := heard(told); got != "logging/setLevel " {
@@ -245,7 +249,7 @@ func TestLostServer(t *testing.T) {
 		if at := s.since(); at != nil {
 			t.Errorf("connected anew after %v", at)
 		}
-		s.p.router.leave(who.client)
+		s.p.router.Leave(who.Client)
 	})
 }
 
@@ -266,7 +270,7 @@ func TestCrashStorm(t *testing.T) {
 			t.Errorf("started %d times in ten minutes", n)
 		}
 		time.Sleep(5 * time.Minute)
-		if c := s.backend("a").condition(); c.state != stateReady || c.tripped {
+		if c := s.backend("a").Condition(); c.State != upstream.StateReady || c.Tripped {
 			t.Errorf("when it no longer ends: %+v", c)
 		}
 	})

@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"testing"
 	"time"
 
@@ -17,20 +20,20 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 	s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.Full(runtimetest.RevNov)})
 	s.do(old(), "tools/list", `{}`)
 	b := s.backend("a")
-	c := b.primary.ready.Load()
-	if c == nil || !c.closeIfIdle() {
+	c := b.Primary.Ready.Load()
+	if c == nil || !c.CloseIfIdle() {
 		t.Fatal("no idle connection")
 	}
-	before := b.activity.usage().Count
-	from := Origin{version: revision.Modern, level: revision.LevelNone}
+	before := b.Activity.Usage().Count
+	from := upstream.Origin{Version: revision.Modern, Level: revision.LevelNone}
 	type outcome struct {
 		result []byte
 		err    error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		result, err := c.resume(t.Context(), func(*Conn) (*runtime.Request, Waiter, error) {
-			return &runtime.Request{Method: "tools/call", Params: []byte(`{"name":"echo"}`)}, &relay{from: &from}, nil
+		result, err := c.Resume(t.Context(), func(*upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
+			return &runtime.Request{Method: "tools/call", Params: []byte(`{"name":"echo"}`)}, &router.Relay{From: &from}, nil
 		}, []byte(`{"content":[]}`), nil)
 		done <- outcome{result, err}
 	}()
@@ -42,7 +45,7 @@ func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it goes round in circles")
 	}
-	if n := b.activity.usage().Count - before; n != 0 {
+	if n := b.Activity.Usage().Count - before; n != 0 {
 		t.Errorf("counted %d times more than when it was sent", n)
 	}
 }

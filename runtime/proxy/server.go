@@ -1,6 +1,8 @@
 package proxy
 
-import "time"
+import (
+	"time"
+)
 
 // Server is one server behind the proxy. The zero value of each field but Name
 // is useful.

@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -58,7 +61,7 @@ func newStage(t *testing.T, o Options, servers map[string]*runtimetest.Server) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.router.set.random = func() float64 { return 0 }
+	p.router.Set.Random = func() float64 { return 0 }
 	s.p = p
 	t.Cleanup(func() { _ = p.Close() })
 	return s
@@ -131,9 +134,9 @@ func (s *stage) dials(server string) int {
 	return s.dialled[server]
 }
 
-func (s *stage) backend(name string) *Backend {
-	for _, b := range s.p.router.set.all() {
-		if b.name == name {
+func (s *stage) backend(name string) *upstream.Backend {
+	for _, b := range s.p.router.Set.All() {
+		if b.Name == name {
 			return b
 		}
 	}
@@ -144,35 +147,35 @@ func (s *stage) backend(name string) *Backend {
 // local has a server taken for a process of ours.
 func (s *stage) local(name string) {
 	b := s.backend(name)
-	b.mu.Lock()
-	b.remote = false
-	b.mu.Unlock()
+	b.Mu.Lock()
+	b.Remote = false
+	b.Mu.Unlock()
 }
 
 // old is a client of the handshake era without a session.
-func old() Origin {
-	return Origin{version: "2025-11-25", emit: func(string, []byte) {}}
+func old() upstream.Origin {
+	return upstream.Origin{Version: "2025-11-25", Emit: func(string, []byte) {}}
 }
 
 // try serves a request of a client.
-func (s *stage) try(ctx context.Context, from Origin, method, params string) (string, error) {
+func (s *stage) try(ctx context.Context, from upstream.Origin, method, params string) (string, error) {
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
-	r := Request{line: line, msg: new(rawjson.Message), method: method, from: from}
-	if err := rawjson.Scan(line, r.msg); err != nil {
+	r := router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: from}
+	if err := rawjson.Scan(line, r.Msg); err != nil {
 		return "", err
 	}
 	var result []byte
 	var err error
-	if from.modern() {
-		result, err = s.p.router.answerModern(ctx, r)
+	if from.Modern() {
+		result, err = s.p.router.AnswerModern(ctx, r)
 	} else {
-		result, err = s.p.router.answer(ctx, r)
+		result, err = s.p.router.Answer(ctx, r)
 	}
 	return string(result), err
 }
 
 // do is try where nothing may go wrong.
-func (s *stage) do(from Origin, method, params string) string {
+func (s *stage) do(from upstream.Origin, method, params string) string {
 	s.t.Helper()
 	result, err := s.try(s.t.Context(), from, method, params)
 	if err != nil {

@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"fmt"
 	"os"
 	"slices"
@@ -153,8 +156,8 @@ func (p *Proxy) Status() Status {
 	now := time.Now()
 	s := Status{Ready: p.Ready(), Backends: []BackendStatus{}, Clients: p.clients(), Bounds: p.bounds()}
 	pids := []int{os.Getpid()}
-	all := p.router.set.all()
-	for i, b := range slices.Concat(all, p.router.set.draining()) {
+	all := p.router.Set.All()
+	for i, b := range slices.Concat(all, p.router.Set.Draining()) {
 		one := p.backend(b, now)
 		if i >= len(all) {
 			one.State = "draining"
@@ -176,22 +179,22 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
-func (p *Proxy) backend(b *Backend, now time.Time) BackendStatus {
-	set, how, counts := b.config(), b.condition(), b.activity.figures(now)
+func (p *Proxy) backend(b *upstream.Backend, now time.Time) BackendStatus {
+	set, how, counts := b.Config(), b.Condition(), b.Activity.Figures(now)
 	s := BackendStatus{
-		Name: b.name, Transport: set.Transport, Start: Start(set.Start), Isolation: Isolation(set.Isolation),
-		State: how.state, Paused: how.tripped, NextTry: how.nextTry, NextReap: how.nextReap, Restarts: how.restarts,
-		Connections: []ConnectionStatus{}, InFlight: counts.inFlight, Calls: counts.calls, FailedCalls: counts.failed,
-		LastCall: counts.last, Catalog: p.offers(b),
+		Name: b.Name, Transport: set.Transport, Start: Start(set.Start), Isolation: Isolation(set.Isolation),
+		State: how.State, Paused: how.Tripped, NextTry: how.NextTry, NextReap: how.NextReap, Restarts: how.Restarts,
+		Connections: []ConnectionStatus{}, InFlight: counts.InFlight, Calls: counts.Calls, FailedCalls: counts.Failed,
+		LastCall: counts.Last, Catalog: p.offers(b),
 	}
-	for _, c := range b.connected() {
+	for _, c := range b.Connected() {
 		s.Connections = append(s.Connections, ConnectionStatus(c))
 	}
-	if how.err != nil {
-		s.LastError = &ErrorStatus{clipped(how.err.Error(), maxMessage), how.at}
+	if how.Err != nil {
+		s.LastError = &ErrorStatus{upstream.Clipped(how.Err.Error(), maxMessage), how.At}
 	}
-	if n := counts.timed; n > 0 {
-		s.Latency = &LatencyStatus{n, milliseconds(counts.p50), milliseconds(counts.p99)}
+	if n := counts.Timed; n > 0 {
+		s.Latency = &LatencyStatus{n, milliseconds(counts.P50), milliseconds(counts.P99)}
 	}
 	return s
 }
@@ -202,28 +205,28 @@ const maxMessage = 2000
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // offers tells of what a backend offers, nil where nothing is known of it.
-func (p *Proxy) offers(b *Backend) *CatalogStatus {
-	cat := p.router.catalog.inventoryNow(b) // immutable
+func (p *Proxy) offers(b *upstream.Backend) *CatalogStatus {
+	cat := p.router.Catalog.InventoryNow(b) // immutable
 	if cat == nil {
 		return nil
 	}
 	s := &CatalogStatus{
-		Tools: len(cat.items[tools]), Prompts: len(cat.items[prompts]), Resources: len(cat.items[resources]), Templates: len(cat.items[templates]),
-		Source: SourceStored, Verified: cat.verified,
+		Tools: len(cat.Items[inventory.Tools]), Prompts: len(cat.Items[inventory.Prompts]), Resources: len(cat.Items[inventory.Resources]), Templates: len(cat.Items[inventory.Templates]),
+		Source: SourceStored, Verified: cat.Verified,
 	}
-	if b.connectedOnce.Load() {
+	if b.ConnectedOnce.Load() {
 		s.Source = SourceLive
 	}
-	for k := range kinds {
-		if cat.failed[k] == nil {
+	for k := range inventory.Kinds {
+		if cat.Failed[k] == nil {
 			continue
 		}
 		if s.Missing == nil {
 			s.Missing = map[string]string{}
 		}
-		s.Missing[k.listing().method] = clipped(cat.failed[k].Error(), maxMessage)
+		s.Missing[k.Listing().Method] = upstream.Clipped(cat.Failed[k].Error(), maxMessage)
 	}
-	if sum := b.storedSum(); sum != 0 {
+	if sum := b.StoredSum(); sum != 0 {
 		s.Digest = fmt.Sprintf("%016x", sum)
 	}
 	return s
@@ -259,9 +262,9 @@ const unknown = -1 << 60
 // bounds tells how much is in use of what is bounded for the proxy as a whole,
 // and for each front.
 func (p *Proxy) bounds() []BoundStatus {
-	parked := p.router.parking
+	parked := p.router.Parking
 	out := []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}
-	for _, b := range p.fronts.bounds() {
+	for _, b := range p.fronts.Bounds() {
 		out = append(out, BoundStatus(b))
 	}
 	return out

@@ -46,7 +46,7 @@ type StatelessStatus struct {
 // clients tells who is there.
 func (p *Proxy) clients() ClientsStatus {
 	s := ClientsStatus{Recent: []ClientStatus{}}
-	clients, stateless := p.fronts.clients()
+	clients, stateless := p.fronts.Clients()
 	for _, c := range clients {
 		s.Recent = append(s.Recent, ClientStatus(c))
 	}

@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +68,7 @@ func TestRequestTimeout(t *testing.T) {
 				}
 				return
 			}
-			if took != c.want || err == nil || !strings.Contains(string(failed("tools/call", err).result), `{"kind":"timeout","server":"a"}`) {
+			if took != c.want || err == nil || !strings.Contains(string(router.Failed("tools/call", err).Result), `{"kind":"timeout","server":"a"}`) {
 				t.Errorf("%s: ended after %v, want %v: %v", name, took, c.want, err)
 			}
 			if at := <-told; at != c.want {
@@ -93,12 +97,12 @@ func TestTimeForAList(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("silent", "endless", "b")}, map[string]*runtimetest.Server{"silent": silent, "endless": endless, "b": runtimetest.New()})
 		start := time.Now()
 		got := s.do(old(), "tools/list", `{}`)
-		if took := time.Since(start); took > discoverTime || !strings.Contains(got, "b__echo") {
+		if took := time.Since(start); took > upstream.DiscoverTime || !strings.Contains(got, "b__echo") {
 			t.Errorf("after %v: %s", took, got)
 		}
 		time.Sleep(5 * time.Second) // as time goes in the bubble: finding out the era was not in the list's time
 		for _, name := range []string{"silent", "endless"} {
-			err := s.p.router.catalog.unlisted(s.backend(name), tools)
+			err := s.p.router.Catalog.Unlisted(s.backend(name), inventory.Tools)
 			if late, ok := errors.AsType[*runtime.TimeoutError](err); !ok || late.After != 30*time.Second {
 				t.Errorf("%s: after %v: %v", name, time.Since(start), err)
 			}

@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -23,7 +27,7 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		t.Fatal(err)
 	}
 	to := &take{make(chan string, 2)}
-	conn, quick, err := p.router.fastCall(line, m, to, time.Now())
+	conn, quick, err := p.router.FastCall(line, m, to, time.Now())
 	switch {
 	case err != nil:
 		return failedText(err)
@@ -31,14 +35,14 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		conn.Flush()
 		return <-to.answers
 	}
-	result, err := p.router.answer(t.Context(), Request{line: line, msg: m, method: "tools/call", from: old()})
+	result, err := p.router.Answer(t.Context(), router.Request{Line: line, Msg: m, Method: "tools/call", From: old()})
 	if err != nil {
 		return failedText(err)
 	}
 	return string(result)
 }
 
-func failedText(err error) string { return string(failed("tools/call", err).result) }
+func failedText(err error) string { return string(router.Failed("tools/call", err).Result) }
 
 func newMortal(t *testing.T, m *mortal, set Server) *Proxy {
 	t.Helper()
@@ -58,7 +62,7 @@ type picky struct {
 	then func()
 }
 
-func (to *picky) Client() *Client {
+func (to *picky) Client() *upstream.Client {
 	to.then()
 	return nil
 }
@@ -66,23 +70,23 @@ func (to *picky) Client() *Client {
 // TestReapedBetweenChoiceAndUse: the call is made over the next connection, once.
 func TestReapedBetweenChoiceAndUse(t *testing.T) {
 	t.Parallel()
-	for name, way := range map[string]func(p *Proxy, b *Backend, reap func()) (string, error){
-		"quick": func(p *Proxy, b *Backend, reap func()) (string, error) {
+	for name, way := range map[string]func(p *Proxy, b *upstream.Backend, reap func()) (string, error){
+		"quick": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
 			line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":{}}}`)
 			m := new(rawjson.Message)
 			if err := rawjson.Scan(line, m); err != nil {
 				return "", err
 			}
-			if conn, _, err := p.router.fastCall(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
+			if conn, _, err := p.router.FastCall(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
 				return "", fmt.Errorf("the quick way was taken: %v %w", conn, err)
 			}
 			return quickOrSlow(t, p, `{}`), nil // as the front does
 		},
-		"slow": func(p *Proxy, b *Backend, reap func()) (string, error) {
+		"slow": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
 			from := old()
-			result, _, err := b.call(t.Context(), &from, func(*Conn) (*runtime.Request, Waiter, error) {
+			result, _, err := b.Call(t.Context(), &from, func(*upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
 				reap()
-				return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x","arguments":{}}`)}, &relay{from: &from}, nil
+				return &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"x","arguments":{}}`)}, &router.Relay{From: &from}, nil
 			})
 			return string(result), err
 		},
@@ -93,12 +97,12 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			}
 			m := &mortal{plain: plain}
 			p := newMortal(t, m, Server{IdleTimeout: 1})
-			b := p.router.set.all()[0]
+			b := p.router.Set.All()[0]
 			quickOrSlow(t, p, `{"n":1}`)
 			times := 0
 			got, err := way(p, b, func() {
 				if times++; times <= 3 { // however often it happens
-					b.reap()
+					b.Reap()
 				}
 			})
 			if err != nil || !strings.Contains(got, `"said":{}`) || m.times(`{}`) != 1 {
@@ -118,14 +122,14 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		m := &mortal{plain: plain}
 		p := newMortal(t, m, Server{IdleTimeout: 1})
-		b := p.router.set.all()[0]
+		b := p.router.Set.All()[0]
 		for i := range 1000 {
 			arguments := fmt.Sprintf(`{"n":%d}`, i)
-			c, err := b.primary.acquire(t.Context())
+			c, err := b.Primary.Acquire(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.noteClient(nil)
+			c.NoteClient(nil)
 			var wg sync.WaitGroup
 			wg.Go(reapSoon(b, i%50))
 			got := quickOrSlow(t, p, arguments)
@@ -139,12 +143,12 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 }
 
 // reapSoon reaps after a while that is measured in work.
-func reapSoon(b *Backend, work int) func() {
+func reapSoon(b *upstream.Backend, work int) func() {
 	return func() {
 		for range work * 100 {
-			_ = b.legacyShared.Load()
+			_ = b.LegacyShared.Load()
 		}
-		b.reap()
+		b.Reap()
 	}
 }
 
@@ -160,7 +164,7 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 				died := new(atomic.Int64)
 				m := &mortal{plain: m.plain, revision: m.revision}
 				p := newMortal(t, m, Server{})
-				b := p.router.set.all()[0]
+				b := p.router.Set.All()[0]
 				m.dies = func(n int64) death {
 					if n%7 != 0 {
 						return survives
@@ -216,8 +220,8 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 }
 
 // calm forgets how often the server has ended.
-func calm(b *Backend) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.primary.breaker = breaker{}
+func calm(b *upstream.Backend) {
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
+	b.Primary.Breaker = breaker.Breaker{}
 }

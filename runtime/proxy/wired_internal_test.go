@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"bufio"
 	"context"
 	"encoding/json"
@@ -192,11 +195,11 @@ func (to *take) Revision() string { return "" }
 
 func (to *take) Ended(bool) {}
 
-func (to *take) Finished(c *FastCall, answered jsonrpc.Answer) *jsonrpc.Writer {
-	a := c.answer(answered)
-	to.answers <- string(a.result) + string(a.object)
+func (to *take) Finished(c *router.FastCall, answered jsonrpc.Answer) *jsonrpc.Writer {
+	a := c.Answer(answered)
+	to.answers <- string(a.Result) + string(a.Object)
 	return nil
 }
-func (*take) Progressed(*FastCall, []byte) *jsonrpc.Writer { return nil }
-func (*take) Origin() Origin                               { return old() }
-func (*take) Client() *Client                              { return nil }
+func (*take) Progressed(*router.FastCall, []byte) *jsonrpc.Writer { return nil }
+func (*take) Origin() upstream.Origin                             { return old() }
+func (*take) Client() *upstream.Client                            { return nil }

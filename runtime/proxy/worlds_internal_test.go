@@ -1,6 +1,10 @@
 package proxy
 
 import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,9 +98,9 @@ type worldServer struct {
 	name string
 
 	mu    sync.Mutex // guards what follows
-	lists [kinds][]string
+	lists [inventory.Kinds][]string
 	links []string // its results have
-	fails [kinds]bool
+	fails [inventory.Kinds]bool
 	down  bool
 }
 
@@ -107,8 +111,8 @@ func (s *worldServer) Close() error                                   { return n
 func (s *worldServer) Call(_ context.Context, req *runtime.Request) (json.RawMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for k := range kinds {
-		if req.Method != k.listing().method {
+	for k := range inventory.Kinds {
+		if req.Method != k.Listing().Method {
 			continue
 		}
 		if s.fails[k] {
@@ -138,21 +142,21 @@ func (s *worldServer) Call(_ context.Context, req *runtime.Request) (json.RawMes
 }
 
 // page lists what the server offers; each item tells whose it is.
-func (s *worldServer) page(k kind) []byte {
-	l := k.listing()
-	out := []byte(`{"` + l.member + `":[`)
+func (s *worldServer) page(k inventory.Kind) []byte {
+	l := k.Listing()
+	out := []byte(`{"` + l.Member + `":[`)
 	for i, key := range s.lists[k] {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		out = rawjson.Quote(append(out, `{"description":`...), s.name)
-		if l.key != "name" {
+		if l.Key != "name" {
 			out = append(out, `,"name":"n"`...)
 		}
-		if k == tools && strings.Contains(key, "ui") {
+		if k == inventory.Tools && strings.Contains(key, "ui") {
 			out = append(rawjson.Quote(append(out, `,"_meta":{"ui":{"resourceUri":`...), "ui://page/"+key), `}}`...)
 		}
-		out = append(rawjson.Quote(append(out, `,"`+l.key+`":`...), key), '}')
+		out = append(rawjson.Quote(append(out, `,"`+l.Key+`":`...), key), '}')
 	}
 	return append(out, `]}`...)
 }
@@ -169,8 +173,8 @@ type testWorld struct {
 	mu    sync.Mutex // guards what follows
 	story []string   // what has happened
 	got   []string   // the servers that a request has reached
-	ever  [kinds]map[string]map[string]bool
-	shown [kinds]map[string]string // exposed names and URIs, and whose they are
+	ever  [inventory.Kinds]map[string]map[string]bool
+	shown [inventory.Kinds]map[string]string // exposed names and URIs, and whose they are
 }
 
 // tell notes what happens, for whoever has to find out what went wrong.
@@ -188,25 +192,25 @@ func (w *testWorld) reached(server string) {
 
 // look notes who lists what, as the proxy has heard. The caller holds the lock.
 func (w *testWorld) look() {
-	w.p.router.catalog.mu.Lock()
-	defer w.p.router.catalog.mu.Unlock()
-	for _, b := range w.p.router.set.all() {
-		has := w.p.router.catalog.inventoryOf(b)
+	w.p.router.Catalog.Mu.Lock()
+	defer w.p.router.Catalog.Mu.Unlock()
+	for _, b := range w.p.router.Set.All() {
+		has := w.p.router.Catalog.InventoryOf(b)
 		if has == nil {
 			continue
 		}
-		for k := range kinds {
-			for _, it := range has.items[k] {
-				w.claims(b.name, k, it.key)
-				if k == tools && strings.Contains(it.key, "ui") {
-					w.claims(b.name, resources, "ui://page/"+it.key)
+		for k := range inventory.Kinds {
+			for _, it := range has.Items[k] {
+				w.claims(b.Name, k, it.Key)
+				if k == inventory.Tools && strings.Contains(it.Key, "ui") {
+					w.claims(b.Name, inventory.Resources, "ui://page/"+it.Key)
 				}
 			}
 		}
 	}
 }
 
-func (w *testWorld) claims(server string, k kind, key string) {
+func (w *testWorld) claims(server string, k inventory.Kind, key string) {
 	if w.ever[k] == nil {
 		w.ever[k] = map[string]map[string]bool{}
 	}
@@ -217,23 +221,23 @@ func (w *testWorld) claims(server string, k kind, key string) {
 }
 
 // show notes what the client has been shown as a server's.
-func (w *testWorld) show(k kind, key, server string) error {
+func (w *testWorld) show(k inventory.Kind, key, server string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if k == templates {
-		k = resources
+	if k == inventory.Templates {
+		k = inventory.Resources
 	}
 	if w.shown[k] == nil {
 		w.shown[k] = map[string]string{}
 	}
-	if named, _, ok := unwrapURI(key); k == resources && ok && w.servers[named] != nil {
+	if named, _, ok := catalog.UnwrapURI(key); k == inventory.Resources && ok && w.servers[named] != nil {
 		if named != server {
 			return fmt.Errorf("%q is shown as %s's", key, server)
 		}
 		w.shown[k][key] = server // perhaps another's, before that server was configured
 	}
 	if was := w.shown[k][key]; was != "" && was != server {
-		return fmt.Errorf("%s %q was shown as %s's, and now as %s's", k.listing().member, key, was, server)
+		return fmt.Errorf("%s %q was shown as %s's, and now as %s's", k.Listing().Member, key, was, server)
 	}
 	w.shown[k][key] = server
 	return nil
@@ -250,7 +254,7 @@ func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 
 // aName returns a name for a tool or prompt: a word, or what looks like another
 // server's.
-func (w *testWorld) aName(k kind) string {
+func (w *testWorld) aName(k inventory.Kind) string {
 	switch w.r.IntN(6) {
 	case 0:
 		return one(w.r, worldNames) + w.o.Separator + one(w.r, worldTools)
@@ -258,7 +262,7 @@ func (w *testWorld) aName(k kind) string {
 		if known := w.known(k); known != nil {
 			name := one(w.r, known)
 			if w.r.IntN(2) == 0 { // as a server would have to call it to get that name
-				name = strings.TrimPrefix(name, clean(one(w.r, worldNames)+w.o.Separator))
+				name = strings.TrimPrefix(name, catalog.Clean(one(w.r, worldNames)+w.o.Separator))
 			}
 			if name != "" {
 				return name
@@ -273,9 +277,9 @@ func (w *testWorld) aURI(words []string) string {
 	uri := one(w.r, words)
 	switch w.r.IntN(6) {
 	case 0:
-		uri = wrapURI(one(w.r, worldNames), uri)
+		uri = catalog.WrapURI(one(w.r, worldNames), uri)
 	case 1:
-		if known := w.known(resources); known != nil {
+		if known := w.known(inventory.Resources); known != nil {
 			uri = one(w.r, known)
 		}
 	case 2:
@@ -288,7 +292,7 @@ func (w *testWorld) aURI(words []string) string {
 }
 
 // known are what the client has been shown, in a stable order.
-func (w *testWorld) known(k kind) []string {
+func (w *testWorld) known(k inventory.Kind) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string
@@ -301,14 +305,14 @@ func (w *testWorld) known(k kind) []string {
 
 // offer gives a server other things to list.
 func (w *testWorld) offer(s *worldServer) {
-	var lists [kinds][]string
+	var lists [inventory.Kinds][]string
 	for range w.r.IntN(4) {
-		lists[tools] = append(lists[tools], w.aName(tools))
-		lists[resources] = append(lists[resources], w.aURI(worldURIs))
+		lists[inventory.Tools] = append(lists[inventory.Tools], w.aName(inventory.Tools))
+		lists[inventory.Resources] = append(lists[inventory.Resources], w.aURI(worldURIs))
 	}
 	for range w.r.IntN(2) {
-		lists[prompts] = append(lists[prompts], w.aName(prompts))
-		lists[templates] = append(lists[templates], w.aURI(templated))
+		lists[inventory.Prompts] = append(lists[inventory.Prompts], w.aName(inventory.Prompts))
+		lists[inventory.Templates] = append(lists[inventory.Templates], w.aURI(templated))
 	}
 	var links []string
 	for range w.r.IntN(3) {
@@ -321,9 +325,9 @@ func (w *testWorld) offer(s *worldServer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.tell("%s offers %q, links %q", s.name, lists, links)
-	s.lists, s.links, s.fails = lists, links, [kinds]bool{}
+	s.lists, s.links, s.fails = lists, links, [inventory.Kinds]bool{}
 	if w.r.IntN(8) == 0 {
-		s.fails[w.r.IntN(int(kinds))] = true
+		s.fails[w.r.IntN(int(inventory.Kinds))] = true
 	}
 	s.down = w.r.IntN(10) == 0
 }
@@ -399,13 +403,13 @@ func liveWorld(seed uint64, sum *worldTally) (err error) {
 func (w *testWorld) change() error {
 	switch n := w.r.IntN(8); n {
 	case 0, 1, 2, 3: // a server lists other things
-		b := one(w.r, w.p.router.set.all())
-		w.offer(w.servers[b.name])
-		if c := b.primary.ready.Load(); c != nil {
+		b := one(w.r, w.p.router.Set.All())
+		w.offer(w.servers[b.Name])
+		if c := b.Primary.Ready.Load(); c != nil {
 			if n == 0 {
-				b.primary.connLost(c, errKilled)
+				b.Primary.ConnLost(c, errKilled)
 			} else {
-				b.reload(changeKinds{})
+				b.Reload(inventory.ChangeKinds{})
 			}
 		}
 	case 4, 5, 6: // servers come and go
@@ -443,19 +447,19 @@ func (w *testWorld) change() error {
 // request serves a request of the client.
 func (w *testWorld) request(method, params string) ([]byte, error) {
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`)
-	r := Request{line: line, msg: new(rawjson.Message), method: method, from: old()}
-	if err := rawjson.Scan(line, r.msg); err != nil {
+	r := router.Request{Line: line, Msg: new(rawjson.Message), Method: method, From: old()}
+	if err := rawjson.Scan(line, r.Msg); err != nil {
 		return nil, err
 	}
-	return w.p.router.answer(context.Background(), r)
+	return w.p.router.Answer(context.Background(), r)
 }
 
 // list has the client see all lists.
 func (w *testWorld) list() error {
 	w.tell("the client lists")
-	for k := range kinds {
-		l := k.listing()
-		result, err := w.request(l.method, `{}`)
+	for k := range inventory.Kinds {
+		l := k.Listing()
+		result, err := w.request(l.Method, `{}`)
 		if err != nil {
 			return err
 		}
@@ -467,11 +471,11 @@ func (w *testWorld) list() error {
 		if err := json.Unmarshal(result, &page); err != nil {
 			return err
 		}
-		if err := json.Unmarshal(page[l.member], &items); err != nil {
+		if err := json.Unmarshal(page[l.Member], &items); err != nil {
 			return err
 		}
 		for _, it := range items {
-			key, _ := it[l.key].(string)
+			key, _ := it[l.Key].(string)
 			server, _ := it["description"].(string)
 			if err := w.show(k, key, server); err != nil {
 				return err
@@ -483,14 +487,14 @@ func (w *testWorld) list() error {
 
 // ask has the client ask for something, and judges whom it has reached.
 func (w *testWorld) ask(sum *worldTally) error {
-	k := one(w.r, []kind{tools, tools, prompts, resources, resources})
+	k := one(w.r, []inventory.Kind{inventory.Tools, inventory.Tools, inventory.Prompts, inventory.Resources, inventory.Resources})
 	method, member, key := "tools/call", "name", ""
 	switch k {
-	case prompts:
+	case inventory.Prompts:
 		method, key = "prompts/get", w.aName(k)
-	case resources:
+	case inventory.Resources:
 		method, member, key = "resources/read", "uri", w.aURI(worldURIs)
-	case tools, templates, kinds:
+	case inventory.Tools, inventory.Templates, inventory.Kinds:
 		key = w.aName(k)
 	}
 	if known := w.known(k); known != nil && w.r.IntN(2) == 0 {
@@ -515,10 +519,10 @@ func (w *testWorld) ask(sum *worldTally) error {
 	sum.Reached++
 	for _, server := range got {
 		if !may(server) {
-			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.router.catalog.names.owners)
+			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.router.Catalog.Names.Owners)
 		}
 	}
-	if err != nil || k != tools {
+	if err != nil || k != inventory.Tools {
 		return nil //nolint:nilerr // what the server answers is its own
 	}
 	var answer struct{ Content []struct{ URI string } }
@@ -527,9 +531,9 @@ func (w *testWorld) ask(sum *worldTally) error {
 	}
 	for _, c := range answer.Content {
 		w.mu.Lock()
-		whose := w.shown[resources][c.URI]
+		whose := w.shown[inventory.Resources][c.URI]
 		if whose == "" || whose == got[0] {
-			w.claims(got[0], resources, c.URI)
+			w.claims(got[0], inventory.Resources, c.URI)
 		}
 		w.mu.Unlock()
 	}
@@ -538,13 +542,13 @@ func (w *testWorld) ask(sum *worldTally) error {
 
 // claimed returns who has ever listed something or, of a URI, a template for it.
 // The caller holds the lock.
-func (w *testWorld) claimed(k kind, key string) map[string]bool {
+func (w *testWorld) claimed(k inventory.Kind, key string) map[string]bool {
 	out := map[string]bool{}
 	maps.Copy(out, w.ever[k][key])
-	if k != resources {
+	if k != inventory.Resources {
 		return out
 	}
-	for text, servers := range w.ever[templates] {
+	for text, servers := range w.ever[inventory.Templates] {
 		if text == key {
 			maps.Copy(out, servers)
 		}
@@ -581,13 +585,13 @@ func expands(template, uri string) bool {
 
 // allowed returns who may get a request, by what the client knows and by who has
 // claimed it. The caller holds the lock.
-func (w *testWorld) allowed(k kind, key string, claimed map[string]bool) (may func(server string) bool, why string) {
+func (w *testWorld) allowed(k inventory.Kind, key string, claimed map[string]bool) (may func(server string) bool, why string) {
 	only := func(names ...string) func(string) bool {
 		return func(server string) bool { return slices.Contains(names, server) }
 	}
 	owner := w.shown[k][key]
-	if k == resources {
-		if server, _, ok := unwrapURI(key); ok && w.servers[server] != nil {
+	if k == inventory.Resources {
+		if server, _, ok := catalog.UnwrapURI(key); ok && w.servers[server] != nil {
 			return only(server), "it names " + server
 		}
 		switch {
@@ -603,7 +607,7 @@ func (w *testWorld) allowed(k kind, key string, claimed map[string]bool) (may fu
 	}
 	named, length := "", 0
 	for server := range w.servers {
-		full := clean(server + w.o.Separator)
+		full := catalog.Clean(server + w.o.Separator)
 		if strings.HasPrefix(key, full) && len(full) > length {
 			named, length = server, len(full)
 		}
@@ -611,7 +615,7 @@ func (w *testWorld) allowed(k kind, key string, claimed map[string]bool) (may fu
 	switch {
 	case named != "":
 		return func(server string) bool {
-			return clean(server+w.o.Separator) == clean(named+w.o.Separator)
+			return catalog.Clean(server+w.o.Separator) == catalog.Clean(named+w.o.Separator)
 		}, "it begins with " + named
 	case w.o.NoPrefix || len(claimed) == 0: // it has been shown as nobody's
 		return func(string) bool { return true }, ""

@@ -1,0 +1,76 @@
+package proxy
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/web"
+
+	"net/http"
+	"time"
+)
+
+// HTTPOptions are settings of an HTTP front. The zero value serves loopback.
+type HTTPOptions struct {
+	// AnyHost accepts any Host and Origin header. Without it both must name
+	// this machine's loopback, so that no web page can reach the front by a
+	// host name of its own (DNS rebinding).
+	AnyHost bool
+	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
+	MaxBody int64
+	// StreamMax ends any stream of events that is older, for what lies between
+	// and cuts long connections; the client comes back for the rest. Only
+	// clients of 2025-11-25 in a session know how to. 0 is never.
+	StreamMax time.Duration
+}
+
+// HTTPFront is the Streamable HTTP endpoint for clients of the handshake era,
+// with or without a session. It is an http.Handler for its endpoint's path.
+type HTTPFront struct{ front *web.Streamable }
+
+// NewHTTPFront makes an endpoint. Close ends its streams.
+func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
+	return &HTTPFront{web.NewStreamable(p.fronts, web.HttpOptions(o))}
+}
+
+// Close ends all sessions and streams, and what is being served; it returns
+// when that has ended. The server that runs the handler is to be shut down
+// after it.
+func (h *HTTPFront) Close() { h.front.Close() }
+
+// ServeHTTP implements [http.Handler].
+func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.front.ServeHTTP(w, r) }
+
+// SSEOptions are settings of an HTTP+SSE front.
+type SSEOptions struct {
+	HTTPOptions
+	// Messages is the path that clients are to POST to, as they see it; "" is
+	// /messages.
+	Messages string
+}
+
+// SSEFront serves clients of the HTTP+SSE transport (2024-11-05, Transports;
+// deprecated). It is the http.Handler of the path that they open the stream
+// at; Messages is that of the path they POST to. The stream is the session: it
+// carries everything that goes to the client, and when it is lost, so is the
+// session.
+type SSEFront struct{ front *web.SSE }
+
+// NewSSEFront makes a front. Close ends its sessions.
+func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
+	return &SSEFront{web.NewSSE(p.fronts, web.HttpOptions(o.HTTPOptions), o.Messages)}
+}
+
+// Close ends all sessions, and what is being served; it returns when that has
+// ended. The server that runs the handlers is to be shut down after it.
+func (f *SSEFront) Close() { f.front.Close() }
+
+// ServeHTTP serves GET: a session for as long as the stream lasts.
+func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.front.ServeHTTP(w, r) }
+
+// Messages is the handler of the path that clients POST to.
+func (f *SSEFront) Messages() http.Handler { return f.front.Messages() }
+
+// Health answers those who watch the process: /healthz is 200 as long as it
+// runs, /readyz is 200 while new requests are taken and 503 from [Proxy.Drain]
+// on. Servers are connected on demand and fail one by one, so none makes it
+// unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is taken.
+// Of the options, AnyHost counts.
+func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, web.HttpOptions(o)) }

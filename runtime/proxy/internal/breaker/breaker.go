@@ -1,0 +1,101 @@
+package breaker
+
+import (
+	"fmt"
+	"time"
+)
+
+// backoff is how long something that fails is left alone before it is tried
+// again: first after the first failure, doubled with each further one in a row,
+// at most most. There are three of them: the one here for connections that the
+// proxy makes on its own, the one for lists, and that of transports for the
+// streams of servers over HTTP. A client's call waits for none of them.
+type backoff struct{ first, most time.Duration }
+
+// Connecting is how long the proxy waits before it connects a server anew on its
+// own: because it is to be connected always, or because somebody has subscribed
+// over it.
+func Connecting() backoff { return backoff{500 * time.Millisecond, 4 * time.Second} }
+
+// Discovering is how long lists leave a server alone that could not be
+// connected: 30, 60, 120, 240 s, then 300 s.
+func Discovering() backoff { return backoff{30 * time.Second, 300 * time.Second} }
+
+// After gives how long to wait after a number of failures in a row, 0 after
+// none. random, at least 0 and less than 1, shortens it by up to a quarter, so
+// that what has failed together is not tried together.
+func (b backoff) After(failures int, random float64) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	d := b.most
+	if doubled := failures - 1; doubled < 20 && b.first<<doubled < b.most {
+		d = b.first << doubled
+	}
+	return d - time.Duration(random*float64(d/4))
+}
+
+// A server that ends, or cannot be connected, stormEnds times within stormTime
+// is not connected for stormPause, whoever asks; then there is one try. A
+// connection that does not last for stormTime after that is one end too many.
+const (
+	TripFailures = 5
+	tripWindow   = 30 * time.Second
+	TripPause    = 30 * time.Second
+)
+
+// Breaker keeps a server that ends again and again from being started without
+// end. The zero value lets through. It is no clock: whoever uses it tells the
+// time.
+type Breaker struct {
+	ends  []time.Time // the latest, at most stormEnds, oldest first
+	until time.Time   // nobody connects before
+	// halfOpen tells that it was open and the server has not lasted since; proved
+	// is when it will have, zero where it is not connected.
+	halfOpen bool
+	provenAt time.Time
+}
+
+// Failed notes that the server has ended on its own or could not be connected.
+// It tells whether that has opened the breaker.
+func (k *Breaker) Failed(now time.Time) (opened bool) {
+	if k.halfOpen && !k.provenAt.IsZero() && !now.Before(k.provenAt) {
+		*k = Breaker{} // it has lasted: what was before is forgotten
+	}
+	k.provenAt = time.Time{}
+	if len(k.ends) == TripFailures {
+		k.ends = append(k.ends[:0], k.ends[1:]...)
+	}
+	k.ends = append(k.ends, now)
+	if !k.halfOpen && (len(k.ends) < TripFailures || now.Sub(k.ends[0]) > tripWindow) {
+		return false
+	}
+	k.until, k.halfOpen = now.Add(TripPause), true
+	return true
+}
+
+// Connected notes that the server is connected.
+func (k *Breaker) Connected(now time.Time) { k.provenAt = now.Add(tripWindow) }
+
+// Opened tells until when nobody connects; the zero Time where anybody may.
+func (k *Breaker) Opened(now time.Time) time.Time {
+	if now.Before(k.until) {
+		return k.until
+	}
+	return time.Time{}
+}
+
+// TrippedError refuses to connect a server whose breaker is open.
+type TrippedError struct {
+	Err error // the last failure
+	In  time.Duration
+}
+
+// Error says why, and when it is tried again.
+func (e *TrippedError) Error() string {
+	return fmt.Sprintf("it has failed %d times within %d s and is left alone; next try in %d s; last failure: %v",
+		TripFailures, int(tripWindow.Seconds()), int((e.In+time.Second-1)/time.Second), e.Err)
+}
+
+// Unwrap gives the last failure.
+func (e *TrippedError) Unwrap() error { return e.Err }

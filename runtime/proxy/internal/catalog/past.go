@@ -1,0 +1,117 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+)
+
+const (
+	// maxPast bounds what is remembered of one list of one server, in names or
+	// URIs, maxRemoved how many removed servers are remembered. Beyond it the
+	// server's others, and the servers removed first, are forgotten.
+	maxPast    = 4096
+	maxRemoved = 1024
+)
+
+// past is what servers have listed and list no more, so that it does not become
+// another's; see ownership.go. It is kept by the server's name. Proxy.mu guards
+// it.
+type past struct {
+	of memories
+	// shown are the names that clients have been shown without a prefix, and may
+	// go on using.
+	shown   memories
+	removed []string // servers that are not configured any more, the oldest first
+}
+
+// memories are names and URIs by server and list.
+type memories map[string]*[inventory.Kinds]map[string]struct{}
+
+// note remembers what a server listed before and does not list now; a nil
+// catalogue lists nothing.
+func (h *past) note(server string, before, after *inventory.Inventory) {
+	if before == nil {
+		return
+	}
+	for k := range inventory.Kinds {
+		if len(before.Items[k]) == 0 {
+			continue
+		}
+		now := map[string]struct{}{}
+		if after != nil {
+			for _, it := range after.Items[k] {
+				now[it.Key] = struct{}{}
+			}
+		}
+		for i := range before.Items[k] {
+			it := &before.Items[k][i]
+			if _, still := now[it.Key]; still {
+				continue
+			}
+			h.of.add(server, k, it.Key)
+			if it.Facts&inventory.Pictured != 0 {
+				for _, uri := range appOf(it.Raw).uris {
+					h.of.add(server, inventory.Resources, uri)
+				}
+			}
+		}
+	}
+}
+
+func (m memories) add(server string, k inventory.Kind, key string) {
+	lists := m[server]
+	if lists == nil {
+		lists = new([inventory.Kinds]map[string]struct{})
+		m[server] = lists
+	}
+	if lists[k] == nil {
+		lists[k] = map[string]struct{}{}
+	}
+	if _, there := lists[k][key]; !there && len(lists[k]) >= maxPast {
+		for other := range lists[k] {
+			delete(lists[k], other)
+			break
+		}
+	}
+	lists[k][key] = struct{}{}
+}
+
+// ofAnother returns a server other than one that has a key, "" for none.
+func (m memories) ofAnother(server string, k inventory.Kind, key string) string {
+	for other, lists := range m {
+		if _, ok := lists[k][key]; ok && other != server {
+			return other
+		}
+	}
+	return ""
+}
+
+// keys returns who has listed what of a kind before.
+func (h *past) keys(k inventory.Kind) map[string]claim {
+	out := map[string]claim{}
+	for server, lists := range h.of {
+		for key := range lists[k] {
+			out[key] = out[key].with(server)
+		}
+	}
+	return out
+}
+
+// remove notes that a server is not configured any more. It returns the servers
+// that are forgotten.
+func (h *past) remove(server string) (forgotten []string) {
+	h.removed = append(h.removed, server)
+	for len(h.removed) > maxRemoved {
+		forgotten = append(forgotten, h.removed[0])
+		delete(h.of, h.removed[0])
+		delete(h.shown, h.removed[0])
+		h.removed = h.removed[1:]
+	}
+	return forgotten
+}
+
+// back notes that a server is configured again.
+func (h *past) back(server string) {
+	h.removed = slices.DeleteFunc(h.removed, func(s string) bool { return s == server })
+}

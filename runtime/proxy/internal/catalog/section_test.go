@@ -1,0 +1,211 @@
+package catalog
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// several gives a proxy over servers without a connection.
+func several(tb testing.TB, o CatalogOptions, n int) *Publisher {
+	tb.Helper()
+	names := make([]string, n)
+	for i := range n {
+		names[i] = string(rune('a' + i))
+	}
+	return publisherOf(tb, o, names...)
+}
+
+// some gives a catalogue of a few items of each kind, of few names, titles and
+// URIs, so that servers get into each other's way.
+func some(tb testing.TB, b *upstream.Backend, r *rand.Rand) *inventory.Inventory {
+	tb.Helper()
+	cat := &inventory.Inventory{Resources: true, Offered: [inventory.Kinds]bool{true, true, true, true}}
+	for k := range inventory.Kinds {
+		l := k.Listing()
+		var list []string
+		for range r.IntN(4) {
+			item := fmt.Sprintf(`"name":"n%d","title":"T%d"`, r.IntN(4), r.IntN(4))
+			switch k {
+			case inventory.Tools:
+				if r.IntN(2) == 0 {
+					item += fmt.Sprintf(`,"_meta":{"ui":{"resourceUri":"ui://h%d/x"}}`, r.IntN(2))
+				}
+				if r.IntN(3) == 0 {
+					item += `,"outputSchema":{"type":"array"},"execution":{"taskSupport":"optional"}`
+				}
+			case inventory.Resources:
+				item += fmt.Sprintf(`,"uri":"s%d://h%d/%d"`, r.IntN(2), r.IntN(2), r.IntN(3))
+			case inventory.Templates:
+				item += fmt.Sprintf(`,"uriTemplate":"s%d://h%d/{x}"`, r.IntN(2), r.IntN(2))
+			case inventory.Prompts, inventory.Kinds:
+				item += `,"icons":[{"src":"http://x/y"},{"src":"https://x/y"}]`
+			}
+			list = append(list, "{"+item+"}")
+		}
+		var err error
+		if cat.Items[k], err = inventory.Parse(b.Log, []byte(`{"`+l.Member+`":[`+strings.Join(list, ",")+`]}`), l); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return cat
+}
+
+// TestSnapshotOfParts: a snapshot that is put together of parts of the one
+// before is the same as one that is made anew, whatever has changed.
+func TestSnapshotOfParts(t *testing.T) {
+	for _, o := range []CatalogOptions{{}, {NoPrefix: true}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		p := several(t, o, 4)
+		reused := 0
+		for range 500 {
+			b := p.set.All()[r.IntN(4)]
+			before := p.Current.Load()
+			p.Publish(b, some(t, b, r), inventory.ChangeKinds{})
+			got := p.Current.Load()
+			p.Mu.Lock()
+			kept := map[*offers][inventory.Kinds]*Section{}
+			for _, o := range p.offers {
+				kept[o], o.sections = o.sections, [inventory.Kinds]*Section{}
+			}
+			want := newSnapshot(p)
+			for o, shelves := range kept {
+				o.sections = shelves
+			}
+			p.Mu.Unlock()
+			for k := range inventory.Kinds {
+				for _, modern := range []bool{false, true} {
+					g, w := string(p.page(got, k, modern, 0)), string(p.page(want, k, modern, 0))
+					if g != w {
+						t.Fatalf("got  %s\nwant %s", g, w)
+					}
+				}
+				if got.version(k) != want.version(k) || !got.same(want, k) || len(got.Routes[k]) != len(want.Routes[k]) {
+					t.Fatalf("%s: another version, or other routes", k.Listing().Member)
+				}
+				for name, r := range want.Routes[k] {
+					if g := got.Routes[k][name]; g == nil || g.B != r.B || g.Bare != r.Bare || string(g.Quoted) != string(r.Quoted) || g.Wrapped != r.Wrapped || g.Wraps != r.Wraps || g.Support != r.Support {
+						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
+					}
+				}
+				texts := string(p.page(before, k, false, 0)) == string(p.page(got, k, false, 0))
+				if same := before.same(got, k); same != texts || same != (before.version(k) == got.version(k)) {
+					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
+				}
+				if n := len(got.sections[k]); n > 0 && len(before.sections[k]) > 0 && got.sections[k][0] == before.sections[k][0] {
+					reused++
+				}
+			}
+		}
+		if reused == 0 {
+			t.Error("nothing was kept of any snapshot")
+		}
+	}
+}
+
+// TestPageIsWrittenOnce: whoever asks again gets the same bytes, until a cursor
+// in it grows old or a server's promise runs out.
+func TestPageIsWrittenOnce(t *testing.T) {
+	p := manyTools(t, 5000)
+	s := p.Current.Load()
+	for _, modern := range []bool{false, true} {
+		for _, first := range []int{0, 1000, 4000} {
+			one := p.page(s, inventory.Tools, modern, first)
+			if two := p.page(s, inventory.Tools, modern, first); &one[0] != &two[0] {
+				t.Errorf("modern %v, from %d: written twice", modern, first)
+			}
+			if allocs := testing.AllocsPerRun(10, func() { p.page(s, inventory.Tools, modern, first) }); allocs > 1 {
+				t.Errorf("modern %v, from %d: %v allocations for what is there", modern, first, allocs)
+			}
+		}
+	}
+	pg := s.pages.at(pageKey{inventory.Tools, false, 0})
+	old := pg.result
+	pg.made = pg.made.Add(-pageLife)
+	renewed := p.page(s, inventory.Tools, false, 0)
+	if &renewed[0] == &old[0] {
+		t.Error("the cursor was not renewed")
+	}
+	if cut := func(page []byte) string { text, _, _ := strings.Cut(string(page), `,"nextCursor"`); return text }; cut(renewed) != cut(old) {
+		t.Error("renewing the cursor has changed the items")
+	}
+	s.fresh[inventory.Tools].Until = time.Now().Add(time.Hour)
+	if got := string(p.page(s, inventory.Tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
+		t.Errorf("got %s", got[:80])
+	}
+}
+
+// TestManyPublishAtOnce: what comes up while a snapshot is built shares the next
+// one, and nothing is lost.
+func TestManyPublishAtOnce(t *testing.T) {
+	p := several(t, CatalogOptions{}, 20)
+	cats := make([]*inventory.Inventory, 20)
+	for i := range p.set.All() {
+		cats[i] = &inventory.Inventory{}
+		cats[i].Items = items(t, inventory.Tools, `[{"name":"t"}]`)
+	}
+	said := make(told, 100)
+	defer p.Listen(said)()
+	p.SeenLists[inventory.Tools].Store(true)
+	p.Mu.Lock() // as while a snapshot is built
+	var wg sync.WaitGroup
+	snaps := make([]*Catalog, len(cats))
+	for i, b := range p.set.All() {
+		wg.Go(func() {
+			p.Publish(b, cats[i], inventory.ChangeKinds{})
+			snaps[i] = p.Current.Load()
+		})
+	}
+	for { // all have come
+		p.updates.mu.Lock()
+		n := len(p.updates.waiting)
+		p.updates.mu.Unlock()
+		if n == 20 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	before := p.Current.Load()
+	p.Mu.Unlock()
+	wg.Wait()
+	if got := p.Current.Load(); got == before || got.count[inventory.Tools] != 20 {
+		t.Errorf("got %d tools", got.count[inventory.Tools])
+	}
+	if snaps = slices.Compact(snaps); len(snaps) != 1 {
+		t.Errorf("%d snapshots or more were built, want one for all", len(snaps))
+	}
+	if len(said) != 1 {
+		t.Errorf("clients were told %d times, want once for all", len(said))
+	}
+}
+
+// told is a listener that remembers what it was told.
+type told chan string
+
+func (c told) Notify(method string, _ []byte) { c <- method }
+
+// BenchmarkBurst is 50 servers that connect at once.
+func BenchmarkBurst(b *testing.B) {
+	for _, n := range []int{5000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			from := manyTools(b, n)
+			for b.Loop() {
+				p := several(b, CatalogOptions{}, 50)
+				var wg sync.WaitGroup
+				for i, to := range p.set.All() {
+					wg.Go(func() {
+						p.Publish(to, from.InventoryNow(from.set.All()[i]), inventory.ChangeKinds{})
+					})
+				}
+				wg.Wait()
+			}
+		})
+	}
+}

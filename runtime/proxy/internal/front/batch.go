@@ -1,0 +1,107 @@
+package front
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"bytes"
+	"context"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+const (
+	// BatchVersion is the one revision with batches.
+	BatchVersion = "2025-03-26"
+	// MaxBatch bounds the messages of one batch.
+	MaxBatch = 100
+)
+
+// Batcher is the client that a batch comes from.
+type Batcher struct {
+	From upstream.Origin
+	// Sender takes its notifications, and notes its requests so that they can be
+	// cancelled. Nil: the client has no session.
+	Sender *Sender
+}
+
+// Batch answers an array of messages, which clients of 2025-03-26 may send, in
+// one array and line; nil where nothing is to be answered. The requests are
+// served side by side.
+func (p *FrontSet) Batch(ctx context.Context, line []byte, c Batcher) []byte {
+	spans, err := rawjson.Elements(line)
+	if err != nil || len(spans) == 0 || len(spans) > MaxBatch {
+		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
+	}
+	answers := make([][]byte, len(spans))
+	var wg sync.WaitGroup
+	for i, s := range spans {
+		m := new(rawjson.Message)
+		text := s.Of(line)
+		r, answer := p.batched(text, m, c)
+		if answers[i] = answer; r == nil {
+			continue
+		}
+		// Noted before the next message is read, which may cancel it.
+		each, done := ctx, func() {}
+		if c.Sender != nil {
+			each, done = c.Sender.InProgress.Begin(ctx, m.ID.Of(text))
+		}
+		wg.Go(func() {
+			defer done()
+			a := p.Rt.Serve(each, *r)
+			if context.Cause(each) != upstream.ErrCancelled { //nolint:errorlint // set by identity
+				answers[i] = router.Frame(nil, m.ID.Of(text), a)
+			}
+		})
+	}
+	wg.Wait()
+	out := []byte{'['}
+	for _, a := range answers {
+		if a == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, bytes.TrimRight(a, "\n")...)
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return append(out, ']', '\n')
+}
+
+// batched handles one message of a batch: it gives the request to serve, or
+// else the answer, if any.
+func (p *FrontSet) batched(text []byte, m *rawjson.Message, c Batcher) (*router.Request, []byte) {
+	if err := rawjson.Scan(text, m); err != nil {
+		return nil, jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
+	}
+	if fault := router.Malformed(text, m); fault != "" {
+		return nil, jsonrpc.AppendError(nil, router.UsableID(m.ID.Of(text)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil))
+	}
+	id := m.ID.Of(text)
+	switch {
+	case !m.Method.Present():
+		if c.From.Client != nil {
+			c.From.Client.Resolve(id, m.Result.Of(text), m.Error.Of(text))
+		}
+		return nil, nil
+	case !m.ID.Present():
+		if c.Sender != nil {
+			p.Notification(c.Sender, text, m)
+		}
+		return nil, nil
+	case !p.Ready():
+		return nil, jsonrpc.AppendError(nil, id, DrainingError())
+	}
+	method, ok := rawjson.String(text, m.Method)
+	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)
+		return nil, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a request that a batch may hold", nil))
+	}
+	return &router.Request{Line: text, Msg: m, Method: method, From: c.From}, nil
+}

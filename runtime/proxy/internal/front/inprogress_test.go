@@ -1,0 +1,22 @@
+package front
+
+import (
+	"testing"
+)
+
+// A client may use the id of a request anew that it has cancelled, before that
+// one has come to its end here.
+func TestAnIDThatIsUsedAgainCanBeCancelled(t *testing.T) {
+	t.Parallel()
+	var r InProgress
+	_, done := r.Begin(t.Context(), []byte(`"x"`))
+	if !r.cancel([]byte(`"x"`)) {
+		t.Fatal("the first request is not known")
+	}
+	second, doneSecond := r.Begin(t.Context(), []byte(`"x"`))
+	defer doneSecond()
+	done()
+	if !r.cancel([]byte(`"x"`)) || second.Err() == nil {
+		t.Error("the second request cannot be cancelled")
+	}
+}

@@ -1,0 +1,94 @@
+package stdio
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/seal"
+)
+
+// paused is a server that answers calls when it is let.
+type paused struct{ let chan struct{} }
+
+func (m *paused) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
+	if req.Method == "tools/list" {
+		return json.RawMessage(`{"tools":[{"name":"x","inputSchema":{"type":"object"}}]}`), nil
+	}
+	select {
+	case <-m.let:
+		return json.RawMessage(`{"content":[]}`), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (m *paused) Notify(context.Context, *runtime.Request) error { return nil }
+func (m *paused) Close() error                                   { return nil }
+
+// mutely returns fronts of a server a that answers calls once let is closed.
+func mutely(t *testing.T) (f *front.FrontSet, let chan struct{}) {
+	t.Helper()
+	m := &paused{let: make(chan struct{})}
+	log := slog.New(slog.DiscardHandler)
+	rt := router.NewXRouter(router.RouterOptions{
+		Backends: upstream.SetOptions{Logger: log, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
+			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
+		}},
+		Catalog: catalog.CatalogOptions{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
+	})
+	if _, err := rt.Reconfigure([]upstream.Settings{{Name: "a"}}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(rt.Close)
+	return front.NewFronts(rt), m.let
+}
+
+const callOfX = `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"a__x","arguments":{}}}`
+
+// TestBatchesCount: each request of a batch on standard input is one in flight,
+// and large ones count by size.
+func TestBatchesCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fronts, let := mutely(t)
+		in, client := io.Pipe()
+		f := make(chan error, 1)
+		go func() { f <- ServeStdio(t.Context(), fronts, in, io.Discard, false) }()
+		lines := []string{
+			`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}`,
+			"[" + strings.TrimSuffix(strings.Repeat(callOfX+",", 40), ",") + "]",
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x","arguments":{"m":"` + strings.Repeat("m", limits.FreeBody) + `"}}}`,
+		}
+		for _, line := range lines {
+			_, _ = io.WriteString(client, line+"\n")
+		}
+		time.Sleep(time.Second) // as time goes in the bubble
+		front, ok := fronts.List()[0].(*stdioFront)
+		if !ok {
+			t.Fatal("no front")
+		}
+		if n, held := front.inFlight.Load(), front.held.Load(); n != 41 || held < limits.FreeBody {
+			t.Errorf("%d in flight, %d bytes", n, held)
+		}
+		close(let)
+		_ = client.Close()
+		if err := <-f; err != nil {
+			t.Error(err)
+		}
+		if n, held := front.inFlight.Load(), front.held.Load(); n != 0 || held != 0 {
+			t.Errorf("%d in flight, %d bytes at the end", n, held)
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package stdio
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+
+	"bytes"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// fastLine is a direct call of a client on a pair of streams.
+type fastLine struct {
+	router.PendingFastCall
+	f    *stdioFront
+	line []byte
+	msg  rawjson.Message
+}
+
+// direct starts a call on the quick path; false where the slow one is to be
+// taken. The line is the call's to keep.
+func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
+	l := &fastLine{f: f, line: line, msg: *m}
+	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
+	f.begin(len(line))
+	conn, taken, err := f.p.Rt.FastCallModern(line, m, &l.PendingFastCall, nil, now)
+	switch {
+	case err != nil:
+		f.send(router.Frame(nil, m.ID.Of(line), f.p.Rt.FailedModern(revision.MethodToolsCall, err)))
+		f.end(len(line))
+	case !taken:
+		f.end(len(line))
+	}
+	return conn, taken
+}
+
+// Answer implements [router.PendingFront].
+func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
+	defer l.f.end(len(l.line))
+	defer limits.Release(framed)
+	if l.f.out.Append(framed.Bytes()) != nil {
+		return nil // the client is gone
+	}
+	return l.f.out
+}
+
+// Cancelled implements [router.PendingFront].
+func (l *fastLine) Cancelled() { l.f.end(len(l.line)) }
+
+// Park implements [router.PendingFront].
+func (l *fastLine) Park() {
+	f := l.f
+	r := router.Request{Line: l.line, Msg: &l.msg, Method: revision.MethodToolsCall}
+	id := r.Msg.ID.Of(r.Line)
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end(len(l.line))
+		ctx, done := f.slow.Begin(f.lifetime, id)
+		defer done()
+		r.From = router.ModernCaller(&r, func(method string, params []byte) {
+			if ctx.Err() == nil { // as in modern
+				f.Notify(method, params)
+			}
+		})
+		a, ok := f.p.Rt.ContinueParked(ctx, &l.PendingFastCall, r)
+		if ok && ctx.Err() == nil && f.out.Wait() == nil {
+			f.respond(id, a)
+		}
+	}()
+}

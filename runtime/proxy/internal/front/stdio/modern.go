@@ -1,0 +1,123 @@
+package stdio
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
+
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// modern serves a request of the stateless era, which may come between those of
+// a session. Its id is known before the next message is read, so that a
+// cancellation finds it. It gives the backend connection that it has put a call
+// into, to be flushed.
+func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
+	f.speaksModern.Store(true)
+	f.p.Rt.Begin()
+	id := m.ID.Of(line)
+	method, no := front.Admit(line, &m, nil)
+	switch {
+	case no != nil:
+		f.send(jsonrpc.AppendError(nil, id, no.Object()))
+		return nil
+	case method == revision.MethodDiscover:
+		f.send(router.Frame(nil, id, router.Answer{Result: f.p.Rt.Discovery()}))
+		return nil
+	}
+	line = bytes.Clone(line)
+	if method == revision.MethodToolsCall {
+		if conn, taken := f.direct(line, &m, now); taken {
+			return conn
+		}
+	}
+	r := router.Request{Line: line, Msg: new(m), Method: method}
+	id = m.ID.Of(line)
+	lifetime := f.lifetime
+	if method == revision.MethodSubscriptionsListen {
+		lifetime = context.WithoutCancel(lifetime) // the client is told of its end: see endListens
+	}
+	ctx, done := f.slow.Begin(lifetime, id)
+	r.From = router.ModernCaller(&r, func(method string, params []byte) {
+		if ctx.Err() == nil { // after a cancel nothing more (specification, Cancellation)
+			f.Notify(method, params)
+		}
+	})
+	if method == revision.MethodSubscriptionsListen {
+		f.modernListen(ctx, done, r)
+		return nil
+	}
+	size := len(line)
+	f.begin(size)
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end(size)
+		defer done()
+		a := f.p.Rt.ServeModern(ctx, r)
+		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
+			f.respond(id, a)
+		}
+	}()
+	return nil
+}
+
+// maxListening bounds the listens of one client at a time, which are no requests
+// in flight: those come to an end by themselves.
+const maxListening = 256
+
+// unasked is a client that is told of changes it has not asked for, as is the way
+// of the handshake era: none that shows to be of the other one.
+type unasked struct{ *stdioFront }
+
+func (u unasked) Notify(method string, params []byte) {
+	if u.greeted() || !u.speaksModern.Load() {
+		u.stdioFront.Notify(method, params)
+	}
+}
+
+// modernListen serves a listen, which ends with the front: then the client is
+// told in both ways that the specification names, since its pages disagree
+// (2026-07-28, Cancellation and Subscriptions).
+func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Request) {
+	id := r.Msg.ID.Of(r.Line)
+	filter, err := router.FilterOf(r)
+	if err != nil {
+		done()
+		f.send(router.Frame(nil, id, f.p.Rt.FailedModern(r.Method, err)))
+		return
+	}
+	if f.listening.Add(1) > maxListening {
+		f.listening.Add(-1)
+		done()
+		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fmt.Sprintf("there are %d listens already", maxListening), nil)))
+		return
+	}
+	f.listens.Go(func() { // waited for when the front ends
+		defer done()
+		defer f.listening.Add(-1)
+		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
+		f.p.Rt.ListenModern(ctx, r, filter, subscriptions.Channel{
+			Send: f.send, Idle: func() {}, End: f.ending, Farewell: jsonrpc.AppendNotification(nil, revision.NotificationCancelled, reason),
+		})
+	})
+}
+
+// greeted tells whether the client has shaken hands.
+func (f *stdioFront) greeted() bool {
+	version, _ := f.peer.TermsOf()
+	return version != ""
+}
+
+// endListens ends the listens and waits until the client has been told, as far
+// as it takes what it is sent.
+func (f *stdioFront) endListens() {
+	close(f.ending)
+	f.listens.Wait()
+}

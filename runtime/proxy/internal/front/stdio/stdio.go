@@ -1,0 +1,463 @@
+package stdio
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+const (
+	// maxInFlight bounds the requests of one client that are being served.
+	// Beyond it nothing more is read until half of them are answered. It is less
+	// than what a backend takes: one client alone is never refused.
+	maxInFlight = 1024
+	// maxHeld does the same for their size, in bytes, those of at most freeBody not
+	// counted.
+	maxHeld = limits.MaxBodies
+	// drainTime is how long requests may go on once the client has closed its
+	// side: a script that pipes requests in wants the answers.
+	drainTime = 30 * time.Second
+	// takeTime is how long such a script may take for what it has not read by then.
+	takeTime = 10 * time.Second
+)
+
+// stdioFront is one client on a pair of streams.
+type stdioFront struct {
+	p   *front.FrontSet
+	out *jsonrpc.Writer
+
+	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
+	inFlight atomic.Int64
+	seen     atomic.Int64  // when the last message came, in seconds since 1970
+	held     atomic.Int64  // bytes of requests that have a goroutine
+	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
+	slow     front.InProgress
+	peer     *upstream.Client
+
+	speaksModern atomic.Bool   // requests of the stateless era have come
+	ending       chan struct{} // closed when the front ends
+	listens      sync.WaitGroup
+	listening    atomic.Int64 // how many of them there are
+}
+
+// ServeStdio serves one client over a pair of streams, one JSON-RPC message a
+// line, until the input ends, the output fails or ctx is done. Requests in
+// flight when the input ends are answered first, for up to 30 s. An out that
+// is a pipe is written to without blocking. A client that does not read is not
+// read from, and holds up the answers of the stdio backends it has called.
+func ServeStdio(ctx context.Context, p *front.FrontSet, in io.Reader, out io.Writer, solo bool) error {
+	if f, ok := out.(*os.File); ok && !same(in, f) {
+		nonblocking, restore := jsonrpc.Nonblocking(f)
+		defer restore()
+		out = nonblocking
+	}
+	lifetime, end := context.WithCancel(ctx)
+	defer end()
+	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
+	f.peer = upstream.NewClient(f.ask)
+	if solo {
+		p.Rt.Solo(f.peer) // servers are told what it says of itself first
+	} else {
+		p.Rt.Begin()
+	}
+	// Whoever waits for a client that does not read any more must be let go.
+	defer f.out.Abandon()
+	defer p.Rt.Join(f.peer, unasked{f})()
+	defer p.Enter(f)()
+	// Calls that have no context of their own end with the client, too.
+	defer p.Rt.AbandonFastCalls(f.owns)
+	read := make(chan error, 1)
+	// The reader ends with the input; where ctx or the output ends first it may
+	// be left in a read that nothing can interrupt.
+	go func() { read <- f.read(in) }()
+	select {
+	case err := <-read:
+		f.peer.State.End() // it can answer no question any more
+		f.settle()
+		f.endListens()
+		return errors.Join(err, f.finish(takeTime))
+	case <-f.out.Failed():
+		f.endListens()
+		return fmt.Errorf("write to the client: %w", f.out.Err())
+	case <-ctx.Done():
+		f.endListens()
+		return f.finish(limits.LastWrite)
+	}
+}
+
+// same tells whether input and output are one socket, whose mode both share:
+// a read must go on waiting.
+func same(in io.Reader, out *os.File) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	a, errIn := f.Stat()
+	b, errOut := out.Stat()
+	return errIn == nil && errOut == nil && os.SameFile(a, b)
+}
+
+// settle waits for the requests in flight.
+func (f *stdioFront) settle() {
+	t := time.NewTimer(drainTime)
+	defer t.Stop()
+	for f.inFlight.Load() > 0 {
+		select {
+		case <-f.eased:
+		case <-f.out.Failed(): // nobody is there to be answered
+			return
+		case <-t.C:
+			return
+		case <-f.lifetime.Done():
+			return
+		}
+	}
+}
+
+// finish sends what is buffered, bounded by patience, and by lastWrite once the
+// front is told to end: a client that does not read any more gets nothing.
+func (f *stdioFront) finish(patience time.Duration) error {
+	drained := make(chan error, 1)
+	go func() { drained <- f.out.Drain() }()
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	for over := f.lifetime.Done(); ; {
+		select {
+		case err := <-drained:
+			if errors.Is(err, io.ErrClosedPipe) {
+				return nil
+			}
+			return err
+		case <-over:
+			over = nil
+			t.Reset(min(patience, limits.LastWrite))
+		case <-t.C:
+			return nil
+		}
+	}
+}
+
+// read handles the client's messages one after another. Output is flushed when
+// the next message goes elsewhere and when no further one is here yet.
+func (f *stdioFront) read(in io.Reader) error {
+	r := jsonrpc.NewLineReader(in, 0)
+	var dirty *jsonrpc.Conn
+	flush := func(next *jsonrpc.Conn) {
+		if dirty != nil && dirty != next {
+			dirty.Flush()
+		}
+		dirty = next
+	}
+	defer flush(nil)
+	for {
+		line, err := r.Next()
+		switch {
+		case errors.Is(err, jsonrpc.ErrTooLong):
+			f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "message too large", nil)))
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read from the client: %w", err)
+		default:
+			at := r.At()
+			if s := at.Unix(); s != f.seen.Load() { // to write is dear
+				f.seen.Store(s)
+			}
+			if conn := f.message(line, at); conn != nil {
+				flush(conn)
+			}
+		}
+		if !r.Buffered() || f.full() {
+			flush(nil)
+			if err := f.hold(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// full tells whether the client has too much in flight.
+func (f *stdioFront) full() bool {
+	return f.inFlight.Load() > maxInFlight || f.held.Load() > maxHeld
+}
+
+// hold waits while the client has too much in flight or does not read.
+func (f *stdioFront) hold() error {
+	for f.full() {
+		select {
+		case <-f.eased:
+		case <-f.lifetime.Done():
+			return nil
+		}
+	}
+	if err := f.out.Wait(); err != nil {
+		return fmt.Errorf("write to the client: %w", err)
+	}
+	return nil
+}
+
+// message handles one line, read at now, and gives the backend connection that
+// it has put a call into, to be flushed.
+func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
+	var m rawjson.Message
+	if err := rawjson.Scan(line, &m); err != nil {
+		f.refuse(line, &m, err)
+		return nil
+	}
+	if fault := router.Malformed(line, &m); fault != "" {
+		f.send(jsonrpc.AppendError(nil, router.UsableID(m.ID.Of(line)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil)))
+		return nil
+	}
+	method := m.Method.Of(line)
+	switch {
+	case !m.Method.Present():
+		f.peer.Resolve(m.ID.Of(line), m.Result.Of(line), m.Error.Of(line))
+		return nil
+	case !m.ID.Present():
+		f.p.Notification(f.sender(), line, &m)
+		return nil
+	case !f.p.Ready():
+		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), front.DrainingError()))
+		return nil
+	case m.MetaVersion.Present() && front.IsModern(line, &m, "", f.greeted()):
+		return f.modern(line, m, now)
+	case string(method) == `"tools/call"`:
+		f.begin(0)
+		conn, taken, err := f.p.Rt.FastCall(line, &m, f, now)
+		if err != nil {
+			a := router.Failed(revision.MethodToolsCall, err)
+			f.reply(m.ID.Of(line), a)
+			return nil
+		}
+		if taken {
+			return conn
+		}
+		f.end(0)
+	}
+	f.spawn(line, m)
+	return nil
+}
+
+func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
+	var dup *rawjson.DuplicateError
+	switch {
+	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.Origin().Version == front.BatchVersion:
+		f.spawnBatch(line)
+	case errors.As(err, &dup):
+		f.send(jsonrpc.AppendError(nil, router.DuplicateID(line, m, dup), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
+	case errors.Is(err, rawjson.ErrNotObject):
+		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
+	default:
+		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeParseError, "parse error: "+err.Error(), nil)))
+	}
+}
+
+// Ended implements ReplyTo.
+func (f *stdioFront) Ended(cancelled bool) {
+	if cancelled {
+		f.end(0)
+	}
+}
+
+// Revision implements ReplyTo.
+func (f *stdioFront) Revision() string { return f.peer.Revision() }
+
+// spawn serves a request on a goroutine of its own. Its id is known before the
+// next message is read, so that a cancellation finds it.
+func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
+	line = bytes.Clone(line)
+	id := m.ID.Of(line)
+	method, ok := rawjson.String(line, m.Method)
+	if !ok {
+		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
+		return
+	}
+	if method == "initialize" {
+		if err := f.peer.SetTerms(line, &m); err != nil { // before the next message is read
+			f.respond(id, router.Failed(method, err))
+			return
+		}
+		f.p.Rt.Begin()
+	}
+	ctx, done := f.slow.Begin(f.lifetime, id)
+	size := len(line)
+	f.begin(size)
+	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+		defer f.end(size)
+		defer done()
+		f.serve(ctx, id, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()})
+	}()
+}
+
+// caller is the client as its requests carry it.
+func (f *stdioFront) Origin() upstream.Origin {
+	version, capabilities := f.peer.TermsOf()
+	return upstream.Origin{
+		Version: version, Capabilities: capabilities, Client: f.peer, Emit: f.Notify,
+		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			return f.peer.Ask(ctx, f.ask, method, params)
+		},
+	}
+}
+
+// Client implements ReplyTo.
+func (f *stdioFront) Client() *upstream.Client { return f.peer }
+
+// owns tells whether a call on the quick path is this client's to end. One that
+// is parked has a life of its own.
+func (f *stdioFront) owns(r router.ReplyTo) bool {
+	if d, ok := r.(*router.PendingFastCall); ok {
+		l, ok := d.Front.(*fastLine)
+		return ok && l.f == f && !d.IsParked()
+	}
+	return r == f
+}
+
+// ask sends a question.
+func (f *stdioFront) ask(frame []byte) error {
+	f.send(frame)
+	return f.out.Err()
+}
+
+func (f *stdioFront) serve(ctx context.Context, id []byte, r router.Request) {
+	a := f.p.Rt.Serve(ctx, r)
+	if ctx.Err() != nil {
+		return // cancelled: no answer (specification, Cancellation)
+	}
+	if f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
+		f.respond(id, a)
+	}
+}
+
+// spawnBatch serves a batch on a goroutine of its own.
+func (f *stdioFront) spawnBatch(line []byte) {
+	line = bytes.Clone(line)
+	all, _ := rawjson.Elements(line) // what is no array is one refusal
+	requests, size := min(max(len(all), 1), front.MaxBatch), len(line)
+	f.begin(size)
+	f.inFlight.Add(int64(requests - 1)) // each counts
+	go func() {                         // as in spawn
+		defer f.end(size)
+		defer func() {
+			for range requests - 1 {
+				f.end(0)
+			}
+		}()
+		f.send(f.p.Batch(f.lifetime, line, front.Batcher{From: f.Origin(), Sender: f.sender()}))
+	}()
+}
+
+// send appends frames and flushes. An output that has failed ends the reader.
+func (f *stdioFront) send(frames []byte) {
+	if len(frames) > 0 && f.out.Append(frames) == nil {
+		f.out.Flush()
+	}
+}
+
+// respond sends an answer, which is written straight into the output: the page
+// of a list is large.
+func (f *stdioFront) respond(id []byte, a router.Answer) {
+	buf, err := f.out.Begin()
+	if err != nil {
+		return // the client is gone
+	}
+	f.out.End(router.Frame(buf, id, a))
+	f.out.Flush()
+}
+
+// reply answers a request counted by begin.
+func (f *stdioFront) reply(id []byte, a router.Answer) {
+	f.respond(id, a)
+	f.end(0)
+}
+
+// Finished implements ReplyTo.
+func (f *stdioFront) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
+	defer f.end(0)
+	converted := c.Answer(a)
+	buf, err := f.out.Begin()
+	if err != nil {
+		return nil // the client is gone
+	}
+	f.out.End(router.Frame(buf, c.Id, converted))
+	return f.out
+}
+
+// Progressed implements ReplyTo.
+func (f *stdioFront) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
+	buf, err := f.out.Begin()
+	if err != nil {
+		return nil // the client is gone
+	}
+	f.out.End(jsonrpc.AppendNotification(buf, revision.NotificationProgress, params))
+	return f.out
+}
+
+// Notify sends a notification.
+func (f *stdioFront) Notify(method string, params []byte) {
+	f.send(jsonrpc.AppendNotification(nil, method, params))
+}
+
+// Busy implements [front.Front].
+func (f *stdioFront) Busy() int { return int(f.inFlight.Load()) }
+
+// begin counts a request, of which size bytes are held; 0 for none.
+func (f *stdioFront) begin(size int) {
+	f.inFlight.Add(1)
+	if size > limits.FreeBody {
+		f.held.Add(int64(size))
+	}
+}
+
+// end takes a begin back.
+func (f *stdioFront) end(size int) {
+	ease := false
+	if size > limits.FreeBody {
+		held := f.held.Add(-int64(size))
+		ease = held <= maxHeld && held+int64(size) > maxHeld
+	}
+	if n := f.inFlight.Add(-1); ease || n == 0 || n == maxInFlight/2 {
+		select {
+		case f.eased <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Clients implements [front.Front].
+func (f *stdioFront) Clients() []upstream.ClientInfo {
+	s := f.peer.Status("stdio")
+	s.InFlight = f.Busy()
+	if at := f.seen.Load(); at > 0 {
+		s.LastSeen = time.Unix(at, 0)
+	}
+	return []upstream.ClientInfo{s}
+}
+
+// Stateless implements [front.Front].
+func (f *stdioFront) Stateless() front.StatelessInfo { return front.StatelessInfo{} }
+
+// Bounds implements [front.Front]: hold keeps the client waiting at maxInFlight.
+func (f *stdioFront) Bounds() []limits.Bound {
+	return []limits.Bound{{Name: "stdioRequests", Used: f.Busy(), Max: maxInFlight}}
+}
+
+// sender is the client as its notifications come from it.
+func (f *stdioFront) sender() *front.Sender { return &front.Sender{Client: f.peer, InProgress: &f.slow, Owns: f.owns} }

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+
+	"bytes"
+	"errors"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+)
+
+// accept is what a client takes for an answer. A client that takes both may name
+// one first: the one it would rather have, where nothing else decides.
+type accept struct{ json, events, eventsFirst bool }
+
+// streams tells whether an answer is to be a stream from the start.
+func (t accept) streams() bool { return t.events && (!t.json || t.eventsFirst) }
+
+// acceptOf reads the Accept header. "The client MUST include an Accept header"
+// (2025-11-25, Sending Messages to the Server); one that says nothing takes
+// everything.
+func acceptOf(r *http.Request) accept {
+	lines := r.Header["Accept"]
+	if len(lines) == 1 && lines[0] == "" {
+		lines = nil
+	}
+	out := accept{json: len(lines) == 0, events: len(lines) == 0}
+	for _, line := range lines {
+		if line == "application/json, text/event-stream" { // what nearly all send
+			return accept{json: true, events: true}
+		}
+		for part := range strings.SplitSeq(line, ",") {
+			media, _, _ := strings.Cut(part, ";")
+			switch media = strings.ToLower(strings.TrimSpace(media)); media {
+			case "*/*":
+				out.json, out.events = true, true
+			case "application/json", "application/*":
+				out.json = true
+			case "text/event-stream", "text/*":
+				out.events, out.eventsFirst = true, !out.json
+			}
+		}
+	}
+	return out
+}
+
+func (o HttpOptions) withDefaults() HttpOptions {
+	if o.MaxBody == 0 {
+		o.MaxBody = 64 << 20
+	}
+	return o
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" { // as nearly all have it
+		return true
+	}
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == "application/json"
+}
+
+// scan finds the parts of a message. It tells whether it is a batch, whose
+// parts are not found, and refuses what is no message.
+func scan(w http.ResponseWriter, body []byte, m *rawjson.Message) (batch, ok bool) {
+	err := rawjson.Scan(body, m)
+	if err != nil {
+		if errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
+			return true, true
+		}
+		unreadable(w, body, m, err)
+		return false, false
+	}
+	if fault := router.Malformed(body, m); fault != "" {
+		refuse(w, http.StatusBadRequest, router.UsableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
+		return false, false
+	}
+	return false, true
+}
+
+// unreadable refuses what is no message.
+func unreadable(w http.ResponseWriter, body []byte, m *rawjson.Message, err error) {
+	var dup *rawjson.DuplicateError
+	switch {
+	case errors.As(err, &dup):
+		refuse(w, http.StatusBadRequest, router.DuplicateID(body, m, dup), runtime.CodeInvalidRequest, err.Error())
+	case errors.Is(err, rawjson.ErrNotObject):
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, err.Error())
+	default:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
+	}
+}

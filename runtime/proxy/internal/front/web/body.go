@@ -1,0 +1,107 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+)
+
+// received is the message of a POST.
+type received struct {
+	*bytes.Buffer
+	p     *front.FrontSet
+	taken int64 // of Proxy.bodies
+}
+
+// receive reads the body of a POST, false where it refuses it. Release takes the
+// body back.
+func receive(p *front.FrontSet, o *HttpOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
+	if !isJSON(r.Header.Get("Content-Type")) {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return b, false
+	}
+	b.p = p
+	b.Buffer, _ = limits.Bodies.Get().(*bytes.Buffer)
+	err := b.read(o, w, r)
+	if err == nil {
+		return b, true
+	}
+	b.release()
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case tooLarge:
+		refuse(w, http.StatusRequestEntityTooLarge, nil, runtime.CodeInvalidRequest, fmt.Sprintf("the message is larger than %d bytes", o.MaxBody))
+	case errors.Is(err, limits.ErrNoRoom):
+		busy(w, http.StatusServiceUnavailable, nil, err.Error())
+	default:
+		http.Error(w, "the body cannot be read", http.StatusBadRequest) // if the client is still there
+	}
+	return b, false
+}
+
+func (b *received) read(o *HttpOptions, w http.ResponseWriter, r *http.Request) error {
+	n := r.ContentLength
+	switch {
+	case n > o.MaxBody:
+		return &http.MaxBytesError{Limit: o.MaxBody}
+	case 0 <= n && n <= limits.FreeBody:
+		b.Grow(int(n) + bytes.MinRead) // no more will come
+		_, err := b.ReadFrom(r.Body)
+		return err
+	}
+	// What is large is slow. A server without such a bound has none here, either.
+	from, patience := http.MaxBytesReader(w, r.Body, o.MaxBody), http.NewResponseController(w)
+	part := min(max(n, limits.FreeBody), limits.MaxClaim) + bytes.MinRead
+	for {
+		if b.Available() < bytes.MinRead {
+			if !b.take(part) {
+				// Who is cut off in the middle of sending does not hear why.
+				_, _ = io.Copy(io.Discard, from) // it may be gone
+				return limits.ErrNoRoom
+			}
+			b.Grow(int(part))
+			_ = patience.SetReadDeadline(time.Now().Add(limits.BodyTime + time.Duration(part/limits.BodyRate)*time.Second))
+			part = int64(b.Cap())
+		}
+		free := b.AvailableBuffer()
+		n, err := from.Read(free[:cap(free)])
+		_, _ = b.Write(free[:n]) // where it is already; it cannot fail
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// take takes memory for the body.
+func (b *received) take(n int64) bool {
+	ok := b.p.Budget.Bodies.Take(n, limits.MaxBodies)
+	if ok {
+		b.taken += n
+	}
+	return ok
+}
+
+// release gives the body back, which must not be used any more.
+func (b *received) release() {
+	if b.taken > 0 {
+		b.p.Budget.Bodies.Give(b.taken)
+	}
+	limits.Release(b.Buffer)
+}
+
+// clearReadDeadline takes the bound of reading off a connection whose request is read:
+// what follows may last.
+func clearReadDeadline(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every server has one
+}

@@ -1,0 +1,97 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// fastPost is a direct call of an HTTP client. Its goroutine is the request's
+// own, which waits for one of its channels.
+type fastPost struct {
+	router.PendingFastCall
+	x      modernPost
+	framed chan *bytes.Buffer // has one place: the answer, nil where the call is to go on
+}
+
+// direct serves a call on the quick path; false where the slow one is to be
+// taken.
+func (h *Streamable) direct(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) bool {
+	c := &fastPost{x: modernPost{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
+	c.Capabilities, c.Front = h.p.Rt.Declared(m.MetaCapabilities.Of(body)), c
+	conn, taken, err := h.p.Rt.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
+	switch {
+	case err != nil:
+		c.x.finish(m.ID.Of(body), h.p.Rt.FailedModern(revision.MethodToolsCall, err))
+	case taken:
+		conn.Flush()
+		defer c.x.close()
+		c.await(r, body, m)
+	}
+	return taken
+}
+
+// await writes what comes for the call.
+func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
+	x, h := &c.x, c.x.h
+	timer := h.timer(streamAfter)
+	defer h.doneWith(timer)
+	for {
+		select {
+		case framed := <-c.framed:
+			switch {
+			case framed == nil:
+				c.serve(r, body, m)
+				return
+			case x.sink != nil:
+				x.event(framed.Bytes())
+			default:
+				writeUntil(h.lifetime, x.w, http.StatusOK, framed.Bytes())
+			}
+			limits.Release(framed)
+			return
+		case <-timer.C:
+			x.comment()
+			timer.Reset(limits.KeepAlive)
+		case <-r.Context().Done():
+			c.Leave(upstream.ErrCancelled)
+			return
+		case <-h.lifetime.Done():
+			c.Leave(upstream.ErrProxyClosed)
+			x.send(m.ID.Of(body), router.Failed("", upstream.ErrProxyClosed), http.StatusServiceUnavailable)
+			return
+		}
+	}
+}
+
+// serve goes on with the call as one that may wait for its client.
+func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
+	x, h := &c.x, c.x.h
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	x.wake = make(chan struct{}, 1)
+	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
+	req.From = router.ModernCaller(&req, x.push)
+	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Rt.ContinueParked(ctx, &c.PendingFastCall, req) })
+}
+
+// Answer implements [router.PendingFront].
+func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
+	c.framed <- framed // the one message: has room
+	return nil
+}
+
+// Cancelled implements [router.PendingFront]: a request over HTTP is cancelled by its end.
+func (c *fastPost) Cancelled() {}
+
+// Park implements [router.PendingFront].
+func (c *fastPost) Park() { c.framed <- nil } // likewise

@@ -1,0 +1,37 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+)
+
+// Health is proxy.Proxy.Health.
+func Health(p *front.FrontSet, o HttpOptions) http.Handler {
+	o = o.withDefaults()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/healthz", o.probe(func() (int, string) { return http.StatusOK, "ok" }))
+	mux.HandleFunc("/readyz", o.probe(func() (int, string) {
+		if p.Ready() {
+			return http.StatusOK, "ready"
+		}
+		return http.StatusServiceUnavailable, "ending"
+	}))
+	return mux
+}
+
+func (o *HttpOptions) probe(state func() (status int, word string)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !o.admit(w, r) {
+			return
+		}
+		head := w.Header()
+		head["Cache-Control"] = noStore
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			o.notAllowed(w, r, "GET, HEAD", "method not allowed")
+			return
+		}
+		status, word := state()
+		write(w, status, []byte(`{"status":"`+word+`"}`+"\n"))
+	}
+}

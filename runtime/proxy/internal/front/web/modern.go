@@ -1,0 +1,254 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// modern serves a POST of the stateless era: one message, answered on its own
+// connection, whose end is the cancel of the request.
+func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) {
+	if !m.ID.Present() { // a notification: there is none that means anything here
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	id := m.ID.Of(body)
+	if !h.p.Ready() {
+		refuseDraining(w, id)
+		return
+	}
+	h.arrived()
+	defer h.left()
+	method, no := front.Admit(body, m, r.Header)
+	if no != nil {
+		write(w, no.Status, jsonrpc.AppendError(nil, id, no.Object()))
+		return
+	}
+	if method == revision.MethodToolsCall && !likes.streams() && h.direct(w, r, likes, body, m) {
+		return
+	}
+	x := &modernPost{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
+	defer x.close()
+	if method == revision.MethodDiscover { // waits for nothing
+		x.finish(id, router.Answer{Result: h.p.Rt.Discovery()})
+		return
+	}
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: method, Header: r.Header}
+	req.From = router.ModernCaller(&req, x.push)
+	if method == revision.MethodSubscriptionsListen {
+		h.modernListen(ctx, x, req)
+		return
+	}
+	h.serveModern(r, x, id, cancel, func() (router.Answer, bool) { return h.p.Rt.ServeModern(ctx, req), true })
+}
+
+// serveModern writes what comes for a request and its answer. serve gives that,
+// and false for none; cancel ends it.
+func (h *Streamable) serveModern(r *http.Request, x *modernPost, id []byte, cancel context.CancelCauseFunc, serve func() (router.Answer, bool)) {
+	answered, silent := make(chan router.Answer, 1), false
+	if !h.spawn(func() { // ends with serve's context, and is waited for below
+		a, ok := serve()
+		silent = !ok
+		answered <- a
+	}) {
+		answered <- router.Failed("", upstream.ErrProxyClosed)
+	}
+	a, why := h.exchange(r, x, answered)
+	if why != nil {
+		cancel(why)
+		<-answered
+	}
+	switch {
+	case silent:
+	case why == nil:
+		x.finish(id, a)
+	case errors.Is(why, upstream.ErrProxyClosed):
+		x.send(id, a, http.StatusServiceUnavailable)
+	}
+}
+
+// exchange writes what comes before the answer and gives the answer, or why
+// there is none of the request's own. The choice between JSON and a stream falls
+// with the first message, or after a while of silence.
+func (h *Streamable) exchange(r *http.Request, x *modernPost, answered <-chan router.Answer) (router.Answer, error) {
+	timer := h.timer(streamAfter)
+	defer h.doneWith(timer)
+	for {
+		select {
+		case a := <-answered:
+			x.flush()
+			return a, nil
+		case <-x.wake:
+			x.flush()
+			timer.Reset(limits.KeepAlive)
+		case <-timer.C:
+			x.comment()
+			timer.Reset(limits.KeepAlive)
+		case <-r.Context().Done():
+			return router.Answer{}, upstream.ErrCancelled
+		case <-h.lifetime.Done():
+			return router.Failed("", upstream.ErrProxyClosed), upstream.ErrProxyClosed
+		}
+	}
+}
+
+// maxWindow and maxQueuedBytes bound the messages that a client has not taken
+// yet.
+const maxWindow = 64
+
+// modernPost is the way back to an HTTP client of the stateless era for as long as
+// its request lasts. What it is given waits until the request's own goroutine
+// writes it, so that no reader of a backend waits for a client.
+type modernPost struct {
+	h       *Streamable
+	w       http.ResponseWriter
+	likes   accept
+	wake    chan struct{}
+	sink    *sseWriter // nil until the answer has become a stream of events
+	unblock func()     // with sink
+
+	mu      sync.Mutex // guards what follows
+	waiting []message
+	bytes   int // of waiting
+	closed  bool
+}
+
+// message is one framed notification.
+type message struct {
+	framed   []byte
+	progress bool
+}
+
+// push is a caller's emit. At the bound the oldest progress goes, since newer
+// progress says more; where there is none, the message itself.
+func (x *modernPost) push(method string, params []byte) {
+	if !x.likes.events {
+		return
+	}
+	m := message{jsonrpc.AppendNotification(nil, method, params), method == revision.NotificationProgress}
+	x.mu.Lock()
+	most := limits.MaxQueuedBytes
+	if x.h.p.Budget.Unsent.Full() {
+		most = limits.FairShare
+	}
+	for len(x.waiting) >= maxWindow || x.bytes+len(m.framed) > most {
+		if !x.dropProgress() {
+			x.mu.Unlock()
+			return
+		}
+	}
+	if x.closed {
+		x.mu.Unlock()
+		return
+	}
+	x.waiting = append(x.waiting, m)
+	x.count(len(m.framed))
+	x.mu.Unlock()
+	select {
+	case x.wake <- struct{}{}:
+	default:
+	}
+}
+
+// count counts bytes that wait. The caller holds the lock.
+func (x *modernPost) count(n int) {
+	x.bytes += n
+	x.h.p.Budget.Unsent.Add(n)
+}
+
+// dropProgress removes the oldest progress, false where none waits. The caller
+// holds the lock.
+func (x *modernPost) dropProgress() bool {
+	for i := range x.waiting {
+		if x.waiting[i].progress {
+			x.count(-len(x.waiting[i].framed))
+			x.waiting = append(x.waiting[:i], x.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+func (x *modernPost) take() []message {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.waiting
+	x.waiting = nil
+	x.count(-x.bytes)
+	return all
+}
+
+// flush writes what waits.
+func (x *modernPost) flush() {
+	for _, m := range x.take() {
+		x.event(m.framed)
+	}
+}
+
+// open makes the answer a stream of events; on one that is it does nothing.
+func (x *modernPost) open() {
+	if x.sink != nil {
+		return
+	}
+	x.sink, x.unblock = events(x.h.lifetime, x.w)
+}
+
+// close gives the connection back.
+func (x *modernPost) close() {
+	x.mu.Lock()
+	x.closed, x.waiting = true, nil
+	x.count(-x.bytes)
+	x.mu.Unlock()
+	if x.unblock != nil {
+		x.unblock()
+	}
+}
+
+func (x *modernPost) event(framed []byte) {
+	x.open()
+	x.sink.event("", bytes.TrimRight(framed, "\n"))
+	_ = x.sink.flush() // the request's context tells that the client has gone
+}
+
+// comment tells whatever lies between that the stream is alive.
+func (x *modernPost) comment() {
+	if x.likes.events {
+		x.open()
+		x.sink.comment()
+	} else {
+		clearReadDeadline(x.w)
+	}
+}
+
+// finish writes the answer: as the last event where a stream has begun or the
+// client would rather have one, else as JSON. An error is JSON if it can be,
+// because only then it has a status of its own.
+func (x *modernPost) finish(id []byte, a router.Answer) {
+	if a.Object == nil && x.likes.streams() {
+		x.open()
+	}
+	x.send(id, a, front.StatusFor(a))
+}
+
+func (x *modernPost) send(id []byte, a router.Answer, status int) {
+	framed := router.Frame(nil, id, a)
+	if x.sink != nil {
+		x.event(framed)
+		return
+	}
+	writeUntil(x.h.lifetime, x.w, status, framed)
+}

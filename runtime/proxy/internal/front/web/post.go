@@ -1,0 +1,241 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// post is one POST of an HTTP client with requests in it, waiting for its
+// answer. What comes before the answer goes on the same stream.
+type post struct {
+	stream
+	session *session // nil: a request without one
+	id      []byte   // the client's own, raw, valid while the handler runs
+	likes   accept
+	// version is the revision of a request without a session, "" for unknown.
+	version string
+}
+
+func newExchange(unsent *limits.Counter, s *session, id []byte, version string, likes accept) *post {
+	x := &post{session: s, id: id, version: version, likes: likes}
+	x.start(unsent)
+	return x
+}
+
+// request serves one request. The answer is JSON, unless something comes before
+// it or it takes long: then it is a stream.
+func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
+	s, goesOn := x.session, false
+	if !s.enter() {
+		busy(w, http.StatusTooManyRequests, m.ID.Of(body), "too many requests of this session are being answered: try again later")
+		return
+	}
+	defer func() {
+		if !goesOn {
+			s.leave()
+		}
+	}()
+	if string(m.Method.Of(body)) == `"tools/call"` {
+		conn, taken, err := h.p.Rt.FastCall(body, m, x, time.Now())
+		switch {
+		case err != nil:
+			write(w, http.StatusOK, router.Frame(nil, m.ID.Of(body), router.Failed(revision.MethodToolsCall, err)))
+			return
+		case taken:
+			conn.Flush()
+			h.await(w, r, x)
+			return
+		}
+	}
+	method, ok := rawjson.String(body, m.Method)
+	if !ok {
+		refuse(w, http.StatusBadRequest, m.ID.Of(body), runtime.CodeInvalidRequest, "method is not a string")
+		return
+	}
+	if method == "initialize" {
+		if s != nil {
+			write(w, http.StatusBadRequest, router.Frame(nil, m.ID.Of(body), router.Failed(method, upstream.ErrInitialized)))
+			return
+		}
+		h.initialize(w, r, x, body, m)
+		return
+	}
+	line, free, err := h.p.Budget.Hold(body)
+	if err != nil {
+		busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
+		return
+	}
+	goesOn = true
+	h.slowly(w, r, x, router.Request{Line: line, Msg: new(*m), Method: method}, func() {
+		free()
+		s.leave()
+	})
+}
+
+// slowly serves a request on a goroutine of its own. It goes on when the client
+// has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
+// its request" (2025-11-25, Transports). When it has ended, free is called.
+func (h *Streamable) slowly(w http.ResponseWriter, r *http.Request, x *post, req router.Request, free func()) {
+	id := req.Msg.ID.Of(req.Line)
+	ctx, done := h.lifetime, func() {}
+	if x.session != nil {
+		ctx, done = x.session.slow.Begin(x.session.lifetime, id)
+	}
+	// While the client is there post counts the request; after that we do.
+	var over atomic.Bool // the client has gone, or the request has ended
+	ended := func() {
+		done()
+		free()
+		if over.Swap(true) {
+			h.serving.Add(-1)
+		}
+	}
+	req.From = x.Origin()
+	if !h.spawn(func() { // ends with its context: the session's or the front's
+		defer ended()
+		a := h.p.Rt.Serve(ctx, req)
+		if context.Cause(ctx) == upstream.ErrCancelled { //nolint:errorlint // set by identity
+			x.finish(nil)
+			return
+		}
+		x.finish(router.Frame(nil, id, a))
+	}) {
+		ended()
+	}
+	h.await(w, r, x)
+	h.serving.Add(1)
+	if over.Swap(true) {
+		h.serving.Add(-1)
+	}
+}
+
+func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
+	a := h.p.Rt.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize"})
+	if a.Object == nil {
+		s := h.Sessions.open(h.lifetime, h.p)
+		if s == nil {
+			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
+			return
+		}
+		_ = s.peer.SetTerms(body, m) // the session is new
+		w.Header().Set("Mcp-Session-Id", s.id)
+	}
+	x.finish(router.Frame(nil, m.ID.Of(body), a))
+	h.await(w, r, x)
+}
+
+// await writes what comes for an exchange.
+func (h *Streamable) await(w http.ResponseWriter, r *http.Request, x *post) {
+	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, likes: x.likes, id: x.id}
+	o.run()
+}
+
+// emit sends a notification that belongs to the request.
+func (x *post) emit(method string, params []byte) {
+	_ = x.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
+}
+
+// ask puts a question to the client on the request's own stream, "not on the
+// GET stream", and waits for the answer, which comes as a POST. When the
+// request ends first, nobody waits any more.
+func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended, done := x.until()
+	defer done()
+	go func() { // ends with ctx, and so with the question
+		select {
+		case <-ended:
+			cancel(errStreamEnded)
+		case <-ctx.Done():
+		}
+	}()
+	asked := false
+	return x.session.peer.Ask(ctx, func(frame []byte) error {
+		err := x.push(frame, heavy)
+		if asked && err != nil {
+			return x.session.push(frame) // that the question is withdrawn
+		}
+		asked = true
+		return err
+	}, method, params)
+}
+
+// pause ends the connection for a while, where the client knows how to come
+// back.
+func (x *post) pause(retry time.Duration) {
+	if x.session.polls() {
+		x.rest(retry)
+	}
+}
+
+// Origin implements ReplyTo.
+func (x *post) Origin() upstream.Origin {
+	from := x.session.Origin()
+	if x.session == nil {
+		from.Version = x.version
+	}
+	if !x.likes.events {
+		return from
+	}
+	from.Emit = x.emit
+	if x.session != nil {
+		from.Ask, from.Pause = x.ask, x.pause
+	}
+	return from
+}
+
+// Client implements ReplyTo.
+func (x *post) Client() *upstream.Client {
+	if x.session == nil {
+		return nil
+	}
+	return x.session.peer
+}
+
+// Revision implements ReplyTo.
+func (x *post) Revision() string {
+	if x.session == nil {
+		return x.version
+	}
+	return x.session.peer.Revision()
+}
+
+// Finished implements ReplyTo.
+func (x *post) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
+	x.finish(framed(c, a))
+	return nil
+}
+
+// framed returns the answer to a call in a buffer of its own.
+func framed(c *router.FastCall, a jsonrpc.Answer) []byte {
+	converted := c.Answer(a)
+	return router.Frame(make([]byte, 0, len(converted.Result)+len(converted.Object)+len(c.Id)+64), c.Id, converted)
+}
+
+// Ended implements ReplyTo.
+func (x *post) Ended(cancelled bool) {
+	if cancelled {
+		x.finish(nil)
+	}
+}
+
+// Progressed implements ReplyTo.
+func (x *post) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
+	if x.likes.events {
+		x.emit(revision.NotificationProgress, params)
+	}
+	return nil
+}

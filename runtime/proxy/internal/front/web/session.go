@@ -1,0 +1,371 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"context"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+const (
+	// sessionIdle is how long a session lives without a request or a stream.
+	sessionIdle = 24 * time.Hour
+	// maxSessions bounds how many there are; beyond it those idle longest end,
+	// sessionFew at once, whose clients then start anew. Where none has been idle
+	// for sessionYield, none ends, and the new one is refused: who begins sessions
+	// without end must not put an end to those in use.
+	maxSessions  = 10_000
+	sessionFew   = 100
+	sessionYield = 30 * time.Second
+	// sessionSweep is how often many sessions are looked through for idle ones, and
+	// sessionScan how often a full table.
+	sessionSweep = time.Minute
+	sessionScan  = 250 * time.Millisecond
+	// maxPending bounds what is kept for a client that listens on no stream;
+	// what says the same again counts once. Beyond it the oldest are dropped, and
+	// what is larger alone.
+	maxPending      = 64
+	maxPendingBytes = 64 << 10
+	// pollVersion is the first revision whose clients know how to come back to
+	// a stream that has ended early (SEP-1699).
+	pollVersion = "2025-11-25"
+)
+
+// session is one client's, from initialize to DELETE.
+type session struct {
+	p    *front.FrontSet
+	id   string
+	peer *upstream.Client
+	slow front.InProgress
+	kept replayBuffer
+	// serving is how many requests are being answered, those with them whose
+	// connections are gone.
+	serving atomic.Int64
+
+	lifetime context.Context //nolint:containedctx // the session's own, ended by close
+	end      context.CancelFunc
+	unlisten func()
+
+	mu        sync.Mutex // guards what follows; taken before a stream's
+	used      time.Time
+	listening []*stream // those of a GET that have a connection, oldest first
+	pending   []string  // framed, for the next of them
+}
+
+// caller is the client as its requests carry it; one without a session has said
+// nothing of itself.
+func (s *session) Origin() upstream.Origin {
+	if s == nil {
+		return upstream.Origin{}
+	}
+	version, capabilities := s.peer.TermsOf()
+	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.peer}
+}
+
+// enter counts a request, false where there are too many; leave ends it. Of no
+// session there are never too many: see maxServing.
+func (s *session) enter() bool {
+	if s == nil || s.serving.Add(1) <= limits.MaxSessionServing {
+		return true
+	}
+	s.serving.Add(-1)
+	return false
+}
+
+func (s *session) leave() {
+	if s != nil {
+		s.serving.Add(-1)
+	}
+}
+
+// polls tells whether the client knows how to come back to a stream that has
+// ended early.
+func (s *session) polls() bool {
+	if s == nil {
+		return false
+	}
+	version, _ := s.peer.TermsOf()
+	return version >= pollVersion
+}
+
+// Notify implements listener. What the client listens for on no stream waits
+// until it does.
+func (s *session) Notify(method string, params []byte) {
+	frame := jsonrpc.AppendNotification(nil, method, params)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pushLocked(frame, priorityOf(method)) != nil {
+		s.wait(frame)
+	}
+}
+
+// wait keeps a message for the next stream. The caller holds the lock.
+func (s *session) wait(frame []byte) {
+	if len(frame) > maxPendingBytes || slices.Contains(s.pending, string(frame)) {
+		return
+	}
+	size := len(frame)
+	for _, other := range s.pending {
+		size += len(other)
+	}
+	for len(s.pending) > 0 && (len(s.pending) == maxPending || size > maxPendingBytes) {
+		size -= len(s.pending[0])
+		s.pending = slices.Delete(s.pending, 0, 1)
+	}
+	s.pending = append(s.pending, string(frame))
+}
+
+// push sends what belongs to no request and is of no use later.
+func (s *session) push(frame []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pushLocked(frame, heavy)
+}
+
+// pushLocked sends to one stream: "the server MUST send each of its JSON-RPC
+// messages on only one of the connected streams" (2025-11-25, Multiple
+// Connections).
+func (s *session) pushLocked(frame []byte, w priority) error {
+	err := upstream.ErrNoStream
+	for _, to := range s.listening {
+		if err = to.push(frame, w); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (s *session) touch() {
+	s.mu.Lock()
+	s.used = time.Now()
+	s.mu.Unlock()
+}
+
+// since tells when the session was last used; a stream, or a request under way,
+// counts as use.
+func (s *session) since(now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.listening) > 0 || s.serving.Load() > 0 {
+		return now
+	}
+	return s.used
+}
+
+// listen notes that a stream has a connection, and gives it what has waited. It
+// gives nil where there are too many.
+func (s *session) listen(to *stream) (stop func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.listening) >= limits.MaxSessionStreams {
+		return nil
+	}
+	s.listening = append(s.listening, to)
+	for len(s.pending) > 0 && to.push([]byte(s.pending[0]), heavy) == nil {
+		s.pending = s.pending[1:]
+	}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if i := slices.Index(s.listening, to); i >= 0 {
+			s.listening = slices.Delete(s.listening, i, i+1)
+		}
+		for _, q := range to.reclaim() {
+			s.wait(q.data)
+		}
+		s.used = time.Now()
+	}
+}
+
+// close ends the session and what its client still waits for.
+func (s *session) close() {
+	s.unlisten()
+	s.end()
+	s.p.Rt.AbandonFastCalls(s.owns)
+	s.kept.stop()
+}
+
+// owns tells whether a call's receiver is one of this session.
+func (s *session) owns(r router.ReplyTo) bool {
+	x, ok := r.(*post)
+	return ok && x.session == s
+}
+
+// sessions are those of one front. The zero value is ready.
+type sessions struct {
+	Mu    sync.Mutex // guards what follows
+	m     map[string]*session
+	swept time.Time // when it was last looked for old ones
+	full  time.Time // when there was no room last
+}
+
+// open begins a session that lasts as long as ctx at most, nil where there is no
+// room for one more.
+func (t *sessions) open(ctx context.Context, p *front.FrontSet) *session {
+	s := newSession(ctx, p) // under no lock that each request takes
+	t.Mu.Lock()
+	old, room := t.expired(time.Now())
+	for _, o := range old {
+		delete(t.m, o.id)
+	}
+	if t.m == nil {
+		t.m = map[string]*session{}
+	}
+	if room {
+		t.m[s.id] = s
+	} else {
+		old = append(old, s)
+	}
+	t.Mu.Unlock()
+	for _, o := range old {
+		o.close()
+	}
+	if !room {
+		return nil
+	}
+	return s
+}
+
+func newSession(ctx context.Context, p *front.FrontSet) *session {
+	s := &session{p: p, id: rand.Text(), used: time.Now()}
+	s.kept.all = &p.Budget.Unsent
+	s.peer = upstream.NewClient(s.push)
+	s.peer.SendLater = s.Notify
+	s.lifetime, s.end = context.WithCancel(ctx)
+	s.unlisten = p.Rt.Join(s.peer, s)
+	return s
+}
+
+// expired gives the sessions that are to end before one more begins, and tells
+// whether it may begin. The caller holds the lock.
+func (t *sessions) expired(now time.Time) (old []*session, room bool) {
+	most := sessionIdle
+	switch {
+	case len(t.m) >= maxSessions && now.Sub(t.full) < sessionScan:
+		return nil, false
+	case len(t.m) >= maxSessions:
+		most = sessionYield
+	case len(t.m) >= sessionFew && now.Sub(t.swept) < sessionSweep:
+		return nil, true
+	}
+	t.swept = now
+	since := map[*session]time.Time{}
+	for _, s := range t.m {
+		if at := s.since(now); now.Sub(at) > most {
+			old = append(old, s)
+			since[s] = at
+		}
+	}
+	if len(t.m) < maxSessions {
+		return old, true
+	}
+	// The few that have been idle longest: it is not looked for them each time.
+	slices.SortFunc(old, func(a, b *session) int { return since[a].Compare(since[b]) })
+	old = old[:min(len(old), sessionFew)]
+	if len(old) == 0 {
+		t.full = now
+	}
+	return old, len(old) > 0
+}
+
+func (t *sessions) get(id string) *session {
+	t.Mu.Lock()
+	s := t.m[id]
+	t.Mu.Unlock()
+	if s != nil {
+		s.touch()
+	}
+	return s
+}
+
+func (t *sessions) remove(id string) bool {
+	t.Mu.Lock()
+	s := t.m[id]
+	delete(t.m, id)
+	t.Mu.Unlock()
+	if s != nil {
+		s.close()
+	}
+	return s != nil
+}
+
+func (t *sessions) clear() {
+	t.Mu.Lock()
+	all := t.m
+	t.m = nil
+	t.Mu.Unlock()
+	for _, s := range all {
+		s.close()
+	}
+}
+
+// listen serves GET: what belongs to no request, until the client goes or the
+// session ends; or, with Last-Event-ID, what follows on the stream of that
+// event, whichever method opened it (2025-11-25, Resumability and Redelivery).
+func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
+	likes := acceptOf(r)
+	if !likes.events {
+		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
+		return
+	}
+	s := h.Sessions.get(r.Header.Get("Mcp-Session-Id"))
+	if s == nil {
+		status := http.StatusNotFound
+		if r.Header.Get("Mcp-Session-Id") == "" {
+			status = http.StatusBadRequest
+		}
+		http.Error(w, "this stream needs a session: send initialize first", status)
+		return
+	}
+	defer h.streams.Add(-1)
+	if h.streams.Add(1) > limits.MaxStreams {
+		busy(w, http.StatusServiceUnavailable, nil, "too many streams are open: try again later")
+		return
+	}
+	o := &eventWriter{h: h, w: w, r: r, session: s, kind: ofGet, likes: likes}
+	get := true
+	if id := r.Header.Get("Last-Event-Id"); id != "" {
+		var n uint64
+		if o.s, n, get = s.kept.find(id); o.s != nil {
+			o.holder = o.s.attach(n)
+		}
+		switch {
+		case o.holder != nil:
+			o.resumed = true
+		case get: // what was on it is gone; what comes now is not
+			o.s = nil
+		default:
+			http.Error(w, "there is nothing more after event "+strings.ToValidUTF8(id, ""), http.StatusBadRequest)
+			return
+		}
+	}
+	if o.s == nil {
+		o.s = &stream{}
+		o.s.start(&h.p.Budget.Unsent)
+	}
+	if get { // before the client knows that the stream is open
+		stop := s.listen(o.s)
+		if stop == nil {
+			busy(w, http.StatusTooManyRequests, nil, "this session has too many streams open already")
+			return
+		}
+		defer stop()
+	}
+	o.open()
+	_ = o.sink.flush() // the request's context tells that the client has gone
+	o.run()
+}
+
+// sender is the client as its notifications come from it.
+func (s *session) sender() *front.Sender { return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns} }

@@ -1,0 +1,35 @@
+package web
+
+import (
+	"testing"
+	"time"
+)
+
+// TestSessionsLeaveNothingBehind: one that has ended, by DELETE or unused for
+// long, is not told of changes any more.
+func TestSessionsLeaveNothingBehind(t *testing.T) {
+	b := newBounded(t)
+	var all sessions
+	ended, old := all.open(t.Context(), b.f), all.open(t.Context(), b.f)
+	if !all.remove(ended.id) || all.remove(ended.id) {
+		t.Error("a session ends once")
+	}
+	old.used = time.Now().Add(-2 * sessionIdle)
+	listening := all.open(t.Context(), b.f)
+	detach := listening.listen(new(stream))
+	listening.used = old.used // a stream counts as use
+	all.open(t.Context(), b.f)
+	detach()
+	for s, want := range map[*session]bool{ended: false, old: false, listening: true} {
+		if got := all.get(s.id) != nil; got != want || (s.lifetime.Err() == nil) != want {
+			t.Errorf("got alive %v, want %v", got, want)
+		}
+	}
+	if n := b.f.Rt.Catalog.Listening(); n != 2 {
+		t.Errorf("%d sessions are told of changes, want 2", n)
+	}
+	all.clear()
+	if n := b.f.Rt.Catalog.Listening(); n != 0 {
+		t.Errorf("%d sessions are told of changes after the end", n)
+	}
+}

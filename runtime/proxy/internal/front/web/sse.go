@@ -1,0 +1,446 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+const (
+	// sseInFlight bounds the requests of one HTTP+SSE session whose answers the
+	// client has not taken. A further POST waits for sseWait; then the client
+	// is taken for gone, and its session ends.
+	sseInFlight = 256
+	sseWait     = 5 * time.Second
+	// sseFull is how many comments in a row, one each keepAlive, may find the
+	// queue full before the session ends: about a minute.
+	sseFull = 4
+)
+
+// SSE serves clients of the HTTP+SSE transport (2024-11-05, Transports;
+// deprecated). It is the http.Handler of the path that they open the stream
+// at; Messages is that of the path they POST to. The stream is the session: it
+// carries everything that goes to the client, and when it is lost, so is the
+// session.
+type SSE struct {
+	p *front.FrontSet
+	o HttpOptions
+
+	path string // that clients POST to, as they see it
+
+	lifetime context.Context //nolint:containedctx // owned, ended by Close
+	cancel   context.CancelFunc
+	leave    func()     // the proxy's fronts
+	Mu       sync.Mutex // guards what follows, and what is added to work
+	work     sync.WaitGroup
+	closed   bool
+	m        map[string]*sseSession
+}
+
+// NewSSE makes a front. Close ends its sessions.
+func NewSSE(p *front.FrontSet, o HttpOptions, path string) *SSE {
+	if path == "" {
+		path = "/messages"
+	}
+	f := &SSE{p: p, o: o.withDefaults(), path: path, m: map[string]*sseSession{}}
+	f.lifetime, f.cancel = context.WithCancel(p.Rt.Lifetime())
+	f.leave = p.Enter(f)
+	p.Rt.Begin()
+	return f
+}
+
+// Close ends all sessions, and what is being served; it returns when that has
+// ended. The server that runs the handlers is to be shut down after it.
+func (f *SSE) Close() {
+	f.Mu.Lock()
+	f.closed = true
+	f.Mu.Unlock()
+	f.cancel()
+	f.work.Wait()
+	f.leave()
+}
+
+// Busy implements [front.Front].
+func (f *SSE) Busy() (n int) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	for _, s := range f.m {
+		n += len(s.places)
+	}
+	return n
+}
+
+// sseSession is one client's, for as long as its stream lasts.
+type sseSession struct {
+	stream // everything for the client
+	f      *SSE
+	id     string
+	peer   *upstream.Client
+	slow   front.InProgress
+	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
+	places chan struct{} // taken by each request until its answer is sent
+
+	lifetime context.Context //nolint:containedctx // the session's own, ended by end
+	end      context.CancelCauseFunc
+}
+
+// ServeHTTP serves GET: a session for as long as the stream lasts.
+func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !f.o.admit(w, r) {
+		return
+	}
+	if r.Method != http.MethodGet {
+		f.o.notAllowed(w, r, "GET", "GET opens the stream; messages are sent to where its first event says")
+		return
+	}
+	if !acceptOf(r).events {
+		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
+		return
+	}
+	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
+	s.start(&f.p.Budget.Unsent)
+	s.peer = upstream.NewClient(func(frame []byte) error { return s.push(frame, heavy) })
+	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
+	if err := f.add(s); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer f.work.Done()
+	defer f.remove(s)
+	defer f.p.Rt.Join(s.peer, s)()
+	s.serve(w, r)
+}
+
+func (f *SSE) add(s *sseSession) error {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	switch {
+	case f.closed:
+		return upstream.ErrProxyClosed
+	case len(f.m) >= limits.MaxStreams:
+		return errors.New("too many streams are open: try again later")
+	}
+	f.work.Add(1)
+	f.m[s.id] = s
+	return nil
+}
+
+// remove ends a session whose stream is gone: nobody can be answered any more.
+func (f *SSE) remove(s *sseSession) {
+	f.Mu.Lock()
+	delete(f.m, s.id)
+	f.Mu.Unlock()
+	s.end(upstream.ErrSessionEnded)
+	s.detach(nil)
+	f.p.Rt.AbandonFastCalls(s.owns)
+}
+
+func (s *sseSession) owns(r router.ReplyTo) bool { return r == s }
+
+// serve writes the stream until the client goes or the session ends.
+func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
+	out, done := events(s.lifetime, w)
+	defer done()
+	out.named("endpoint", s.f.path+"?sessionId="+s.id)
+	if out.flush() != nil {
+		return
+	}
+	pings := s.ping()
+	defer pings()
+	for {
+		select {
+		case <-s.wake:
+			for _, q := range s.take(nil, false).events {
+				if q.data == nil {
+					out.comment()
+					continue
+				}
+				out.event("", q.line())
+				if out.flush() != nil {
+					return // it does not read, or is gone
+				}
+				if q.weight == answering {
+					<-s.places
+				}
+			}
+		case <-r.Context().Done():
+			return
+		case <-s.lifetime.Done():
+			return
+		}
+	}
+}
+
+// ping queues a comment now and then, without ever waiting. It never stops the
+// stream from being written, nor waits for that: a client that has not taken
+// anything for long is given up.
+func (s *sseSession) ping() (stop func()) {
+	full := 0
+	var mu sync.Mutex
+	var timer *time.Timer
+	stopped := false
+	tick := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if stopped {
+			return
+		}
+		if s.push(nil, light) == nil {
+			full = 0
+		} else if full++; full >= sseFull {
+			s.end(errStreamFull)
+			return
+		}
+		timer.Reset(limits.KeepAlive)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	timer = time.AfterFunc(limits.KeepAlive, tick)
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		stopped = true
+		timer.Stop()
+	}
+}
+
+// Messages is the handler of the path that clients POST to.
+func (f *SSE) Messages() http.Handler { return http.HandlerFunc(f.messages) }
+
+func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
+	if !f.o.admit(w, r) {
+		return
+	}
+	if r.Method != http.MethodPost {
+		f.o.notAllowed(w, r, "POST", "messages are sent with POST")
+		return
+	}
+	id := r.URL.Query().Get("sessionId")
+	if id == "" {
+		http.Error(w, "no sessionId: GET opens a session, and says where to POST to", http.StatusBadRequest)
+		f.o.drain(w, r)
+		return
+	}
+	f.Mu.Lock()
+	s := f.m[id]
+	f.Mu.Unlock()
+	if s == nil {
+		http.Error(w, "unknown session: its stream has ended", http.StatusNotFound)
+		f.o.drain(w, r)
+		return
+	}
+	b, ok := receive(f.p, &f.o, w, r)
+	if !ok {
+		f.o.drain(w, r)
+		return
+	}
+	s.seen.Store(time.Now().UnixNano())
+	s.message(w, r, b.Bytes())
+	b.release()
+}
+
+// message handles one body, which is valid only while it runs.
+func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte) {
+	m := new(rawjson.Message)
+	batch, ok := scan(w, body, m)
+	version, _ := s.peer.TermsOf()
+	switch {
+	case !ok:
+		return
+	case batch && version != front.BatchVersion:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
+		return
+	case !batch && !m.ID.Present():
+		s.f.p.Notification(s.sender(), body, m)
+	case !batch && !m.Method.Present():
+		s.peer.Resolve(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+	case !batch && !s.f.p.Ready():
+		refuseDraining(w, m.ID.Of(body))
+		return
+	default:
+		if !s.reserve(w, r) {
+			return
+		}
+		line, free, err := s.f.p.Budget.Hold(body)
+		if err != nil {
+			<-s.places
+			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), err.Error())
+			return
+		}
+		s.request(line, m, batch, free)
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// reserve makes room for an answer.
+func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
+	select {
+	case s.places <- struct{}{}:
+		return true
+	default:
+	}
+	t := time.NewTimer(sseWait)
+	defer t.Stop()
+	select {
+	case s.places <- struct{}{}:
+		return true
+	case <-t.C:
+		s.end(errStreamFull)
+		http.Error(w, fmt.Sprintf("the stream has not been read for %v: the session has ended", sseWait), http.StatusServiceUnavailable)
+	case <-s.lifetime.Done():
+		http.Error(w, upstream.ErrSessionEnded.Error(), http.StatusNotFound)
+	case <-r.Context().Done():
+	}
+	return false
+}
+
+// request serves what has reserved a place. When it has ended, free is called.
+func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free func()) {
+	going := false
+	defer func() {
+		if !going {
+			free()
+		}
+	}()
+	id := m.ID.Of(body)
+	method, ok := rawjson.String(body, m.Method)
+	switch {
+	case batch:
+	case !ok:
+		s.answer(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
+		return
+	case method == "initialize":
+		if err := s.peer.SetTerms(body, m); err != nil { // before the next message is read
+			s.answer(router.Frame(nil, id, router.Failed(method, err)))
+			return
+		}
+	case method == revision.MethodToolsCall:
+		conn, taken, err := s.f.p.Rt.FastCall(body, m, s, time.Now())
+		if err != nil {
+			s.answer(router.Frame(nil, id, router.Failed(method, err)))
+			return
+		}
+		if taken {
+			conn.Flush()
+			return
+		}
+	}
+	s.f.Mu.Lock()
+	defer s.f.Mu.Unlock()
+	if s.f.closed {
+		<-s.places
+		return
+	}
+	ctx, done := s.lifetime, func() {}
+	if !batch {
+		ctx, done = s.slow.Begin(s.lifetime, id)
+	}
+	going = true
+	s.f.work.Go(func() { // ends with the session
+		defer free()
+		defer done()
+		if batch {
+			s.answer(s.f.p.Batch(ctx, body, front.Batcher{From: s.Origin(), Sender: s.sender()}))
+			return
+		}
+		a := s.f.p.Rt.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin()})
+		if ctx.Err() != nil {
+			<-s.places // cancelled: no answer
+			return
+		}
+		s.answer(router.Frame(nil, id, a))
+	})
+}
+
+// answer queues what a place was reserved for, nil for nothing.
+func (s *sseSession) answer(frames []byte) {
+	if frames == nil || s.push(frames, answering) != nil {
+		<-s.places
+	}
+}
+
+// Origin implements ReplyTo.
+func (s *sseSession) Origin() upstream.Origin {
+	version, capabilities := s.peer.TermsOf()
+	return upstream.Origin{
+		Version: version, Capabilities: capabilities, Client: s.peer, Emit: s.Notify,
+		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+			return s.peer.Ask(ctx, s.peer.Push, method, params)
+		},
+	}
+}
+
+// Notify implements listener.
+func (s *sseSession) Notify(method string, params []byte) {
+	_ = s.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
+}
+
+// Client implements ReplyTo.
+func (s *sseSession) Client() *upstream.Client { return s.peer }
+
+// Revision implements ReplyTo.
+func (s *sseSession) Revision() string { return s.peer.Revision() }
+
+// Finished implements ReplyTo.
+func (s *sseSession) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
+	s.answer(framed(c, a))
+	return nil
+}
+
+// Ended implements ReplyTo.
+func (s *sseSession) Ended(cancelled bool) {
+	if cancelled {
+		<-s.places
+	}
+}
+
+// Progressed implements ReplyTo.
+func (s *sseSession) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
+	s.Notify(revision.NotificationProgress, params)
+	return nil
+}
+
+// Clients implements [front.Front].
+func (f *SSE) Clients() []upstream.ClientInfo {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	out := make([]upstream.ClientInfo, 0, len(f.m))
+	for _, s := range f.m {
+		one := s.peer.Status("sse")
+		one.InFlight, one.Streams = len(s.places), 1
+		if at := s.seen.Load(); at > 0 {
+			one.LastSeen = time.Unix(0, at)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// Stateless implements [front.Front].
+func (f *SSE) Stateless() front.StatelessInfo { return front.StatelessInfo{} }
+
+// Bounds implements [front.Front].
+func (f *SSE) Bounds() []limits.Bound {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	return []limits.Bound{{Name: "sseSessions", Used: len(f.m), Max: limits.MaxStreams}}
+}
+
+// sender is the client as its notifications come from it.
+func (s *sseSession) sender() *front.Sender { return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns} }

@@ -1,0 +1,378 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+
+	"bytes"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+const (
+	// maxQueued bounds the messages of one stream that no connection has
+	// taken. At the bound progress gives way first (it says least), then log
+	// messages are dropped; questions and what tells of changes fail at twice
+	// the bound. The answer always has room.
+	maxQueued = 256
+)
+
+// priority tells what is dropped first where a client does not take its messages.
+type priority uint8
+
+const (
+	light  priority = iota // progress
+	middle                 // log messages
+	heavy                  // questions, changes: somebody waits for what they lead to
+	answering
+)
+
+// queued is one message on its way to a client.
+type queued struct {
+	n      uint64 // its number in the stream, from 1 on
+	data   []byte // framed
+	weight priority
+}
+
+// stream is what one client gets on one event stream, in order: the messages
+// of one POST, those outside requests on one GET, or all of an HTTP+SSE
+// session. At most one connection at a time takes from it. Where the stream is
+// kept, a connection that breaks can be followed by another one that takes up
+// after the last message it knows of. It must be made by start.
+type stream struct {
+	wake chan struct{} // has room for one: there is news for the connection
+
+	mu     sync.Mutex // guards what follows
+	events []queued   // oldest first; those before sent have been taken
+	inline [1]queued  // room for the one of a plain answer
+	sent   int
+	last   uint64 // number of the newest
+	bytes  int    // of events[sent:], answers not counted
+	ended  bool   // nothing more comes
+	lost   bool   // nobody will ever take anything more
+	retry  time.Duration
+	pause  bool // the connection is to end, to be followed by another
+
+	holder chan struct{}   // the connection's; closed when another takes over
+	name   string          // of a kept stream in its session
+	keeper *replayBuffer   // nil: what has been taken is forgotten
+	unsent *limits.Counter // of what is in no keeper; nil: nobody counts
+	quiet  time.Time       // since when no connection has it
+	asking map[chan struct{}]struct{}
+}
+
+// start makes a stream; what waits in it is counted by unsent, answers apart.
+func (s *stream) start(unsent *limits.Counter) {
+	s.wake = make(chan struct{}, 1)
+	s.events = s.inline[:0]
+	s.unsent = unsent
+}
+
+// count counts messages that come, or go where negative. The caller holds the
+// lock.
+func (s *stream) count(events, size int, w priority) {
+	if s.keeper != nil {
+		s.keeper.count(events, size)
+	} else if w < answering {
+		s.unsent.Add(size)
+	}
+}
+
+// let gives back what unsent counts of the stream. The caller holds the lock.
+func (s *stream) let() {
+	if s.keeper == nil && s.bytes > 0 {
+		s.unsent.Add(-s.bytes)
+	}
+	s.bytes = 0
+}
+
+var (
+	errStreamEnded = errors.New("the client's request has ended")
+	errStreamFull  = errors.New("the client does not take its messages")
+	errClientGone  = errors.New("the client is gone")
+)
+
+// push queues a message.
+func (s *stream) push(data []byte, w priority) error {
+	s.mu.Lock()
+	switch {
+	case s.ended:
+		s.mu.Unlock()
+		return errStreamEnded
+	case s.lost:
+		s.mu.Unlock()
+		return errClientGone
+	case w < answering && !s.room(w, len(data)):
+		s.mu.Unlock()
+		return errStreamFull
+	}
+	s.add(data, w)
+	k := s.keeper
+	s.mu.Unlock()
+	s.signal()
+	k.trim(s)
+	return nil
+}
+
+// room makes room for one more message. The caller holds the lock.
+func (s *stream) room(w priority, size int) bool {
+	most := limits.MaxQueuedBytes
+	if s.unsent.Full() {
+		most = limits.FairShare
+	}
+	over := func() bool { return len(s.events)-s.sent >= maxQueued || s.bytes+size > most }
+	for over() {
+		i := slices.IndexFunc(s.events[s.sent:], func(q queued) bool { return q.weight == light })
+		if i < 0 || w == light {
+			break
+		}
+		i += s.sent
+		size := len(s.events[i].data)
+		s.bytes -= size
+		s.count(-1, -size, light)
+		s.events = slices.Delete(s.events, i, i+1)
+	}
+	return !over() || w == heavy && len(s.events)-s.sent < 2*maxQueued && s.bytes+size <= 2*most
+}
+
+func (s *stream) add(data []byte, w priority) {
+	s.last++
+	s.events = append(s.events, queued{s.last, data, w})
+	if w < answering {
+		s.bytes += len(data)
+	}
+	s.count(1, len(data), w)
+}
+
+func (s *stream) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// finish ends the stream with an answer, nil for none. Whoever is still asked
+// something on it is let go.
+func (s *stream) finish(answer []byte) {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	s.ended = true
+	if answer != nil && !s.lost {
+		s.add(answer, answering)
+	}
+	for c := range s.asking {
+		close(c)
+	}
+	s.asking = nil
+	k, held := s.keeper, s.holder != nil
+	if !held && k != nil {
+		s.quiet = time.Now()
+	}
+	s.mu.Unlock()
+	s.signal()
+	k.trim(s)
+	if !held {
+		k.watch()
+	}
+}
+
+// until gives a channel that is closed when the stream ends, and takes it back.
+func (s *stream) until() (ended <-chan struct{}, done func()) {
+	c := make(chan struct{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		close(c)
+		return c, func() {}
+	}
+	if s.asking == nil {
+		s.asking = map[chan struct{}]struct{}{}
+	}
+	s.asking[c] = struct{}{}
+	return c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.asking, c)
+	}
+}
+
+// rest asks the stream's connection to end, so that the client comes back for
+// what follows after a while.
+func (s *stream) rest(retry time.Duration) {
+	s.mu.Lock()
+	s.pause, s.retry = true, retry
+	s.mu.Unlock()
+	s.signal()
+}
+
+// news is what a connection is to send now.
+type news struct {
+	events []queued
+	ended  bool          // and then nothing more
+	pause  bool          // and then end the connection
+	retry  time.Duration // with pause
+	n      uint64        // with pause: number of the mark to end with
+	open   bool          // nothing yet: the stream must be kept before it is taken from
+	gone   bool          // nothing: another connection has taken over
+}
+
+// take gives what has come since the last time. Where a stream can be kept and
+// is not, it gives a plain answer alone.
+func (s *stream) take(holder chan struct{}, keeps bool) news {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case holder != s.holder:
+		s.signal() // meant for the other one
+		return news{gone: true}
+	case keeps && s.name == "" && (s.pause || len(s.events) > 0 && s.events[0].weight < answering):
+		s.signal()
+		return news{open: true}
+	}
+	out := news{events: s.events[s.sent:], ended: s.ended, retry: s.retry}
+	s.let()
+	if s.keeper == nil {
+		s.events = nil
+	} else {
+		out.events, s.sent = slices.Clone(out.events), len(s.events)
+	}
+	if out.pause = s.pause && !s.ended && s.keeper != nil; out.pause {
+		s.last++
+		out.n = s.last
+	}
+	s.pause = false
+	return out
+}
+
+// attach makes a connection the one that takes from the stream, from after the
+// message with the number n on. It gives nil where the stream is kept no more.
+func (s *stream) attach(n uint64) (holder chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pause = false // it was meant for the connection before
+	return s.attachLocked(n)
+}
+
+func (s *stream) attachLocked(n uint64) (holder chan struct{}) {
+	if s.lost {
+		return nil
+	}
+	if s.holder != nil {
+		close(s.holder)
+	}
+	s.holder = make(chan struct{})
+	s.sent, s.bytes = 0, 0
+	for _, q := range s.events {
+		switch {
+		case q.n <= n:
+			s.sent++
+		case q.weight < answering:
+			s.bytes += len(q.data)
+		}
+	}
+	s.signal()
+	return s.holder
+}
+
+// detach notes that a connection is gone. A stream that is not kept is lost.
+func (s *stream) detach(holder chan struct{}) {
+	s.mu.Lock()
+	if holder != s.holder {
+		s.mu.Unlock()
+		return
+	}
+	k := s.keeper
+	if k == nil {
+		s.let()
+		s.lost, s.events = true, nil
+	}
+	s.holder = nil
+	s.quiet = time.Now()
+	s.mu.Unlock()
+	k.watch()
+}
+
+// untake gives back what a connection has taken and not sent.
+func (s *stream) untake(holder chan struct{}, events []queued) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keeper == nil || holder != s.holder || len(events) == 0 {
+		return
+	}
+	for s.sent > 0 && s.events[s.sent-1].n >= events[0].n {
+		s.sent--
+		if q := s.events[s.sent]; q.weight < answering {
+			s.bytes += len(q.data)
+		}
+	}
+}
+
+// reclaim gives what no connection has taken, and is not to be had here any
+// more, where no connection has the stream.
+func (s *stream) reclaim() []queued {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holder != nil {
+		return nil
+	}
+	out := s.events[s.sent:]
+	s.let()
+	s.events = s.events[:s.sent:s.sent]
+	for _, q := range out {
+		s.keeper.count(-1, -len(q.data))
+	}
+	return out
+}
+
+// forget drops the messages that have been taken and gives their number and
+// size.
+func (s *stream) forget() (events, size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.events[:s.sent] {
+		size += len(q.data)
+	}
+	events = s.sent
+	s.events, s.sent = slices.Clone(s.events[s.sent:]), 0
+	return events, size
+}
+
+// drop ends a kept stream for good.
+func (s *stream) drop() (events, size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.events {
+		size += len(q.data)
+	}
+	events = len(s.events)
+	s.events, s.sent, s.bytes, s.lost, s.keeper = nil, 0, 0, true, nil
+	return events, size
+}
+
+// idle tells whether no connection has the stream, since when, and whether it
+// has ended.
+func (s *stream) idle() (idle, ended bool, since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.holder == nil, s.ended, s.quiet
+}
+
+// priorityOf gives the weight of a notification.
+func priorityOf(method string) priority {
+	switch method {
+	case revision.NotificationProgress:
+		return light
+	case revision.NotificationMessage:
+		return middle
+	}
+	return heavy
+}
+
+// line is a framed message without its line end, as an event carries it.
+func (q queued) line() []byte { return bytes.TrimRight(q.data, "\n") }

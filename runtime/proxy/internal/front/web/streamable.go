@@ -1,0 +1,290 @@
+package web
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/internal/workers"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// HttpOptions are settings of a front over HTTP; see proxy.HTTPOptions.
+type HttpOptions struct {
+	AnyHost   bool
+	MaxBody   int64
+	StreamMax time.Duration
+}
+
+// Streamable is the Streamable HTTP endpoint for clients of the handshake era,
+// with or without a session. It is an http.Handler for its endpoint's path.
+type Streamable struct {
+	p        *front.FrontSet
+	o        HttpOptions
+	Sessions sessions
+	timers   sync.Pool // stopped ones: every request wants one
+
+	serving atomic.Int64 // requests being answered; see busy
+	counts  struct {     // of requests that belong to no session
+		begun    atomic.Uint64
+		inFlight atomic.Int64
+		last     atomic.Int64 // in nanoseconds since 1970
+	}
+	streams atomic.Int64 // that belong to no request
+
+	lifetime context.Context //nolint:containedctx // owned, ended by Close
+	cancel   context.CancelFunc
+	leave    func()       // the proxy's fronts
+	work     workers.Pool // requests being served
+}
+
+// NewStreamable makes an endpoint. Close ends its streams.
+func NewStreamable(p *front.FrontSet, o HttpOptions) *Streamable {
+	h := &Streamable{p: p, o: o.withDefaults()}
+	h.lifetime, h.cancel = context.WithCancel(p.Rt.Lifetime())
+	h.leave = p.Enter(h)
+	p.Rt.Begin()
+	return h
+}
+
+// Close ends all sessions and streams, and what is being served; it returns
+// when that has ended. The server that runs the handler is to be shut down
+// after it.
+func (h *Streamable) Close() {
+	h.work.Refuse()
+	h.cancel()
+	h.Sessions.clear()
+	h.work.Close()
+	h.leave()
+}
+
+// arrived counts a request that belongs to no session; left is to follow.
+func (h *Streamable) arrived() {
+	h.counts.begun.Add(1)
+	h.counts.inFlight.Add(1)
+	h.counts.last.Store(time.Now().UnixNano())
+}
+
+func (h *Streamable) left() { h.counts.inFlight.Add(-1) }
+
+// Busy implements [front.Front]: requests whose client waits, and those that go on
+// without it.
+func (h *Streamable) Busy() int { return int(h.serving.Load()) }
+
+// refuseDraining refuses a request because there is no time for it any more.
+func refuseDraining(w http.ResponseWriter, id []byte) {
+	w.Header().Set("Retry-After", "1") // by then another process may be there
+	write(w, http.StatusServiceUnavailable, jsonrpc.AppendError(nil, id, front.DrainingError()))
+}
+
+// spawn runs f on a goroutine that Close waits for; false when closed.
+func (h *Streamable) spawn(f func()) bool { return h.work.Go(f) }
+
+// timer gives a running timer; doneWith takes it back.
+func (h *Streamable) timer(d time.Duration) *time.Timer {
+	t, _ := h.timers.Get().(*time.Timer)
+	if t == nil {
+		return time.NewTimer(d)
+	}
+	t.Reset(d)
+	return t
+}
+
+func (h *Streamable) doneWith(t *time.Timer) {
+	t.Stop()
+	h.timers.Put(t)
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.o.admit(w, r) {
+		return
+	}
+	if r.Method == http.MethodPost {
+		if !h.post(w, r) {
+			h.o.drain(w, r)
+		}
+		return
+	}
+	version := r.Header.Get("Mcp-Protocol-Version")
+	switch {
+	case version == revision.Modern: // "405 Method Not Allowed" for all but POST (2026-07-28, Streamable HTTP)
+		h.o.notAllowed(w, r, "POST", "the only method of "+revision.Modern+" is POST")
+	case r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		h.o.notAllowed(w, r, "GET, POST, DELETE", "method not allowed")
+	case version != "" && !slices.Contains(revision.LegacyVersions(), version):
+		// "MUST respond with 400 Bad Request" (2025-06-18, Protocol Version
+		// Header); what POST says of it is for where its message was read.
+		http.Error(w, "no revision with sessions: "+version, http.StatusBadRequest)
+	case r.Method == http.MethodGet:
+		h.listen(w, r)
+	default:
+		h.end(w, r)
+	}
+}
+
+// notAllowed refuses a method; allow names those there are: "The origin server
+// MUST generate an Allow header field in a 405 response" (RFC 9110, 15.5.6).
+func (o *HttpOptions) notAllowed(w http.ResponseWriter, r *http.Request, allow, why string) {
+	w.Header().Set("Allow", allow)
+	http.Error(w, why, http.StatusMethodNotAllowed)
+	o.drain(w, r)
+}
+
+// post serves a POST. It reports whether it has read the body.
+func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
+	defer h.serving.Add(-1)
+	if h.serving.Add(1) > limits.MaxServing {
+		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
+		return false
+	}
+	likes := acceptOf(r)
+	if likes == (accept{}) {
+		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
+		return false
+	}
+	b, ok := receive(h.p, &h.o, w, r)
+	if !ok {
+		return false
+	}
+	h.message(w, r, likes, b.Bytes())
+	b.release()
+	return true
+}
+
+// message handles one body, which is valid only while it runs.
+func (h *Streamable) message(w http.ResponseWriter, r *http.Request, likes accept, body []byte) {
+	var m rawjson.Message
+	batch, ok := scan(w, body, &m)
+	if !ok {
+		return
+	}
+	version := r.Header.Get("Mcp-Protocol-Version")
+	switch modern := front.IsModern(body, &m, version, r.Header.Get("Mcp-Session-Id") != ""); {
+	case modern && !batch:
+		h.modern(w, r, likes, body, &m)
+		return
+	case version == revision.Modern: // a batch, or an answer
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+revision.Modern)
+		return
+	}
+	if v, ok := rawjson.String(body, m.MetaVersion); ok {
+		version = v
+	}
+	if version != "" && !slices.Contains(revision.LegacyVersions(), version) {
+		write(w, http.StatusBadRequest, router.Frame(nil, idOrNull(m.ID.Of(body)), router.Unsupported(version)))
+		return
+	}
+	var s *session
+	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
+		if s = h.Sessions.get(id); s == nil {
+			// "MUST respond with 404 Not Found", so that the client starts anew.
+			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
+			return
+		}
+		version, _ = s.peer.TermsOf()
+	} else if m.ID.Present() {
+		h.arrived()
+		defer h.left()
+	}
+	switch {
+	case batch && (version == front.BatchVersion || version == "" && s == nil):
+		h.batch(w, r, newExchange(&h.p.Budget.Unsent, s, nil, version, likes), body)
+	case batch:
+		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
+	case m.Method.Present() && m.ID.Present() && !h.p.Ready():
+		refuseDraining(w, m.ID.Of(body))
+	case m.Method.Present() && m.ID.Present():
+		h.request(w, r, newExchange(&h.p.Budget.Unsent, s, m.ID.Of(body), version, likes), body, &m)
+	default:
+		if s != nil && !m.Method.Present() {
+			s.peer.Resolve(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+		}
+		if s != nil && m.Method.Present() {
+			h.p.Notification(s.sender(), body, &m)
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+func idOrNull(id []byte) []byte {
+	if id == nil {
+		return []byte("null")
+	}
+	return id
+}
+
+// batch serves an array of messages. Its answers come together.
+func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body []byte) {
+	body, free, err := h.p.Budget.Hold(body)
+	if err != nil {
+		busy(w, http.StatusServiceUnavailable, nil, err.Error())
+		return
+	}
+	ctx, c := h.lifetime, front.Batcher{From: x.Origin()}
+	if s := x.session; s != nil {
+		ctx = s.lifetime
+		c.Sender = s.sender()
+	}
+	if !h.spawn(func() { // ends with its context
+		defer free()
+		x.finish(h.p.Batch(ctx, body, c))
+	}) {
+		free()
+	}
+	h.await(w, r, x)
+}
+
+// end serves DELETE: the client is done with its session.
+func (h *Streamable) end(w http.ResponseWriter, r *http.Request) {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		http.Error(w, "DELETE ends a session: name it in Mcp-Session-Id", http.StatusBadRequest)
+		return
+	}
+	if !h.Sessions.remove(id) {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func refuse(w http.ResponseWriter, status int, id []byte, code int64, message string) {
+	write(w, status, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(code, message, nil)))
+}
+
+//nolint:gochecknoglobals // constant header values, shared so that no response allocates its own
+var (
+	jsonType  = []string{"application/json"}
+	sseType   = []string{"text/event-stream"}
+	noStore   = []string{"no-store"}
+	noBuffer  = []string{"no"}
+	smallBody = 2048 // below it net/http computes Content-Length itself
+)
+
+func write(w http.ResponseWriter, status int, body []byte) {
+	head := w.Header()
+	head["Content-Type"] = jsonType
+	if len(body) > smallBody {
+		head["Content-Length"] = []string{fmt.Sprint(len(body))}
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body) //nolint:gosec // JSON, and typed so; the client may be gone: nobody to tell
+}
+
+// busy refuses a request for which there is no room now.
+func busy(w http.ResponseWriter, status int, id []byte, reason string) {
+	w.Header().Set("Retry-After", "1")
+	refuse(w, status, id, runtime.CodeInternalError, reason)
+}

@@ -1,0 +1,225 @@
+package inventory
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// Kind is one of the four lists of a server.
+type Kind int
+
+const (
+	Tools Kind = iota
+	Prompts
+	Resources
+	Templates
+	Kinds
+)
+
+// Listing is how a list is asked for and read.
+type Listing struct {
+	Method, Member, Capability, Changed string
+	// Key is the member of an item that names it to callers.
+	Key string
+}
+
+func (k Kind) Listing() Listing {
+	switch k {
+	case Tools:
+		return Listing{revision.MethodToolsList, "tools", "tools", revision.NotificationToolsListChanged, "name"}
+	case Prompts:
+		return Listing{revision.MethodPromptsList, "prompts", "prompts", revision.NotificationPromptsListChanged, "name"}
+	case Resources:
+		return Listing{revision.MethodResourcesList, "resources", "resources", revision.NotificationResourcesListChanged, "uri"}
+	case Templates:
+		return Listing{revision.MethodResourceTemplatesList, "resourceTemplates", "resources", revision.NotificationResourcesListChanged, "uriTemplate"}
+	default:
+		panic(fmt.Sprintf("proxy: no list %d", k))
+	}
+}
+
+// Inventory is what one server offers, as it sent it.
+type Inventory struct {
+	Items     [Kinds][]Item
+	Failed    [Kinds]error // why a list could not be had, nil where it could
+	Resources bool         // it has the capability
+	// Capabilities and instructions are those of the server as it declared them.
+	Capabilities json.RawMessage
+	Instructions string
+	// Offered tells which lists the server declares, fresh how long each may be
+	// kept.
+	Offered [Kinds]bool
+	Fresh   [Kinds]Freshness
+	Modern  bool // its connection is of the stateless era
+	// Offer is what the server was told that it can ask: some list more tools
+	// where they can.
+	Offer string
+	// Silent is a server whose lists change without a word.
+	Silent [Kinds]bool
+	// Verified is when the server was last seen to offer this, zero where a list
+	// failed.
+	Verified time.Time
+}
+
+// Whole tells whether every list could be had.
+func (c *Inventory) Whole() bool { return c.Failed == [Kinds]error{} }
+
+// Item is one entry of a list.
+type Item struct {
+	Raw []byte
+	// Name, key and title are unquoted; key is the same as name for tools and
+	// prompts.
+	Name, Key, Title       string
+	NameAt, KeyAt, TitleAt rawjson.Span
+	Facts                  facts
+	// Mirrors are those of a tool's schema, nil for other kinds; support tells how
+	// a tool of the handshake era is called as a task; see bridge.TaskSupport.
+	Mirrors []revision.Mirror
+	Support string
+}
+
+// facts tell what a tool's definition has that most have not.
+type facts uint8
+
+const (
+	// mirrored: arguments are repeated as headers.
+	mirrored facts = 1 << iota
+	// tasked: the tool can be called as a task of the handshake era.
+	tasked
+	// Wrapping: the output schema is wrapped for clients of the handshake era.
+	Wrapping
+	// Pictured: it may have a user interface.
+	Pictured
+	// Executed: it may tell how it is called, which no client is to see as it is.
+	Executed
+	// Iconic: it may have icons.
+	Iconic
+)
+
+// read finds the texts at the item's places.
+func (it *Item) read() {
+	it.Key, _ = rawjson.String(it.Raw, it.KeyAt)
+	if it.Name = it.Key; it.NameAt != it.KeyAt {
+		it.Name, _ = rawjson.String(it.Raw, it.NameAt)
+	}
+	it.Title, _ = rawjson.String(it.Raw, it.TitleAt)
+}
+
+// find finds the facts of a tool.
+func (it *Item) find(log *slog.Logger) {
+	it.Facts = mirrored | tasked
+	it.about(log)
+	if it.Mirrors == nil {
+		it.Facts &^= mirrored
+	}
+	if it.Support == "" {
+		it.Facts &^= tasked
+	}
+	if revision.WrapsOutput(it.Raw) {
+		it.Facts |= Wrapping
+	}
+	if bytes.Contains(it.Raw, []byte(`"ui`)) {
+		it.Facts |= Pictured
+	}
+	if bytes.Contains(it.Raw, []byte(`"execution"`)) {
+		it.Facts |= Executed
+	}
+	if bytes.Contains(it.Raw, []byte(`"icons"`)) {
+		it.Facts |= Iconic
+	}
+}
+
+// about finds what the facts say is there.
+func (it *Item) about(log *slog.Logger) {
+	if it.Facts&mirrored != 0 {
+		it.Mirrors = toolMirrors(log, *it)
+	}
+	if it.Facts&tasked != 0 {
+		it.Support = bridge.TaskSupport(it.Raw)
+	}
+}
+
+// Parse reads one page of a list. Items without a usable key are left out:
+// nobody could ask for them.
+func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
+	spans, err := rawjson.List(page, rawjson.Whole(page), l.Member)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, 0, len(spans))
+	for _, s := range spans {
+		it := Item{Raw: rawjson.OneLine(s.Of(page))}
+		var at [3]rawjson.Span
+		if err := rawjson.Fields(it.Raw, at[:], "name", "title", l.Key); err != nil {
+			log.Warn("backend lists something that is no object", "method", l.Method)
+			continue
+		}
+		if member := duplicated(it.Raw, "name", "title", l.Key); member != "" {
+			// Which of the two counts depends on who reads.
+			log.Warn("backend lists something with a member twice", "method", l.Method, "member", member)
+			continue
+		}
+		it.NameAt, it.TitleAt, it.KeyAt = at[0], at[1], at[2]
+		if l.Key == "name" {
+			it.KeyAt = it.NameAt
+		}
+		it.read()
+		if it.Key == "" {
+			log.Warn("backend lists something without a name", "method", l.Method)
+			continue
+		}
+		if l.Member == "tools" {
+			it.find(log)
+		}
+		items = append(items, it)
+	}
+	return items, nil
+}
+
+// toolMirrors gives the arguments that clients repeat as headers. A schema that
+// breaks the rules for them asks for none.
+func toolMirrors(log *slog.Logger, it Item) []revision.Mirror {
+	at, err := rawjson.Field(it.Raw, "inputSchema")
+	if err != nil || !at.Present() {
+		return nil
+	}
+	mirrors, err := revision.ToolMirrors(at.Of(it.Raw))
+	if err != nil {
+		log.Warn("tool asks for headers in a way that is not allowed", "tool", it.Key, "err", err)
+	}
+	return mirrors
+}
+
+// duplicated gives the first of some members that an object has twice, "" for none.
+func duplicated(object []byte, names ...string) string {
+	entries, err := rawjson.Entries(object)
+	if err != nil {
+		return ""
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if seen[e.Name] && slices.Contains(names, e.Name) {
+			return e.Name
+		}
+		seen[e.Name] = true
+	}
+	return ""
+}
+
+// FillIn takes the lists that could not be had from what was offered before, nil
+// for nothing.
+func (c *Inventory) FillIn(before *Inventory) {
+	for k := range Kinds {
+		if c.Failed[k] != nil && before != nil {
+			c.Items[k] = before.Items[k]
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package limits
+
+import (
+	"bytes"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+// Bounds of what clients can make the proxy hold, all of them together; those of
+// one client or one stream stand where they are kept. docs/serve.md, Limits, has
+// them all.
+const (
+	// RequestCeiling bounds a request, however much progress there is.
+	RequestCeiling = time.Hour
+	// TellTime bounds how long a server may take to note a log level, changed roots
+	// or a subscription.
+	TellTime = 5 * time.Second
+	// KeepAlive is how often a quiet stream gets a comment.
+	KeepAlive = 15 * time.Second
+	// LastWrite is how long a write to a client may take once its session has ended.
+	LastWrite = time.Second
+	// MaxQueuedBytes bounds the messages that wait for one client's stream, in bytes;
+	// the answer always has room.
+	MaxQueuedBytes = 8 << 20
+	// MaxServing bounds the requests over HTTP that are being answered, with
+	// those whose clients have gone. Further ones are refused with status 503.
+	MaxServing = 8192
+	// MaxSessionServing does the same for one session, with status 429.
+	MaxSessionServing = 1024
+	// MaxBackendServing bounds the requests that one backend owes answers for,
+	// over all its connections. Further ones are refused with an error.
+	MaxBackendServing = jsonrpc.MaxPending
+	// MaxBodies bounds the messages over HTTP that are being received or worked
+	// on, in bytes; those of at most freeBody do not count. Where there is no
+	// room a message is refused with status 503.
+	MaxBodies = 256 << 20
+	FreeBody  = 64 << 10
+	// MaxUnsent bounds the messages for clients that wait or are kept, in bytes;
+	// answers that are not kept do not count. Beyond it each stream, session and listen has
+	// fairShare alone, and what it does there at its own bound.
+	MaxUnsent = 256 << 20
+	FairShare = 16 << 10
+	// MaxStreams bounds the streams of a front that belong to no request: those of
+	// GET, of listens, of HTTP+SSE. Further ones are refused with status 503.
+	MaxStreams = 10_000
+	// MaxSessionStreams does the same for the GETs of one session, with status 429.
+	MaxSessionStreams = 16
+)
+
+// ErrBackendBusy refuses a request to a backend that owes too many answers.
+var ErrBackendBusy = jsonrpc.ErrBusy
+
+// Budget is the memory that all clients of a proxy share. The zero value is ready.
+type Budget struct {
+	Bodies byteBudget // of clients' messages over HTTP
+	Unsent Counter    // of messages for them
+}
+
+// byteBudget gives out bytes of memory up to a bound.
+type byteBudget struct{ Taken atomic.Int64 }
+
+// Take takes n bytes, false where they would be more than most in all.
+func (a *byteBudget) Take(n, most int64) bool {
+	if a.Taken.Add(n) > most {
+		a.Taken.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (a *byteBudget) Give(n int64) { a.Taken.Add(-n) }
+
+// Counter counts bytes that may be more than they should. A nil one is for what
+// nobody counts.
+type Counter struct{ N atomic.Int64 }
+
+func (t *Counter) Add(n int) {
+	if t != nil {
+		t.N.Add(int64(n))
+	}
+}
+
+// Full tells whether there are more than maxUnsent.
+func (t *Counter) Full() bool { return t != nil && t.N.Load() > MaxUnsent }
+
+// ErrNoRoom refuses a message that memory is not to be spent on.
+var ErrNoRoom = errors.New("too much is being sent at once: try again later")
+
+// Hold copies a message for a request that may outlast its client; free gives
+// the memory back. It fails where too much is held already.
+func (b *Budget) Hold(body []byte) (_ []byte, free func(), err error) {
+	n := int64(len(body))
+	if n <= FreeBody {
+		return bytes.Clone(body), func() {}, nil
+	}
+	if !b.Bodies.Take(n, MaxBodies) {
+		return nil, nil, ErrNoRoom
+	}
+	return bytes.Clone(body), func() { b.Bodies.Give(n) }, nil
+}
+
+// Bound is something bounded; see proxy.BoundStatus.
+type Bound struct {
+	Name      string
+	Used, Max int
+}
+
+// Bounds tells how much of the budget is in use.
+func (b *Budget) Bounds() []Bound {
+	return []Bound{{"bodyBytes", int(b.Bodies.Taken.Load()), MaxBodies}, {"unsentBytes", int(b.Unsent.N.Load()), MaxUnsent}}
+}

@@ -1,0 +1,202 @@
+package questions
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// Question answers a request of the server that does not tell to which call it
+// belongs. It goes to the one client whose it can be, and to nobody where
+// there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
+func (d *Desk) Question(ctx context.Context, c *upstream.Conn, method string, params json.RawMessage) (json.RawMessage, error) {
+	b := c.Slot.Backend
+	if c.IsOpened() { // else there is no client of it yet
+		if t, ok := c.Client.Transport().(ability.TaskOf); ok {
+			if h := t.TaskOf(params); h != nil { // the wire tells
+				return h.Request(ctx, nil, method, params)
+			}
+		}
+	} else { // no client's call can have gone over it
+		if c.Owner() == nil {
+			return d.outside(method)
+		}
+		select {
+		case <-c.Opened:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a, several := c.SoleClient(cancel)
+	if a == nil && !several {
+		if owner := c.Owner(); owner != nil {
+			return d.askOwner(ctx, c, owner, method, params)
+		}
+		return d.outside(method)
+	}
+	if c.Slot.Owner == nil && !c.Slot.Exclusive {
+		b.SetAsksClients(c, true)
+	}
+	if several {
+		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
+	}
+	if method == revision.MethodRootsList && (a.From.Ask == nil || revision.MissingFor(method, params, a.From.Capabilities) != nil) {
+		return d.outside(method) // it may have nothing to do with the calls
+	}
+	defer a.Suspend()()
+	from := a.From
+	from.Refuse = a.Refuse
+	result, err := d.Put(asking, c, &from, method, params)
+	if asking.Err() == nil || ctx.Err() != nil || method != revision.MethodRootsList {
+		return result, err
+	}
+	// The calls have ended, and servers ask for roots outside of them, too.
+	if owner := c.Owner(); owner != nil {
+		return d.askOwner(ctx, c, owner, method, params)
+	}
+	return d.set.Roots(), nil
+}
+
+// outside answers a question that belongs to no call and to no client: roots are
+// those configured, since some servers ask for them as soon as they are
+// initialized.
+func (d *Desk) outside(method string) (json.RawMessage, error) {
+	if method == revision.MethodRootsList {
+		return d.set.Roots(), nil
+	}
+	return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " belongs to no call: there is nobody to ask"}
+}
+
+// askOwner puts a question that belongs to no call to the client whose own the
+// connection is.
+func (d *Desk) askOwner(ctx context.Context, c *upstream.Conn, owner *upstream.Client, method string, params json.RawMessage) (json.RawMessage, error) {
+	from := upstream.Origin{Client: owner, Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+		return owner.Ask(ctx, owner.Push, method, params)
+	}}
+	from.Version, from.Capabilities = owner.TermsOf()
+	if revision.MissingFor(method, params, from.Capabilities) != nil {
+		return d.outside(method)
+	}
+	return d.Put(ctx, c, &from, method, params)
+}
+
+// Put puts a question of the server to a client, in the words of the client's
+// revision. A client of the modern era that has not declared what is asked for
+// learns that from the error its call ends with.
+func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin, method string, params json.RawMessage) (json.RawMessage, error) {
+	if from.Ask == nil {
+		return nil, unanswerable(method)
+	}
+	q := revision.Question{From: c.Version, To: from.Version, Method: method, Capabilities: from.Capabilities}
+	if b := c.Slot.Backend; len(d.set.All()) > 1 {
+		q.Name = b.Name
+	}
+	out, err := q.Params(withoutContext(method, params))
+	if err != nil {
+		rpc, ok := errors.AsType[*runtime.Error](err)
+		if !ok || rpc.Code != runtime.CodeMissingCapability || c.Modern() {
+			return nil, err
+		}
+		if method == MethodRoots && d.set.HasRoots() {
+			return d.set.Roots(), nil // in the place of a client that has none
+		}
+		if from.Modern() && from.Refuse != nil {
+			from.Refuse(rpc)
+		}
+		return nil, undeclared(method, params)
+	}
+	defer reassure(ctx, c, params)()
+	c.Promise(from.Client, method, out)
+	if from.Client != nil { // nobody answers for a client that is gone
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(from.Client.State.Life, cancel)()
+	}
+	result, err := from.Ask(ctx, method, out)
+	if err != nil {
+		return nil, err
+	}
+	return q.Reply(result)
+}
+
+// unanswerable refuses a question that the client has no means to answer.
+func unanswerable(method string) error {
+	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client cannot be asked for " + method}
+}
+
+// undeclared refuses a question that the client has not declared to answer:
+// -32601 for a method, -32602 for a mode of it (2025-11-25, Elicitation, Error
+// Handling).
+func undeclared(method string, params json.RawMessage) error {
+	if at, err := rawjson.Field(params, "mode"); err == nil && at.Present() {
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the client does not support this mode of " + method}
+	}
+	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client does not support " + method}
+}
+
+// withoutContext gives a question's params without the wish for context of other
+// servers: behind a proxy "thisServer" would be all of them.
+func withoutContext(method string, params json.RawMessage) json.RawMessage {
+	if method != revision.MethodSamplingCreateMessage {
+		return params
+	}
+	at, err := rawjson.Field(params, "includeContext")
+	if err != nil || !at.Present() || string(at.Of(params)) == `"none"` {
+		return params
+	}
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: []byte(`"none"`)})
+}
+
+const MethodRoots = revision.MethodRootsList
+
+// RootsChanged has the servers told, in the background, of which a client has
+// connections of its own, and which know of its roots, that these have changed.
+// What comes while they are told counts once.
+func (d *Desk) RootsChanged(who *upstream.Client) {
+	news := &who.State.RootsChanges
+	if news.Add(1) > 1 || d.set.Lifetime.Err() != nil {
+		return // whoever is at it goes on
+	}
+	d.set.Work.Go(func() { // bounded by tellTime, and ends with the proxy
+		for {
+			n := news.Load()
+			d.tellRoots(who)
+			if news.CompareAndSwap(n, 0) {
+				return
+			}
+		}
+	})
+}
+
+func (d *Desk) tellRoots(who *upstream.Client) {
+	ctx, cancel := context.WithTimeout(d.set.Lifetime, limits.TellTime)
+	defer cancel()
+	defer context.AfterFunc(who.State.Life, cancel)()
+	var wg sync.WaitGroup
+	for _, b := range d.set.All() {
+		for _, c := range b.Connections() {
+			if c.Owner() != who || c.Modern() {
+				continue
+			}
+			if at, err := rawjson.Field([]byte(c.Offer), "roots"); err == nil && at.Present() {
+				wg.Go(func() {
+					// One that is gone asks again when it is back.
+					_ = c.Client.Transport().Notify(ctx, &runtime.Request{Method: revision.NotificationRootsListChanged})
+				})
+			}
+		}
+	}
+	wg.Wait()
+}

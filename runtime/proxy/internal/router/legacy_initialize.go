@@ -1,0 +1,32 @@
+package router
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"encoding/json"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// initialize answers at once, whatever the state of the backends: what it
+// declares is the full superset, and lists may be empty.
+func (rt *Router) initialize(r Request) ([]byte, error) {
+	version, _ := upstream.InitializeTerms(r.Line, r.Msg)
+	offered := catalog.AllCapabilities()
+	if version < revision.Latest {
+		offered.Extensions = nil // nobody has heard of them
+	}
+	return json.Marshal(struct {
+		ProtocolVersion string                 `json:"protocolVersion"`
+		Capabilities    catalog.Capabilities   `json:"capabilities"`
+		ServerInfo      runtime.Implementation `json:"serverInfo"`
+		Instructions    string                 `json:"instructions,omitempty"`
+	}{
+		version,
+		offered,
+		rt.o.Info,
+		rt.Catalog.Instructions(),
+	})
+}

@@ -1,0 +1,214 @@
+package router
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
+	"github.com/mcpctl/mcpctl/runtime/seal"
+)
+
+// state is what a client keeps for the proxy between the rounds of a request,
+// sealed into requestState (2026-07-28, Multi round-trip requests). A retry
+// must be for the same method and target; arguments are the backend's to bind,
+// since a client may write them differently the second time.
+type state struct {
+	Backend string `json:"b"`
+	Method  string `json:"m"`
+	// Target is the name or URI as the client knows it.
+	Target string `json:"t"`
+	// Way stands for how the backend was reached, see Server.Connection: another
+	// server may be there under its name.
+	Way string `json:"w,omitempty"`
+	// Inner is the backend's own state, a JSON string as it came; nil for none.
+	Inner json.RawMessage `json:"i,omitempty"`
+	// Given are answers that the proxy has given in the client's place.
+	Given map[string]json.RawMessage `json:"g,omitempty"`
+	// Ticket tells the call that waits; nil where none does.
+	Ticket *parking.Ticket `json:"p,omitempty"`
+	// Again tells that the request is made as if for the first time.
+	Again bool `json:"a,omitempty"`
+}
+
+// of notes whose the state is.
+func (s *state) of(b *upstream.Backend) {
+	s.Backend = b.Name
+	if way := b.Config().Way(); way != "" {
+		sum := sha256.Sum256([]byte(way))
+		s.Way = hex.EncodeToString(sum[:8])
+	}
+}
+
+// strange tells why a backend must not be given the state, "" where it may: it is
+// its own, or the call that it belongs to goes on where it was.
+func (s *state) strange(b *upstream.Backend, what string) string {
+	var now state
+	switch now.of(b); {
+	case s.Backend == "":
+	case s.Backend != b.Name:
+		return "is of another server, which had this " + what + " before"
+	case s.Ticket == nil && s.Way != "" && s.Way != now.Way:
+		return "is of the server that was configured before: make the request anew"
+	}
+	return ""
+}
+
+// statePurpose keeps request states apart from other sealed texts. The
+// principal follows it: there is only the anonymous one.
+const statePurpose = "requestState:"
+
+// seal gives a state as a JSON string.
+func (rt *Router) seal(s *state) []byte {
+	plain, err := json.Marshal(s)
+	if err != nil {
+		panic("proxy: a state has no JSON form: " + err.Error())
+	}
+	return rawjson.Quote(nil, rt.o.Catalog.Ring.Seal(statePurpose, plain, seal.StateTTL))
+}
+
+// unseal gives the state that a request has come back with, nil where it has
+// none.
+func (rt *Router) unseal(r Request, target string) (*state, error) {
+	if !r.Msg.RequestState.Present() {
+		return nil, nil
+	}
+	sealed, ok := rawjson.String(r.Line, r.Msg.RequestState)
+	if !ok {
+		return nil, upstream.Invalid("params.requestState is not a string")
+	}
+	plain, err := rt.o.Catalog.Ring.Open(statePurpose, sealed)
+	if err != nil {
+		return nil, upstream.Invalid("params.requestState: %v", err)
+	}
+	s := &state{}
+	if err := json.Unmarshal(plain, s); err != nil {
+		return nil, upstream.Invalid("params.requestState: %v", seal.ErrTampered)
+	}
+	if s.Method != r.Method || s.Target != target {
+		return nil, upstream.Invalid("params.requestState belongs to another request")
+	}
+	return s, nil
+}
+
+// again gives a request without what only a retry has, but for the backend's
+// own state and the answers: those that the client brings and those that the
+// proxy has given.
+func (r Request) again(s *state) (Request, error) {
+	if !r.Msg.RequestState.Present() && (!s.Again || !r.Msg.InputResponses.Present()) && len(s.Inner) == 0 && len(s.Given) == 0 {
+		return r, nil
+	}
+	params, err := rawjson.Without(r.params(), func(name string) bool {
+		return name == "requestState" || s.Again && name == "inputResponses"
+	})
+	if err != nil {
+		return r, err
+	}
+	var members []rawjson.Member
+	if len(s.Inner) > 0 {
+		members = append(members, rawjson.Member{Name: "requestState", Value: s.Inner})
+	}
+	if len(s.Given) > 0 {
+		given := make([]rawjson.Member, 0, len(s.Given))
+		for _, k := range slices.Sorted(maps.Keys(s.Given)) {
+			given = append(given, rawjson.Member{Name: k, Value: s.Given[k]})
+		}
+		if params, err = rawjson.SetNested(params, "inputResponses", given); err != nil {
+			return r, err
+		}
+	}
+	if params, err = rawjson.Set(params, members); err != nil {
+		return r, err
+	}
+	if bytes.Equal(params, r.params()) {
+		return r, nil
+	}
+	return r.with(params)
+}
+
+// with gives the request with other params.
+func (r Request) with(params []byte) (Request, error) {
+	line := rawjson.Splice(nil, r.Line, rawjson.Edit{Span: r.Msg.Params, New: params})
+	m := new(rawjson.Message)
+	if err := rawjson.Scan(line, m); err != nil {
+		return r, err
+	}
+	r.Line, r.Msg = line, m
+	return r, nil
+}
+
+// inputRequest is a result that asks for input, taken apart.
+type inputRequest struct {
+	resultType, inputs, state, meta rawjson.Span
+}
+
+// parseInputRequest tells whether a result asks for input. One without a resultType
+// that has the members of such a result is of a server of the handshake era
+// that has learned to ask this way.
+func parseInputRequest(result []byte) (a inputRequest, ok bool) {
+	if !bytes.Contains(result, []byte("input_required")) && !bytes.Contains(result, []byte(`"inputRequests"`)) && !bytes.Contains(result, []byte(`"requestState"`)) {
+		return a, false // the common case, without reading it all
+	}
+	var at [4]rawjson.Span
+	if rawjson.Fields(result, at[:], "resultType", "inputRequests", "requestState", "_meta") != nil {
+		return a, false
+	}
+	a = inputRequest{at[0], at[1], at[2], at[3]}
+	if a.resultType.Present() {
+		kind, _ := rawjson.String(result, a.resultType)
+		return a, kind == "input_required"
+	}
+	_, stated := rawjson.String(result, a.state)
+	return a, rawjson.IsObject(a.inputs.Of(result)) || stated
+}
+
+// lost is what a client hears whose call this process does not hold: never is
+// it made again silently, since it may have acted.
+func (rt *Router) lost(k inventory.Kind, target string) error {
+	hint := ""
+	if k == inventory.Tools {
+		switch readOnly, idempotent := rt.harmless(target); {
+		case readOnly:
+			hint = " The server says that the tool changes nothing: it can be called again."
+		case idempotent:
+			hint = " The server says that calling the tool twice does no harm: it can be called again."
+		default:
+			hint = " The tool may have acted; the server does not say that it can be called again without harm."
+		}
+	}
+	return &lostError{"the interaction that this answer belongs to is lost: the server's call has ended or mcpctl has been restarted." + hint}
+}
+
+// lostError is an interaction that cannot go on.
+type lostError struct{ why string }
+
+func (e *lostError) Error() string    { return e.why }
+func (e *lostError) ExitKind() string { return "lost" }
+
+// harmless tells what the annotations of an exposed tool say of calling it
+// again.
+func (rt *Router) harmless(exposed string) (readOnly, idempotent bool) {
+	r := rt.Catalog.Current.Load().Routes[inventory.Tools][exposed]
+	if r == nil {
+		return false, false
+	}
+	at, err := rawjson.Field(r.Definition, "annotations")
+	if err != nil || !at.Present() {
+		return false, false
+	}
+	var says struct {
+		ReadOnly   bool `json:"readOnlyHint"`
+		Idempotent bool `json:"idempotentHint"`
+	}
+	if json.Unmarshal(at.Of(r.Definition), &says) != nil {
+		return false, false
+	}
+	return says.ReadOnly, says.Idempotent
+}

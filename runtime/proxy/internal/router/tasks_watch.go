@@ -1,0 +1,133 @@
+package router
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+const (
+	// taskWatch is how often a task is asked for where its server does not say,
+	// taskWatchMin and taskWatchMax bound what it may say.
+	taskWatch    = time.Second
+	taskWatchMin = 100 * time.Millisecond
+	taskWatchMax = time.Minute
+	// taskWatchFails bounds failures in a row to ask for a task.
+	taskWatchFails = 10
+)
+
+// tasksNotification tells a listener what has become of a task.
+const tasksNotification = revision.NotificationTasks
+
+// followTasks has a listener told of tasks, from now until stop. Those that
+// there are come back, in the order given. Servers of the handshake era tell of
+// no task as a rule, so it is the proxy that asks, as often as the server wants
+// to be asked: in the place of each client.
+func (rt *Router) followTasks(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func()) {
+	if len(ids) == 0 {
+		return nil, func() {}
+	}
+	life, stop := context.WithCancel(rt.Set.Lifetime)
+	found := make([]*taskWatcher, len(ids))
+	var wg sync.WaitGroup
+	for i, id := range ids {
+		wg.Go(func() {
+			w := &taskWatcher{rt: rt, from: *from, l: l, id: id}
+			w.from.Emit, w.from.Ask = nil, nil
+			if err := w.look(ctx); err != nil {
+				rt.o.Logger.Debug("no word of a task", "err", err)
+				return
+			}
+			found[i] = w
+		})
+	}
+	wg.Wait()
+	for _, w := range found {
+		if w != nil {
+			honoured = append(honoured, w.id)
+			rt.Set.Work.Go(func() { w.run(life) })
+		}
+	}
+	return honoured, stop
+}
+
+// taskWatcher asks for one task in the place of a client that listens.
+type taskWatcher struct {
+	rt   *Router
+	from upstream.Origin
+	l    catalog.Listener
+	id   string
+
+	last []byte // the task as it was last
+	next time.Duration
+	done bool // it has ended
+}
+
+// look asks for the task. It tells the listener where the task has changed, and
+// at first where it waits for the client or has ended.
+func (w *taskWatcher) look(ctx context.Context) error {
+	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":"tasks/get","params":{"taskId":`), w.id)
+	r := Request{Line: append(line, `}}`...), Msg: new(rawjson.Message), Method: "tasks/get", From: w.from}
+	if err := rawjson.Scan(r.Line, r.Msg); err != nil {
+		return err
+	}
+	result, err := w.rt.task(ctx, r)
+	if err != nil {
+		return err
+	}
+	var task struct {
+		Status string
+		Poll   float64 `json:"pollIntervalMs"`
+	}
+	if err := json.Unmarshal(result, &task); err != nil {
+		return err
+	}
+	w.next = taskWatch
+	if task.Poll > 0 {
+		w.next = time.Duration(min(max(task.Poll, float64(taskWatchMin.Milliseconds())), float64(taskWatchMax.Milliseconds()))) * time.Millisecond
+	}
+	w.done = task.Status == "completed" || task.Status == "failed" || task.Status == "cancelled"
+	news := w.last != nil && !bytes.Equal(result, w.last) || w.last == nil && task.Status != "working"
+	w.last = result
+	if !news {
+		return nil
+	}
+	params, err := rawjson.Without(result, func(name string) bool { return name == "resultType" || name == "_meta" })
+	if err != nil {
+		return err
+	}
+	w.l.Notify(tasksNotification, params)
+	return nil
+}
+
+func (w *taskWatcher) run(ctx context.Context) {
+	for fails := 0; !w.done && fails < taskWatchFails; {
+		t := time.NewTimer(w.next)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return
+		}
+		err := w.look(ctx)
+		var rpc *runtime.Error
+		switch {
+		case err == nil:
+			fails = 0
+		case errors.As(err, &rpc):
+			return // the task is gone
+		default:
+			fails++
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package subscriptions
+
+import (
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+const metaSubscription = "io.modelcontextprotocol/subscriptionId"
+
+// MaxWatched bounds the URIs of one listen, or of one session.
+const MaxWatched = 1000
+
+// ParseFilter reads params.notifications, which is required (2026-07-28,
+// Subscriptions). tasks tells whether the client has declared tasks. What it does not know is left out of the acknowledgement.
+func ParseFilter(raw []byte, tasks bool) (Filter, error) {
+	var f Filter
+	if !rawjson.IsObject(raw) {
+		return f, upstream.Invalid("params.notifications is missing or no object")
+	}
+	var at [5]rawjson.Span
+	err := rawjson.Fields(raw, at[:], "toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds")
+	if err != nil {
+		return f, upstream.Invalid("params.notifications: %v", err)
+	}
+	if f.tasks, err = taskIDs(at[4].Of(raw), tasks); err != nil {
+		return f, err
+	}
+	for i, wants := range []*bool{&f.Tools, &f.Prompts, &f.Resources} {
+		switch v := string(at[i].Of(raw)); v {
+		case "", "false", "null":
+		case "true":
+			*wants = true
+		default:
+			return f, upstream.Invalid("params.notifications: %s is neither true nor false", v)
+		}
+	}
+	list := at[3].Of(raw)
+	if list == nil || string(list) == "null" {
+		return f, nil
+	}
+	spans, err := rawjson.Elements(list)
+	if err != nil || len(spans) > MaxWatched {
+		return f, upstream.Invalid("params.notifications.resourceSubscriptions is no array of at most %d URIs", MaxWatched)
+	}
+	for _, s := range spans {
+		uri, ok := rawjson.String(list, s)
+		if !ok {
+			return f, upstream.Invalid("params.notifications.resourceSubscriptions holds something that is no string")
+		}
+		f.Uris = append(f.Uris, uri)
+	}
+	return f, nil
+}
+
+// acknowledged gives the params of the acknowledgement: what is honoured.
+func acknowledged(id []byte, f *Filter) []byte {
+	out := append([]byte(`{"_meta":{"`+metaSubscription+`":`), id...)
+	out = append(out, `},"notifications":{`...)
+	comma := ""
+	for _, k := range []inventory.Kind{inventory.Tools, inventory.Prompts, inventory.Resources} {
+		if f.Has(k.Listing().Changed) {
+			out = append(out, comma+`"`+k.Listing().Member+`ListChanged":true`...)
+			comma = ","
+		}
+	}
+	for _, list := range []struct {
+		name   string
+		values []string
+	}{{"resourceSubscriptions", f.Uris}, {"taskIds", f.tasks}} {
+		if list.values == nil {
+			continue
+		}
+		out = append(out, comma+`"`+list.name+`":[`...)
+		for i, value := range list.values {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = rawjson.Quote(out, value)
+		}
+		out = append(out, ']')
+		comma = ","
+	}
+	return append(out, `}}`...)
+}
+
+// listening is one listen of a client. It is keyed by nothing: clients that
+// know nothing of each other give theirs the same id.
+type listening struct {
+	id     []byte // the client's own, raw
+	wake   chan struct{}
+	unsent *limits.Counter // counts what waits
+
+	mu      sync.Mutex // guards what follows
+	waiting [][]byte
+	bytes   int            // of waiting
+	waits   map[string]int // where in waiting it is, by what it says
+	ended   bool
+}
+
+// maxUnsaid and maxQueuedBytes bound what waits for a client that does not read.
+// The filter's own size is less; but a server may tell of any number of parts of
+// a resource. Then further ones are not told.
+const maxUnsaid = 4 * MaxWatched
+
+// Notify implements listener. Of what says the same the newest waits.
+func (s *listening) Notify(method string, params []byte) {
+	stamped, err := rawjson.SetNested(params, "_meta", []rawjson.Member{{Name: metaSubscription, Value: s.id}})
+	if err != nil {
+		return // no object: nothing that could be sent on
+	}
+	of := [2]rawjson.Span{}
+	_ = rawjson.Fields(params, of[:], "uri", "taskId") // an object, as above
+	key := method + string(of[0].Of(params)) + string(of[1].Of(params))
+	frame := jsonrpc.AppendNotification(nil, method, stamped)
+	most := limits.MaxQueuedBytes
+	if s.unsent.Full() {
+		most = limits.FairShare
+	}
+	s.mu.Lock()
+	i, waits := s.waits[key]
+	size := len(frame)
+	if waits {
+		size -= len(s.waiting[i])
+	}
+	switch {
+	case s.ended || s.bytes+size > most:
+	case waits:
+		s.waiting[i] = frame
+		s.count(size)
+	case len(s.waiting) < maxUnsaid:
+		s.waits[key] = len(s.waiting)
+		s.waiting = append(s.waiting, frame)
+		s.count(size)
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// count counts bytes that wait. The caller holds the lock.
+func (s *listening) count(n int) {
+	s.bytes += n
+	s.unsent.Add(n)
+}
+
+func (s *listening) take() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.waiting
+	s.waiting = nil
+	s.count(-s.bytes)
+	clear(s.waits)
+	return all
+}
+
+// end drops what waits, and what comes.
+func (s *listening) end() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.take()
+}
+
+// Channel is the way to a client that listens.
+type Channel struct {
+	Send func(framed []byte)
+	Idle func() // nothing has been sent for a while
+	// End is closed where the listen ends on our side; farewell is then sent
+	// before the result.
+	End      <-chan struct{}
+	Farewell []byte
+}
+
+// Listen serves one subscriptions/listen: the acknowledgement, then what
+// was asked for, until ctx ends, which is the client's doing and needs no
+// answer, or the channel does.
+func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Filter, to Channel) {
+	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
+	defer s.end()
+	for k := range inventory.Kinds {
+		if f.Has(k.Listing().Changed) {
+			h.catalog.SeenLists[k].Store(true)
+		}
+	}
+	// From here on nothing is missed, and nothing is sent before what is
+	// honoured has been told.
+	end := func() {
+		if to.Farewell != nil {
+			to.Send(to.Farewell)
+		}
+		to.Send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
+	}
+	settling, settled := during(ctx, to.End) // it waits for servers, and our end for nobody
+	honoured, stop, err := h.Subscribe(settling, from, s, f)
+	settled()
+	if err != nil {
+		if ctx.Err() == nil {
+			end()
+		}
+		return
+	}
+	defer stop()
+	to.Send(jsonrpc.AppendNotification(nil, revision.NotificationListenAcknowledged, acknowledged(id, &honoured)))
+	if f.ChangeKinds != (inventory.ChangeKinds{}) {
+		h.set.Work.Go(func() { h.catalog.Discover(ctx) }) // only a server that runs tells of changes
+	}
+	ticker := time.NewTicker(limits.KeepAlive)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.wake:
+			for _, framed := range s.take() {
+				to.Send(framed)
+			}
+			ticker.Reset(limits.KeepAlive)
+		case <-ticker.C:
+			to.Idle()
+		case <-ctx.Done():
+			return
+		case <-to.End:
+			end()
+			return
+		}
+	}
+}
+
+// during gives a context that ends with ctx, and when end is closed. Done frees
+// it.
+func during(ctx context.Context, end <-chan struct{}) (_ context.Context, done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() { // ends with ctx
+		select {
+		case <-end:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// taskIDs reads the tasks that a listen names (SEP-2663, Task Status
+// Notifications).
+func taskIDs(list []byte, declared bool) ([]string, error) {
+	if list == nil || string(list) == "null" {
+		return nil, nil
+	}
+	spans, err := rawjson.Elements(list)
+	if err != nil || len(spans) > maxTasksWatched {
+		return nil, upstream.Invalid("params.notifications.taskIds is no array of at most %d tasks", maxTasksWatched)
+	}
+	if len(spans) > 0 && !declared {
+		return nil, bridge.TasksRequired()
+	}
+	ids := make([]string, len(spans))
+	for i, s := range spans {
+		var ok bool
+		if ids[i], ok = rawjson.String(list, s); !ok {
+			return nil, upstream.Invalid("params.notifications.taskIds holds something that is no string")
+		}
+	}
+	return ids, nil
+}
+
+// maxTasksWatched bounds the tasks of one listen: each is asked for.
+const maxTasksWatched = 100

@@ -1,0 +1,66 @@
+package upstream
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+)
+
+var ErrCancelled = errors.New("cancelled by the client")
+
+func Invalid(format string, a ...any) error {
+	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf(format, a...)}
+}
+
+var ErrProxyClosed = errors.New("the proxy is shutting down")
+
+// BackendError is a failure of a backend or of the way to it, as opposed to an
+// answer of it.
+type BackendError struct {
+	Server string
+	Err    error
+}
+
+// Error names the server, once: why it could not be connected often does already.
+func (e *BackendError) Error() string {
+	why := e.Err.Error()
+	if strings.HasPrefix(why, e.Server+": ") {
+		return why
+	}
+	return e.Server + ": " + why
+}
+
+func (e *BackendError) Unwrap() error { return e.Err }
+
+// KindOf gives the kind of a failure of a backend or of the way to it, as the
+// command line's error objects name it (docs/serve.md, "When a server fails").
+func KindOf(err error) string {
+	var (
+		timeout *runtime.TimeoutError
+		proto   *runtime.ProtocolError
+		rpc     *runtime.Error
+		auth    *runtime.AuthError
+		kinded  ability.ExitKind
+	)
+	switch {
+	case errors.As(err, &kinded):
+		return kinded.ExitKind()
+	case errors.As(err, &timeout), errors.Is(err, jsonrpc.ErrTimeout):
+		return "timeout"
+	case errors.As(err, &auth):
+		return "auth"
+	case errors.As(err, &proto), errors.As(err, &rpc):
+		return "protocol"
+	}
+	return "connect"
+}
+
+var (
+	ErrSessionEnded = errors.New("the session has ended")
+	ErrNoStream     = errors.New("the client listens on no stream")
+)
