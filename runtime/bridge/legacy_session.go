@@ -26,7 +26,7 @@ const (
 // legacySession is the session of a connection and what has been set up in it.
 type legacySession struct {
 	generation atomic.Int64  // counts sessions
-	lost       atomic.Bool   // there is no session now, nor until a handshake succeeds
+	absent     atomic.Bool   // there is no session now, nor until a handshake succeeds
 	handshakes chan struct{} // one place: a lock held across a handshake
 
 	lifetime context.Context //nolint:containedctx // of the work, ended by shut
@@ -108,7 +108,7 @@ func (e *SessionError) Unwrap() error { return e.Err }
 func (l *legacyTransport) inSession(ctx context.Context, send func() error) error {
 	s := &l.session
 	gen := s.generation.Load()
-	if s.lost.Load() {
+	if s.absent.Load() {
 		// Without a session the server would refuse the call for a reason of
 		// its own. Whoever was to start one may have given up.
 		if err := l.reconnect(ctx, gen); err != nil {
@@ -165,7 +165,7 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	if s.generation.Load() != gen {
 		return nil
 	}
-	s.lost.Store(true)
+	s.absent.Store(true)
 	if r, ok := l.Transport.(ability.ResetSession); ok {
 		r.ResetSession()
 	}
@@ -179,7 +179,7 @@ func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 		return l.o.eraChanged(&runtime.ProtocolError{Reason: fmt.Sprintf("the server spoke %s and now speaks %s", l.version, h.ProtocolVersion)})
 	}
 	s.generation.Add(1)
-	s.lost.Store(false)
+	s.absent.Store(false)
 	l.o.Logger.Info("the server has lost the session: a new one is started")
 	s.run(l.restore)
 	return nil

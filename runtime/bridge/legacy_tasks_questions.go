@@ -21,12 +21,12 @@ const (
 	// maxQuestionedTasks bounds the tasks whose questions are kept for a client
 	// that polls; those of further tasks stay with the server.
 	maxQuestionedTasks = 256
-	// questionsIdle is how long questions wait for a client that does not poll.
-	questionsIdle = seal.StateTTL
-	// firstQuestion is how long a poll waits for the first question of a task
-	// that needs input, furtherQuestions for those that come with it.
-	firstQuestion    = 500 * time.Millisecond
-	furtherQuestions = 20 * time.Millisecond
+	// questionsIdleTime is how long questions wait for a client that does not poll.
+	questionsIdleTime = seal.StateTTL
+	// firstQuestionWait is how long a poll waits for the first question of a task
+	// that needs input, furtherQuestionsWait for those that come with it.
+	firstQuestionWait    = 500 * time.Millisecond
+	furtherQuestionsWait = 20 * time.Millisecond
 )
 
 // taskQuestions are the tasks of a server of the handshake era whose questions
@@ -182,7 +182,7 @@ func (l *legacyTransport) questionsOf(a *awaitedTask) *questionedTask {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if h := t.tasks[a.state.ID]; h != nil {
-		h.idle.Reset(questionsIdle)
+		h.idle.Reset(questionsIdleTime)
 		return h
 	}
 	if len(t.tasks) >= maxQuestionedTasks {
@@ -207,7 +207,7 @@ func (l *legacyTransport) questionsOf(a *awaitedTask) *questionedTask {
 		h.cancel()
 		return nil
 	}
-	h.idle = time.AfterFunc(questionsIdle, func() { t.remove(h.id) })
+	h.idle = time.AfterFunc(questionsIdleTime, func() { t.remove(h.id) })
 	if t.tasks == nil {
 		t.tasks = map[string]*questionedTask{}
 	}
@@ -283,7 +283,7 @@ func (h *questionedTask) collect(ctx context.Context) json.RawMessage {
 	if h == nil {
 		return nil
 	}
-	first := time.NewTimer(firstQuestion)
+	first := time.NewTimer(firstQuestionWait)
 	defer first.Stop()
 	for {
 		h.mu.Lock()
@@ -294,7 +294,7 @@ func (h *questionedTask) collect(ctx context.Context) json.RawMessage {
 		}
 		select {
 		case <-changed:
-			_ = deadline.Pause(ctx, furtherQuestions) // what is there then is what there is
+			_ = deadline.Pause(ctx, furtherQuestionsWait) // what is there then is what there is
 		case <-first.C:
 			return nil
 		case <-h.ended:

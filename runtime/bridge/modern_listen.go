@@ -25,14 +25,14 @@ const (
 	listenWorth = 30 * time.Second
 	// ackTime is how long a server may take to acknowledge a listen.
 	ackTime = 30 * time.Second
-	// listenGrace is how long a stream that another has taken the place of is
+	// listenOverlap is how long a stream that another has taken the place of is
 	// still read: what it carried before may come after the acknowledgement.
-	listenGrace = 500 * time.Millisecond
-	// maxMuted bounds the URIs that a server is left to watch for nobody,
+	listenOverlap = 500 * time.Millisecond
+	// maxUnwanted bounds the URIs that a server is left to watch for nobody,
 	// maxStreams the streams over stdio; beyond, all are closed and one is
 	// opened for what is wanted, after which changes may have been missed.
-	maxMuted   = 64
-	maxStreams = 32
+	maxUnwanted = 64
+	maxStreams  = 32
 )
 
 // listening is what a connection subscribes to, and the streams for it: a modern
@@ -45,15 +45,15 @@ const (
 // wanted: released SDKs drop everything that a session listens for as soon as
 // one of its streams ends.
 type listening struct {
-	mu      sync.Mutex // guards what follows
-	cancel  context.CancelFunc
-	done    chan struct{} // closed when the worker has ended; nil before it runs
-	wake    chan struct{} // room for one
-	closed  bool
-	lists   bool // changes of lists are wanted
-	uris    map[string]bool
-	muted   map[string]bool // watched by the server, wanted by nobody
-	waiting map[string][]chan error
+	mu       sync.Mutex // guards what follows
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when the worker has ended; nil before it runs
+	wake     chan struct{} // room for one
+	closed   bool
+	lists    bool // changes of lists are wanted
+	uris     map[string]bool
+	unwanted map[string]bool // watched by the server, wanted by nobody
+	waiting  map[string][]chan error
 }
 
 // Listen subscribes, in the background, to changes of the server's lists; what
@@ -121,10 +121,10 @@ func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (
 	if req.Method == revision.MethodResourcesUnsubscribe {
 		if l.uris[uri] {
 			delete(l.uris, uri)
-			if l.muted == nil {
-				l.muted = map[string]bool{}
+			if l.unwanted == nil {
+				l.unwanted = map[string]bool{}
 			}
-			l.muted[uri] = true
+			l.unwanted[uri] = true
 			m.wakeWorker(context.WithoutCancel(ctx))
 		}
 		l.mu.Unlock()
@@ -230,7 +230,7 @@ func (l *listening) resolveWaiting(uris []string, outcome func(uri string) error
 		if err != nil {
 			delete(l.uris, uri)
 		} else {
-			delete(l.muted, uri)
+			delete(l.unwanted, uri)
 		}
 		for _, done := range l.waiting[uri] {
 			done <- err // has room for one
@@ -239,9 +239,9 @@ func (l *listening) resolveWaiting(uris []string, outcome func(uri string) error
 	}
 }
 
-// isMuted reports whether a notification is about a resource that is no longer
+// isUnwanted reports whether a notification is about a resource that is no longer
 // wanted.
-func (l *listening) isMuted(method string, params json.RawMessage) bool {
+func (l *listening) isUnwanted(method string, params json.RawMessage) bool {
 	if method != revision.NotificationResourceUpdated {
 		return false
 	}
@@ -249,7 +249,7 @@ func (l *listening) isMuted(method string, params json.RawMessage) bool {
 	uri, _ := rawjson.String(params, at)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return err == nil && l.muted[uri] && !l.uris[uri]
+	return err == nil && l.unwanted[uri] && !l.uris[uri]
 }
 
 // Close ends the streams and the transport underneath.

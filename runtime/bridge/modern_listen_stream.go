@@ -20,8 +20,8 @@ import (
 type stream struct {
 	m             *modernTransport
 	asked         filter
-	gap           bool            // something may have been missed before it
-	watchedBefore []string        // of the URIs asked for, those that were watched before the gap
+	missedSome    bool            // something may have been missed before it
+	watchedBefore []string        // of the URIs asked for, those that were watched before it
 	ctx           context.Context //nolint:containedctx // the stream's own, ended by cancel
 	cancel        context.CancelFunc
 	acked         chan struct{} // closed by the acknowledgement
@@ -54,7 +54,7 @@ func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method st
 		s.mu.Lock()
 		quit := s.closed
 		s.mu.Unlock()
-		if !quit && !s.m.listening.isMuted(method, params) {
+		if !quit && !s.m.listening.isUnwanted(method, params) {
 			s.m.o.Handler.Notification(ctx, nil, method, revision.RemoveMetaMember(params, revision.MetaSubscription))
 		}
 	}
@@ -63,7 +63,7 @@ func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method st
 // replayMissed notifies the handler of what it may have missed, before anything
 // else that comes over the stream.
 func (s *stream) replayMissed(ctx context.Context) {
-	if !s.gap {
+	if !s.missedSome {
 		return
 	}
 	h := s.m.o.Handler
@@ -101,12 +101,12 @@ func (s *stream) hasEnded() bool {
 // listenWorker opens and closes the streams of a connection. Its fields belong
 // to its goroutine.
 type listenWorker struct {
-	m       *modernTransport
-	l       *listening
-	n       int       // streams opened
-	streams []*stream // open ones
-	gap     bool      // something may have been missed since the last acknowledgement
-	calls   sync.WaitGroup
+	m          *modernTransport
+	l          *listening
+	n          int       // streams opened
+	streams    []*stream // open ones
+	missedSome bool      // something may have been missed since the last acknowledgement
+	calls      sync.WaitGroup
 }
 
 // run keeps open the streams that are wanted until ctx ends.
@@ -118,7 +118,7 @@ func (w *listenWorker) run(ctx context.Context) {
 		}
 		w.l.markClosed()
 	}()
-	w.gap = true
+	w.missedSome = true
 	for inRow := 0; ; {
 		start := time.Now()
 		err := w.serve(ctx)
@@ -128,12 +128,12 @@ func (w *listenWorker) run(ctx context.Context) {
 		case isListenRefusal(err):
 			w.m.o.Logger.Info("server does not tell of changes", "err", err)
 			inRow = 0
-			if !w.failWaiting(err) && !w.awaitOtherWish(ctx) {
+			if !w.failWaiting(err) && !w.awaitChange(ctx) {
 				return
 			}
 			continue
 		}
-		w.gap = true
+		w.missedSome = true
 		if inRow++; time.Since(start) > listenWorth {
 			inRow = 1
 		}
@@ -141,7 +141,7 @@ func (w *listenWorker) run(ctx context.Context) {
 		if inRow >= maxListens {
 			w.m.o.Logger.Warn("server keeps ending the stream that tells of changes")
 			w.failWaiting(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", w.cause(err)))
-			if inRow = 0; !w.awaitOtherWish(ctx) {
+			if inRow = 0; !w.awaitChange(ctx) {
 				return
 			}
 			continue
@@ -169,9 +169,9 @@ func (w *listenWorker) awaitWake(ctx context.Context) bool {
 	}
 }
 
-// awaitOtherWish waits until something else is wanted than now; false when ctx
+// awaitChange waits until something else is wanted than now; false when ctx
 // has ended.
-func (w *listenWorker) awaitOtherWish(ctx context.Context) bool {
+func (w *listenWorker) awaitChange(ctx context.Context) bool {
 	for given := w.m.wanted(); w.awaitWake(ctx); {
 		if !w.m.wanted().equal(given) {
 			return true
@@ -207,9 +207,9 @@ func (w *listenWorker) serve(ctx context.Context) error {
 		want := w.m.wanted()
 		missing := w.missing(filter{want.changeKinds, slices.Clone(want.URIs)})
 		if w.tooManyStreams(missing) {
-			w.gap = true
+			w.missedSome = true
 			w.closeAll()
-			if deadline.Pause(ctx, listenGrace) != nil { // the server may take a moment to forget them
+			if deadline.Pause(ctx, listenOverlap) != nil { // the server may take a moment to forget them
 				return ctx.Err()
 			}
 			continue
@@ -269,7 +269,7 @@ func (w *listenWorker) closeAll() {
 	}
 	w.streams = nil
 	w.l.mu.Lock()
-	w.l.muted = nil
+	w.l.unwanted = nil
 	w.l.mu.Unlock()
 }
 
@@ -281,7 +281,7 @@ func (w *listenWorker) tooManyStreams(missing filter) bool {
 	}
 	w.l.mu.Lock()
 	defer w.l.mu.Unlock()
-	return len(w.l.muted) > maxMuted || len(w.streams) >= maxStreams && !missing.empty()
+	return len(w.l.unwanted) > maxUnwanted || len(w.streams) >= maxStreams && !missing.empty()
 }
 
 // missing returns what the next stream is to ask for, nothing where all that is
@@ -308,7 +308,7 @@ func (w *listenWorker) missing(want filter) filter {
 // open opens a stream and waits for its acknowledgement.
 func (w *listenWorker) open(ctx context.Context, f filter) error {
 	w.n++
-	s := &stream{m: w.m, asked: f, gap: w.gap, acked: make(chan struct{}), ended: make(chan struct{})}
+	s := &stream{m: w.m, asked: f, missedSome: w.missedSome, acked: make(chan struct{}), ended: make(chan struct{})}
 	w.l.mu.Lock()
 	for _, uri := range f.URIs {
 		if w.l.waiting[uri] == nil {
@@ -355,17 +355,17 @@ func (w *listenWorker) adopt(s *stream) {
 	if w.m.o.HTTP {
 		for _, old := range w.streams {
 			w.calls.Go(func() { // ends soon
-				_ = deadline.Pause(old.ctx, listenGrace)
+				_ = deadline.Pause(old.ctx, listenOverlap)
 				old.end()
 			})
 		}
 		w.streams = nil
 		w.l.mu.Lock()
-		w.l.muted = nil
+		w.l.unwanted = nil
 		w.l.mu.Unlock()
 	}
 	w.streams = append(w.streams, s)
-	w.gap = false
+	w.missedSome = false
 	w.l.resolveWaiting(s.asked.URIs, func(uri string) error {
 		if slices.Contains(s.honoured.URIs, uri) {
 			return nil

@@ -27,9 +27,9 @@ type progress struct {
 	runtime.Handler
 	token json.RawMessage // the caller's, nil where it wants no progress
 
-	mu      sync.Mutex // guards what follows
-	last    float64
-	guarded bool // only more than last is passed on
+	mu         sync.Mutex // guards what follows
+	last       float64
+	increasing bool // only more than last is passed on
 }
 
 // Notification implements [runtime.Handler].
@@ -51,7 +51,7 @@ func (s *progress) advance(params json.RawMessage) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.guarded && n <= s.last {
+	if s.increasing && n <= s.last {
 		return false
 	}
 	s.last = n
@@ -62,7 +62,7 @@ func (s *progress) advance(params json.RawMessage) bool {
 func (s *progress) resent() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.guarded = true
+	s.increasing = true
 }
 
 // keepAlive sends progress, to a caller that wants it, for a call that waits.
@@ -71,7 +71,7 @@ func (s *progress) keepAlive(ctx context.Context, call *runtime.Request, message
 		return
 	}
 	s.mu.Lock()
-	s.guarded = true
+	s.increasing = true
 	next := math.Round((s.last+keepAliveStep)*1000) / 1000
 	if next <= s.last { // so large that the step is lost
 		next = math.Nextafter(s.last, math.Inf(1))

@@ -23,9 +23,9 @@ const (
 	// the first, so that a person is asked once: servers ask several things
 	// side by side.
 	collectTime = 20 * time.Millisecond
-	// endTime is how long a call may take to end by itself once its
+	// endGrace is how long a call may take to end by itself once its
 	// questions have been answered with "cancel".
-	endTime = time.Second
+	endGrace = time.Second
 )
 
 var (
@@ -117,15 +117,15 @@ type Call struct {
 	result json.RawMessage
 	err    error
 
-	mu      sync.Mutex // guards what follows
-	round   int
-	asked   int
-	ended   bool // the call has ended
-	open    []*question
-	expiry  *time.Timer
-	emit    func(method string, params []byte) // of the client that is there, nil while none is
-	failure error                              // what the call comes to whatever it does, nil for its own result
-	asking  chan struct{}                      // has one place: a question is new
+	mu          sync.Mutex // guards what follows
+	round       int
+	asked       int
+	ended       bool // the call has ended
+	open        []*question
+	expiryTimer *time.Timer
+	emit        func(method string, params []byte) // of the client that is there, nil while none is
+	failure     error                              // what the call comes to whatever it does, nil for its own result
+	newQuestion chan struct{}                      // has one place: a question is new
 }
 
 // question is one that the client has not answered.
@@ -145,7 +145,7 @@ type reply struct {
 // with what the server sends until Wait returns. The call is known to others
 // once it has asked.
 func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
-	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), asking: make(chan struct{}, 1), emit: emit}
+	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), newQuestion: make(chan struct{}, 1), emit: emit}
 	ctx, k.cancel = context.WithCancelCause(ctx)
 	if !p.work.Go(func() { // waited for by Close
 		defer k.cancel(nil)
@@ -166,8 +166,8 @@ func (k *Call) end(result json.RawMessage, err error) {
 	if k.failure != nil {
 		k.result, k.err = nil, k.failure
 	}
-	if k.expiry != nil {
-		k.expiry.Stop()
+	if k.expiryTimer != nil {
+		k.expiryTimer.Stop()
 	}
 	k.mu.Unlock()
 	k.p.unregister(k.id)
@@ -219,7 +219,7 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 	k.open = append(k.open, q)
 	k.mu.Unlock()
 	select {
-	case k.asking <- struct{}{}:
+	case k.newQuestion <- struct{}{}:
 	default:
 	}
 	defer k.removeQuestion(q)
@@ -284,7 +284,7 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 		select {
 		case <-k.done:
 			return Outcome{Result: k.result}, k.err
-		case <-k.asking:
+		case <-k.newQuestion:
 			asks = true
 		case <-ctx.Done():
 			k.cancel(context.Cause(ctx))
@@ -315,7 +315,7 @@ func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	select { // what has stirred is in k.open
-	case <-k.asking:
+	case <-k.newQuestion:
 	default:
 	}
 	if len(k.open) == 0 || k.failure != nil {
@@ -327,7 +327,7 @@ func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 		out.Inputs = append(out.Inputs, q.Input)
 	}
 	round := k.round
-	k.expiry = time.AfterFunc(k.p.ttl, func() { k.expire(round) })
+	k.expiryTimer = time.AfterFunc(k.p.ttl, func() { k.expire(round) })
 	return out, true
 }
 
@@ -349,7 +349,7 @@ func (k *Call) expire(round int) {
 		q.answer <- r
 	}
 	k.open = nil
-	k.expiry = time.AfterFunc(endTime, func() { k.cancel(errNotAnswered) })
+	k.expiryTimer = time.AfterFunc(endGrace, func() { k.cancel(errNotAnswered) })
 	k.mu.Unlock()
 	k.p.unregister(k.id)
 }
@@ -367,10 +367,10 @@ func (p *Lot) Resume(t Ticket, emit func(method string, params []byte), answers 
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.round != t.Round || k.expiry == nil || !k.expiry.Stop() {
+	if k.round != t.Round || k.expiryTimer == nil || !k.expiryTimer.Stop() {
 		return nil, ErrUsed
 	}
-	k.expiry, k.emit = nil, emit
+	k.expiryTimer, k.emit = nil, emit
 	open := k.open[:0:0]
 	for _, q := range k.open {
 		if a, ok := answers[q.Key]; ok {
