@@ -35,7 +35,7 @@ func (n *notes) all() []string {
 	return append([]string(nil), n.told...)
 }
 
-// reportProgress sends a notification on a listen, with members and the stream's id.
+// tell sends a notification on a listen, with members and the stream's id.
 func tell(c *runtimetest.Call, method, members string) {
 	if members != "" {
 		members += ","

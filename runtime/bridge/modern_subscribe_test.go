@@ -111,7 +111,7 @@ func (w *watcher) take() []string {
 	return out
 }
 
-// reported is a handler that keeps notifications with their params.
+// told is a handler that keeps notifications with their params.
 type told struct {
 	runtime.NopHandler
 	mu  sync.Mutex // guards all

@@ -19,7 +19,7 @@ const (
 	// maxCalls bounds the calls that wait for a person at one time; a call
 	// beyond it cannot ask.
 	maxCalls = 256
-	// collecting is how long a call's further questions are waited for after
+	// collectTime is how long a call's further questions are waited for after
 	// the first, so that a person is asked once: servers ask several things
 	// side by side.
 	collectTime = 20 * time.Millisecond
