@@ -135,7 +135,7 @@ func (l *legacyTransport) getTask(ctx context.Context, a *awaitedTask) (json.Raw
 // toExtensionTask converts a task of the handshake era to the extension's form,
 // as a result of a type.
 func toExtensionTask(task json.RawMessage, status, kind string, add []rawjson.Member) (json.RawMessage, error) {
-	o, err := rawjson.ObjectAt(task, rawjson.Span{End: len(task)})
+	o, err := rawjson.ObjectAt(task, rawjson.Whole(task))
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: "a task is no object"}
 	}

@@ -63,7 +63,7 @@ func (b *toolHeaders) learn(params, result json.RawMessage, mirrors bool, logger
 			faulty[i] = true
 		case err != nil:
 			logger.Info("x-mcp-header annotations of a tool left out: they break the rules", "tool", name, "err", err)
-			edits = append(edits, rawjson.Moved(at.Start+schema.Start, revision.RemoveMirrors(schema.Of(tool)))...)
+			edits = append(edits, revision.RemoveMirrors(result, rawjson.Span{Start: at.Start + schema.Start, End: at.Start + schema.End})...)
 		}
 		if mirrors {
 			b.set(name, toolHeader{found, err})

@@ -59,7 +59,7 @@ func (c *Conversion) Result(raw json.RawMessage) (json.RawMessage, error) {
 	if !IsModern(c.To) && !IsModern(c.From) && !c.hasNewerContent(raw) {
 		return raw, nil
 	}
-	o, err := rawjson.ObjectAt(raw, rawjson.Span{End: len(raw)})
+	o, err := rawjson.ObjectAt(raw, rawjson.Whole(raw))
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: c.Method + ": the result is no object"}
 	}

@@ -64,7 +64,7 @@ func (q *Question) Params(params json.RawMessage) (json.RawMessage, error) {
 	if len(params) == 0 {
 		return nil, nil
 	}
-	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
+	o, err := rawjson.ObjectAt(params, rawjson.Whole(params))
 	if err != nil {
 		return nil, inexpressible(q.Method + ": params are no object")
 	}
@@ -307,7 +307,7 @@ func titledChoices(choices []byte) (values, names []byte, ok bool) {
 // removeTools removes the tools of sampling for a client whose revision has
 // none: what it answers is text then.
 func removeTools(params json.RawMessage) (json.RawMessage, error) {
-	o, err := rawjson.ObjectAt(params, rawjson.Span{End: len(params)})
+	o, err := rawjson.ObjectAt(params, rawjson.Whole(params))
 	if err != nil {
 		return nil, inexpressible("sampling/createMessage: params are no object")
 	}
@@ -382,7 +382,7 @@ func (c *Conversion) singleBlock(text []byte, at rawjson.Span) ([]rawjson.Edit, 
 	var out []byte
 	for i, b := range blocks {
 		block := b.Of(content.Value.Of(text))
-		block = rawjson.Apply(block, c.block(block, rawjson.Span{End: len(block)}))
+		block = rawjson.Apply(block, c.block(block, rawjson.Whole(block)))
 		one := rawjson.Splice(nil, at.Of(text), rawjson.Edit{
 			Span: rawjson.Span{Start: content.Value.Start - at.Start, End: content.Value.End - at.Start}, New: block,
 		})
@@ -397,7 +397,7 @@ func (c *Conversion) singleBlock(text []byte, at rawjson.Span) ([]rawjson.Edit, 
 // Reply converts the client's answer to the server's revision: an answer to
 // sampling is one block of content for a server older than 2025-11-25.
 func (q *Question) Reply(result json.RawMessage) (json.RawMessage, error) {
-	o, err := rawjson.ObjectAt(result, rawjson.Span{End: len(result)})
+	o, err := rawjson.ObjectAt(result, rawjson.Whole(result))
 	if err != nil {
 		return nil, &runtime.ProtocolError{Reason: q.Method + ": the client's answer is no object", Sample: sample(result)}
 	}

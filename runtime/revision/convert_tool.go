@@ -13,7 +13,7 @@ func (c *Conversion) Item(item []byte) []byte {
 	if c.Method != MethodToolsList || !bytes.Contains(item, []byte(`"execution"`)) && (IsModern(c.To) || !bytes.Contains(item, []byte(`"outputSchema"`))) {
 		return item
 	}
-	o, err := rawjson.ObjectAt(item, rawjson.Span{End: len(item)})
+	o, err := rawjson.ObjectAt(item, rawjson.Whole(item))
 	if err != nil {
 		return item
 	}
@@ -74,12 +74,12 @@ func isObjectSchema(schema []byte) bool {
 func wrapSchema(schema []byte) []byte {
 	out := []byte(`{`)
 	if schema[0] == '{' {
-		if o, err := rawjson.ObjectAt(schema, rawjson.Span{End: len(schema)}); err == nil {
+		if o, err := rawjson.ObjectAt(schema, rawjson.Whole(schema)); err == nil {
 			if e := o.Get("$schema"); e != nil && o.Get("$id") == nil {
 				out = append(append(append(out, `"$schema":`...), e.Value.Of(schema)...), ',')
 				o.Remove("$schema")
 			}
-			edits := rebase(schema, rawjson.Span{End: len(schema)}, nil, 0)
+			edits := rebase(schema, rawjson.Whole(schema), nil, 0)
 			schema = rawjson.Apply(schema, append(edits, o.Edits()...))
 		}
 	}

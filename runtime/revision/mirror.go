@@ -144,12 +144,12 @@ func hasHeaderForm(kind any) bool {
 }
 
 // RemoveMirrors returns the edits that take the x-mcp-header annotations out of
-// a tool's inputSchema, in the places where [ToolMirrors] looks. They are in
-// order.
-func RemoveMirrors(inputSchema []byte) []rawjson.Edit {
+// a tool's inputSchema, which is at a place of text, where [ToolMirrors] looks.
+// They are in order.
+func RemoveMirrors(text []byte, inputSchema rawjson.Span) []rawjson.Edit {
 	var edits []rawjson.Edit
-	for _, at := range objects(inputSchema, rawjson.Whole(inputSchema)) {
-		edits = removeMirrors(inputSchema, at, edits)
+	for _, at := range objects(text, inputSchema) {
+		edits = removeMirrors(text, at, edits)
 	}
 	slices.SortFunc(edits, func(a, b rawjson.Edit) int { return a.Start - b.Start })
 	return edits

@@ -89,7 +89,7 @@ func breakages() []breakage {
 		one("a tool whose x-mcp-header breaks the rules is listed", bridge, "(*toolHeaders).learn",
 			`faulty[i] = true`, `faulty[i] = false`, "list", "header-invalid"),
 		one("an annotation that breaks the rules is left in", bridge, "(*toolHeaders).learn",
-			`revision.RemoveMirrors(schema.Of(tool))`, `[]rawjson.Edit(nil)`, "header-invalid"),
+			`revision.RemoveMirrors(result, rawjson.Span{Start: at.Start + schema.Start, End: at.Start + schema.End})`, `[]rawjson.Edit(nil)`, "header-invalid"),
 		one("an end of a subscription is told as a beginning", proxy, "(*hub).settle",
 			`method := "resources/unsubscribe"`, `method := "resources/subscribe"`, "update"),
 		one("events of a listen bear another's id", proxy, "(*listening).notify",

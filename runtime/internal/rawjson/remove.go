@@ -46,12 +46,3 @@ func Removals(parts []Span, gone func(i int) bool) []Edit {
 	}
 	return edits
 }
-
-// Moved gives edits of a part their place in the whole that it begins in.
-func Moved(start int, edits []Edit) []Edit {
-	for i := range edits {
-		edits[i].Start += start
-		edits[i].End += start
-	}
-	return edits
-}
