@@ -8,11 +8,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// Alias makes an entry's name of a server's: the part behind the slash in
-// lower case, other characters than a-z 0-9 _ - replaced by '-'. A part that
-// says nothing (mcp, server, api, …) gives way to the last part of the
-// namespace that says something: com.stripe/mcp is "stripe". The result may
-// be taken, or be the name of a command; nobody is renamed in silence.
+// Alias returns an entry's name made of a server's: the part behind the slash in
+// lower case, with '-' for characters other than a-z 0-9 _ -. A generic part
+// (mcp, server, api, …) is replaced by the last part of the namespace that is
+// not: com.stripe/mcp is "stripe". The result may be taken, or be the name of a
+// command; no entry is renamed silently.
 func Alias(server string) string {
 	namespace, last := registry.SplitName(strings.ToLower(server))
 	alias := last
@@ -45,8 +45,8 @@ func isGeneric(part string) bool {
 	return false
 }
 
-// placeholderName makes the name of an environment variable for an input of an
-// entry: ALIAS_ID in upper case, or ID alone where that begins with ALIAS.
+// placeholderName returns the name of an environment variable for an input of an
+// entry: ALIAS_ID in upper case, or only ID where it begins with ALIAS.
 func placeholderName(alias, id string) string {
 	a, i := upper(alias), upper(id)
 	name := a + "_" + i
@@ -62,7 +62,7 @@ func placeholderName(alias, id string) string {
 	return name
 }
 
-// upper keeps letters and digits in upper case and puts one '_' for whatever
+// upper returns the letters and digits in upper case, with one '_' for whatever
 // is between them.
 func upper(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToUpper(s), func(r rune) bool {
@@ -70,7 +70,7 @@ func upper(s string) string {
 	}), "_")
 }
 
-// isVariableName tells whether a text can stand in ${}.
+// isVariableName reports whether a text can stand in ${}.
 func isVariableName(s string) bool {
 	for i, r := range s {
 		if !(r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 && r >= '0' && r <= '9') {

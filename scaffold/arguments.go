@@ -16,7 +16,7 @@ type token struct {
 	user  bool   // the user's own text
 }
 
-// argInput is an argument as an input.
+// argInput returns an argument as an input.
 func (b *inputs) argInput(a registry.Argument) input {
 	in := input{Input: a.Input, kind: KindArg, scope: b.argScope}
 	if a.Named {
@@ -38,7 +38,8 @@ func (b *inputs) argInput(a registry.Argument) input {
 	return in
 }
 
-// argScope lets an argument use an environment variable of its package.
+// argScope returns the value of an environment variable of the package, which
+// arguments may use.
 func (b *inputs) argScope(name string, required bool) (value, bool) {
 	for _, kv := range b.envIn {
 		if kv.Name == name {
@@ -72,7 +73,7 @@ func (b *inputs) arguments(list []registry.Argument, runtime bool) []token {
 	for i, a := range list {
 		s := states[i]
 		if !s.ok && !a.Named && i < lastPositional {
-			// Without it the ones behind would move into its place.
+			// Without it the next ones would move into its place.
 			s.tokens, s.ok = b.argument(a, runtime, true)
 		}
 		if !s.ok {
@@ -118,8 +119,8 @@ func (b *inputs) argument(a registry.Argument, runtime, required bool) (tokens [
 	return argTokens(a, v), true
 }
 
-// isFlag tells whether a named argument without value, default and need for
-// one is a flag, to be written as it is, rather than something to fill in.
+// isFlag reports whether a named argument is a flag, to be written as it is,
+// rather than something to fill in.
 func isFlag(a registry.Argument, runtime bool) bool {
 	if a.Required || a.Default != nil && *a.Default != "" || a.Placeholder != "" || len(a.Choices) > 0 || a.ValueHint != "" || a.Secret {
 		return false
@@ -127,7 +128,7 @@ func isFlag(a registry.Argument, runtime bool) bool {
 	return runtime || a.Description == "" && a.Format == ""
 }
 
-// argTokens writes an argument with its value.
+// argTokens returns an argument with its value.
 func argTokens(a registry.Argument, v value) []token {
 	val := token{text: v.text, shape: v.shape, user: v.from == fromUser}
 	if v.simple {
@@ -164,7 +165,7 @@ func word(s string) token {
 	return token{text: v.text, plain: v.plain, shape: v.shape}
 }
 
-// noteArgument keeps a value for the URL of a package that serves HTTP, and
+// noteArgument stores a value for the URL of a package that serves HTTP, and
 // warns of secrets.
 func (b *inputs) noteArgument(in input, v value) {
 	for _, n := range append([]string{in.name}, in.aliases...) {

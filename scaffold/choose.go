@@ -10,7 +10,6 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 )
 
-// typeRemote is the type of a chosen remote.
 const typeRemote = "remote"
 
 // candidate is a package or a remote that an entry could be made of.
@@ -22,11 +21,11 @@ type candidate struct {
 	remote *registry.Remote
 }
 
-// candidates gives what can be run, best first: packages with a runner that
+// candidates returns what can be run, best first: packages with a runner that
 // fetches them, over stdio; remotes; cargo packages, which must be installed
-// first; packages that serve HTTP once somebody has started them. Bundles
-// (mcpb) and unknown types cannot be run. The document's order decides
-// between equals.
+// first; packages that serve HTTP once they have been started. Bundles (mcpb)
+// and unknown types cannot be run. Equal candidates stay in the order of the
+// document.
 func (b *draft) candidates() []candidate {
 	var out []candidate
 	for i := range b.srv.Packages {
@@ -66,10 +65,10 @@ func (b *draft) candidates() []candidate {
 	return out
 }
 
-// isHTTP tells whether a transport type is one this program speaks over HTTP.
+// isHTTP reports whether mcpctl speaks a transport type over HTTP.
 func isHTTP(transport string) bool { return transport == "streamable-http" || transport == "sse" }
 
-// flag is what chooses a candidate among all.
+// flag returns the flag that chooses a candidate among all.
 func (c candidate) flag(all []candidate) string {
 	same := 0
 	for _, o := range all {
@@ -88,7 +87,7 @@ func (c candidate) flag(all []candidate) string {
 	return "--package " + strconv.Itoa(c.number)
 }
 
-// reference names a candidate in one word.
+// reference returns what a candidate runs or reaches, in one word.
 func (c candidate) reference() string {
 	if c.remote != nil {
 		return c.remote.URL

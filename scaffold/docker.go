@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// docker makes `run -i --rm RT -e NAME… IMAGE PA`. Values of environment
-// variables stand in the entry's env, never on the command line.
+// docker writes `run -i --rm RT -e NAME… IMAGE PA`. Values of environment
+// variables are in the entry's env, never on the command line.
 func (b *builder) docker(p *registry.Package, r *runner) {
 	b.command = r.command[0]
 	split := b.splitDocker(p)
@@ -39,7 +39,7 @@ func (b *builder) docker(p *registry.Package, r *runner) {
 	b.args = append(args, texts(b.arguments(p.PackageArguments, false))...)
 }
 
-// dockerArguments are the runtimeArguments of an image, sorted out.
+// dockerArguments are the runtimeArguments of an image, sorted by their purpose.
 type dockerArguments struct {
 	options []registry.Argument      // for docker run
 	env     []registry.KeyValueInput // -e NAME=…{x}…
@@ -81,8 +81,8 @@ func (b *builder) splitDocker(p *registry.Package) dockerArguments {
 	return out
 }
 
-// isImpliedOption tells options that are written anyway, and those that break
-// a conversation over stdin and stdout: a terminal and the background.
+// isImpliedOption reports whether an option is written anyway, or breaks the
+// exchange over stdin and stdout: a terminal and the background.
 func isImpliedOption(word string) bool {
 	switch word {
 	case "-i", "--interactive", "--rm", "-t", "--tty", "-d", "--detach", "--interactive=true", "--rm=true", "--tty=true", "--detach=true":
@@ -118,7 +118,7 @@ func envSpec(list []registry.Argument) (spec string, consumed int, ok bool) {
 	return "", 0, false
 }
 
-// isTemplate tells whether a text refers to a variable that is declared.
+// isTemplate reports whether a text refers to a variable that is declared.
 func (b *inputs) isTemplate(a registry.Argument, text string) bool {
 	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {
 		if declares(a.Variables, m[1]) {
@@ -137,8 +137,7 @@ func (b *inputs) isTemplate(a registry.Argument, text string) bool {
 func (b *builder) containerVariable(kv registry.KeyValueInput) {
 	at := slices.IndexFunc(b.env, func(p pair) bool { return p.name == kv.Name })
 	if at < 0 {
-		// The package's own variable was optional and unset; this one says how
-		// it is made.
+		// The package's own variable was optional and unset; this one defines it.
 		b.plan.Optional = slices.DeleteFunc(b.plan.Optional, func(o Option) bool { return o.Kind == KindEnv && o.Name == kv.Name })
 		b.environmentVariable(kv)
 		return
@@ -154,8 +153,8 @@ func (b *builder) containerVariable(kv registry.KeyValueInput) {
 	}
 }
 
-// dropDoubleEnv takes -e NAME and -e NAME=text out of the options where NAME
-// is in the entry's env: each has one -e, written behind the options.
+// dropDoubleEnv removes -e NAME and -e NAME=text from the options where NAME is
+// in the entry's env: each has one -e, written after the options.
 func (b *builder) dropDoubleEnv(rt []token) []token {
 	var out []token
 	seen := map[string]bool{}
@@ -183,7 +182,7 @@ func (b *builder) dropDoubleEnv(rt []token) []token {
 	return out
 }
 
-// image is the whole reference of an image and its tag or digest.
+// image returns the whole reference of an image and its tag or digest.
 func image(p *registry.Package) (ref, tag string) {
 	ref = p.Identifier
 	if base := hostOf(p.RegistryBaseURL); base != "" && !hasHost(ref) {
@@ -209,15 +208,15 @@ func hostOf(base string) string {
 	return strings.Trim(base, "/")
 }
 
-// hasHost tells whether an image reference begins with a registry's host: a
+// hasHost reports whether an image reference begins with a registry's host: a
 // first part with a dot or a port, or localhost.
 func hasHost(ref string) bool {
 	first, _, ok := strings.Cut(ref, "/")
 	return ok && (strings.ContainsAny(first, ".:") || first == "localhost")
 }
 
-// tagOf gives the digest, else the tag, behind the last slash; a port before
-// it is no tag.
+// tagOf returns the digest, else the tag, after the last slash; a port before it
+// is not a tag.
 func tagOf(ref string) string {
 	if _, digest, ok := strings.Cut(ref, "@"); ok {
 		return digest
@@ -226,8 +225,8 @@ func tagOf(ref string) string {
 	return tag
 }
 
-// sameImage tells whether a word names the package's image repository,
-// whatever its tag; the default host goes without saying.
+// sameImage reports whether a word names the package's image repository,
+// whatever its tag; the default host may be left out.
 func sameImage(word string, p *registry.Package) bool {
 	whole, _ := image(p)
 	return repository(word) == repository(whole) || repository(word) == repository(p.Identifier)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 )
 
-// envInput is an environment variable as an input.
+// envInput returns an environment variable as an input.
 func (b *inputs) envInput(kv registry.KeyValueInput) input {
 	hole := kv.Name
 	if !isVariableName(hole) {
@@ -33,7 +33,8 @@ func (b *builder) environment(list []registry.KeyValueInput) {
 	}
 }
 
-// environmentVariable renders one, and tells whether it is in the entry now.
+// environmentVariable renders one variable and reports whether it is in the
+// entry now.
 func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
 	if b.hasEnv(kv.Name) {
 		return true
@@ -57,7 +58,7 @@ func (b *builder) environmentVariable(kv registry.KeyValueInput) bool {
 	return true
 }
 
-// moreEnvironment adds what the user gave beyond the record.
+// moreEnvironment adds variables of the user's that are not in the record.
 func (b *builder) moreEnvironment() {
 	for i, g := range b.o.Env {
 		if b.taken[givenKey{KindEnv, i}] {
@@ -90,8 +91,8 @@ func (b *builder) hasEnv(name string) bool {
 	return slices.ContainsFunc(b.env, func(p pair) bool { return p.name == name })
 }
 
-// isEnvironmentName tells whether a text can be the name of a variable at all:
-// what has a NUL, an equals sign or a line break never arrives as it was meant.
+// isEnvironmentName reports whether a text can be the name of a variable at all:
+// one with a NUL, an equals sign or a line break never arrives as intended.
 func isEnvironmentName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r == '=' || unicode.IsControl(r) || unicode.IsSpace(r) })
 }

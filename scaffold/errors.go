@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// RefusedError says that a record cannot be added, or should not be.
+// RefusedError is a record that cannot be added, or should not be.
 type RefusedError struct {
 	Name, Version string
 	Reasons       []string
-	// Force tells that --force would allow it.
+	// Force is set where --force would allow it.
 	Force bool
-	// Website is where the publisher explains how to install it, "" when
-	// nobody says.
+	// Website is where the publisher explains how to install it; "" is unknown.
 	Website string
 }
 
-// Error gives the reasons, the first few of many.
+// Error returns the reasons, the first few of many.
 func (e *RefusedError) Error() string {
 	const shown = 6
 	reasons := e.Reasons
@@ -27,7 +26,7 @@ func (e *RefusedError) Error() string {
 	return "add " + strings.TrimSpace(e.Name+" "+e.Version) + ": refused: " + strings.Join(reasons, "; ")
 }
 
-// Hint says what is left to do.
+// Hint returns what the user can still do.
 func (e *RefusedError) Hint() string {
 	switch {
 	case e.Force:
@@ -38,17 +37,17 @@ func (e *RefusedError) Hint() string {
 	return ""
 }
 
-// UsageError says that the options do not fit the record.
+// UsageError is for options that do not fit the record.
 type UsageError struct {
 	Reason string
 	Remedy string
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *UsageError) Error() string { return e.Reason }
 
-// Hint gives the remedy.
+// Hint returns the remedy.
 func (e *UsageError) Hint() string { return e.Remedy }
 
-// ExitKind makes it a usage error of the command line.
+// ExitKind returns the kind of failure on a command line.
 func (e *UsageError) ExitKind() string { return "usage" }

@@ -2,10 +2,10 @@ package scaffold
 
 import "strings"
 
-// family says what a variable does where it is one that runners, interpreters,
-// loaders, shells or mcpctl itself take programs, code, settings or addresses
-// from; "" for others. Such a variable never has a value of a record's. Letter
-// case does not count: npm reads its settings in any, Windows all variables.
+// family returns what a variable does if runners, interpreters, loaders, shells
+// or mcpctl itself take programs, code, settings or addresses from it; "" for
+// others. A record never sets such a variable. Letter case does not count: npm
+// reads its settings in any, Windows all variables.
 func family(name string) string {
 	name = strings.ToUpper(name)
 	if isHarmless(name) {
@@ -22,8 +22,8 @@ func family(name string) string {
 	return ""
 }
 
-// isHarmless tells the members of a family that servers often set and that
-// choose neither a program nor a place.
+// isHarmless reports whether a variable is one of a family that servers often
+// set and that chooses neither a program nor a place.
 func isHarmless(name string) bool {
 	switch name {
 	case "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE",
@@ -33,8 +33,8 @@ func isHarmless(name string) bool {
 	return false
 }
 
-// isEveryday tells variables that are set on most machines, and name a place
-// there. A placeholder of theirs asks nobody for anything.
+// isEveryday reports whether a variable is set on most machines and names a
+// place there. A placeholder of that name would not make anybody set it.
 func isEveryday(name string) bool {
 	switch name {
 	case "HOME", "PATH", "PWD", "OLDPWD", "SHELL", "TMPDIR", "TEMP", "TMP", "USERPROFILE", "HOMEDRIVE", "HOMEPATH",
@@ -45,7 +45,7 @@ func isEveryday(name string) bool {
 	return strings.HasPrefix(name, "XDG_")
 }
 
-// families are names, and beginnings of names that end in a star.
+// families returns names, and prefixes of names with a star at the end.
 func families() []struct{ names, does string } {
 	return []struct{ names, does string }{
 		{

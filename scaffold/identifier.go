@@ -7,9 +7,9 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 )
 
-// Grammars of names and versions, each as its registry has it. What is not of
-// the grammar is not from the registry: runners fetch addresses, repositories,
-// files and folders by other words in the same place.
+// Grammars of names and versions, each as its registry defines it. Anything else
+// does not come from the registry: runners fetch addresses, repositories, files
+// and folders by other words in the same place.
 const (
 	// The name field of package.json, capitals of old packages included.
 	npmName = `(@[A-Za-z0-9-][A-Za-z0-9._~-]*/)?[A-Za-z0-9][A-Za-z0-9._~-]*`
@@ -37,7 +37,7 @@ const (
 // longestName is the widest of the registries' bounds, that of an image.
 const longestName = 255
 
-// identifierFault says why a package's identifier and version are not of
+// identifierFault returns why a package's identifier and version are not of
 // their registry, "" where they are.
 func identifierFault(p *registry.Package) string {
 	if len(p.Identifier) > longestName || len(p.Version) > longestName {
@@ -72,7 +72,7 @@ func identifierFault(p *registry.Package) string {
 	return ""
 }
 
-// localImage tells whether podman would read an image from a file or another
+// localImage reports whether podman would read an image from a file or another
 // store: TRANSPORT:PATH has the form of NAME:TAG.
 func localImage(ref string) bool {
 	name, _, tagged := strings.Cut(ref, ":")

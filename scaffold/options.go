@@ -17,10 +17,10 @@ type runner struct {
 	// refused whether it takes a value or not, so the words behind it are never
 	// read as something that they are not.
 	options []option
-	// clusters is true where several one-letter options may share a dash, and
-	// the last of them its word with a value: -iv /a:/b, -eA=1.
+	// clusters is set where several one-letter options may share a dash, and the
+	// last of them its word with a value: -iv /a:/b, -eA=1.
 	clusters bool
-	// does says what refused options would do.
+	// does is what refused options would do.
 	does map[string]string
 }
 
@@ -28,16 +28,15 @@ type runner struct {
 type option struct {
 	// names are its spellings with their dashes.
 	names []string
-	// check says what is wrong with a value, "" for nothing. Nil is an option
-	// without a value. Of what the user gives only that it is the user's is
-	// known: it is one NUL.
+	// check returns what is wrong with a value, "" for nothing. It is nil for an
+	// option without a value. A value of the user's is replaced by one NUL.
 	check func(b *builder, val string) string
 }
 
 func flag(names ...string) option { return option{names: names} }
 
-// matching allows the values that match a pattern as a whole; a part that the user
-// gives counts as a digit.
+// matching allows the values that match a pattern as a whole; a part of the
+// user's counts as a digit.
 func matching(pattern string, names ...string) option {
 	return option{names: names, check: func(_ *builder, val string) string {
 		if matches(pattern, strings.ReplaceAll(val, userPart, "0")) {
@@ -50,7 +49,7 @@ func matching(pattern string, names ...string) option {
 // oneOf allows a few words.
 func oneOf(words string, names ...string) option { return matching("("+words+")", names...) }
 
-// withWarning is like with a warning that the value completes.
+// withWarning is matching with a warning that the value completes.
 func withWarning(warning, pattern string, names ...string) option {
 	o := matching(pattern, names...)
 	check := o.check
@@ -64,7 +63,7 @@ func withWarning(warning, pattern string, names ...string) option {
 	return o
 }
 
-// userOnly allows only what the user gives.
+// userOnly allows values of the user's only.
 func userOnly(names ...string) option {
 	return option{names: names, check: func(_ *builder, val string) string {
 		return fmt.Sprintf("%q is for the user to give, not for a record", display(val))
@@ -75,8 +74,8 @@ func matches(pattern, s string) bool {
 	return regexp.MustCompile(`(?s)\A(?:` + pattern + `)\z`).MatchString(s)
 }
 
-// display is a text with an ellipsis for what the user gives, cut where it is
-// long.
+// display returns a text with an ellipsis for what is the user's, cut where it
+// is long.
 func display(s string) string {
 	const longest = 200
 	if s = strings.ReplaceAll(s, userPart, "…"); len(s) > longest {
@@ -85,8 +84,8 @@ func display(s string) string {
 	return s
 }
 
-// runners are the programs that may run a type, by runtimeHint; "" is the
-// usual one. A hint that is not among them is ignored, never run.
+// runners returns the programs that may run a type, by runtimeHint; "" is the
+// usual one. Any other hint is ignored, never run.
 func runners(kind string) map[string]*runner {
 	switch kind {
 	case "npm":
@@ -101,9 +100,9 @@ func runners(kind string) map[string]*runner {
 	return map[string]*runner{"": {}}
 }
 
-// checkOptions refuses what stands between a runner and the package and is
-// not among the runner's options: another option, a value that an option may
-// not have, and a word that would run in place of the package.
+// checkOptions refuses words between a runner and the package that are not among
+// the runner's options: another option, a value that an option may not have, and
+// a word that would run instead of the package.
 func (b *builder) checkOptions(r *runner, tokens []token) {
 	for len(tokens) > 0 {
 		used, name, reason := b.checkOption(r, tokens)
@@ -114,7 +113,7 @@ func (b *builder) checkOptions(r *runner, tokens []token) {
 	}
 }
 
-// shortName is the name of an option for a message of one line.
+// shortName returns the name of an option for a message of one line.
 func shortName(s string) string {
 	const longest = 60
 	if s = display(s); len(s) > longest {
@@ -126,7 +125,7 @@ func shortName(s string) string {
 	return s
 }
 
-// checkOption checks the first option of a command line and gives the number
+// checkOption checks the first option of a command line and returns the number
 // of its words.
 func (b *builder) checkOption(r *runner, tokens []token) (used int, name, reason string) {
 	word := tokens[0].shape
@@ -143,7 +142,7 @@ func (b *builder) checkOption(r *runner, tokens []token) (used int, name, reason
 			reason = "not among the options that a record may set"
 		}
 		if !joined && len(tokens) > 1 && !strings.HasPrefix(tokens[1].shape, "-") {
-			return 2, name, reason // probably its value; what it is matters no more
+			return 2, name, reason // probably its value, which does not matter any more
 		}
 		return 1, name, reason
 	case o.check == nil && joined && !(r.clusters && matches("true|false", val)):
@@ -164,8 +163,8 @@ func (b *builder) checkOption(r *runner, tokens []token) (used int, name, reason
 	return used, name, o.check(b, val)
 }
 
-// find reads a word that begins with a dash: its option, nil for none of the
-// runner's, the name as it is written, and a value that is joined to it.
+// find splits a word that begins with a dash: its option, nil for none of the
+// runner's, the name as written, and a value that is joined to it.
 func (r *runner) find(word string) (o *option, name, val string, joined bool) {
 	name, val, joined = strings.Cut(word, "=")
 	if o = r.option(name); o != nil || !r.clusters || strings.HasPrefix(word, "--") {

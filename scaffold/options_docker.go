@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// docker has the options of docker run that leave a container a container.
-// podman and nerdctl read them the same way. Source: docker run --help of
-// Docker 28 and podman-run(1) of Podman 5.
+// docker returns the options of docker run that keep a container isolated.
+// podman and nerdctl read them the same way. Source: docker run --help of Docker
+// 28 and podman-run(1) of Podman 5.
 func docker(command string) *runner {
 	const (
 		size   = `[0-9]+(\.[0-9]+)?([bkmgtBKMGT][bB]?)?`
@@ -76,10 +76,10 @@ func dockerDoes() map[string]string {
 	}
 }
 
-// inside is an absolute path in a container.
+// inside matches an absolute path in a container.
 const inside = `/[^:,]*`
 
-// containerEnv is NAME=text, or NAME for what the program has from the entry.
+// containerEnv checks NAME=text, or NAME for a value from the entry.
 func containerEnv(_ *builder, spec string) string {
 	name, _, hasText := strings.Cut(spec, "=")
 	if !isVariableName(name) {
@@ -91,11 +91,11 @@ func containerEnv(_ *builder, spec string) string {
 	return ""
 }
 
-// volume is [SOURCE:]TARGET[:MODES].
+// volume checks [SOURCE:]TARGET[:MODES].
 func volume(b *builder, spec string) string {
 	parts := strings.Split(spec, ":")
 	if len(parts) == 1 {
-		parts = []string{userPart, spec} // a volume of its own, which shows nothing of this machine
+		parts = []string{userPart, spec} // a volume of its own, with nothing of this machine
 	}
 	const mode = `(ro|rw|z|Z|cached|delegated|consistent|nocopy)`
 	if len(parts) > 3 || len(parts) == 3 && parts[2] != userPart && !matches(mode+`(,`+mode+`)*`, parts[2]) {
@@ -107,7 +107,8 @@ func volume(b *builder, spec string) string {
 	return checkMountSource(b, parts[0])
 }
 
-// containerPath is a path in a container, whose whole may be the user's.
+// containerPath returns a path in a container, for which the whole may be the
+// user's.
 func containerPath(s string) string {
 	if s == userPart {
 		return "/"
@@ -115,9 +116,9 @@ func containerPath(s string) string {
 	return s
 }
 
-// checkMountSource checks what a container sees: a place that the user gave, or a named
-// volume. A part of the user's is not enough, since the rest decides where it
-// leads.
+// checkMountSource checks what a container sees: a place of the user's, or a
+// named volume. A part of the user's is not enough, since the rest decides where
+// it leads.
 func checkMountSource(b *builder, src string) string {
 	switch {
 	case src == userPart:
@@ -129,7 +130,8 @@ func checkMountSource(b *builder, src string) string {
 	return fmt.Sprintf("the container would see %s of this machine, which the user did not name", display(src))
 }
 
-// mount is a line of CSV whose fields are KEY=VALUE, in any letter case.
+// mount checks a line of CSV with fields of the form KEY=VALUE, in any letter
+// case.
 func mount(b *builder, spec string) string {
 	fields, err := csv.NewReader(strings.NewReader(spec)).Read()
 	if err != nil || strings.ContainsAny(spec, "\r\n") {
@@ -184,7 +186,7 @@ func network(b *builder, name string) string {
 	return ""
 }
 
-// publish is [[ADDRESS:][PORT]:]PORT[/PROTOCOL].
+// publish checks [[ADDRESS:][PORT]:]PORT[/PROTOCOL].
 func publish(b *builder, spec string) string {
 	const ports = `[0-9]+(-[0-9]+)?`
 	if !matches(`((([0-9.]+|\[[0-9A-Fa-f:]+\]):)?(`+ports+`)?:)?`+ports+`(/(tcp|udp|sctp))?`, strings.ReplaceAll(spec, userPart, "0")) {

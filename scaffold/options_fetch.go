@@ -1,12 +1,12 @@
 package scaffold
 
 // The options of runners that fetch a package. Sources: npm exec (npm 11) and
-// its npx, which takes the word behind every option it does not know for a
-// value; bunx (Bun 1.3); yarn dlx (Yarn 4); uv tool run (uv 0.9); dotnet tool
-// exec (.NET 10).
+// its npx, which takes the word after every unknown option for its value; bunx
+// (Bun 1.3); yarn dlx (Yarn 4); uv tool run (uv 0.9); dotnet tool exec (.NET
+// 10).
 
-// npx has of npm's options those that npx knows to have no value, and the
-// level of its log.
+// npx has those of npm's options that npx knows to have no value, and the log
+// level.
 func npx() *runner {
 	return &runner{
 		command: []string{"npx"},

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// buildPackage makes the command line of a package, or for one that serves
-// HTTP the URL, with the command line for the report.
+// buildPackage writes the command line of a package or, for one that serves
+// HTTP, the URL, with the command line for the report.
 func (b *builder) buildPackage(original *registry.Package) {
 	p := *original
 	b.pkg = &p
@@ -25,7 +25,7 @@ func (b *builder) buildPackage(original *registry.Package) {
 		return
 	}
 	if len(b.o.Headers) > 0 && !isHTTP(p.Transport.Type) {
-		return // checkGiven says that there are none
+		return // checkGiven reports them
 	}
 	if fault := identifierFault(&p); fault != "" {
 		b.danger(fault)
@@ -78,7 +78,8 @@ func (b *inputs) gather(p *registry.Package) {
 	b.declare(p.Transport.Variables)
 }
 
-// fetchedPackage is npm, PyPI and NuGet: a runner that fetches the package.
+// fetchedPackage writes the command line of npm, PyPI and NuGet: a runner that
+// fetches the package.
 func (b *builder) fetchedPackage(p *registry.Package, r *runner) {
 	b.command = r.command[0]
 	args := slices.Clone(r.command[1:])
@@ -119,11 +120,11 @@ func (b *builder) fetchedPackage(p *registry.Package, r *runner) {
 	b.args = append(args, pa...)
 }
 
-// cargo runs a binary that was installed before.
+// cargo writes the command line of a binary that has to be installed before.
 func (b *builder) cargo(p *registry.Package) {
 	switch {
 	case !matches(`[A-Za-z0-9_-]+`, p.Identifier):
-		// It is the command, so it must be no path and no word of a shell.
+		// It is the command, so it must not be a path or a word of a shell.
 		b.refuse(fmt.Sprintf("%q is not the name of a crate", p.Identifier))
 		return
 	case !matches(`(?i:(.*[-_])?mcp([-_].*)?)`, p.Identifier):
@@ -141,8 +142,8 @@ func (b *builder) cargo(p *registry.Package) {
 	b.plan.Install = []string{"cargo", "install", "--locked", operand}
 }
 
-// runtimeArguments renders a runner's arguments without what is written here
-// anyway: publishers put the whole command line there.
+// runtimeArguments renders a runner's arguments without those that are written
+// anyway: publishers write the whole command line there.
 func (b *builder) runtimeArguments(p *registry.Package, r *runner) []token {
 	var list []registry.Argument
 	for i, a := range p.RuntimeArguments {
@@ -158,7 +159,7 @@ func (b *builder) runtimeArguments(p *registry.Package, r *runner) []token {
 	return b.arguments(list, true)
 }
 
-// takes tells whether the argument at i is the value of the option before it.
+// takes reports whether the argument at i is the value of the option before it.
 func (r *runner) takes(list []registry.Argument, i int) bool {
 	if i == 0 {
 		return false
@@ -169,7 +170,7 @@ func (r *runner) takes(list []registry.Argument, i int) bool {
 	return !hasValue && o != nil && o.check != nil
 }
 
-// fixedWord is the word an argument is sure to begin with.
+// fixedWord returns the word that an argument is certain to begin with.
 func fixedWord(a registry.Argument) string {
 	switch {
 	case a.Named:
@@ -186,7 +187,7 @@ func hasFlag(tokens []token, name string) bool {
 	return slices.ContainsFunc(tokens, func(t token) bool { return t.plain == name || strings.HasPrefix(t.plain, name+"=") })
 }
 
-// samePackage tells whether a word is the package itself, with or without a
+// samePackage reports whether a word is the package itself, with or without a
 // version.
 func samePackage(p *registry.Package, word string) bool {
 	if word == "" {
@@ -205,8 +206,8 @@ func samePackage(p *registry.Package, word string) bool {
 	return fold(name) == fold(bare)
 }
 
-// cutVersion cuts the version off an identifier: behind an @ that is not the
-// first character, or for PyPI behind ==.
+// cutVersion cuts the version off an identifier: after an @ that is not the
+// first character, or for PyPI after ==.
 func cutVersion(kind, id string) (name, version string) {
 	if kind == "pypi" {
 		if name, version, ok := strings.Cut(id, "=="); ok {
@@ -227,8 +228,8 @@ func cutExtras(id string) (name, extras string) {
 	return id, ""
 }
 
-// operand is a package with its version, as its runner wants it. The version
-// "latest" is none: runners keep what they once fetched under that name.
+// operand returns a package with its version, in its runner's form. The version
+// "latest" does not pin it: runners keep what they once fetched under that name.
 func operand(p *registry.Package) (s string, pinned bool) {
 	version := p.Version
 	if version == "latest" {
@@ -246,7 +247,7 @@ func operand(p *registry.Package) (s string, pinned bool) {
 	return p.Identifier + "@" + version, true
 }
 
-// reference is a package in one word.
+// reference returns a package in one word.
 func reference(p *registry.Package) string {
 	if p.RegistryType == "oci" {
 		image, _ := image(p)
@@ -256,8 +257,8 @@ func reference(p *registry.Package) string {
 	return s
 }
 
-// baseURL is the option that names another package registry. A record of the
-// public MCP registry cannot name one, so there it says nothing.
+// baseURL returns the option that names another package registry. A record of
+// the public MCP registry cannot name one, so its URL is ignored.
 func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 	if p.RegistryBaseURL == "" || b.o.OfficialRegistry {
 		return nil
@@ -291,8 +292,8 @@ func (b *builder) baseURL(p *registry.Package, rt []token) []string {
 	return []string{flag, config.Escape(text)}
 }
 
-// operandFault says why a text cannot stand as a word of its own on a command
-// line that a stranger wrote, "" when it can.
+// operandFault returns why a text of a record cannot be a word of its own on a
+// command line, "" if it can.
 func operandFault(s string) string {
 	switch {
 	case s == "":

@@ -11,53 +11,53 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// Options are a user's decisions. The zero value takes what the rules choose.
+// Options are a user's decisions. The zero value leaves all to the rules.
 type Options struct {
-	// Alias is the entry's name; "" makes one of the server's name (see
+	// Alias is the entry's name; "" derives one from the server's name (see
 	// [Alias]). It is part of the names of placeholders.
 	Alias string
-	// Package picks a package: a type such as "oci", or its number in the
-	// document, counted from 1. "" lets the rules choose.
+	// Package selects a package: a type such as "oci", or its number in the
+	// document, counted from 1. "" leaves it to the rules.
 	Package string
-	// Remote picks a remote by its number, counted from 1, or with [AnyRemote]
-	// the best of them; 0 lets the rules choose. Package and Remote exclude one
+	// Remote selects a remote by its number, counted from 1, or with [AnyRemote]
+	// the best of them; 0 leaves it to the rules. Package and Remote exclude one
 	// another.
 	Remote int
-	// Env, Args, Vars and Headers are values for inputs of the record, in the
-	// order given. Their text goes into the entry as it is, so a ${VAR} in it
-	// is a placeholder.
+	// Env, Args, Vars and Headers are values for inputs of the record, in the given
+	// order. Their text is written to the entry as it is, so a ${VAR} in it is a
+	// placeholder.
 	Env, Args, Vars, Headers []Given
-	// Force lets pass what is refused for being dangerous rather than broken.
+	// Force allows what is refused for being dangerous rather than broken.
 	Force bool
-	// Registry is the URL of the registry for the entry's origin, "" for a
-	// document that came from none.
+	// Registry is the URL of the registry for the entry's origin; "" for a document
+	// from elsewhere.
 	Registry string
-	// OfficialRegistry tells that packages are in their types' public places
+	// OfficialRegistry is set where packages are in their types' public places
 	// whatever the record says (the public registry allows nothing else).
 	OfficialRegistry bool
 }
 
-// AnyRemote asks for a remote in place of a package.
+// AnyRemote selects a remote instead of a package.
 const AnyRemote = -1
 
 // Given is a value for one input.
 type Given struct {
 	Name  string
 	Value string
-	// Placeholder asks for a placeholder in place of a value: --env NAME.
+	// Placeholder is set for a placeholder instead of a value: --env NAME.
 	Placeholder bool
 }
 
-// Plan is what New makes of a record.
+// Plan is the entry for a record, and what to know about it.
 type Plan struct {
 	// Alias is the entry's name. It is valid in form but may be taken.
 	Alias string
-	// Entry is one object for servers.json, its members in their usual order.
+	// Entry is one object for servers.json, its members in the usual order.
 	Entry json.RawMessage
 	// Type is the package's registryType, or "remote".
 	Type string
-	// Reference is what the entry runs or reaches, as exact as the record has
-	// it: a package with its version, an image, a URL.
+	// Reference is what the entry runs or reaches, as exact as in the record: a
+	// package with its version, an image, a URL.
 	Reference string
 	// Required are the placeholders in the entry, in the order of the record.
 	Required []Requirement
@@ -81,8 +81,7 @@ type Plan struct {
 	Origin config.Origin
 }
 
-// Kind tells which of a record's inputs a value is for, and so which flag
-// gives it.
+// Kind is the kind of a record's input, and so the flag for its value.
 type Kind string
 
 // The kinds of inputs and their flags.
@@ -108,7 +107,7 @@ type Requirement struct {
 	Input string `json:"input"`
 }
 
-// Flag is the flag that gives the value at once, such as "--env NAME=VALUE".
+// Flag returns the flag that sets the value at once, such as "--env NAME=VALUE".
 func (r Requirement) Flag() string { return "--" + string(r.Kind) + " " + r.Input + "=VALUE" }
 
 // Option is an input that was left out of the entry.
@@ -123,7 +122,7 @@ type Option struct {
 	Input       string   `json:"input"`
 }
 
-// Flag is the flag that puts it in.
+// Flag returns the flag that adds it.
 func (o Option) Flag() string { return "--" + string(o.Kind) + " " + o.Input + "=VALUE" }
 
 // Alternative is something that was not chosen but could be.
@@ -135,8 +134,8 @@ type Alternative struct {
 	Flag string `json:"flag"`
 }
 
-// New makes a plan. Errors: [*RefusedError] for a record that cannot or must
-// not be added, [*UsageError] for options that do not fit it.
+// New returns the plan for a record. Errors: [*RefusedError] for a record that
+// cannot or must not be added, [*UsageError] for options that do not fit it.
 func New(server registry.Server, o Options) (*Plan, error) {
 	b := &builder{inputs: inputs{
 		draft: draft{srv: &server, o: o, alias: cmp.Or(o.Alias, Alias(server.Name)), plan: &Plan{Warnings: slices.Clone(server.Faults)}},
@@ -174,7 +173,7 @@ func New(server registry.Server, o Options) (*Plan, error) {
 	return b.plan, nil
 }
 
-// draft is a plan in the making: what it is made of, and what speaks against it.
+// draft is an unfinished plan: what it is made from, and the objections to it.
 type draft struct {
 	srv   *registry.Server
 	o     Options
@@ -219,7 +218,7 @@ func (b *draft) warn(s string) {
 }
 
 // refuseNUL refuses a record with a NUL character, which no argument, variable
-// or header can hold and which means something else here (see [userPart]).
+// or header can hold and which marks the user's text here (see [userPart]).
 func (b *draft) refuseNUL(c *candidate) bool {
 	text, err := json.Marshal([]any{c.pkg, c.remote})
 	if err != nil || bytes.Contains(bytes.ReplaceAll(text, []byte(`\\`), nil), []byte(`\u0000`)) {
@@ -229,20 +228,20 @@ func (b *draft) refuseNUL(c *candidate) bool {
 	return false
 }
 
-// refuse notes a reason that nothing overrides.
+// refuse adds a reason that nothing overrides.
 func (b *draft) refuse(reason string) {
 	b.forceable = false
 	b.note(reason)
 }
 
-// note keeps a reason for a refusal, each once.
+// note adds a reason for a refusal, each once.
 func (b *draft) note(reason string) {
 	if !slices.Contains(b.refusals, reason) {
 		b.refusals = append(b.refusals, reason)
 	}
 }
 
-// danger notes a reason that --force overrides.
+// danger adds a reason that --force overrides.
 func (b *draft) danger(reason string) {
 	if b.o.Force {
 		b.warn(reason + "; allowed by --force")
@@ -254,7 +253,7 @@ func (b *draft) danger(reason string) {
 	b.note(reason)
 }
 
-// texts are all texts of the entry that may hold placeholders.
+// texts returns all texts of the entry that may hold placeholders.
 func (b *builder) texts() []string {
 	out := append(slices.Clone(b.args), b.command, b.url)
 	for _, p := range slices.Concat(b.env, b.headers) {
@@ -263,8 +262,8 @@ func (b *builder) texts() []string {
 	return out
 }
 
-// used keeps the requirements whose placeholder stands in one of the texts, one
-// a name, the facts of equal names merged.
+// used returns the requirements with a placeholder in one of the texts, one for
+// each name, with what is known of it merged.
 func used(all []Requirement, texts []string) []Requirement {
 	var out []Requirement
 	for _, r := range all {

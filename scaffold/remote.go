@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
-// buildRemote makes the entry of a remote.
+// buildRemote writes the entry of a remote.
 func (b *builder) buildRemote(r *registry.Remote) {
 	b.declare(r.Variables)
 	for _, v := range r.Variables {
@@ -38,7 +38,7 @@ func (b *builder) endpoint(v value, r *registry.Remote) {
 	}
 	b.checkURL(v)
 	b.headerInputs(r.Headers)
-	for i, g := range b.o.Headers { // beyond the record
+	for i, g := range b.o.Headers { // those that are not in the record
 		if b.taken[givenKey{KindHeader, i}] {
 			continue
 		}
@@ -114,7 +114,7 @@ func (b *builder) hasHeader(name string) bool {
 	return false
 }
 
-// isToken tells whether a text can be the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
 func isToken(s string) bool {
 	for _, r := range s {
 		if !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r)) {
@@ -124,10 +124,10 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// checkURL refuses what is no URL, http to another machine, and an address that
-// is odd.
+// checkURL refuses what is not a URL, http to another machine, and a suspicious
+// address.
 func (b *builder) checkURL(v value) {
-	// Placeholders become a word that is as good as any in their places.
+	// Any word will do for the placeholders.
 	probe := v.text
 	names, _ := config.Variables(probe)
 	for _, n := range names {
@@ -142,7 +142,7 @@ func (b *builder) checkURL(v value) {
 	u, err := url.Parse(probe)
 	switch {
 	case err == nil && open && u.Host != "x":
-		// What follows would turn the user's URL into one of another host.
+		// The rest would turn the user's URL into one of another host.
 		b.danger(fmt.Sprintf("%q leads elsewhere than its placeholder", v.text))
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || operandFault(probe) != "":
 		b.refuse(fmt.Sprintf("%q is not the URL of a server", v.text))
@@ -156,8 +156,8 @@ func (b *builder) checkURL(v value) {
 	b.checkAddress(u)
 }
 
-// checkAddress refuses an address that leads elsewhere than it seems, or where
-// no server is.
+// checkAddress refuses an address that leads elsewhere than it seems to, or to
+// no server.
 func (b *builder) checkAddress(u *url.URL) {
 	for _, fault := range origin.AddressFaults(u) {
 		b.danger("the URL: " + fault)
@@ -169,8 +169,8 @@ func isLoopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// servedOverHTTP turns what was built for a package into the report's command
-// line, and the entry into the URL it will serve.
+// servedOverHTTP moves the command line of a package to the report, and writes
+// the entry of the URL that it will serve.
 func (b *builder) servedOverHTTP(p *registry.Package) {
 	b.plan.Start = append([]string{b.command}, b.args...)
 	for _, e := range b.env {
@@ -184,8 +184,9 @@ func (b *builder) servedOverHTTP(p *registry.Package) {
 	b.endpoint(v, &p.Transport)
 }
 
-// urlScope finds {x} in the URL of a package: the argument named x, the one
-// with that valueHint, or the environment variable of that name.
+// urlScope returns the value of {x} in the URL of a package: of the argument
+// named x, the one with that valueHint, or the environment variable of that
+// name.
 func (b *inputs) urlScope(name string, required bool) (value, bool) {
 	if v, ok := b.argVals[name]; ok {
 		return v, true
@@ -193,7 +194,7 @@ func (b *inputs) urlScope(name string, required bool) (value, bool) {
 	return b.argScope(name, required)
 }
 
-// requireURLInputs makes required what a package's URL needs.
+// requireURLInputs marks the inputs that a package's URL needs as required.
 func requireURLInputs(p *registry.Package) {
 	for _, m := range variablePattern.FindAllStringSubmatch(p.Transport.URL, -1) {
 		for _, list := range []*[]registry.Argument{&p.PackageArguments, &p.RuntimeArguments} {

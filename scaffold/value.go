@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// source tells where a value came from.
+// source is the origin of a value.
 type source int
 
 const (
@@ -30,20 +30,20 @@ type value struct {
 	// plain is the text itself where nothing in it expands.
 	plain  string
 	simple bool // plain holds
-	// shape is the registry's part of the text, with [userPart] for what the
-	// user gives, now or through a placeholder.
+	// shape is the registry's part of the text, with [userPart] for the user's,
+	// present now or through a placeholder.
 	shape  string
 	from   source
 	secret bool // a secret is in it, or will be
-	user   bool // something the user gave is in it
+	user   bool // a part of it is the user's
 	needs  []Requirement
 }
 
-// userPart stands in shapes for what the user gives. No text of a record has
-// one: see [builder.refuseNUL].
+// userPart stands for the user's text in shapes. No text of a record holds one:
+// see [builder.refuseNUL].
 const userPart = "\x00"
 
-// literal is a value of registry text.
+// literal returns a value of registry text.
 func literal(s string, from source) value {
 	return value{text: config.Escape(s), plain: s, shape: s, simple: true, from: from}
 }
@@ -52,14 +52,14 @@ func literal(s string, from source) value {
 type input struct {
 	registry.Input
 	kind Kind
-	// name is the input's name; aliases are other names a user may give it.
+	// name is the input's name; aliases are other names that a user may use.
 	name    string
 	aliases []string
 	// label names it in messages: "environment variable X".
 	label string
 	// envVar is the placeholder to use where a value is missing.
 	envVar string
-	// scope finds what is not among the input's own variables.
+	// scope returns the values of variables that are not the input's own.
 	scope func(name string, required bool) (value, bool)
 }
 
@@ -68,7 +68,7 @@ type givenKey struct {
 	index int
 }
 
-// given takes the user's values for an input, each once for all.
+// given returns the user's values for an input, and marks them as taken.
 func (b *inputs) given(kind Kind, names ...string) []Given {
 	var list []Given
 	switch kind {
@@ -80,7 +80,7 @@ func (b *inputs) given(kind Kind, names ...string) []Given {
 		list = b.o.Vars
 	case KindHeader:
 		list = b.o.Headers
-	case kindURL: // nobody can give one
+	case kindURL: // the user cannot set one
 	}
 	var out []Given
 	for i, g := range list {
@@ -99,7 +99,7 @@ func (b *inputs) take(kind Kind, index int) {
 	b.taken[givenKey{kind, index}] = true
 }
 
-// checkGiven finds the values nobody asked for.
+// checkGiven reports the user's values that fit no input.
 func (b *inputs) checkGiven() {
 	for _, l := range []struct {
 		kind Kind
@@ -120,9 +120,9 @@ func (b *draft) what() string {
 	return b.plan.Type + " package"
 }
 
-// resolve finds the value of an input: what the user gave, the fixed value,
-// the default (never of a secret), the only choice, and where it is required
-// a placeholder. ok is false where it is none of these: the input is left out.
+// resolve returns the value of an input: the user's, the fixed value, the
+// default (never of a secret), the only choice, or a placeholder if it is
+// required. ok is false where there is none: the input is left out.
 func (b *inputs) resolve(in input, required bool) (value, bool) {
 	if given := b.given(in.kind, append([]string{in.name}, in.aliases...)...); len(given) > 0 {
 		if len(given) > 1 {
@@ -161,7 +161,7 @@ func (b *inputs) fromUser(in input, g Given) value {
 	return v
 }
 
-// userText is a user's text in the entry's syntax: as typed, save that a
+// userText returns a user's text in the entry's syntax: as typed, except that a
 // dollar at its end cannot join what follows.
 func userText(s string) string {
 	if n := len(s) - len(strings.TrimRight(s, "$")); n%2 == 1 {
@@ -184,7 +184,7 @@ func (b *inputs) fromRegistry(in input, required bool) (value, bool) {
 		return b.template(in, in.Choices[0], required, fromChoice)
 	case required:
 		if isEveryday(in.envVar) {
-			// It is set already, so that nobody would be asked.
+			// It is always set, so that nobody would be asked for it.
 			in.envVar = upper(b.alias) + "_" + in.envVar
 		}
 		return b.placeholder(in), true
@@ -192,7 +192,7 @@ func (b *inputs) fromRegistry(in input, required bool) (value, bool) {
 	return value{}, false
 }
 
-// placeholder is the placeholder of an input.
+// placeholder returns the placeholder of an input.
 func (b *inputs) placeholder(in input) value {
 	return value{text: "${" + in.envVar + "}", shape: userPart, secret: in.Secret, needs: []Requirement{requirement(in, in.envVar)}}
 }
@@ -204,14 +204,14 @@ func requirement(in input, name string) Requirement {
 	}
 }
 
-// option notes an input that was left out.
+// option adds an input that was left out.
 func (b *inputs) option(in input) {
 	o := Option{
 		Name: in.name, Description: in.Description, Secret: in.Secret, Choices: in.Choices,
 		Example: in.Placeholder, Kind: in.kind, Input: in.name,
 	}
 	if in.Value != nil {
-		// It hangs on a variable that nobody set, so that is what to give.
+		// It depends on a variable that is not set: that is what to set.
 		for _, m := range variablePattern.FindAllStringSubmatch(*in.Value, -1) {
 			if v, ok := b.vars[m[1]]; ok && (declares(in.Variables, m[1]) || b.outer[m[1]]) {
 				o.Kind, o.Input = KindVar, m[1]
@@ -224,7 +224,7 @@ func (b *inputs) option(in input) {
 	b.plan.Optional = append(b.plan.Optional, o)
 }
 
-// checkValue says why a text cannot be the value of an input, "" when it can.
+// checkValue returns why a text cannot be the value of an input, "" if it can.
 func checkValue(in registry.Input, s string) string {
 	if len(in.Choices) > 0 && !slices.Contains(in.Choices, s) {
 		return fmt.Sprintf("%q is none of %s", s, strings.Join(in.Choices, ", "))
@@ -242,8 +242,8 @@ func checkValue(in registry.Input, s string) string {
 	return ""
 }
 
-// variablePattern finds {name} and ${name}. A name holds none of the
-// characters that JSON or a shell would put into braces.
+// variablePattern matches {name} and ${name}. A name has none of the characters
+// that JSON or a shell would have in braces.
 var variablePattern = regexp.MustCompile(`\$?\{([^{}\s"':,;$]+)\}`)
 
 // variable is the merged definition of a template variable.
@@ -252,9 +252,9 @@ type variable struct {
 	name string
 }
 
-// declare merges the variables of one input into those of the package or
-// remote: the same name is the same variable, required or secret where any
-// definition says so, with the first default and choices found.
+// declare merges the variables of one input into those of the package or remote:
+// the same name is the same variable, required or secret where any definition
+// has it so, with the first default and choices found.
 func (b *inputs) declare(list []registry.KeyValueInput) {
 	for _, kv := range list {
 		v, ok := b.vars[kv.Name]
@@ -278,8 +278,8 @@ func declares(list []registry.KeyValueInput, name string) bool {
 }
 
 // template renders a publisher's text: {name} and ${name} are replaced where
-// name is declared, everything else is text. ok is false where the input is
-// not required and hangs on an optional variable that nobody set.
+// name is declared, everything else is text. ok is false where the input is not
+// required and depends on an optional variable that is not set.
 func (b *inputs) template(in input, s string, required bool, from source) (out value, ok bool) {
 	out = value{from: from, simple: true, secret: false}
 	var text, plain, shape strings.Builder
@@ -324,15 +324,15 @@ func (b *inputs) template(in input, s string, required bool, from source) (out v
 	return out, true
 }
 
-// noteDollar warns of what looks like a placeholder to people and to other
-// programs and is none here.
+// noteDollar warns of what looks like a placeholder to people and other programs
+// but is not one here.
 func (b *inputs) noteDollar(in input, s string) {
 	if strings.Contains(s, "${") {
 		b.warn(fmt.Sprintf("%s: ${…} in the registry's text stays text", in.label))
 	}
 }
 
-// unresolved deals with a {name} that is declared nowhere.
+// unresolved reports a {name} that is not declared anywhere.
 func (b *inputs) unresolved(in input, whole string) {
 	if in.kind == kindURL {
 		b.refuse(fmt.Sprintf("%s: %s is declared nowhere", in.label, whole))
@@ -341,10 +341,10 @@ func (b *inputs) unresolved(in input, whole string) {
 	b.warn(fmt.Sprintf("%s: %s is declared nowhere and stays text", in.label, whole))
 }
 
-// kindURL is the URL of a remote, which nobody can give as a whole.
+// kindURL is the URL of a remote, which the user cannot set as a whole.
 const kindURL Kind = "url"
 
-// variable finds the value of a variable as one input sees it. known tells
+// variable returns the value of a variable as one input sees it. known reports
 // whether there is such a variable, set whether it has a value.
 func (b *inputs) variable(in input, name string, hostRequired bool) (v value, known, set bool) {
 	if !declares(in.Variables, name) && !b.outer[name] {

@@ -15,8 +15,7 @@ import (
 )
 
 type (
-	// Change is one difference between two states of a server; see
-	// [drift.Change], which is its documentation.
+	// Change is one difference between two states of a server; see [drift.Change].
 	Change = drift.Change
 	// Class is what a change does.
 	Class = drift.Class
@@ -34,9 +33,9 @@ const (
 // CountChanges counts by class.
 func CountChanges(changes []Change) Counts { return drift.Count(changes) }
 
-// Changes tells what changed from the state in one lock file to that in
-// another, the worst first. What happens to Go code is found out by generating
-// the tools and prompts concerned from both; decimals is as in [Input].
+// Changes returns what changed from the state in one lock file to that in
+// another, the worst first. Effects on Go code are found by generating the tools
+// and prompts concerned from both; decimals is as in [Input].
 func Changes(old, now *Lock, decimals bool) ([]Change, error) {
 	changes, err := drift.Compare(old.surface(), now.surface())
 	if err != nil {
@@ -71,14 +70,14 @@ func (l *Lock) surface() drift.Surface {
 	}
 }
 
-// goPart is a part of the package that belongs to a lock file.
+// goPart is a part of the package of a lock file.
 type goPart struct {
 	api    api.API
 	places map[string]drift.Place
 }
 
-// part generates what stands at the places: their tools, prompts, resources and
-// templates, under the names that the lock file has.
+// part generates the tools, prompts, resources and templates at the places,
+// under the names of the lock file.
 func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
 	in := modelbuild.Input{Package: "p", Decimals: decimals}
 	in.Tools = changedEntries(places, drift.KindTool, l.Tools)
@@ -102,7 +101,7 @@ func (l *Lock) part(places []drift.Place, decimals bool) (*goPart, error) {
 	return p, err
 }
 
-// changedEntries returns the entries of a list, which is of a kind, at some places.
+// changedEntries returns the entries of a list of a kind that are at the places.
 func changedEntries[T any](places []drift.Place, kind string, list []T) []T {
 	var out []T
 	for i, e := range drift.Entries(list) {
@@ -113,7 +112,7 @@ func changedEntries[T any](places []drift.Place, kind string, list []T) []T {
 	return out
 }
 
-// place is what an exported name stands for.
+// place returns what an exported name stands for.
 func (p *goPart) place(name string) drift.Place {
 	if at, ok := p.places[name]; ok {
 		return at
@@ -125,8 +124,8 @@ func (p *goPart) place(name string) drift.Place {
 	return p.places[member]
 }
 
-// placesByName says for the names of methods, types, fields, constants and
-// constructors what they stand for.
+// placesByName returns what the names of methods, types, fields, constants and
+// constructors stand for.
 func placesByName(m *model.Package) map[string]drift.Place {
 	out := map[string]drift.Place{}
 	owner := map[*model.Decl]drift.Place{}

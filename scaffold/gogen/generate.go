@@ -17,37 +17,36 @@ import (
 
 // Input is what a package is generated from.
 type Input struct {
-	// Server is what the user calls the server; it stands in comments.
+	// Server is the user's name of the server, for comments.
 	Server string
 	// Package is the Go package's name. Empty: [PackageName] of Server.
 	Package string
-	// Implementation is what the server calls itself; it stands in the header.
-	// The zero value leaves it out.
+	// Implementation is the server's own name, for the header. The zero value
+	// leaves it out.
 	Implementation runtime.Implementation
-	// Protocol is the revision that the server was asked under; it stands in the
-	// header. "" leaves it out.
+	// Protocol is the revision of the protocol in use, for the header. "" leaves it
+	// out.
 	Protocol string
-	// Tools in any order. Where a tool's Raw is set, it is what the lock
-	// file gets; otherwise the tool's fields are. The same holds for the others.
+	// Tools in any order. The lock file gets a tool's Raw if it is set, otherwise
+	// its fields. The same holds for the others.
 	Tools     []runtime.Tool
 	Prompts   []runtime.Prompt
 	Resources []runtime.Resource
 	Templates []runtime.ResourceTemplate
-	// Lock is what was generated before: names that were given stay. Nil is
-	// nothing.
+	// Lock is what was generated before, which keeps its names. Nil is nothing.
 	Lock *Lock
-	// Decimals types every number as json.Number in place of float64, so that
-	// its digits stay as they are written.
+	// Decimals types every number as json.Number instead of float64, so that its
+	// digits stay as written.
 	Decimals bool
-	// ImportPath is how other packages import this one. Its test double, which
-	// has to, is left out where it is "".
+	// ImportPath is the package's import path. "" leaves out its test double, which
+	// imports it.
 	ImportPath string
-	// Standalone makes a package that imports the standard library alone: the
-	// support code becomes part of it. It has no test double, and what takes a
+	// Standalone generates a package that imports the standard library only: the
+	// support code becomes part of it. It has no test double, and what needs a
 	// validator of schemas is not checked; Warnings name such tools.
 	Standalone bool
 	// GoGenerate is the command of the package's go:generate line, without that
-	// word; "" leaves the line out. It should name no absolute path.
+	// word; "" leaves the line out. It should not contain an absolute path.
 	GoGenerate string
 }
 
@@ -57,14 +56,14 @@ type Output struct {
 	// Files by name: client_gen.go, more of them for large servers, the test
 	// double. The lock file is the last.
 	Files []File
-	// Warnings tell what could not be typed, in the order of the source.
+	// Warnings are about what could not be typed, in the order of the source.
 	Warnings []Warning
 	// Tools and Fields count what was generated; Untyped is how many of the
 	// fields are raw JSON although their schema says more than "any value".
 	Tools, Fields, Untyped int
 }
 
-// Lock reads the lock file among the files.
+// Lock returns the lock file among the files, parsed.
 func (o *Output) Lock() (*Lock, error) { return ParseLock(o.Files[len(o.Files)-1].Data) }
 
 // File is one generated file. Its name is relative to the package's folder,
@@ -77,8 +76,8 @@ type File struct {
 // Names of the generated files.
 const (
 	SourceFile = emit.SourceFile
-	// SupportFile is the support code of a package that stands alone. No tool's
-	// file is called so.
+	// SupportFile is the support code of a standalone package. No tool's file has
+	// this name.
 	SupportFile = "support.gen.go"
 	// DoubleFile is the test double's, in a folder of its own.
 	DoubleFile = emit.DoubleFile
@@ -87,7 +86,7 @@ const (
 // Header is the first line of each generated Go file.
 const Header = emit.Header
 
-// Warning says that something was left less typed than the schema has it.
+// Warning is about something that is less typed than in its schema.
 type Warning struct {
 	Tool string
 	// Pointer is the place inside the tool, such as
@@ -96,7 +95,7 @@ type Warning struct {
 	Reason  string
 }
 
-// String gives the warning as one line.
+// String returns the warning as one line.
 func (w Warning) String() string {
 	var parts []string
 	if w.Tool != "" {
@@ -117,7 +116,7 @@ type Error struct {
 	Reason string
 }
 
-// Error names the tool and the reason.
+// Error returns the reason, with the tool.
 func (e *Error) Error() string {
 	if e.Tool == "" {
 		return "generate: " + e.Reason
@@ -125,7 +124,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("generate tool %q: %s", e.Tool, e.Reason)
 }
 
-// Generate makes the files of one package.
+// Generate returns the files of one package.
 func Generate(in Input) (*Output, error) {
 	in.Package = cmp.Or(in.Package, PackageName(in.Server))
 	if err := CheckPackageName(in.Package); err != nil {
@@ -189,8 +188,8 @@ func Generate(in Input) (*Output, error) {
 		out.Warnings = append(out.Warnings, Warning(w))
 	}
 	for _, c := range resolved.Collisions {
-		// What types and constants are called is seen where they are used; a method
-		// or field is looked for under the server's name.
+		// Names of types and constants are seen where they are used; a method or field
+		// is looked for under the server's name.
 		switch c.Kind {
 		case names.KindTool, names.KindPrompt, names.KindField:
 			out.Warnings = append(out.Warnings, Warning{Reason: c.What + " is called " + c.Name + ", not " + c.Wanted + ", because of " + c.Other})
@@ -200,8 +199,8 @@ func Generate(in Input) (*Output, error) {
 	return out, nil
 }
 
-// count gives the number of fields, and how many of them are raw JSON for want
-// of a type.
+// count returns the number of fields, and how many of them are raw JSON because
+// they could not be typed.
 func count(p *model.Package) (fields, untyped int) {
 	add := func(t *model.Type) {
 		for t.Elem != nil && (t.Kind == model.List || t.Kind == model.Map) {
@@ -229,9 +228,9 @@ func count(p *model.Package) (fields, untyped int) {
 	return fields, untyped
 }
 
-// PackageName derives a package name from a server's: its ASCII letters and
-// digits in lower case, with an x in front of a digit and "client" behind a
-// word that Go keeps for itself. It is "" where nothing is left.
+// PackageName returns a package name made of a server's: its ASCII letters and
+// digits in lower case, with an x before a leading digit and "client" after a
+// reserved word. It is "" where nothing is left.
 func PackageName(server string) string {
 	var b strings.Builder
 	for _, r := range server {
@@ -251,7 +250,7 @@ func PackageName(server string) string {
 	return name
 }
 
-// CheckPackageName reports why a name cannot be that of a package that others
+// CheckPackageName returns why a name cannot be that of a package that others
 // import.
 func CheckPackageName(name string) error {
 	switch {

@@ -10,31 +10,31 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// List is what a server offers: the whole lists, as it sent them.
+// List is what a server offers: the whole lists, as sent.
 type List struct {
-	// Implementation and Protocol are known of a live server and from a lock
-	// file; a tools/list result does not say them.
+	// Implementation and Protocol are known of a live server and from a lock file,
+	// not from a tools/list result.
 	Implementation runtime.Implementation
 	Protocol       string
 	Tools          []runtime.Tool
 	Prompts        []runtime.Prompt
 	Resources      []runtime.Resource
 	Templates      []runtime.ResourceTemplate
-	// Names are those of a lock file; nil in others.
+	// Names are those of a lock file, otherwise nil.
 	Names *Names
 	// More is set where the file is one page of several (nextCursor).
 	More bool
 }
 
 // ParseTools reads a file that holds a list of tools: a lock file, a tools/list
-// result, or a bare array of tools. Prompts, resources and resource templates
-// are read too where the file has them.
+// result, or a bare array of tools. It reads prompts, resources and resource
+// templates too if there are any.
 func ParseTools(data []byte) (*List, error) {
 	list, _, err := parseList(data)
 	return list, err
 }
 
-// listFile is the form of such a file.
+// listFile is the form of these files.
 type listFile struct {
 	Meta       map[string]json.RawMessage `json:"_meta"`
 	Tools      *[]json.RawMessage         `json:"tools"`
@@ -45,7 +45,7 @@ type listFile struct {
 	Result     json.RawMessage            `json:"result"` // of a message that holds the list
 }
 
-// parseList tells besides the list whether the file is a lock file.
+// parseList also reports whether the file is a lock file.
 func parseList(data []byte) (list *List, locked bool, err error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if line := conflictLine(data); line > 0 {
@@ -99,7 +99,7 @@ func decodeEntries[T any](what string, raws []json.RawMessage, keep func(*T, jso
 	return out, nil
 }
 
-// member gives a member of an object, and whether there is one.
+// member returns a member of an object, and whether there is one.
 func member(object json.RawMessage, name string) (json.RawMessage, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
@@ -109,8 +109,8 @@ func member(object json.RawMessage, name string) (json.RawMessage, bool) {
 	return raw, ok
 }
 
-// describeJSONError says what is wrong with a file that is not what is expected, in
-// words of JSON, and with the line of a syntax error.
+// describeJSONError returns what is wrong with a file in terms of JSON, and with
+// the line of a syntax error.
 func describeJSONError(data []byte, err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Errorf("%s cannot be of type %s", cmp.Or(wrong.Field, "it"), wrong.Value)

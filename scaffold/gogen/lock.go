@@ -19,11 +19,11 @@ import (
 // LockFile is the name of the lock file in a package's folder.
 const LockFile = "mcpctl.lock.json"
 
-// lockFormat counts the forms that lock files have had. Raise it when an older
-// mcpctl would read a file wrongly, not for a member that it can leave out.
+// lockFormat is the version of the lock file's form. Raise it where an older
+// mcpctl would misread a file, not for a member that it can ignore.
 const lockFormat = 1
 
-// metaLock is the member of _meta that makes a list of tools a lock file.
+// metaLock is the member of _meta that marks a list of tools as a lock file.
 const metaLock = "mcpctl/lock"
 
 // Names are the Go names of everything in a package, as the lock file keeps
@@ -31,18 +31,18 @@ const metaLock = "mcpctl/lock"
 type Names = names.Names
 
 // Lock is the content of a lock file: all that the server listed, and the names
-// that were given. It is what a package was generated from, so generating from
-// it again gives the same package.
+// in use. It is what a package was generated from, so generating from it again
+// results in the same package.
 //
 // The file is a tools/list result (with prompts, resources and
 // resourceTemplates beside tools), sorted and indented for readable diffs, with
-// numbers and texts as the server has them. What mcpctl adds stands in
+// numbers and texts as the server has them. What mcpctl adds is in
 // _meta["mcpctl/lock"]:
 //
 //	format    1
-//	server    name and version that the server gives itself
-//	protocol  revision of the protocol that it was asked under
-//	digests   structure and prose of each tool, as codegen.DigestTool has them
+//	server    the server's own name and version
+//	protocol  revision of the protocol in use
+//	digests   structure and prose of each tool, see codegen.DigestTool
 //	names     see [Names]
 type Lock struct{ List }
 
@@ -71,13 +71,13 @@ type LockError struct {
 	hint   string
 }
 
-// Error names the reason; callers put the file's path in front.
+// Error returns the reason; callers put the file's path in front.
 func (e *LockError) Error() string { return e.Reason }
 
-// Hint says what mends it.
+// Hint returns how to repair it.
 func (e *LockError) Hint() string { return e.hint }
 
-// ExitKind puts it with the broken files of configuration.
+// ExitKind returns the kind of failure on a command line.
 func (e *LockError) ExitKind() string { return "config" }
 
 const restoreHint = "restore the file (git checkout), or delete it: the next run writes a new one, which holds no name that was given before"
@@ -101,12 +101,12 @@ func ParseLock(data []byte) (*Lock, error) {
 	return &Lock{List: *list}, nil
 }
 
-// readMeta takes what a lock file says besides the lists.
+// readMeta reads what a lock file holds besides the lists.
 func (l *List) readMeta(raw json.RawMessage) error {
 	damaged := func(err error) error {
 		return &LockError{Reason: fmt.Sprintf("the lock file is damaged: _meta %s: %v", metaLock, err), hint: restoreHint}
 	}
-	// The format first: what else stands there may have other types later.
+	// The format first: the other members may have other types later.
 	var first struct {
 		Format int `json:"format"`
 	}
@@ -136,7 +136,7 @@ func (l *List) readMeta(raw json.RawMessage) error {
 	return nil
 }
 
-// Marshal gives the file. It is the same for every order of the lists.
+// Marshal returns the file. It is the same for every order of the lists.
 func (l *Lock) Marshal() ([]byte, error) {
 	digests := make(map[string]lockDigest, len(l.Tools))
 	for _, t := range sortedEntries(l.Tools) {
@@ -177,8 +177,8 @@ func (l *Lock) marshal(digests map[string]lockDigest) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeEntries writes one list, an entry at a time: of a large server's, the
-// decoded whole would be many times the text.
+// writeEntries writes one list, an entry at a time: decoded as a whole, that of
+// a large server would be many times the text.
 func writeEntries(b *bytes.Buffer, member string, entries []drift.Entry) error {
 	if len(entries) == 0 {
 		if member == "tools" {
@@ -204,8 +204,8 @@ func writeEntries(b *bytes.Buffer, member string, entries []drift.Entry) error {
 	return nil
 }
 
-// writeIndented writes a value that stands prefix deep, without a newline at
-// its end.
+// writeIndented writes a value at the indentation of prefix, without a newline
+// at its end.
 func writeIndented(b *bytes.Buffer, v any, prefix string) error {
 	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
@@ -226,8 +226,8 @@ func sortedEntries[T any](list []T) []drift.Entry {
 	return slices.CompactFunc(out, func(a, b drift.Entry) bool { return a.Key == b.Key && bytes.Equal(a.Raw, b.Raw) })
 }
 
-// conflictLine is the line of the first mark that an unfinished merge left; 0
-// is none. No line of a lock file begins like that, nor of any JSON.
+// conflictLine returns the line of the first mark of an unfinished merge; 0 is
+// none. No line of JSON begins like these marks.
 func conflictLine(data []byte) int {
 	line := 0
 	for text := range bytes.Lines(data) {

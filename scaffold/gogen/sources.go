@@ -16,8 +16,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// source is one entry of a list in its canonical form, which is the same for
-// every order of members and spelling of numbers.
+// source is one entry of a list in its canonical form, whatever the order of
+// members and the spelling of numbers.
 type source[T any] struct {
 	key       string
 	value     T
@@ -45,8 +45,8 @@ func sorted[T any](list []T, what string) ([]source[T], error) {
 	return out, nil
 }
 
-// unique is sorted, with one of the entries of each key: all of them lead to the
-// same. It warns of each key that has several.
+// unique is sorted with one of the entries of each key, as all of them lead to
+// the same. It warns of each key that has several.
 func unique[T any](list []T, what string, warnings *[]Warning) ([]source[T], error) {
 	all, err := sorted(list, what)
 	var out []source[T]
@@ -111,7 +111,7 @@ func values[T any](list []source[T]) []T {
 	return out
 }
 
-// model builds the model, with digests.
+// model returns the model, with digests.
 func (s *sources) model(in *Input) (*model.Package, error) {
 	implementation := in.Implementation.Name
 	if implementation != "" && in.Implementation.Version != "" {
@@ -146,7 +146,7 @@ func (s *sources) model(in *Input) (*model.Package, error) {
 	return p, nil
 }
 
-// digest is one of all that is generated from.
+// digest returns the digest of all that is generated from.
 func (s *sources) digest() string {
 	var all []byte
 	add := func(kind string, canonical []byte) {

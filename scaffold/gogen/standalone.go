@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/support"
 )
 
-// prepareStandalone prepares a package that holds its support code. That has no
-// validator: what types and rules do not say is not checked, and told.
+// prepareStandalone prepares a package that holds its support code, which has no
+// validator: what types and rules do not express is not checked, with a warning.
 func prepareStandalone(p *model.Package, n *names.Options, e *emit.Options) {
 	sides := map[*model.Decl]string{}
 	for _, t := range p.Tools {
@@ -31,7 +31,7 @@ func prepareStandalone(p *model.Package, n *names.Options, e *emit.Options) {
 	e.Local = support.Local
 }
 
-// supportFile is the support code that the files of a package need.
+// supportFile returns the support code that the files of a package need.
 func supportFile(pkg string, files []emit.File) (File, error) {
 	sources := make([][]byte, len(files))
 	for i, f := range files {

@@ -1,6 +1,6 @@
-// Package api tells what other packages can see of a generated one, and what of
-// that no longer holds: enough of Go's rules of compatibility for the few forms
-// that generated code has.
+// Package api lists what other packages can see of a generated one, and which
+// changes break them: enough of Go's rules of compatibility for the few forms of
+// generated code.
 package api
 
 import (
@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// API is what each exported name is: "EchoParams" a struct, "EchoParams.Count"
-// a field, "Client.Echo" a method. The text of two that are used in the same
-// way is the same.
+// API describes each exported name: "EchoParams" is a struct, "EchoParams.Count"
+// a field, "Client.Echo" a method. Names that are used in the same way have the
+// same text.
 type API map[string]string
 
-// Of reads the source files of one package.
+// Of returns the API of the source files of one package.
 func Of(files [][]byte) (API, error) {
 	r := reader{api: API{}, types: map[string]ast.Expr{}}
 	var parsed []*ast.File
@@ -84,8 +84,8 @@ func (r *reader) function(d *ast.FuncDecl) {
 // ofPointer marks methods that only a pointer has.
 const ofPointer = " of the pointer"
 
-// signature is a function's type without the names of its parameters, which are
-// free to change.
+// signature returns a function's type without the names of its parameters, which
+// may change.
 func signature(f *ast.FuncType) string {
 	list := func(fields *ast.FieldList) []string {
 		var out []string
@@ -142,8 +142,8 @@ func (r *reader) typ(s *ast.TypeSpec) {
 	}
 }
 
-// comparableStruct is a struct that == compares; it may become one, but not
-// cease to be.
+// comparableStruct is a struct that == compares; a struct may become one, but
+// not the reverse.
 const comparableStruct = "comparable struct"
 
 func (r *reader) comparable(t ast.Expr, within []string) bool {
@@ -192,15 +192,15 @@ func (r *reader) value(tok token.Token, s *ast.ValueSpec) {
 	}
 }
 
-// Break is one thing that code may use and that no longer holds.
+// Break is one thing that code may use and that has changed.
 type Break struct {
 	Name     string
 	Old, New string // New is "" where the name is gone
 }
 
-// Breaks compares, sorted by name. Names that are new break nothing, and
-// neither does another value of a constant. What belongs to a type that is gone
-// is not named again.
+// Breaks returns the differences that break code, sorted by name. New names
+// break nothing, nor does another value of a constant. Members of a removed type
+// are not named.
 func Breaks(old, now API) []Break {
 	var out []Break
 	for _, name := range slices.Sorted(maps.Keys(old)) {
@@ -236,7 +236,7 @@ func wider(was, is string) bool {
 	return len(a) > 0 && restA == restB && !slices.ContainsFunc(a, func(term string) bool { return !slices.Contains(b, term) })
 }
 
-// String is a line about it.
+// String returns a line about it.
 func (b Break) String() string {
 	switch b.New {
 	case "":

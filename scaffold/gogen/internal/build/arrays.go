@@ -6,13 +6,13 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// array builds a list, or a tuple where places have schemas of their own.
+// array builds a list, or a tuple where places have their own schemas.
 func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 	r := model.Rules{MinItems: f.rules.MinItems, MaxItems: f.rules.MaxItems, UniqueItems: f.rules.UniqueItems}
 	prefix, items := f.prefix, f.items
 	for i, s := range prefix {
 		if b.doc.impossible(s) {
-			// Nothing can stand here, nor behind.
+			// Nothing can be here or further on.
 			prefix, items = prefix[:i], never(s.pointer)
 			break
 		}
@@ -27,7 +27,7 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 		}
 		t := &model.Type{Kind: model.List}
 		if e != nil {
-			// Items that refer to the list find it under construction.
+			// Items that refer to the list find the unfinished one.
 			e.t.Kind = model.List
 		}
 		t.Elem, t.ElemNull = b.build(items, at.item())
@@ -65,7 +65,7 @@ func (b *builder) array(f *schema, at place, e *entry) *model.Type {
 	return t
 }
 
-// impossible reports whether a schema surely allows no value at all.
+// impossible reports whether a schema certainly allows no value.
 func (d *document) impossible(s *schema) bool {
 	return s != nil && d.flatten(s).never && !d.admitsNull(s)
 }

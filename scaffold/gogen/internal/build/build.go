@@ -12,7 +12,7 @@ import (
 // Input is what a model is made from.
 type Input struct {
 	Package, Server, Implementation, Protocol string
-	// Tools in the order of their names, with Raw set, and so are the others.
+	// Tools, like the other lists, sorted by name and with Raw set.
 	Tools     []runtime.Tool
 	Prompts   []runtime.Prompt
 	Resources []runtime.Resource
@@ -21,8 +21,8 @@ type Input struct {
 	Decimals bool
 }
 
-// Build makes the model, all but its names and digests. It fails for nothing:
-// what cannot be typed is raw JSON, and Warnings tell.
+// Build returns the model, without names and digests. It never fails: what
+// cannot be typed is raw JSON, with a warning.
 func Build(in Input) *model.Package {
 	p := &model.Package{Name: in.Package, Server: in.Server, Implementation: in.Implementation, Protocol: in.Protocol}
 	for _, part := range buildTools(in) {
@@ -38,8 +38,8 @@ func Build(in Input) *model.Package {
 	return p
 }
 
-// buildTools builds the tools, which have nothing to do with one another, each
-// to a package of its own.
+// buildTools builds each tool into a package of its own, as they are
+// independent.
 func buildTools(in Input) []*model.Package {
 	parts := make([]*model.Package, len(in.Tools))
 	var g errgroup.Group
@@ -103,19 +103,19 @@ func (r *report) unchecked(why, keyword string, at place) *model.Type {
 	return r.raw(why, at)
 }
 
-// entry is the type of one schema; references to it may be met while it is in
-// the making.
+// entry is the type of one schema, which may be referred to before it is
+// complete.
 type entry struct {
 	t          *model.Type
 	done       bool
 	referenced bool
 }
 
-// place is where a type stands: its key, and the name it should have.
+// place is where a type is: its key, and the wanted name.
 type place struct{ key, want string }
 
-// dropRawNull says of raw values, which hold null like any other, that null is no
-// case of its own. Only now are all types known.
+// dropRawNull removes null as a case of its own from raw values, which hold it
+// like any other. All types have to be known.
 func dropRawNull(p *model.Package) {
 	raw := func(t *model.Type) bool { return t != nil && t.Kind == model.Raw }
 	seen := map[*model.Type]bool{}

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// toolDoc is what a tool's entry says of it, without the schemas.
+// toolDoc returns what a tool's entry says, without the schemas.
 func toolDoc(t *runtime.Tool) []string {
 	title := t.Title
 	if title == "" && t.Annotations != nil {
@@ -28,8 +28,8 @@ func toolDoc(t *runtime.Tool) []string {
 	return doc
 }
 
-// annotationText spells out the hints a server gives; what it leaves out is
-// not said.
+// annotationText returns a server's hints in words; missing ones are not
+// mentioned.
 func annotationText(a *runtime.ToolAnnotations) string {
 	if a == nil {
 		return ""
@@ -46,8 +46,8 @@ func annotationText(a *runtime.ToolAnnotations) string {
 	}
 	say(a.ReadOnlyHint, "read-only", "")
 	if a.ReadOnlyHint == nil || !*a.ReadOnlyHint {
-		// Both mean something only for tools that change things
-		// (2025-11-25, schema, ToolAnnotations).
+		// Both are for tools that change things only (2025-11-25, schema,
+		// ToolAnnotations).
 		say(a.DestructiveHint, "destructive", "only adds")
 		say(a.IdempotentHint, "idempotent", "not idempotent")
 	}

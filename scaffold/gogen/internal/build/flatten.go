@@ -8,8 +8,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// flatten gives a schema without references and allOf: all that they say is in
-// its other keywords, exactly, or their name is in extra.
+// flatten returns a schema without references and allOf: its other keywords
+// express them exactly, or extra names what they do not.
 func (d *document) flatten(s *schema) *schema {
 	if s.flat != nil {
 		return s.flat
@@ -43,7 +43,7 @@ func (d *document) flatten(s *schema) *schema {
 		flat = d.merge(flat, d.flatten(arm))
 	}
 	if flat == &out {
-		// Nothing was merged: maps are shared with s and may not be changed.
+		// Nothing was merged: maps are shared with s and must not change.
 		flat.extra = maps.Clone(flat.extra)
 	}
 	flat.pointer = s.pointer
@@ -53,7 +53,8 @@ func (d *document) flatten(s *schema) *schema {
 	return flat
 }
 
-// closeUnevaluated takes into account what only shows when all is merged.
+// closeUnevaluated turns unevaluatedProperties into additionalProperties where
+// the merged schema shows that both mean the same.
 func (s *schema) closeUnevaluated() {
 	if s.extra["unevaluatedProperties"] && len(s.extra) == 1 && len(s.unions) == 0 && s.closesRest {
 		if s.additional == nil && !s.opensRest {
@@ -65,9 +66,9 @@ func (s *schema) closeUnevaluated() {
 
 func never(pointer string) *schema { return &schema{pointer: pointer, never: true} }
 
-// all gives the schema that allows what every arm allows; arms that say nothing
-// are left out. The same arms give the same schema, so that a type that
-// contains itself through allOf is found again.
+// all returns the schema that allows what every arm allows; empty arms are left
+// out. The same arms result in the same schema, so that a type that contains
+// itself through allOf is found again.
 func (d *document) all(arms ...*schema) *schema {
 	list := d.expandAllOf(arms...)
 	switch len(list) {
@@ -76,7 +77,7 @@ func (d *document) all(arms ...*schema) *schema {
 	case 1:
 		for _, arm := range arms {
 			if arm != nil && d.follow(arm) == list[0] {
-				return arm // by the reference that it was reached by
+				return arm // by the reference that led to it
 			}
 		}
 		return list[0]
@@ -90,7 +91,7 @@ func (d *document) all(arms ...*schema) *schema {
 	return s
 }
 
-// indexAllOf lets all find a schema that is written as an allOf.
+// indexAllOf makes all find a schema that is written as an allOf.
 func (d *document) indexAllOf(s *schema) {
 	bare := *s
 	bare.allOf = nil
@@ -113,8 +114,8 @@ func keyOf(list []*schema) string {
 	return "all(" + strings.Join(pointers, ",") + ")"
 }
 
-// expandAllOf lists schemas, and in place of one that is nothing but an allOf its
-// arms; each once, and none that says nothing.
+// expandAllOf returns schemas, with the arms of one that is only an allOf; each
+// once, and none that is empty.
 func (d *document) expandAllOf(arms ...*schema) []*schema {
 	var list []*schema
 	seen := map[*schema]bool{}

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// kindSet is a set of JSON kinds, null left out.
+// kindSet is a set of JSON kinds without null.
 type kindSet uint8
 
 const (
@@ -24,7 +24,7 @@ func (k kindSet) String() string {
 	return map[kindSet]string{kindString: "string", kindNumber: "number", kindBoolean: "boolean", kindArray: "array", kindObject: "object"}[k]
 }
 
-// each gives the kinds of a set one by one.
+// each returns the kinds of a set one by one.
 func (k kindSet) each() []kindSet {
 	var out []kindSet
 	for one := kindString; one < anyKind; one <<= 1 {
@@ -69,7 +69,7 @@ func kindOfValue(v any) kindSet {
 	return noKind
 }
 
-// kinds tells which kinds of values a schema may allow: never too few.
+// kinds returns the kinds of values that a schema may allow: never too few.
 func (d *document) kinds(s *schema) kindSet {
 	if s == nil {
 		return anyKind
@@ -116,7 +116,7 @@ func kindsOfTypes(types []string) kindSet {
 	return set
 }
 
-// ofType returns a schema that says no more than its type.
+// ofType returns a schema with a type only.
 func ofType(k kindSet, pointer string) *schema {
 	return &schema{pointer: pointer, valueKeywords: valueKeywords{types: []string{k.String()}}}
 }

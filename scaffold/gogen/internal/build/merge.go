@@ -10,9 +10,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// merge gives a flat schema that allows what both flat schemas allow. What it
-// cannot merge exactly it leaves to the validator: the result is then wider,
-// and extra says by which keyword.
+// merge returns a flat schema that allows what both flat schemas allow. What
+// cannot be merged exactly is left to the validator: the result is then wider,
+// and extra has the keyword.
 func (d *document) merge(a, b *schema) *schema {
 	if d.steps++; d.steps > maxSteps {
 		out := *a
@@ -20,7 +20,7 @@ func (d *document) merge(a, b *schema) *schema {
 		return &out
 	}
 	if a.allowsAll() {
-		// A bare reference: annotations alone stand beside it.
+		// A bare reference, with annotations at most.
 		out := *b
 		out.extra = maps.Clone(b.extra)
 		out.annotations = a.or(b.annotations)
@@ -31,7 +31,7 @@ func (d *document) merge(a, b *schema) *schema {
 	out.closesRest, out.opensRest = a.closesRest || b.closesRest, a.opensRest || b.opensRest
 	for keyword := range b.extra {
 		if keyword == "unevaluatedProperties" || keyword == "unevaluatedItems" {
-			// It speaks of its own allOf only.
+			// It is about its own allOf only.
 			out.addExtra("allOf")
 		}
 		out.addExtra(keyword)
@@ -92,8 +92,8 @@ func mergeEnums(out, a, b *schema) {
 	}
 }
 
-// mergeObjects merges what is said of members. A member that only one side
-// names has to follow the other's rule for members it does not name.
+// mergeObjects merges keywords about members. A member that only one side names
+// has to follow the other's rule for members it does not name.
 func (d *document) mergeObjects(out, a, b *schema) {
 	if len(b.required) > 0 {
 		out.required = maps.Clone(a.required)
@@ -104,7 +104,7 @@ func (d *document) mergeObjects(out, a, b *schema) {
 	}
 	if len(a.properties)+len(b.properties) > 0 {
 		out.properties = map[string]*schema{}
-		for _, name := range slices.Sorted(maps.Keys(a.properties)) { // the order counts where steps run out
+		for _, name := range slices.Sorted(maps.Keys(a.properties)) { // the order matters where steps run out
 			out.properties[name] = d.all(a.properties[name], d.member(b, name, out))
 		}
 		for _, name := range slices.Sorted(maps.Keys(b.properties)) {
@@ -130,8 +130,8 @@ func (d *document) mergeObjects(out, a, b *schema) {
 	}
 	out.additional = d.all(a.additional, b.additional)
 	if !samePatterns(a, b) && (a.additional != nil || b.additional != nil) {
-		// Members that match a pattern of one side alone are additional to the
-		// other; no keyword says that.
+		// Members that match a pattern of one side only are additional to the other;
+		// no keyword expresses that.
 		out.addExtra("additionalProperties")
 		out.additional = nil
 	}
@@ -144,8 +144,8 @@ func samePatterns(a, b *schema) bool {
 	})
 }
 
-// member is what a schema says of a member of some name; nil for nothing.
-// Patterns that apply are merged again where the struct is made.
+// member returns a schema's schema for a member; nil is none. Patterns that
+// apply are merged again where the struct is made.
 func (d *document) member(s *schema, name string, out *schema) *schema {
 	if p, ok := s.properties[name]; ok {
 		return p

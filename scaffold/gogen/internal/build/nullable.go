@@ -2,8 +2,8 @@ package build
 
 import "slices"
 
-// admitsNull tells whether a schema may allow null: never no where the answer
-// is yes. It reads schemas as they are written, before they are merged.
+// admitsNull reports whether a schema may allow null; if in doubt, it does. It
+// reads schemas as they are written, before they are merged.
 func (d *document) admitsNull(s *schema) bool {
 	if s == nil {
 		return true
@@ -50,8 +50,8 @@ func (d *document) computeNull(s *schema) bool {
 	return true
 }
 
-// nullInSeveralArms reports whether null is in more than one arm of a oneOf, which
-// forbids it: only a validator tells.
+// nullInSeveralArms reports whether null is in more than one arm of a oneOf,
+// which forbids it: only a validator can tell.
 func (d *document) nullInSeveralArms(u union) bool {
 	n := 0
 	for _, arm := range u.arms {
@@ -62,8 +62,8 @@ func (d *document) nullInSeveralArms(u union) bool {
 	return u.exclusive && n > 1
 }
 
-// withoutNull gives what a schema refers to that says no more than "this, or
-// null", so that it has the type it has elsewhere; other schemas as they are.
+// withoutNull returns the target of a schema of the form "this, or null", so
+// that it has the same type as elsewhere; other schemas as they are.
 func (d *document) withoutNull(s *schema) *schema {
 	bare := *s
 	bare.unions = nil

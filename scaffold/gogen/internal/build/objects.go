@@ -28,7 +28,7 @@ func objectRules(f *schema) model.Rules {
 	return model.Rules{MinProperties: f.rules.MinProperties, MaxProperties: f.rules.MaxProperties}
 }
 
-// rest is what members without a name of their own are.
+// rest is the type of members without a name of their own.
 type rest struct {
 	none   bool
 	schema *schema // nil for anything
@@ -53,7 +53,7 @@ func (b *builder) restOf(f *schema) rest {
 	possible := slices.DeleteFunc(patterns, func(p string) bool { return b.doc.impossible(f.patterns[p]) })
 	switch {
 	case !closed && f.additional == nil, len(possible) > 1:
-		return rest{} // names tell what is meant, types cannot
+		return rest{} // types cannot depend on names
 	case closed && len(possible) == 0:
 		return rest{none: true}
 	case closed:
@@ -80,8 +80,8 @@ func matchesAll(pattern string) bool {
 	return false
 }
 
-// fill makes the fields of a struct: required members first, each group by
-// name, so that the order of the schema does not matter.
+// fill adds the fields of a struct: required members first, each group by name,
+// so that the order of the schema does not matter.
 func (b *builder) fill(d *model.Decl, f *schema, rest rest, at place) {
 	listed := map[string]bool{}
 	for name := range f.properties {
@@ -156,7 +156,7 @@ func (b *builder) field(name string, s *schema, required bool, at place) *model.
 	return field
 }
 
-// onlyValue gives the JSON text of a constant.
+// onlyValue returns the JSON text of a constant.
 func onlyValue(f *schema, null bool) (string, bool) {
 	if null {
 		only := len(f.types) == 1 && f.types[0] == "null" || f.hasEnum && !slices.ContainsFunc(f.enum, func(v any) bool { return v != nil })
@@ -168,7 +168,7 @@ func onlyValue(f *schema, null bool) (string, bool) {
 	return jsonschema.Text(f.enum[0]), true
 }
 
-// describe adds what the schema says for people.
+// describe adds documentation from the schema.
 func (b *builder) describe(field *model.Field, s *schema) {
 	f := b.doc.flatten(s)
 	if s.description != "" {

@@ -13,13 +13,13 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// Bounds on one document. A schema above them is left as it is, as raw JSON.
+// Bounds on one document. A schema above them stays raw JSON.
 const (
 	maxDepth = 100     // types inside one another, and references one after the other
 	maxSteps = 200_000 // merges: nested allOf and anyOf can multiply
 )
 
-// faultNotObject is why what stands in a schema's place is none.
+// faultNotObject is the fault of a value in a schema's place.
 const faultNotObject = "the schema is not an object"
 
 // document is one whole schema, the scope of its references.
@@ -27,7 +27,7 @@ type document struct {
 	*jsonschema.Document
 	root    *schema
 	schemas map[string]*schema // by pointer
-	merged  map[string]*schema // by what they are merged of
+	merged  map[string]*schema // by their parts
 	steps   int
 }
 
@@ -125,7 +125,7 @@ func (p parser) annotations() {
 	p.s.orNull = p.m["nullable"] == true
 }
 
-// definitions are read so that references, ids and anchors find them.
+// definitions reads what only references lead to.
 func (p parser) definitions() {
 	for _, keyword := range []string{"$defs", "definitions"} {
 		p.members(keyword)
@@ -166,7 +166,7 @@ func (p parser) objects() {
 func (p parser) arrays() {
 	p.s.prefix = p.list("prefixItems")
 	if _, ok := p.m["items"].([]any); ok {
-		// Draft-07's spelling of a tuple; authors write it under any dialect.
+		// Draft-07's tuple; authors write it under any dialect.
 		p.s.prefix = p.list("items")
 		if v, ok := p.m["additionalItems"]; ok && v != true && len(p.s.prefix) > 0 {
 			p.s.items = p.child(v, "additionalItems")
@@ -224,7 +224,7 @@ func (p parser) bounds() {
 	}
 	r.Minimum, r.Maximum = number("minimum"), number("maximum")
 	r.ExclusiveMinimum, r.ExclusiveMaximum = number("exclusiveMinimum"), number("exclusiveMaximum")
-	// Draft-04 has them as flags.
+	// They are flags in draft-04.
 	if p.m["exclusiveMinimum"] == true {
 		r.ExclusiveMinimum, r.Minimum = r.Minimum, ""
 	}
@@ -263,8 +263,8 @@ func (p parser) count(keyword string) *int64 {
 	return &i
 }
 
-// others notes the keywords that no type holds, and reads the schemas inside
-// them, to which references may lead.
+// others collects the keywords that no type expresses, and reads the schemas
+// inside them, to which references may lead.
 func (p parser) others() {
 	for _, keyword := range slices.Sorted(maps.Keys(p.m)) {
 		v, counts := p.m[keyword], true
@@ -274,7 +274,7 @@ func (p parser) others() {
 		case "not":
 			counts = !p.child(v, keyword).never
 		case "propertyNames":
-			// Names are strings: {"type":"string"} says nothing of them.
+			// Names are strings, so that {"type":"string"} adds nothing.
 			inner := p.child(v, keyword)
 			counts = !inner.allowsAll() && !(slices.Equal(inner.types, []string{"string"}) && justTyped(inner))
 		case "unevaluatedItems":
@@ -318,7 +318,7 @@ func (s *schema) addExtra(keyword string) {
 	s.extra[keyword] = true
 }
 
-// justTyped reports whether a schema says no more than its type.
+// justTyped reports whether a schema has a type only.
 func justTyped(s *schema) bool {
 	bare := *s
 	bare.types = nil

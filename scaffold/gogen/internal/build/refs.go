@@ -9,8 +9,8 @@ func (d *document) resolve(s *schema) (*schema, error) {
 	return d.parse(p.Schema, p.Pointer, p.Base, 0), nil
 }
 
-// follow gives what a schema stands for that is a reference, or an allOf of
-// one, and says nothing itself.
+// follow returns the target of a schema that is only a reference, or an allOf of
+// one.
 func (d *document) follow(s *schema) *schema {
 	for range maxDepth {
 		bare := *s

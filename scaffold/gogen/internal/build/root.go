@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
-// newBuilder returns the builder of one of a tool's schemas, and nil, with a
-// warning, for what is no JSON.
+// newBuilder returns the builder of one of a tool's schemas, or nil, with a
+// warning, for what is not JSON.
 func newBuilder(p *model.Package, tool string, side model.Side, raw json.RawMessage, decimals bool) *builder {
 	b := &builder{
 		report: report{pkg: p, tool: tool, member: "/inputSchema", reasons: map[string]bool{}},
@@ -33,9 +33,9 @@ func newBuilder(p *model.Package, tool string, side model.Side, raw json.RawMess
 	return b
 }
 
-// buildParams makes the parameters of a tool, a struct whatever the schema is
-// made of, so that an argument added to it breaks nothing. Arguments are an
-// object by the protocol, so the schema need not say it.
+// buildParams makes the parameters of a tool, a struct for every schema, so that
+// an added argument breaks nothing. The protocol has arguments as an object, so
+// the schema need not repeat it.
 func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		p.Warnings = append(p.Warnings, model.Warning{
@@ -55,8 +55,8 @@ func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 	d := &model.Decl{Top: true, Doc: f.doc()}
 	b.fillRoot(d, b.superset(f, 0))
 	if len(d.Fields) == 0 && d.Rules == nil && d.Schema == "" && (d.Rest == nil || d.Rest.Kind == model.Raw && d.Rest.Why == "") {
-		// A type would hold nothing that has a name. One that comes later breaks
-		// nothing: it is an option.
+		// A type would have no named members. One that comes later breaks nothing: it
+		// is an option.
 		p.Decls = slices.DeleteFunc(p.Decls, func(other *model.Decl) bool { return other == d })
 		m.Optional = true
 		return
@@ -66,7 +66,7 @@ func buildParams(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 		(d.Rules == nil || d.Rules.MinProperties == nil)
 }
 
-// notObjectReason tells why a root schema is none of an object.
+// notObjectReason returns why a root schema is not that of an object.
 func (b *builder) notObjectReason(f *schema) string {
 	switch {
 	case f.fault != "" && f.types == nil:
@@ -101,7 +101,7 @@ func buildResult(p *model.Package, m *model.Tool, raw json.RawMessage, decimals 
 	b.finish(d)
 }
 
-// fillRoot makes a struct of the root and lets references to it find it.
+// fillRoot makes a struct of the root, which references to it find.
 func (b *builder) fillRoot(d *model.Decl, f *schema) {
 	at := place{b.member, ""}
 	t := b.declare(d, at, nil)
@@ -120,8 +120,8 @@ func (b *builder) fillRoot(d *model.Decl, f *schema) {
 	b.finish(d)
 }
 
-// finish gives the declaration its schema, where types and rules do not hold
-// all of it.
+// finish sets the declaration's schema, where types and rules do not express all
+// of it.
 func (b *builder) finish(d *model.Decl) {
 	if len(b.reasons) == 0 {
 		return
@@ -131,7 +131,7 @@ func (b *builder) finish(d *model.Decl) {
 		b.warn(b.member, why)
 	}
 	text := b.doc.text()
-	if sound(text) != nil { // whose words depend on the order of what it found
+	if sound(text) != nil { // its text depends on the order of what it found
 		b.warn(b.member, "the schema is not valid, so that some of its rules are left to the server")
 		return
 	}
@@ -139,7 +139,7 @@ func (b *builder) finish(d *model.Decl) {
 	d.SchemaFor = slices.Sorted(maps.Keys(b.reasons))
 }
 
-// sound tells whether values can be validated against a schema.
+// sound returns why values cannot be validated against a schema.
 func sound(text string) error {
 	s, err := runtimeschema.Parse(json.RawMessage(text))
 	if err != nil {
@@ -148,9 +148,9 @@ func sound(text string) error {
 	return s.Sound()
 }
 
-// superset gives an object schema without unions that allows all that a root
-// with unions does: the members of all arms, each typed where every arm says
-// what it is.
+// superset returns an object schema without unions that allows all that a root
+// with unions allows: the members of all arms, typed where every arm defines
+// them.
 func (b *builder) superset(f *schema, depth int) *schema {
 	if len(f.unions) == 0 {
 		return f
@@ -185,7 +185,7 @@ func (b *builder) superset(f *schema, depth int) *schema {
 	return &out
 }
 
-// addArms adds the members that only arms name.
+// addArms adds the members that only arms have.
 func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
 	var listed []string
 	for i, arm := range arms {
@@ -223,5 +223,5 @@ func (b *builder) addArms(out *schema, arms []*schema, parent *schema) {
 	}
 }
 
-// topKey is the key of a declaration that belongs to no tool.
+// topKey returns the key of a declaration that belongs to no tool.
 func topKey(kind, name, pointer string) string { return names.Key(kind, name, pointer) }

@@ -42,7 +42,7 @@ var formats = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"uuid": "UUID", "email": "Email", "ipv4": "IPv4", "ipv6": "IPv6", "byte": "Base64",
 }
 
-// rules gives nil for no rules at all.
+// rules returns nil if there are none.
 func rules(r model.Rules) *model.Rules {
 	if !r.Any() {
 		return nil

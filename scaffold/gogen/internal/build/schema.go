@@ -6,12 +6,12 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// schema is one JSON schema with the spellings of all drafts made one: "const"
-// is an enum, an array of "items" is prefix, "nullable" is orNull. A nil *schema
-// is a keyword that is not there and allows everything.
+// schema is one JSON schema with the spellings of all drafts unified: "const" is
+// an enum, an array of "items" is prefix, "nullable" is orNull. A nil *schema is
+// a missing keyword and allows everything.
 type schema struct {
-	// pointer is the place in the document, such as "/properties/a"; that of a
-	// schema made by merging tells what it was made of. It is unique.
+	// pointer is the place in the document, such as "/properties/a", or names the
+	// parts of a merged schema. It is unique.
 	pointer string
 	base    string // URI that references resolve against
 
@@ -22,7 +22,7 @@ type schema struct {
 	fault string
 
 	ref string
-	// dynamic is a reference that is found while a value is checked.
+	// dynamic is a reference that is resolved while a value is checked.
 	dynamic string
 	allOf   []*schema
 	unions  []union
@@ -30,7 +30,7 @@ type schema struct {
 	objectKeywords
 	arrayKeywords
 	rules model.Rules
-	// extra are the keywords that no type and no rule holds.
+	// extra are the keywords that neither type nor rule expresses.
 	extra map[string]bool
 	annotations
 	memo
@@ -68,7 +68,7 @@ type annotations struct {
 	format, encoding   string
 }
 
-// or returns the annotations, each that is missing taken from b.
+// or returns the annotations, missing ones taken from b.
 func (a annotations) or(b annotations) annotations {
 	if !a.hasDefault {
 		a.dflt, a.hasDefault = b.dflt, b.hasDefault
@@ -86,7 +86,7 @@ func (a annotations) doc() []string {
 	return nil
 }
 
-// memo is what has been worked out about a schema.
+// memo is what has been computed about a schema.
 type memo struct {
 	flat       *schema
 	flattening bool
@@ -95,14 +95,14 @@ type memo struct {
 	kindsState state
 }
 
-// setFlat marks a schema, usually the changed copy of another, as flat.
+// setFlat marks a schema, usually a modified copy, as flat.
 func (s *schema) setFlat() { s.memo = memo{flat: s} }
 
 // union is one anyOf or oneOf.
 type union struct {
 	arms      []*schema
 	exclusive bool   // oneOf
-	member    string // the discriminator that is given; "" is none
+	member    string // the declared discriminator; "" is none
 }
 
 func (u union) keyword() string {
@@ -112,7 +112,7 @@ func (u union) keyword() string {
 	return "anyOf"
 }
 
-// state of something worked out once.
+// state of something computed once.
 type state uint8
 
 const (

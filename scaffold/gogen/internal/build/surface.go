@@ -51,7 +51,7 @@ func buildResources(p *model.Package, list []runtime.Resource) {
 }
 
 // buildTemplates makes a function of each URI template. A variable in the path
-// is needed; one of a query (RFC 6570, form-style) can be left out.
+// is required, one of a query (RFC 6570, form-style) optional.
 func buildTemplates(p *model.Package, list []runtime.ResourceTemplate) {
 	for _, in := range list {
 		t, err := codegen.ParseTemplate(in.URITemplate)
@@ -98,7 +98,8 @@ func sortFields(fields []*model.Field) {
 	})
 }
 
-// entryDoc says what a function does: its first sentence names the thing.
+// entryDoc returns a function's documentation, with the name in the first
+// sentence.
 func entryDoc(verb, name, title, description string) []string {
 	first := verb + ` "` + name + `"`
 	if title != "" && title != name {

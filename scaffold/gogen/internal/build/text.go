@@ -9,10 +9,10 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// text is the schema as it is embedded and checked: without what would keep a
-// validator from compiling it. A reference that leads nowhere, to another
-// document or back to itself says nothing that anybody could check, nor does a
-// type that does not exist; a dialect that is unknown is read as 2020-12.
+// text returns the schema as it is embedded and checked, without what a
+// validator would not compile. A reference that leads nowhere, to another
+// document or back to itself cannot be checked, nor can a type that does not
+// exist; an unknown dialect is read as 2020-12.
 func (d *document) text() string {
 	drop := map[string][]string{}
 	for pointer, s := range d.schemas {
@@ -43,8 +43,7 @@ func (d *document) text() string {
 	return jsonschema.Text(v)
 }
 
-// resolves reports whether a reference arrives at a schema that says something of
-// its own.
+// resolves reports whether a reference arrives at a schema with other keywords.
 func (d *document) resolves(s *schema) bool {
 	seen := map[*schema]bool{}
 	for s.ref != "" {
@@ -61,9 +60,9 @@ func (d *document) resolves(s *schema) bool {
 	return true
 }
 
-// without copies a value without some members of the schemas at some pointers;
-// "" stands for all of a schema. In draft-07 a reference hides what stands
-// beside it, which must not come to light.
+// without returns a copy of a value without some members of the schemas at some
+// pointers; "" stands for all of a schema. In draft-07 a reference hides the
+// keywords beside it, which must stay hidden.
 func (d *document) without(v any, pointer string, drop map[string][]string) any {
 	gone := drop[pointer]
 	if slices.Contains(gone, "") {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
-// build gives the type of a schema, and whether null is allowed besides. A nil
+// build returns the type of a schema, and whether null is also allowed. A nil
 // schema allows anything.
 func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
 	if s == nil {
@@ -44,7 +44,7 @@ func (b *builder) build(s *schema, at place) (t *model.Type, null bool) {
 	return e.t, null
 }
 
-// definition is the place of what a reference leads to.
+// definition returns the place of a reference's target.
 func (b *builder) definition(target *schema, at place) place {
 	if !strings.HasPrefix(target.pointer, "/") {
 		return at
@@ -89,9 +89,9 @@ func (at place) property(name string) place {
 func (at place) item() place  { return at.step("/items", "Item") }
 func (at place) value() place { return at.step("/additionalProperties", "Value") }
 
-// make builds the type of a flat schema, null left out.
+// make builds the type of a flat schema without null.
 func (b *builder) make(f *schema, at place, e *entry) *model.Type {
-	// A union that is an arm of itself, and combinations without end.
+	// A union that is an arm of itself, and endless combinations.
 	if b.depth++; b.depth > 2*maxDepth || b.doc.steps > maxSteps {
 		b.depth--
 		b.force("size")
@@ -127,8 +127,8 @@ func (b *builder) make(f *schema, at place, e *entry) *model.Type {
 	return b.kind(f, kinds, at, e)
 }
 
-// applies reports whether a keyword that is checked by a validator says
-// anything about values of some kinds.
+// applies reports whether a keyword that a validator checks is about values of
+// some kinds.
 func applies(keyword string, kinds kindSet) bool {
 	switch keyword {
 	case "propertyNames", "dependentRequired", "unevaluatedProperties", "additionalProperties", "patternProperties":
@@ -139,7 +139,7 @@ func applies(keyword string, kinds kindSet) bool {
 	return true
 }
 
-// untyped builds a schema that says nothing of the kind of its values.
+// untyped builds a schema for values of any kind.
 func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
 	if f.allowsAll() {
 		return &model.Type{}
@@ -155,7 +155,7 @@ func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
 	return b.unchecked("rules without a type ("+strings.Join(f.keywords(), ", ")+")", "rules without a type", at)
 }
 
-// keywords lists what a flat schema says, for people.
+// keywords returns the keywords of a flat schema, for people.
 func (s *schema) keywords() []string {
 	var out []string
 	for _, k := range []kindSet{kindString, kindNumber, kindArray, kindObject} {
@@ -195,8 +195,8 @@ func (b *builder) kind(f *schema, k kindSet, at place, e *entry) *model.Type {
 	return b.object(f, at, e, false)
 }
 
-// declare adds a declaration; a reference to it that is met before it is
-// complete finds it through the entry.
+// declare adds a declaration; a reference to it finds it through the entry
+// before it is complete.
 func (b *builder) declare(d *model.Decl, at place, e *entry) *model.Type {
 	d.Side, d.Tool, d.Want = b.side, b.tool, at.want
 	key := names.Key("tools", b.tool, at.key)
@@ -213,7 +213,7 @@ func (b *builder) declare(d *model.Decl, at place, e *entry) *model.Type {
 	return t
 }
 
-// define gives a type a name.
+// define declares a name for a type.
 func (b *builder) define(t *model.Type, at place, s *schema, doc string) *model.Type {
 	d := &model.Decl{Form: model.Defined, Under: t}
 	if doc != "" {

@@ -41,7 +41,7 @@ func (b unionBuilder) unionType() *model.Type {
 	case len(arms) == 0:
 		return b.unchecked("the schema allows no value", "false", b.at)
 	case len(arms) == 1:
-		// The arm may be the union itself, which then says nothing.
+		// The arm may be the union itself, which then adds nothing.
 		if b.depth++; b.depth > maxDepth {
 			b.depth--
 			return b.unchecked("the reference leads back to itself", b.u.keyword(), b.at)
@@ -67,8 +67,8 @@ func (b unionBuilder) unionType() *model.Type {
 	return b.variants(arms)
 }
 
-// arms are those of a union that allow anything but null, and each once. The
-// union itself as its own arm adds nothing.
+// arms returns those of a union that allow more than null, each once. The union
+// itself as its own arm adds nothing.
 func (b unionBuilder) arms(parent *schema) []*schema {
 	kinds := b.doc.kinds(parent)
 	var out []*schema
@@ -83,7 +83,7 @@ func (b unionBuilder) arms(parent *schema) []*schema {
 		}
 		if target := b.doc.follow(arm); seen[target] {
 			if b.u.exclusive {
-				b.force(b.u.keyword()) // the same twice is never exactly one
+				b.force(b.u.keyword()) // a value of both is not one of exactly one
 			}
 			continue
 		}
@@ -93,8 +93,7 @@ func (b unionBuilder) arms(parent *schema) []*schema {
 	return out
 }
 
-// merge gives what two schemas allow that both hold; annotations of the arm
-// come first.
+// merge returns what both schemas allow; annotations of the arm come first.
 func (b unionBuilder) merge(parent, arm *schema) *schema {
 	if parent.allowsAll() {
 		return arm
@@ -112,8 +111,8 @@ func (b unionBuilder) merge(parent, arm *schema) *schema {
 	return flat
 }
 
-// narrowed builds a parent whose arms only say which combinations of it are
-// allowed: the type is the parent's, and a validator knows the rest.
+// narrowed builds a parent whose arms only list allowed combinations: the type
+// is the parent's, and a validator checks the rest.
 func (b unionBuilder) narrowed(p *schema, arms []*schema) *model.Type {
 	kinds := b.doc.kinds(p)
 	if kinds == anyKind || p.hasEnum {
@@ -132,8 +131,7 @@ func (b unionBuilder) narrowed(p *schema, arms []*schema) *model.Type {
 	return b.make(p, b.at, b.e)
 }
 
-// choices builds a union of enums: one enum, where each arm may tell what its
-// values mean.
+// choices builds a union of enums as one enum; each arm may describe its values.
 func (b unionBuilder) choices(p *schema, arms []*schema) *model.Type {
 	times := map[string]int{}
 	var values []any
@@ -208,8 +206,8 @@ func (b unionBuilder) variants(arms []*schema) *model.Type {
 	return b.scalarUnion(arms, kinds)
 }
 
-// scalarUnion builds arms that are all strings, all numbers or all booleans:
-// the plain type, which one arm that says no more makes exact.
+// scalarUnion builds arms that are all strings, all numbers or all booleans: the
+// plain type, which is exact if one arm has no other keyword.
 func (b unionBuilder) scalarUnion(arms []*schema, k kindSet) *model.Type {
 	exact := false
 	integers := true
@@ -239,8 +237,7 @@ func (b unionBuilder) scalarUnion(arms []*schema, k kindSet) *model.Type {
 	return t
 }
 
-// beyond reports whether a schema speaks of numbers that a kind of Go has no
-// room for.
+// beyond reports whether a schema has numbers outside the range of a Go kind.
 func beyond(f *schema, k model.Kind) bool {
 	switch k {
 	case model.Int:
@@ -260,8 +257,7 @@ func beyond(f *schema, k model.Kind) bool {
 	}
 }
 
-// listUnion builds arms that are all arrays: a list whose items may be those of
-// any arm.
+// listUnion builds arms that are all arrays: a list with items of any arm.
 func (b unionBuilder) listUnion(arms []*schema) *model.Type {
 	b.force(b.u.keyword())
 	var items []*schema
@@ -292,7 +288,7 @@ func (b *builder) byKind(f *schema, kinds kindSet, at place, e *entry) *model.Ty
 	return t
 }
 
-// restrict gives the part of a schema that allows one kind.
+// restrict returns the part of a schema that allows one kind.
 func (b unionBuilder) restrict(s *schema, k kindSet) *schema {
 	f := b.doc.flatten(s)
 	if b.doc.kinds(f) == k && f.types != nil {
@@ -313,8 +309,8 @@ func (b unionBuilder) restrict(s *schema, k kindSet) *schema {
 	return &one
 }
 
-// kindUnion builds arms of several kinds. Those of one kind make a union of
-// their own inside.
+// kindUnion builds arms of several kinds. Those of one kind become a union
+// inside.
 func (b unionBuilder) kindUnion(arms []*schema, kinds kindSet) *model.Type {
 	d, t := b.declareUnion()
 	d.Select = model.SelectKind
@@ -341,7 +337,7 @@ func (b unionBuilder) declareUnion() (*model.Decl, *model.Type) {
 	return d, b.declare(d, b.at, b.e)
 }
 
-// arm adds the arm of a union that takes one kind.
+// arm adds the arm of a union for one kind.
 func (b unionBuilder) arm(d *model.Decl, s *schema, k kindSet) {
 	here := b.at.step("/"+k.String(), names.Exported(k.String()))
 	b.addArm(d, s, here, &model.Arm{Kinds: []string{k.String()}})
@@ -399,8 +395,8 @@ func (b unionBuilder) objectUnion(arms []*schema) *model.Type {
 	return t
 }
 
-// tagged gives an arm as it is once the value of its discriminator has chosen
-// it: the member is there and, where it has one value only, is no field that
+// tagged returns an arm as it is once the value of its discriminator has chosen
+// it: the member is present and, where it has only one value, not a field that
 // could be forgotten. Models with a default for it do not require it, and many
 // schemas spell a constant as an enum.
 func (b unionBuilder) tagged(arm, flat *schema, member string, values []string) *schema {
@@ -417,7 +413,7 @@ func (b unionBuilder) tagged(arm, flat *schema, member string, values []string) 
 	return b.merge(tag, arm)
 }
 
-// armPlace is where an arm of a union of objects stands.
+// armPlace returns the place of an arm of a union of objects.
 func (b unionBuilder) armPlace(name string) place {
 	var text string
 	if json.Unmarshal([]byte(name), &text) != nil || text == "" {
@@ -426,9 +422,9 @@ func (b unionBuilder) armPlace(name string) place {
 	return b.at.step(runtimeschema.Pointer("", text), names.Exported(text))
 }
 
-// discriminator finds the member whose value tells the arms apart: the one
-// that is said to, or the first by name that has different constants in all.
-// values are JSON texts; required tells that no arm can go without.
+// discriminator returns the member whose value distinguishes the arms: the
+// declared one, or the first by name that has different constants in all. values
+// are JSON texts; required reports whether all arms require it.
 func (b unionBuilder) discriminator(flats []*schema) (member string, values [][]string, required bool) {
 	candidates := slices.Sorted(maps.Keys(flats[0].properties))
 	if b.u.member != "" {
@@ -472,8 +468,8 @@ func (b unionBuilder) constants(flats []*schema, name string) (values [][]string
 	return values, required
 }
 
-// signatures gives for each arm the members it requires that no other arm
-// knows; nil where an arm has none.
+// signatures returns for each arm the members it requires that no other arm has;
+// nil where an arm has none.
 func signatures(flats []*schema) [][]string {
 	var out [][]string
 	for i, f := range flats {
@@ -495,7 +491,7 @@ func signatures(flats []*schema) [][]string {
 	return out
 }
 
-// allClosed reports whether no arm takes members it does not name.
+// allClosed reports whether no arm accepts members it does not name.
 func (b unionBuilder) allClosed(flats []*schema) bool {
 	return !slices.ContainsFunc(flats, func(f *schema) bool {
 		return f.additional == nil || !b.doc.impossible(f.additional) || len(f.patterns) > 0

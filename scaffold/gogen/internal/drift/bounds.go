@@ -76,7 +76,7 @@ func (s *schemas) step(at string, a, b json.Number, had, has bool) {
 	}
 }
 
-// compared are the keywords that the other comparisons look at.
+// compared are the keywords of the other comparisons.
 var compared = map[string]bool{ //nolint:gochecknoglobals // a constant table
 	"type": true, "nullable": true, "enum": true, "const": true, "anyOf": true, "oneOf": true, "properties": true, "required": true,
 	"additionalProperties": true, "patternProperties": true, "items": true, "prefixItems": true, "additionalItems": true,
@@ -96,7 +96,7 @@ func (s *schemas) rest(at string, old, now *node) {
 	for _, key := range keys(old.keys, now.keys) {
 		base := key
 		if i := slices.Index([]byte(key), ' '); i > 0 {
-			base = key[:i] // a second opinion, see merge
+			base = key[:i] // a second value, see mergeKeyword
 		}
 		if base == key && compared[base] && !(base == "anyOf" || base == "oneOf") || proseKeys[base] || silentKeys[base] {
 			continue

@@ -1,6 +1,6 @@
-// Package drift tells what changed between two states of a server: the one that
-// code was generated from, as the lock file has it, and another, such as the
-// live one. Each change is classed by what it does to that code ([Rules]).
+// Package drift lists what changed between two states of a server: the one that
+// code was generated from, in the lock file, and another, such as the live one.
+// Each change is classified by its effect on that code ([Rules]).
 package drift
 
 import (
@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Class is what a change does, the worst that it does.
+// Class is the worst effect of a change.
 type Class string
 
 const (
-	// Wire breaks programs: one built from the old code can fail: a call that the server
-	// took may be refused, or a result that it gives may not be understood.
+	// Wire breaks programs: one built from the old code can fail, as a call that
+	// the server accepted may be refused, or a result may not be understood.
 	Wire Class = "wire-breaking"
-	// Source breaks code: a program built from the old goes on working, but may not
-	// compile against the package as it would be generated now.
+	// Source breaks code: a program built from the old code goes on working, but
+	// may not compile with a newly generated package.
 	Source Class = "source-breaking"
 	// Compatible breaks neither.
 	Compatible Class = "compatible"
@@ -34,22 +34,22 @@ type Change struct {
 	// Pointer is the place inside it, such as "/inputSchema/properties/a"; "" is
 	// the whole.
 	Pointer string `json:"pointer,omitempty"`
-	// Rule is the row of [Rules] by which it was classed.
+	// Rule is the row of [Rules] that classified it.
 	Rule string `json:"rule"`
-	// Text says what changed, in a line.
+	// Text is what changed, in a line.
 	Text  string `json:"text"`
 	Class Class  `json:"class"`
-	// Wire and Source are both classes at once; Class is the worse.
+	// Wire and Source are the effects; Class is the worse.
 	Wire   bool `json:"wire"`
 	Source bool `json:"source"`
-	// Notable changes break nothing and yet should be read: a tool that is no
-	// longer read-only.
+	// Notable changes break nothing but should be read: a tool that is no longer
+	// read-only.
 	Notable bool `json:"notable,omitempty"`
-	// Go says what happens to the Go package where code may not compile.
+	// Go is what happens to the Go package where code may not compile.
 	Go []string `json:"go,omitempty"`
 }
 
-// Title is where the change is, for a reader.
+// Title returns where the change is, for a reader.
 func (c *Change) Title() string {
 	var parts []string
 	if c.Kind != KindServer {
@@ -67,10 +67,10 @@ func (c *Change) Title() string {
 	return strings.Join(parts, " ")
 }
 
-// String gives place and text in one line.
+// String returns place and text in one line.
 func (c *Change) String() string { return c.Title() + ": " + c.Text }
 
-// Prose reports whether the change is one of texts alone.
+// Prose reports whether the change is in texts only.
 func (c *Change) Prose() bool { return c.Rule == ruleProse }
 
 // setClass sets the class.
@@ -85,7 +85,7 @@ func (c *Change) setClass() {
 	}
 }
 
-// severity orders changes: what breaks first.
+// severity returns the rank of a change: the lowest is what breaks most.
 func (c *Change) severity() int {
 	switch {
 	case c.Wire && c.Source:
@@ -118,7 +118,7 @@ type Counts struct {
 	Wire       int `json:"wireBreaking"`
 	Source     int `json:"sourceBreaking"`
 	Compatible int `json:"compatible"`
-	// Prose are those of Compatible that concern texts alone.
+	// Prose are those of Compatible in texts only.
 	Prose int `json:"prose"`
 }
 

@@ -12,13 +12,13 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// comparer gathers the changes of one tool, prompt, resource or template.
+// comparer collects the changes of one tool, prompt, resource or template.
 type comparer struct {
 	kind, name string
 	changes    []Change
 }
 
-// add classes a change. input tells whether it is in what is sent.
+// add classifies a change; input is whether it is in what is sent.
 func (c *comparer) add(input bool, rule, pointer, format string, a ...any) *Change {
 	r := ruleOf(rule)
 	change := Change{Kind: c.kind, Name: c.name, Pointer: pointer, Rule: rule, Text: fmt.Sprintf(format, a...), Wire: r.Output}
@@ -36,12 +36,12 @@ type schemas struct {
 	root     string // the pointer of the schemas in the tool
 	old, now *document
 	seen     map[[2]string]bool // pairs of references compared
-	// trials is how many more comparisons takes may make; trying is set in them.
+	// trials is how many more comparisons accepts may make; trying is set in them.
 	trials *int
 	trying bool
 }
 
-// maxTrials bounds the comparisons that only find out whether one schema takes
+// maxTrials bounds the comparisons that only find out whether one schema accepts
 // the values of another: each union inside would otherwise multiply them.
 const maxTrials = 10_000
 
@@ -53,7 +53,7 @@ func (c *comparer) schemas(root string, input bool, old, now any) {
 	s.compare(root, old, now, place{})
 }
 
-// place says what is known of where a schema stands.
+// place is what is known of a schema's place.
 type place struct {
 	optional bool // the member need not be there
 }
@@ -62,7 +62,7 @@ func (s *schemas) report(rule, pointer, format string, a ...any) *Change {
 	return s.add(s.input, rule, pointer, format, a...)
 }
 
-// compare tells what changed from one schema to another.
+// compare reports what changed from one schema to another.
 func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
 	if s.trying {
 		if *s.trials--; *s.trials < 0 {
@@ -80,7 +80,7 @@ func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
 			return
 		}
 		s.seen[pair] = true
-		// What two references to the same place lead to is told of there, once.
+		// Changes in the target of two equal references are reported there, once.
 		if old.ref != "" && old.ref == now.ref {
 			at = s.root + old.ref
 		}
@@ -100,8 +100,8 @@ func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
 	s.rest(at, old, now)
 }
 
-// hasRef reports whether a schema has a reference anywhere: what it leads to
-// may have changed.
+// hasRef reports whether a schema contains a reference, whose target may have
+// changed.
 func hasRef(schema any) bool {
 	switch v := schema.(type) {
 	case map[string]any:
@@ -136,7 +136,7 @@ func (s *schemas) nulls(at string, old, now *node, p place) {
 	was, is := old.all()&null != 0, now.all()&null != 0
 	switch {
 	case old.all() == null || now.all() == null, old.all() == anyKind || now.all() == anyKind:
-		// Null alone, or anything: a matter of types.
+		// Only null, or anything: a change of types.
 	case !was && is && p.optional && !s.input:
 		s.report(ruleNullIgnored, at, "may be null now")
 	case !was && is:
@@ -217,7 +217,7 @@ func sameKind(a, b []any) bool {
 	return x == y
 }
 
-// maxListed is how many values a line names.
+// maxListed is how many values are named in a line.
 const maxListed = 8
 
 func list(values []any) string {
@@ -246,7 +246,7 @@ func (s *schemas) kinds(at string, old, now *node) bool {
 		was, is = was&^null, is&^null
 	}
 	if len(old.arms) > 0 && len(now.arms) > 0 {
-		return true // told by the arms
+		return true // reported by the arms
 	}
 	added, removed := is&^was, was&^is
 	switch {
@@ -262,7 +262,7 @@ func (s *schemas) kinds(at string, old, now *node) bool {
 	return was&is != 0
 }
 
-// union compares one type with several. The alternatives of oneOf are taken to
+// union compares one type with several. The alternatives of oneOf are assumed to
 // exclude one another.
 func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 	if len(now.arms) > 0 {
@@ -282,8 +282,8 @@ func (s *schemas) union(at string, oldSchema, newSchema any, old, now *node) {
 	s.beside(at, old, now, old)
 }
 
-// beside compares the rules that stand beside the alternatives of a union; the
-// others are the alternatives' own.
+// beside compares the rules beside the alternatives of a union, not those inside
+// them.
 func (s *schemas) beside(at string, old, now, union *node) {
 	only := func(n *node) *node {
 		keys := map[string]any{}
@@ -337,8 +337,8 @@ func (s *schemas) arms(at string, old, now *node) {
 	}
 }
 
-// armName tells an alternative from others: by the reference that it is, the
-// constants that it has, or its type.
+// armName returns what distinguishes an alternative: its reference, its
+// constants, or its type.
 func (s *schemas) armName(d *document, arm any) string {
 	n := d.normal(arm)
 	if n.ref != "" {
@@ -407,7 +407,7 @@ func (s *schemas) members(at string, old, now *node) {
 	}
 }
 
-// additional compares what members without a schema of their own may be.
+// additional compares the schemas of members without one of their own.
 func (s *schemas) additional(at string, old, now *node) {
 	a, b := orTrue(old.keys["additionalProperties"]), orTrue(now.keys["additionalProperties"])
 	if old.kinds&object == 0 || now.kinds&object == 0 {
@@ -497,7 +497,7 @@ func (s *schemas) items(at string, old, now *node) {
 	}
 }
 
-// places are the schemas of an array's first items, and that of the others, in
+// places returns the schemas of an array's first items, and of the others, in
 // the spelling of 2020-12 or of draft-07.
 func (n *node) places() (first []any, rest any) {
 	if list, ok := n.keys["items"].([]any); ok {
@@ -507,7 +507,7 @@ func (n *node) places() (first []any, rest any) {
 	return first, n.keys["items"]
 }
 
-// number reads a bound.
+// number returns a bound.
 func (n *node) number(key string) (json.Number, bool) {
 	v, ok := n.keys[key].(json.Number)
 	return v, ok

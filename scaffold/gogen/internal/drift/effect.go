@@ -17,19 +17,18 @@ const (
 // Place is where something changes: see the fields of [Change].
 type Place struct{ Kind, Name, Pointer string }
 
-// Where is the change's place.
+// Where returns the change's place.
 func (c *Change) Where() Place { return Place{c.Kind, c.Name, c.Pointer} }
 
-// Effect is something that no longer holds of the Go package: code that uses it
-// may not compile.
+// Effect is a change of the Go package that code may not compile with.
 type Effect struct {
 	Place Place
 	Text  string
 }
 
-// AddEffects says of each effect which change it comes from, the one at the
-// nearest place of the same tool, and classes and sorts the changes anew. An
-// effect that comes from none is a change of its own.
+// AddEffects assigns each effect to the change it comes from, the one at the
+// nearest place of the same tool, and classifies and sorts the changes again. An
+// effect without such a change is a change of its own.
 func AddEffects(changes []Change, effects []Effect) []Change {
 	for _, e := range effects {
 		best, least := -1, 0
@@ -60,15 +59,15 @@ func AddEffects(changes []Change, effects []Effect) []Change {
 	return changes
 }
 
-// What is on neither side of a tool is near to both, and what is beside a place
-// is further away than all that it is in or that is in it.
+// A place on neither side of a tool is near to both, and a place beside another
+// is further away than all that contain it or that it contains.
 const (
 	sideless = 1
 	beside   = 1000
 )
 
-// distance is how many steps of a pointer are between two places; false where
-// one is in the arguments and the other in the result.
+// distance returns how many steps of a pointer are between two places; false
+// where one is in the arguments and the other in the result.
 func distance(a, b string) (int, bool) {
 	x, y := steps(a), steps(b)
 	if len(x) > 0 && len(y) > 0 && x[0] != y[0] {

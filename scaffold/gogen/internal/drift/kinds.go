@@ -29,7 +29,7 @@ var kindNames = []struct { //nolint:gochecknoglobals // a constant table
 	{"object", object}, {"array", array}, {"string", text}, {"number", number}, {"integer", integer}, {"boolean", boolean}, {"null", null},
 }
 
-// declared reads the keyword type; an unknown name is no type.
+// declared returns the kinds of the keyword type; an unknown name is none.
 func declared(v any) kinds {
 	switch v := v.(type) {
 	case string:
@@ -51,7 +51,7 @@ func declared(v any) kinds {
 	return anyKind
 }
 
-// kindOf is a value's.
+// kindOf returns a value's kind.
 func kindOf(v any) kinds {
 	switch v := v.(type) {
 	case nil:
@@ -73,7 +73,7 @@ func kindOf(v any) kinds {
 	return 0
 }
 
-// String names the set, such as "string or null".
+// String returns the names of the set, such as "string or null".
 func (k kinds) String() string {
 	if k == anyKind {
 		return "any value"

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Rule is a row of the table by which changes are classed.
+// Rule is a row of the table that classifies changes.
 type Rule struct {
 	ID string
-	// Input and Output tell whether a program built from the old code can fail,
-	// by whether the change is in what it sends (arguments of tools and prompts)
-	// or in what it receives. Changes that have no direction have both alike.
+	// Input and Output are whether a program built from the old code can fail where
+	// the change is in what it sends (arguments of tools and prompts) or in what it
+	// receives. They are equal for changes without a direction.
 	Input, Output bool
 	Why           string
 }
@@ -53,14 +53,14 @@ const (
 	ruleGo              = "go"
 )
 
-// Rules is the whole table. Whether code compiles is not in it: that is seen by
-// comparing what is generated before and after.
+// Rules returns the whole table. Whether code compiles is not in it: that is
+// found by comparing generated code.
 //
-// What is received has other rules than what is sent: a client sends what the
-// old schema allows, so the new one must allow no less; a server sends what the
-// new schema allows, so the old one must have allowed no less. Save that types
-// of results are lenient: they keep members, values of enums and arms of unions
-// that they do not know, and check no bounds before they are asked to.
+// The rules differ for what is sent and what is received: a client sends what
+// the old schema allows, so the new one must allow no less; a server sends what
+// the new schema allows, so the old one must have allowed no less. But types of
+// results are lenient: they keep unknown members, values of enums and arms of
+// unions, and check bounds only on request.
 func Rules() []Rule {
 	return []Rule{
 		{ruleRemoved, true, true, "a tool, prompt, resource or template that is gone cannot be called"},
@@ -109,7 +109,7 @@ func ruleOf(id string) Rule {
 	panic("drift: no rule " + id)
 }
 
-// Table is [Rules] in Markdown.
+// Table returns [Rules] in Markdown.
 func Table() string {
 	var b strings.Builder
 	b.WriteString("| rule | in arguments | in results | because |\n|---|---|---|---|\n")

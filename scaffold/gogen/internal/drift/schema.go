@@ -10,10 +10,10 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// maxShown is how many characters of a value go into a line.
+// maxShown is how many characters of a value are shown in a line.
 const maxShown = 60
 
-// show is a value for a reader.
+// show returns a value for a reader.
 func show(v any) string { return shorten(jsonschema.Canonical(v)) }
 
 func shorten(s string) string {
@@ -33,12 +33,12 @@ func newDocument(root any) *document {
 	return &document{jsonschema.NewDocument(root), map[string]kinds{}}
 }
 
-// escape makes a text one step of a pointer.
+// escape returns a text as one step of a pointer.
 func escape(s string) string { return runtimeschema.Pointer("", s)[1:] }
 
-// find resolves a reference inside the document. Schemas are compared without
-// knowing where they stand, so every resource in the document is taken for its
-// base in turn, the root first.
+// find resolves a reference inside the document. The comparison does not know
+// where a schema is, so every resource of the document is tried as its base, the
+// root first.
 func (d *document) find(ref string) (jsonschema.Place, bool) {
 	for _, base := range d.Bases() {
 		if p, err := d.Resolve(base, ref); err == nil {
@@ -48,24 +48,24 @@ func (d *document) find(ref string) (jsonschema.Place, bool) {
 	return jsonschema.Place{}, false
 }
 
-// node is a schema in one form: references followed, allOf merged as far as it
-// has no two opinions, "or null" taken out of unions.
+// node is a schema in normal form: references followed, allOf merged as far as
+// it has no contradictions, "or null" removed from unions.
 type node struct {
 	keys map[string]any
-	// kinds that the keyword type allows, with null where anything adds it.
+	// kinds of the keyword type, with null where anything adds it.
 	kinds kinds
-	// arms of anyOf or oneOf that are more than null; two or more, or none.
+	// arms of anyOf or oneOf besides null; two or more, or none.
 	arms []any
-	// refs are the references that were followed; ref is the pointer of the
-	// target where the schema was nothing but a reference.
+	// refs are the references that were followed; ref is the pointer of the target
+	// of a schema that was only a reference.
 	refs []string
 	ref  string
 }
 
-// maxRefs bounds chains of references; a longer one is taken for a circle.
+// maxRefs bounds chains of references; a longer one is treated as a circle.
 const maxRefs = 100
 
-// normal brings a schema to one form.
+// normal returns the normal form of a schema.
 func (d *document) normal(schema any) *node {
 	n := &node{keys: map[string]any{}, kinds: anyKind}
 	if m, ok := schema.(map[string]any); ok && pureRef(m) {
@@ -78,7 +78,7 @@ func (d *document) normal(schema any) *node {
 	return n
 }
 
-// pureRef reports whether a schema is a reference and prose.
+// pureRef reports whether a schema is only a reference and prose.
 func pureRef(m map[string]any) bool {
 	if _, ok := m["$ref"].(string); !ok {
 		return false
@@ -150,8 +150,8 @@ func (d *document) members(n *node, m map[string]any, depth int) {
 	}
 }
 
-// mergeKeyword adds a keyword. One that is there already with another value is kept
-// beside it, so that a change of either is seen.
+// mergeKeyword adds a keyword. A second value is kept beside the first, so that
+// a change of either is seen.
 func (n *node) mergeKeyword(key string, v any) {
 	old, both := n.keys[key]
 	switch {
@@ -193,14 +193,14 @@ func (n *node) mergeKeyword(key string, v any) {
 	}
 }
 
-// simplifyUnion takes null out of a union, and the union away where one arm is left.
+// simplifyUnion removes null from a union, and the union where one arm is left.
 func (d *document) simplifyUnion(n *node) {
 	for range maxRefs {
 		key := ""
 		for _, k := range []string{"anyOf", "oneOf"} {
 			if _, ok := n.keys[k].([]any); ok {
 				if key != "" {
-					return // both: nothing is merged
+					return // both: they stay as they are
 				}
 				key = k
 			}
@@ -218,7 +218,7 @@ func (d *document) simplifyUnion(n *node) {
 			}
 		}
 		if len(arms) > 1 && n.keys["properties"] != nil {
-			return // alternatives of one object: rules rather than types
+			return // alternatives of one object are rules rather than types
 		}
 		delete(n.keys, key)
 		switch own := n.kinds; len(arms) {
@@ -259,14 +259,14 @@ func (d *document) onlyNull(schema any) bool {
 	return ok && len(list) == 1 && list[0] == nil
 }
 
-// kinds are all that a schema can take, by type, values and arms.
+// kinds returns all that a schema accepts, by type, values and arms.
 func (d *document) kinds(schema any) kinds {
 	if m, ok := schema.(map[string]any); ok {
 		if ref, ok := m["$ref"].(string); ok {
 			if known, ok := d.known[ref]; ok {
 				return known
 			}
-			// What a schema takes by way of itself, it takes anyway.
+			// A schema that refers to itself accepts nothing more by it.
 			d.known[ref] = 0
 			k := d.normal(schema).all()
 			d.known[ref] = k
@@ -276,7 +276,7 @@ func (d *document) kinds(schema any) kinds {
 	return d.normal(schema).all()
 }
 
-// all are the node's kinds with what its values say.
+// all returns the node's kinds as limited by its values.
 func (n *node) all() kinds {
 	values, ok := n.values()
 	if !ok {
@@ -289,7 +289,7 @@ func (n *node) all() kinds {
 	return n.kinds & of
 }
 
-// values are those of enum or const; false where any value may be.
+// values returns those of enum or const; false where there are none.
 func (n *node) values() ([]any, bool) {
 	if v, ok := n.keys["const"]; ok {
 		return []any{v}, true

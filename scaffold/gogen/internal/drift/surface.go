@@ -12,8 +12,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
-// Surface is a state of a server. Entries without Raw are taken as their fields
-// have them.
+// Surface is a state of a server. Entries without Raw are taken from their
+// fields.
 type Surface struct {
 	Implementation runtime.Implementation
 	Protocol       string
@@ -23,8 +23,8 @@ type Surface struct {
 	Templates      []runtime.ResourceTemplate
 }
 
-// Compare tells what changed, the worst first. Whether Go code still compiles
-// is not looked at: no change has Source. The error is an entry that is no
+// Compare returns what changed, the worst first. It does not look at whether Go
+// code still compiles: no change has Source. The error is an entry that is not
 // JSON.
 func Compare(old, now Surface) ([]Change, error) {
 	var changes []Change
@@ -62,16 +62,15 @@ func (c *comparer) version(what, old, now string) {
 	}
 }
 
-// Entry is a tool, prompt, resource or template: what it is known by and its
-// JSON.
+// Entry is the key of a tool, prompt, resource or template, and its JSON.
 type Entry struct {
 	Key string
 	Raw json.RawMessage
 }
 
 // EntryOf returns the entry of a *runtime.Tool, *runtime.Prompt,
-// *runtime.Resource or *runtime.ResourceTemplate. Where it has no Raw, that is
-// made of its fields.
+// *runtime.Resource or *runtime.ResourceTemplate, with Raw made of its fields if
+// it is missing.
 func EntryOf(v any) (e Entry, err error) {
 	var raw *json.RawMessage
 	switch v := v.(type) {
@@ -91,7 +90,7 @@ func EntryOf(v any) (e Entry, err error) {
 	return e, err
 }
 
-// Entries returns those of a list. What is no JSON is found by its reader.
+// Entries returns those of a list. Their reader finds what is not JSON.
 func Entries[T any](list []T) []Entry {
 	out := make([]Entry, len(list))
 	for i, v := range list {
@@ -128,8 +127,8 @@ func compareLists(kind string, old, now []Entry, compare func(c *comparer, old, 
 	return changes, nil
 }
 
-// withoutEqual leaves out the entries that the other list has in the same bytes, which
-// need not be read.
+// withoutEqual leaves out the entries that are byte for byte in the other list,
+// which need not be read.
 func withoutEqual(list, other []Entry) []Entry {
 	have := make(map[string]json.RawMessage, len(other))
 	for _, e := range other {
@@ -210,7 +209,7 @@ func (c *comparer) hints(old, now map[string]any) {
 		if was[i] == is[i] {
 			continue
 		}
-		texts := [][2]string{ // when the claim goes, when it comes
+		texts := [][2]string{ // when the claim is dropped, when it is made
 			{"no longer claims to be read-only", "claims to be read-only now"},
 			{"claims to destroy nothing now", "may destroy something from now on"},
 			{"no longer claims that a second call changes nothing more", "claims that a second call changes nothing more"},
@@ -232,8 +231,8 @@ func (c *comparer) hints(old, now map[string]any) {
 	}
 }
 
-// claims are whether a tool is read-only, destructive, idempotent and open to
-// the world. A read-only tool destroys nothing, and a second call changes
+// claims returns whether a tool is read-only, destructive, idempotent and open
+// to the world. A read-only tool destroys nothing, and a second call changes
 // nothing more.
 func claims(tool map[string]any) [4]bool {
 	a, _ := tool["annotations"].(map[string]any)
@@ -247,7 +246,7 @@ func claims(tool map[string]any) [4]bool {
 	return [4]bool{readOnly, !readOnly && hint("destructiveHint", true), readOnly || hint("idempotentHint", false), hint("openWorldHint", true)}
 }
 
-// prompt compares arguments, which are texts that are required or not.
+// prompt compares arguments: required or optional texts.
 func (c *comparer) prompt(old, now map[string]any) {
 	c.texts("", old, now, "title", "description")
 	was, is := arguments(old), arguments(now)
@@ -287,7 +286,7 @@ func arguments(prompt map[string]any) map[string]any {
 }
 
 // resource compares two entries of one URI or URI template. The name is for
-// readers: the lock file knows the Go name by the URI.
+// readers: the lock file has the Go name by URI.
 func (c *comparer) resource(old, now map[string]any) {
 	c.texts("", old, now, "name", "title", "description")
 	if a, b := old["mimeType"], now["mimeType"]; !jsonschema.Equal(a, b) {

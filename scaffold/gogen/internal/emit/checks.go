@@ -8,17 +8,17 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// checks tells which declarations have something to check.
+// checks are the declarations with something to check.
 type checks struct {
-	// some declarations, or what is inside them, can be wrong.
+	// some declarations can be invalid, themselves or inside.
 	some map[*model.Decl]bool
-	// called declarations have a Validate method that something calls.
+	// called declarations have a Validate method that is called.
 	called map[*model.Decl]bool
 	// arms of unions have a Validate method although they are enums.
 	arms map[*model.Decl]bool
 	// options are parameters that travel as an option of the call.
 	options map[*model.Decl]bool
-	// first is what parameters and results are, in words.
+	// first describes parameters and results.
 	first map[*model.Decl]string
 	// patterns are the names of the variables that hold them.
 	patterns map[string]string
@@ -48,7 +48,7 @@ func findChecks(p *model.Package) *checks {
 	for _, t := range p.Templates {
 		take(t.Params, false, "are the variables of the URI template of [Client."+t.GoName+"].")
 	}
-	for changed := true; changed; { // each round marks one declaration more, or is the last
+	for changed := true; changed; { // each round marks one more declaration, or is the last
 		changed = false
 		for _, d := range slices.Backward(p.Decls) {
 			if !c.some[d] && c.any(d) {
@@ -108,8 +108,7 @@ func (c *checks) patternsOf(r *model.Rules) {
 	}
 }
 
-// types are all types inside a declaration, those inside lists and maps
-// included.
+// types returns all types inside a declaration, also inside lists and maps.
 func types(d *model.Decl) []*model.Type {
 	var out []*model.Type
 	add := func(t *model.Type) {
@@ -149,14 +148,13 @@ func isEnum(d *model.Decl) bool {
 	return d.Form == model.StringEnum || d.Form == model.IntEnum || d.Form == model.MixedEnum
 }
 
-// closed reports whether a declaration has room for what its schema does not
-// allow: results keep what newer servers add.
+// closed reports whether a declaration has room for values that its schema does
+// not allow: results keep what newer servers add.
 func closed(d *model.Decl) bool {
 	return d.Rest == nil && d.Side == model.Output && (d.Form == model.Struct || d.Form == model.Tuple)
 }
 
-// gaps reports whether a tuple could have an item that may be absent in front
-// of another.
+// gaps reports whether a tuple could lack an item before another.
 func gaps(d *model.Decl) bool {
 	n := 0
 	for _, f := range d.Fields {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// client writes the client's type and what all of the package needs.
+// client writes the client's type and what the whole package needs.
 func (e *emitter) client(g *jen.Group) {
 	if e.command != "" {
 		g.Comment("//go:generate " + strings.Join(strings.Fields(e.command), " "))
@@ -60,7 +60,7 @@ func (e *emitter) method(g *jen.Group, name string, doc []string, params ...jen.
 	return g.Func().Params(jen.Id("c").Op("*").Id("Client")).Id(name).Params(append([]jen.Code{ctx()}, params...)...)
 }
 
-// arguments gives the parameters of a method and what it passes on.
+// arguments returns the parameters of a method and what it passes on.
 func (e *emitter) arguments(params *model.Decl, optional bool) (list []jen.Code, pass jen.Code) {
 	switch {
 	case params == nil:

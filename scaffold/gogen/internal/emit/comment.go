@@ -14,12 +14,12 @@ const (
 	fieldWidth = 96
 )
 
-// maxDoc bounds a description in bytes; what servers write above it is cut.
+// maxDoc is how many bytes of a description are kept.
 const maxDoc = 6000
 
-// clean makes text of a server safe to stand in a comment: only newlines end a
-// line, and nothing is left that steers a terminal or the direction of text.
-// A byte order mark, which Go forbids inside a file, goes with the latter.
+// clean returns a server's text in a form that is safe in a comment: only
+// newlines end a line, and nothing steers a terminal or the direction of text. A
+// byte order mark, which Go forbids inside a file, is removed too.
 func clean(s string) string {
 	s = shorten(strings.ToValidUTF8(s, "\uFFFD"), maxDoc)
 	s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -36,11 +36,11 @@ func clean(s string) string {
 		}
 		return r
 	}, s)
-	// As gofmt writes it, so that it finds nothing more to do.
+	// As gofmt writes it.
 	return strings.ReplaceAll(strings.ReplaceAll(s, "``", "“"), "''", "”")
 }
 
-// oneLine is clean text without line ends.
+// oneLine returns clean text without line ends.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 // shorten cuts text at a number of bytes, between characters.
@@ -54,9 +54,8 @@ func shorten(s string, limit int) string {
 	return s[:limit] + "…"
 }
 
-// commentLines lays paragraphs out as the lines of a doc comment, each with
-// its slashes. Lists stay lists; everything else is wrapped at width
-// characters.
+// commentLines returns paragraphs as the lines of a doc comment, with slashes.
+// Lists stay lists; everything else is wrapped at width characters.
 func commentLines(paragraphs []string, width int) []string {
 	var out []string
 	for _, p := range paragraphs {
@@ -72,8 +71,8 @@ func commentLines(paragraphs []string, width int) []string {
 	return out
 }
 
-// fullStop ends a sentence. Gofmt takes a bare line between paragraphs for a
-// heading.
+// fullStop adds a full stop: gofmt would take a bare line between paragraphs for
+// a heading.
 func fullStop(s string) string {
 	if r, _ := utf8.DecodeLastRuneInString(s); unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(")]\"'`%”’", r) {
 		return s + "."
@@ -135,9 +134,9 @@ func layOut(text string, width int) []string {
 	return out
 }
 
-// onlyText takes from a line of a comment what Go tools would read in it: a
-// build constraint of the old kind, which gofmt moves to the top of the file
-// from wherever it stands, and the target of a link, which is not shown.
+// onlyText removes what Go tools would interpret in a line of a comment: an old
+// build constraint, which gofmt moves to the top of the file from anywhere, and
+// the target of a link, which is not shown.
 func onlyText(line string) string {
 	if rest, ok := strings.CutPrefix(line, "+build"); ok {
 		return "+ build" + rest
@@ -157,7 +156,7 @@ func comment(g *jen.Group, paragraphs []string, width int) {
 	}
 }
 
-// docOf puts a declaration's name in front of its documentation.
+// docOf returns documentation with the declaration's name in front.
 func docOf(name string, doc []string) []string {
 	if len(doc) == 0 {
 		return []string{name + " has no documentation."}

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// defaults writes the constants of a declaration's defaults and, for
-// parameters, what puts them in.
+// defaults writes the constants of a declaration's defaults and, for parameters,
+// the method that sets them.
 func (e *declWriter) defaults(g *jen.Group, d *model.Decl) {
 	var consts []*model.Field
 	absent := false
@@ -53,7 +53,7 @@ func (e *declWriter) defaults(g *jen.Group, d *model.Decl) {
 	})
 }
 
-// takesDefault reports whether a default can stand in for the member.
+// takesDefault reports whether a default can replace a missing member.
 func takesDefault(f *model.Field) bool {
 	return f.Default != "" && (f.Presence == model.OrAbsent || f.Presence == model.OrAbsentOrNull)
 }
@@ -94,8 +94,8 @@ func fits(text string, t *model.Type) bool {
 	return false
 }
 
-// constant gives a default's Go type and value. One that does not fit the
-// member's type has the type that its own JSON has.
+// constant returns a default's Go type and value. One that does not fit the
+// member's type has its own JSON type.
 func (e *declWriter) constant(f *model.Field) (typ, lit jen.Code) {
 	text, t := f.Default, under(f.Type)
 	typ = jen.Null()

@@ -16,11 +16,12 @@ const DoubleFile = "fake_gen.go"
 // doublePath is the package that test doubles are made of.
 const doublePath = codegenPath + "/double"
 
-// DoubleName is the name of the package with the test double of package name.
+// DoubleName returns the name of the package with the test double of package
+// name.
 func DoubleName(name string) string { return name + "test" }
 
-// Double writes the test double of a package, a package of its own that imports
-// it as path. All names must have been chosen.
+// Double returns the test double of a package, a package of its own that imports
+// it as path. All names must be set.
 func Double(p *model.Package, path string) (File, error) {
 	d := &doubler{pkg: p, path: path}
 	f := jen.NewFile(DoubleName(p.Name))
@@ -51,8 +52,8 @@ func Double(p *model.Package, path string) (File, error) {
 	return render(f, DoubleFile)
 }
 
-// shadowed names cannot be those of an import: code of the double means
-// something else by them.
+// shadowed reports whether a name cannot be that of an import, as the double's
+// code uses it otherwise.
 func shadowed(name string) bool {
 	return token.IsKeyword(name) || gotypes.Universe.Lookup(name) != nil ||
 		slices.Contains([]string{"c", "f", "h", "t", "ctx", "opts", "fixtures"}, name)
@@ -100,7 +101,7 @@ func (d *doubler) method(g *jen.Group, name string, doc []string, params ...jen.
 }
 
 // on writes a method that sets an answer: a function of the context and params,
-// which are none, that gives a pointer to result.
+// which may be nil, that returns a pointer to result.
 func (d *doubler) on(g *jen.Group, goName, doc string, params, result jen.Code, set func(h *jen.Statement) jen.Code) {
 	list := []jen.Code{jen.Qual("context", "Context")}
 	if params != nil {
@@ -178,5 +179,5 @@ func (d *doubler) calls(g *jen.Group) {
 	}
 }
 
-// quoteName is a server's name in a sentence.
+// quoteName returns a server's name for a sentence.
 func quoteName(name string) string { return "\"" + shorten(oneLine(name), 200) + "\"" }

@@ -30,8 +30,8 @@ func (e *declWriter) enum(g *jen.Group, d *model.Decl) {
 	e.values(g, d)
 }
 
-// mixed writes an enum of values of several kinds as variables, for Go has no
-// constants of that.
+// mixed writes an enum of values of several kinds as variables: Go has no such
+// constants.
 func (e *declWriter) mixed(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).Struct(e.codegen("Literal"))
 	g.Line()
@@ -46,8 +46,8 @@ func (e *declWriter) mixed(g *jen.Group, d *model.Decl) {
 	e.values(g, d)
 }
 
-// quoted is a string literal, in backquotes where that is easier to read and
-// every character shows.
+// quoted returns a string literal, in backquotes where that is easier to read
+// and every character is visible.
 func quoted(s string) *jen.Statement {
 	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
 	if strings.ContainsAny(s, `"\`) && strconv.CanBackquote(s) && !strings.ContainsFunc(s, hidden) {
@@ -56,7 +56,7 @@ func quoted(s string) *jen.Statement {
 	return jen.Lit(s)
 }
 
-// values writes what asks an enum for its values.
+// values writes the methods for the values of an enum.
 func (e *declWriter) values(g *jen.Group, d *model.Decl) {
 	g.Comment("// Values gives all values in the schema's order.")
 	g.Func().Params(jen.Id(d.Name)).Id("Values").Params().Index().Id(d.Name).
@@ -67,7 +67,7 @@ func (e *declWriter) values(g *jen.Group, d *model.Decl) {
 		Add(line(jen.Return(jen.Qual("slices", "Contains").Call(jen.Id("p").Dot("Values").Call(), jen.Id("p")))))
 }
 
-// names are the values in braces, as many on a line as fit.
+// names returns the values in braces, as many on a line as fit.
 func names(d *model.Decl) jen.Code {
 	const width = 110
 	var lines []string

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// declDoc is a declaration's documentation behind its name. What it is comes
-// first, where the model has but the server's text.
+// declDoc returns a declaration's documentation after its name. What it is comes
+// first, where the model has only the server's text.
 func (e *declWriter) declDoc(d *model.Decl) []string {
 	first := e.checks.first[d]
 	if first == "" {
@@ -30,8 +30,7 @@ func (e *declWriter) declDoc(d *model.Decl) []string {
 	return doc
 }
 
-// joined puts what we say behind a server's text that is one line, and the
-// other way round, for short texts make short files.
+// joined returns two short paragraphs as one, which makes short files.
 func joined(doc []string) []string {
 	if len(doc) == 2 && !strings.ContainsAny(strings.TrimSpace(clean(doc[0])), "\n") && !strings.ContainsAny(strings.TrimSpace(clean(doc[1])), "\n") &&
 		len(doc[0])+len(doc[1]) < 2*docWidth {
@@ -40,7 +39,7 @@ func joined(doc []string) []string {
 	return doc
 }
 
-// kindOf says what a defined type is made of.
+// kindOf returns what a defined type is made of.
 func kindOf(t *model.Type) string {
 	switch t = under(t); t.Kind {
 	case model.String, model.Format:
@@ -60,8 +59,8 @@ func kindOf(t *model.Type) string {
 	}
 }
 
-// fieldDoc says of a member what the server does, and what its Go type does
-// not.
+// fieldDoc returns the server's text about a member, and what its Go type does
+// not show.
 func fieldDoc(f *model.Field, what string) []string {
 	if len(commentLines(f.Doc, fieldWidth)) == 0 {
 		what = f.Name + " is the " + what + "."
@@ -70,9 +69,8 @@ func fieldDoc(f *model.Field, what string) []string {
 	return joined(append(slices.Clip(f.Doc), facts(f.Type, f.Default)...))
 }
 
-// facts is a paragraph of what typed code checks at a place, what a raw value
-// stands for and what the server takes for an absent one; nil where that is
-// nothing.
+// facts returns a paragraph of what typed code checks at a place, what a raw
+// value stands for and the server's default; nil for nothing.
 func facts(t *model.Type, dflt string) []string {
 	var out []string
 	each := ""
@@ -99,7 +97,7 @@ func facts(t *model.Type, dflt string) []string {
 	return []string{strings.Join(out, " ")}
 }
 
-// limits puts rules into words.
+// limits returns rules in words.
 func limits(r *model.Rules) []string {
 	var out []string
 	say := func(words, value string) {

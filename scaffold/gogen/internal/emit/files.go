@@ -9,9 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// toolParts are the files of tools. A file is called after its
-// tool; where two would have one name, a digest of the tool's name tells them
-// apart, whichever other tools there are.
+// toolParts returns the files of tools. A file is named after its tool; names
+// that would be equal have a digest of the tool's name added, which does not
+// depend on other tools.
 func toolParts(tools []*model.Tool, decls map[string][]*model.Decl) []part {
 	count := map[string]int{}
 	for _, t := range tools {
@@ -28,10 +28,11 @@ func toolParts(tools []*model.Tool, decls map[string][]*model.Decl) []part {
 	return parts
 }
 
-// fileStem is a tool's name as all file systems take it: lower case letters,
-// digits and underscores. "_gen" follows, so that it neither ends as go build
-// knows (_test, _linux, _amd64) nor is a device's name on Windows; "tool_" is
-// put in front of what would be hidden from go build, or be [SourceFile].
+// fileStem returns a tool's name in a form that all file systems accept: lower
+// case letters, digits and underscores. "_gen" follows, so that no special
+// suffix of go build (_test, _linux, _amd64) ends it, nor is it a device's name
+// on Windows; "tool_" is put before what go build would ignore, or would be
+// [SourceFile].
 func fileStem(tool string) string {
 	const longest = 80
 	var b strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// rules are the checks of the rules that a value of the type can break.
+// rules returns the checks of a value's rules.
 func (e *checkWriter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
 	if !r.Any() {
 		return nil
@@ -60,7 +60,7 @@ func (e *checkWriter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
 	return out
 }
 
-// span is a check of a size; -1 is no limit.
+// span returns a check of a size; -1 is no limit.
 func (e *checkWriter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
 	if lo == nil && hi == nil || hi == nil && *lo <= 0 {
 		return nil
@@ -74,7 +74,7 @@ func (e *checkWriter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
 	return e.codegen(name).Call(size, limit(lo, 0), limit(hi, -1))
 }
 
-// among checks that a value is one of some.
+// among returns the check that a value is one of some.
 func (e *checkWriter) among(v value, texts []string, t *model.Type) jen.Code {
 	lits := []jen.Code{v()}
 	for _, text := range texts {
@@ -84,7 +84,7 @@ func (e *checkWriter) among(v value, texts []string, t *model.Type) jen.Code {
 		case t.Kind == model.Float && model.IsFloat64(text):
 			lits = append(lits, jen.Op(text))
 		case t.Kind == model.Bool, t.Kind == model.Float:
-			// No value of the type is that.
+			// No value of the type is equal to it.
 		default:
 			return e.amongJSON(v, texts)
 		}
@@ -100,8 +100,8 @@ func (e *checkWriter) amongJSON(v value, texts []string) jen.Code {
 	return e.codegen("AmongJSON").Call(lits...)
 }
 
-// bounds are the checks of numbers: with Go's numbers where a limit is one,
-// with the limit's text where it would be rounded.
+// bounds returns the checks of numbers: with Go's numbers, or with the text of a
+// limit that would be rounded.
 func (e *checkWriter) bounds(v value, r *model.Rules, t *model.Type) []jen.Code {
 	var out []jen.Code
 	if lo, hi := e.bound(r.Minimum, t), e.bound(r.Maximum, t); lo != nil && hi != nil {
@@ -125,7 +125,7 @@ func (e *checkWriter) limit(v value, name, text string, t *model.Type) []jen.Cod
 	return []jen.Code{e.codegen(name+"Text").Call(v(), jen.Lit(text))}
 }
 
-// bound is a limit as a Go number, nil where there is none that is the same.
+// bound returns a limit as a Go number, nil if there is no equal one.
 func (e *checkWriter) bound(text string, t *model.Type) jen.Code {
 	if text == "" || t.Kind == model.Decimal {
 		return nil
@@ -143,7 +143,7 @@ func (e *checkWriter) bound(text string, t *model.Type) jen.Code {
 	return nil
 }
 
-// size is the number of members or items that a value has.
+// size returns the number of members or items of a value.
 func (e *checkWriter) size(v value, d *model.Decl) jen.Code {
 	n := 0
 	for _, f := range d.Fields {
@@ -165,7 +165,7 @@ func (e *checkWriter) size(v value, d *model.Decl) jen.Code {
 	return s
 }
 
-// present tells of each member that may be absent whether it is there.
+// present returns conditions, one for each optional member, that it is present.
 func (e *checkWriter) present(v value, d *model.Decl) []jen.Code {
 	var out []jen.Code
 	for _, f := range d.Fields {

@@ -7,7 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// The packages that generated code is made of, besides the standard library.
+// The packages that generated code imports, besides the standard library.
 const (
 	runtimePath = "github.com/mcpctl/mcpctl/runtime"
 	codegenPath = runtimePath + "/codegen"
@@ -21,9 +21,8 @@ func importNames() map[string]string {
 	}
 }
 
-// support refers to what generated code calls: in packages of its own or,
-// where local is set, in the generated package itself. Nothing else in this
-// package names them.
+// support refers to what generated code calls: in packages of its own or, where
+// local is set, in the generated package itself. Only this type names them.
 type support struct {
 	local func(path, name string) string
 }
@@ -39,7 +38,8 @@ func (s support) runtime(name string) *jen.Statement { return s.qual(runtimePath
 func (s support) codegen(name string) *jen.Statement { return s.qual(codegenPath, name) }
 func (s support) schema(name string) *jen.Statement  { return s.qual(schemaPath, name) }
 
-// link is a doc link to a name of package runtime; star is "*" for a pointer.
+// link returns a doc link to a name of package runtime; star is "*" for a
+// pointer.
 func (s support) link(star, name string) string {
 	if s.local != nil {
 		return "[" + star + s.local(runtimePath, name) + "]"
@@ -51,12 +51,12 @@ func raw() *jen.Statement { return jen.Qual("encoding/json", "RawMessage") }
 
 func ctx() *jen.Statement { return jen.Id("ctx").Qual("context", "Context") }
 
-// line is a block of one statement on the line of its function.
+// line returns a block of one statement on the line of its function.
 func line(code ...jen.Code) *jen.Statement {
 	return jen.Custom(jen.Options{Open: "{", Close: "}", Separator: ";"}, code...)
 }
 
-// lower makes an exported name an unexported one, different for different
+// lower returns an exported name as an unexported one, different for different
 // names.
 func lower(name string) string {
 	r, n := utf8.DecodeRuneInString(name)

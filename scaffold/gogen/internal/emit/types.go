@@ -9,7 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// typ is the Go type of a value that is not null.
+// typ returns the Go type of a value that is not null.
 func (e *goTypes) typ(t *model.Type) *jen.Statement {
 	switch t.Kind {
 	case model.String:
@@ -35,8 +35,8 @@ func (e *goTypes) typ(t *model.Type) *jen.Statement {
 	}
 }
 
-// element is the type of a value inside a list or map, of a wrapper's value
-// and of what a defined type is made of.
+// element returns the type of a value inside a list or map, of a wrapper's value
+// and of a defined type's underlying value.
 func (e *goTypes) element(t *model.Type, null bool) *jen.Statement {
 	if null && t.Kind != model.Raw {
 		return jen.Op("*").Add(e.typ(t))
@@ -44,9 +44,9 @@ func (e *goTypes) element(t *model.Type, null bool) *jen.Statement {
 	return e.typ(t)
 }
 
-// under follows defined types to what they are made of.
+// under returns the type that a defined type is made of.
 func under(t *model.Type) *model.Type {
-	for range 100 { // a defined type made of itself alone is none
+	for range 100 { // a type may be defined as itself
 		if t.Kind != model.Named || t.Decl.Form != model.Defined || t.Decl.Under == nil || t.Decl.UnderNull {
 			break
 		}
@@ -55,7 +55,7 @@ func under(t *model.Type) *model.Type {
 	return t
 }
 
-// nilable types have a nil that stands for null or absent.
+// nilable reports whether a type has a nil that stands for null or absent.
 func nilable(t *model.Type) bool {
 	switch under(t).Kind {
 	case model.Raw, model.List, model.Map:
@@ -65,7 +65,7 @@ func nilable(t *model.Type) bool {
 	}
 }
 
-// hold is how a field holds its value.
+// hold is the form in which a field holds its value.
 type hold uint8
 
 const (
@@ -101,10 +101,11 @@ func (e *goTypes) field(f *model.Field) *jen.Statement {
 	}
 }
 
-// plainName is what a json struct tag can spell and everybody can read.
+// plainName matches names that a json struct tag can spell readably.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_.$/:@+ -]+$`)
 
-// tag tells the codec of package codegen what the field's type does not.
+// tag returns what the codec of package codegen cannot see from the field's
+// type.
 func tag(f *model.Field) map[string]string {
 	tag := map[string]string{"json": f.JSON}
 	if !plainName.MatchString(f.JSON) || f.JSON == "-" {
@@ -156,7 +157,7 @@ func (e *declWriter) decl(g *jen.Group, d *model.Decl) {
 	}
 }
 
-// isOption reports whether parameters travel as an option of the call.
+// isOption reports whether parameters are an option of the call.
 func (e *declWriter) isOption(d *model.Decl) bool { return e.checks.options[d] }
 
 // codec writes the methods that encode and decode v, which is d or a part of it.
@@ -178,8 +179,8 @@ func (e *declWriter) decoder(g *jen.Group, d *model.Decl, v func() *jen.Statemen
 		Add(line(jen.Return(e.codegen("Unmarshal").Call(jen.Id("b"), target))))
 }
 
-// defined writes a type made of another one. That has none of the other's
-// methods, so that what needs some to be decoded gets them again.
+// defined writes a type made of another one. It does not inherit the other's
+// methods, so those needed for decoding are written again.
 func (e *declWriter) defined(g *jen.Group, d *model.Decl) {
 	g.Type().Id(d.Name).Add(e.element(d.Under, d.UnderNull))
 	t := under(d.Under)
@@ -216,8 +217,8 @@ func (e *declWriter) rawResult(g *jen.Group) {
 	g.Id("Raw").Op("*").Add(e.runtime("ToolResult")).Tag(map[string]string{"json": "-"})
 }
 
-// rest is the type of members without a field, nil where there is no room for
-// any. Results keep what newer servers add even where the schema is closed.
+// rest returns the type of members without a field, nil where none are allowed.
+// Results keep what newer servers add even where the schema is closed.
 func (e *goTypes) rest(d *model.Decl) *jen.Statement {
 	switch {
 	case d.Rest != nil:
@@ -229,9 +230,9 @@ func (e *goTypes) rest(d *model.Decl) *jen.Statement {
 	}
 }
 
-// noCompare is the type of a field for which == does not compile and a literal
-// needs the names of its fields: a struct that has it can get any other field
-// later, and code goes on compiling. Structs with a map need none.
+// noCompare returns the type of a field that makes == not compile and literals
+// need field names: code goes on compiling when the struct gets other fields
+// later. Structs with a map need none.
 func noCompare() *jen.Statement { return jen.Index(jen.Lit(0)).Func().Params() }
 
 func (e *declWriter) structType(g *jen.Group, d *model.Decl) {

@@ -41,7 +41,7 @@ func (e *declWriter) union(g *jen.Group, d *model.Decl) {
 	e.decoder(g, d, self)
 }
 
-// arm is one entry of a union's table.
+// arm returns one entry of a union's table.
 func (e *declWriter) arm(d *model.Decl, a *model.Arm) jen.Code {
 	fn, args := "ArmOfKind", a.Kinds
 	switch {
@@ -59,11 +59,11 @@ func (e *declWriter) arm(d *model.Decl, a *model.Arm) jen.Code {
 	return e.codegen(fn).Types(jen.Id(a.Decl.Name)).Call(lits...)
 }
 
-// maxTerms is how many types Go's compiler takes in one constraint.
+// maxTerms is how many types Go's compiler accepts in one constraint.
 const maxTerms = 100
 
-// constructor makes a union of a value: by a type parameter that keeps the unknown
-// arm out, as far as that can be written.
+// constructor returns the function that makes a union of a value: with a type
+// parameter that excludes the unknown arm, unless there are too many arms.
 func (e *declWriter) constructor(d *model.Decl, arm string) jen.Code {
 	f, v := jen.Func().Id("New"+d.Name), jen.Id("v")
 	if len(d.Arms) > maxTerms {
@@ -91,7 +91,7 @@ func ids(names []string) []jen.Code {
 	return out
 }
 
-// oneOf says which types a union has, as doc links.
+// oneOf returns the types of a union, as doc links.
 func oneOf(article string, arms []*model.Arm) string {
 	var b strings.Builder
 	for i, a := range arms {

@@ -9,9 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// validate writes what checks a declaration: all that its schema says, for
-// parameters and results; below them, where there is something to check and
-// something that calls it.
+// validate writes the method that checks a declaration: for parameters and
+// results always, for others where there is something to check and the method is
+// called.
 func (e *checkWriter) validate(g *jen.Group, d *model.Decl) {
 	if !d.Top && !e.checks.called[d] || isEnum(d) && !e.checks.arms[d] {
 		return
@@ -55,7 +55,7 @@ func (e *checkWriter) validate(g *jen.Group, d *model.Decl) {
 	})
 }
 
-// all joins checks, of which the first failure counts.
+// all joins checks; the first failure counts.
 func (e *checkWriter) all(code []jen.Code) jen.Code {
 	if len(code) == 1 {
 		return code[0]
@@ -63,7 +63,7 @@ func (e *checkWriter) all(code []jen.Code) jen.Code {
 	return e.codegen("First").Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, code...)
 }
 
-// value is an expression, made anew each time it is used.
+// value returns a new copy of an expression.
 type value func() *jen.Statement
 
 func (e *checkWriter) declChecks(d *model.Decl) []jen.Code {
@@ -74,7 +74,7 @@ func (e *checkWriter) declChecks(d *model.Decl) []jen.Code {
 	case model.Union:
 		return []jen.Code{e.codegen("CheckArm").Types(jen.Id(d.Name + "Unknown")).Call(p().Dot("Value").Call())}
 	case model.Defined:
-		// A type made of another one has not its methods.
+		// A defined type does not have the other's methods.
 		v := p
 		if d.Under.Kind == model.Named {
 			v = func() *jen.Statement { return jen.Id(d.Under.Decl.Name).Call(jen.Id("p")) }
@@ -94,7 +94,7 @@ func (e *checkWriter) declChecks(d *model.Decl) []jen.Code {
 	}
 }
 
-// memberChecks are those of structs and tuples.
+// memberChecks returns the checks of structs and tuples.
 func (e *checkWriter) memberChecks(d *model.Decl) []jen.Code {
 	var out []jen.Code
 	for _, f := range d.Fields {
@@ -141,7 +141,7 @@ func (e *checkWriter) step(d *model.Decl, f *model.Field) jen.Code {
 	return jen.Lit(f.JSON)
 }
 
-// fieldCheck is the check of one member, nil where there is none.
+// fieldCheck returns the check of one member, nil where there is none.
 func (e *checkWriter) fieldCheck(f *model.Field) jen.Code {
 	if f.Presence == model.Constant {
 		return nil
@@ -176,12 +176,12 @@ func (e *checkWriter) fieldCheck(f *model.Field) jen.Code {
 	return e.codegen(name).Call(v(), fn)
 }
 
-// nilIsValid types have no check that nil could fail.
+// nilIsValid reports whether a type has no check that nil could fail.
 func nilIsValid(t *model.Type) bool {
 	return t.Kind != model.Named && !t.Rules.Any()
 }
 
-// function checks a value of the type, nil where there is nothing to check.
+// function returns the check of a value of the type, nil where there is none.
 func (e *checkWriter) function(t *model.Type) jen.Code {
 	v := value(func() *jen.Statement { return jen.Id("v") })
 	code := e.valueChecks(v, t)
@@ -196,7 +196,7 @@ func (e *checkWriter) function(t *model.Type) jen.Code {
 	return jen.Func().Params(v().Add(e.typ(t))).Error().Add(line(jen.Return(e.all(code))))
 }
 
-// elementFunction checks an element of a list or map.
+// elementFunction returns the check of an element of a list or map.
 func (e *checkWriter) elementFunction(t *model.Type, null bool) jen.Code {
 	f := e.function(t)
 	if f == nil || !null || t.Kind == model.Raw {
@@ -205,7 +205,7 @@ func (e *checkWriter) elementFunction(t *model.Type, null bool) jen.Code {
 	return jen.Func().Params(jen.Id("v").Op("*").Add(e.typ(t))).Error().Add(line(jen.Return(e.codegen("If").Call(jen.Id("v"), f))))
 }
 
-// valueChecks are the checks of a value that is there and not null.
+// valueChecks returns the checks of a value that is present and not null.
 func (e *checkWriter) valueChecks(v value, t *model.Type) []jen.Code {
 	out := e.rules(v, t.Rules, t)
 	switch t.Kind {

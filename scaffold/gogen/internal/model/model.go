@@ -12,23 +12,23 @@ package model
 // Package is a whole generated package.
 type Package struct {
 	Name   string // of the Go package
-	Server string // what the user calls the server
-	// Implementation is what the server calls itself, such as
-	// "mcp-servers/everything 2.0.0"; "" is left out.
+	Server string // the user's name of it
+	// Implementation is the server's own name, such as "mcp-servers/everything
+	// 2.0.0"; "" is left out.
 	Implementation string
-	Protocol       string // the revision it was asked under; "" is left out
-	Digest         string // of all that was generated from: "sha256:" and hex
+	Protocol       string // the revision in use; "" is left out
+	Digest         string // of all sources: "sha256:" and hex
 	Tools          []*Tool
 	Prompts        []*Prompt
 	Resources      []*Resource
 	Templates      []*Template
-	// Decls in the order of their making: tools by name, parameters before
-	// results, a type before those inside it.
+	// Decls in the order of creation: tools by name, parameters before results, a
+	// type before those inside it.
 	Decls    []*Decl
 	Warnings []Warning
 }
 
-// Warning says that something was left less typed than the schema has it.
+// Warning is about something that is less typed than in its schema.
 type Warning struct {
 	Tool    string
 	Pointer string // inside the tool, such as "/inputSchema/properties/a"; "" for all of it
@@ -44,11 +44,11 @@ type Tool struct {
 	ReadOnly, Destructive bool
 	Digest                string // of the definition, as package codegen computes it
 	// Params is nil for a tool whose arguments are a raw JSON object and, with
-	// Optional, for one whose schema names no arguments: it is called without.
+	// Optional, for one without named arguments.
 	Params *Decl
 	// Optional is set where no argument is required: the parameters are then an
-	// option of the call, so that a first or one more optional argument leaves
-	// the method's signature as it is.
+	// option of the call, so that adding optional arguments does not change the
+	// method's signature.
 	Optional bool
 	// Result is nil for a tool without an output schema.
 	Result *Decl
@@ -106,10 +106,10 @@ type Type struct {
 	ElemNull bool   // elements may be null
 	Decl     *Decl  // of Named
 	Format   string // of Format: the name in package runtime
-	// Rules hold at this place, besides those of the declared type; nil is none.
+	// Rules at this place, besides those of the declared type; nil is none.
 	Rules *Rules
-	// Why says what a Raw value stands for that could not be typed; "" where the
-	// schema itself allows anything.
+	// Why is the reason why a Raw value could not be typed; "" where the schema
+	// itself allows anything.
 	Why string
 }
 
@@ -123,18 +123,18 @@ const (
 	IntEnum                // 64 bit integers, some of which have constants
 	MixedEnum              // any JSON values, some of which have variables
 	Defined                // a name for another type: a list or map that contains itself, an arm of a union
-	Wrapper                // a result whose structured content is no object of its own
+	Wrapper                // a result whose structured content is not an object
 	Union                  // one of several types
-	Tuple                  // an array whose places have types
+	Tuple                  // an array with a type for each place
 )
 
-// Side tells what a declaration is for.
+// Side is the direction of a declaration's values.
 type Side uint8
 
 // The sides.
 const (
-	Input  Side = iota // arguments: what mcpctl's users write
-	Output             // results: what servers write, and may have added to since
+	Input  Side = iota // arguments, which mcpctl's users write
+	Output             // results, which servers write and may have extended since
 )
 
 // Verb returns what a tool does with values of this side.
@@ -149,18 +149,18 @@ func (s Side) Verb() string {
 type Decl struct {
 	Form Form
 	Side Side
-	// Key is the declaration's place in what the package is made from. It is
-	// unique, and the same whatever else is generated: the lock file knows the
-	// name by it. It is spelled by names.Key.
+	// Key is the declaration's place in the sources, spelled by names.Key. It is
+	// unique and does not depend on what else is generated: it identifies the name
+	// in the lock file.
 	Key string
 	// Tool is the name of the tool it belongs to; "" for prompts and templates.
 	Tool string
-	// Want is the name it should have behind that of its tool, such as
-	// "MessageType" or "LabelsItem", made by names.Exported and names.Join. It is
-	// unused on Top declarations, which are called after what they belong to:
-	// EchoParams, EchoResult, DynamicTextURI.
+	// Want is the wanted name after that of its tool, such as "MessageType" or
+	// "LabelsItem", made by names.Exported and names.Join. It is unused on Top
+	// declarations, which are named after what they belong to: EchoParams,
+	// EchoResult, DynamicTextURI.
 	Want string
-	// Name is the Go name it gets; package names sets it.
+	// Name is its Go name; package names sets it.
 	Name string
 	// Top declarations, parameters and results, get their names first.
 	Top bool
@@ -179,12 +179,12 @@ type Decl struct {
 
 // Additional is what a struct or tuple holds besides its fields.
 type Additional struct {
-	// Rest is the type of members or items without a field, nil where there are
-	// none: a closed object.
+	// Rest is the type of members or items without a field; nil for a closed
+	// object.
 	Rest     *Type
 	RestNull bool
-	// Loose structs also take values that are no objects, as a schema with
-	// properties and without a type does.
+	// Loose structs also accept values that are not objects, like a schema with
+	// properties and without a type.
 	Loose bool
 	// Result structs and wrappers keep the raw result.
 	Result bool
@@ -197,17 +197,17 @@ type Choice struct {
 	Member string // the discriminator of SelectMember
 }
 
-// Checks are what the type itself does not hold.
+// Checks are what the type itself does not express.
 type Checks struct {
 	Rules *Rules // of the value as a whole
-	// Schema is canonical JSON, set on Top declarations only, where types and
-	// rules do not hold all that the schema says. SchemaFor are the keywords that
-	// they do not hold, sorted: see package build.
+	// Schema is canonical JSON, set on Top declarations only, where types and rules
+	// do not express the whole schema. SchemaFor are the keywords concerned,
+	// sorted: see package build.
 	Schema    string
 	SchemaFor []string
 }
 
-// Presence tells what a member may be besides a value.
+// Presence is what a member may be besides a value.
 type Presence uint8
 
 // What a member may be.
@@ -227,12 +227,12 @@ type Field struct {
 	Presence Presence
 	Literal  string // JSON text of a Constant
 	Default  string // JSON text of the server's default; "" is none
-	// DefaultName is the constant's, where Default is a string, a number, true or
-	// false; otherwise "". Package names sets it.
+	// DefaultName is the name of the constant, where Default is a string, a number,
+	// true or false; otherwise "". Package names sets it.
 	DefaultName string
 	Doc         []string
-	// Indirect fields are pointers although they are required, because a type
-	// that contains itself would have no size.
+	// Indirect fields are pointers although they are required: a type that contains
+	// itself would have no size.
 	Indirect bool
 }
 
@@ -248,18 +248,18 @@ type Select uint8
 
 // The ways to find an arm.
 const (
-	// SelectKind is by the JSON kind; no two arms share one.
+	// SelectKind is by the JSON kind, which is different for all arms.
 	SelectKind Select = iota
 	// SelectMember is by the value of one member that every arm has (objects).
 	SelectMember
-	// SelectKeys is by the members that are there; each arm requires one that no
-	// other arm knows (objects).
+	// SelectKeys is by the members that are present; each arm requires one that no
+	// other arm has (objects).
 	SelectKeys
-	// SelectFirst is the first arm that takes the value.
+	// SelectFirst is the first arm that accepts the value.
 	SelectFirst
 )
 
-// Arm is one type of a union. Each is a declared type of its own.
+// Arm is one type of a union, a declared type of its own.
 type Arm struct {
 	Decl *Decl
 	// Kinds are the JSON kinds of its values: "string", "number", "boolean",

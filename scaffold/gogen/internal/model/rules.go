@@ -28,8 +28,8 @@ func (r *Rules) Any() bool {
 		r.UniqueItems || r.MinProperties != nil || r.MaxProperties != nil || len(r.Values) > 0)
 }
 
-// And returns the rules of values that keep both: the tighter of two bounds. It
-// is not exact where no one number stands for two that values are multiples of.
+// And returns the rules for values that follow both: the tighter of two bounds.
+// It is not exact where no single number has the multiples common to two.
 func (r *Rules) And(o *Rules) (both Rules, exact bool) {
 	both, exact = *r, true
 	both.Minimum = tighter(r.Minimum, o.Minimum, 1)
@@ -58,8 +58,8 @@ func (r *Rules) And(o *Rules) (both Rules, exact bool) {
 	return both, exact
 }
 
-// Whole returns the rules of integers in integers; false where one does not fit
-// an int64.
+// Whole returns the rules for integers, with integers as bounds; false where one
+// does not fit an int64.
 func (r *Rules) Whole() (Rules, bool) {
 	var out Rules
 	ok := true

@@ -22,9 +22,8 @@ const (
 )
 
 // Ranks: tools before prompts before resources before templates, and parameters
-// and results before the types inside them. In each, a name written the way Go
-// writes it comes before one that is not, and one with nothing left out before
-// one with words dropped.
+// and results before the types inside them. In each, a name in Go's style comes
+// before one that is not, and a complete one before one with words dropped.
 const (
 	rankFirst = iota * 10
 	rankSecond
@@ -48,7 +47,7 @@ type resolver struct {
 	collisions []Collision
 }
 
-// methods are the client's.
+// methods returns the client's methods.
 func (r *resolver) methods() []*item {
 	var items []*item
 	for _, t := range r.p.Tools {
@@ -79,9 +78,9 @@ func (r *resolver) methods() []*item {
 	return items
 }
 
-// resourceMethod is the method for a resource: Read and its name, without a file's
-// extension and without the word Resource at the end. Names of resources are
-// not unique, their URIs are.
+// resourceMethod returns the method for a resource: Read and its name, without a
+// file's extension and without the word Resource at the end. Names of resources
+// are not unique, their URIs are.
 func resourceMethod(kind, uri, name string, rank int, set func(string)) *item {
 	_, rest, ok := strings.Cut(uri, "://")
 	if !ok {
@@ -107,7 +106,8 @@ func resourceMethod(kind, uri, name string, rank int, set func(string)) *item {
 	}
 }
 
-// extension is a file name's, such as ".md"; "" where it looks like none.
+// extension returns a file name's extension, such as ".md"; "" where there is
+// none.
 func extension(name string) string {
 	ext := path.Ext(name)
 	if len(ext) < 2 || len(ext) > 6 || ext == name || strings.ContainsFunc(ext[1:], notLetterOrDigit) || unicode.IsDigit(rune(ext[1])) {
@@ -118,8 +118,8 @@ func extension(name string) string {
 
 func notLetterOrDigit(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }
 
-// spelled are the names for a text: its own, then with its style behind it.
-// Where the first is reserved, word tells it from what has it.
+// spelled returns the names for a text: its own, then with its style appended.
+// Where the first is reserved, word is appended.
 func spelled(text string, reserved []string, word string) []string {
 	name := Exported(text)
 	all := spellOut(text)
@@ -129,7 +129,7 @@ func spelled(text string, reserved []string, word string) []string {
 	return []string{name, all, name + style(text)}
 }
 
-// types are the declarations.
+// types returns the declarations.
 func (r *resolver) types() []*item {
 	top := map[*model.Decl]func() string{}
 	tools := make(map[string]*model.Tool, len(r.p.Tools))
@@ -168,8 +168,8 @@ func (r *resolver) nested(i *item, d *model.Decl, t *model.Tool) {
 		side = "Output"
 		i.rank++
 	}
-	// A union needs more names than its own: its arms had better turn to others
-	// than all of these.
+	// A union needs more names than its own: it is easier for its arms to change
+	// theirs.
 	if d.Form != model.Union {
 		i.rank += 4
 	}
@@ -183,13 +183,13 @@ func (r *resolver) nested(i *item, d *model.Decl, t *model.Tool) {
 	if t == nil {
 		return
 	}
-	// The tool's own spelling decides, not the suffix that it may have got.
+	// The tool's own spelling decides, not the suffix that it may have.
 	if name, full := Join(Exported(t.Name), d.Want); name != full {
 		i.rank += 2
 	}
 }
 
-// fields are a declaration's.
+// fields returns a declaration's fields.
 func (r *resolver) fields(d *model.Decl) []*item {
 	items := make([]*item, 0, len(d.Fields))
 	for _, f := range d.Fields {
@@ -204,7 +204,7 @@ func (r *resolver) fields(d *model.Decl) []*item {
 	return items
 }
 
-// values are the constants of all enums.
+// values returns the constants of all enums.
 func (r *resolver) values() []*item {
 	var items []*item
 	for _, d := range r.p.Decls {
@@ -222,7 +222,8 @@ func (r *resolver) values() []*item {
 	return items
 }
 
-// appendText puts a text appendText a name. There it may begin with a digit.
+// appendText returns a name with a text appended, which may begin with a digit
+// there.
 func appendText(name, text string) string {
 	tail := Exported(text)
 	if p := pascal(text); p != "" && !unicode.IsLetter([]rune(p)[0]) {
@@ -234,7 +235,7 @@ func appendText(name, text string) string {
 	return name + tail
 }
 
-// defaults are the constants of all defaults that can be constants.
+// defaults returns the constants of all defaults that can be constants.
 func (r *resolver) defaults() []*item {
 	var items []*item
 	for _, d := range r.p.Decls {

@@ -2,8 +2,8 @@
 // methods, types, fields, constants. Names are made of what the server calls
 // the thing ([Exported], [Join]); where two things would have the same one,
 // each gets a suffix that is made from its own place alone, never a number, so
-// that neither order nor additions elsewhere have an influence. What a lock
-// file says ([Names]) holds before all that: a name once given stays.
+// that neither order nor additions elsewhere have an influence. Names in a lock
+// file ([Names]) come first: a name does not change once it is in use.
 package names
 
 // Key is the spelling of model.Decl.Key: the kind of what the declaration
@@ -15,11 +15,10 @@ package names
 //	names.Key("prompts", "complex", "/arguments")
 //	names.Key("resourceTemplates", "demo://text/{id}", "/uriTemplate")
 //
-// A pointer's steps are those of the schema, save that an element of a list
-// without names of its own (the arms of oneOf, anyOf, allOf) should be told by
-// what it is, its kind, its discriminator's value, the last step of its $ref,
-// and not by its index: an arm added in front of others would hand their names
-// on.
+// A pointer's steps are those of the schema, except that an element of a list
+// without names (the arms of oneOf, anyOf, allOf) should be identified by its
+// kind, its discriminator's value or the last step of its $ref rather than by its
+// index: an arm added before others would pass their names on.
 func Key(kind, name, pointer string) string {
 	return kind + "/" + name + "#" + pointer
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// MaxRetired is how many names of things that are gone are remembered: enough
-// for a tool of some hundred members to come and go, little enough to read.
+// MaxRetired is how many names of removed things are kept: enough for a tool of
+// some hundred members to come and go, few enough to read.
 const MaxRetired = 1000
 
-// locked is a lock file's names, to look things up in.
+// locked is the names of a lock file, indexed.
 type locked struct {
 	*Names
 	none   bool
@@ -37,7 +37,7 @@ func index(n *Names) *locked {
 	return l
 }
 
-// name is what the thing was called, living or gone.
+// name returns the name of a thing, present or retired.
 func (l *locked) name(kind, key, member string) (string, bool) {
 	name := ""
 	switch t := l.Types[key]; kind {
@@ -75,7 +75,7 @@ func (t *Type) member(kind, member string) string {
 	return ""
 }
 
-// all gives every name as it is listed in Retired, in no order.
+// all returns every name as it is listed in Retired, in no order.
 func (n *Names) all() []Retired {
 	var out []Retired
 	add := func(kind string, names map[string]string) {
@@ -101,7 +101,7 @@ func (n *Names) all() []Retired {
 	return out
 }
 
-// lock collects the names given, and those of what was there before and is not.
+// lock returns the names in use, and those of what has gone since before.
 func lock(p *model.Package, before *locked) *Names {
 	n := &Names{
 		Tools: map[string]string{}, Prompts: map[string]string{}, Resources: map[string]string{}, Templates: map[string]string{},

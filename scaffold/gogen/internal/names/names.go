@@ -1,20 +1,20 @@
 package names
 
-// Names is what a lock file knows of a package's Go names. Its JSON form is
-// public: users may edit a name there.
+// Names are a package's Go names in a lock file. Its JSON form is public: users
+// may edit a name there.
 type Names struct {
 	Tools     map[string]string `json:"tools,omitempty"`             // method, by tool name
 	Prompts   map[string]string `json:"prompts,omitempty"`           // method, by prompt name
 	Resources map[string]string `json:"resources,omitempty"`         // method, by URI
 	Templates map[string]string `json:"resourceTemplates,omitempty"` // method, by URI template
 	Types     map[string]*Type  `json:"types,omitempty"`             // by model.Decl.Key
-	// Retired are names of things that are gone, oldest first: they are kept
-	// from others, and a thing that comes back has its own again. At most
-	// [MaxRetired]; the oldest are forgotten.
+	// Retired are names of removed things, oldest first: nothing else gets them,
+	// and a thing that comes back has its own again. At most [MaxRetired]; the
+	// oldest are dropped.
 	Retired []Retired `json:"retired,omitempty"`
 }
 
-// Type is what is known of one declaration's names.
+// Type is the names of one declaration.
 type Type struct {
 	Name     string            `json:"name"`
 	Fields   map[string]string `json:"fields,omitempty"`   // by JSON name
@@ -22,7 +22,7 @@ type Type struct {
 	Defaults map[string]string `json:"defaults,omitempty"` // constants, by JSON name of the field
 }
 
-// Retired is the name of one thing that is gone.
+// Retired is the name of one removed thing.
 type Retired struct {
 	Kind   string `json:"kind"`             // tool, prompt, resource, template, type, field, value, default
 	Key    string `json:"key"`              // as in the maps of [Names]

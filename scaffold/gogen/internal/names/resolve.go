@@ -9,32 +9,32 @@ import (
 
 // Options of Resolve.
 type Options struct {
-	// Locked is what an earlier run gave; nil is nothing.
+	// Locked are the names of an earlier run; nil is none.
 	Locked *Names
-	// Reserved are names of the package's scope that something else has, such as
-	// support code that stands in the package itself. Client and New always are.
+	// Reserved are names of the package's scope that are in use, such as those of
+	// support code in the package itself. Client and New always are.
 	Reserved []string
 }
 
 // Result of Resolve.
 type Result struct {
-	// Names are all names given, and those of things that are gone: what the
-	// lock file holds.
+	// Names are all names in use and those of removed things: the content of the
+	// lock file.
 	Names *Names
-	// Collisions, sorted, tell which names could not be given as they should be.
+	// Collisions are the names that could not be as wanted, sorted.
 	Collisions []Collision
 }
 
-// Collision says that something has another name than it should have.
+// Collision is a thing that has another name than wanted.
 type Collision struct {
 	Kind   string // as in [Retired]
 	What   string // such as "tool get_user"
-	Wanted string // the name it should have
+	Wanted string // the wanted name
 	Name   string // the one it has
-	Other  string // who has, or wants, the name as well
+	Other  string // what has, or wants, the same name
 }
 
-// reservedMethods are what a client has besides the server's tools.
+// reservedMethods are the client's methods besides the server's tools.
 var reservedMethods = []string{"Tools", "Prompts", "Resources", "ResourceTemplates", "Batch"} //nolint:gochecknoglobals // a constant table
 
 // reservedFields are names that a struct needs for itself, or may need when its
@@ -48,9 +48,9 @@ var reservedFields = []string{ //nolint:gochecknoglobals // a constant table
 var reservedTypes = []string{"Client", "New"} //nolint:gochecknoglobals // a constant table
 
 // Resolve sets the GoName of all tools, prompts, resources and templates, and
-// the Name of all declarations, fields, values and default constants. It has
-// the same answer for every order of the model's parts. The error is one of the
-// locked names: one that Go does not take, or that is reserved.
+// the Name of all declarations, fields, values and default constants. The result
+// does not depend on the order of the model's parts. The error is a locked name
+// that is no Go identifier or is reserved.
 func Resolve(p *model.Package, o Options) (*Result, error) {
 	r := &resolver{p: p, locked: index(o.Locked)}
 	report := func(c Collision) { r.collisions = append(r.collisions, c) }
@@ -64,8 +64,8 @@ func Resolve(p *model.Package, o Options) (*Result, error) {
 		return nil, err
 	}
 
-	// Types come before constants, whose names begin with theirs; but what is
-	// locked comes before all that is not.
+	// Types come before constants, whose names begin with theirs; but locked names
+	// come first.
 	pkg := newScope(report, reservedTypes, o.Reserved)
 	phases := [][]*item{r.types(), r.values(), r.defaults()}
 	for _, items := range phases {

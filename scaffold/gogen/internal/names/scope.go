@@ -12,27 +12,27 @@ import (
 // item is one thing that needs a name in a scope.
 type item struct {
 	kind, key, member string // as in Retired; together unique
-	// wanted gives the names it would like, best first, all made of its own
-	// place alone. Behind them come digests of that place.
+	// wanted returns the wanted names, best first, all made from its own place
+	// only. Digests of that place come after them.
 	wanted func() []string
-	// rank tells who keeps a name that several want: the least, where it is the
-	// only one.
+	// rank decides which of several items gets a name: the lowest, if only one has
+	// it.
 	rank int
-	// companions gives the names that a name needs besides itself; nil is none.
+	// companions returns the names that a name needs besides itself; nil is none.
 	companions func(name string) []string
 	set        func(name string)
 
 	options []string
 	level   int
-	other   string // who took the first of them
-	pinned  bool   // to what the lock file says
-	retired bool   // only its name is still there
+	other   string // what has the first of them
+	pinned  bool   // to the name in the lock file
+	retired bool   // removed; its name is kept
 	name    string
 }
 
 func (i *item) id() string { return i.kind + " " + i.key + " " + i.member }
 
-// what the item is, for a reader.
+// what describes the item.
 func (i *item) what() string {
 	switch {
 	case i == byPackage:
@@ -47,7 +47,7 @@ func (i *item) what() string {
 	return fmt.Sprintf("%s %q of %s", i.kind, i.member, i.key)
 }
 
-// claims are all names that a name takes.
+// claims returns all names that a name occupies.
 func (i *item) claims(name string) []string {
 	if i.companions == nil {
 		return []string{name}
@@ -55,8 +55,8 @@ func (i *item) claims(name string) []string {
 	return append([]string{name}, i.companions(name)...)
 }
 
-// option is the name wanted at the item's level; past the last of them, digests
-// of growing length.
+// option returns the wanted name at the item's level; past the last of them,
+// digests of growing length.
 func (i *item) option() string {
 	if i.options == nil {
 		for _, name := range i.wanted() {
@@ -73,10 +73,10 @@ func (i *item) option() string {
 	return i.options[0] + "X" + digest(i.id(), sizes[n])
 }
 
-// maxLevel is where the digests end.
+// maxLevel returns the level of the last digest.
 func (i *item) maxLevel() int { return len(i.options) + 3 }
 
-// scope is where names have to differ.
+// scope is a set of names that have to differ.
 type scope struct {
 	taken  map[string]*item
 	report func(Collision)
@@ -92,9 +92,9 @@ func newScope(report func(Collision), reserved ...[]string) *scope {
 	return s
 }
 
-// pin gives items the names that the lock file has for them. A locked name that
-// is none, or that something else must have, is an error; of two items with the
-// same one (files can be edited) the second is named anew.
+// pin sets the names that the lock file has for items. A locked name that is no
+// identifier, or is reserved, is an error; of two items with the same one (files
+// can be edited) the second gets a new name.
 func (s *scope) pin(items []*item, locked *locked) error {
 	if locked.none {
 		return nil
@@ -130,7 +130,7 @@ func (s *scope) pin(items []*item, locked *locked) error {
 	return nil
 }
 
-// retire keeps the names of things that are gone from others.
+// retire reserves the names of removed things.
 func (s *scope) retire(locked *locked, kinds ...string) {
 	for _, r := range locked.retired {
 		if slices.Contains(kinds, r.Kind) {
@@ -151,7 +151,7 @@ func (s *scope) keep(r Retired) {
 	}
 }
 
-// byPackage is who has the reserved names.
+// byPackage has the reserved names.
 var byPackage = &item{kind: "the generated package itself"} //nolint:gochecknoglobals // never changes
 
 func checkName(name string) error {
@@ -173,8 +173,8 @@ func (s *scope) give(i *item, name string) {
 	}
 }
 
-// solve names all items that have none. All who collide over a name turn to
-// what they want next, at once, so that their order has no influence.
+// solve names all items that have no name. All items that collide over a name
+// turn to their next choice at once, so that their order has no influence.
 func (s *scope) solve(items []*item) error {
 	items = slices.DeleteFunc(slices.Clone(items), func(i *item) bool { return i.pinned })
 	for {
@@ -223,8 +223,8 @@ func (s *scope) solve(items []*item) error {
 	return nil
 }
 
-// noteConflict remembers why the first name was not given; of several reasons, the one
-// that sorts first.
+// noteConflict stores why the first name is not available; of several reasons,
+// the one that sorts first.
 func (i *item) noteConflict(other string) {
 	if i.level == 0 && (i.other == "" || other < i.other) {
 		i.other = other
@@ -243,7 +243,8 @@ func countRank(group []*item, rank int) int {
 	return n
 }
 
-// otherThan is what else wants an item's name: the first by its description.
+// otherThan returns what else wants an item's name: the first by its
+// description.
 func otherThan(group []*item, i *item) *item {
 	var other *item
 	for _, o := range group {

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxText is how many characters of a text go into a name. Of longer ones, the
-// sentences that some servers have as enum values, the beginning and a digest
-// do.
+// maxText is how many characters of a text are used in a name. Longer ones, such
+// as the sentences that some servers have as enum values, are cut and get a
+// digest.
 const maxText = 60
 
-// initialisms are written in capitals. The list is fixed for good: a new entry
-// would rename what users call. It holds those that staticcheck knows (ST1003)
-// and a few that tools are full of.
+// initialisms are written in capitals. The list is fixed: a new entry would
+// rename what users call. It holds those that staticcheck knows (ST1003) and a
+// few that are common in tools.
 var initialisms = map[string]string{ //nolint:gochecknoglobals // a constant table
 	"acl": "ACL", "ai": "AI", "amqp": "AMQP", "api": "API", "apis": "APIs", "ascii": "ASCII", "cli": "CLI", "cpu": "CPU", "css": "CSS",
 	"csv": "CSV", "db": "DB", "dns": "DNS", "eof": "EOF", "gid": "GID", "gpu": "GPU", "guid": "GUID", "html": "HTML", "http": "HTTP",
@@ -27,8 +27,8 @@ var initialisms = map[string]string{ //nolint:gochecknoglobals // a constant tab
 	"uuid": "UUID", "uuids": "UUIDs", "vm": "VM", "xml": "XML", "xmpp": "XMPP", "xsrf": "XSRF", "xss": "XSS", "yaml": "YAML",
 }
 
-// symbols spells out names that have no letter or digit, and a sign in front
-// of a digit.
+// symbols are the words for names without a letter or digit, and for a sign
+// before a digit.
 var symbols = map[rune]string{ //nolint:gochecknoglobals // a constant table
 	'+': "Plus", '-': "Minus", '*': "Star", '/': "Slash", '=': "Equal", '<': "Less", '>': "Greater", '!': "Not", '%': "Percent",
 	'&': "And", '|': "Or", '^': "Caret", '~': "Tilde", '@': "At", '#': "Hash", '$': "Dollar", '?': "Question", '.': "Dot", ',': "Comma",
@@ -36,10 +36,10 @@ var symbols = map[rune]string{ //nolint:gochecknoglobals // a constant table
 	'(': "Open", ')': "Close", '[': "OpenBracket", ']': "CloseBracket", '{': "OpenBrace", '}': "CloseBrace",
 }
 
-// Exported makes an exported Go name of any text: words capitalised,
-// initialisms in capitals, X in front of what cannot begin an exported name
-// (digits, and letters that have no capitals, such as 日), "Empty" for no text.
-// Different texts can have the same name; [Resolve] tells them apart.
+// Exported returns an exported Go name for any text: words capitalised,
+// initialisms in capitals, X before what cannot begin an exported name (digits,
+// and letters without capitals, such as 日), "Empty" for no text. Different texts
+// can have the same name; [Resolve] separates them.
 func Exported(s string) string {
 	name := pascal(s)
 	if s == "" {
@@ -51,8 +51,7 @@ func Exported(s string) string {
 	return name
 }
 
-// pascal is Exported without what makes its beginning fit: for texts that go
-// behind a name.
+// pascal is Exported for a text inside a name, which may begin with anything.
 func pascal(s string) string {
 	var b strings.Builder
 	r := []rune(s)
@@ -64,7 +63,7 @@ func pascal(s string) string {
 	words := splitWords(r)
 	shout := short == strings.ToUpper(short) && short != strings.ToLower(short)
 	for i, w := range words {
-		// Digits that meet would be another number: 1.5 is no 15.
+		// Adjacent digits would be another number: 1.5 is not 15.
 		if i > 0 && unicode.IsDigit([]rune(w)[0]) && endsInDigit(words[i-1]) {
 			b.WriteByte('_')
 		}
@@ -106,8 +105,8 @@ func Join(outer, inner string) (name, full string) {
 	a, b := splitWords([]rune(outer)), splitWords([]rune(inner))
 	for n := min(len(a), len(b)); n > 0; n-- {
 		over := strings.Join(b[:n], "")
-		// Words of a name are not always those of its parts (URLs and Item): what
-		// is cut has to be there as text.
+		// Words of a name are not always those of its parts (URLs and Item): the text
+		// that is cut has to be there.
 		if strings.Join(a[len(a)-n:], "") == over && strings.HasSuffix(outer, over) && strings.HasPrefix(inner, over) {
 			return outer + inner[len(over):], full
 		}
@@ -115,8 +114,8 @@ func Join(outer, inner string) (name, full string) {
 	return full, full
 }
 
-// Nest is [Join] for what stands in something that has a name of its own, which
-// must not be the same: all is written where nothing else would be left.
+// Nest is [Join] for something inside a thing with a name of its own, which must
+// be different: it returns the full name where the short one would be equal.
 func Nest(outer, inner string) string {
 	name, full := Join(outer, inner)
 	if name == outer {
@@ -125,7 +124,7 @@ func Nest(outer, inner string) string {
 	return name
 }
 
-// spellOut writes the symbols of a text as words, save those that separate
+// spellOut returns a name with symbols as words, except those that separate
 // words: C++ and C# are CPlusPlus and CHash.
 func spellOut(s string) string {
 	var b strings.Builder
@@ -140,14 +139,14 @@ func spellOut(s string) string {
 	return Exported(b.String())
 }
 
-// signed spells a sign out that no letter or digit is in front of: -1, and
-// reactions-+1, but not a-1.
+// signed reports whether a sign is spelled out, as no letter or digit comes
+// before: -1, and reactions-+1, but not a-1.
 func signed(r []rune, i int) bool {
 	return (r[i] == '-' || r[i] == '+') && i+1 < len(r) && unicode.IsDigit(r[i+1]) && (i == 0 || notLetterOrDigit(r[i-1]))
 }
 
-// splitWords splits at everything that is no letter or digit, and where lower
-// case turns to upper (userId) or capitals to a word (HTTPServer).
+// splitWords splits at everything but letters and digits, and where lower case
+// changes to upper (userId) or capitals to a word (HTTPServer).
 func splitWords(r []rune) []string {
 	var words []string
 	var word []rune
@@ -186,8 +185,8 @@ func plural(word, rest []rune) bool {
 		initialisms[strings.ToLower(string(word)+string(rest[0]))] != ""
 }
 
-// style names the way a text is written, to tell user_id from user-id and ID
-// from id; "" is the way most JSON is: camelCase.
+// style returns how a text is written, to distinguish user_id from user-id and
+// ID from id; "" is the way of most JSON: camelCase.
 func style(s string) string {
 	for _, c := range s {
 		switch {
@@ -215,7 +214,7 @@ func style(s string) string {
 	return "Pascal"
 }
 
-// digest is so many bytes of a text's SHA-256 in hex.
+// digest returns the first bytes of a text's SHA-256 in hex.
 func digest(s string, bytes int) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:bytes])

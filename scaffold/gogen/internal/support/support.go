@@ -24,8 +24,7 @@ import (
 
 //go:generate go test -run TestFresh -count 1 -update .
 
-// Module is the module that the declarations are taken from, and File where
-// they are kept.
+// Module is the module of the declarations, and File where they are stored.
 const (
 	Module = "github.com/mcpctl/mcpctl"
 	File   = "support.txt"
@@ -46,9 +45,10 @@ type Unit struct {
 	Text string
 }
 
-// Local is the name that a declaration of a package has here: what is exported
-// by package runtime is for users of the generated code and keeps its name, as
-// do the types that others embed; everything else is in nobody's way.
+// Local returns the name that a declaration of a package has here: exported
+// names of package runtime, which are for users of the generated code, stay as
+// they are, as do the types that others embed; all others cannot collide with
+// the user's.
 func Local(pkg, name string) string {
 	base := path.Base(pkg)
 	switch {
@@ -59,15 +59,15 @@ func Local(pkg, name string) string {
 	return base + string(unicode.ToUpper(r)) + name[n:]
 }
 
-// ascii reports an exported name.
+// ascii reports whether a name is exported.
 func ascii(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
-// WriteTo writes a unit as it stands in the file.
+// WriteTo writes a unit in the form of the file.
 func (u Unit) WriteTo(b *bytes.Buffer) {
 	fmt.Fprintf(b, "-- %s | %s | %s --\n%s", strings.Join(u.Keys, " "), strings.Join(u.Needs, " "), strings.Join(u.Imports, " "), u.Text)
 }
 
-// units reads the file.
+// units returns the content of the file.
 func units() []Unit {
 	var out []Unit
 	for line := range bytes.Lines(text) {
@@ -84,7 +84,8 @@ func units() []Unit {
 	return out
 }
 
-// users are what users of a generated package name, whether it does or not.
+// users returns what users of a generated package refer to, even if the package
+// does not.
 func users() []string {
 	return []string{
 		"runtime.Caller", "runtime.CallOption", "runtime.CallOptions", "runtime.ParseToolResult", "runtime.JSON", "runtime.Some", "runtime.Null",
@@ -94,10 +95,10 @@ func users() []string {
 	}
 }
 
-// Source writes the support code of a package: what its files, which are Go
-// source, refer to by the names of [Local], what its users do, and what those
-// need. Header is the first line. A name that the files declare themselves is an
-// error.
+// Source returns the support code of a package: what its files, which are Go
+// source, refer to by the names of [Local], what its users refer to, and what
+// those need. Header is the first line. A name that the files declare themselves
+// is an error.
 func Source(pkg, header string, files [][]byte) ([]byte, error) {
 	all := units()
 	byKey, byName := map[string]int{}, map[string]int{}
@@ -173,15 +174,15 @@ func Source(pkg, header string, files [][]byte) ([]byte, error) {
 	return out, nil
 }
 
-// TakenError says that generated code and support code declare the same name.
+// TakenError is a name that generated code and support code both declare.
 type TakenError struct{ Name string }
 
-// Error names it.
+// Error returns the message with the name.
 func (e *TakenError) Error() string {
 	return "the support code of a package that stands alone needs the name " + e.Name
 }
 
-// topLevel are the names that a file declares in its package.
+// topLevel returns the names that a file declares in its package.
 func topLevel(f *ast.File) []string {
 	var out []string
 	for _, d := range f.Decls {
@@ -206,8 +207,8 @@ func topLevel(f *ast.File) []string {
 	return out
 }
 
-// Exported are the exported names of all support code: generated code has to
-// leave them alone.
+// Exported returns the exported names of all support code, which generated code
+// must not use.
 func Exported() []string {
 	var out []string
 	for _, u := range units() {
