@@ -10,13 +10,13 @@ import (
 // attack is a record that must not be added as it is.
 type attack struct {
 	members string
-	// reason is a part of the one line that says what the record would do.
+	// reason is a part of the one line about what the record would do.
 	reason string
-	// hard refusals are not for --force to allow.
+	// hard refusals cannot be overridden by --force.
 	hard bool
 }
 
-// defaulted is an argument that nobody has to give: the record has a default.
+// defaulted returns an argument that may be omitted: the record has a default.
 func defaulted(name, value, variable, text string) string {
 	return `{"type":"named","name":"` + name + `","value":"` + value + `","variables":{"` + variable + `":{"default":"` + text + `"}}}`
 }
@@ -91,7 +91,7 @@ func hostMounts() map[string]attack {
 
 func unquote(s string) string { return strings.ReplaceAll(s, `\"`, `"`) }
 
-// containerOptions give a container more than a container has.
+// containerOptions take away a container's isolation.
 func containerOptions() map[string]attack {
 	out := map[string]attack{}
 	for option, reason := range map[string]string{
@@ -300,7 +300,7 @@ func fetchOptions() map[string]attack {
 	return out
 }
 
-// badNames are identifiers and versions that lead past the registry.
+// badNames are identifiers and versions of something outside the registry.
 func badNames() map[string]attack {
 	out := map[string]attack{}
 	for _, id := range []string{
@@ -344,7 +344,7 @@ func badNames() map[string]attack {
 	return out
 }
 
-// TestManyReasons: a refusal stays one line that can be read.
+// TestManyReasons: a refusal stays one readable line.
 func TestManyReasons(t *testing.T) {
 	var list []string
 	for i := range 1000 {
@@ -356,7 +356,7 @@ func TestManyReasons(t *testing.T) {
 	}
 }
 
-// badVariables are environment variables that are not for a record to set.
+// badVariables are environment variables that a record may not set.
 func badVariables() map[string]attack {
 	out := map[string]attack{}
 	for names, reason := range map[string]string{
@@ -401,7 +401,8 @@ func badVariables() map[string]attack {
 	return out
 }
 
-// badRemotes lead elsewhere than they seem, or write what is not theirs.
+// badRemotes lead elsewhere than they seem to, or set headers that are not
+// theirs.
 func badRemotes() map[string]attack {
 	out := map[string]attack{}
 	remote := func(url, more string) string {
@@ -458,8 +459,8 @@ func badRemotes() map[string]attack {
 	return out
 }
 
-// TestAttacks: each record is refused in one line that says what it would do;
-// --force allows what is dangerous and not what is broken.
+// TestAttacks: each record is refused in one line about what it would do;
+// --force allows what is dangerous but not what is broken.
 func TestAttacks(t *testing.T) {
 	count := 0
 	for kind, list := range map[string]map[string]attack{

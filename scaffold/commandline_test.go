@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
-// The options that may stand on a command line, written down apart from the
+// The options that a command line may have, listed independently of the
 // product's own tables: those in the first text take no value.
 type grammar struct {
 	flags, values string
@@ -47,8 +47,8 @@ func grammarOf(command string) grammar {
 // setting is one option of a command line, with its value.
 type setting struct{ name, val string }
 
-// read reads a command line as its runner does and gives its options and the
-// first word that is none; bad is an option that is not allowed.
+// read reads a command line like its runner and returns its options and the
+// first other word; bad is an option that is not allowed.
 func (g grammar) read(args []string) (options []setting, operand, bad string) {
 	flags, values := strings.Fields(g.flags), strings.Fields(g.values)
 	for i := 0; i < len(args); i++ {
@@ -87,14 +87,16 @@ func (g grammar) read(args []string) (options []setting, operand, bad string) {
 	return nil, "", "no operand"
 }
 
-// hostPath tells a source that is neither one placeholder nor a volume's name.
+// hostPath reports whether a source is neither one placeholder nor a volume's
+// name.
 func hostPath(src string) bool {
 	names, _ := config.Variables(src)
 	whole := len(names) == 1 && src == "${"+names[0]+"}"
 	return !whole && !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]+$`).MatchString(src)
 }
 
-// showsTheMachine tells an option that shows a container what nobody named.
+// showsTheMachine reports whether an option shows a container a part of the
+// machine that the user did not name.
 func showsTheMachine(o setting) bool {
 	switch o.name {
 	case "-v", "--volume":
@@ -113,9 +115,9 @@ func showsTheMachine(o setting) bool {
 	return false
 }
 
-// checkCommandLine holds what is true of every command line that a record gave
-// without --force: no option but those of the list, nothing of the machine
-// that nobody named, and the first other word is the record's own package.
+// checkCommandLine checks what is true of every command line of a record without
+// --force: only options of the list, nothing of the machine that the user did
+// not name, and the first other word is the record's own package.
 func checkCommandLine(t *testing.T, s *registry.Server, p *scaffold.Plan) {
 	t.Helper()
 	var e struct {
@@ -162,8 +164,8 @@ func bareName(id string) string {
 	return id
 }
 
-// FuzzCommandLine: whatever stands in the arguments of a record, what it adds
-// without --force runs the record's package, with options of the lists only.
+// FuzzCommandLine: whatever the arguments of a record, what it adds without
+// --force runs the record's package, with options of the lists only.
 func FuzzCommandLine(f *testing.F) {
 	for _, seed := range []string{
 		"-it\n--rm", "-iv\n/:/h", "--name\n-e\nA\nalpine", "-e\nA=1\n--privileged", "-p\n1:1\n--mount\nSRC=/,dst=/h", "--registry\nhttp://x",

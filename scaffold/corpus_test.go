@@ -38,7 +38,7 @@ func corpusLines(t *testing.T, name string) []json.RawMessage {
 	return out
 }
 
-// planKind is the name under which the documents are counted.
+// planKind returns the name under which the documents are counted.
 func planKind(p *scaffold.Plan) string {
 	if p.Start != nil {
 		return "HTTP package"
@@ -112,7 +112,7 @@ func TestDocumentsThatRegistriesRefuse(t *testing.T) {
 // leftover is a template variable that was not replaced.
 var leftover = regexp.MustCompile(`(^|[^$])\{[A-Za-z0-9_.-]+\}`)
 
-// checkPlan holds what is true of every entry.
+// checkPlan checks what is true of every entry.
 func checkPlan(t *testing.T, s *registry.Server, p *scaffold.Plan) {
 	t.Helper()
 	f, err := config.Parse("servers.json", []byte("{}"))

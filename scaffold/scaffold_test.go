@@ -15,7 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
-// parse makes a document of its packages and remotes.
+// parse returns a document with its packages and remotes.
 func parse(t *testing.T, name, members string) registry.Server {
 	t.Helper()
 	s, err := registry.ParseServer(json.RawMessage(`{"name":"` + name + `","version":"9.9.9","description":"d",` + members + `}`))
@@ -28,7 +28,7 @@ func parse(t *testing.T, name, members string) registry.Server {
 	return *s
 }
 
-// line is the command line or URL of an entry, as in the file.
+// line returns the command line or URL of an entry, as in the file.
 func line(t *testing.T, entry json.RawMessage) (cmd string, env map[string]string) {
 	t.Helper()
 	var e struct {
@@ -66,7 +66,7 @@ type env = map[string]string
 // digest is one of an image.
 const digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
-// planCase is one record and what becomes of it.
+// planCase is one record and the plan for it.
 type planCase struct {
 	name    string // the server's, "a.b/thing" when empty
 	members string
@@ -417,7 +417,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestTiers takes the best away until nothing is left.
+// TestTiers removes the best candidate until nothing is left.
 func TestTiers(t *testing.T) {
 	members := []string{
 		`{"registryType":"npm","identifier":"served","transport":{"type":"streamable-http","url":"http://localhost:1/mcp"}}`,

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
-// words are positional arguments, as publishers write a command line.
+// words returns positional arguments, as publishers write a command line.
 func words(list ...string) string {
 	out := make([]string, len(list))
 	for i, w := range list {
@@ -20,13 +20,13 @@ func words(list ...string) string {
 	return strings.Join(out, ",")
 }
 
-// named is a named argument with a fixed value, "" for none.
+// named returns a named argument with a fixed value, "" for none.
 func named(name, value string) string {
 	v, _ := json.Marshal(value)
 	return `{"type":"named","name":"` + name + `","value":` + string(v) + `}`
 }
 
-// asked is a named argument with variables that the user has to give.
+// asked returns a named argument with variables that the user has to set.
 func asked(name, value string, variables ...string) string {
 	v, _ := json.Marshal(value)
 	for i, n := range variables {
@@ -56,7 +56,7 @@ func pypiWith(args ...string) string { return pkg("pypi", "acme-notes", "1.2.3",
 func nugetWith(args ...string) string { return pkg("nuget", "Acme.Notes", "1.2.3", runArgs(args...)) }
 
 // TestUsualRecords: records of the kind that people publish are added without
-// --force, and give the command line that they mean.
+// --force, with the intended command line.
 func TestUsualRecords(t *testing.T) {
 	const run, end = "docker run -i --rm ", " ghcr.io/acme/notes:1.2.3"
 	cases := []struct {
@@ -158,7 +158,7 @@ func TestUsualRecords(t *testing.T) {
 	}
 }
 
-// What the user gives is the user's, also where a record may not say it.
+// The user may set what a record may not.
 func TestTheUsersOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		members string
@@ -190,7 +190,7 @@ func TestTheUsersOwn(t *testing.T) {
 	}
 }
 
-// refusal is the refusal of a record, nil for none.
+// refusal returns the refusal of a record, nil for none.
 func refusal(t *testing.T, members string, o scaffold.Options) (*scaffold.RefusedError, *scaffold.Plan) {
 	t.Helper()
 	s, err := registry.ParseServer(json.RawMessage(`{"name":"a.b/thing","version":"1",` + members + `}`))

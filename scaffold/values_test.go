@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold"
 )
 
-// npmArgs is an npm package with these packageArguments.
+// npmArgs returns an npm package with these packageArguments.
 func npmArgs(args string) string { return pkg("npm", "x", "1", `"packageArguments":[`+args+`]`) }
 
 func npmRuntime(args string) string { return pkg("npm", "x", "1", `"runtimeArguments":[`+args+`]`) }
@@ -121,7 +121,7 @@ func TestRequirementsSayWhatIsWanted(t *testing.T) {
 	if err != nil || string(got) != want || p.Required[0].Flag() != "--env A=VALUE" {
 		t.Errorf("got %s %v, want %s", got, err, want)
 	}
-	// An optional input that hangs on a variable is given by that variable.
+	// An optional input that depends on a variable is set by that variable.
 	p, err = scaffold.New(parse(t, "a.b/thing", `"remotes":[{"type":"streamable-http","url":"https://h.example","headers":[{"name":"K","value":"{key}"}],"variables":{"key":{"isSecret":true}}}]`), scaffold.Options{})
 	if err != nil || len(p.Optional) != 1 || p.Optional[0].Flag() != "--var key=VALUE" || !p.Optional[0].Secret {
 		t.Errorf("got %+v %v, want an option with --var key", p, err)
@@ -217,9 +217,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// FuzzNew: whatever a document says, there is an error or an entry that
-// servers.json takes and in which nothing expands that the report does not
-// name.
+// FuzzNew: every document leads to an error or an entry that servers.json
+// accepts and in which nothing expands but the placeholders of the report.
 func FuzzNew(f *testing.F) {
 	f.Add([]byte(`{"name":"a.b/c","packages":[{"registryType":"oci","identifier":"a.io/i:1","runtimeArguments":[{"type":"named","name":"-e","value":"A={b}","variables":{"b":{"isRequired":true}}}],"environmentVariables":[{"name":"A","value":"${X}"}]}]}`))
 	f.Add([]byte(`{"name":"a.b/c","remotes":[{"type":"sse","url":"https://{x}.y/$<Z>","variables":{"x":{"default":"${Q}"}},"headers":[{"name":"A","value":"$${B}"}]}]}`))

@@ -39,8 +39,8 @@ const evolving = `{"tools":[
 "resourceTemplates":[{"uriTemplate":"demo://text/{id}","name":"text"}]}`
 
 // TestGoCompatibility changes a server, one thing at a time, regenerates with
-// the lock file, and holds what Changes says of Go code against apidiff, which
-// knows Go's rules in full.
+// the lock file, and compares the effects in Changes with apidiff, which knows
+// all of Go's rules.
 func TestGoCompatibility(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -122,8 +122,8 @@ func TestGoCompatibility(t *testing.T) {
 			}
 			var broken []string
 			for _, d := range apidiff.Changes(oldPackage, newPackage).Changes {
-				// A default that changes is another value of a constant. apidiff thinks of
-				// array lengths; code that uses a default as it is meant compiles.
+				// A changed default is another value of a constant. apidiff thinks of array
+				// lengths; code that uses a default as intended compiles.
 				if !d.Compatible && !strings.Contains(d.Message, "value changed") {
 					broken = append(broken, d.Message)
 				}
@@ -150,7 +150,8 @@ func worst(changes []gogen.Change) gogen.Class {
 	return changes[0].Class
 }
 
-// generated makes a package by an earlier one's lock, and what Go sees of it.
+// generated generates a package with an earlier one's lock, and returns what Go
+// sees of it.
 func generated(t *testing.T, data string, before *gogen.Lock) (*gogen.Lock, *types.Package) {
 	t.Helper()
 	list, err := gogen.ParseTools([]byte(data))

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
 )
 
-// FuzzGenerate wants any schemas, names and texts to be refused by an error of
-// this package, or to give source that is formatted and compiles, and the same
-// when it is made again.
+// FuzzGenerate: any schemas, names and texts are refused by an error of this
+// package, or result in source that is formatted, compiles, and is the same the
+// next time.
 func FuzzGenerate(f *testing.F) {
 	cases, err := trial.Load("testdata")
 	if err != nil || len(cases) == 0 {
@@ -35,13 +35,13 @@ func FuzzGenerate(f *testing.F) {
 		if len(out) == 0 {
 			tool.OutputSchema = nil
 		}
-		// Another of nearly the same name, for collisions.
+		// Another with nearly the same name, for collisions.
 		try(t, tool, runtime.Tool{Name: name + "_", InputSchema: in})
 	})
 }
 
-// FuzzSchemas is FuzzGenerate with schemas that mean something more often than
-// bytes do: the bytes steer what they are grown of.
+// FuzzSchemas is FuzzGenerate with schemas that are meaningful more often than
+// random bytes: the bytes control how they grow.
 func FuzzSchemas(f *testing.F) {
 	for seed := range uint64(12) {
 		src := trial.Seeded(seed)

@@ -39,7 +39,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// shuffle writes JSON anew with members, and the tools, in random order.
+// shuffle writes JSON with members, and the tools, in random order.
 func shuffle(t *testing.T, data []byte, r *rand.Rand) []byte {
 	t.Helper()
 	var write func(b *bytes.Buffer, v any, key string)
@@ -114,7 +114,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestNestedRepeats: a property called as what it lies in has the word twice,
+// TestNestedRepeats: a property with the name of its parent has the word twice,
 // not a digest.
 func TestNestedRepeats(t *testing.T) {
 	schema := `{"type":"object","properties":{"resource":{"type":"object","properties":{"resource":{"type":"object","properties":{"uri":{"type":"string"}}}}}}}`
@@ -141,8 +141,8 @@ func TestNestedRepeats(t *testing.T) {
 	}
 }
 
-// TestListedTwice: what a server lists twice in different ways is warned of and
-// generated once; the same in any order.
+// TestListedTwice: an entry that is listed twice in different ways causes a
+// warning and is generated once; the same in any order.
 func TestListedTwice(t *testing.T) {
 	in := gogen.Input{Server: "twice", Resources: []runtime.Resource{
 		{URI: "demo://a", Name: "one"}, {URI: "demo://a", Name: "another"}, {URI: "demo://a", Name: "one"}, {URI: "demo://b", Name: "b"},
@@ -206,8 +206,8 @@ func TestCheckPackageName(t *testing.T) {
 	}
 }
 
-// TestTwins wants one output for schemas in which two have the same anchor or
-// id, whichever of them is meant.
+// TestTwins: schemas with two equal anchors or ids have one output, whichever of
+// them is meant.
 func TestTwins(t *testing.T) {
 	const schema = `{"type":"object","properties":{
 		"a":{"$anchor":"x","type":"string"},"b":{"$anchor":"x","type":"integer"},"c":{"$ref":"#x"},
@@ -224,8 +224,8 @@ func TestTwins(t *testing.T) {
 	}
 }
 
-// TestStable adds tools and members that meet no name there is, and wants all
-// that was there to stay as it was.
+// TestStable adds tools and members that collide with no name, and nothing else
+// changes.
 func TestStable(t *testing.T) {
 	before := declarations(t, generate(t, "s", []byte(`[{"name":"get_user","inputSchema":{"type":"object","properties":{"user-id":{},"userId":{}}}}]`)))
 	after := declarations(t, generate(t, "s", []byte(`[{"name":"get_user","inputSchema":{"type":"object","properties":{"user-id":{},"userId":{},
@@ -237,7 +237,7 @@ func TestStable(t *testing.T) {
 	}
 }
 
-// declarations lists types, methods and fields.
+// declarations returns types, methods and fields.
 func declarations(t *testing.T, out *gogen.Output) []string {
 	t.Helper()
 	var list []string
@@ -266,7 +266,7 @@ func declarations(t *testing.T, out *gogen.Output) []string {
 	return list
 }
 
-// TestBombs wants schemas that multiply to be bounded in time and space.
+// TestBombs: schemas that multiply are bounded in time and space.
 func TestBombs(t *testing.T) {
 	allOf := map[string]any{"z": map[string]any{"type": "object", "properties": map[string]any{"p": true}}}
 	prev := "z"
@@ -298,7 +298,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestWideUnion wants unions of more types than a constraint takes to compile.
+// TestWideUnion: unions of more types than a constraint accepts compile.
 func TestWideUnion(t *testing.T) {
 	for _, n := range []int{100, 101} {
 		var arms []string

@@ -26,10 +26,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden generates a client for each folder of testdata and compares it
-// with client_gen.go there, and what it could not type with warnings.txt. The
-// result must be formatted, compile, document what it exports, and come out the
-// same from its own lock file. Package internal/roundtrip runs the files.
+// TestGolden generates a client for each folder of testdata and compares it with
+// client_gen.go there, and the warnings with warnings.txt. The result must be
+// formatted, compile, document what it exports, and be the same from its own
+// lock file. Package internal/roundtrip runs the files.
 func TestGolden(t *testing.T) {
 	cases, err := trial.Load("testdata")
 	if err != nil || len(cases) < 35 {
@@ -44,7 +44,7 @@ func TestGolden(t *testing.T) {
 				out := generate(t, c.Name, readFile(t, filepath.Join(c.Dir, "tools.json")))
 				parsed := checkFiles(t, out)
 				again := generate(t, c.Name, file(t, out, gogen.LockFile))
-				// What was warned of once is settled: the lock file has the names.
+				// A warning comes once: the lock file has the names.
 				if diff := cmp.Diff(out.Files, again.Files); diff != "" {
 					t.Errorf("generating from the lock file it wrote differs (-first +second):\n%s", diff)
 				}
@@ -65,8 +65,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// registry is the source of a table of all types of all cases, by which the
-// tests of internal/roundtrip make values.
+// registry returns the source of a table of all types of all cases, with which
+// the tests of internal/roundtrip make values.
 func registry(t *testing.T, cases []trial.Case, all map[string]map[string]trial.Types) string {
 	t.Helper()
 	var imports, entries strings.Builder
@@ -102,8 +102,7 @@ func makers() map[[3]string]func() any {
 	return string(source)
 }
 
-// TestSamples wants the committed sample clients to be what their lock files
-// give.
+// TestSamples: the committed sample clients are what their lock files generate.
 func TestSamples(t *testing.T) {
 	paths, err := filepath.Glob("../../generated/*/" + gogen.LockFile)
 	if err != nil || len(paths) < 3 {
@@ -153,7 +152,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// input is what a file of tools gives to generate from.
+// input returns what to generate from a file of tools.
 func input(t testing.TB, server string, tools []byte) gogen.Input {
 	t.Helper()
 	list, err := gogen.ParseTools(tools)
@@ -199,9 +198,9 @@ func readFile(t testing.TB, path string) []byte {
 	return data
 }
 
-// checkFiles wants the Go files of a package to be formatted, to import nothing
-// they may not, to compile, and to document what they export. Those of the test
-// double, in a folder, are only wanted to be formatted.
+// checkFiles checks that the Go files of a package are formatted, import only
+// what they may, compile, and document what they export. Those of the test
+// double, in a folder, only have to be formatted.
 func checkFiles(t testing.TB, out *gogen.Output) []*ast.File {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -249,8 +248,8 @@ func checkFiles(t testing.TB, out *gogen.Output) []*ast.File {
 	return files
 }
 
-// checkComments wants no comment that Go could take for a directive, and one at
-// each exported declaration.
+// checkComments checks that no comment could be a directive, and that each
+// exported declaration has one.
 func checkComments(t testing.TB, f *ast.File) {
 	t.Helper()
 	for _, group := range f.Comments {
@@ -299,8 +298,8 @@ func cmpOr(a, b *ast.CommentGroup) *ast.CommentGroup {
 	return b
 }
 
-// exportData maps the packages that generated code imports to what the
-// compiler wrote about them.
+// exportData maps the packages that generated code imports to the compiler's
+// export data.
 func exportData() (map[string]string, error) {
 	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
 		"github.com/mcpctl/mcpctl/runtime/codegen", "github.com/mcpctl/mcpctl/runtime/schema", "context", "encoding/json", "iter", "slices").Output()
@@ -315,7 +314,7 @@ func exportData() (map[string]string, error) {
 	return files, nil
 }
 
-// imports reads that, once a package for all tests.
+// imports reads it, once a package for all tests.
 type imports struct {
 	mu sync.Mutex // guards of
 	of types.Importer

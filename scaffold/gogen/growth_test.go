@@ -16,8 +16,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/api"
 )
 
-// gardener lets a server grow the way servers do without breaking anybody, in
-// few words, so that names collide.
+// gardener extends a server the way servers do without breaking anybody, in few
+// words, so that names collide.
 type gardener struct{ r *rand.Rand }
 
 func (g *gardener) name() string {
@@ -25,7 +25,7 @@ func (g *gardener) name() string {
 	return words[g.r.IntN(len(words))]
 }
 
-// schema is a new member's.
+// schema returns a new member's schema.
 func (g *gardener) schema(depth int) map[string]any {
 	switch g.r.IntN(7) {
 	case 0:
@@ -53,7 +53,7 @@ func (g *gardener) object(depth int) map[string]any {
 	if g.r.IntN(3) == 0 {
 		s["additionalProperties"] = false
 	}
-	// One at least: an object of which nothing is known is a map, and no struct.
+	// One at least: an object without known members is a map, not a struct.
 	for range 1 + g.r.IntN(3) {
 		s["properties"].(map[string]any)[g.name()] = g.schema(depth)
 	}
@@ -122,7 +122,7 @@ func (g *gardener) add(s *server) {
 	s.resources["demo://"+g.name()+"/"+g.name()] = g.name()
 }
 
-// input lists the server in the order of the moment.
+// input returns the server's lists in their present order.
 func (g *gardener) input(t *testing.T, s *server) gogen.Input {
 	t.Helper()
 	in := gogen.Input{Server: "garden", Package: "garden"}
@@ -153,9 +153,9 @@ func (g *gardener) input(t *testing.T, s *server) gogen.Input {
 	return in
 }
 
-// TestGrowthBreaksNothing lets servers grow and generates them by the lock file
-// of the state before: whatever code used is there and is what it was. The
-// order in which things are listed, random here, has no influence.
+// TestGrowthBreaksNothing extends servers and generates them with the lock file
+// of the state before: whatever code used is there and unchanged. The order of
+// lists, random here, has no influence.
 func TestGrowthBreaksNothing(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

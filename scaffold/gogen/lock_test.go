@@ -14,9 +14,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 )
 
-// lockList is a list of everything, with members that mcpctl does not know,
-// numbers that float64 does not hold, and characters that JSON encoders like to
-// escape.
+// lockList is a list of everything, with unknown members, numbers that float64
+// does not hold, and characters that JSON encoders like to escape.
 const lockList = `{
   "tools": [
     {"name": "b", "inputSchema": {"type": "object", "properties": {"n": {"const": 9007199254740993, "maximum": 1.50e3, "x-own": [1.0]}}}},
@@ -68,7 +67,8 @@ func TestLockFile(t *testing.T) {
 		t.Errorf("as a tools/list result: %+v, %v", result, err)
 	}
 
-	// The order of the lists has no influence, and reading gives what was written.
+	// The order of the lists has no influence, and reading returns what was
+	// written.
 	slices.Reverse(l.Tools)
 	slices.Reverse(l.Resources)
 	if again := marshal(t, l); !bytes.Equal(again, data) {
@@ -84,18 +84,17 @@ func TestLockFile(t *testing.T) {
 	if back.Implementation != l.Implementation || back.Protocol != l.Protocol || !cmp.Equal(back.Names, l.Names) {
 		t.Errorf("read: %+v", back)
 	}
-	// As a checkout on Windows may have it.
+	// Line ends of a checkout on Windows.
 	if _, err := gogen.ParseLock(bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))); err != nil {
 		t.Error(err)
 	}
-	// And as what --from takes.
+	// And read by --from.
 	if list, err := gogen.ParseTools(data); err != nil || len(list.Prompts) != 1 || len(list.Resources) != 2 || len(list.Templates) != 1 || list.Names == nil {
 		t.Errorf("as a list: %+v, %v", list, err)
 	}
 }
 
-// TestLockFileDiff: what one more tool changes is in one place of each part, in
-// whole lines.
+// TestLockFileDiff: another tool changes one place of each part, in whole lines.
 func TestLockFileDiff(t *testing.T) {
 	before := strings.Split(string(marshal(t, lock(t, `{"tools":[{"name":"a","inputSchema":{}},{"name":"c","inputSchema":{}}]}`))), "\n")
 	after := strings.Split(string(marshal(t, lock(t, `{"tools":[{"name":"c","inputSchema":{}},{"name":"b","inputSchema":{}},{"name":"a","inputSchema":{}}]}`))), "\n")
@@ -133,7 +132,7 @@ func TestLockFileBroken(t *testing.T) {
 			t.Errorf("%s: got %q, hint %q", name, err, lockErr.Hint())
 		}
 	}
-	// A tool that is no JSON is not written into a file.
+	// A tool that is not JSON is not written into a file.
 	if _, err := (&gogen.Lock{List: gogen.List{Tools: []runtime.Tool{{Name: "a", Raw: []byte("{")}}}}).Marshal(); err == nil {
 		t.Error("broken JSON was written")
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "rewrite what the schemas of testdata give")
+var update = flag.Bool("update", false, "rewrite the models in testdata")
 
-// TestConstructs builds each schema of testdata, where a file is about one
-// construct, and compares the model with what stands below the schema. A schema
-// is one of a member v of an object, one behind "root" that of all arguments.
-// What could not be typed follows the model, each behind "!".
+// TestConstructs builds each schema of testdata, one construct a file, and
+// compares the model with the text below the schema. A schema is that of a
+// member v of an object or, after "root", of all arguments. What could not be
+// typed follows the model, each after "!".
 func TestConstructs(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(paths) < 9 {
@@ -59,8 +59,7 @@ func TestConstructs(t *testing.T) {
 	}
 }
 
-// built is the dump of a schema, indented; the first line is left out where it
-// says nothing.
+// built returns the dump of a schema, indented, without an empty first line.
 func built(t *testing.T, schema string) string {
 	p := buildOne(t, json.RawMessage(schema))
 	lines := strings.Split(strings.TrimSuffix(dump(p), "\n"), "\n")

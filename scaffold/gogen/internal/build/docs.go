@@ -7,7 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// toolDoc returns what a tool's entry says, without the schemas.
+// toolDoc returns the documentation of a tool, without the schemas.
 func toolDoc(t *runtime.Tool) []string {
 	title := t.Title
 	if title == "" && t.Annotations != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// dump writes declarations in a short form. A type is string, int, []int,
-// map int, @/key of a declaration, raw, raw(why); ? behind a name says that the
-// member may be absent, ?null or null behind the type that null is allowed.
+// dump returns declarations in a short form. A type is string, int, []int, map
+// int, @/key of a declaration, raw, raw(why); ? after a name marks a member that
+// may be absent, ?null or null after the type that null is allowed.
 func dump(p *model.Package) string {
 	var b strings.Builder
 	for _, d := range p.Decls {
@@ -87,8 +87,8 @@ func null(yes bool) string {
 	return ""
 }
 
-// short is a key without the kind and name of what it belongs to, "." for the
-// input schema itself.
+// short returns a key without the kind and name of what it belongs to, "." for
+// the input schema itself.
 func short(key string) string {
 	_, key, _ = strings.Cut(key, "#")
 	key = strings.TrimPrefix(key, "/inputSchema")

@@ -243,7 +243,7 @@ func (p parser) bounds() {
 	}
 }
 
-// count reads a number of things; a minimum of none is no rule.
+// count returns a number of things; a minimum of 0 is no rule.
 func (p parser) count(keyword string) *int64 {
 	n, ok := p.m[keyword].(json.Number)
 	if !ok {

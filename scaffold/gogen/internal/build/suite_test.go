@@ -10,9 +10,9 @@ import (
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
 )
 
-// TestSuiteBuilds builds every group of JSON-Schema-Test-Suite as a member of
-// an object. Whether what is built is right is for test/codegen to judge; here
-// each has to give parameters, and few of them raw JSON.
+// TestSuiteBuilds builds every group of JSON-Schema-Test-Suite as a member of an
+// object. test/codegen judges whether the types are right; here each has to have
+// parameters, and few of them raw JSON.
 func TestSuiteBuilds(t *testing.T) {
 	s, err := suite.Open()
 	if err != nil {

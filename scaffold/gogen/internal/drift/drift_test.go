@@ -28,8 +28,8 @@ func output(schema string) drift.Surface {
 	return tool(`{"name":"t","inputSchema":{"type":"object"},"outputSchema":` + schema + `}`)
 }
 
-// member wraps a member's schema; it is required, so that all that can be said
-// of it is said of null too.
+// member wraps a member's schema; it is required, so that changes of null are
+// reported too.
 func member(schema string) string {
 	return `{"type":"object","properties":{"m":` + schema + `},"required":["m"]}`
 }
@@ -210,8 +210,8 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestReferences: what a reference leads to is told of in its own place, once,
-// and circles end.
+// TestReferences: changes in a reference's target are reported in its own place,
+// once, and circles end.
 func TestReferences(t *testing.T) {
 	schema := `{"type":"object","$defs":{"Tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/Tree"},"right":{"$ref":"#/$defs/Tree"},"v":{"type":%q}}}},
 		"properties":{"a":{"$ref":"#/$defs/Tree"},"b":{"anyOf":[{"$ref":"#/$defs/Tree"},{"type":"null"}]},"self":{"$ref":"#"}}}`
@@ -220,7 +220,7 @@ func TestReferences(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// A definition in place of the same schema written out, and a circle of nothing.
+	// A definition instead of the same schema written out, and an empty circle.
 	for _, pair := range [][2]string{
 		{`{"type":"object","properties":{"a":{"type":"string"}}}`, `{"type":"object","$defs":{"S":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/S"}}}`},
 		{`{"type":"object","properties":{"a":{"$ref":"#/$defs/S"}},"$defs":{"S":{"$anchor":"s","type":"string"}}}`, `{"type":"object","properties":{"a":{"$ref":"#s"}},"$defs":{"S":{"$anchor":"s","type":"string"}}}`},
@@ -233,7 +233,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// TestUnionsOfUnions compares what would take 2^60 steps without a bound.
+// TestUnionsOfUnions compares schemas that would need 2^60 steps without a
+// bound.
 func TestUnionsOfUnions(t *testing.T) {
 	var old, now strings.Builder
 	const depth = 60

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 )
 
-// TestAddEffects: what happens to Go code is said of the change that it comes
-// from, rather than of its neighbours.
+// TestAddEffects: an effect on Go code belongs to the change that it comes from,
+// not to its neighbours.
 func TestAddEffects(t *testing.T) {
 	change := func(pointer, rule string) drift.Change {
 		return drift.Change{Kind: drift.KindTool, Name: "t", Pointer: pointer, Rule: rule}

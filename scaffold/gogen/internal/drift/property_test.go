@@ -11,9 +11,9 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 )
 
-// TestCompatibleTakesAllThatWasTaken holds the table against a validator: where
-// no change of arguments is called wire-breaking, every value that the old
-// schema allows is one that the new one allows too.
+// TestCompatibleTakesAllThatWasTaken checks the table with a validator: where no
+// change of arguments is wire-breaking, the new schema allows every value of the
+// old.
 func TestCompatibleTakesAllThatWasTaken(t *testing.T) {
 	g := &grower{rand.New(rand.NewPCG(1, 2))}
 	values := instances()
@@ -40,8 +40,8 @@ func TestCompatibleTakesAllThatWasTaken(t *testing.T) {
 		}
 		compatible++
 		for _, v := range values {
-			// A member that had no schema and gets one is taken for new: what callers
-			// may have sent under its name does not count.
+			// A member that gets its first schema is treated as new: what callers may
+			// have sent under its name does not count.
 			if was.Validate(v) == nil && is.Validate(v) != nil && !gained(changes) {
 				t.Fatalf("%s was allowed and is not, %v\n%s\n%s\n%+v", v, is.Validate(v), a, b, changes)
 			}
@@ -65,7 +65,7 @@ func text(t *testing.T, v any) json.RawMessage {
 	return raw
 }
 
-// instances are values of all kinds, alone and as members.
+// instances returns values of all kinds, alone and as members.
 func instances() []json.RawMessage {
 	small := []string{`null`, `true`, `0`, `1`, `1.5`, `7`, `""`, `"a"`, `"b"`, `"long text"`, `[]`, `["a"]`, `[1,1]`, `[null]`, `{}`, `{"a":1}`, `{"a":"a","z":1}`, `{"b":null}`}
 	out := make([]json.RawMessage, 0, len(small)*len(small))
@@ -139,7 +139,7 @@ func (g *grower) rule(s map[string]any) {
 	}
 }
 
-// change makes another schema out of one: little, mostly.
+// change returns a modified schema: slightly, mostly.
 func (g *grower) change(v any) any {
 	s, ok := v.(map[string]any)
 	if !ok || g.r.IntN(12) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
 )
 
-// level, result and inner are what is generated for results.
+// level, result and inner are like generated types of results.
 type level string
 
 type inner struct {
@@ -28,8 +28,8 @@ func (r *result) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, r) 
 
 func (i *inner) UnmarshalJSON(b []byte) error { return codegen.Unmarshal(b, i) }
 
-// TestRulesOfResults holds the table's column of results against what generated
-// types read: they fail where a change is called wire-breaking, and only there.
+// TestRulesOfResults checks the table's column of results with generated types:
+// they fail where a change is wire-breaking, and only there.
 func TestRulesOfResults(t *testing.T) {
 	for _, c := range []struct{ rule, sent string }{
 		{"optional-member-added", `{"a":"x","kind":"x","more":1}`},

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 )
 
-// sources imports what emitted code and its double do, as compiled, once for
+// sources imports the compiled packages of emitted code and its double, once for
 // all tests.
 var sources = &compiled{}
 

@@ -55,7 +55,7 @@ var hostile = []string{
 	"    code\n    more\n\nText",
 }
 
-// documented is a package in which a text stands wherever a server's can.
+// documented returns a package with a text in every place for a server's.
 func documented(text string) *model.Package {
 	p := sample()
 	p.Server, p.Implementation, p.Protocol, p.Digest = text, text, text, text
@@ -103,7 +103,7 @@ func documented(text string) *model.Package {
 	return p
 }
 
-// checkHostile wants code that a text has no influence on, formatted for good.
+// checkHostile checks that a text has no influence on code, which is formatted.
 func checkHostile(t *testing.T, text string) {
 	t.Helper()
 	files, err := emit.Package(documented(text), emit.Options{GoGenerate: "mcpctl generate x"})
@@ -121,7 +121,7 @@ func checkHostile(t *testing.T, text string) {
 	checkText(t, files[0].Data, len(want.Decls))
 }
 
-// checkText wants so many declarations, and comments that are text alone.
+// checkText checks the number of declarations, and that comments are only text.
 func checkText(t *testing.T, src []byte, decls int) {
 	t.Helper()
 	again, err := format.Source(src)
@@ -175,7 +175,7 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// A line of its own is a sentence, and no heading that its writer did not mean.
+// A line of its own is a sentence, not an unintended heading.
 func TestNoHeadings(t *testing.T) {
 	for _, text := range []string{"Title\n\nText", "Text\n\nTitle\n\nText", "Title"} {
 		files, err := emit.Package(documented(text), emit.Options{})
@@ -196,7 +196,7 @@ func TestNoHeadings(t *testing.T) {
 	}
 }
 
-// pieces are what comments are laid out by, to be put together at random.
+// pieces are parts of comments, to be combined at random.
 var pieces = []string{
 	"\n", "\n\n", "\n\n\n", " ", "  ", "\t", "\n\t", "\n    ", "\n  ", "- ", "* ", "+ ", "1. ", "2) ", "#", "# ", "[", "]", "]: ", "[a]: b", "[Client]",
 	"+build x", "//", "/*", "*/", "go:build x", "Word", "word", "word.", "Two Words", "`", "``", "''", "'\u202e'", "\u200b", "\"", ":", ".", "\u2028", "\r", "é", "日", "Deprecated: ", "http://x.y/z",

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 )
 
-// with imports packages that were checked just now, and others from source.
+// with imports packages that were just checked, and others from source.
 type with struct {
 	path string
 	pkg  *types.Package
@@ -78,7 +78,7 @@ func TestDouble(t *testing.T) {
 	}
 }
 
-// A package may be called like anything that the double's code says.
+// A package may have the name of anything in the double's code.
 func TestDoubleNames(t *testing.T) {
 	for _, name := range []string{"f", "h", "t", "c", "error", "string", "context", "testing", "runtime", "double", "fs", "json", "opts", "nil"} {
 		p := sample()

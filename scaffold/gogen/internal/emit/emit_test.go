@@ -113,7 +113,7 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// Whatever a member is called, its tag gives the name back.
+// Every member's tag has its exact name.
 func TestMemberNames(t *testing.T) {
 	names := []string{
 		"plain", "with space", "-", "", "a,b", "a,omitzero", "quote\"", "back`tick", "back\\slash", "new\nline", "tab\t", "nul\x00", "日本", "é", "\u2028", "\ufeff", "\U0001f44d",
@@ -146,7 +146,7 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-// many is a package of tools with these names.
+// many returns a package of tools with these names.
 func many(tools ...string) *model.Package {
 	p := &model.Package{Name: "many", Server: "s"}
 	for i, name := range tools {
@@ -196,7 +196,7 @@ func TestFiles(t *testing.T) {
 	if !slices.IsSortedFunc(files, func(a, b emit.File) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("the files are not sorted")
 	}
-	// A tool more does not rename the files of others, but those it collides with.
+	// Another tool renames only the files that it collides with.
 	more := emitted(t, many(append(tools, "one_more")...), emit.Options{})
 	for _, f := range files {
 		if !slices.ContainsFunc(more, func(g emit.File) bool { return g.Name == f.Name }) {
@@ -214,8 +214,8 @@ func constraintFree(f emit.File) bool {
 	return true
 }
 
-// A package that has the support code in itself imports the standard library
-// alone, and refers to nothing by a package's name.
+// A package with its own support code imports only the standard library, and
+// refers to nothing by a package's name.
 func TestLocal(t *testing.T) {
 	used := map[string]bool{}
 	local := func(path, name string) string {
@@ -242,7 +242,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// A schema validator is linked where a schema needs it, and only there.
+// A schema validator is linked only where a schema needs it.
 func TestImports(t *testing.T) {
 	p := sample()
 	if data := emitted(t, p, emit.Options{})[0].Data; !bytes.Contains(data, []byte(`runtime/schema"`)) {

@@ -6,7 +6,7 @@ func str() *model.Type { return &model.Type{Kind: model.String} }
 
 func named(d *model.Decl) *model.Type { return &model.Type{Kind: model.Named, Decl: d} }
 
-// sample is a package that has one of everything.
+// sample returns a package with one of everything.
 func sample() *model.Package {
 	p := &model.Package{
 		Name: "sample", Server: "everything", Implementation: "mcp-servers/everything 2.0.0", Protocol: "2025-11-25", Digest: "sha256:00",

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
-// MaxNesting is how many schemas may stand inside one another in the text; no
-// id or anchor is read further in.
+// MaxNesting is how many schemas may be nested in the text; no id or anchor
+// further in is read.
 const MaxNesting = 500
 
 // DefaultBase is the URI of a document without an $id.
@@ -21,7 +21,7 @@ const DefaultBase = "schema:///"
 // Document is one whole schema, the scope of its references.
 type Document struct {
 	Root any
-	// Legacy is draft-07 or older: a $ref hides what stands beside it.
+	// Legacy is draft-07 or older: a $ref hides the keywords beside it.
 	Legacy bool
 	// Dialect is a $schema that is unknown; "" otherwise.
 	Dialect string

@@ -35,7 +35,7 @@ func TestEditedNames(t *testing.T) {
 	if len(r.Collisions) != 1 || r.Collisions[0].Wanted != "Find" || r.Collisions[0].Other != "tool search" || r.Collisions[0].What != "tool find" {
 		t.Errorf("collisions: %+v", r.Collisions)
 	}
-	// Two of one name: one of them gives in.
+	// Two of one name: one of them gets another.
 	locked.Tools["look_up"] = "Find"
 	ids, _ = resolve(t, s, names.Options{Locked: locked})
 	if ids["method tool search"] != "Find" || ids["method tool look_up"] != "LookUp" {

@@ -11,12 +11,12 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 )
 
-// grower makes sketches of few words, so that much collides.
+// grower makes sketches of few words, so that many collide.
 type grower struct{ r *rand.Rand }
 
 func (g *grower) pick(of ...string) string { return of[g.r.IntN(len(of))] }
 
-// text is a word or two in some style.
+// text returns a word or two in some style.
 func (g *grower) text() string {
 	a := g.pick("get", "user", "id", "new", "label", "tools", "params", "result", "input", "日本", "1", "", "extra", "arm", "unknown", "prompt", "default", "read")
 	switch g.r.IntN(6) {
@@ -28,7 +28,7 @@ func (g *grower) text() string {
 	return a + g.pick("_", "-", ".", " ", "/", "$") + g.pick("user", "id", "arm", "unknown", "params", "label", "2")
 }
 
-// grow adds to what is there, and never changes it.
+// grow adds things without changing others.
 func (g *grower) grow(s sketch, n int) sketch {
 	out := sketch{prompts: slices.Clone(s.prompts), resources: slices.Clone(s.resources), templates: slices.Clone(s.templates)}
 	for _, t := range s.tools {
@@ -151,7 +151,7 @@ func TestOrderHasNoInfluence(t *testing.T) {
 	})
 }
 
-// TestLockedNamesStay: whatever is added, by and by, what had a name keeps it.
+// TestLockedNamesStay: whatever is added, in any number of steps, names stay.
 func TestLockedNamesStay(t *testing.T) {
 	seeds(t, func(t *testing.T, g *grower) {
 		s := g.grow(sketch{}, 3)
@@ -169,8 +169,8 @@ func TestLockedNamesStay(t *testing.T) {
 	})
 }
 
-// TestNamesComeBack: what goes and returns is called what it was, and nothing
-// else had its name in between.
+// TestNamesComeBack: a thing that is removed and returns has its old name, which
+// nothing else had in between.
 func TestNamesComeBack(t *testing.T) {
 	seeds(t, func(t *testing.T, g *grower) {
 		all := g.grow(sketch{}, 4)

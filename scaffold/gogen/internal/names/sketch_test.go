@@ -48,7 +48,7 @@ type builder struct {
 	side model.Side
 }
 
-// build makes the model in the order of the sketch.
+// build returns the model in the order of the sketch.
 func (s sketch) build() *model.Package {
 	b := &builder{p: &model.Package{Name: "p"}}
 	for _, t := range s.tools {
@@ -117,7 +117,7 @@ func (b *builder) fields(d *model.Decl, members []member) {
 	}
 }
 
-// identifiers are all names of a package, by where they stand and what for.
+// identifiers returns all names of a package, by their place and purpose.
 func identifiers(p *model.Package) map[string]string {
 	out := map[string]string{}
 	for _, t := range p.Tools {
@@ -152,7 +152,7 @@ func identifiers(p *model.Package) map[string]string {
 	return out
 }
 
-// scopeOf is where the names of [identifiers] have to differ.
+// scopeOf returns the scope in which the names of [identifiers] have to differ.
 func scopeOf(what string) string {
 	if strings.HasPrefix(what, "in:") {
 		scope, _, _ := strings.Cut(what, " field ")
@@ -162,7 +162,7 @@ func scopeOf(what string) string {
 	return scope
 }
 
-// sorted are the entries of a map as lines.
+// sorted returns the entries of a map as lines.
 func sorted(m map[string]string) []string {
 	var out []string
 	for _, k := range slices.SortedFunc(maps.Keys(m), cmp.Compare[string]) {

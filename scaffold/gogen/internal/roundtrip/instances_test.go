@@ -11,10 +11,10 @@ import (
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
 )
 
-// TestInstances holds the generated types to what instances.txt of each case
-// says. A valid value decodes, passes Validate, and is equal, to the last
-// digit, when it is written again; an invalid one is refused at the place that
-// is wrong; a lenient one, of a newer server, is kept.
+// TestInstances checks the generated types against instances.txt of each case. A
+// valid value decodes, passes Validate, and is equal, to the last digit, when it
+// is written again; an invalid one is refused at the wrong place; a lenient one,
+// of a newer server, is kept.
 func TestInstances(t *testing.T) {
 	cases, err := trial.Load("../../testdata")
 	if err != nil {
@@ -57,7 +57,7 @@ func TestInstances(t *testing.T) {
 	}
 }
 
-// pass decodes a value, encodes it and has it checked.
+// pass decodes a value, encodes it and validates it.
 func pass(v any, raw json.RawMessage) (out []byte, decoded bool, err error) {
 	if err := json.Unmarshal(raw, v); err != nil {
 		return nil, false, err

@@ -32,7 +32,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/unionlost"
 )
 
-// fake is a server in memory: it keeps what was sent and answers a result.
+// fake is a server in memory: it records what was sent and answers a result.
 type fake struct {
 	calls  int
 	name   string
@@ -50,7 +50,7 @@ func (f *fake) CallTool(_ context.Context, name string, args json.RawMessage, op
 	return runtime.ParseToolResult(json.RawMessage(f.result))
 }
 
-// TestWire holds what a call sends for values written in Go: absent, null, zero
+// TestWire checks what a call sends for values written in Go: absent, null, zero
 // and empty are four different things.
 func TestWire(t *testing.T) {
 	ctx, f := t.Context(), &fake{}
@@ -197,7 +197,7 @@ func TestWire(t *testing.T) {
 	}
 }
 
-// ignore leaves out that the fake's result fits no output schema.
+// ignore ignores that the fake's result fits no output schema.
 func ignore(err error) error {
 	if _, ok := errors.AsType[*runtime.ResultError](err); ok {
 		return nil
@@ -205,8 +205,8 @@ func ignore(err error) error {
 	return err
 }
 
-// TestNotSent wants values that the schema does not allow to stay here, with
-// the place that is wrong, and to go where validation is switched off.
+// TestNotSent: values that the schema does not allow are not sent, with the
+// place of the error, unless validation is switched off.
 func TestNotSent(t *testing.T) {
 	ctx, f := t.Context(), &fake{}
 	tests := []struct {
@@ -241,7 +241,7 @@ func TestNotSent(t *testing.T) {
 	}
 }
 
-// TestResults holds what becomes of results.
+// TestResults checks how results are read.
 func TestResults(t *testing.T) {
 	structured := func(s string) *fake { return &fake{result: `{"content":[],"structuredContent":` + s + `}`} }
 	ctx := t.Context()
@@ -267,8 +267,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestOptions wants options of a client and of a call to add up, and those of a
-// call to stay its own.
+// TestOptions: options of a client and of a call add up, and those of a call are
+// its own.
 func TestOptions(t *testing.T) {
 	f := &fake{}
 	c := optional.New(f, runtime.WithTimeout(1), runtime.WithMeta("a", []byte("1")))

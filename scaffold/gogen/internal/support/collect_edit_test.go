@@ -29,7 +29,7 @@ type edit struct {
 	text     string
 }
 
-// edit gives the text of a node, with its comment.
+// edit returns the text of a node, with its comment.
 func (e *editor) edit(n node) string {
 	e.edits = nil
 	ast.Inspect(n.node, e.visit)
@@ -94,7 +94,7 @@ func (e *editor) visit(n ast.Node) bool {
 	return true
 }
 
-// std notes an import. It has the same name everywhere.
+// std adds an import. It has the same name everywhere.
 func (e *editor) std(id *ast.Ident, p *types.Package) {
 	if first, _, _ := strings.Cut(p.Path(), "/"); strings.Contains(first, ".") {
 		e.err = fmt.Errorf("it needs %s, which is not of the standard library", p.Path())
@@ -105,8 +105,7 @@ func (e *editor) std(id *ast.Ident, p *types.Package) {
 	}
 }
 
-// rename is the new name of what an identifier stands for, "" for what keeps
-// its name.
+// rename returns the new name of an identifier's target, "" where it stays.
 func (e *editor) rename(o types.Object) string {
 	if o == nil || o.Pkg() == nil || !e.c.own(o.Pkg().Path()) {
 		return ""
@@ -127,7 +126,7 @@ func (e *editor) rename(o types.Object) string {
 	return e.name(o)
 }
 
-// name is the new name of a declaration, which is needed then.
+// name returns the new name of a declaration, and adds it to the needs.
 func (e *editor) name(o types.Object) string {
 	if u := e.c.units[o]; u == nil {
 		e.err = fmt.Errorf("%s is nowhere declared", o)
@@ -143,7 +142,7 @@ var (
 	leading   = regexp.MustCompile(`^(// )([A-Za-z]\w*)`)
 )
 
-// comments puts new names into the comments of a text between identifiers.
+// comments replaces names in the comments of a text between identifiers.
 func (e *editor) comments(text string, doc bool) string {
 	if !strings.Contains(text, "//") {
 		return text

@@ -25,8 +25,8 @@ type source struct {
 	order int // in which it was loaded: what it imports comes first
 }
 
-// loader type-checks packages of a module from source, each once, and others
-// for their types alone.
+// loader type-checks packages of a module from source, each once, and loads
+// others for their types only.
 type loader struct {
 	module, root string
 	fset         *token.FileSet

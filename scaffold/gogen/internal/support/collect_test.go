@@ -14,12 +14,12 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/support"
 )
 
-// collector takes declarations out of packages.
+// collector copies declarations out of packages.
 type collector struct {
 	*loader
 	units map[types.Object]*unit
-	// known are the keys of all units, for links in comments; once it is clear
-	// which are taken, they are true and the others false.
+	// known are the keys of all units, for links in comments; those that are copied
+	// become true.
 	known map[string]bool
 }
 
@@ -46,8 +46,8 @@ type node struct {
 
 func key(o types.Object) string { return path.Base(o.Pkg().Path()) + "." + o.Name() }
 
-// collect gives the units that roots lead to, sorted by package, what is
-// imported first, and place.
+// collect returns the units that roots lead to, sorted by package, imported ones
+// first, and place.
 func (c *collector) collect(roots map[string][]string) ([]support.Unit, error) {
 	for _, pkg := range slices.Sorted(maps.Keys(roots)) {
 		if _, err := c.load(pkg); err != nil {
@@ -90,7 +90,7 @@ func (c *collector) collect(roots map[string][]string) ([]support.Unit, error) {
 		c.known[key(o)] = ok
 	}
 	out := make([]support.Unit, 0, len(order))
-	for _, u := range order { // once more: comments tell of what is there
+	for _, u := range order { // once more: comments name what is there
 		unit, _, err := c.take(u)
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (c *collector) collect(roots map[string][]string) ([]support.Unit, error) {
 	return out, nil
 }
 
-// root finds the units of one root.
+// root returns the units of one root.
 func (c *collector) root(s *source, name string) []*unit {
 	var out []*unit
 	for o, u := range c.units {
@@ -175,7 +175,7 @@ func (c *collector) indexGen(s *source, file int, d *ast.GenDecl, add func(*unit
 	}
 }
 
-// receiver is the type that a method belongs to.
+// receiver returns the type that a method belongs to.
 func receiver(s *source, m *ast.FuncDecl) types.Object {
 	x := m.Recv.List[0].Type
 	for {
@@ -194,7 +194,7 @@ func receiver(s *source, m *ast.FuncDecl) types.Object {
 	}
 }
 
-// take gives a unit's text under its new names, and what that needs.
+// take returns a unit's text under its new names, and what it needs.
 func (c *collector) take(u *unit) (support.Unit, []*unit, error) {
 	out := support.Unit{}
 	for _, o := range u.objects {

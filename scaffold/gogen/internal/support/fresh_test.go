@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the support code anew")
 
-// roots are what generated code and its users name; what those need comes
-// along. A * stands for all exported names of a package, or of a file of it.
+// roots are what generated code and its users refer to, directly. A * stands for
+// all exported names of a package, or of a file of it.
 func roots() map[string][]string {
 	return map[string][]string{
 		support.Module + "/runtime/codegen": {"*"},

@@ -28,7 +28,7 @@ const everything = `{"type":"object","required":["kind","when"],"properties":{
 	"map":{"type":"object","additionalProperties":{"type":"boolean"},"minProperties":1}},
 	"$defs":{"tree":{"type":"object","properties":{"left":{"$ref":"#/$defs/tree"}}}}}`
 
-// generated makes a package that stands alone, without its support code.
+// generated returns a standalone package, without its support code.
 func generated(t *testing.T, tools ...runtime.Tool) [][]byte {
 	t.Helper()
 	for i := range tools {
@@ -75,14 +75,14 @@ func parse(t *testing.T, files ...[]byte) (*token.FileSet, []*ast.File) {
 	return fset, out
 }
 
-// What is generated and its support code are one package, which imports the
-// standard library alone.
+// Generated code and its support code are one package, which imports only the
+// standard library.
 func TestSource(t *testing.T) {
 	t.Parallel()
 	files := generated(t,
 		runtime.Tool{Name: "all", InputSchema: json.RawMessage(everything), OutputSchema: json.RawMessage(everything)},
 		runtime.Tool{Name: "list", InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"array","items":{"type":"string"}}`)},
-		// Types called like those of the support code.
+		// Types with the names of the support code's.
 		runtime.Tool{Name: "tool", InputSchema: json.RawMessage(`{"type":"object","properties":{"result":{"type":"object","properties":{"a":{"type":"string"}}},"error":{"enum":["x"]}}}`)},
 	)
 	src, err := support.Source("alone", emit.Header, files)
@@ -142,7 +142,7 @@ func documented(files []*ast.File, name string) bool {
 	return found
 }
 
-// A package takes what it needs and no more.
+// A package has the support code that it needs, not more.
 func TestSourceIsPruned(t *testing.T) {
 	t.Parallel()
 	src, err := support.Source("alone", emit.Header, generated(t, runtime.Tool{Name: "a", InputSchema: json.RawMessage(`{"type":"object"}`)}))
