@@ -2,15 +2,10 @@ package gogen_test
 
 import (
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 
 	"golang.org/x/exp/apidiff"
@@ -181,7 +176,7 @@ func generated(t *testing.T, data string, before *gogen.Lock) (*gogen.Lock, *typ
 		}
 		parsed = append(parsed, a)
 	}
-	from, err := libraries()
+	from, err := exports()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,18 +186,3 @@ func generated(t *testing.T, data string, before *gogen.Lock) (*gogen.Lock, *typ
 	}
 	return &gogen.Lock{List: *list}, p
 }
-
-// libraries reads compiled packages, once for all tests.
-var libraries = sync.OnceValues(func() (types.Importer, error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
-		"github.com/mcpctl/mcpctl/runtime/codegen", "github.com/mcpctl/mcpctl/runtime/schema", "iter").Output()
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, name, _ := strings.Cut(strings.TrimSpace(line), "=")
-		files[path] = name
-	}
-	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }), nil
-})

@@ -298,23 +298,8 @@ func cmpOr(a, b *ast.CommentGroup) *ast.CommentGroup {
 	return b
 }
 
-// exportData maps the packages that generated code imports to the compiler's
-// export data.
-func exportData() (map[string]string, error) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
-		"github.com/mcpctl/mcpctl/runtime/codegen", "github.com/mcpctl/mcpctl/runtime/schema", "context", "encoding/json", "iter", "slices").Output()
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		path, name, _ := strings.Cut(strings.TrimSpace(line), "=")
-		files[path] = name
-	}
-	return files, nil
-}
-
-// imports reads it, once a package for all tests.
+// imports reads the packages that generated code imports, as compiled, once for
+// all tests.
 type imports struct {
 	mu sync.Mutex // guards of
 	of types.Importer
@@ -328,9 +313,15 @@ func (i *imports) Import(path string) (*types.Package, error) {
 }
 
 var exports = sync.OnceValues(func() (*imports, error) {
-	files, err := exportData()
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}={{.Export}}",
+		"github.com/mcpctl/mcpctl/runtime/codegen", "github.com/mcpctl/mcpctl/runtime/schema", "context", "encoding/json", "iter", "slices").Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
+	}
+	files := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, name, _ := strings.Cut(strings.TrimSpace(line), "=")
+		files[path] = name
 	}
 	return &imports{of: importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(files[path])

@@ -3,7 +3,6 @@ package build
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
@@ -91,13 +90,7 @@ func (b *builder) fill(d *model.Decl, f *schema, rest rest, at place) {
 		listed[name] = true
 	}
 	all := slices.SortedFunc(maps.Keys(listed), func(x, y string) int {
-		if f.required[x] != f.required[y] {
-			if f.required[x] {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(x, y)
+		return requiredFirst(f.required[x], f.required[y], x, y)
 	})
 	for _, name := range all {
 		s := b.memberOf(f, name)

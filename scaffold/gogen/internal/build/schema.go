@@ -133,33 +133,31 @@ func (s *schema) allowsAll() bool {
 		len(s.prefix) == 0 && s.items == nil && len(s.extra) == 0 && s.fault == "" && !s.rules.Any()
 }
 
-// relevant returns the rules that say something about values of a kind.
+// relevant returns the rules that are about values of a kind.
 func relevant(r *model.Rules, k kindSet) []string {
 	var out []string
-	say := func(has bool, keyword string) {
-		if has {
-			out = append(out, keyword)
+	for _, rule := range []struct {
+		of      kindSet
+		has     bool
+		keyword string
+	}{
+		{kindString, r.MinLength != nil, "minLength"},
+		{kindString, r.MaxLength != nil, "maxLength"},
+		{kindString, len(r.Patterns) > 0, "pattern"},
+		{kindNumber, r.Minimum != "", "minimum"},
+		{kindNumber, r.Maximum != "", "maximum"},
+		{kindNumber, r.ExclusiveMinimum != "", "exclusiveMinimum"},
+		{kindNumber, r.ExclusiveMaximum != "", "exclusiveMaximum"},
+		{kindNumber, r.MultipleOf != "", "multipleOf"},
+		{kindArray, r.MinItems != nil, "minItems"},
+		{kindArray, r.MaxItems != nil, "maxItems"},
+		{kindArray, r.UniqueItems, "uniqueItems"},
+		{kindObject, r.MinProperties != nil, "minProperties"},
+		{kindObject, r.MaxProperties != nil, "maxProperties"},
+	} {
+		if rule.has && rule.of&k != 0 {
+			out = append(out, rule.keyword)
 		}
-	}
-	switch k {
-	case kindString:
-		say(r.MinLength != nil, "minLength")
-		say(r.MaxLength != nil, "maxLength")
-		say(len(r.Patterns) > 0, "pattern")
-	case kindNumber:
-		say(r.Minimum != "", "minimum")
-		say(r.Maximum != "", "maximum")
-		say(r.ExclusiveMinimum != "", "exclusiveMinimum")
-		say(r.ExclusiveMaximum != "", "exclusiveMaximum")
-		say(r.MultipleOf != "", "multipleOf")
-	case kindArray:
-		say(r.MinItems != nil, "minItems")
-		say(r.MaxItems != nil, "maxItems")
-		say(r.UniqueItems, "uniqueItems")
-	case kindObject:
-		say(r.MinProperties != nil, "minProperties")
-		say(r.MaxProperties != nil, "maxProperties")
-	default: // no rule is about booleans
 	}
 	return out
 }

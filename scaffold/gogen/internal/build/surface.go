@@ -26,12 +26,7 @@ func buildPrompts(p *model.Package, list []runtime.Prompt) {
 			}
 			seen[a.Name] = true
 			f := &model.Field{JSON: a.Name, Type: &model.Type{Kind: model.String}, Presence: presence(a.Required, false)}
-			switch {
-			case a.Description != "":
-				f.Doc = []string{a.Description}
-			case a.Title != "":
-				f.Doc = []string{a.Title}
-			}
+			f.Doc = annotations{title: a.Title, description: a.Description}.doc()
 			m.Optional = m.Optional && !a.Required
 			m.Params.Fields = append(m.Params.Fields, f)
 		}
@@ -88,14 +83,19 @@ func buildTemplates(p *model.Package, list []runtime.ResourceTemplate) {
 
 func sortFields(fields []*model.Field) {
 	slices.SortFunc(fields, func(a, b *model.Field) int {
-		if x, y := a.Presence == model.Always, b.Presence == model.Always; x != y {
-			if x {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.JSON, b.JSON)
+		return requiredFirst(a.Presence == model.Always, b.Presence == model.Always, a.JSON, b.JSON)
 	})
+}
+
+// requiredFirst orders members: required ones first, each group by name.
+func requiredFirst(x, y bool, a, b string) int {
+	switch {
+	case x == y:
+		return strings.Compare(a, b)
+	case x:
+		return -1
+	}
+	return 1
 }
 
 // entryDoc returns a function's documentation, with the name in the first

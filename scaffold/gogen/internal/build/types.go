@@ -1,6 +1,7 @@
 package build
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -145,10 +146,8 @@ func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
 		return &model.Type{}
 	}
 	if len(f.properties) > 0 {
-		for _, k := range []kindSet{kindString, kindNumber, kindArray} {
-			if len(relevant(&f.rules, k)) > 0 || k == kindArray && (len(f.prefix) > 0 || f.items != nil) {
-				b.force("rules without a type")
-			}
+		if constrains(f, kindString) || constrains(f, kindNumber) || constrains(f, kindArray) {
+			b.force("rules without a type")
 		}
 		return b.object(f, at, e, true)
 	}
@@ -157,24 +156,16 @@ func (b *builder) untyped(f *schema, at place, e *entry) *model.Type {
 
 // keywords returns the keywords of a flat schema, for people.
 func (s *schema) keywords() []string {
-	var out []string
-	for _, k := range []kindSet{kindString, kindNumber, kindArray, kindObject} {
-		out = append(out, relevant(&s.rules, k)...)
-	}
-	say := func(has bool, keyword string) {
+	out := relevant(&s.rules, anyKind)
+	for keyword, has := range map[string]bool{
+		"prefixItems": len(s.prefix) > 0, "items": s.items != nil, "properties": len(s.properties) > 0,
+		"patternProperties": len(s.patterns) > 0, "additionalProperties": s.additional != nil, "required": len(s.required) > 0,
+	} {
 		if has {
 			out = append(out, keyword)
 		}
 	}
-	say(len(s.prefix) > 0, "prefixItems")
-	say(s.items != nil, "items")
-	say(len(s.properties) > 0, "properties")
-	say(len(s.patterns) > 0, "patternProperties")
-	say(s.additional != nil, "additionalProperties")
-	say(len(s.required) > 0, "required")
-	for keyword := range s.extra {
-		out = append(out, keyword)
-	}
+	out = slices.AppendSeq(out, maps.Keys(s.extra))
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"encoding/json"
 	"math/big"
 	"slices"
 
@@ -12,16 +11,12 @@ import (
 // bounds compares the keywords whose values have an order.
 func (s *schemas) bounds(at string, old, now *node) {
 	for _, key := range []string{"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains"} {
-		s.bound(at, key, old, now, 1)
+		s.bound(at, key, old, now, func(x, y *big.Rat) (int, bool) { return y.Cmp(x), true })
 	}
 	for _, key := range []string{"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains"} {
-		s.bound(at, key, old, now, -1)
+		s.bound(at, key, old, now, func(x, y *big.Rat) (int, bool) { return x.Cmp(y), true })
 	}
-	a, had := old.number("multipleOf")
-	b, has := now.number("multipleOf")
-	if (had || has) && a != b {
-		s.step(at, a, b, had, has)
-	}
+	s.bound(at, "multipleOf", old, now, compareSteps)
 	switch was, is := old.keys["uniqueItems"] == true, now.keys["uniqueItems"] == true; {
 	case is && !was:
 		s.report(ruleTightened, at, "items have to differ from now on")
@@ -30,8 +25,9 @@ func (s *schemas) bounds(at string, old, now *node) {
 	}
 }
 
-// bound compares one limit; sign is 1 where more is tighter.
-func (s *schemas) bound(at, key string, old, now *node, sign int) {
+// bound compares one limit. tighter returns 1 where y is tighter than x, -1
+// where it is looser; false where they are not comparable.
+func (s *schemas) bound(at, key string, old, now *node, tighter func(x, y *big.Rat) (int, bool)) {
 	a, had := old.number(key)
 	b, has := now.number(key)
 	switch {
@@ -41,39 +37,35 @@ func (s *schemas) bound(at, key string, old, now *node, sign int) {
 	case !has:
 		s.report(ruleLoosened, at, "%s %s removed", key, a)
 	default:
-		x, y := model.Rational(string(a)), model.Rational(string(b))
-		order := 0
-		if x != nil && y != nil {
-			order = sign * y.Cmp(x)
+		order, comparable := 0, a == b
+		if x, y := model.Rational(string(a)), model.Rational(string(b)); x != nil && y != nil {
+			order, comparable = tighter(x, y)
 		}
+		rule := ruleReplaced
 		switch {
-		case order > 0:
-			s.report(ruleTightened, at, "%s was %s, is %s", key, a, b)
-		case order < 0:
-			s.report(ruleLoosened, at, "%s was %s, is %s", key, a, b)
-		case (x == nil || y == nil) && a != b:
-			s.report(ruleReplaced, at, "%s was %s, is %s", key, a, b)
+		case comparable && order == 0:
+			return
+		case comparable && order > 0:
+			rule = ruleTightened
+		case comparable:
+			rule = ruleLoosened
 		}
+		s.report(rule, at, "%s was %s, is %s", key, a, b)
 	}
 }
 
-func (s *schemas) step(at string, a, b json.Number, had, has bool) {
-	x, y := model.Rational(string(a)), model.Rational(string(b))
+// compareSteps compares what values are multiples of.
+func compareSteps(x, y *big.Rat) (int, bool) {
 	switch {
-	case !had:
-		s.report(ruleTightened, at, "multipleOf %s added", b)
-	case !has:
-		s.report(ruleLoosened, at, "multipleOf %s removed", a)
-	case x == nil || y == nil || x.Sign() == 0 || y.Sign() == 0:
-		s.report(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
 	case x.Cmp(y) == 0:
+		return 0, true
+	case x.Sign() == 0 || y.Sign() == 0:
 	case new(big.Rat).Quo(y, x).IsInt():
-		s.report(ruleTightened, at, "multipleOf was %s, is %s", a, b)
+		return 1, true
 	case new(big.Rat).Quo(x, y).IsInt():
-		s.report(ruleLoosened, at, "multipleOf was %s, is %s", a, b)
-	default:
-		s.report(ruleReplaced, at, "multipleOf was %s, is %s", a, b)
+		return -1, true
 	}
+	return 0, false
 }
 
 // compared are the keywords of the other comparisons.

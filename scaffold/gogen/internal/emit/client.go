@@ -78,47 +78,41 @@ func (e *emitter) tool(g *jen.Group, t *model.Tool) {
 		list, pass = []jen.Code{jen.Id("args").Add(raw()), e.options()}, jen.Id("args")
 	}
 	fn := e.method(g, t.GoName, t.Doc, list...)
-	args := []jen.Code{jen.Id("ctx"), jen.Lit(t.Name), pass, jen.Id("opts")}
 	if t.Result == nil {
-		fn.Params(jen.Op("*").Add(e.runtime("ToolResult")), jen.Error()).Block(
-			jen.Return(jen.Id("c").Dot("core").Dot("Call").Call(args...)),
-		)
+		e.read(fn, "ToolResult", "Call", jen.Lit(t.Name), pass)
 		return
 	}
 	fn.Params(jen.Op("*").Id(t.Result.Name), jen.Error()).Block(
 		jen.Var().Id("r").Id(t.Result.Name),
 		jen.Return(e.codegen("Typed").Call(jen.Op("&").Id("r"), jen.Id("c").Dot("core").Dot("CallTyped").Call(
-			append(args, jen.Op("&").Id("r"), jen.Op("&").Id("r").Dot("Raw"))...))),
+			jen.Id("ctx"), jen.Lit(t.Name), pass, jen.Id("opts"), jen.Op("&").Id("r"), jen.Op("&").Id("r").Dot("Raw")))),
 	)
 }
 
 func (e *emitter) prompts(g *jen.Group) {
 	for _, p := range e.pkg.Prompts {
 		list, pass := e.arguments(p.Params, p.Optional)
-		e.method(g, p.GoName, p.Doc, list...).
-			Params(jen.Op("*").Add(e.runtime("PromptResult")), jen.Error()).Block(
-			jen.Return(jen.Id("c").Dot("core").Dot("GetPrompt").Call(jen.Id("ctx"), jen.Lit(p.Name), pass, jen.Id("opts"))),
-		)
+		e.read(e.method(g, p.GoName, p.Doc, list...), "PromptResult", "GetPrompt", jen.Lit(p.Name), pass)
 	}
 }
 
 func (e *emitter) resources(g *jen.Group) {
 	for _, r := range e.pkg.Resources {
-		e.method(g, r.GoName, r.Doc, e.options()).
-			Params(jen.Op("*").Add(e.runtime("ResourceResult")), jen.Error()).Block(
-			jen.Return(jen.Id("c").Dot("core").Dot("ReadResource").Call(jen.Id("ctx"), jen.Lit(r.URI), jen.Id("opts"))),
-		)
+		e.read(e.method(g, r.GoName, r.Doc, e.options()), "ResourceResult", "ReadResource", jen.Lit(r.URI))
 	}
 }
 
 func (e *emitter) templates(g *jen.Group) {
 	for _, t := range e.pkg.Templates {
 		list, pass := e.arguments(t.Params, false)
-		e.method(g, t.GoName, t.Doc, list...).
-			Params(jen.Op("*").Add(e.runtime("ResourceResult")), jen.Error()).Block(
-			jen.Return(jen.Id("c").Dot("core").Dot("ReadTemplate").Call(jen.Id("ctx"), jen.Lit(t.URITemplate), pass, jen.Id("opts"))),
-		)
+		e.read(e.method(g, t.GoName, t.Doc, list...), "ResourceResult", "ReadTemplate", jen.Lit(t.URITemplate), pass)
 	}
+}
+
+// read completes a method that calls one of the core client's.
+func (e *emitter) read(fn *jen.Statement, result, core string, args ...jen.Code) {
+	args = append(append([]jen.Code{jen.Id("ctx")}, args...), jen.Id("opts"))
+	fn.Params(jen.Op("*").Add(e.runtime(result)), jen.Error()).Block(jen.Return(jen.Id("c").Dot("core").Dot(core).Call(args...)))
 }
 
 // lists writes the iterators over what the server has now.

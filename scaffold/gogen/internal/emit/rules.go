@@ -26,42 +26,32 @@ func (e *checkWriter) rules(v value, r *model.Rules, t *model.Type) []jen.Code {
 	case t.Kind == model.Int, t.Kind == model.Float, t.Kind == model.Decimal, form == model.IntEnum:
 		out = append(out, e.bounds(v, r, t)...)
 	case t.Kind == model.String, t.Kind == model.Format, form == model.StringEnum:
-		if c := e.span("Length", v(), r.MinLength, r.MaxLength); c != nil {
-			out = append(out, c)
-		}
+		out = append(out, e.span("Length", v(), r.MinLength, r.MaxLength)...)
 		for _, p := range r.Patterns {
 			if name := e.checks.patterns[p]; name != "" {
 				out = append(out, e.codegen("Match").Call(v(), jen.Id(name)))
 			}
 		}
 	case t.Kind == model.List:
-		if c := e.span("Items", jen.Len(v()), r.MinItems, r.MaxItems); c != nil {
-			out = append(out, c)
-		}
+		out = append(out, e.span("Items", jen.Len(v()), r.MinItems, r.MaxItems)...)
 		if r.UniqueItems {
 			out = append(out, e.codegen("Unique").Call(v()))
 		}
 	case t.Kind == model.Map:
-		if c := e.span("Properties", jen.Len(v()), r.MinProperties, r.MaxProperties); c != nil {
-			out = append(out, c)
-		}
+		out = append(out, e.span("Properties", jen.Len(v()), r.MinProperties, r.MaxProperties)...)
 	case form == model.Tuple:
-		if c := e.span("Items", e.size(v, t.Decl), r.MinItems, r.MaxItems); c != nil {
-			out = append(out, c)
-		}
+		out = append(out, e.span("Items", e.size(v, t.Decl), r.MinItems, r.MaxItems)...)
 		if r.UniqueItems {
 			out = append(out, e.codegen("UniqueJSON").Call(v()))
 		}
 	case form == model.Struct:
-		if c := e.span("Properties", e.size(v, t.Decl), r.MinProperties, r.MaxProperties); c != nil {
-			out = append(out, c)
-		}
+		out = append(out, e.span("Properties", e.size(v, t.Decl), r.MinProperties, r.MaxProperties)...)
 	}
 	return out
 }
 
-// span returns a check of a size; -1 is no limit.
-func (e *checkWriter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
+// span returns the check of a size, if there is one; -1 is no limit.
+func (e *checkWriter) span(name string, size jen.Code, lo, hi *int64) []jen.Code {
 	if lo == nil && hi == nil || hi == nil && *lo <= 0 {
 		return nil
 	}
@@ -71,7 +61,7 @@ func (e *checkWriter) span(name string, size jen.Code, lo, hi *int64) jen.Code {
 		}
 		return jen.Op(strconv.FormatInt(none, 10))
 	}
-	return e.codegen(name).Call(size, limit(lo, 0), limit(hi, -1))
+	return []jen.Code{e.codegen(name).Call(size, limit(lo, 0), limit(hi, -1))}
 }
 
 // among returns the check that a value is one of some.

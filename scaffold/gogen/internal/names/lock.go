@@ -39,61 +39,57 @@ func index(n *Names) *locked {
 
 // name returns the name of a thing, present or retired.
 func (l *locked) name(kind, key, member string) (string, bool) {
-	name := ""
-	switch t := l.Types[key]; kind {
-	case KindTool:
-		name = l.Tools[key]
-	case KindPrompt:
-		name = l.Prompts[key]
-	case KindResource:
-		name = l.Resources[key]
-	case KindTemplate:
-		name = l.Templates[key]
-	default:
-		name = t.member(kind, member)
+	t := l.Types[key]
+	name := cmp.Or(l.methods(kind)[key], t.members(kind)[member])
+	if kind == KindType && t != nil {
+		name = t.Name
 	}
-	if name == "" {
-		name = l.gone[[3]string{kind, key, member}]
-	}
+	name = cmp.Or(name, l.gone[[3]string{kind, key, member}])
 	return name, name != ""
 }
 
-func (t *Type) member(kind, member string) string {
-	if t == nil {
-		return ""
-	}
+func (n *Names) methods(kind string) map[string]string {
 	switch kind {
-	case KindType:
-		return t.Name
-	case KindField:
-		return t.Fields[member]
-	case KindValue:
-		return t.Values[member]
-	case KindDefault:
-		return t.Defaults[member]
+	case KindTool:
+		return n.Tools
+	case KindPrompt:
+		return n.Prompts
+	case KindResource:
+		return n.Resources
+	case KindTemplate:
+		return n.Templates
 	}
-	return ""
+	return nil
+}
+
+func (t *Type) members(kind string) map[string]string {
+	switch {
+	case t == nil:
+	case kind == KindField:
+		return t.Fields
+	case kind == KindValue:
+		return t.Values
+	case kind == KindDefault:
+		return t.Defaults
+	}
+	return nil
 }
 
 // all returns every name as it is listed in Retired, in no order.
 func (n *Names) all() []Retired {
 	var out []Retired
-	add := func(kind string, names map[string]string) {
-		for key, name := range names {
+	for _, kind := range []string{KindTool, KindPrompt, KindResource, KindTemplate} {
+		for key, name := range n.methods(kind) {
 			out = append(out, Retired{Kind: kind, Key: key, Name: name})
 		}
 	}
-	add(KindTool, n.Tools)
-	add(KindPrompt, n.Prompts)
-	add(KindResource, n.Resources)
-	add(KindTemplate, n.Templates)
 	for key, t := range n.Types {
 		if t == nil {
 			continue
 		}
 		out = append(out, Retired{Kind: KindType, Key: key, Name: t.Name})
-		for kind, names := range map[string]map[string]string{KindField: t.Fields, KindValue: t.Values, KindDefault: t.Defaults} {
-			for member, name := range names {
+		for _, kind := range []string{KindField, KindValue, KindDefault} {
+			for member, name := range t.members(kind) {
 				out = append(out, Retired{Kind: kind, Key: key, Member: member, Name: name})
 			}
 		}
