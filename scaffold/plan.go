@@ -203,10 +203,10 @@ type builder struct {
 	pkg     *registry.Package // the chosen one, nil for a remote
 	command string
 	args    []string
-	env     []pair
+	env     pairs
 	url     string
 	kind    string // the entry's type, "" for the usual one
-	headers []pair
+	headers pairs
 }
 
 type pair struct{ name, text string }
@@ -284,74 +284,51 @@ func mentions(text, name string) bool {
 	return slices.Contains(names, name)
 }
 
-// entry writes the JSON object.
+// entry returns the JSON object.
 func (b *builder) entry() (json.RawMessage, error) {
-	var o objectWriter
-	if b.url != "" {
-		if b.kind != "" {
-			o.add("type", b.kind)
-		}
-		o.add("url", b.url)
-		if len(b.headers) > 0 {
-			o.add("headers", pairs(b.headers))
-		}
-	} else {
-		o.add("command", b.command)
-		if len(b.args) > 0 {
-			o.add("args", b.args)
-		}
-		if len(b.env) > 0 {
-			o.add("env", pairs(b.env))
-		}
-	}
+	e := struct {
+		Type    string         `json:"type,omitempty"`
+		URL     string         `json:"url,omitempty"`
+		Headers pairs          `json:"headers,omitempty"`
+		Command string         `json:"command,omitempty"`
+		Args    []string       `json:"args,omitempty"`
+		Env     pairs          `json:"env,omitempty"`
+		Origin  *config.Origin `json:"origin,omitempty"`
+	}{Type: b.kind, URL: b.url, Headers: b.headers, Command: b.command, Args: b.args, Env: b.env}
 	if b.o.Registry != "" {
-		o.add("origin", b.plan.Origin)
+		e.Origin = &b.plan.Origin
 	}
-	return o.done()
+	return encode(e)
 }
 
 // pairs is a JSON object that keeps its order.
 type pairs []pair
 
-// MarshalJSON writes the pairs as members.
+// MarshalJSON returns the pairs as members.
 func (p pairs) MarshalJSON() ([]byte, error) {
-	var o objectWriter
-	for _, kv := range p {
-		o.add(kv.name, kv.text)
+	out := []byte{'{'}
+	for i, kv := range p {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := encode(kv.name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := encode(kv.text)
+		if err != nil {
+			return nil, err
+		}
+		out = slices.Concat(out, name, []byte{':'}, text)
 	}
-	return o.done()
+	return append(out, '}'), nil
 }
 
-// objectWriter writes an object member by member; < > & stay readable.
-type objectWriter struct {
-	buf bytes.Buffer
-	err error
-}
-
-func (o *objectWriter) add(name string, v any) {
-	if o.buf.Len() == 0 {
-		o.buf.WriteByte('{')
-	} else {
-		o.buf.WriteByte(',')
-	}
-	o.write(name)
-	o.buf.WriteByte(':')
-	o.write(v)
-}
-
-func (o *objectWriter) write(v any) {
-	enc := json.NewEncoder(&o.buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil && o.err == nil {
-		o.err = err
-	}
-	o.buf.Truncate(o.buf.Len() - 1) // the encoder's newline
-}
-
-func (o *objectWriter) done() (json.RawMessage, error) {
-	if o.buf.Len() == 0 {
-		o.buf.WriteByte('{')
-	}
-	o.buf.WriteByte('}')
-	return json.RawMessage(o.buf.Bytes()), o.err
+// encode returns JSON in which < > & stay readable.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }

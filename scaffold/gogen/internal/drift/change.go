@@ -6,7 +6,6 @@ package drift
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // Class is the worst effect of a change.
@@ -51,20 +50,17 @@ type Change struct {
 
 // Title returns where the change is, for a reader.
 func (c *Change) Title() string {
-	var parts []string
+	title := c.Kind
+	if c.Kind == KindTemplate {
+		title = "resource template"
+	}
 	if c.Kind != KindServer {
-		kind := c.Kind
-		if kind == KindTemplate {
-			kind = "resource template"
-		}
-		parts = append(parts, kind+" "+c.Name)
-	} else {
-		parts = append(parts, c.Kind)
+		title += " " + c.Name
 	}
 	if c.Pointer != "" {
-		parts = append(parts, c.Pointer)
+		title += " " + c.Pointer
 	}
-	return strings.Join(parts, " ")
+	return title
 }
 
 // String returns place and text in one line.

@@ -205,24 +205,23 @@ func taskSupport(tool map[string]any) string {
 // (specification 2025-11-25, ToolAnnotations).
 func (c *comparer) hints(old, now map[string]any) {
 	was, is := claims(old), claims(now)
-	for i, name := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} {
+	for i, hint := range []struct {
+		name, dropped, made string
+		worse               bool // the value that is worse
+	}{
+		{"readOnlyHint", "no longer claims to be read-only", "claims to be read-only now", false},
+		{"destructiveHint", "claims to destroy nothing now", "may destroy something from now on", true},
+		{"idempotentHint", "no longer claims that a second call changes nothing more", "claims that a second call changes nothing more", false},
+		{"openWorldHint", "claims to reach no open world now", "may reach an open world from now on", true},
+	} {
 		if was[i] == is[i] {
 			continue
 		}
-		texts := [][2]string{ // when the claim is dropped, when it is made
-			{"no longer claims to be read-only", "claims to be read-only now"},
-			{"claims to destroy nothing now", "may destroy something from now on"},
-			{"no longer claims that a second call changes nothing more", "claims that a second call changes nothing more"},
-			{"claims to reach no open world now", "may reach an open world from now on"},
-		}
-		text, worse := texts[i][0], !is[i]
+		text := hint.dropped
 		if is[i] {
-			text = texts[i][1]
+			text = hint.made
 		}
-		if i == 1 || i == 3 {
-			worse = is[i]
-		}
-		c.add(true, ruleHints, "/annotations/"+name, "%s", text).Notable = worse
+		c.add(true, ruleHints, "/annotations/"+hint.name, "%s", text).Notable = is[i] == hint.worse
 	}
 	a, _ := old["annotations"].(map[string]any)
 	b, _ := now["annotations"].(map[string]any)
