@@ -31,21 +31,16 @@ func (b *draft) candidates() []candidate {
 	for i := range b.srv.Packages {
 		p := &b.srv.Packages[i]
 		c := candidate{kind: p.RegistryType, number: i + 1, pkg: p}
-		stdio := p.Transport.Type == "" || p.Transport.Type == "stdio"
-		http := isHTTP(p.Transport.Type)
-		switch p.RegistryType {
-		case "npm", "pypi", "oci", "nuget":
-			if stdio {
-				c.tier = 1
-			} else if http {
-				c.tier = 5
-			}
-		case "cargo":
-			if stdio {
-				c.tier = 4
-			} else if http {
-				c.tier = 5
-			}
+		fetched := slices.Contains([]string{"npm", "pypi", "oci", "nuget"}, p.RegistryType)
+		switch {
+		case !fetched && p.RegistryType != "cargo":
+		case isHTTP(p.Transport.Type):
+			c.tier = 5
+		case p.Transport.Type != "" && p.Transport.Type != "stdio":
+		case fetched:
+			c.tier = 1
+		default:
+			c.tier = 4
 		}
 		if c.tier > 0 {
 			out = append(out, c)

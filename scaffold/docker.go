@@ -120,15 +120,9 @@ func envSpec(list []registry.Argument) (spec string, consumed int, ok bool) {
 
 // isTemplate reports whether a text refers to a variable that is declared.
 func (b *inputs) isTemplate(a registry.Argument, text string) bool {
-	for _, m := range variablePattern.FindAllStringSubmatch(text, -1) {
-		if declares(a.Variables, m[1]) {
-			return true
-		}
-		if slices.ContainsFunc(b.envIn, func(kv registry.KeyValueInput) bool { return kv.Name == m[1] }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(variablePattern.FindAllStringSubmatch(text, -1), func(m []string) bool {
+		return declares(a.Variables, m[1]) || declares(b.envIn, m[1])
+	})
 }
 
 // containerVariable moves -e NAME=…{x}… into the entry's env. Records often

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/registry"
@@ -106,12 +107,7 @@ func (b *builder) header(name, text string) {
 }
 
 func (b *builder) hasHeader(name string) bool {
-	for _, h := range b.headers {
-		if strings.EqualFold(h.name, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.headers, func(h pair) bool { return strings.EqualFold(h.name, name) })
 }
 
 // isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).

@@ -85,7 +85,7 @@ func (s *schemas) compare(at string, oldSchema, newSchema any, p place) {
 			at = s.root + old.ref
 		}
 	}
-	s.prose(at, old, now)
+	s.texts(at, old.keys, now.keys, "$comment", "description", "examples", "title")
 	s.nulls(at, old, now, p)
 	switch {
 	case (len(old.arms) == 0) != (len(now.arms) == 0):
@@ -119,18 +119,6 @@ func hasRef(schema any) bool {
 	return false
 }
 
-func (s *schemas) prose(at string, old, now *node) {
-	var changed []string
-	for _, key := range slices.Sorted(maps.Keys(proseKeys)) {
-		if key != "example" && !jsonschema.Equal(old.keys[key], now.keys[key]) {
-			changed = append(changed, strings.TrimPrefix(key, "$"))
-		}
-	}
-	if len(changed) > 0 {
-		s.report(ruleProse, at, "%s changed", strings.Join(changed, ", "))
-	}
-}
-
 // nulls compares whether null is allowed.
 func (s *schemas) nulls(at string, old, now *node, p place) {
 	was, is := old.all()&null != 0, now.all()&null != 0
@@ -159,7 +147,7 @@ func (s *schemas) values(at string, old, now *node) bool {
 		added, removed := without(is, was), without(was, is)
 		switch {
 		case len(added) == 0 && len(removed) == 0:
-		case len(removed) == len(was) && len(added) == len(is) && !sameKind(was, is):
+		case len(removed) == len(was) && len(added) == len(is) && kindsOf(was) != kindsOf(is):
 			s.report(ruleTypeChanged, at, "was one of %s, is one of %s", list(was), list(is))
 		case len(was) == 1 && len(removed) == 1:
 			s.report(ruleConstChanged, at, "was %s, is %s", list(was), list(is))
@@ -204,17 +192,6 @@ func without(a, b []any) []any {
 		have[jsonschema.Canonical(v)] = true
 	}
 	return slices.DeleteFunc(slices.Clone(a), func(v any) bool { return have[jsonschema.Canonical(v)] })
-}
-
-func sameKind(a, b []any) bool {
-	var x, y kinds
-	for _, v := range a {
-		x |= kindOf(v)
-	}
-	for _, v := range b {
-		y |= kindOf(v)
-	}
-	return x == y
 }
 
 // maxListed is how many values are named in a line.

@@ -73,6 +73,13 @@ func kindOf(v any) kinds {
 	return 0
 }
 
+func kindsOf(values []any) (of kinds) {
+	for _, v := range values {
+		of |= kindOf(v)
+	}
+	return of
+}
+
 // String returns the names of the set, such as "string or null".
 func (k kinds) String() string {
 	if k == anyKind {

@@ -282,11 +282,7 @@ func (n *node) all() kinds {
 	if !ok {
 		return n.kinds
 	}
-	var of kinds
-	for _, v := range values {
-		of |= kindOf(v)
-	}
-	return n.kinds & of
+	return n.kinds & kindsOf(values)
 }
 
 // values returns those of enum or const; false where there are none.

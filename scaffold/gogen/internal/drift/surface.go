@@ -156,12 +156,12 @@ func byKey(kind string, list []Entry) (map[string]any, error) {
 	return out, nil
 }
 
-// texts compares title and description.
+// texts compares what is for readers only.
 func (c *comparer) texts(pointer string, old, now map[string]any, keys ...string) {
 	var changed []string
 	for _, key := range keys {
 		if !jsonschema.Equal(old[key], now[key]) {
-			changed = append(changed, key)
+			changed = append(changed, strings.TrimPrefix(key, "$"))
 		}
 	}
 	if len(changed) > 0 {

@@ -52,15 +52,12 @@ type Unit struct {
 func Local(pkg, name string) string {
 	base := path.Base(pkg)
 	switch {
-	case base == "runtime" && ascii(name), base == "codegen" && (name == "OneOf" || name == "Literal"):
+	case base == "runtime" && token.IsExported(name), base == "codegen" && (name == "OneOf" || name == "Literal"):
 		return name
 	}
 	r, n := utf8.DecodeRuneInString(name)
 	return base + string(unicode.ToUpper(r)) + name[n:]
 }
-
-// ascii reports whether a name is exported.
-func ascii(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
 
 // WriteTo writes a unit in the form of the file.
 func (u Unit) WriteTo(b *bytes.Buffer) {
