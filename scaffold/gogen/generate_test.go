@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
+	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
 )
 
 // TestOrder shuffles tools and the members of every object: the output must
@@ -46,11 +48,7 @@ func shuffle(t *testing.T, data []byte, r *rand.Rand) []byte {
 	write = func(b *bytes.Buffer, v any, key string) {
 		switch v := v.(type) {
 		case map[string]any:
-			keys := make([]string, 0, len(v))
-			for k := range v {
-				keys = append(keys, k)
-			}
-			slices.Sort(keys)
+			keys := slices.Sorted(maps.Keys(v))
 			r.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 			b.WriteByte('{')
 			for i, k := range keys {
@@ -81,7 +79,11 @@ func shuffle(t *testing.T, data []byte, r *rand.Rand) []byte {
 		}
 	}
 	var b bytes.Buffer
-	write(&b, members(t, data), "")
+	v, err := jsonschema.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(&b, v, "")
 	return b.Bytes()
 }
 
@@ -312,15 +314,4 @@ func TestWideUnion(t *testing.T) {
 		}
 		checkFiles(t, out)
 	}
-}
-
-// members decodes with numbers as they are written.
-func members(t *testing.T, raw []byte) (v any) {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
