@@ -157,7 +157,7 @@ func answers() class {
 		}},
 		attack{name: "a cancelled call is answered late", do: func(t *testing.T, s *stage) {
 			d := s.pair()
-			h := greet(t, d, `{}`)
+			h := openSession(t, d, `{}`)
 			done := make(chan wire.Response, 1)
 			go func() {
 				done <- post(t, d, acting("70", "bad", "!sleep 300ms", `{"jsonrpc":"2.0","id":$ID,"result":{"content":[{"type":"text","text":"WRONG"}]}}`), h)
@@ -182,7 +182,7 @@ func answers() class {
 	return c
 }
 
-// short has a server answer soon or never.
+// short bounds the requests of a server to a second.
 func short(entry map[string]any) map[string]any {
 	entry["requestTimeout"] = "1s"
 	return entry
@@ -218,7 +218,7 @@ func questions() class {
 	} {
 		c.cases = append(c.cases, attack{name: row.name + " is not asked", do: func(t *testing.T, s *stage) {
 			d := s.pair()
-			h := greet(t, d, row.capabilities)
+			h := openSession(t, d, row.capabilities)
 			out := stream(t, d, "/mcp", h).out
 			ask := `{"jsonrpc":"2.0","id":"q","method":` + wire.Quote(row.method) + `,"params":` + row.params + `}`
 			res := post(t, d, acting("1", "bad", ask, "!sleep 100ms", rightAnswer), h)
@@ -238,9 +238,9 @@ func questions() class {
 	} {
 		c.cases = append(c.cases, attack{name: row[0] + " outside of calls is not asked", do: func(t *testing.T, s *stage) {
 			d := s.pair()
-			h := greet(t, d, everything)
+			h := openSession(t, d, everything)
 			out := stream(t, d, "/mcp", h).out
-			other := greet(t, d, everything)
+			other := openSession(t, d, everything)
 			expect(t, post(t, d, acting("1", "bad", rightAnswer+"\n"+`{"jsonrpc":"2.0","id":"q","method":`+row[1]+`}`), other), "200 result")
 			expect(t, post(t, d, acting("2", "good", "!sleep 100ms", rightAnswer), h), "200 result")
 			if strings.Contains(out.String(), "WRONG") {
@@ -252,7 +252,7 @@ func questions() class {
 		bad := rogue(t, spec{Name: "bad"})
 		bad["isolation"] = "shared"
 		d := serve(t, wire.Servers{"bad": bad})
-		one, two := greet(t, d, everything), greet(t, d, everything)
+		one, two := openSession(t, d, everything), openSession(t, d, everything)
 		toolNames(t, d)
 		done := make(chan wire.Response, 1)
 		go func() { done <- post(t, d, acting("1", "bad", "!sleep 500ms", rightAnswer), one) }()

@@ -41,7 +41,7 @@ func TestBreaksNamed(t *testing.T) {
 	}
 }
 
-// TestBreaks makes one break after another and wants the cases that it names to
+// TestBreaks makes one break after another and checks that the cases that it names
 // turn red. It takes minutes: make attacks-breaks.
 func TestBreaks(t *testing.T) { defences.Run(t) }
 

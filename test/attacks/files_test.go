@@ -53,7 +53,7 @@ func oddities() map[string]func(t *testing.T, path string) {
 	}
 }
 
-// odd makes one at a path, in place of what is there.
+// odd puts an oddity at a path, in place of what is there.
 func odd(t *testing.T, path, what string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
@@ -113,7 +113,7 @@ func files() class {
 			time.Sleep(500 * time.Millisecond) // in which it looks at the file
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
 			wire.Check(t, os.RemoveAll(d.Config))
-			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"}), "new": rogue(t, spec{Name: "new"})}, Each: marked})
+			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"}), "new": rogue(t, spec{Name: "new"})}, Each: addMark})
 			wire.Eventually(t, soon, "the file is never read again", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "new__echo") })
 		}})
 	}

@@ -115,13 +115,13 @@ func hosts() class {
 		c.cases = append(c.cases, attack{name: row[0], do: func(t *testing.T, s *stage) {
 			d := s.pair()
 			lines := strings.Split(strings.ReplaceAll(row[1], "$PORT", port(d)), "|")
-			expect(t, exchange(t, d, wire.Post("/mcp", ping, append(lines, isJSON, accepts)...)), row[2])
+			expect(t, exchange(t, d, wire.RawPost("/mcp", ping, append(lines, isJSON, accepts)...)), row[2])
 		}})
 	}
 	for _, path := range otherPaths() {
 		for _, host := range []string{"attacker.example", "localhost.attacker.example", "192.168.1.10", "127.0.0.1.nip.io"} {
 			c.cases = append(c.cases, attack{name: host + " asks for " + path[1] + " " + strings.TrimPrefix(path[0], "/"), do: func(t *testing.T, s *stage) {
-				expect(t, glance(t, s.pair(), wire.Head(path[1], path[0], "Host: "+host, "Accept: */*", "Content-Length: 0")), "403")
+				expect(t, exchangeBriefly(t, s.pair(), wire.RawHead(path[1], path[0], "Host: "+host, "Accept: */*", "Content-Length: 0")), "403")
 			}})
 		}
 	}

@@ -166,7 +166,7 @@ func (s *stage) lines() *stdio {
 	defer s.mu.Unlock()
 	if s.pipe == nil {
 		s.pipe = pipe(s.t, wire.Servers{"good": rogue(s.t, spec{Name: "good"}), "bad": rogue(s.t, spec{Name: "bad"})})
-		s.pipe.hello(s.t, `{}`)
+		s.pipe.initialize(s.t, `{}`)
 	}
 	return s.pipe
 }

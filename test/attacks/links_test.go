@@ -78,7 +78,7 @@ func links() class {
 				`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"url","message":"sign in","url":` + wire.Quote(row.url) + `,"elicitationId":"1"}}`, "!wait", rightAnswer,
 			})
 			wire.Check(t, err)
-			screen := h.agree(t, "call", "bad", "act", "frames:="+string(frames))
+			screen := h.confirmOnTerminal(t, "call", "bad", "act", "frames:="+string(frames))
 			if _, err := os.Stat(filepath.Join(h.dir, "pwned")); err == nil {
 				t.Error("a shell has read it")
 			}
@@ -105,9 +105,9 @@ func links() class {
 	return c
 }
 
-// agree runs a command on a terminal where somebody presses Enter at each
+// confirmOnTerminal runs a command on a terminal where somebody presses Enter at each
 // question, and returns what it has drawn.
-func (h *home) agree(t testing.TB, args ...string) string {
+func (h *home) confirmOnTerminal(t testing.TB, args ...string) string {
 	t.Helper()
 	screen, tty := terminal(t)
 	cmd := h.command(t.Context(), args...)
@@ -129,7 +129,7 @@ func (h *home) agree(t testing.TB, args ...string) string {
 		}
 		if !asked && strings.Contains(drawn.String(), "Open it in the browser") {
 			asked = true
-			agreed(screen)
+			pressEnter(screen)
 		}
 	}
 	_ = cmd.Wait() // how it ends is not what this is about
@@ -139,9 +139,9 @@ func (h *home) agree(t testing.TB, args ...string) string {
 	return drawn.String()
 }
 
-// agreed presses Enter. Until the program takes single keys a key is lost, and
+// pressEnter presses Enter. Until the program takes single keys a key is lost, and
 // nothing but the terminal's mode says when that is.
-func agreed(screen *os.File) {
+func pressEnter(screen *os.File) {
 	for range 1000 {
 		mode, err := unix.IoctlGetTermios(int(screen.Fd()), unix.TCGETS)
 		if err != nil || mode.Lflag&unix.ICANON == 0 {

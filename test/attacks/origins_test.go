@@ -88,7 +88,7 @@ func origins() class {
 	for _, path := range otherPaths() {
 		for _, row := range [][2]string{{"another's page", "Origin: https://attacker.example"}, {"a page in a sandbox", "Origin: null"}} {
 			c.cases = append(c.cases, attack{name: row[0] + " asks for " + path[1] + " " + strings.TrimPrefix(path[0], "/"), do: func(t *testing.T, s *stage) {
-				expect(t, glance(t, s.pair(), wire.Head(path[1], path[0], local, row[1], "Accept: */*", "Content-Length: 0")), "403")
+				expect(t, exchangeBriefly(t, s.pair(), wire.RawHead(path[1], path[0], local, row[1], "Accept: */*", "Content-Length: 0")), "403")
 			}})
 		}
 	}
@@ -99,7 +99,7 @@ func origins() class {
 		{"link to a stream", "GET", "/mcp"},
 	} {
 		c.cases = append(c.cases, attack{name: "fetch: " + row[0], do: func(t *testing.T, s *stage) {
-			res := glance(t, s.pair(), wire.Head(row[1], row[2], local, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Accept: */*", isJSON, "Content-Length: 0"))
+			res := exchangeBriefly(t, s.pair(), wire.RawHead(row[1], row[2], local, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", "Accept: */*", isJSON, "Content-Length: 0"))
 			expect(t, res, "403")
 		}})
 	}
@@ -113,7 +113,7 @@ func origins() class {
 			if strings.HasPrefix(row[0], "request") {
 				method = "POST"
 			}
-			res := exchange(t, s.pair(), wire.Head(method, "/mcp", local, row[1], isJSON, accepts, "Access-Control-Request-Method: POST", "Access-Control-Request-Private-Network: true", "Content-Length: 0"))
+			res := exchange(t, s.pair(), wire.RawHead(method, "/mcp", local, row[1], isJSON, accepts, "Access-Control-Request-Method: POST", "Access-Control-Request-Private-Network: true", "Content-Length: 0"))
 			for name := range res.Header {
 				if strings.HasPrefix(name, "Access-Control-") {
 					t.Errorf("%s: %s", name, res.Header[name])
@@ -150,7 +150,7 @@ func contents() class {
 		{"a page's PDF", "Content-Type: application/pdf", "415"},
 	} {
 		c.cases = append(c.cases, attack{name: row[0], do: func(t *testing.T, s *stage) {
-			expect(t, exchange(t, s.pair(), wire.Post("/mcp", ping, local, accepts, row[1])), row[2])
+			expect(t, exchange(t, s.pair(), wire.RawPost("/mcp", ping, local, accepts, row[1])), row[2])
 		}})
 	}
 	for _, row := range [][2]string{
@@ -160,7 +160,7 @@ func contents() class {
 		c.cases = append(c.cases, attack{name: row[0], do: func(t *testing.T, s *stage) {
 			d := s.pair()
 			o := openSSE(t, d)
-			expect(t, exchange(t, d, wire.Post(o.endpoint, ping, local, accepts, row[1])), "415")
+			expect(t, exchange(t, d, wire.RawPost(o.endpoint, ping, local, accepts, row[1])), "415")
 		}})
 	}
 	return c

@@ -189,7 +189,7 @@ func ownership() class {
 		}},
 		attack{name: "what a server listens for is no other's", do: func(t *testing.T, _ *stage) {
 			d := serve(t, wire.Servers{"good": rogue(t, goodSpec()), "bad": rogue(t, spec{Name: "bad"})})
-			h := greet(t, d, `{}`)
+			h := openSession(t, d, `{}`)
 			out := stream(t, d, "/mcp", h).out
 			expect(t, post(t, d, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"file:///secret"}}`, h), "200 result")
 			// bad has news of good's resource, under both of its forms.
@@ -224,7 +224,7 @@ func (w theft) world(t *testing.T) *wire.Daemon {
 		d := serve(t, servers)
 		toolNames(t, d)
 		delete(servers, "good")
-		d.Configure(t, wire.Setup{Servers: servers, Each: marked})
+		d.Configure(t, wire.Setup{Servers: servers, Each: addMark})
 		wire.Eventually(t, wire.Limit, "the file is not read again", func() bool { return !strings.Contains(strings.Join(toolNames(t, d), " "), "good__act") })
 		return d
 	}

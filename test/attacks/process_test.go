@@ -18,8 +18,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// stayer is the entry of a server that wants to outlive its end.
-func stayer(faults string) map[string]any {
+// stubbornServer is the entry of a server that wants to outlive its end.
+func stubbornServer(faults string) map[string]any {
 	exe, err := os.Executable()
 	if err != nil {
 		panic(err)
@@ -46,7 +46,7 @@ func processes() class {
 	} {
 		add := func(how string, do func(t *testing.T, d *wire.Daemon)) {
 			c.cases = append(c.cases, attack{name: "one that " + name + ", serve " + how, do: func(t *testing.T, _ *stage) {
-				d := serve(t, wire.Servers{"bad": stayer(faults), "good": rogue(t, spec{Name: "good"})})
+				d := serve(t, wire.Servers{"bad": stubbornServer(faults), "good": rogue(t, spec{Name: "good"})})
 				for _, call := range []string{tool("1", "good__echo", `{}`), tool("2", "bad__echo", `{"message":"x"}`)} {
 					if res := post(t, d, call); res.Status != 200 {
 						t.Fatalf("status %d: %s", res.Status, res.Body)
@@ -61,7 +61,7 @@ func processes() class {
 			<-d.Exited // what is left of its servers, Stop looks for
 		})
 		add("has it removed", func(t *testing.T, d *wire.Daemon) {
-			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"})}, Each: marked})
+			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"})}, Each: addMark})
 			wire.Eventually(t, wire.Limit, "nothing of it is left", func() bool {
 				return !slices.ContainsFunc(wire.Marked(d.Mark), func(p wire.MarkedProcess) bool {
 					return strings.Contains(p.Command, "-name bad") || strings.Contains(p.Command, "-sleep")
@@ -126,7 +126,7 @@ func processes() class {
 			}
 		}},
 		attack{name: "a guardian that is killed is there again", do: func(t *testing.T, _ *stage) {
-			d := serve(t, wire.Servers{"bad": stayer("ignore-term,grandchild-session"), "good": rogue(t, spec{Name: "good"})})
+			d := serve(t, wire.Servers{"bad": stubbornServer("ignore-term,grandchild-session"), "good": rogue(t, spec{Name: "good"})})
 			post(t, d, tool("1", "good__echo", `{}`))
 			first := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			_ = syscall.Kill(first, syscall.SIGKILL)

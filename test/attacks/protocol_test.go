@@ -97,7 +97,7 @@ func mirrored() class {
 		{"GET", "405"}, {"DELETE", "405"}, {"PUT", "405"}, {"PATCH", "405"},
 	} {
 		c.cases = append(c.cases, attack{name: "method " + row[0] + " of the stateless era", do: func(t *testing.T, s *stage) {
-			res := glance(t, mirroredWorld(s), wire.Head(row[0], "/mcp", local, accepts, version, "Content-Length: 0"))
+			res := exchangeBriefly(t, mirroredWorld(s), wire.RawHead(row[0], "/mcp", local, accepts, version, "Content-Length: 0"))
 			expect(t, res, row[1])
 			if allow := res.Header.Get("Allow"); !strings.Contains(allow, "POST") {
 				t.Errorf("Allow is %q", allow)
@@ -168,15 +168,15 @@ func bounds() class {
 		expect(t, post(t, d, `[`+strings.Repeat(ping+",", 100)+ping+`]`, "MCP-Protocol-Version: 2025-03-26"), "200|400 -32600")
 	})
 	add("a seventeenth stream of a session", false, func(t *testing.T, d *wire.Daemon) {
-		h := greet(t, d, `{}`)
+		h := openSession(t, d, `{}`)
 		for range 16 {
 			stream(t, d, "/mcp", h)
 		}
-		res := glance(t, d, wire.Head("GET", "/mcp", local, accepts, h))
+		res := exchangeBriefly(t, d, wire.RawHead("GET", "/mcp", local, accepts, h))
 		expect(t, res, "429")
 	})
 	add("a subscription beyond a thousand", false, func(t *testing.T, d *wire.Daemon) {
-		h := greet(t, d, `{}`)
+		h := openSession(t, d, `{}`)
 		for i := range 1000 {
 			post(t, d, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"mcpctl+x://good/x:%d"}}`, i), h)
 		}
@@ -186,7 +186,7 @@ func bounds() class {
 		}
 	})
 	add("more requests than a session may have", false, func(t *testing.T, d *wire.Daemon) {
-		h := greet(t, d, `{}`)
+		h := openSession(t, d, `{}`)
 		var refused atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 1100 {

@@ -345,8 +345,8 @@ func registryAnswers() (out []attack) {
 					t.Errorf("added as %q, exit code %d", name, o.code)
 				}
 			}
-			if strings.Contains(o.says(), "\x1b") {
-				t.Errorf("got %q", o.says())
+			if strings.Contains(o.output(), "\x1b") {
+				t.Errorf("got %q", o.output())
 			}
 		}})
 	}

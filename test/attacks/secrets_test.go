@@ -51,7 +51,7 @@ func forms(secret string) []string {
 	return []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte("user:" + secret)), url.QueryEscape(secret), fmt.Sprintf("%x", secret)}
 }
 
-// clean looks for secrets in a text; those named may be there.
+// clean checks that a text has no secrets but those named.
 func clean(t *testing.T, where, text string, but ...string) {
 	t.Helper()
 	for _, of := range []string{"header", "env", "argument", "password", "query", "written", "remote"} {
@@ -160,7 +160,7 @@ func secrets() class {
 			c.cases = append(c.cases, attack{name: "said back " + row.name + ", " + server, do: func(t *testing.T, _ *stage) {
 				p := plant(t, row.how)
 				o := p.mcpctl(t, "{}", "call", server, "echo", "-vvv", "--log-format", "json")
-				clean(t, "call", o.says())
+				clean(t, "call", o.output())
 			}})
 		}
 		c.cases = append(c.cases, attack{name: "said back " + row.name + ", to clients of serve", do: func(t *testing.T, _ *stage) {
@@ -193,10 +193,10 @@ func secrets() class {
 			for _, list := range []string{"tools/list", "prompts/list", "resources/list"} {
 				clean(t, list, post(t, d, `{"jsonrpc":"2.0","id":1,"method":"`+list+`"}`).Body)
 			}
-			clean(t, "status", p.mcpctl(t, "", "status", "--json").says())
+			clean(t, "status", p.mcpctl(t, "", "status", "--json").output())
 			clean(t, "the log", d.Stderr.String())
 			o := p.mcpctl(t, "", "ping", "url", "-vvv")
-			clean(t, "ping", o.says())
+			clean(t, "ping", o.output())
 		}})
 	}
 	for name, begins := range map[string]string{
@@ -210,12 +210,12 @@ func secrets() class {
 				p.env = append(p.env, "KEY="+canary("env")+"/+=")
 			}
 			p.write(t, "servers.json", string(wire.Servers{"bad": bad}.JSON()))
-			clean(t, "ping", p.mcpctl(t, "", "ping", "bad", "-vvv").says())
+			clean(t, "ping", p.mcpctl(t, "", "ping", "bad", "-vvv").output())
 			d := p.serve(t)
 			clean(t, "a list", post(t, d, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`).Body)
 			res := post(t, d, tool("1", "bad__echo", `{}`)).Body
 			clean(t, "an answer", res)
-			clean(t, "status", p.mcpctl(t, "", "status", "--json").says())
+			clean(t, "status", p.mcpctl(t, "", "status", "--json").output())
 			clean(t, "the log", d.Stderr.String())
 		}})
 	}

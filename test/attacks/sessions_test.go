@@ -114,12 +114,12 @@ func sessions() class {
 	for name, guess := range guesses() {
 		c.cases = append(c.cases, attack{name: "guessed: " + name, do: func(t *testing.T, s *stage) {
 			d := s.pair()
-			_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
+			_, id, _ := strings.Cut(openSession(t, d, `{}`), ": ")
 			header := "Mcp-Session-Id: " + guess(id)
 			expect(t, post(t, d, tool("1", "good__echo", `{}`), header), "404")
-			expect(t, glance(t, d, wire.Head("DELETE", "/mcp", local, header)), "404")
-			expect(t, glance(t, d, wire.Head("GET", "/mcp", local, header, accepts)), "404")
-			expect(t, exchange(t, d, wire.Post("/messages?sessionId="+url.QueryEscape(guess(id)), ping, local, isJSON)), "404")
+			expect(t, exchangeBriefly(t, d, wire.RawHead("DELETE", "/mcp", local, header)), "404")
+			expect(t, exchangeBriefly(t, d, wire.RawHead("GET", "/mcp", local, header, accepts)), "404")
+			expect(t, exchange(t, d, wire.RawPost("/messages?sessionId="+url.QueryEscape(guess(id)), ping, local, isJSON)), "404")
 			expect(t, post(t, d, ping, "Mcp-Session-Id: "+id), "200 result")
 		}})
 	}
@@ -127,7 +127,7 @@ func sessions() class {
 	add("ids do not repeat and cannot be told ahead", func(t *testing.T, d *wire.Daemon) {
 		seen, first := map[string]bool{}, ""
 		for range 200 {
-			_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
+			_, id, _ := strings.Cut(openSession(t, d, `{}`), ": ")
 			if seen[id] || len(id) < 26 { // 128 bits in base32
 				t.Fatalf("id %q", id)
 			}
@@ -140,30 +140,30 @@ func sessions() class {
 		}
 	})
 	add("the id of one that has ended", func(t *testing.T, d *wire.Daemon) {
-		h := greet(t, d, `{}`)
-		expect(t, glance(t, d, wire.Head("DELETE", "/mcp", local, h)), "204")
+		h := openSession(t, d, `{}`)
+		expect(t, exchangeBriefly(t, d, wire.RawHead("DELETE", "/mcp", local, h)), "204")
 		expect(t, post(t, d, ping, h), "404")
-		expect(t, glance(t, d, wire.Head("GET", "/mcp", local, h, accepts)), "404")
-		expect(t, glance(t, d, wire.Head("DELETE", "/mcp", local, h)), "404")
+		expect(t, exchangeBriefly(t, d, wire.RawHead("GET", "/mcp", local, h, accepts)), "404")
+		expect(t, exchangeBriefly(t, d, wire.RawHead("DELETE", "/mcp", local, h)), "404")
 	})
 	add("the id of the old transport's session", func(t *testing.T, d *wire.Daemon) {
 		expect(t, post(t, d, ping, "Mcp-Session-Id: "+openSSE(t, d).id), "404")
 	})
 	add("a session's id on the old transport", func(t *testing.T, d *wire.Daemon) {
-		_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
-		expect(t, exchange(t, d, wire.Post("/messages?sessionId="+id, ping, local, isJSON)), "404")
+		_, id, _ := strings.Cut(openSession(t, d, `{}`), ": ")
+		expect(t, exchange(t, d, wire.RawPost("/messages?sessionId="+id, ping, local, isJSON)), "404")
 	})
 	add("the old transport without an id", func(t *testing.T, d *wire.Daemon) {
 		openSSE(t, d)
-		expect(t, exchange(t, d, wire.Post("/messages", ping, local, isJSON)), "400")
+		expect(t, exchange(t, d, wire.RawPost("/messages", ping, local, isJSON)), "400")
 	})
 	add("an id in the query of the endpoint is none", func(t *testing.T, d *wire.Daemon) {
-		_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
-		expect(t, glance(t, d, wire.Head("GET", "/mcp?Mcp-Session-Id="+id+"&sessionId="+id, local, accepts)), "400|405")
+		_, id, _ := strings.Cut(openSession(t, d, `{}`), ": ")
+		expect(t, exchangeBriefly(t, d, wire.RawHead("GET", "/mcp?Mcp-Session-Id="+id+"&sessionId="+id, local, accepts)), "400|405")
 	})
 	add("an id in a cookie is none", func(t *testing.T, d *wire.Daemon) {
-		_, id, _ := strings.Cut(greet(t, d, `{}`), ": ")
-		expect(t, glance(t, d, wire.Head("GET", "/mcp", local, accepts, "Cookie: Mcp-Session-Id="+id)), "400|405")
+		_, id, _ := strings.Cut(openSession(t, d, `{}`), ": ")
+		expect(t, exchangeBriefly(t, d, wire.RawHead("GET", "/mcp", local, accepts, "Cookie: Mcp-Session-Id="+id)), "400|405")
 	})
 	add("no answer sets a cookie", func(t *testing.T, d *wire.Daemon) {
 		if res := post(t, d, ping); res.Header.Get("Set-Cookie") != "" {
@@ -173,13 +173,13 @@ func sessions() class {
 	add("the old session ends with its stream", func(t *testing.T, d *wire.Daemon) {
 		var endpoint string
 		t.Run("stream", func(t *testing.T) { endpoint = openSSE(t, d).endpoint })
-		wire.Eventually(t, wire.Limit, "404", func() bool { return exchange(t, d, wire.Post(endpoint, ping, local, isJSON)).Status == 404 })
+		wire.Eventually(t, wire.Limit, "404", func() bool { return exchange(t, d, wire.RawPost(endpoint, ping, local, isJSON)).Status == 404 })
 	})
 	for name, other := range map[string]bool{"another session": true, "nobody's session": false} {
 		add("a call cancelled from "+name+" goes on", func(t *testing.T, d *wire.Daemon) {
-			mine, theirs := greet(t, d, `{}`), []string{}
+			mine, theirs := openSession(t, d, `{}`), []string{}
 			if other {
-				theirs = append(theirs, greet(t, d, `{}`))
+				theirs = append(theirs, openSession(t, d, `{}`))
 			}
 			post(t, d, tool("1", "good__echo", `{}`)) // the server runs now
 			done := make(chan wire.Response, 1)
@@ -191,9 +191,9 @@ func sessions() class {
 			expect(t, <-done, "200 result good right")
 		})
 		add("a question answered from "+name+" stays open", func(t *testing.T, d *wire.Daemon) {
-			mine, theirs := greet(t, d, `{"elicitation":{}}`), []string{}
+			mine, theirs := openSession(t, d, `{"elicitation":{}}`), []string{}
 			if other {
-				theirs = append(theirs, greet(t, d, `{"elicitation":{}}`))
+				theirs = append(theirs, openSession(t, d, `{"elicitation":{}}`))
 			}
 			done := make(chan wire.Response, 1)
 			ask := `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`
@@ -210,7 +210,7 @@ func sessions() class {
 		})
 	}
 	add("a stream of another session is not taken up", func(t *testing.T, d *wire.Daemon) {
-		mine, theirs := greet(t, d, `{}`), greet(t, d, `{}`)
+		mine, theirs := openSession(t, d, `{}`), openSession(t, d, `{}`)
 		res := post(t, d, acting("79", "good", `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$TOKEN,"progress":1,"message":"MINE"}}`, rightAnswer), mine)
 		expect(t, res, "200 result good right")
 		for line := range strings.Lines(res.Body) {
@@ -218,14 +218,14 @@ func sessions() class {
 			if !ok {
 				continue
 			}
-			got := glance(t, d, wire.Head("GET", "/mcp", local, accepts, theirs, "Last-Event-ID: "+id))
+			got := exchangeBriefly(t, d, wire.RawHead("GET", "/mcp", local, accepts, theirs, "Last-Event-ID: "+id))
 			if strings.Contains(got.Body, "MINE") || strings.Contains(got.Body, "good right") {
 				t.Errorf("another session gets %s", got.Body)
 			}
 		}
 	})
 	add("a second initialize in a session is refused", func(t *testing.T, d *wire.Daemon) {
-		h := greet(t, d, `{}`)
+		h := openSession(t, d, `{}`)
 		res := post(t, d, `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"t","version":"1"}}}`, h)
 		expect(t, res, "200|400 -32600")
 		if res.Header.Get("Mcp-Session-Id") != "" {
@@ -234,13 +234,13 @@ func sessions() class {
 	})
 	c.cases = append(c.cases, attack{name: "a second initialize on standard input is refused", do: func(t *testing.T, _ *stage) {
 		p := pipe(t, wire.Servers{"good": rogue(t, spec{Name: "good"})})
-		p.hello(t, `{}`)
+		p.initialize(t, `{}`)
 		got := p.exchange(t, `{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"sampling":{}},"clientInfo":{"name":"t","version":"1"}}}`)
 		expectMessage(t, got[0], "-32600")
 	}}, attack{name: "the id of a process before", do: func(t *testing.T, _ *stage) {
 		servers := wire.Servers{"good": rogue(t, spec{Name: "good"})}
 		var h string
-		t.Run("before", func(t *testing.T) { h = greet(t, serve(t, servers), `{}`) })
+		t.Run("before", func(t *testing.T) { h = openSession(t, serve(t, servers), `{}`) })
 		expect(t, post(t, serve(t, servers), ping, h), "404")
 	}})
 	return c

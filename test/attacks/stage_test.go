@@ -54,11 +54,11 @@ func (s *stage) pair() *wire.Daemon {
 // serve starts one that is the test's own.
 func serve(t testing.TB, servers wire.Servers, args ...string) *wire.Daemon {
 	t.Helper()
-	return wire.Serve(t, wire.Setup{Program: *program, Servers: servers, Each: marked, Args: args})
+	return wire.Serve(t, wire.Setup{Program: *program, Servers: servers, Each: addMark, Args: args})
 }
 
-// marked notes whose process a server is.
-func marked(mark string, entry map[string]any) {
+// addMark notes whose process a server is.
+func addMark(mark string, entry map[string]any) {
 	if entry["command"] == nil {
 		return
 	}
@@ -81,7 +81,7 @@ const (
 // post sends a message, with headers beside those that have to be there.
 func post(t testing.TB, d *wire.Daemon, body string, headers ...string) wire.Response {
 	t.Helper()
-	return exchange(t, d, wire.Post("/mcp", body, append([]string{local, isJSON, accepts}, headers...)...))
+	return exchange(t, d, wire.RawPost("/mcp", body, append([]string{local, isJSON, accepts}, headers...)...))
 }
 
 func exchange(t testing.TB, d *wire.Daemon, request string) wire.Response {
@@ -89,15 +89,15 @@ func exchange(t testing.TB, d *wire.Daemon, request string) wire.Response {
 	return exchangeFor(t, d, request, 15*time.Second) // longer than any answer here
 }
 
-// glance is exchange for what may be answered with a stream that does not end.
-func glance(t testing.TB, d *wire.Daemon, request string) wire.Response {
+// exchangeBriefly is exchange for what may be answered with a stream that does not end.
+func exchangeBriefly(t testing.TB, d *wire.Daemon, request string) wire.Response {
 	t.Helper()
 	return exchangeFor(t, d, request, quiet)
 }
 
 func exchangeFor(t testing.TB, d *wire.Daemon, request string, wait time.Duration) wire.Response {
 	t.Helper()
-	res, err := wire.Exchange(d.URL, request, wait)
+	res, err := wire.RawExchange(d.URL, request, wait)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.Stderr.Tail())
 	}
@@ -114,8 +114,8 @@ func helloOf(capabilities string) string {
 	return strings.Replace(wire.Hello, `"capabilities":{}`, `"capabilities":`+capabilities, 1)
 }
 
-// greet begins a session and returns the header that names it.
-func greet(t testing.TB, d *wire.Daemon, capabilities string) string {
+// openSession begins a session and returns the header that names it.
+func openSession(t testing.TB, d *wire.Daemon, capabilities string) string {
 	t.Helper()
 	res := post(t, d, wire.Request("0", "initialize", helloOf(capabilities)))
 	id := res.Header.Get("Mcp-Session-Id")
@@ -233,8 +233,8 @@ func (h *home) mcpctl(t testing.TB, stdin string, args ...string) outcome {
 	return o
 }
 
-// says is what a command printed.
-func (o outcome) says() string { return o.stdout + o.stderr }
+// output is what a command printed.
+func (o outcome) output() string { return o.stdout + o.stderr }
 
 // expectExit compares how a command ended with what is wanted: the exit code,
 // then a text that it has to say; "!text" is one that it must not say.
@@ -242,14 +242,14 @@ func expectExit(t testing.TB, o outcome, want string) {
 	t.Helper()
 	code, text, _ := strings.Cut(want, " ")
 	if !slices.Contains(strings.Split(code, "|"), strconv.Itoa(o.code)) {
-		t.Errorf("exit code %d, want %s:\n%.600s", o.code, code, o.says())
+		t.Errorf("exit code %d, want %s:\n%.600s", o.code, code, o.output())
 	}
 	if not, ok := strings.CutPrefix(text, "!"); ok {
-		if strings.Contains(o.says(), not) {
-			t.Errorf("it says %q:\n%.600s", not, o.says())
+		if strings.Contains(o.output(), not) {
+			t.Errorf("it says %q:\n%.600s", not, o.output())
 		}
-	} else if !strings.Contains(o.says(), text) {
-		t.Errorf("it does not say %q:\n%.600s", text, o.says())
+	} else if !strings.Contains(o.output(), text) {
+		t.Errorf("it does not say %q:\n%.600s", text, o.output())
 	}
 }
 
@@ -263,7 +263,7 @@ type stdio struct {
 // pipe starts mcpctl serve with a client on standard input.
 func pipe(t testing.TB, servers wire.Servers) *stdio {
 	t.Helper()
-	p := &stdio{Daemon: wire.Serve(t, wire.Setup{Program: *program, Servers: servers, Each: marked, Stdio: true}), out: wire.NewOutput()}
+	p := &stdio{Daemon: wire.Serve(t, wire.Setup{Program: *program, Servers: servers, Each: addMark, Stdio: true}), out: wire.NewOutput()}
 	go func() { _, _ = io.Copy(p.out, p.Out) }() // until it ends
 	return p
 }
@@ -319,8 +319,8 @@ func (p *stdio) answer(t testing.TB, id string) string {
 	})
 }
 
-// hello shakes hands.
-func (p *stdio) hello(t testing.TB, capabilities string) {
+// initialize performs the handshake.
+func (p *stdio) initialize(t testing.TB, capabilities string) {
 	t.Helper()
 	p.send(wire.Request(`"hello"`, "initialize", helloOf(capabilities)))
 	expectMessage(t, p.answer(t, `"hello"`), "result serverInfo")

@@ -67,8 +67,8 @@ func terminals() class {
 			for _, command := range []string{"tools bad -o text", "describe bad x -o text"} {
 				o := h.mcpctl(t, "", strings.Fields(command)...)
 				expectExit(t, o, "0")
-				if what := unsafe(o.says()); what != "" {
-					t.Errorf("%s prints %s: %q", command, what, o.says())
+				if what := unsafe(o.output()); what != "" {
+					t.Errorf("%s prints %s: %q", command, what, o.output())
 				}
 			}
 		}})
@@ -98,8 +98,8 @@ func terminals() class {
 		c.cases = append(c.cases, attack{name: row.name, do: func(t *testing.T, _ *stage) {
 			h := newHome(t, string(wire.Servers{"bad": rogue(t, row.spec)}.JSON()))
 			o := h.mcpctl(t, row.stdin, strings.Fields(row.command)...)
-			if what := unsafe(o.says()); what != "" {
-				t.Errorf("it prints %s: %q", what, o.says())
+			if what := unsafe(o.output()); what != "" {
+				t.Errorf("it prints %s: %q", what, o.output())
 			}
 		}})
 	}
@@ -121,7 +121,7 @@ func terminals() class {
 		post(t, d, tool(wire.Quote(nasty), nasty, `{}`))
 		post(t, d, `{"jsonrpc":"2.0","id":1,"method":`+wire.Quote(nasty)+`}`)
 		post(t, d, nasty)
-		greet(t, d, `{}`)
+		openSession(t, d, `{}`)
 		if what := unsafe(d.Stderr.String()); what != "" {
 			t.Errorf("it prints %s: %q", what, d.Stderr.String())
 		}
@@ -130,8 +130,8 @@ func terminals() class {
 		d := h.serve(t)
 		post(t, d, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":`+wire.Quote(nasty)+`,"version":`+wire.Quote(nasty)+`}}}`)
 		o := h.mcpctl(t, "", "status", "-o", "text")
-		if what := unsafe(o.says()); what != "" {
-			t.Errorf("it prints %s: %q", what, o.says())
+		if what := unsafe(o.output()); what != "" {
+			t.Errorf("it prints %s: %q", what, o.output())
 		}
 	}})
 	return c

@@ -85,7 +85,7 @@ func uris() class {
 	} {
 		c.cases = append(c.cases, attack{name: row[0], do: func(t *testing.T, s *stage) {
 			d := world(s)
-			res := post(t, d, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":`+wire.Quote(row[1])+`}}`, greet(t, d, `{}`))
+			res := post(t, d, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":`+wire.Quote(row[1])+`}}`, openSession(t, d, `{}`))
 			expect(t, res, `200 "error"`)
 		}})
 	}

@@ -72,15 +72,15 @@ func backends() []backend {
 	}
 }
 
-// world is what a test can see of a backend and do to it, beside talking to it.
-type world interface {
+// serverControl is what a test can see of a backend and do to it, beside talking to it.
+type serverControl interface {
 	status() runtimetest.Status
 	do(command string)
 	close()
 }
 
 // start makes the backend ready to be connected to.
-func (b backend) start() (config.Entry, world, error) {
+func (b backend) start() (config.Entry, serverControl, error) {
 	if b.http {
 		s := runtimetest.Full(b.versions()...)
 		s.PageSize, s.Grease, s.Faults = 7, true, b.faults
@@ -90,9 +90,9 @@ func (b backend) start() (config.Entry, world, error) {
 			h, path = s.LegacySSE(), "/sse"
 		}
 		srv := httptest.NewServer(h)
-		return config.Entry{Name: "b", URL: srv.URL + path}, &here{s, srv}, nil
+		return config.Entry{Name: "b", URL: srv.URL + path}, &localServer{s, srv}, nil
 	}
-	w, err := newElsewhere()
+	w, err := newChildServers()
 	if err != nil {
 		return config.Entry{}, nil, err
 	}
@@ -105,22 +105,22 @@ func (b backend) start() (config.Entry, world, error) {
 	return entry, w, nil
 }
 
-// here is a backend in this process.
-type here struct {
+// localServer is a backend in this process.
+type localServer struct {
 	s   *runtimetest.Server
 	srv *httptest.Server
 }
 
-func (h *here) status() runtimetest.Status { return h.s.Status() }
-func (h *here) do(command string)          { h.s.Command(command) }
-func (h *here) close() {
+func (h *localServer) status() runtimetest.Status { return h.s.Status() }
+func (h *localServer) do(command string)          { h.s.Command(command) }
+func (h *localServer) close() {
 	h.s.Drop()
 	h.srv.CloseClientConnections()
 	h.srv.Close()
 }
 
-// elsewhere is a backend in processes of its own, which all connect here.
-type elsewhere struct {
+// childServers is a backend in processes of its own, which all connect here.
+type childServers struct {
 	l    net.Listener
 	work sync.WaitGroup
 
@@ -129,12 +129,12 @@ type elsewhere struct {
 	read  map[net.Conn]*bufio.Reader
 }
 
-func newElsewhere() (*elsewhere, error) {
+func newChildServers() (*childServers, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	w := &elsewhere{l: l, read: map[net.Conn]*bufio.Reader{}}
+	w := &childServers{l: l, read: map[net.Conn]*bufio.Reader{}}
 	w.work.Go(func() { // ends with the listener
 		for {
 			c, err := l.Accept()
@@ -150,8 +150,8 @@ func newElsewhere() (*elsewhere, error) {
 	return w, nil
 }
 
-// tell says a line to every process that lives and returns their answers.
-func (w *elsewhere) tell(command string) []string {
+// tell sends a line to every process that is alive and returns their answers.
+func (w *childServers) tell(command string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []string
@@ -170,10 +170,10 @@ func (w *elsewhere) tell(command string) []string {
 	return out
 }
 
-func (w *elsewhere) do(command string) { w.tell(command) }
+func (w *childServers) do(command string) { w.tell(command) }
 
-// status adds up what the processes that live say.
-func (w *elsewhere) status() runtimetest.Status {
+// status adds up what the processes that are alive report.
+func (w *childServers) status() runtimetest.Status {
 	var out runtimetest.Status
 	for _, line := range w.tell("status") {
 		var s runtimetest.Status
@@ -197,7 +197,7 @@ func (w *elsewhere) status() runtimetest.Status {
 	return out
 }
 
-func (w *elsewhere) close() {
+func (w *childServers) close() {
 	_ = w.l.Close()
 	w.work.Wait()
 	for _, c := range w.conns {
@@ -205,8 +205,8 @@ func (w *elsewhere) close() {
 	}
 }
 
-// until looks at a backend's status until something holds.
-func until(ctx context.Context, w world, what string, holds func(runtimetest.Status) bool) error {
+// until polls a backend's status until something holds.
+func until(ctx context.Context, w serverControl, what string, holds func(runtimetest.Status) bool) error {
 	for {
 		s := w.status()
 		if holds(s) {

@@ -41,7 +41,7 @@ func TestBreaksFit(t *testing.T) {
 	}
 }
 
-// TestBreaks makes one mistake after another and wants the lines it names to
+// TestBreaks makes one mistake after another and checks that the lines it names
 // turn red. It takes minutes: make eras-breaks.
 func TestBreaks(t *testing.T) { mistakes.Run(t) }
 

@@ -33,9 +33,9 @@ const (
 
 type message = wire.Message
 
-// carrier carries messages to one front. What comes back goes to the client's
+// transport carries messages to one front. What comes back goes to the client's
 // receive.
-type carrier interface {
+type transport interface {
 	// send sends a message; call is that of a request, nil for anything else.
 	send(ctx context.Context, frame []byte, call *call, headers http.Header) error
 	// close ends the connection and waits for its goroutines.
@@ -48,7 +48,7 @@ type client struct {
 	revision     string // that it shakes hands for
 	label        string // is in its answers to questions
 	capabilities string
-	wire         carrier
+	wire         transport
 	ctx          context.Context //nolint:containedctx // the client's life, ended by close
 	end          context.CancelFunc
 
@@ -185,8 +185,8 @@ func (k *call) wait(ctx context.Context) (message, error) {
 	return k.answer, k.err
 }
 
-// plain sends a request and returns its result as it comes.
-func (c *client) plain(ctx context.Context, a ask) (json.RawMessage, error) {
+// roundTrip sends a request and returns its result as it comes.
+func (c *client) roundTrip(ctx context.Context, a ask) (json.RawMessage, error) {
 	m, err := c.start(a).wait(ctx)
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (c *client) retry(a ask, i *interim) ask {
 func (c *client) request(ctx context.Context, a ask) (json.RawMessage, error) {
 	next := a
 	for range 8 {
-		raw, err := c.plain(ctx, next)
+		raw, err := c.roundTrip(ctx, next)
 		if err != nil {
 			return nil, err
 		}
@@ -285,11 +285,11 @@ func (c *client) receive(frame []byte, on *call) {
 	}
 	switch {
 	case m.Method == "":
-		c.answered(m, on)
+		c.handleAnswer(m, on)
 	case m.ID != nil:
-		c.asked(m)
+		c.handleRequest(m)
 	default:
-		c.noted(m, on)
+		c.handleNotification(m, on)
 	}
 	c.mu.Lock()
 	close(c.news)
@@ -297,7 +297,7 @@ func (c *client) receive(frame []byte, on *call) {
 	c.mu.Unlock()
 }
 
-// parse takes a message apart. A large one is an answer whose result is looked
+// parse decodes a message. A large one is an answer whose result is looked
 // at by the check: reading it all takes longer than everything else.
 func parse(frame []byte) (m message, err error) {
 	const prefix, result = `{"jsonrpc":"2.0","id":`, `,"result":`
@@ -314,7 +314,7 @@ func (c *client) stray(format string, a ...any) {
 	c.strays = append(c.strays, fmt.Sprintf(format, a...))
 }
 
-func (c *client) answered(m message, on *call) {
+func (c *client) handleAnswer(m message, on *call) {
 	k := on
 	if k == nil {
 		c.mu.Lock()
@@ -335,9 +335,9 @@ func (c *client) answered(m message, on *call) {
 	close(k.answered)
 }
 
-// asked answers a question of the server: only a client of the handshake era
+// handleRequest answers a question of the server: only a client of the handshake era
 // may get one this way.
-func (c *client) asked(m message) {
+func (c *client) handleRequest(m message) {
 	if c.modern {
 		c.stray("a request of the server: %s", m.Method)
 	}
@@ -358,7 +358,7 @@ func (c *client) asked(m message) {
 	})
 }
 
-func (c *client) noted(m message, on *call) {
+func (c *client) handleNotification(m message, on *call) {
 	var p struct {
 		Token json.RawMessage            `json:"progressToken"`
 		Meta  map[string]json.RawMessage `json:"_meta"`
@@ -488,7 +488,7 @@ func (c *client) list(ctx context.Context, kind string) ([]json.RawMessage, erro
 	var out []json.RawMessage
 	members := ""
 	for range 100 {
-		raw, err := c.plain(ctx, ask{method: method, members: members})
+		raw, err := c.roundTrip(ctx, ask{method: method, members: members})
 		if err != nil {
 			return nil, err
 		}

@@ -121,7 +121,7 @@ func readDoc(t *testing.T) outcomes {
 	return out
 }
 
-// compareDoc wants the page to say what has happened, or makes it so.
+// compareDoc checks that the page says what has happened, or rewrites it.
 func compareDoc(t *testing.T, got, doc outcomes) {
 	t.Helper()
 	want := writeDoc(got)

@@ -26,14 +26,14 @@ func fronts() []front {
 			return handshake(c)
 		}},
 		{name: "http", title: "legacy HTTP with session", session: true, stream: true, http: true, open: func(p *pair, c *client) error {
-			w := newHTTPWire(c, p.url+"/mcp")
+			w := newHTTPTransport(c, p.url+"/mcp")
 			c.wire = w
-			return w.hello(true)
+			return w.initialize(true)
 		}},
 		{name: "nosession", title: "legacy HTTP without session", http: true, open: func(p *pair, c *client) error {
-			w := newHTTPWire(c, p.url+"/mcp")
+			w := newHTTPTransport(c, p.url+"/mcp")
 			c.wire = w
-			return w.hello(false)
+			return w.initialize(false)
 		}},
 		{name: "sse", title: "HTTP+SSE", session: true, stream: true, http: true, open: func(p *pair, c *client) error {
 			w, err := dialSSE(c, p.url+"/sse")
@@ -48,19 +48,19 @@ func fronts() []front {
 			return nil
 		}},
 		{name: "modern-http", title: "modern HTTP", modern: true, stream: true, http: true, open: func(p *pair, c *client) error {
-			c.wire = newHTTPWire(c, p.url+"/mcp")
+			c.wire = newHTTPTransport(c, p.url+"/mcp")
 			return nil
 		}},
 	}
 }
 
-// handshake shakes hands over a wire whose messages need no headers.
+// handshake is the handshake over a wire whose messages need no headers.
 func handshake(c *client) error {
 	k := &call{c: c, id: `"hello"`, answered: make(chan struct{})}
 	c.mu.Lock()
 	c.calls[k.id] = k
 	c.mu.Unlock()
-	if err := c.wire.send(c.ctx, []byte(greeting(c)), k, nil); err != nil {
+	if err := c.wire.send(c.ctx, []byte(initializeRequest(c)), k, nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, 10*time.Second)

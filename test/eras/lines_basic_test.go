@@ -66,7 +66,7 @@ func checkList(p *pair) {
 		exposed[name] = true
 	}
 	failIf(len(want) > 0, "tools missing: %v", want)
-	first := must(p.c.plain(p.ctx, ask{method: "tools/list"}))
+	first := must(p.c.roundTrip(p.ctx, ask{method: "tools/list"}))
 	failIf(at(first, "nextCursor") == nil, "more than ten tools in one page")
 	for kind, n := range map[string]int{"prompts": len(s.Prompts), "resources": len(s.Resources), "templates": len(s.Templates)} {
 		items := must(p.c.list(p.ctx, kind))
@@ -105,7 +105,7 @@ func checkArray(p *pair) {
 }
 
 func checkInvalid(p *pair) {
-	raw, err := p.c.plain(p.ctx, ask{method: "tools/call", members: `"name":"no such tool","arguments":{}`})
+	raw, err := p.c.roundTrip(p.ctx, ask{method: "tools/call", members: `"name":"no such tool","arguments":{}`})
 	check(wantCode(raw, err, -32602))
 	raw, err = p.c.use(p.ctx, "refuse", `{"code":-32602}`)
 	check(wantCode(raw, err, -32602))
@@ -114,9 +114,9 @@ func checkInvalid(p *pair) {
 	}
 	raw, err = p.c.use(p.ctx, "refuse", `{"code":4711}`)
 	check(wantCode(raw, err, 4711))
-	raw, err = p.c.plain(p.ctx, ask{method: "no/such", members: ""})
+	raw, err = p.c.roundTrip(p.ctx, ask{method: "no/such", members: ""})
 	check(wantCode(raw, err, -32601))
-	raw, err = p.c.plain(p.ctx, ask{method: "resources/read", members: `"uri":"fake://none"`})
+	raw, err = p.c.roundTrip(p.ctx, ask{method: "resources/read", members: `"uri":"fake://none"`})
 	want := -32002
 	if p.front.modern {
 		want = -32602
@@ -131,12 +131,12 @@ func checkRead(p *pair) {
 			greet = str(d, "name")
 		}
 	}
-	raw := must(p.c.plain(p.ctx, ask{method: "prompts/get", members: fmt.Sprintf(`"name":%q,"arguments":{"who":"é"}`, greet)}))
+	raw := must(p.c.roundTrip(p.ctx, ask{method: "prompts/get", members: fmt.Sprintf(`"name":%q,"arguments":{"who":"é"}`, greet)}))
 	check(same(raw, json.RawMessage(`{"messages":[{"role":"user","content":{"type":"text","text":"Greet é."}}]}`)))
-	raw = must(p.c.plain(p.ctx, ask{method: "resources/read", members: `"uri":"fake://note"`}))
+	raw = must(p.c.roundTrip(p.ctx, ask{method: "resources/read", members: `"uri":"fake://note"`}))
 	check(wantEra(p, raw, true))
 	check(same(raw, json.RawMessage(`{"contents":[{"uri":"fake://note","mimeType":"text/plain","text":"hello"}]}`)))
-	raw = must(p.c.plain(p.ctx, ask{method: "completion/complete", members: fmt.Sprintf(`"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"who","value":"é"}`, greet)}))
+	raw = must(p.c.roundTrip(p.ctx, ask{method: "completion/complete", members: fmt.Sprintf(`"ref":{"type":"ref/prompt","name":%q},"argument":{"name":"who","value":"é"}`, greet)}))
 	check(same(raw, json.RawMessage(`{"completion":{"values":["é-one","é-two"],"total":2,"hasMore":false}}`)))
 }
 
@@ -198,12 +198,12 @@ func checkMeta(p *pair) {
 	}
 }
 
-// checkGrease wants the unknown members that the server adds everywhere.
+// checkGrease checks for the unknown members that the server adds everywhere.
 func checkGrease(p *pair) {
 	const grease = `{"int":9007199254740993,"float":1.0,"exp":1E+2,"esc":"\u00e9\/","null":null}`
 	raw := must(p.c.use(p.ctx, "exact", ""))
 	list := must(p.c.list(p.ctx, "tools"))
-	read := must(p.c.plain(p.ctx, ask{method: "resources/read", members: `"uri":"fake://note"`}))
+	read := must(p.c.roundTrip(p.ctx, ask{method: "resources/read", members: `"uri":"fake://note"`}))
 	var contents []json.RawMessage
 	_ = json.Unmarshal(at(read, "contents"), &contents)
 	var content []json.RawMessage

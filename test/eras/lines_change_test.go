@@ -102,7 +102,7 @@ func checkUpdate(p *pair) {
 	uri := "fake://note"
 	k := must(listening(p, `{"resourceSubscriptions":["`+uri+`"]}`))
 	if !p.front.modern {
-		must(p.c.plain(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}))
+		must(p.c.roundTrip(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}))
 	}
 	watched := func(s runtimetest.Status) bool { return slices.Contains(s.Watched, uri) }
 	check(until(p.ctx, p.world, "a subscription", watched))
@@ -131,7 +131,7 @@ func checkUpdate(p *pair) {
 	failIf(p.front.modern && str(last.Params, "_meta", subscription) != "listen é", "not stamped: %s", last.Params)
 	if !p.front.modern {
 		failIf(at(last.Params, "_meta", subscription) != nil, "a stamp of 2026-07-28: %s", last.Params)
-		must(p.c.plain(p.ctx, ask{method: "resources/unsubscribe", members: `"uri":"` + uri + `"`}))
+		must(p.c.roundTrip(p.ctx, ask{method: "resources/unsubscribe", members: `"uri":"` + uri + `"`}))
 	}
 	check(unlisten(p, k))
 	if p.modern() && !p.back.http {

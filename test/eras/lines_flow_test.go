@@ -28,7 +28,7 @@ func flowLines() []line {
 			return ""
 		}, refused: checkNoLog},
 		{name: "ping", title: "Ping is answered, or unknown in 2026-07-28", check: func(p *pair) {
-			raw, err := p.c.plain(p.ctx, ask{method: "ping"})
+			raw, err := p.c.roundTrip(p.ctx, ask{method: "ping"})
 			if p.front.modern {
 				check(wantCode(raw, err, -32601))
 				return
@@ -191,7 +191,7 @@ func checkLevel(p *pair) {
 	if p.front.modern {
 		meta = `"` + metaPrefix + `logLevel":"warning"`
 	} else {
-		must(p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"warning"`}))
+		must(p.c.roundTrip(p.ctx, ask{method: "logging/setLevel", members: `"level":"warning"`}))
 	}
 	const message = "notifications/message"
 	outside := p.c.count(nil, message)
@@ -213,11 +213,11 @@ func checkLevel(p *pair) {
 		checkNoLog(p)
 		return
 	}
-	raw, err := p.c.plain(p.ctx, ask{method: "logging/setLevel", members: `"level":"loud"`})
+	raw, err := p.c.roundTrip(p.ctx, ask{method: "logging/setLevel", members: `"level":"loud"`})
 	check(wantCode(raw, err, -32602))
 }
 
-// checkNoLog wants silence where no level is set.
+// checkNoLog checks that no log message comes where no level is set.
 func checkNoLog(p *pair) {
 	const message = "notifications/message"
 	outside := p.c.count(nil, message)

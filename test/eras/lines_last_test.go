@@ -31,7 +31,7 @@ func checkSession404(p *pair) {
 		return
 	}
 	status := func(c *client, method string, headers http.Header) int {
-		w, ok := c.wire.(*httpWire)
+		w, ok := c.wire.(*httpTransport)
 		failIf(!ok, "no HTTP front")
 		res := must(w.Do(p.ctx, method, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), headers))
 		_ = res.Body.Close()

@@ -15,7 +15,7 @@ func nameLines() []line {
 			check(wantText(raw, err, runtimetest.UnicodeTool))
 		}},
 		{name: "unicode-uri", title: "A URI that is not ASCII", check: func(p *pair) {
-			raw := must(p.c.plain(p.ctx, ask{method: "resources/read", members: fmt.Sprintf(`"uri":%q`, runtimetest.UnicodeURI)}))
+			raw := must(p.c.roundTrip(p.ctx, ask{method: "resources/read", members: fmt.Sprintf(`"uri":%q`, runtimetest.UnicodeURI)}))
 			check(same(raw, json.RawMessage(fmt.Sprintf(`{"contents":[{"uri":%q,"mimeType":"text/plain","text":"größe"}]}`, runtimetest.UnicodeURI))))
 		}},
 		{name: "header-valid", title: "x-mcp-header: valid", check: func(p *pair) {
@@ -46,7 +46,7 @@ func (p *pair) region(arguments string, params map[string]string) {
 			a.headers.Set("Mcp-Param-"+k, v)
 		}
 	}
-	raw, err := p.c.plain(p.ctx, a)
+	raw, err := p.c.roundTrip(p.ctx, a)
 	failIf(err != nil, "%s: %w", arguments, err)
 	check(same(at(raw, "structuredContent"), json.RawMessage(arguments)))
 }
@@ -79,6 +79,6 @@ func checkHeaderInvalid(p *pair) {
 		failIf(k.status != 400, "%s: status %d", name, k.status)
 	}
 	a.headers = mirrors(a) // without the header that the body asks for
-	raw, err := p.c.plain(p.ctx, a)
+	raw, err := p.c.roundTrip(p.ctx, a)
 	check(wantCode(raw, err, -32020))
 }

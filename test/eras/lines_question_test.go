@@ -72,7 +72,7 @@ func questionLines() []line {
 	}
 }
 
-// asked wants exactly these questions to have come, in any order, in the form
+// asked checks that exactly these questions have come, in any order, in the form
 // of the client's era.
 func (p *pair) asked(methods ...string) error {
 	got := p.c.takeQuestions()
@@ -104,7 +104,7 @@ func (p *pair) asked(methods ...string) error {
 	return nil
 }
 
-// checkCannotAsk wants a clear refusal where the client cannot be asked.
+// checkCannotAsk checks for a clear refusal where the client cannot be asked.
 func checkCannotAsk(p *pair, tool string) {
 	raw, err := p.c.use(p.ctx, tool, "")
 	check(wantTrouble(raw, err, "support", "capabilit", "asked", "ask"))

@@ -57,16 +57,16 @@ func stateLines() []line {
 }
 
 func checkCursor(p *pair) {
-	first := must(p.c.plain(p.ctx, ask{method: "tools/list"}))
+	first := must(p.c.roundTrip(p.ctx, ask{method: "tools/list"}))
 	cursor := str(first, "nextCursor")
 	failIf(cursor == "", "no cursor in %.200s", first)
 	for _, bad := range []string{cursor + "A", strings.ToUpper(cursor), cursor[1:], "x", ""} {
-		raw, err := p.c.plain(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, bad)})
+		raw, err := p.c.roundTrip(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, bad)})
 		check(wrap(wantCode(raw, err, -32602), "cursor %q", bad))
 	}
-	raw, err := p.c.plain(p.ctx, ask{method: "prompts/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
+	raw, err := p.c.roundTrip(p.ctx, ask{method: "prompts/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
 	check(wrap(wantCode(raw, err, -32602), "the cursor of another list"))
-	_, err = p.c.plain(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
+	_, err = p.c.roundTrip(p.ctx, ask{method: "tools/list", members: fmt.Sprintf(`"cursor":%q`, cursor)})
 	check(err)
 }
 
@@ -76,7 +76,7 @@ func (p *pair) interrupted(tool string) (ask, *interim, error) {
 	if err != nil {
 		return a, nil, err
 	}
-	raw, err := p.c.plain(p.ctx, a)
+	raw, err := p.c.roundTrip(p.ctx, a)
 	if err != nil {
 		return a, nil, err
 	}
@@ -97,9 +97,9 @@ func (p *pair) badState(change func(string) (string, error)) {
 	bad := must(change(good))
 	j := *i
 	j.State = json.RawMessage(fmt.Sprintf("%q", bad))
-	raw, err := p.c.plain(p.ctx, p.c.retry(a, &j))
+	raw, err := p.c.roundTrip(p.ctx, p.c.retry(a, &j))
 	check(wantCode(raw, err, -32602))
-	raw = must(p.c.plain(p.ctx, p.c.retry(a, i)))
+	raw = must(p.c.roundTrip(p.ctx, p.c.retry(a, i)))
 	check(same(at(raw, "structuredContent", "who"), json.RawMessage(accepted("one"))))
 }
 
@@ -107,10 +107,10 @@ func checkStateTarget(p *pair) {
 	a, i, err := p.interrupted("ask_form")
 	check(err)
 	other := must(p.c.calling(p.ctx, "ask_again", "", ""))
-	raw, err := p.c.plain(p.ctx, p.c.retry(other, i))
+	raw, err := p.c.roundTrip(p.ctx, p.c.retry(other, i))
 	check(wrap(wantCode(raw, err, -32602), "another tool"))
-	must(p.c.plain(p.ctx, p.c.retry(a, i)))
-	raw, err = p.c.plain(p.ctx, p.c.retry(a, i))
+	must(p.c.roundTrip(p.ctx, p.c.retry(a, i)))
+	raw, err = p.c.roundTrip(p.ctx, p.c.retry(a, i))
 	if p.modern() {
 		check(err) // a server that keeps nothing may answer twice
 		return
@@ -123,7 +123,7 @@ func checkStateTarget(p *pair) {
 // one, or with a private part, must not be kept for others.
 func checkPrivate(p *pair) {
 	for method, public := range map[string]bool{"tools/list": true, "prompts/list": false} {
-		raw := must(p.c.plain(p.ctx, ask{method: method}))
+		raw := must(p.c.roundTrip(p.ctx, ask{method: method}))
 		want := "private"
 		if public && p.modern() {
 			want = "public"

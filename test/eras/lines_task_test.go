@@ -33,16 +33,16 @@ func taskLines() []line {
 	}
 }
 
-// checkTaskExtension wants a task for a client that declares the extension, to
+// checkTaskExtension checks for a task of a client that declares the extension, to
 // be polled to its end; a proxy may also wait for the result itself.
 func checkTaskExtension(p *pair) {
 	a := must(p.c.calling(p.ctx, "task", `{"message":"é"}`, ""))
 	a.capabilities = tasksToo
-	raw := must(p.c.plain(p.ctx, a))
+	raw := must(p.c.roundTrip(p.ctx, a))
 	failIf(str(raw, "resultType") != "task" || str(raw, "taskId") == "" || at(raw, "pollIntervalMs") == nil, "got %.300s, want a task", raw)
 	get := ask{method: "tasks/get", members: `"taskId":` + string(at(raw, "taskId")), capabilities: tasksToo}
 	for {
-		raw = must(p.c.plain(p.ctx, get))
+		raw = must(p.c.roundTrip(p.ctx, get))
 		if status := str(raw, "status"); status == "completed" {
 			break
 		} else if status != "working" {
@@ -52,9 +52,9 @@ func checkTaskExtension(p *pair) {
 	}
 	check(same(at(raw, "result", "content"), json.RawMessage(`[{"type":"text","text":"é"}]`)))
 	for _, id := range []string{"nobody's", strings.ToLower(str(raw, "taskId")) + "x"} {
-		bad, err := p.c.plain(p.ctx, ask{method: "tasks/get", members: fmt.Sprintf(`"taskId":%q`, id), capabilities: tasksToo})
+		bad, err := p.c.roundTrip(p.ctx, ask{method: "tasks/get", members: fmt.Sprintf(`"taskId":%q`, id), capabilities: tasksToo})
 		check(wantCode(bad, err, -32602))
 	}
-	bad, err := p.c.plain(p.ctx, ask{method: "tasks/get", members: get.members})
+	bad, err := p.c.roundTrip(p.ctx, ask{method: "tasks/get", members: get.members})
 	check(wantCode(bad, err, -32021))
 }

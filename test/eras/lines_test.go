@@ -188,7 +188,7 @@ func text(raw json.RawMessage) string {
 	return out
 }
 
-// wantText wants a result that says something, and is no error.
+// wantText checks that a result has a text, and is no error.
 func wantText(raw json.RawMessage, err error, want string) error {
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func wantText(raw json.RawMessage, err error, want string) error {
 	return nil
 }
 
-// wantCode wants a JSON-RPC error of a code.
+// wantCode checks for a JSON-RPC error of a code.
 func wantCode(raw json.RawMessage, err error, codes ...int) error {
 	var e *wire.RPCError
 	switch {
@@ -211,7 +211,7 @@ func wantCode(raw json.RawMessage, err error, codes ...int) error {
 	return nil
 }
 
-// wantTrouble wants something that a person can read: a JSON-RPC error or a
+// wantTrouble checks for something that a person can read: a JSON-RPC error or a
 // result with isError, with words in it.
 func wantTrouble(raw json.RawMessage, err error, words ...string) error {
 	var e *wire.RPCError
@@ -234,7 +234,7 @@ func wantTrouble(raw json.RawMessage, err error, words ...string) error {
 	return fmt.Errorf("the error says %q, want one of %q in it", said, words)
 }
 
-// wantEra wants the members that a complete result has in the client's era,
+// wantEra checks for the members that a complete result has in the client's era,
 // and none of the other's.
 func wantEra(p *pair, raw json.RawMessage, cached bool) error {
 	for _, k := range []string{"resultType", "ttlMs", "cacheScope"} {

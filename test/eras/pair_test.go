@@ -26,7 +26,7 @@ type pair struct {
 	http    *proxy.HTTPFront
 	sse     *proxy.SSEFront
 	url     string
-	world   world
+	world   serverControl
 	c       *client
 	rec     *recorder // nil where nothing is recorded
 	others  []*client
@@ -104,7 +104,7 @@ func (p *pair) close() {
 		c.close()
 	}
 	if p.srv != nil {
-		p.unserve()
+		p.stopServing()
 	}
 	_ = p.proxy.Close()
 	p.world.close()

@@ -60,7 +60,7 @@ func TestNobodyElse(t *testing.T) {
 	}
 	defer p.proxy.Close()
 	p.serve()
-	defer p.unserve()
+	defer p.stopServing()
 
 	var sum tally
 	for done := 0; done < *cases; done += perMeeting {
@@ -104,7 +104,7 @@ func (p *pair) stdio() stdioServer {
 	return p.proxy
 }
 
-func (p *pair) unserve() {
+func (p *pair) stopServing() {
 	p.http.Close()
 	p.sse.Close()
 	p.srv.CloseClientConnections()
@@ -134,7 +134,7 @@ func (m *meeting) hold(n int, sum *tally) error {
 		m.clients[i] = c
 		if !c.modern && p.front.session {
 			ctx, cancel := context.WithTimeout(context.Background(), *limit)
-			_, err := c.plain(ctx, ask{method: "logging/setLevel", members: `"level":"info"`})
+			_, err := c.roundTrip(ctx, ask{method: "logging/setLevel", members: `"level":"info"`})
 			cancel()
 			if err != nil {
 				return err
@@ -142,18 +142,18 @@ func (m *meeting) hold(n int, sum *tally) error {
 		}
 	}
 	for i := range n {
-		if err := m.together(i, sum); err != nil {
+		if err := m.callBoth(i, sum); err != nil {
 			return fmt.Errorf("%s and %s, case %d: %w", m.fronts[0].name, m.fronts[1].name, i, err)
 		}
 	}
-	if err := m.overheard(sum); err != nil {
+	if err := m.checkNothingOfOther(sum); err != nil {
 		return fmt.Errorf("%s and %s: %w", m.fronts[0].name, m.fronts[1].name, err)
 	}
 	return nil
 }
 
-// together has both clients call with one id and one token.
-func (m *meeting) together(i int, sum *tally) error {
+// callBoth has both clients call with one id and one token.
+func (m *meeting) callBoth(i int, sum *tally) error {
 	ctx, cancel := context.WithTimeout(context.Background(), *limit)
 	defer cancel()
 	outcomes := make(chan error, len(m.clients))
@@ -182,7 +182,7 @@ func (m *meeting) together(i int, sum *tally) error {
 		}
 		go func() { // waited for below
 			raw, err := c.request(ctx, a)
-			outcomes <- m.mine(n, plans[n].ask, raw, err)
+			outcomes <- m.checkOwn(n, plans[n].ask, raw, err)
 		}()
 	}
 	var errs error
@@ -208,8 +208,8 @@ var (
 	errAnswered = errors.New("the question was answered")
 )
 
-// mine wants a client's own answer.
-func (m *meeting) mine(n int, asked bool, raw []byte, err error) error {
+// checkOwn checks that an answer is the client's own.
+func (m *meeting) checkOwn(n int, asked bool, raw []byte, err error) error {
 	c := m.clients[n]
 	want := c.label + ": nothing"
 	if asked {
@@ -256,8 +256,8 @@ func (m *meeting) cancelled(ctx context.Context, n int, a ask) error {
 // spread is a pause that needs no lock: the random source is one goroutine's.
 func (m *meeting) spread(n int) int { return 100 * (n + 1) * len(m.clients[n].label) }
 
-// overheard wants nothing of the other client among all that has come.
-func (m *meeting) overheard(sum *tally) error {
+// checkNothingOfOther checks that nothing that has come is the other client's.
+func (m *meeting) checkNothingOfOther(sum *tally) error {
 	time.Sleep(5 * time.Millisecond) // what is late may still come
 	for n, c := range m.clients {
 		other := m.clients[1-n].label

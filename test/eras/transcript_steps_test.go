@@ -62,7 +62,7 @@ func (t *transcript) steps() {
 		} else if err := c.notify("notifications/cancelled", `"requestId":`+k.id+`,"reason":"enough"`); err != nil {
 			return err
 		}
-		if _, ok := c.wire.(*httpWire); ok {
+		if _, ok := c.wire.(*httpTransport); ok {
 			_, _ = k.wait(p.ctx) // its exchange ends, without an answer
 		}
 		return until(p.ctx, p.world, "a cancellation", func(s runtimetest.Status) bool { return s.Running == 0 })
@@ -79,7 +79,7 @@ func (t *transcript) steps() {
 		return use(ask{method: "resources/unsubscribe", members: `"uri":"fake://note"`})()
 	})
 	t.step("close", func() error {
-		if w, ok := c.wire.(*httpWire); ok && w.Session != "" {
+		if w, ok := c.wire.(*httpTransport); ok && w.Session != "" {
 			res, err := w.Do(p.ctx, "DELETE", nil, nil)
 			if err != nil {
 				return err
@@ -88,13 +88,13 @@ func (t *transcript) steps() {
 		}
 		c.close()
 		if p.srv != nil {
-			p.unserve()
+			p.stopServing()
 		}
 		return p.proxy.Close()
 	})
 }
 
-// fails wants an error of JSON-RPC.
+// fails checks that a step ends with an error of JSON-RPC.
 func fails(do func() error) func() error {
 	return func() error {
 		if _, ok := errors.AsType[*wire.RPCError](do()); !ok {
@@ -114,7 +114,7 @@ func (t *transcript) changes() (listen *call) {
 			return err
 		}
 		if !c.modern {
-			if _, err := c.plain(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}); err != nil {
+			if _, err := c.roundTrip(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}); err != nil {
 				return err
 			}
 		}

@@ -52,7 +52,7 @@ func wireCases() []wireCase {
 }
 
 // TestTranscripts plays the client's side of each file of testdata/wire against
-// a proxy and wants the same bytes on all four legs; testdata/wire/README.md
+// a proxy and checks for the same bytes on all four legs; testdata/wire/README.md
 // says how to read them. With -update it writes what there is instead.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
@@ -112,7 +112,7 @@ func (t *transcript) play() error {
 	if t.err != nil { // the last step has not been
 		t.p.c.close()
 		if front.http {
-			t.p.unserve()
+			t.p.stopServing()
 		}
 		_ = t.p.proxy.Close()
 	}
@@ -120,7 +120,7 @@ func (t *transcript) play() error {
 }
 
 // startRecorded starts the server of a transcript.
-func startRecorded(b backend, rec *recorder) (config.Entry, world, func(), error) {
+func startRecorded(b backend, rec *recorder) (config.Entry, serverControl, func(), error) {
 	if b.http {
 		s := wireServer(b.versions()...)
 		h := s.Handler(b.o)
@@ -129,10 +129,10 @@ func startRecorded(b backend, rec *recorder) (config.Entry, world, func(), error
 			h, path = s.LegacySSE(), "/sse"
 		}
 		srv := httptest.NewServer(rec.handler(serverLeg, h))
-		w := &here{s, srv}
+		w := &localServer{s, srv}
 		return config.Entry{Name: "b", URL: srv.URL + path}, w, w.close, nil
 	}
-	w, err := newElsewhere()
+	w, err := newChildServers()
 	if err != nil {
 		return config.Entry{}, nil, nil, err
 	}

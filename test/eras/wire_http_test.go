@@ -14,18 +14,18 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// httpWire is a Streamable HTTP front.
-type httpWire struct {
+// httpTransport is a Streamable HTTP front.
+type httpTransport struct {
 	*wire.Client
 	c    *client
 	work sync.WaitGroup
 }
 
-func newHTTPWire(c *client, url string) *httpWire {
-	return &httpWire{Client: wire.NewClient(url), c: c}
+func newHTTPTransport(c *client, url string) *httpTransport {
+	return &httpTransport{Client: wire.NewClient(url), c: c}
 }
 
-func (w *httpWire) close() {
+func (w *httpTransport) close() {
 	w.work.Wait()
 	w.Close()
 }
@@ -60,7 +60,7 @@ func headerValue(v string) string {
 	return v
 }
 
-func (w *httpWire) send(ctx context.Context, frame []byte, k *call, headers http.Header) error {
+func (w *httpTransport) send(ctx context.Context, frame []byte, k *call, headers http.Header) error {
 	if k == nil {
 		res, err := w.Post(ctx, string(frame))
 		if err == nil && (res.Status != http.StatusAccepted || res.Body != "") {
@@ -78,7 +78,7 @@ func (w *httpWire) send(ctx context.Context, frame []byte, k *call, headers http
 
 // exchange posts a request and reads its answer; a stream that ends early is
 // taken up again.
-func (w *httpWire) exchange(ctx context.Context, frame []byte, k *call, headers http.Header) error {
+func (w *httpTransport) exchange(ctx context.Context, frame []byte, k *call, headers http.Header) error {
 	res, err := w.Do(ctx, http.MethodPost, frame, headers)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (w *httpWire) exchange(ctx context.Context, frame []byte, k *call, headers 
 
 // read reads a response to its end: JSON, or events, of which it returns the id
 // of the last.
-func (w *httpWire) read(res *http.Response, k *call) (last string, retry time.Duration, err error) {
+func (w *httpTransport) read(res *http.Response, k *call) (last string, retry time.Duration, err error) {
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
 		got, err := wire.Read(res)
 		if err == nil && (k == nil || !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")) {
@@ -136,7 +136,7 @@ func (w *httpWire) read(res *http.Response, k *call) (last string, retry time.Du
 
 // listen opens the stream of what the server sends outside of calls, and
 // returns once it is open.
-func (w *httpWire) listen() error {
+func (w *httpTransport) listen() error {
 	res, err := w.Do(w.c.ctx, http.MethodGet, nil, nil)
 	if err != nil {
 		return err
@@ -149,9 +149,9 @@ func (w *httpWire) listen() error {
 	return nil
 }
 
-// hello shakes hands: the session's id, if there is one, is kept.
-func (w *httpWire) hello(keep bool) error {
-	res, err := w.Post(w.c.ctx, greeting(w.c))
+// initialize performs the handshake: the session's id, if there is one, is kept.
+func (w *httpTransport) initialize(keep bool) error {
+	res, err := w.Post(w.c.ctx, initializeRequest(w.c))
 	if err != nil || res.Status != http.StatusOK || !strings.Contains(res.Body, w.c.revision) {
 		return fmt.Errorf("initialize: %d %s %w", res.Status, res.Body, err)
 	}
@@ -168,7 +168,7 @@ func (w *httpWire) hello(keep bool) error {
 	return w.listen()
 }
 
-// greeting is the initialize request, with an id that no other request has.
-func greeting(c *client) string {
+// initializeRequest is the initialize request, with an id that no other request has.
+func initializeRequest(c *client) string {
 	return `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"` + c.revision + `","capabilities":` + c.capabilities + `,"clientInfo":{"name":"eras","version":"1"}}}`
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// sseWire is an HTTP+SSE front (2024-11-05). Its client's URL is that of messages.
-type sseWire struct {
+// sseTransport is an HTTP+SSE front (2024-11-05). Its client's URL is that of messages.
+type sseTransport struct {
 	*wire.Client
 	work sync.WaitGroup
 }
 
 // dialSSE opens the stream and waits for the address to send to.
-func dialSSE(c *client, addr string) (*sseWire, error) {
-	w := &sseWire{Client: wire.NewClient(addr)}
+func dialSSE(c *client, addr string) (*sseTransport, error) {
+	w := &sseTransport{Client: wire.NewClient(addr)}
 	res, err := w.Do(c.ctx, http.MethodGet, nil, http.Header{"Accept": {"text/event-stream"}})
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func dialSSE(c *client, addr string) (*sseWire, error) {
 	return w, nil
 }
 
-func (w *sseWire) send(ctx context.Context, frame []byte, _ *call, _ http.Header) error {
+func (w *sseTransport) send(ctx context.Context, frame []byte, _ *call, _ http.Header) error {
 	res, err := w.Do(ctx, http.MethodPost, frame, http.Header{"Accept": nil})
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (w *sseWire) send(ctx context.Context, frame []byte, _ *call, _ http.Header
 	return err
 }
 
-func (w *sseWire) close() {
+func (w *sseTransport) close() {
 	w.work.Wait()
 	w.Close()
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// stdioWire is a stdio front over memory.
-type stdioWire struct {
+// stdioTransport is a stdio front over memory.
+type stdioTransport struct {
 	c    *client
 	mu   sync.Mutex // one message at a time
 	in   io.WriteCloser
@@ -25,10 +25,10 @@ type stdioServer interface {
 	ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
-func dialStdio(p stdioServer, c *client) *stdioWire {
+func dialStdio(p stdioServer, c *client) *stdioTransport {
 	toProxy, in := io.Pipe()
 	out, fromProxy := io.Pipe()
-	w := &stdioWire{c: c, in: in, done: make(chan struct{})}
+	w := &stdioTransport{c: c, in: in, done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(context.Background())
 	w.end = cancel
 	served := make(chan error, 1)
@@ -47,7 +47,7 @@ func dialStdio(p stdioServer, c *client) *stdioWire {
 	return w
 }
 
-func (w *stdioWire) send(_ context.Context, frame []byte, _ *call, _ http.Header) error {
+func (w *stdioTransport) send(_ context.Context, frame []byte, _ *call, _ http.Header) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_, err := w.in.Write(append(bytes.Clone(frame), '\n'))
@@ -56,7 +56,7 @@ func (w *stdioWire) send(_ context.Context, frame []byte, _ *call, _ http.Header
 
 // close does what hosts do: the end of input, and then a signal. The first
 // alone lets calls in flight be answered.
-func (w *stdioWire) close() {
+func (w *stdioTransport) close() {
 	_ = w.in.Close()
 	w.end()
 	<-w.done

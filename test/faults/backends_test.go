@@ -65,9 +65,9 @@ func TestBackends(t *testing.T) {
 				bad["requestTimeout"] = patient.String()
 			}
 			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
-			g := gather(t, d, "good", 2, 5*time.Millisecond)
+			g := startCallers(t, d, "good", 2, 5*time.Millisecond)
 			attack(t, d, e)
-			g.dismiss()
+			g.finish()
 			if k, text := attempt(d, "good", 0); k != right {
 				t.Errorf("afterwards: %s %s", k, text)
 			}
@@ -89,9 +89,9 @@ func TestRemotes(t *testing.T) {
 				bad["requestTimeout"] = patient.String()
 			}
 			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
-			g := gather(t, d, "good", 2, 5*time.Millisecond)
+			g := startCallers(t, d, "good", 2, 5*time.Millisecond)
 			attack(t, d, e)
-			g.dismiss()
+			g.finish()
 			u := d.usage(t)
 			// Four answers at once of 64 MiB each, in buffers that grow by halves.
 			if most := d.start.peak + 4*256*factor(); u.peak > most {
@@ -144,7 +144,7 @@ func attempt(d *daemon, server string, size int) (kind, string) {
 	defer cancel()
 	c := newCaller(d)
 	defer c.Close()
-	err := c.greet(ctx)
+	err := c.initialize(ctx)
 	if no, ok := errors.AsType[*refusal](err); ok {
 		return refused, no.text
 	}

@@ -22,8 +22,8 @@ type caller struct{ *wire.Client }
 
 func newCaller(d *daemon) *caller { return &caller{wire.NewClient(d.URL)} }
 
-// greet begins a session.
-func (c *caller) greet(ctx context.Context) error {
+// initialize begins a session.
+func (c *caller) initialize(ctx context.Context) error {
 	c.Session = ""
 	res, err := c.Post(ctx, wire.Request("0", "initialize", wire.Hello))
 	c.Session = res.Header.Get("Mcp-Session-Id")
@@ -96,9 +96,9 @@ func judge(text, id, want string) (kind, string) {
 	return wrong, fmt.Sprintf("%.300s", text)
 }
 
-// crowd is callers of a server that behaves, as long as a fault lasts. Each of
+// background is callers of a server that behaves, as long as a fault lasts. Each of
 // their calls has to be answered, and rightly.
-type crowd struct {
+type background struct {
 	t      testing.TB
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -108,16 +108,16 @@ type crowd struct {
 	calls atomic.Int64
 }
 
-// gather starts n callers of a server, each with a session; they pause between
+// startCallers starts n callers of a server, each with a session; they pause between
 // calls.
-func gather(t testing.TB, d *daemon, server string, n int, pause time.Duration) *crowd {
+func startCallers(t testing.TB, d *daemon, server string, n int, pause time.Duration) *background {
 	t.Helper()
-	g := &crowd{t: t}
+	g := &background{t: t}
 	ctx, cancel := context.WithCancel(context.Background())
 	g.cancel = cancel
 	for range n {
 		c := newCaller(d)
-		wire.Check(t, c.greet(ctx))
+		wire.Check(t, c.initialize(ctx))
 		g.work.Go(func() {
 			defer c.Close()
 			for ctx.Err() == nil {
@@ -141,8 +141,8 @@ func gather(t testing.TB, d *daemon, server string, n int, pause time.Duration) 
 	return g
 }
 
-// dismiss ends the callers and looks at how long they had to wait.
-func (g *crowd) dismiss() {
+// finish ends the callers and looks at how long they had to wait.
+func (g *background) finish() {
 	g.t.Helper()
 	g.cancel()
 	g.work.Wait()

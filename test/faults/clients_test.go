@@ -28,19 +28,19 @@ func clientTest(t *testing.T, memory int, attack func(t *testing.T, d *daemon)) 
 		attempt(d, name, 0) // they run now
 	}
 	before := d.usage(t)
-	g := gather(t, d, "good", 2, 5*time.Millisecond)
+	g := startCallers(t, d, "good", 2, 5*time.Millisecond)
 	attack(t, d)
-	g.dismiss()
+	g.finish()
 	after := d.usage(t)
-	wire.Eventually(t, wire.Limit, said(func() string { return fmt.Sprintf("files come back: %v, before %v", d.usage(t), before) }), func() bool { return d.usage(t).files <= before.files+8 })
+	wire.Eventually(t, wire.Limit, lazyText(func() string { return fmt.Sprintf("files come back: %v, before %v", d.usage(t), before) }), func() bool { return d.usage(t).files <= before.files+8 })
 	t.Logf("%d calls of others; before %v, after %v, at the end %v", g.calls.Load(), before, after, d.usage(t))
 	if after.peak > before.peak+memory*factor() {
 		t.Errorf("memory has reached %d MiB, %d before: want at most %d more", after.peak, before.peak, memory)
 	}
 }
 
-// raw opens a connection and sends what is given.
-func raw(t *testing.T, d *daemon, text string) net.Conn {
+// sendRaw opens a connection and sends what is given.
+func sendRaw(t *testing.T, d *daemon, text string) net.Conn {
 	t.Helper()
 	c, err := wire.Dial(d.URL)
 	wire.Check(t, err)
@@ -52,8 +52,8 @@ func raw(t *testing.T, d *daemon, text string) net.Conn {
 
 const postHead = "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
-// ended waits for the other side to end a connection.
-func ended(t *testing.T, c net.Conn, within time.Duration) {
+// waitClosed waits for the other side to end a connection.
+func waitClosed(t *testing.T, c net.Conn, within time.Duration) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(within))
 	if _, err := io.Copy(io.Discard, c); err != nil && strings.Contains(err.Error(), "timeout") {
@@ -83,12 +83,12 @@ func TestSlowBodies(t *testing.T) {
 	})
 }
 
-// trickle has n clients that send a beginning, and then a little each quarter
+// trickle starts n clients that send a beginning, and then a little each quarter
 // of a second, until they are cut off, which has to be within a bound.
 func trickle(t *testing.T, d *daemon, begin, part string, n int, bound time.Duration) {
 	var wg sync.WaitGroup
 	for range n {
-		c := raw(t, d, begin)
+		c := sendRaw(t, d, begin)
 		wg.Go(func() {
 			stop := make(chan struct{})
 			defer close(stop)
@@ -104,7 +104,7 @@ func trickle(t *testing.T, d *daemon, begin, part string, n int, bound time.Dura
 					}
 				}
 			}()
-			ended(t, c, bound+slack)
+			waitClosed(t, c, bound+slack)
 		})
 	}
 	wg.Wait()
@@ -116,7 +116,7 @@ func TestClaimedBodies(t *testing.T) {
 	clientTest(t, 60, func(t *testing.T, d *daemon) {
 		var all []net.Conn
 		for range 200 {
-			all = append(all, raw(t, d, postHead+"Content-Length: 60000000\r\n\r\n{"))
+			all = append(all, sendRaw(t, d, postHead+"Content-Length: 60000000\r\n\r\n{"))
 		}
 		attempt(d, "good", 0)
 		for _, c := range all {
@@ -129,7 +129,7 @@ func TestClaimedBodies(t *testing.T) {
 // large ones at once, which memory would not hold.
 func TestHugeBodies(t *testing.T) {
 	clientTest(t, 700, func(t *testing.T, d *daemon) {
-		c := raw(t, d, postHead+"Content-Length: 100000000000\r\n\r\n{")
+		c := sendRaw(t, d, postHead+"Content-Length: 100000000000\r\n\r\n{")
 		_ = c.SetReadDeadline(time.Now().Add(slack))
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
 		wire.Check(t, err)
@@ -157,7 +157,7 @@ func TestHugeBodies(t *testing.T) {
 		t.Logf("24 bodies of 40 MiB: %v", kinds)
 		if !testing.Short() {
 			start := time.Now()
-			wire.Eventually(t, wire.Limit, said(func() string { return fmt.Sprintf("memory comes back: %v, at the start %v", d.usage(t), d.start) }), func() bool { return d.usage(t).rss <= d.start.rss+returned*factor() })
+			wire.Eventually(t, wire.Limit, lazyText(func() string { return fmt.Sprintf("memory comes back: %v, at the start %v", d.usage(t), d.start) }), func() bool { return d.usage(t).rss <= d.start.rss+returned*factor() })
 			t.Logf("%v after %s", d.usage(t), time.Since(start).Round(time.Second))
 		}
 	})
@@ -172,11 +172,11 @@ func TestAbortedPosts(t *testing.T) {
 		}
 		c := newCaller(d)
 		defer c.Close()
-		wire.Check(t, c.greet(t.Context()))
+		wire.Check(t, c.initialize(t.Context()))
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hung__echo","arguments":{"message":"` + strings.Repeat("m", 1000) + `"}}}`
 		request := fmt.Sprintf("%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", postHead, c.Session, len(body), body)
 		for range n {
-			_ = raw(t, d, request).Close()
+			_ = sendRaw(t, d, request).Close()
 		}
 		// The server is not held to be full for longer than the requests last.
 		wire.Eventually(t, requestTimeout+slack, "the server takes calls again", func() bool {
@@ -194,7 +194,7 @@ func TestUnreadAnswers(t *testing.T) {
 		request := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", postHead, len(body), body)
 		var all []net.Conn
 		for range 20 {
-			c := raw(t, d, "")
+			c := sendRaw(t, d, "")
 			all = append(all, c)
 			go func() { // until the other side takes no more, or the connection is closed
 				for range 20 {
@@ -220,12 +220,12 @@ func TestUnreadAnswers(t *testing.T) {
 func TestUnreadStreams(t *testing.T) {
 	t.Parallel()
 	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
-	g := gather(t, d, "good", 2, 5*time.Millisecond)
+	g := startCallers(t, d, "good", 2, 5*time.Millisecond)
 	for range 50 {
 		c := newCaller(d)
-		wire.Check(t, c.greet(t.Context()))
+		wire.Check(t, c.initialize(t.Context()))
 		c.Close()
-		raw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
+		sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
 	}
 	for range 20 {
 		if k, text := attempt(d, "loud", 0); k != right {
@@ -233,7 +233,7 @@ func TestUnreadStreams(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // so long it is told of changes
 	}
-	g.dismiss()
+	g.finish()
 	if u := d.usage(t); u.peak > d.start.peak+100*factor() {
 		t.Errorf("memory: %v, at the start %v", u, d.start)
 	}
@@ -250,13 +250,13 @@ func TestManySessions(t *testing.T) {
 		var left, full atomic.Int64
 		left.Store(int64(n))
 		first := newCaller(d)
-		wire.Check(t, first.greet(t.Context()))
+		wire.Check(t, first.initialize(t.Context()))
 		for range 8 {
 			wg.Go(func() {
 				c := newCaller(d)
 				defer c.Close()
 				for left.Add(-1) >= 0 {
-					if err := c.greet(t.Context()); err != nil && !strings.Contains(err.Error(), "too many sessions") {
+					if err := c.initialize(t.Context()); err != nil && !strings.Contains(err.Error(), "too many sessions") {
 						t.Error(err)
 						return
 					} else if err != nil {
@@ -279,7 +279,7 @@ func TestMalformed(t *testing.T) {
 	clientTest(t, 200, func(t *testing.T, d *daemon) {
 		c := newCaller(d)
 		defer c.Close()
-		wire.Check(t, c.greet(t.Context()))
+		wire.Check(t, c.initialize(t.Context()))
 		call := func(arguments string) string {
 			return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__echo","arguments":` + arguments + `}}`
 		}
@@ -335,7 +335,7 @@ func TestDeletedInMidCall(t *testing.T) {
 			wg.Go(func() {
 				c := newCaller(d)
 				defer c.Close()
-				if err := c.greet(t.Context()); err != nil {
+				if err := c.initialize(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -369,7 +369,7 @@ func TestPipelined(t *testing.T) {
 		}
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__echo","arguments":{"message":"p"}}}`
 		request := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", postHead, len(body), body)
-		c := raw(t, d, "")
+		c := sendRaw(t, d, "")
 		go func() {
 			for range n {
 				if _, err := io.WriteString(c, request); err != nil {

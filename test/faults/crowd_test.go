@@ -31,7 +31,7 @@ func TestManyStreams(t *testing.T) {
 	wire.Check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	n = min(n-50, int(files.Cur)-1000) // less than an int holds
 	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
-	g := gather(t, d, "good", 2, 5*time.Millisecond)
+	g := startCallers(t, d, "good", 2, 5*time.Millisecond)
 	var left, refused atomic.Int64
 	left.Store(int64(n))
 	var mu sync.Mutex // guards all
@@ -42,7 +42,7 @@ func TestManyStreams(t *testing.T) {
 			c := newCaller(d)
 			defer c.Close()
 			for left.Add(-1) >= 0 {
-				if err := c.greet(t.Context()); err != nil {
+				if err := c.initialize(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -75,12 +75,12 @@ func TestManyStreams(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond) // so long it is told of changes
 	}
-	g.dismiss()
+	g.finish()
 	during := d.usage(t)
 	for _, c := range all {
 		_ = c.Close()
 	}
-	wire.Eventually(t, 2*wire.Limit, said(func() string { return "files come back: " + d.usage(t).String() }), func() bool { return d.usage(t).files < d.start.files+100 })
+	wire.Eventually(t, 2*wire.Limit, lazyText(func() string { return "files come back: " + d.usage(t).String() }), func() bool { return d.usage(t).files < d.start.files+100 })
 	t.Logf("%d streams: %v, %d refused; told of changes: %v, %d calls of others, the last %v; at the end %v", n, before, refused.Load(), during, g.calls.Load(), g.took[len(g.took)-1], d.usage(t))
 	if refused.Load() > 0 || during.peak > d.start.peak+900*factor() {
 		t.Errorf("%d streams are refused; memory %v, at the start %v", refused.Load(), during, d.start)

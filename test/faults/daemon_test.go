@@ -40,14 +40,14 @@ func serve(t testing.TB, s wire.Servers, args ...string) *daemon {
 
 func serveAs(t testing.TB, s wire.Setup) *daemon {
 	t.Helper()
-	s.Program, s.Each = *program, equip
+	s.Program, s.Each = *program, prepareEntry
 	d := &daemon{Daemon: wire.Serve(t, s)}
 	d.start = d.usage(t)
 	return d
 }
 
-// equip adds to an entry what makes it the hostile server, and a bound.
-func equip(mark string, e map[string]any) {
+// prepareEntry adds to an entry what makes it the hostile server, and a bound.
+func prepareEntry(mark string, e map[string]any) {
 	if e["command"] != nil {
 		env := map[string]string{wire.MarkName: mark, hostile.Env: "1"}
 		if own, ok := e["env"].(map[string]string); ok {
@@ -76,7 +76,7 @@ func (d *daemon) usage(t testing.TB) usage {
 	return usage{int(u.KB >> 10), int(u.PeakKB >> 10), u.Files, u.Threads}
 }
 
-// said is a text that is made when it is printed.
-type said func() string
+// lazyText is a text that is made when it is printed.
+type lazyText func() string
 
-func (s said) String() string { return s() }
+func (s lazyText) String() string { return s() }

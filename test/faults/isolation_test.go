@@ -48,7 +48,7 @@ func TestIsolation(t *testing.T) {
 			message := strings.Repeat("m", 64<<10)
 			body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__echo","arguments":{"message":"` + message + `"}}}`
 			for range 8 {
-				c := raw(t, d, "")
+				c := sendRaw(t, d, "")
 				go func() {
 					_, _ = io.WriteString(c, strings.Repeat(fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", postHead, len(body), body), 200))
 				}() // until it is closed
@@ -58,12 +58,12 @@ func TestIsolation(t *testing.T) {
 		"streams that are not read": func(ctx context.Context, t *testing.T, d *daemon) {
 			for range 50 {
 				c := newCaller(d)
-				if err := c.greet(ctx); err != nil {
+				if err := c.initialize(ctx); err != nil {
 					t.Error(err)
 					return
 				}
 				c.Close()
-				stream := raw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
+				stream := sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
 				context.AfterFunc(ctx, func() { _ = stream.Close() })
 			}
 		},
@@ -94,14 +94,14 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
-// callers has n clients do something again and again until ctx ends, in the
+// callers lets n clients do something again and again until ctx ends, in the
 // background.
 func callers(ctx context.Context, d *daemon, n int, do func(c *caller)) {
 	for range n {
 		go func() {
 			c := newCaller(d)
 			defer c.Close()
-			if c.greet(ctx) != nil {
+			if c.initialize(ctx) != nil {
 				return
 			}
 			for ctx.Err() == nil {
@@ -114,9 +114,9 @@ func callers(ctx context.Context, d *daemon, n int, do func(c *caller)) {
 // percentile measures the calls of four clients for a second.
 func percentile(t *testing.T, d *daemon) time.Duration {
 	t.Helper()
-	g := gather(t, d, "good", 4, time.Millisecond)
+	g := startCallers(t, d, "good", 4, time.Millisecond)
 	time.Sleep(time.Second) // the time of a measurement
-	g.dismiss()
+	g.finish()
 	slices.Sort(g.took)
 	return g.took[len(g.took)*99/100]
 }

@@ -33,9 +33,9 @@ func canaries() map[string]string {
 	}
 }
 
-// leaky returns entries of servers that repeat what they were given, one for each
+// leakingServers returns entries of servers that repeat what they were given, one for each
 // way and moment: in the short form each way once. Their names tell which.
-func leaky(t *testing.T) wire.Servers {
+func leakingServers(t *testing.T) wire.Servers {
 	t.Helper()
 	moments := []string{"initialize", "tools/list", "tools/call"}
 	s := wire.Servers{"good": hostileEntry("good", "")}
@@ -91,7 +91,7 @@ func TestSecrets(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	for _, format := range []string{"json", "text"} {
-		s := leaky(t)
+		s := leakingServers(t)
 		d := serve(t, s, "-vvv", "--log-format", format)
 		secretsOfServe(t, d, s)
 		secretsOfProcesses(t, d)
@@ -122,7 +122,7 @@ func secretsOfServe(t *testing.T, d *daemon, s wire.Servers) {
 	t.Helper()
 	c := newCaller(d)
 	defer c.Close()
-	wire.Check(t, c.greet(t.Context()))
+	wire.Check(t, c.initialize(t.Context()))
 	defer func() { _ = c.End(context.Background()) }()
 	ask := func(body string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
@@ -164,8 +164,8 @@ func secretsOfServe(t *testing.T, d *daemon, s wire.Servers) {
 	}
 }
 
-// secretsOfProcesses looks into the guardian, which has none of serve's
-// environment, and into each server, which has its own credentials alone.
+// secretsOfProcesses checks the guardian, which has none of serve's environment,
+// and each server, which has its own credentials alone.
 func secretsOfProcesses(t *testing.T, d *daemon) {
 	t.Helper()
 	read := func(pid int, file string) string {
@@ -295,7 +295,7 @@ func (d *daemon) run(t *testing.T, words ...string) string {
 	return out.String()
 }
 
-// secretsOfFiles looks into all that mcpctl has written, names included.
+// secretsOfFiles checks all that mcpctl has written, names included.
 func secretsOfFiles(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -24,13 +24,13 @@ import (
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
-// tallies count what happens, by name.
-type tallies struct {
+// counters count what happens, by name.
+type counters struct {
 	mu sync.Mutex // guards m
 	m  map[string]int
 }
 
-func (c *tallies) add(name string) {
+func (c *counters) add(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.m == nil {
@@ -39,7 +39,7 @@ func (c *tallies) add(name string) {
 	c.m[name]++
 }
 
-func (c *tallies) String() string {
+func (c *counters) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []string
@@ -75,15 +75,15 @@ func TestSoak(t *testing.T) {
 	for i := range 3 {
 		name := fmt.Sprint("remote", i)
 		bad = append(bad, name)
-		s[name] = map[string]any{"url": changing(t, name, remotes, uint64(i)).URL + "/mcp", "connectTimeout": "5s"}
+		s[name] = map[string]any{"url": changingServer(t, name, remotes, uint64(i)).URL + "/mcp", "connectTimeout": "5s"}
 	}
 	d := serve(t, s)
-	g := gather(t, d, "good", 4, 2*time.Millisecond)
+	g := startCallers(t, d, "good", 4, 2*time.Millisecond)
 	time.Sleep(2 * time.Second) // what it needs when nobody disturbs it
 	start := d.usage(t)
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
-	var answers, attacks tallies
+	var answers, attacks counters
 	var work sync.WaitGroup
 	each := func(n uint64, do func(r *rand.Rand)) {
 		r := rand.New(rand.NewPCG(*seed, n))
@@ -118,7 +118,7 @@ func TestSoak(t *testing.T) {
 	for i := range uint64(3) {
 		each(200+i, func(r *rand.Rand) {
 			time.Sleep(time.Duration(r.IntN(200)) * time.Millisecond)
-			attacks.add(annoy(d, r, bad[r.IntN(len(bad))]))
+			attacks.add(misbehave(d, r, bad[r.IntN(len(bad))]))
 		})
 	}
 	peak := 0
@@ -127,13 +127,13 @@ func TestSoak(t *testing.T) {
 		time.Sleep(200 * time.Millisecond) // so often it is looked at
 	}
 	work.Wait()
-	g.dismiss()
+	g.finish()
 	end := d.usage(t)
 	// Connections time out, and memory is given back.
 	for settle := time.Now(); time.Since(settle) < wire.Limit && (end.files > start.files+40 || end.rss > start.rss+returned*factor()); end = d.usage(t) {
 		time.Sleep(100 * time.Millisecond) // nothing tells
 	}
-	var faults tallies
+	var faults counters
 	raw, _ := os.ReadFile(log) // empty where none has started
 	for line := range strings.Lines(string(raw)) {
 		faults.add(cmp.Or(strings.TrimSpace(line), "none"))
@@ -147,8 +147,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// changing is a server over HTTP with another fault every few seconds.
-func changing(t *testing.T, name string, faults []string, n uint64) *httptest.Server {
+// changingServer is a server over HTTP with another fault every few seconds.
+func changingServer(t *testing.T, name string, faults []string, n uint64) *httptest.Server {
 	r := rand.New(rand.NewPCG(*seed, 1000+n))
 	var mu sync.Mutex // guards what follows
 	var current http.Handler
@@ -169,8 +169,8 @@ func changing(t *testing.T, name string, faults []string, n uint64) *httptest.Se
 	return s
 }
 
-// annoy does one of the things that clients should not do, and says which.
-func annoy(d *daemon, r *rand.Rand, server string) string {
+// misbehave does one of the things that clients should not do, and says which.
+func misbehave(d *daemon, r *rand.Rand, server string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), wire.Limit)
 	defer cancel()
 	send := func(text string, stay time.Duration) {
@@ -201,12 +201,12 @@ func annoy(d *daemon, r *rand.Rand, server string) string {
 	case 4:
 		c := newCaller(d)
 		defer c.Close()
-		_ = c.greet(ctx) // refused or not
+		_ = c.initialize(ctx) // refused or not
 		return "session forgotten"
 	case 5:
 		c := newCaller(d)
 		defer c.Close()
-		if c.greet(ctx) == nil {
+		if c.initialize(ctx) == nil {
 			send("GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n", short)
 		}
 		return "stream not read"

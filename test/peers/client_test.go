@@ -17,7 +17,7 @@ import (
 // client is a client of the official SDK and what it was told.
 type client struct {
 	*mcp.ClientSession
-	heard
+	notifications
 }
 
 // legacyRevision makes an SDK client shake hands.
@@ -33,7 +33,7 @@ func connect(t *testing.T, tr mcp.Transport) *client {
 // connectAs connects an SDK client that prefers a revision, "" for the newest.
 func connectAs(t *testing.T, tr mcp.Transport, revision string) *client {
 	t.Helper()
-	c := &client{heard: heard{tools: make(chan struct{}, 100)}}
+	c := &client{notifications: notifications{tools: make(chan struct{}, 100)}}
 	sdk := mcp.NewClient(&mcp.Implementation{Name: "peer", Version: "1"}, &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.tools <- struct{}{} },
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {

@@ -49,7 +49,7 @@ func goldenBackends() map[string]func(t *testing.T) (entry, caller) {
 	return map[string]func(*testing.T) (entry, caller){
 		"stdio": func(t *testing.T) (entry, caller) {
 			e := fake("fake", "-grease")
-			return e, direct(t, e)
+			return e, startDirect(t, e)
 		},
 		"json":    overHTTP(runtimetest.HTTPOptions{}),
 		"sse":     overHTTP(runtimetest.HTTPOptions{SSE: true}),

@@ -257,7 +257,7 @@ func TestNPMGolden(t *testing.T) {
 		npm(t, "fake", map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.jsonl")}, "memory"),
 	} {
 		config := configure(t, e)
-		peer := direct(t, e)
+		peer := startDirect(t, e)
 		want := result(t, peer, "tools/list", `{}`)
 		if got := ok(t, config, "--json", "tools", "fake"); got != want+"\n" {
 			t.Errorf("tools:\n got %.2000s\nwant %.2000s", got, want)

@@ -242,7 +242,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	const n, size = 150, 1 << 20
 	cmd, _ := command(context.WithoutCancel(t.Context()), t, configure(t, fake("fake"), fake("other")), "serve")
-	l := begin(t, cmd)
+	l := startUnread(t, cmd)
 	in := bufio.NewReaderSize(l.Out, 64<<10)
 	shaken := l.start("0", "initialize", wire.Hello)
 	l.one(t, in)
@@ -316,7 +316,7 @@ func TestEndUnderAFullPipe(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "pid")
 			cmd, stderr := command(context.WithoutCancel(t.Context()), t, configure(t, fake("fake", "-grandchild", file)), "serve")
-			l := begin(t, cmd)
+			l := startUnread(t, cmd)
 			in := bufio.NewReaderSize(l.Out, 64<<10)
 			shaken := l.start("0", "initialize", wire.Hello)
 			known := l.start("1", "tools/call", `{"name":"fake__pid"}`)

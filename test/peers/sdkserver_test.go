@@ -137,8 +137,8 @@ func listen(t *testing.T, h http.Handler) string {
 	return s.URL
 }
 
-// heard collects the notifications of an SDK client.
-type heard struct {
+// notifications collects the notifications of an SDK client.
+type notifications struct {
 	mu       sync.Mutex // guards progress
 	progress []float64
 	tools    chan struct{}

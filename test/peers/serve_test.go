@@ -122,8 +122,8 @@ func TestServeInsecure(t *testing.T) {
 			args, want = append(args, "--insecure"), http.StatusOK
 		}
 		d := serveHTTP(t, config, args...)
-		ping := wire.Post("/mcp", wire.Request("1", "ping", "{}"), "Host: attacker.example", "Content-Type: application/json", "Accept: application/json, text/event-stream", "Connection: close")
-		if res, err := wire.Exchange(d.URL, ping, 0); err != nil || res.Status != want {
+		ping := wire.RawPost("/mcp", wire.Request("1", "ping", "{}"), "Host: attacker.example", "Content-Type: application/json", "Accept: application/json, text/event-stream", "Connection: close")
+		if res, err := wire.RawExchange(d.URL, ping, 0); err != nil || res.Status != want {
 			t.Errorf("insecure %v: got status %d, %v", insecure, res.Status, err)
 		}
 	}

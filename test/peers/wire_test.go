@@ -46,16 +46,16 @@ type lines struct {
 	other []string // lines that answer nothing
 }
 
-// speak starts a process and reads what it writes; it is ended with the test.
-func speak(t *testing.T, cmd *exec.Cmd) *lines {
+// startClient starts a process and reads what it writes; it is ended with the test.
+func startClient(t *testing.T, cmd *exec.Cmd) *lines {
 	t.Helper()
-	l := begin(t, cmd)
+	l := startUnread(t, cmd)
 	go l.readFrom(l.Out)
 	return l
 }
 
-// begin starts a process whose output nobody reads yet.
-func begin(t *testing.T, cmd *exec.Cmd) *lines {
+// startUnread starts a process whose output nobody reads yet.
+func startUnread(t *testing.T, cmd *exec.Cmd) *lines {
 	t.Helper()
 	p, err := wire.Start(cmd)
 	wire.Check(t, err)
@@ -152,8 +152,8 @@ func (l *lines) initialize(t *testing.T) *lines {
 	return l
 }
 
-// direct starts the server of an entry itself, without mcpctl.
-func direct(t *testing.T, e entry) *lines {
+// startDirect starts the server of an entry itself, without mcpctl.
+func startDirect(t *testing.T, e entry) *lines {
 	t.Helper()
 	words, _ := e.object["args"].([]string)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), e.object["command"].(string), words...)
@@ -161,14 +161,14 @@ func direct(t *testing.T, e entry) *lines {
 	for k, v := range env {
 		cmd.Env = append(cmd.Environ(), k+"="+v)
 	}
-	return speak(t, cmd).initialize(t)
+	return startClient(t, cmd).initialize(t)
 }
 
 // serveStdio starts mcpctl serve with a raw client.
 func serveStdio(t *testing.T, config string, args ...string) (*lines, *wire.Output) {
 	t.Helper()
 	cmd, stderr := command(context.WithoutCancel(t.Context()), t, config, append([]string{"serve"}, args...)...)
-	return speak(t, cmd).initialize(t), stderr
+	return startClient(t, cmd).initialize(t), stderr
 }
 
 // poster is a raw client of an HTTP endpoint.

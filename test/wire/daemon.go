@@ -71,7 +71,7 @@ func Serve(t testing.TB, s Setup) *Daemon {
 	return d
 }
 
-// Signal sends the daemon a signal that ends it.
+// Signal sends the daemon a signal, from which it has to end.
 func (d *Daemon) Signal(sig os.Signal) {
 	d.told = true
 	_ = d.Cmd.Process.Signal(sig) // it may have ended

@@ -29,14 +29,14 @@ func (r Response) Message() string {
 	return LastEvent(r.Body)
 }
 
-// Post writes a POST with the headers given, each a whole line without its end,
+// RawPost writes a POST with the headers given, each a whole line without its end,
 // and no others but Content-Length, which no line of that name replaces.
-func Post(path, body string, headers ...string) string {
-	return Head("POST", path, append(headers, fmt.Sprintf("Content-Length: %d", len(body)))...) + body
+func RawPost(path, body string, headers ...string) string {
+	return RawHead("POST", path, append(headers, fmt.Sprintf("Content-Length: %d", len(body)))...) + body
 }
 
-// Head writes the head of a request with the headers given and no others.
-func Head(method, path string, headers ...string) string {
+// RawHead writes the head of a request with the headers given and no others.
+func RawHead(method, path string, headers ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\n", method, path)
 	for _, h := range headers {
@@ -54,10 +54,10 @@ func Dial(to string) (net.Conn, error) {
 	return net.DialTimeout("tcp", u.Host, Limit)
 }
 
-// Exchange sends bytes to the host of a URL over a connection of their own, and
+// RawExchange sends bytes to the host of a URL over a connection of their own, and
 // reads the response to its end: that of the body, of the connection, or, with
 // quiet, so long after the header.
-func Exchange(to, request string, quiet time.Duration) (Response, error) {
+func RawExchange(to, request string, quiet time.Duration) (Response, error) {
 	c, err := Dial(to)
 	if err != nil {
 		return Response{}, err

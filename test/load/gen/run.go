@@ -102,7 +102,7 @@ func (r Result) Err() error {
 // maxErrors ends a run that only fails.
 const maxErrors = 1000
 
-// Run has the callers call. The error says why there is no result; calls that
+// Run lets the callers call. The error says why there is no result; calls that
 // fail are in the result (Result.Err).
 func (c *Conn) Run(ctx context.Context, work Work) (Result, error) {
 	w, err := work.withDefaults()
@@ -156,7 +156,7 @@ type callParams struct {
 	Meta json.RawMessage `json:"_meta,omitempty"`
 }
 
-// warmUp has all callers call, so that each connection is there.
+// warmUp lets all callers call, so that each connection is there.
 func (r *run) warmUp(ctx context.Context) error {
 	if r.work.Warmup < 0 {
 		return nil

@@ -81,7 +81,7 @@ func (s *stdio) read() {
 func (s *stdio) receive(line []byte) {
 	m := message{at: time.Now()}
 	if err := json.Unmarshal(line, &m); err != nil {
-		s.stray1(fmt.Sprintf("a line that is no message: %.120q", line))
+		s.addStray(fmt.Sprintf("a line that is no message: %.120q", line))
 		return
 	}
 	if m.Method != "" {
@@ -95,18 +95,18 @@ func (s *stdio) receive(line []byte) {
 	}
 	id, err := strconv.ParseUint(string(m.ID), 10, 64)
 	if err != nil {
-		s.stray1(fmt.Sprintf("an answer with an id of nobody: %.120s", line))
+		s.addStray(fmt.Sprintf("an answer with an id of nobody: %.120s", line))
 		return
 	}
 	sl := &s.slots[id%maxCallers]
 	if !sl.want.CompareAndSwap(id, 0) {
-		s.stray1(fmt.Sprintf("an answer that nobody waits for: %.120s", line))
+		s.addStray(fmt.Sprintf("an answer that nobody waits for: %.120s", line))
 		return
 	}
 	sl.got <- m
 }
 
-func (s *stdio) stray1(text string) {
+func (s *stdio) addStray(text string) {
 	s.strays.Add(1)
 	s.first.CompareAndSwap(nil, &text)
 }

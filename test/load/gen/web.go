@@ -99,10 +99,10 @@ func (w *web) stream(body io.Reader, id uint64) (message, error) {
 		m := message{at: time.Now()}
 		switch err := json.Unmarshal([]byte(e.Data), &m); {
 		case err != nil && strings.TrimSpace(e.Data) != "":
-			w.stray1(fmt.Sprintf("an event that is no message: %.120q", e.Data))
+			w.addStray(fmt.Sprintf("an event that is no message: %.120q", e.Data))
 		case err != nil || m.Method != "":
 		case n > 0 || string(m.ID) != want:
-			w.stray1(fmt.Sprintf("an answer that nobody waits for: %.120s", e.Data))
+			w.addStray(fmt.Sprintf("an answer that nobody waits for: %.120s", e.Data))
 			n++
 		default:
 			found, n = m, n+1
@@ -127,7 +127,7 @@ func (w *web) notify(ctx context.Context, method string) error {
 	return err
 }
 
-func (w *web) stray1(text string) {
+func (w *web) addStray(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.strays++; w.first == "" {
