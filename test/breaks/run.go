@@ -91,7 +91,7 @@ func (s *Suite) Run(t *testing.T) {
 				t.Errorf("%s: %s does not turn red, only %v", b.Name, name, red)
 			}
 		}
-		t.Logf("%d of %d: %s: %v", i+1, len(s.Breaks), b.Name, red)
+		t.Logf("%d of %d: %s: %d names are red", i+1, len(s.Breaks), b.Name, len(red))
 		page.WriteString(s.Row(i, slices.Sorted(maps.Keys(files)), red))
 	}
 	if *s.update && !t.Failed() {

@@ -158,8 +158,7 @@ func checkIDs(p *pair) {
 }
 
 func checkSameIDs(p *pair) {
-	two, done, err := p.another("two")
-	check(err)
+	two, done := p.another("two")
 	defer done()
 	type want struct {
 		k    *call

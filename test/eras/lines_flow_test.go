@@ -56,20 +56,17 @@ func checkProgress(p *pair) {
 }
 
 // waiting starts a call that waits until it is cancelled, and is not answered.
-func waiting(p *pair, c *client, id string) (k *call, before runtimetest.Status, err error) {
-	a, err := c.calling(p.ctx, "wait", "", "")
-	if err != nil {
-		return nil, before, err
-	}
+func waiting(p *pair, c *client, id string) (k *call, before runtimetest.Status) {
+	a := must(c.calling(p.ctx, "wait", "", ""))
 	a.id = id
 	before = p.world.status()
 	k = c.start(a)
-	return k, before, until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == before.Running+1 })
+	check(until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == before.Running+1 }))
+	return k, before
 }
 
 func checkCancelMessage(p *pair) {
-	k, before, err := waiting(p, p.c, `"to cancel"`)
-	check(err)
+	k, before := waiting(p, p.c, `"to cancel"`)
 	check(p.c.notify("notifications/cancelled", `"requestId":1,"reason":"another"`))
 	check(p.c.notify("notifications/cancelled", `"requestId":"to cancel","reason":"told to"`))
 	check(until(p.ctx, p.world, "a cancelled call", func(s runtimetest.Status) bool {
@@ -106,8 +103,7 @@ func (c *client) forget(k *call) {
 
 // checkCancelNobody sends a cancel that nothing ties to a request.
 func checkCancelNobody(p *pair) {
-	two, done, err := p.another("two")
-	check(err)
+	two, done := p.another("two")
 	defer done()
 	a := must(p.c.calling(p.ctx, "slow", `{"ms":60}`, ""))
 	a.id = "77"
@@ -122,16 +118,14 @@ func checkCancelNobody(p *pair) {
 // and can still be cancelled by message, or its result be fetched. A connection
 // that is the client's session ends everything with it.
 func checkCancelDisconnect(p *pair) {
-	c, done, err := p.another("two")
-	check(err)
+	c, done := p.another("two")
 	closed := false
 	defer func() {
 		if !closed {
 			done()
 		}
 	}()
-	k, before, err := waiting(p, c, `"to leave"`)
-	check(err)
+	k, before := waiting(p, c, `"to leave"`)
 	gone := func(s runtimetest.Status) bool {
 		return s.Running == before.Running && s.Cancelled == before.Cancelled+1
 	}
@@ -173,17 +167,10 @@ func (p *pair) revive() {
 }
 
 // logging is a call of the tool log.
-func logging(p *pair, level, meta string) (*call, error) {
-	a, err := p.c.calling(p.ctx, "log", fmt.Sprintf(`{"level":%q,"text":%q}`, level, level), meta)
-	if err != nil {
-		return nil, err
-	}
-	k := p.c.start(a)
-	m, err := k.wait(p.ctx)
-	if err != nil {
-		return nil, err
-	}
-	return k, wantText(m.Result, nil, "logged")
+func logging(p *pair, level, meta string) *call {
+	k := p.c.start(must(p.c.calling(p.ctx, "log", fmt.Sprintf(`{"level":%q,"text":%q}`, level, level), meta)))
+	check(wantText(must(k.wait(p.ctx)).Result, nil, "logged"))
+	return k
 }
 
 func checkLevel(p *pair) {
@@ -196,7 +183,7 @@ func checkLevel(p *pair) {
 	const message = "notifications/message"
 	outside := p.c.count(nil, message)
 	for _, level := range []string{"info", "error"} {
-		k := must(logging(p, level, meta))
+		k := logging(p, level, meta)
 		want := 0
 		if level == "error" {
 			want = 1
@@ -221,7 +208,7 @@ func checkLevel(p *pair) {
 func checkNoLog(p *pair) {
 	const message = "notifications/message"
 	outside := p.c.count(nil, message)
-	k := must(logging(p, "emergency", ""))
+	k := logging(p, "emergency", "")
 	if n := p.c.count(k, message) + p.c.count(nil, message) - outside; n != 0 {
 		failf("%d log messages that nobody wants", n)
 	}

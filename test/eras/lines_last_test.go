@@ -39,8 +39,7 @@ func checkSession404(p *pair) {
 	}
 	got := status(p.c, http.MethodPost, http.Header{"Mcp-Session-Id": {"nobody"}})
 	failIf(got != http.StatusNotFound, "in front: status %d, want 404", got)
-	two, done, err := p.another("two")
-	check(err)
+	two, done := p.another("two")
 	defer done()
 	status(two, http.MethodDelete, nil)
 	got = status(two, http.MethodPost, nil)
@@ -50,8 +49,7 @@ func checkSession404(p *pair) {
 // checkRestart: the call that was under way fails in words, never to be made
 // again silently; the next one works.
 func checkRestart(p *pair) {
-	k, before, err := waiting(p, p.c, `"under way"`)
-	check(err)
+	k, before := waiting(p, p.c, `"under way"`)
 	p.world.do("drop")
 	raw, err := must(k.wait(p.ctx)).Outcome()
 	check(wantTrouble(raw, err, "connection", "ended", "exit", "closed", "lost", "broke", "eof"))

@@ -71,27 +71,18 @@ func checkCursor(p *pair) {
 }
 
 // interrupted calls a tool that asks and returns the interim result.
-func (p *pair) interrupted(tool string) (ask, *interim, error) {
-	a, err := p.c.calling(p.ctx, tool, "", "")
-	if err != nil {
-		return a, nil, err
-	}
-	raw, err := p.c.roundTrip(p.ctx, a)
-	if err != nil {
-		return a, nil, err
-	}
+func (p *pair) interrupted(tool string) (ask, *interim) {
+	a := must(p.c.calling(p.ctx, tool, "", ""))
+	raw := must(p.c.roundTrip(p.ctx, a))
 	i, ok := asInterim(raw)
-	if !ok || i.State == nil || len(i.Requests) == 0 {
-		return a, nil, fmt.Errorf("got %.300s, want a question with a state", raw)
-	}
-	return a, i, nil
+	failIf(!ok || i.State == nil || len(i.Requests) == 0, "got %.300s, want a question with a state", raw)
+	return a, i
 }
 
 // badState comes back with another state in the place of the right one, and
 // then with the right one: the interaction is none the worse.
 func (p *pair) badState(change func(string) (string, error)) {
-	a, i, err := p.interrupted("ask_form")
-	check(err)
+	a, i := p.interrupted("ask_form")
 	var good string
 	check(json.Unmarshal(i.State, &good))
 	bad := must(change(good))
@@ -104,8 +95,7 @@ func (p *pair) badState(change func(string) (string, error)) {
 }
 
 func checkStateTarget(p *pair) {
-	a, i, err := p.interrupted("ask_form")
-	check(err)
+	a, i := p.interrupted("ask_form")
 	other := must(p.c.calling(p.ctx, "ask_again", "", ""))
 	raw, err := p.c.roundTrip(p.ctx, p.c.retry(other, i))
 	check(wrap(wantCode(raw, err, -32602), "another tool"))

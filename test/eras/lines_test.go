@@ -60,7 +60,7 @@ func wrap(err error, about string, a ...any) error {
 }
 
 // attempt runs a check and returns how it fails.
-func attempt(check func(p *pair), p *pair) (err error) {
+func attempt(do func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -70,7 +70,7 @@ func attempt(check func(p *pair), p *pair) (err error) {
 			panic(r)
 		}
 	}()
-	check(p)
+	do()
 	return nil
 }
 

@@ -90,13 +90,10 @@ func (p *pair) join(label string) (*client, error) {
 }
 
 // another connects a client for the rest of one line.
-func (p *pair) another(label string) (*client, func(), error) {
-	c, err := p.join(label)
-	if err != nil {
-		return nil, nil, err
-	}
+func (p *pair) another(label string) (c *client, done func()) {
+	c = must(p.join(label))
 	p.others = p.others[:len(p.others)-1]
-	return c, c.close, nil
+	return c, c.close
 }
 
 func (p *pair) close() {
@@ -138,7 +135,7 @@ func (p *pair) run(l line, limit time.Duration) error {
 	p.ctx, cancel = context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	p.c.takeQuestions()
-	err := attempt(l.check, p)
+	err := attempt(func() { l.check(p) })
 	if strays := p.c.takeStrays(); err == nil && strays != nil {
 		return fmt.Errorf("stray messages: %s", strings.Join(strays, "; "))
 	}

@@ -22,17 +22,12 @@ func (t *transcript) steps() {
 	call := func(tool, arguments, meta string) ask {
 		return ask{method: "tools/call", members: fmt.Sprintf(`"name":"b__%s","arguments":%s`, tool, arguments), meta: meta}
 	}
-	use := func(a ask) func() error {
-		return func() error {
-			_, err := c.request(p.ctx, a)
-			return err
+	use := func(a ask) func() { return func() { must(c.request(p.ctx, a)) } }
+	t.step("open", func() {
+		check(p.front.open(p, c))
+		if c.modern {
+			use(ask{method: "server/discover"})()
 		}
-	}
-	t.step("open", func() error {
-		if err := p.front.open(p, c); err != nil || !c.modern {
-			return err
-		}
-		return use(ask{method: "server/discover"})()
 	})
 	t.step("list", use(ask{method: "tools/list"}))
 	meta := `"progressToken":"p"`
@@ -51,56 +46,49 @@ func (t *transcript) steps() {
 		t.step("question with a link", use(call("ask_url", `{}`, "")))
 	}
 	listen := t.changes()
-	t.step("cancel", func() error {
+	t.step("cancel", func() {
 		k := c.start(call("wait", `{}`, ""))
-		if err := until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == 1 }); err != nil {
-			return err
-		}
+		check(until(p.ctx, p.world, "the call", func(s runtimetest.Status) bool { return s.Running == 1 }))
 		defer c.forget(k)
 		if p.front.http && c.modern {
 			k.hangUp()
-		} else if err := c.notify("notifications/cancelled", `"requestId":`+k.id+`,"reason":"enough"`); err != nil {
-			return err
+		} else {
+			check(c.notify("notifications/cancelled", `"requestId":`+k.id+`,"reason":"enough"`))
 		}
 		if _, ok := c.wire.(*httpTransport); ok {
 			_, _ = k.wait(p.ctx) // its exchange ends, without an answer
 		}
-		return until(p.ctx, p.world, "a cancellation", func(s runtimetest.Status) bool { return s.Running == 0 })
+		check(until(p.ctx, p.world, "a cancellation", func(s runtimetest.Status) bool { return s.Running == 0 }))
 	})
 	t.step("error of the server", fails(use(call("refuse", `{"code":-32050}`, ""))))
 	t.step("error of mcpctl", fails(use(call("nope", `{}`, ""))))
-	t.step("unsubscribe", func() error {
-		if c.modern {
-			if err := unlisten(p, listen); err != nil || p.back.modern {
-				return err
-			}
-			return until(p.ctx, p.world, "an end of the subscription", func(s runtimetest.Status) bool { return len(s.Watched) == 0 })
+	t.step("unsubscribe", func() {
+		if !c.modern {
+			use(ask{method: "resources/unsubscribe", members: `"uri":"fake://note"`})()
+			return
 		}
-		return use(ask{method: "resources/unsubscribe", members: `"uri":"fake://note"`})()
+		check(unlisten(p, listen))
+		if !p.back.modern {
+			check(until(p.ctx, p.world, "an end of the subscription", func(s runtimetest.Status) bool { return len(s.Watched) == 0 }))
+		}
 	})
-	t.step("close", func() error {
+	t.step("close", func() {
 		if w, ok := c.wire.(*httpTransport); ok && w.Session != "" {
-			res, err := w.Do(p.ctx, "DELETE", nil, nil)
-			if err != nil {
-				return err
-			}
-			_ = res.Body.Close()
+			check(w.End(p.ctx))
 		}
 		c.close()
 		if p.srv != nil {
 			p.stopServing()
 		}
-		return p.proxy.Close()
+		check(p.proxy.Close())
 	})
 }
 
 // fails checks that a step ends with an error of JSON-RPC.
-func fails(do func() error) func() error {
-	return func() error {
-		if _, ok := errors.AsType[*wire.RPCError](do()); !ok {
-			return errors.New("no error")
-		}
-		return nil
+func fails(do func()) func() {
+	return func() {
+		_, ok := errors.AsType[*wire.RPCError](attempt(do))
+		failIf(!ok, "no error")
 	}
 }
 
@@ -109,28 +97,22 @@ func fails(do func() error) func() error {
 func (t *transcript) changes() (listen *call) {
 	p, c := t.p, t.p.c
 	const uri = "fake://note"
-	t.step("subscribe", func() (err error) {
-		if listen, err = listening(p, `{"toolsListChanged":true,"resourceSubscriptions":["`+uri+`"]}`); err != nil {
-			return err
-		}
+	t.step("subscribe", func() {
+		listen = must(listening(p, `{"toolsListChanged":true,"resourceSubscriptions":["`+uri+`"]}`))
 		if !c.modern {
-			if _, err := c.roundTrip(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}); err != nil {
-				return err
-			}
+			must(c.roundTrip(p.ctx, ask{method: "resources/subscribe", members: `"uri":"` + uri + `"`}))
 		}
-		if err := until(p.ctx, p.world, "a subscription", func(s runtimetest.Status) bool {
+		check(until(p.ctx, p.world, "a subscription", func(s runtimetest.Status) bool {
 			// Over HTTP the listen that asked for less ends when this one is there.
 			return slices.Contains(s.Watched, uri) && (!p.back.modern || !p.back.http || s.Listens == 1)
-		}); err != nil {
-			return err
-		}
-		return p.backListens()
+		}))
+		check(p.backListens())
 	})
-	await := func(command, method string) func() error {
-		return func() error {
+	await := func(command, method string) func() {
+		return func() {
 			before := c.count(listen, method)
 			p.world.do(command)
-			return c.await(p.ctx, method, func() bool { return c.count(listen, method) > before })
+			check(c.await(p.ctx, method, func() bool { return c.count(listen, method) > before }))
 		}
 	}
 	t.step("resource changes", await("touch "+uri, "notifications/resources/updated"))

@@ -151,13 +151,11 @@ func startRecorded(b backend, rec *recorder) (config.Entry, serverControl, func(
 // step does something and waits for what follows from it: what the transcript
 // has, or, without one, what comes until nothing comes any more. It is over once
 // all of that is there, so no step shows what is another's.
-func (t *transcript) step(name string, do func() error) {
+func (t *transcript) step(name string, do func()) {
 	if t.err != nil {
 		return
 	}
-	if err := do(); err != nil {
-		t.err = fmt.Errorf("%s: %w", name, err)
-	}
+	t.err = wrap(attempt(do), name)
 	last, since := "", time.Now()
 	for start := time.Now(); ; time.Sleep(2 * time.Millisecond) {
 		names := t.names.clone()

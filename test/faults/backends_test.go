@@ -60,18 +60,7 @@ func TestBackends(t *testing.T) {
 			if e.slow && testing.Short() {
 				t.Skip("takes half a minute")
 			}
-			bad := hostileEntry("bad", fault)
-			if e.right {
-				bad["requestTimeout"] = patient.String()
-			}
-			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
-			g := startCallers(t, d, "good", 2, 5*time.Millisecond)
-			attack(t, d, e)
-			g.finish()
-			if k, text := attempt(d, "good", 0); k != right {
-				t.Errorf("afterwards: %s %s", k, text)
-			}
-			t.Logf("%d calls of another server; %v, at the start %v", g.calls.Load(), d.usage(t), d.start)
+			besideOthers(t, hostileEntry("bad", fault), e)
 		})
 	}
 }
@@ -83,23 +72,30 @@ func TestRemotes(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(hostile.Handler("bad", fault))
 			t.Cleanup(s.Close)
-			e := expected(fault)
-			bad := map[string]any{"url": s.URL + "/mcp", "connectTimeout": "5s"}
-			if e.right {
-				bad["requestTimeout"] = patient.String()
-			}
-			d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
-			g := startCallers(t, d, "good", 2, 5*time.Millisecond)
-			attack(t, d, e)
-			g.finish()
-			u := d.usage(t)
+			d := besideOthers(t, map[string]any{"url": s.URL + "/mcp", "connectTimeout": "5s"}, expected(fault))
 			// Four answers at once of 64 MiB each, in buffers that grow by halves.
-			if most := d.start.peak + 4*256*factor(); u.peak > most {
+			if u, most := d.usage(t), d.start.peak+4*256*factor(); u.peak > most {
 				t.Errorf("memory has reached %d MiB, want at most %d", u.peak, most)
 			}
-			t.Logf("%d calls of another server; %v, at the start %v", g.calls.Load(), u, d.start)
 		})
 	}
+}
+
+// besideOthers attacks a server beside callers of one that behaves.
+func besideOthers(t *testing.T, bad map[string]any, e expectation) *daemon {
+	t.Helper()
+	if e.right {
+		bad["requestTimeout"] = patient.String()
+	}
+	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "bad": bad})
+	g := startCallers(t, d, "good", 2, 5*time.Millisecond)
+	attack(t, d, e)
+	g.finish()
+	if k, text := attempt(d, "good", 0); k != right {
+		t.Errorf("afterwards: %s %s", k, text)
+	}
+	t.Logf("%d calls of another server; %v, at the start %v", g.calls.Load(), d.usage(t), d.start)
+	return d
 }
 
 // attack calls the server with the fault, again and again side by side.

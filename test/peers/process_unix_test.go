@@ -337,7 +337,7 @@ func TestEndUnderAFullPipe(t *testing.T) {
 			end(l)
 			select {
 			case <-l.Exited:
-			case <-time.After(gone + 4*time.Second):
+			case <-time.After(goneBusy):
 				_ = cmd.Process.Signal(syscall.SIGQUIT)
 				t.Fatal("mcpctl does not end")
 			}
