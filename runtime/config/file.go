@@ -45,17 +45,18 @@ func Load(path string) (*File, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return Parse(path, nil)
 	case err != nil:
-		return nil, &Problem{File: path, Message: reason(err), Remedy: remedy(err)}
+		return nil, FileProblem(path, err)
 	}
 	return Parse(path, raw)
 }
 
-func remedy(err error) string {
-	var hinter interface{ Hint() string }
-	if errors.As(err, &hinter) {
-		return hinter.Hint()
+// FileProblem returns the problem of a file that cannot be read or written.
+func FileProblem(path string, err error) *Problem {
+	p := &Problem{File: path, Message: reason(err)}
+	if hinter := (interface{ Hint() string })(nil); errors.As(err, &hinter) {
+		p.Remedy = hinter.Hint()
 	}
-	return ""
+	return p
 }
 
 // reason returns an error's text without the path, which [Problem] has.

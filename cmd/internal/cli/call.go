@@ -50,20 +50,13 @@ that the tool itself reports is printed like a result, with exit code 3.`,
 		Example: `  mcpctl call everything get-sum a=1 b=2
   mcpctl fs edit_file path=notes.txt edits[0].oldText=a edits[0].newText=@new.txt
   mcpctl fs write_file '{"path":"x","content":"y"}'`,
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 2, -1, "call SERVER TOOL [ARGS...]"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				return (&callCommand{s, f}).run(cmd.Context(), words[0], words[1:])
-			})
-		},
 	}
 	cmd.Flags().StringVar(&f.file, "args-file", "", "take the arguments object from `FILE` (- is standard input); pairs override it")
 	cmd.Flags().BoolVar(&f.noValidate, "no-validate", false, "send the arguments without checking them")
 	cmd.Flags().StringVarP(&f.dir, "output-dir", "O", "", "save images, audio and other bytes of the result in `DIR`")
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {
+		return (&callCommand{s, f}).run(ctx, words[0], words[1:])
+	})
 }
 
 func (c *callCommand) run(ctx context.Context, name string, words []string) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -17,24 +18,17 @@ func newDescribe(a *app) *cobra.Command {
 		Short:   "Show one tool: arguments, result, an example",
 		Long:    "Show one tool: what it does, its arguments with types, allowed values and defaults, its result, and an example call.",
 		Example: "  mcpctl describe fs read_text_file",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 2, 2, "describe SERVER TOOL"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				t, err := s.tool(cmd.Context(), words[0])
-				if err != nil {
-					return err
-				}
-				if a.ui.WantJSON() {
-					return a.ui.PrintJSON(t.Raw)
-				}
-				return s.showTool(t)
-			})
-		},
 	}
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 2, 2, func(ctx context.Context, s *session, words []string) error {
+		t, err := s.tool(ctx, words[0])
+		if err != nil {
+			return err
+		}
+		if a.ui.WantJSON() {
+			return a.ui.PrintJSON(t.Raw)
+		}
+		return s.showTool(t)
+	})
 }
 
 func (s *session) showTool(t *runtime.Tool) error {

@@ -20,15 +20,10 @@ func newPing(a *app) *cobra.Command {
 		Long: `Connect to a server, ask for a sign of life and print how long the answer took, connecting not counted.
 As JSON: {"server","protocolVersion","roundTripMs"}.`,
 		Example: "  mcpctl ping fs",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 1, 1, "ping SERVER"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, _ []string) error { return s.ping(cmd.Context()) })
-		},
 	}
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+		return s.ping(ctx)
+	})
 }
 
 // modernRevision is the first revision with server/discover in place of ping

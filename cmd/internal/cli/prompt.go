@@ -23,17 +23,10 @@ func newPrompt(a *app) *cobra.Command {
 		Short:   "Fill in a prompt and print its messages",
 		Long:    "Fill in a prompt and print its messages. Values are text; N=@FILE takes one from a file, @@ stands for an @.",
 		Example: "  mcpctl prompt docs review language=go code=@main.go",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 2, -1, "prompt SERVER NAME [N=V...]"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				return (&promptCommand{s}).run(cmd.Context(), words[0], words[1:])
-			})
-		},
 	}
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 2, -1, func(ctx context.Context, s *session, words []string) error {
+		return (&promptCommand{s}).run(ctx, words[0], words[1:])
+	})
 }
 
 func (c *promptCommand) run(ctx context.Context, name string, words []string) error {

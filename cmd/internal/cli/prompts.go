@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -16,24 +17,12 @@ func newPrompts(a *app) *cobra.Command {
 		Use:     "prompts SERVER",
 		Short:   "List a server's prompts",
 		Example: "  mcpctl prompts docs",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 1, 1, "prompts SERVER"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
-				raw, items, err := s.list(cmd.Context(), revision.MethodPromptsList, "prompts")
-				if err != nil {
-					return err
-				}
-				if a.ui.WantJSON() {
-					return a.ui.PrintJSON(raw)
-				}
-				return s.showPrompts(s.decodePrompts(items))
-			})
-		},
 	}
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+		return s.printList(ctx, revision.MethodPromptsList, "prompts", func(items []json.RawMessage) error {
+			return s.showPrompts(s.decodePrompts(items))
+		})
+	})
 }
 
 func (s *session) decodePrompts(items []json.RawMessage) []runtime.Prompt {

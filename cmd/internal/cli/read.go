@@ -27,18 +27,11 @@ func newRead(a *app) *cobra.Command {
 		Long: `Print a resource: text as text, a note in place of bytes. -O writes the contents themselves, text or bytes, to a file;
 to several files in a directory that exists; to standard output as -.`,
 		Example: "  mcpctl read docs demo://resource/1\n  mcpctl read docs demo://logo -O logo.png",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 2, 2, "read SERVER URI"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, words []string) error {
-				return (&readCommand{s, output}).run(cmd.Context(), words[0])
-			})
-		},
 	}
 	cmd.Flags().StringVarP(&output, "output-file", "O", "", "write the contents to `FILE`")
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 2, 2, func(ctx context.Context, s *session, words []string) error {
+		return (&readCommand{s, output}).run(ctx, words[0])
+	})
 }
 
 func (c *readCommand) run(ctx context.Context, uri string) error {

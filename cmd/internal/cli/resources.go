@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -18,29 +19,14 @@ func newResources(a *app) *cobra.Command {
 		Short:   "List a server's resources",
 		Long:    "List a server's resources, or with --templates the patterns of further ones. mcpctl read prints one.",
 		Example: "  mcpctl resources docs\n  mcpctl resources docs --templates",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 1, 1, "resources SERVER"); err != nil {
-				return err
-			}
-			method, key, show := revision.MethodResourcesList, "resources", (*session).showResources
-			if templates {
-				method, key, show = revision.MethodResourceTemplatesList, "resourceTemplates", (*session).showTemplates
-			}
-			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
-				raw, items, err := s.list(cmd.Context(), method, key)
-				if err != nil {
-					return err
-				}
-				if a.ui.WantJSON() {
-					return a.ui.PrintJSON(raw)
-				}
-				return show(s, items)
-			})
-		},
 	}
 	cmd.Flags().BoolVar(&templates, "templates", false, "list the resource templates")
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+		if templates {
+			return s.printList(ctx, revision.MethodResourceTemplatesList, "resourceTemplates", s.showTemplates)
+		}
+		return s.printList(ctx, revision.MethodResourcesList, "resources", s.showResources)
+	})
 }
 
 func (s *session) decodeResources(items []json.RawMessage) []runtime.Resource {

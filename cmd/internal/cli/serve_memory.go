@@ -66,7 +66,7 @@ func releaseMemory(ctx context.Context) {
 	tick := time.NewTicker(memoryTick)
 	defer tick.Stop()
 	var left heapUse // after the last time
-	var cycles uint64
+	var cycles int64
 	for {
 		select {
 		case <-tick.C:
@@ -99,45 +99,29 @@ func (m heapUse) shouldRelease(now heapUse, quiet bool) bool {
 }
 
 // collections returns how often garbage was collected.
-func collections() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
-	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0 // a runtime that has it no more
-	}
-	return sample[0].Value.Uint64()
-}
+func collections() int64 { return readMetrics("/gc/cycles/total:gc-cycles")[0] }
 
 // idleMemory returns the bytes of the heap that were not in use at the last
 // collection.
 func idleMemory() int64 {
-	samples := []metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"},
-		{Name: "/memory/classes/heap/unused:bytes"},
-		{Name: "/gc/heap/live:bytes"},
-	}
-	metrics.Read(samples)
-	sum := int64(0)
-	for i, s := range samples {
-		if s.Value.Kind() != metrics.KindUint64 {
-			continue // a runtime that has it no more
-		}
-		n := int64(s.Value.Uint64()) //nolint:gosec // less than memory has
-		if i == len(samples)-1 {
-			n = -n
-		}
-		sum += n
-	}
-	return sum
+	m := readMetrics("/memory/classes/heap/objects:bytes", "/memory/classes/heap/free:bytes", "/memory/classes/heap/unused:bytes", "/gc/heap/live:bytes")
+	return m[0] + m[1] + m[2] - m[3]
 }
 
 // heapObjects returns the bytes of the heap's objects, garbage included.
-func heapObjects() int64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0 // a runtime that has it no more
+func heapObjects() int64 { return readMetrics("/memory/classes/heap/objects:bytes")[0] }
+
+// readMetrics returns metrics of the Go runtime, 0 for those that it lacks.
+func readMetrics(names ...string) []int64 {
+	samples, out := make([]metrics.Sample, len(names)), make([]int64, len(names))
+	for i, name := range names {
+		samples[i].Name = name
 	}
-	return int64(sample[0].Value.Uint64()) //nolint:gosec // less than memory has
+	metrics.Read(samples)
+	for i, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			out[i] = int64(s.Value.Uint64()) //nolint:gosec // far below the limit
+		}
+	}
+	return out
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
@@ -57,6 +59,20 @@ func (a *app) with(ctx context.Context, words []string, f func(s *session, words
 		a.log.Debug("close", "server", server, "err", closing)
 	}
 	return a.withServer(server, err)
+}
+
+// onServer makes cmd a command on a server. Run gets the words after the server's
+// name; least and most count that as well, see words.
+func (a *app) onServer(cmd *cobra.Command, least, most int, run func(ctx context.Context, s *session, words []string) error) *cobra.Command {
+	usage := cmd.Use
+	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if err := a.words(words, least, most, usage); err != nil {
+			return err
+		}
+		return a.with(cmd.Context(), words, func(s *session, words []string) error { return run(cmd.Context(), s, words) })
+	}
+	a.completeServer(cmd)
+	return cmd
 }
 
 // wantLog requests the server's log messages for -v. Errors are ignored.
@@ -143,6 +159,18 @@ func (s *session) list(ctx context.Context, method, key string) (json.RawMessage
 		return nil, nil, &runtime.ProtocolError{Reason: method + ": " + err.Error()}
 	}
 	return joined, items, nil
+}
+
+// printList prints a list as JSON, or its entries by show.
+func (s *session) printList(ctx context.Context, method, key string, show func(items []json.RawMessage) error) error {
+	raw, items, err := s.list(ctx, method, key)
+	if err != nil {
+		return err
+	}
+	if s.a.ui.WantJSON() {
+		return s.a.ui.PrintJSON(raw)
+	}
+	return show(items)
 }
 
 // explain adds what the server does offer to "method not found".

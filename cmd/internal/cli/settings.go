@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -31,11 +29,8 @@ func readConfig(path string) (*config.File, error) {
 		return config.Load(path)
 	}
 	raw, err := args.ReadFile(path, maxDocument)
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err
-	}
 	if err != nil {
-		return nil, &config.Problem{File: path, Message: err.Error()}
+		return nil, config.FileProblem(path, err)
 	}
 	return config.Parse(path, raw)
 }

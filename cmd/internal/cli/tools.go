@@ -21,25 +21,13 @@ func newTools(a *app) *cobra.Command {
 		Long: `List a server's tools: name and arguments, what the server says about their effects, and a description.
 mcpctl SERVER is short for it. Optional arguments have a question mark.`,
 		Example: "  mcpctl tools fs\n  mcpctl fs\n  mcpctl tools fs --json | jq '.tools[].name'",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if err := a.words(words, 1, 1, "tools SERVER"); err != nil {
-				return err
-			}
-			return a.with(cmd.Context(), words, func(s *session, _ []string) error {
-				raw, items, err := s.list(cmd.Context(), revision.MethodToolsList, "tools")
-				if err != nil {
-					return err
-				}
-				if a.ui.WantJSON() {
-					return a.ui.PrintJSON(raw)
-				}
-				return s.showTools(s.decodeTools(items), withSchema)
-			})
-		},
 	}
 	cmd.Flags().BoolVar(&withSchema, "schema", false, "show each tool's schemas in full")
-	a.completeServer(cmd)
-	return cmd
+	return a.onServer(cmd, 1, 1, func(ctx context.Context, s *session, _ []string) error {
+		return s.printList(ctx, revision.MethodToolsList, "tools", func(items []json.RawMessage) error {
+			return s.showTools(s.decodeTools(items), withSchema)
+		})
+	})
 }
 
 func (s *session) decodeTools(items []json.RawMessage) []runtime.Tool {

@@ -183,14 +183,7 @@ func (src *source) readFile(v *viper.Viper, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		p := &config.Problem{File: path, Message: err.Error()}
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			p.Message = pe.Err.Error()
-		}
-		if hinter := (interface{ Hint() string })(nil); errors.As(err, &hinter) {
-			p.Remedy = hinter.Hint()
-		}
-		return p
+		return config.FileProblem(path, err)
 	}
 	if src.file, err = parseFile(path, b); err != nil {
 		return err
