@@ -85,7 +85,7 @@ func (x Expanded) Secrets() []Secret {
 	for i, arg := range x.Args {
 		args[i] = arg.Reveal()
 	}
-	for i, at := range secretArgs(args) {
+	for i, at := range secret.InArgs(args, literalOf) {
 		if at >= 0 {
 			add(argPlace(i), secret.OfCredentials(args[i][at:])...)
 		}

@@ -16,7 +16,7 @@ import (
 // [secret.Redacted]. Placeholders stay.
 func MaskArgs(args []string) []string {
 	out := make([]string, len(args))
-	for i, at := range secretArgs(args) {
+	for i, at := range secret.InArgs(args, literalOf) {
 		if out[i] = args[i]; at >= 0 {
 			out[i] = maskFrom(args[i], at)
 		} else {
@@ -96,7 +96,7 @@ func maskHeader(name, text string) string {
 	if secret.PublicHeader(name) {
 		return text
 	}
-	return maskValue(name, text, afterScheme(text))
+	return maskValue(name, text, secret.AfterScheme(text))
 }
 
 // maskNamed masks a text by its own look and the name of its member or variable.
@@ -106,7 +106,7 @@ func maskNamed(name, text string) string {
 	}
 	switch {
 	case secret.LooksName(name):
-		return maskFrom(text, afterScheme(text))
+		return maskFrom(text, secret.AfterScheme(text))
 	case strings.Contains(text, "://"):
 		return maskURL(text)
 	case secret.LooksText(literalOf(text)):
@@ -121,11 +121,6 @@ func refersToSecret(text string) bool {
 	names, _ := Variables(text)
 	return slices.ContainsFunc(names, secret.LooksName)
 }
-
-var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z-]* +`)
-
-// afterScheme returns where the credentials begin in the value of a header.
-func afterScheme(text string) int { return len(scheme.FindString(text)) }
 
 // maskFrom masks a text from an offset on, unless only placeholders or a word that
 // cannot be a secret are there.
@@ -204,46 +199,6 @@ func maskPath(path string) string {
 		}
 	}
 	return strings.Join(parts, "/")
-}
-
-// secretArgs returns where in each argument a secret begins, -1 for nowhere: behind
-// --token=, token= and Authorization:, at 0 in the argument after --token and in one
-// that has the form of a secret.
-func secretArgs(args []string) []int {
-	out := make([]int, len(args))
-	follows := false
-	for i, arg := range args {
-		out[i] = -1
-		flag := strings.HasPrefix(arg, "-")
-		name, at := assignment(arg)
-		switch {
-		case follows && !flag:
-			out[i] = 0
-		case at > 0 && secret.LooksName(name):
-			out[i] = at
-			if arg[at-1] == ':' || strings.ContainsRune(arg[at:], ' ') {
-				out[i] += afterScheme(arg[at:])
-			}
-		case secret.LooksText(literalOf(arg)) && !strings.Contains(arg, "://"):
-			out[i] = 0
-		case at > 0 && secret.LooksText(literalOf(arg[at:])) && !strings.Contains(arg, "://"):
-			out[i] = at
-		}
-		follows = flag && at < 0 && secret.LooksName(arg)
-	}
-	return out
-}
-
-var assigned = regexp.MustCompile(`^(-{0,2}[A-Za-z_][A-Za-z0-9_.-]*)(=|: *)`)
-
-// assignment parses NAME=VALUE and NAME: VALUE into the name and the offset of the
-// value, -1 for other texts.
-func assignment(arg string) (name string, at int) {
-	m := assigned.FindStringSubmatch(arg)
-	if m == nil || strings.HasPrefix(arg[len(m[0]):], "//") {
-		return "", -1
-	}
-	return m[1], len(m[0])
 }
 
 func argPlace(i int) string { return "args[" + strconv.Itoa(i) + "]" }

@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/base64"
 	"net/textproto"
+	"regexp"
 	"strings"
 )
 
@@ -41,3 +42,8 @@ func OfCredentials(value string) []Text {
 	}
 	return out
 }
+
+var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z-]* +`)
+
+// AfterScheme returns where the credentials begin in the value of a header.
+func AfterScheme(text string) int { return len(scheme.FindString(text)) }
