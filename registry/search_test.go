@@ -40,7 +40,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchAsksForLatest: without it a registry gives every version there is.
+// TestSearchAsksForLatest: without version=latest a registry returns every version.
 func TestSearchAsksForLatest(t *testing.T) {
 	var asked []string
 	h := samples(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// All that generated clients ask for besides calls.
+// All that generated clients need besides calls.
 var _ interface {
 	runtime.Caller
 	runtime.PromptGetter
@@ -25,8 +25,8 @@ var _ interface {
 	runtime.ResourceTemplateLister
 } = (*runtime.Client)(nil)
 
-// TestListsAreLazy: a page is asked for when it is come to, and an error is
-// the last entry.
+// TestListsAreLazy: a page is requested when it is reached, and an error is the last
+// entry.
 func TestListsAreLazy(t *testing.T) {
 	asked := 0
 	c := runtime.NewClient(transportFunc(func(_ context.Context, req *runtime.Request) (json.RawMessage, error) {

@@ -204,8 +204,8 @@ func TestResultThatIsNone(t *testing.T) {
 	}
 }
 
-// TestQuestionSuspendsTheTimeout: whoever is asked may take their time, and the
-// client's own bound starts anew with the answer.
+// TestQuestionSuspendsTheTimeout: a question suspends the client's timeout, which
+// restarts with the answer.
 func TestQuestionSuspendsTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c *runtime.Client
@@ -229,7 +229,7 @@ func TestQuestionSuspendsTheTimeout(t *testing.T) {
 	})
 }
 
-// answering is a handler that keeps what it gets.
+// answering is a handler that records what it gets.
 type answering struct {
 	runtime.NopHandler
 	notes []string
@@ -258,8 +258,8 @@ func TestCallWithProgressLosesNothingElse(t *testing.T) {
 	}
 }
 
-// TestURLElicitationRequired: what has to be done first is put to the handler,
-// and the call made again, once.
+// TestURLElicitationRequired: the handler gets the elicitations, and the call is
+// retried once.
 func TestURLElicitationRequired(t *testing.T) {
 	required := func(elicitations string) error {
 		return runtime.ParseError(json.RawMessage(`{"code":-32042,"message":"open pages","data":{"elicitations":` + elicitations + `}}`))
@@ -305,7 +305,7 @@ func (a asking) Request(_ context.Context, _ *runtime.Request, method string, pa
 func (asking) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
 func (asking) Closed(error)                                                            {}
 
-// TestListIsBounded: pages without end are given up by their size, too.
+// TestListIsBounded: endless pages are bounded by their size as well.
 func TestListIsBounded(t *testing.T) {
 	pad, n := strings.Repeat("x", 30<<20), 0
 	c := runtime.NewClient(transportFunc(func(context.Context, *runtime.Request) (json.RawMessage, error) {

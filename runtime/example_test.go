@@ -26,8 +26,7 @@ func ExampleOpt() {
 	// {"note":""} <nil>
 }
 
-// Numbers beyond what a float64 holds, and members nobody knows, stay as they
-// came.
+// Numbers beyond a float64, and unknown members, keep their text.
 func ExampleToolResult() {
 	r, err := runtime.ParseToolResult([]byte(`{"content":[{"type":"text","text":"done"}],"structuredContent":{"id":9007199254740993},"x":1.0}`))
 	if err != nil {
@@ -43,7 +42,7 @@ func ExampleToolResult() {
 	// {"content":[{"type":"text","text":"done"}],"structuredContent":{"id":9007199254740993},"x":1.0}
 }
 
-// A tool without an output schema has answered in JSON all the same.
+// A tool without an output schema that answers in JSON.
 func ExampleJSON() {
 	r := &runtime.ToolResult{Content: []runtime.Content{{Type: "text", Text: `{"place":"Oslo","celsius":-3.5}`}}}
 	weather, err := runtime.JSON[struct {
@@ -55,7 +54,7 @@ func ExampleJSON() {
 	// Oslo -3.5 <nil>
 }
 
-// The text is kept as it came, whatever it is.
+// Any text is kept.
 func ExampleDateTime() {
 	for _, d := range []runtime.DateTime{"2024-05-06T07:08:09.1234567891+02:00", "yesterday"} {
 		t, err := d.Time()

@@ -8,8 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// TestFormats: what is valid is what the JSON Schema test suite's optional
-// cases of the formats have.
+// TestFormats: the formats' optional cases of the JSON Schema test suite.
 func TestFormats(t *testing.T) {
 	type format interface{ Valid() bool }
 	check := func(name string, of func(string) format, valid, invalid []string) {

@@ -132,7 +132,7 @@ func TestCallErrors(t *testing.T) {
 	broken := errors.New("broken")
 	f := &fake{err: broken}
 	c := codegen.NewClient(f, nil)
-	if _, err := c.Call(t.Context(), "t", nil, nil); err != broken { //nolint:errorlint // as it is
+	if _, err := c.Call(t.Context(), "t", nil, nil); err != broken { //nolint:errorlint // not wrapped
 		t.Errorf("got %v, want the caller's error", err)
 	}
 	f.err = nil
@@ -148,7 +148,7 @@ func TestCallErrors(t *testing.T) {
 	}
 }
 
-// TestCallInto: where a result is found, and what is none.
+// TestCallInto: where a result is found, and what is not one.
 func TestCallInto(t *testing.T) {
 	f := &fake{}
 	c := codegen.NewClient(f, nil)
@@ -188,7 +188,7 @@ func TestCallInto(t *testing.T) {
 	}
 }
 
-// TestCallIntoOther: results that are no objects of their own.
+// TestCallIntoOther: results that are not objects.
 func TestCallIntoOther(t *testing.T) {
 	f := &fake{result: &runtime.ToolResult{Structured: json.RawMessage(`["a","b"]`)}}
 	var list []string
@@ -223,7 +223,7 @@ func TestCallIntoWrapper(t *testing.T) {
 	}
 }
 
-// whole has all that a generated client may ask for, and counts lists.
+// whole implements all that a generated client may call, and counts lists.
 type whole struct {
 	fake
 	tools []runtime.Tool

@@ -129,7 +129,7 @@ func TestDriftUnknown(t *testing.T) {
 	}
 }
 
-// TestDriftUnlisted: tools that cannot be listed, and are asked for again.
+// TestDriftUnlisted: tools that cannot be listed are listed again later.
 func TestDriftUnlisted(t *testing.T) {
 	broken := errors.New("broken")
 	d := &drifting{list: func(context.Context) ([]string, error) { return []string{echoTool}, broken }}
@@ -153,7 +153,7 @@ func TestDriftUnlisted(t *testing.T) {
 	}
 }
 
-// TestDriftVersion: a caller that hears of changes has the list asked for anew.
+// TestDriftVersion: a caller that is notified of changes lists again.
 func TestDriftVersion(t *testing.T) {
 	d := &drifting{list: lists(echoTool)}
 	c := codegen.NewClient(d, surfaceOf(t, echoTool), runtime.WithDrift(runtime.DriftFail, nil))
@@ -176,8 +176,8 @@ func TestDriftVersion(t *testing.T) {
 	}
 }
 
-// TestDriftTogether: calls at one time share a list, each waits as long as it
-// may, and one that gives up does not fail the others.
+// TestDriftTogether: concurrent calls share a list, each waits until its deadline,
+// and one that gives up does not fail the others.
 func TestDriftTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &drifting{list: func(ctx context.Context) ([]string, error) {

@@ -2,7 +2,7 @@ package config_test
 
 import "testing"
 
-// TestConnection: what concerns serve alone leaves connections as they are.
+// TestConnection: settings of serve alone do not change it.
 func TestConnection(t *testing.T) {
 	const entry = `"command":"a","args":["b"],"env":{"A":"${B}"}`
 	of := func(entry string) string {

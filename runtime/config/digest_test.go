@@ -6,8 +6,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// TestDigest: a digest stands for what is configured, in whatever form, and
-// holds for a secret that is replaced.
+// TestDigest: a digest depends on the configuration, not on its form or the values
+// of secrets.
 func TestDigest(t *testing.T) {
 	digest := func(entry string) string {
 		t.Helper()

@@ -73,8 +73,7 @@ func TestSchemaKeys(t *testing.T) {
 	}
 }
 
-// TestSchemaAgrees: the schema takes what the decoder takes and refuses what
-// it refuses.
+// TestSchemaAgrees: the schema accepts and refuses the same as the decoder.
 func TestSchemaAgrees(t *testing.T) {
 	schema := compile(t)
 	for _, entry := range []string{

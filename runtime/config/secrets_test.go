@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// TestSecrets: what of an expanded entry is secret, with its place.
+// TestSecrets: the secrets of an expanded entry, with their places.
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{
@@ -74,7 +74,7 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
-// TestMaskEntry: what is shown of an entry that holds secrets literally.
+// TestMaskEntry: the display of an entry with literal secrets.
 func TestMaskEntry(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

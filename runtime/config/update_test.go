@@ -45,7 +45,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("failed edits changed the file to %s, %v", after, err)
 	}
 
-	// A broken file is left as it is.
+	// A broken file stays.
 	broken := filepath.Join(dir, "broken.json")
 	if err := os.WriteFile(broken, []byte(`{"mcpServers": {`), 0o644); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watching is a file and what a watcher has told of it, one line a piece of news:
-// the names of the servers, or what is wrong.
+// watching is a file and a watcher's reports of it, a line each: the names of the
+// servers, or the error.
 type watching struct {
 	t    *testing.T
 	path string
@@ -39,7 +39,7 @@ func (x *watching) changed(f *File, err error) {
 	x.told = append(x.told, strings.TrimSpace(strings.TrimPrefix(line, x.path+":")))
 }
 
-// got returns what has been told since it was last asked.
+// got returns the reports since the last call.
 func (x *watching) got() string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -87,8 +87,8 @@ func newWatching(t *testing.T) *watching {
 	return x
 }
 
-// bubble runs a test on a fake clock, where the operating system tells nothing:
-// the test pokes the watcher.
+// bubble runs a test on a fake clock, without events of the operating system: the
+// test wakes the watcher.
 func bubble(t *testing.T, test func(t *testing.T, x *watching)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestWatchSettles(t *testing.T) {
 	})
 }
 
-// TestWatchHalfWritten: what is written in steps is not taken until it is whole.
+// TestWatchHalfWritten: a file written in steps is read when it is complete.
 func TestWatchHalfWritten(t *testing.T) {
 	bubble(t, func(_ *testing.T, x *watching) {
 		for _, text := range []string{"", `{"mcpServers": {"b"`, servers("b")} {
@@ -146,8 +146,8 @@ func TestWatchHalfWritten(t *testing.T) {
 	})
 }
 
-// TestWatchTrouble: a file that stays broken, empty or away is told of once, and
-// again when it is mended, though it says what it said before.
+// TestWatchTrouble: a file that stays broken, empty or missing is reported once, and
+// again when it is repaired, even with its old content.
 func TestWatchTrouble(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(x *watching)
@@ -175,7 +175,7 @@ func TestWatchTrouble(t *testing.T) {
 	}
 }
 
-// TestWatchBurst: a file that is written to all the time is read now and then.
+// TestWatchBurst: a file that changes all the time is read regularly.
 func TestWatchBurst(t *testing.T) {
 	bubble(t, func(t *testing.T, x *watching) {
 		for i := range 1000 { // 5 s
@@ -192,7 +192,7 @@ func TestWatchBurst(t *testing.T) {
 	})
 }
 
-// TestWatchBeside: a log that is written to beside the file costs next to nothing.
+// TestWatchBeside: a log that is written beside the file costs next to nothing.
 func TestWatchBeside(t *testing.T) {
 	bubble(t, func(t *testing.T, x *watching) {
 		looked := 0
@@ -212,7 +212,7 @@ func TestWatchBeside(t *testing.T) {
 	})
 }
 
-// TestWatchLooks: what nobody tells of is found all the same.
+// TestWatchLooks: changes without events are found by polling.
 func TestWatchLooks(t *testing.T) {
 	bubble(t, func(_ *testing.T, x *watching) {
 		x.rename(servers("b"))
@@ -226,7 +226,7 @@ func TestWatchLooks(t *testing.T) {
 	})
 }
 
-// TestWatchLook: who asks is told at once, in any case.
+// TestWatchLook: Look reports at once, in any case.
 func TestWatchLook(t *testing.T) {
 	bubble(t, func(_ *testing.T, x *watching) {
 		x.w.Look()
@@ -244,7 +244,7 @@ func TestWatchLook(t *testing.T) {
 	})
 }
 
-// TestWatchBegins: a change between reading the file and watching it is told.
+// TestWatchBegins: a change between reading the file and watching it is reported.
 func TestWatchBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newWatching(t)
@@ -257,14 +257,14 @@ func TestWatchBegins(t *testing.T) {
 	})
 }
 
-// TestWatchReal: the operating system tells of each way to change a file.
+// TestWatchReal: the operating system reports each way to change a file.
 func TestWatchReal(t *testing.T) {
 	t.Parallel()
 	x := newWatching(t)
 	x.w.poll = time.Hour // so that it cannot be found by looking
 	dir := filepath.Dir(x.path)
 	if n, err := fsnotify.NewWatcher(); err != nil {
-		t.Skip("the operating system tells nobody: ", err) // as where too many watch already
+		t.Skip("the operating system sends no events: ", err) // such as with too many watchers
 	} else if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -321,8 +321,8 @@ func TestWatchFolder(t *testing.T) {
 	}, "b")
 }
 
-// soon does something and waits for what is told of it. That the file is empty
-// is, too, where the machine is slow between truncating and writing it.
+// soon does something and waits for a report. A slow machine may also report an empty
+// file, between truncating and writing it.
 func (x *watching) soon(what string, do func(), want string) {
 	x.t.Helper()
 	do()

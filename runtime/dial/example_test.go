@@ -34,7 +34,7 @@ func ExampleServer() {
 			return
 		}
 		fmt.Println(tool.Name, "-", tool.Description)
-		break // asks for no more than was needed
+		break // requests no further page
 	}
 	// Output:
 	// echo - Gives the message back.
@@ -81,7 +81,7 @@ func ExampleDial() {
 	// hi
 }
 
-// A server that is in no file, over HTTP. Lookup stands in for the environment.
+// A server without a file, over HTTP. Lookup replaces the environment.
 func ExampleDial_url() {
 	ctx := context.Background()
 	server := httptest.NewServer(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
@@ -181,7 +181,7 @@ func exampleFile() (path string, remove func()) {
 	return path, func() { _ = os.RemoveAll(dir) }
 }
 
-// exampleConfig makes a servers.json the user's.
+// exampleConfig makes a servers.json the user's configuration.
 func exampleConfig() (restore func()) {
 	path, remove := exampleFile()
 	before, set := os.LookupEnv("MCPCTL_CONFIG")

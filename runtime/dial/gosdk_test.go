@@ -67,7 +67,7 @@ func runSDKServer() int {
 	return 0
 }
 
-// rooted has a root, and hears what it is told.
+// rooted has a root, and records notifications.
 type rooted struct {
 	runtime.NopHandler
 	told chan string

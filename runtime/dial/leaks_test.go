@@ -20,7 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
 )
 
-// record keeps all that comes out of a connection besides results.
+// record collects all output of a connection besides results.
 type record struct {
 	runtime.NopHandler
 	mu  sync.Mutex // guards buf
@@ -142,8 +142,8 @@ func (r *record) run(t *testing.T, e config.Entry) string {
 	return r.text()
 }
 
-// TestNothingLeaks: a server that repeats the credentials it was given in an
-// error, in its log or on standard error does not have them shown.
+// TestNothingLeaks: credentials that a server repeats in an error, in its log or on
+// standard error are redacted.
 func TestNothingLeaks(t *testing.T) {
 	for _, at := range []string{"initialize", "tools/list", "tools/call"} {
 		for _, leak := range hostile.Leaks() {
@@ -195,7 +195,7 @@ func check(t *testing.T, text string) {
 	}
 }
 
-// TestWhatIsNoSecret: what is in messages everywhere is left in them.
+// TestWhatIsNoSecret: common texts stay in messages.
 func TestWhatIsNoSecret(t *testing.T) {
 	lookup := func(name string) (string, bool) {
 		value, ok := map[string]string{"HOME": "/home/someone", "USER": "someonelong", "BASE": "https://api.example.com"}[name]

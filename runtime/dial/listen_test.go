@@ -15,7 +15,7 @@ import (
 )
 
 // lateStream is a server of the handshake era that takes a while to open the
-// stream for its questions, and tells in answer to a call whether it was open.
+// stream for its requests, and answers a call with whether it was open.
 func lateStream(t *testing.T, opens time.Duration) string {
 	var open atomic.Bool
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,9 +55,9 @@ func lateStream(t *testing.T, opens time.Duration) string {
 	return srv.URL
 }
 
-// TestWhoCanAnswerIsHeard: a question sent while nobody listens is lost with
-// some servers, so the stream is open before the first call; one that does not
-// open holds nothing up for long.
+// TestWhoCanAnswerIsHeard: some servers lose requests without a listener, so the
+// stream is open before the first call; one that does not open delays calls only
+// briefly.
 func TestWhoCanAnswerIsHeard(t *testing.T) {
 	for _, c := range []struct {
 		opens        time.Duration

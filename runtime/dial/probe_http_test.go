@@ -14,8 +14,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// TestProbeOverHTTP: what an HTTP server's answer to the question for its era
-// means, and what it is sent after that.
+// TestProbeOverHTTP: an HTTP server's answers to the probe of its era, and what it is
+// sent after that.
 func TestProbeOverHTTP(t *testing.T) {
 	const rpc = `{"jsonrpc":"2.0","id":%s,"error":{"code":%s}}`
 	for name, c := range map[string]struct {
@@ -24,7 +24,7 @@ func TestProbeOverHTTP(t *testing.T) {
 		body    string // of the answer to the probe; %s is the id
 		initial int    // the status of the answer to initialize, 0 for success
 		want    string // what comes after the probe, and the error
-		era     string // what is remembered
+		era     string // stored
 	}{
 		"modern":                 {200, "", `{"jsonrpc":"2.0","id":%s,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}`, 0, "", "modern"},
 		"-32022, legacy listed":  {400, "", fmt.Sprintf(rpc, "%s", `-32022,"message":"no","data":{"supported":["2025-06-18"],"requested":"2026-07-28"}`), 0, "initialize 2025-06-18, notifications/initialized", "legacy"},

@@ -14,8 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 )
 
-// TestServerErrors: whatever is wrong with the file or the name, and where the
-// file is looked for.
+// TestServerErrors: errors of the file and the name, and where the file is.
 func TestServerErrors(t *testing.T) {
 	home := t.TempDir()
 	write := func(text string) {

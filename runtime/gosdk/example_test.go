@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/gosdk"
 )
 
-// A generated client, through a session that a program has already.
+// A generated client, through an existing session.
 func ExampleNew() {
 	ctx := context.Background()
 	transport := exampleServer(ctx)
@@ -38,7 +38,7 @@ func ExampleNew() {
 	// Echo: {"message":"hi"}
 }
 
-// exampleServer stands in for a server that the program knows how to reach.
+// exampleServer replaces a real server.
 func exampleServer(ctx context.Context) mcp.Transport {
 	near, far := mcp.NewInMemoryTransports()
 	if _, err := server().Connect(ctx, far, nil); err != nil {

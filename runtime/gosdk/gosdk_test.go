@@ -149,7 +149,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestResults: what the SDK leaves of a result, and what is made of errors.
+// TestResults: what the SDK keeps of a result, and the conversion of errors.
 func TestResults(t *testing.T) {
 	c := connect(t, gosdk.Options{}, false)
 	ctx := t.Context()
@@ -308,8 +308,8 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// TestDrift: the digest of a tool is the same whether the SDK has had it in
-// its hands or not, though it writes hints that the server left out.
+// TestDrift: the digest of a tool does not depend on the SDK, though that adds hints
+// that the server left out.
 func TestDrift(t *testing.T) {
 	want, err := codegen.DigestTool(json.RawMessage(echoTool))
 	if err != nil {

@@ -56,8 +56,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestInvisible has each character that nobody sees, or that reorders what one
-// sees: none is kept, in any place.
+// TestInvisible: each invisible or reordering character is dropped, in any place.
 func TestInvisible(t *testing.T) {
 	for _, span := range [][2]rune{
 		{0x00, 0x08}, {0x0b, 0x0c}, {0x0e, 0x1a}, {0x1c, 0x1f}, {0x7f, 0x7f}, // controls
@@ -93,7 +92,7 @@ func TestInvisible(t *testing.T) {
 	}
 }
 
-// TestVisible: what people write stays as it is, byte for byte.
+// TestVisible: ordinary text stays, byte for byte.
 func TestVisible(t *testing.T) {
 	for name, s := range map[string]string{
 		"ASCII":              "\t !\"#$%&'()*+,-./0123456789:;<=>?@AZ[\\]^_`az{|}~\n",

@@ -200,8 +200,8 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestAdd: a secret that comes later is replaced from then on, in what was made
-// of the redactor, too.
+// TestAdd: a secret added later is replaced from then on, also by handlers of the
+// redactor.
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	r := secret.NewRedactor()
@@ -289,7 +289,7 @@ func TestRedactorAlways(t *testing.T) {
 	}
 }
 
-// FuzzJSON: what was JSON is JSON afterwards, without the secret.
+// FuzzJSON: JSON stays JSON, without the secret.
 func FuzzJSON(f *testing.F) {
 	f.Add(`{"a":"x"}`, "01234567")
 	f.Add(`["\u0030\u0031234567",1234567890]`, "01234567")

@@ -103,8 +103,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestDigest: what was kept under another digest is not given, and goes when
-// something is kept under the new one; other servers keep theirs.
+// TestDigest: a record under another digest is not returned, and is deleted when one
+// is stored under the new digest; other servers keep theirs.
 func TestDigest(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	db, _ := open(t, path, "/c")
@@ -126,8 +126,8 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestForget: servers that are no longer configured go, those of another
-// configuration stay, unless nobody has used them for long.
+// TestForget: servers that are no longer configured are deleted, those of another
+// configuration stay unless unused for long.
 func TestForget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	db, _ := open(t, path, "/c")
@@ -176,8 +176,8 @@ func count(t *testing.T, path, query string) (n int) {
 	return n
 }
 
-// TestDamage: a file that is no sound database is put aside, once and with a
-// word, and a new one is begun.
+// TestDamage: a damaged file is renamed, which is logged once, and a new one
+// created.
 func TestDamage(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
 		"no database": func(t *testing.T, path string) { write(t, path, []byte(strings.Repeat("not a database\n", 1000))) },
@@ -222,8 +222,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestDamageSeenByTwo: of two that find the damage, the later takes the file
-// that the earlier has begun.
+// TestDamageSeenByTwo: of two that find the damage, the second uses the file that
+// the first has created.
 func TestDamageSeenByTwo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	first := store.Open(path, store.Options{})
@@ -233,7 +233,7 @@ func TestDamageSeenByTwo(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The second holds the file open while a third begins a new one.
+	// The second holds the file open while a third creates a new one.
 	if err := os.Rename(path, path+".damaged"); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func write(t *testing.T, path string, raw []byte) {
 	}
 }
 
-// TestNewer: what a newer mcpctl has written is left alone.
+// TestNewer: the file of a newer mcpctl is not changed.
 func TestNewer(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	age(t, path, `PRAGMA user_version = 99`)
@@ -279,7 +279,7 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// TestUnusable: where there is no file to be had, each use is an error.
+// TestUnusable: without a usable file each use is an error.
 func TestUnusable(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), nil)
@@ -302,8 +302,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestFull: what finds no room is not kept, not even in part, and the rest
-// stays.
+// TestFull: what does not fit is not stored, not even in part, and the rest stays.
 func TestFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	db, log := open(t, path, "")
@@ -340,7 +339,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestBusy: a caller whose time is over does not wait for its turn.
+// TestBusy: a cancelled caller does not wait for its turn.
 func TestBusy(t *testing.T) {
 	db, _ := open(t, filepath.Join(t.TempDir(), "mcpctl.db"), "")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// setUp parses words as a command would and gives the app it would see. env
-// wins over nothing else: there is no other environment.
+// setUp parses words as a command would and returns its app. env is the whole
+// environment.
 func setUp(t *testing.T, env map[string]string, tty bool, words ...string) (*app, *bytes.Buffer) {
 	t.Helper()
 	var errOut bytes.Buffer

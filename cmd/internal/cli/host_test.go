@@ -31,8 +31,7 @@ func asking(method, params string) runtimetest.Tool {
 	})
 }
 
-// TestQuestionsOfAPerson: the form is asked in call, whoever is at the
-// terminal.
+// TestQuestionsOfAPerson: a terminal answers the form of a call.
 func TestQuestionsOfAPerson(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers []any
@@ -55,8 +54,8 @@ func TestQuestionsOfAPerson(t *testing.T) {
 	}
 }
 
-// TestNobodyThere: a server that asks although nothing was offered is told
-// that nobody answered, and so is the caller.
+// TestNobodyThere: a server that asks without the capability gets an error, and so
+// does the caller.
 func TestNobodyThere(t *testing.T) {
 	b := newBench()
 	b.text = true
@@ -67,8 +66,7 @@ func TestNobodyThere(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotAnswered: sampling, roots that were not offered, questions that
-// are none.
+// TestWhatIsNotAnswered: sampling, roots that were not offered, invalid questions.
 func TestWhatIsNotAnswered(t *testing.T) {
 	for _, c := range []struct{ method, params, want string }{
 		{"sampling/createMessage", `{}`, "mcpctl has no model"},
@@ -138,7 +136,7 @@ func TestServerLog(t *testing.T) {
 func TestOneQuestionAtATime(t *testing.T) {
 	a := &app{environment: environment{ui: &ui.UI{Err: &bytes.Buffer{}}}, asker: &ui.NonInteractive{}}
 	h := a.newHost("s")
-	h.turn <- struct{}{} // somebody is being asked
+	h.turn <- struct{}{} // a question is open
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if got, err := h.Request(ctx, nil, "elicitation/create", json.RawMessage(asksName)); !errors.Is(err, context.DeadlineExceeded) || got != nil {

@@ -62,7 +62,7 @@ func TestSupervise(t *testing.T) {
 				if after := time.Since(start); got != tt.code || after != tt.after {
 					t.Errorf("got code %d after %s, want %d after %s", got, after, tt.code, tt.after)
 				}
-				close(release) // what is left behind ends with the process
+				close(release) // abandoned work ends with the process
 			})
 		})
 	}

@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// TestIdleMemory: what a burst leaves is seen, and given back.
+// TestIdleMemory: the garbage of a burst is measured and returned.
 func TestIdleMemory(t *testing.T) { //nolint:paralleltest // the percentage is the process's
-	// The block itself makes a collection due, which now and then took it along.
+	// Allocating the block may trigger a collection, which would free it.
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	debug.FreeOSMemory()
 	before := idleMemory()
 	block := make([]byte, 128<<20)
 	block[len(block)-1] = 1
-	block = nil //nolint:ineffassign,wastedassign // the point: nobody has it any more
+	block = nil //nolint:ineffassign,wastedassign // makes it garbage
 	during := idleMemory()
 	debug.FreeOSMemory()
 	if after := idleMemory(); during-before < 100<<20 || after-before > 32<<20 {
@@ -21,8 +21,8 @@ func TestIdleMemory(t *testing.T) { //nolint:paralleltest // the percentage is t
 	}
 }
 
-// TestGivesBack: a busy process keeps what it will need again, a quiet one gives
-// more back, and what could not be given back the last time counts for nothing.
+// TestGivesBack: a quiet process returns more than a busy one, and memory that could
+// not be returned the last time does not count.
 func TestGivesBack(t *testing.T) {
 	t.Parallel()
 	const mb = 1 << 20
@@ -43,8 +43,8 @@ func TestGivesBack(t *testing.T) {
 	}
 }
 
-// While serve starts little garbage is looked for; after that, and where the user
-// has said how, it is as always.
+// While serve starts garbage is collected less; after that, or with GOGC set, as
+// usual.
 func TestStartLean(t *testing.T) { //nolint:paralleltest // the percentage is the process's
 	percent := func() int {
 		now := debug.SetGCPercent(100)

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
-// TestNoteConfig: status tells of a file, and of entries, that are not in force,
-// until they are.
+// TestNoteConfig: status reports a file, and entries, that are not applied, until
+// they are.
 func TestNoteConfig(t *testing.T) {
 	var g gateway
 	said := func(want string) {

@@ -21,7 +21,7 @@ import (
 // evil is a text with everything that a terminal obeys or does not show.
 const evil = "e\u200b\u200c\u200d\u2060\u00ad\u202e\u2066\u009b31m\x1b[31m\x1b]0;t\x07\r\u2028\u3164\u034f\ufeff\U000e0041\U000e0100vil"
 
-// hostile is JSON with evil wherever EVIL stands in it.
+// hostile is JSON with evil in place of EVIL.
 func hostile(form string) json.RawMessage {
 	quoted, err := json.Marshal(evil)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// TestStaleSockets are removed by whoever comes by, those of the living are not.
+// TestStaleSockets: any process removes sockets of dead ones.
 func TestStaleSockets(t *testing.T) {
 	state := t.TempDir()
 	dir := place(state, os.TempDir())
@@ -156,7 +156,7 @@ func TestStaleSockets(t *testing.T) {
 	}
 }
 
-// TestHangingServe does not hold up those who ask, nor its own end.
+// TestHangingServe: it delays neither clients nor its own end.
 func TestHangingServe(t *testing.T) {
 	state := t.TempDir()
 	release := make(chan struct{})
@@ -183,7 +183,7 @@ func TestHangingServe(t *testing.T) {
 	close(release)
 }
 
-// TestNoPlace: where there is none, that is an error and no more.
+// TestNoPlace: a missing directory is an error.
 func TestNoPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -121,7 +121,7 @@ func TestFormChecks(t *testing.T) {
 	}
 }
 
-// TestLabels: options of one title are told apart, optional fields are marked.
+// TestLabels: options with the same title differ, optional fields are marked.
 func TestLabels(t *testing.T) {
 	a, s, _ := scripted("Answer", "Same (b)", "2026-01-31")
 	got, err := a.Answer(t.Context(), question(`{"properties":{"a":{"oneOf":[{"const":"a","title":"Same"},{"const":"b","title":"Same"}]},"d":{"type":"string","format":"date","title":"Day"}},"required":["a"]}`))
@@ -248,7 +248,7 @@ func TestCapability(t *testing.T) {
 	}
 }
 
-// TestAnswerIsCalledOff: the end of the call is no answer of the person's.
+// TestAnswerIsCalledOff: the end of the call is not an answer.
 func TestAnswerIsCalledOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 )
 
-// person is a terminal with somebody in front of it: what is typed goes to
-// the program, what it draws is kept.
+// person is a terminal with a user: input goes to the program, and what it draws is
+// recorded.
 type person struct {
 	screen *os.File // the person's side
 	tty    *os.File // the program's side
@@ -99,8 +99,8 @@ func (p *person) sees(text string) <-chan struct{} {
 	return seen
 }
 
-// reads waits until the program takes single keys. Survey draws a list before
-// that, and nothing but the terminal's mode tells.
+// reads waits until the program takes single keys. Survey draws a list before that,
+// and only the terminal's mode shows it.
 func (p *person) reads(ctx context.Context) {
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()

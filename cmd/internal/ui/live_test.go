@@ -12,7 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// screen keeps what is written, and when.
+// screen records writes and their times.
 type screen struct {
 	mu    sync.Mutex
 	drawn []string

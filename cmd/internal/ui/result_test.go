@@ -177,7 +177,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// notify tells of every write.
+// notify signals every write.
 type notify struct {
 	mu    sync.Mutex
 	all   strings.Builder

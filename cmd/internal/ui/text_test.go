@@ -40,7 +40,7 @@ func TestTerminalJSON(t *testing.T) {
 	}
 }
 
-// TestPromptErrors: what a prompt says of an answer is plain, too.
+// TestPromptErrors: a prompt's error about an answer is plain text.
 func TestPromptErrors(t *testing.T) {
 	err := textCheck(func(string) error { return errors.New("want\x1b[31m a\u200b\nb") })("x")
 	if err == nil || err.Error() != "want a b" {

@@ -52,8 +52,8 @@ type sumResult struct {
 
 func (r sumResult) Validate() error { return sumParams{r.Total}.Validate() }
 
-// recorder is a test that is told of failures and does not fail. What it does
-// not have, the test it is part of does.
+// recorder is a test that records failures and does not fail. Other methods are
+// those of the enclosing test.
 type recorder struct {
 	testing.TB
 	mu     sync.Mutex
