@@ -166,7 +166,7 @@ func (c *Client) call(ctx context.Context, method string, params json.RawMessage
 	}
 	res, err := c.t.Call(ctx, req)
 	var rpc *Error
-	if errors.As(err, &rpc) && rpc.Code == codeURLElicitation && c.elicited(ctx, rpc) {
+	if errors.As(err, &rpc) && rpc.Code == codeURLElicitation && c.elicit(ctx, rpc) {
 		res, err = c.t.Call(ctx, req)
 	}
 	if err != nil && clock.Expired() {

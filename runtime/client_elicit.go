@@ -13,10 +13,10 @@ const (
 	maxElicitations = 16
 )
 
-// elicited passes the elicitations of an error of code -32042 (2025-11-25,
+// elicit passes the elicitations of an error of code -32042 (2025-11-25,
 // Elicitation, URL elicitation required) to the handler, one after the other, and
 // reports whether all were accepted.
-func (c *Client) elicited(ctx context.Context, e *Error) bool {
+func (c *Client) elicit(ctx context.Context, e *Error) bool {
 	var data struct {
 		Elicitations []json.RawMessage `json:"elicitations"`
 	}

@@ -65,7 +65,7 @@ func unique[T comparable](list []T) error {
 		for i := range list {
 			for j := range i {
 				if list[i] == list[j] {
-					return twice(i, j)
+					return equalItems(i, j)
 				}
 			}
 		}
@@ -74,11 +74,13 @@ func unique[T comparable](list []T) error {
 	seen := make(map[T]int, len(list))
 	for i, v := range list {
 		if j, ok := seen[v]; ok {
-			return twice(i, j)
+			return equalItems(i, j)
 		}
 		seen[v] = i
 	}
 	return nil
 }
 
-func twice(i, j int) error { return At(wrong(fmt.Sprintf("equals item %d; items must differ", j)), i) }
+func equalItems(i, j int) error {
+	return At(wrong(fmt.Sprintf("equals item %d; items must differ", j)), i)
+}

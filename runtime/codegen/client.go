@@ -45,7 +45,7 @@ func NewClient(c runtime.Caller, surface *Surface, opts ...runtime.CallOption) *
 // replace them, if they are of the same type. A result with isError set is a
 // [*runtime.ToolError].
 func (c *Client) Call(ctx context.Context, tool string, params any, opts []runtime.CallOption) (*runtime.ToolResult, error) {
-	s, params, err := c.settle(params, opts)
+	s, params, err := c.mergeOptions(params, opts)
 	if err != nil {
 		return nil, fmt.Errorf("tool %s: %w", tool, err)
 	}
@@ -91,9 +91,9 @@ func (c *Client) CallInto(ctx context.Context, tool string, params any, opts []r
 	return r, nil
 }
 
-// settle combines the options of the client and of a call, and returns the
+// mergeOptions combines the options of the client and of a call, and returns the
 // parameters, which may be among them.
-func (c *Client) settle(params any, opts []runtime.CallOption) (*runtime.CallSettings, any, error) {
+func (c *Client) mergeOptions(params any, opts []runtime.CallOption) (*runtime.CallSettings, any, error) {
 	if c.err != nil {
 		return nil, nil, c.err
 	}

@@ -20,7 +20,7 @@ type Surface struct {
 
 // GetPrompt fills in a prompt. Params encode as an object of strings, or are nil.
 func (c *Client) GetPrompt(ctx context.Context, prompt string, params any, opts []runtime.CallOption) (*runtime.PromptResult, error) {
-	s, params, err := c.settle(params, opts)
+	s, params, err := c.mergeOptions(params, opts)
 	if err != nil {
 		return nil, fmt.Errorf("prompt %s: %w", prompt, err)
 	}
@@ -47,7 +47,7 @@ func (c *Client) GetPrompt(ctx context.Context, prompt string, params any, opts 
 
 // ReadResource reads the resource at a URI.
 func (c *Client) ReadResource(ctx context.Context, uri string, opts []runtime.CallOption) (*runtime.ResourceResult, error) {
-	s, _, err := c.settle(nil, opts)
+	s, _, err := c.mergeOptions(nil, opts)
 	if err != nil {
 		return nil, fmt.Errorf("resource %s: %w", uri, err)
 	}
@@ -58,7 +58,7 @@ func (c *Client) ReadResource(ctx context.Context, uri string, opts []runtime.Ca
 // encode as an object whose members are its variables: strings, lists or maps of
 // strings; missing ones are undefined.
 func (c *Client) ReadTemplate(ctx context.Context, template string, params any, opts []runtime.CallOption) (*runtime.ResourceResult, error) {
-	s, params, err := c.settle(params, opts)
+	s, params, err := c.mergeOptions(params, opts)
 	if err != nil {
 		return nil, fmt.Errorf("resource template %s: %w", template, err)
 	}
@@ -88,7 +88,7 @@ func (c *Client) read(ctx context.Context, uri string, s *runtime.CallSettings) 
 // Complete requests values, beginning with value, of an argument of a prompt or a
 // variable of a resource template. Others are the arguments that are known already.
 func (c *Client) Complete(ctx context.Context, ref runtime.CompletionRef, argument, value string, others map[string]string, opts []runtime.CallOption) (*runtime.Completion, error) {
-	s, _, err := c.settle(nil, opts)
+	s, _, err := c.mergeOptions(nil, opts)
 	if err != nil {
 		return nil, fmt.Errorf("complete %s: %w", argument, err)
 	}

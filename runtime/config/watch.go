@@ -128,7 +128,7 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 	look := func() {
 		dirs()
 		w.beside()
-		if w.moved() {
+		if w.fileChanged() {
 			wait()
 		}
 	}
@@ -156,7 +156,7 @@ func (w *Watcher) run(ctx context.Context, dirs func()) {
 		case <-poll.C:
 			look()
 		case <-settle.C:
-			if w.moved() && !since.IsZero() && time.Since(since) < watchMost {
+			if w.fileChanged() && !since.IsZero() && time.Since(since) < watchMost {
 				wait()
 				continue
 			}
@@ -187,8 +187,8 @@ func (w *Watcher) stat() fs.FileInfo {
 	return info
 }
 
-// moved reports whether the file was written or replaced since the last check.
-func (w *Watcher) moved() bool {
+// fileChanged reports whether the file was written or replaced since the last check.
+func (w *Watcher) fileChanged() bool {
 	before, now := w.seen, w.stat()
 	w.seen = now
 	if before == nil || now == nil {

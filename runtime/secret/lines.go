@@ -16,7 +16,7 @@ func (l *Lines) Next(line string) string {
 	if l.r.Empty() {
 		return line
 	}
-	n := l.r.all()
+	n := l.r.compile()
 	text, begin := l.before+line, len(l.before)
 	out, done := "", begin
 	for _, s := range n.spans(text, true) {

@@ -46,7 +46,7 @@ func (n *needles) spans(text string, open bool) []span {
 	compact, at := text, func(i int) int { return i }
 	if strings.ContainsAny(text, "\r\n") {
 		compact = withoutBreaks(text)
-		at = places(text, len(compact))
+		at = offsets(text, len(compact))
 	}
 	var out []span
 	for i := 0; i+prefix <= len(compact); i++ {
@@ -82,8 +82,8 @@ func (n *needles) endAt(text string, i int, open bool) int {
 	return 0
 }
 
-// places returns the offsets of the n bytes of a text that are not line breaks.
-func places(text string, n int) func(int) int {
+// offsets maps the n bytes of a text without its line breaks to those of the text.
+func offsets(text string, n int) func(int) int {
 	list := make([]int, 0, n)
 	for i := range len(text) {
 		if text[i] != '\r' && text[i] != '\n' {

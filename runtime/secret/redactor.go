@@ -177,7 +177,7 @@ func (r *Redactor) replace(text string, open bool) string {
 	if r.Empty() {
 		return text
 	}
-	spans := r.all().spans(text, open)
+	spans := r.compile().spans(text, open)
 	if len(spans) == 0 {
 		return text
 	}
@@ -192,7 +192,7 @@ func (r *Redactor) replace(text string, open bool) string {
 	return b.String()
 }
 
-func (r *Redactor) all() *needles {
+func (r *Redactor) compile() *needles {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.needles != nil {
@@ -200,13 +200,13 @@ func (r *Redactor) all() *needles {
 	}
 	var all []string
 	for _, s := range r.secrets {
-		all = append(all, forms(s)...)
+		all = append(all, encodings(s)...)
 		if !strings.Contains(s, "\n") {
 			continue
 		}
 		for line := range strings.Lines(s) { // a key in PEM may be printed by the line
 			if line = strings.TrimSpace(line); len(line) >= randomLength && !strings.HasPrefix(line, "-----") {
-				all = append(all, forms(line)...)
+				all = append(all, encodings(line)...)
 			}
 		}
 	}
@@ -214,8 +214,8 @@ func (r *Redactor) all() *needles {
 	return r.needles
 }
 
-// forms returns the encodings of a secret.
-func forms(s string) []string {
+// encodings returns a secret in every form that a text may have it in.
+func encodings(s string) []string {
 	out := []string{s, html.EscapeString(s), strings.Trim(strconv.Quote(s), `"`)}
 	if raw, err := json.Marshal(s); err == nil {
 		plain := strings.Trim(string(raw), `"`)

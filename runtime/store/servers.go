@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// forgetAfter is how long records are kept without use: the server's configuration
+// pruneAfter is how long records are kept without use: the server's configuration
 // may be gone.
-const forgetAfter = 90 * 24 * time.Hour
+const pruneAfter = 90 * 24 * time.Hour
 
 // Known sets which servers there are in the scope: the next Keep deletes the
 // records of others.
@@ -50,9 +50,9 @@ func (db *DB) Load(ctx context.Context, servers []ID) (map[string]Record, error)
 			if digests[name] != digest {
 				continue
 			}
-			r.Usage.First, r.Usage.Last = at(first), at(last)
+			r.Usage.First, r.Usage.Last = fromNanos(first), fromNanos(last)
 			if len(data) > 0 {
-				r.Catalog = Catalog{append([]byte(nil), data...), at(verified)}
+				r.Catalog = Catalog{append([]byte(nil), data...), fromNanos(verified)}
 			}
 			found[name] = r
 		}
@@ -74,13 +74,13 @@ func (db *DB) Keep(ctx context.Context, changes []Change) error {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }() // no effect once committed
-		t := writing{ctx, tx, db.o.Scope, now}
+		t := transaction{ctx, tx, db.o.Scope, now}
 		for _, c := range changes {
 			if err := t.keep(c); err != nil {
 				return err
 			}
 		}
-		if err := t.forget(names); err != nil {
+		if err := t.prune(names); err != nil {
 			return err
 		}
 		return tx.Commit()
@@ -93,27 +93,27 @@ func (db *DB) Keep(ctx context.Context, changes []Change) error {
 	return err
 }
 
-// writing is one transaction.
-type writing struct {
+// transaction is the transaction of one Keep.
+type transaction struct {
 	ctx   context.Context //nolint:containedctx // of one call of Keep
 	tx    *sql.Tx
 	scope string
 	now   time.Time
 }
 
-func (t *writing) exec(query string, args ...any) error {
+func (t *transaction) exec(query string, args ...any) error {
 	_, err := t.tx.ExecContext(t.ctx, query, args...)
 	return err
 }
 
-func (t *writing) keep(c Change) error {
+func (t *transaction) keep(c Change) error {
 	id, err := t.row(c.ID)
 	if err != nil {
 		return err
 	}
 	if u := c.Usage; u != nil {
 		if err := t.exec(`UPDATE servers SET count = ?, first = ?, last = ?, interval = ?, asks = ?, untold = ? WHERE id = ?`,
-			int64(u.Count), since(u.First), since(u.Last), int64(u.Interval), u.Asks, u.Untold, id); err != nil { //nolint:gosec // nobody counts that far
+			int64(u.Count), toNanos(u.First), toNanos(u.Last), int64(u.Interval), u.Asks, u.Untold, id); err != nil { //nolint:gosec // nobody counts that far
 			return err
 		}
 	}
@@ -127,15 +127,15 @@ func (t *writing) keep(c Change) error {
 	if verified.IsZero() {
 		return nil
 	}
-	return t.exec(`UPDATE servers SET verified = ? WHERE id = ?`, since(verified), id)
+	return t.exec(`UPDATE servers SET verified = ? WHERE id = ?`, toNanos(verified), id)
 }
 
 // row returns the server's row, a new one if there is none under this digest.
-func (t *writing) row(id ID) (row int64, err error) {
+func (t *transaction) row(id ID) (row int64, err error) {
 	var digest string
 	err = t.tx.QueryRowContext(t.ctx, `SELECT id, digest FROM servers WHERE scope = ? AND name = ?`, t.scope, id.Name).Scan(&row, &digest)
 	if err == nil && digest == id.Digest {
-		return row, t.exec(`UPDATE servers SET kept = ? WHERE id = ?`, since(t.now), row)
+		return row, t.exec(`UPDATE servers SET kept = ? WHERE id = ?`, toNanos(t.now), row)
 	}
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
@@ -143,7 +143,7 @@ func (t *writing) row(id ID) (row int64, err error) {
 	if err := t.drop(row); err != nil {
 		return 0, err
 	}
-	added, err := t.tx.ExecContext(t.ctx, `INSERT INTO servers (scope, name, digest, kept) VALUES (?, ?, ?, ?)`, t.scope, id.Name, id.Digest, since(t.now))
+	added, err := t.tx.ExecContext(t.ctx, `INSERT INTO servers (scope, name, digest, kept) VALUES (?, ?, ?, ?)`, t.scope, id.Name, id.Digest, toNanos(t.now))
 	if err != nil {
 		return 0, err
 	}
@@ -151,17 +151,17 @@ func (t *writing) row(id ID) (row int64, err error) {
 }
 
 // drop deletes a row and those that refer to it; there is no row zero.
-func (t *writing) drop(row int64) error {
+func (t *transaction) drop(row int64) error {
 	if err := t.exec(`DELETE FROM catalogs WHERE server = ?`, row); err != nil {
 		return err
 	}
 	return t.exec(`DELETE FROM servers WHERE id = ?`, row)
 }
 
-// forget deletes servers of the scope that are not among names, unless nil, and
-// those not used for forgetAfter.
-func (t *writing) forget(names map[string]bool) error {
-	rows, err := t.tx.QueryContext(t.ctx, `SELECT id, scope, name, kept FROM servers WHERE scope = ? OR kept < ?`, t.scope, since(t.now.Add(-forgetAfter)))
+// prune deletes servers of the scope that are not among names, unless nil, and
+// those not used for pruneAfter.
+func (t *transaction) prune(names map[string]bool) error {
+	rows, err := t.tx.QueryContext(t.ctx, `SELECT id, scope, name, kept FROM servers WHERE scope = ? OR kept < ?`, t.scope, toNanos(t.now.Add(-pruneAfter)))
 	if err != nil {
 		return err
 	}
@@ -188,15 +188,15 @@ func (t *writing) forget(names map[string]bool) error {
 	return nil
 }
 
-// at and since convert columns to times and back.
-func at(ns int64) time.Time {
+// fromNanos and toNanos convert columns to times and back.
+func fromNanos(ns int64) time.Time {
 	if ns == 0 {
 		return time.Time{}
 	}
 	return time.Unix(0, ns)
 }
 
-func since(t time.Time) int64 {
+func toNanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}

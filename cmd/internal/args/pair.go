@@ -209,7 +209,7 @@ func (b *builder) setJSON(key string, p *place, value string) error {
 		return e
 	}
 	if p.n.given {
-		return twice(key)
+		return givenTwice(key)
 	}
 	*p.n = node{raw: raw, given: true}
 	return nil
@@ -237,7 +237,7 @@ func (b *builder) setText(key string, p *place, value string) error {
 	scalar := k&(schema.String|schema.Boolean|schema.Integer|schema.Number|schema.Null) != 0
 	if k&schema.Array == 0 || scalar && !p.n.given && !p.n.list {
 		if p.n.given {
-			return twice(key)
+			return givenTwice(key)
 		}
 		raw, issue := b.coerce(p.schema, v, p.at)
 		if issue != nil {
@@ -254,9 +254,9 @@ func (b *builder) appendText(key string, p *place, v textValue) error {
 	switch {
 	case p.n.list:
 	case p.n.given && p.n.text == nil:
-		return twice(key)
+		return givenTwice(key)
 	case p.n.given && p.schema.Kinds() == schema.Any:
-		return twice(key) // no schema, no array
+		return givenTwice(key) // no schema, no array
 	case p.n.given:
 		// string | array: a second pair means the array.
 		first := textValue{text: *p.n.text}
@@ -278,7 +278,7 @@ func (b *builder) element(p *place, v textValue) {
 	p.n.items = append(p.n.items, leaf(raw))
 }
 
-func twice(key string) error {
+func givenTwice(key string) error {
 	return errorf("argument %s is given twice", short(key))
 }
 

@@ -29,7 +29,7 @@ func (a *app) guard() *transport.Guard {
 	if a.getenv(transport.GuardianVariable) != "" {
 		return nil // this is a guardian
 	}
-	path, err := self()
+	path, err := executable()
 	if err != nil {
 		a.log.Warn("mcpctl does not find itself: servers outlive it where it is killed", "err", err)
 		return nil
@@ -37,9 +37,9 @@ func (a *app) guard() *transport.Guard {
 	return transport.NewGuard(transport.GuardOptions{Path: path, Args: []string{guardianName, guardianWord}, Logger: a.log})
 }
 
-// self returns the path of this executable, on Linux one that works also after the
+// executable returns the path of this executable, on Linux one that works also after the
 // file was deleted or replaced.
-func self() (string, error) {
+func executable() (string, error) {
 	if link := "/proc/self/exe"; goruntime.GOOS == "linux" {
 		if _, err := os.Stat(link); err == nil {
 			return link, nil

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// endPatience is how long a one-shot command may take to end after a signal:
+	// endTimeout is how long a one-shot command may take to end after a signal:
 	// its server has callGrace and callShutdown, so only what cannot be cancelled
 	// takes longer, such as opening a file on a disk that does not answer.
-	endPatience = 5 * time.Second
-	// endAgain is how long after the first signal a second one is ignored: npm,
+	endTimeout = 5 * time.Second
+	// repeatWindow is how long after the first signal a second one is ignored: npm,
 	// systemd and others forward, or repeat as another signal, what the terminal has
 	// sent to all processes. A third, or a later one, ends the process at once.
-	endAgain = 250 * time.Millisecond
-	// endReaping is how long a command may take to end after its child processes
+	repeatWindow = 250 * time.Millisecond
+	// reapTimeout is how long a command may take to end after its child processes
 	// are killed.
-	endReaping = 500 * time.Millisecond
+	reapTimeout = 500 * time.Millisecond
 )
 
 // endSignals returns the signals that end mcpctl and its servers, except SIGHUP, see
@@ -26,8 +26,8 @@ const (
 // mcpctl alone.
 func endSignals() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
-// supervise returns run's exit code. If run has not ended endPatience after ctx, or
-// hurryAfter for a long-running command, or at a further signal (see endAgain), its
+// supervise returns run's exit code. If run has not ended endTimeout after ctx, or
+// hurryAfter for a long-running command, or at a further signal (see repeatWindow), its
 // child processes are killed. If that does not end it either, supervise returns
 // without it. Signals delivers all signals, first the one that ended ctx.
 func (e *ending) supervise(ctx context.Context, signals <-chan os.Signal, run func() int) int {
@@ -39,8 +39,8 @@ func (e *ending) supervise(ctx context.Context, signals <-chan os.Signal, run fu
 	case <-ctx.Done():
 	}
 	told := time.Now()
-	patience := time.NewTimer(endPatience)
-	if e.lasting.Load() {
+	patience := time.NewTimer(endTimeout)
+	if e.longRunning.Load() {
 		patience.Reset(hurryAfter)
 	}
 	defer patience.Stop()
@@ -53,11 +53,11 @@ func (e *ending) supervise(ctx context.Context, signals <-chan os.Signal, run fu
 			waiting = false
 		case <-signals:
 			early++
-			waiting = early <= 2 && time.Since(told) <= endAgain
+			waiting = early <= 2 && time.Since(told) <= repeatWindow
 		}
 	}
 	e.hurryUp()
-	patience.Reset(endReaping)
+	patience.Reset(reapTimeout)
 	select {
 	case code := <-ended:
 		return code

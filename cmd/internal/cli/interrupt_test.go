@@ -13,24 +13,24 @@ func TestSupervise(t *testing.T) {
 	const never = time.Hour
 	const inTheEnd = never + 1 // with its child processes
 	for _, tt := range []struct {
-		name    string
-		lasting bool
-		ends    time.Duration // after it is told to
-		signals []time.Duration
-		code    int
-		after   time.Duration
+		name        string
+		longRunning bool
+		ends        time.Duration // after it is told to
+		signals     []time.Duration
+		code        int
+		after       time.Duration
 	}{
 		{"ends in time", false, 500 * time.Millisecond, nil, 7, 500 * time.Millisecond},
-		{"never ends", false, never, nil, exitInterrupted, endPatience + endReaping},
+		{"never ends", false, never, nil, exitInterrupted, endTimeout + reapTimeout},
 		{"serves", true, 9 * time.Second, nil, 7, 9 * time.Second},
 		{"serves, and never ends", true, never, nil, exitInterrupted, endBound},
 		{"once", true, 3 * time.Second, []time.Duration{0}, 7, 3 * time.Second},
 		{"twice in a row is once", true, 3 * time.Second, []time.Duration{0, 100 * time.Millisecond}, 7, 3 * time.Second},
 		{"three times in a row is not", true, inTheEnd, []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}, 7, 200 * time.Millisecond},
 		{"three times at once is not", true, inTheEnd, []time.Duration{0, 0, 0}, 7, 0},
-		{"told again", true, never, []time.Duration{0, 100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
+		{"told again", true, never, []time.Duration{0, 100 * time.Millisecond, 2 * time.Second}, exitInterrupted, 2*time.Second + reapTimeout},
 		{"told again, soon", true, inTheEnd, []time.Duration{0, 251 * time.Millisecond}, 7, 251 * time.Millisecond},
-		{"told again, one thing", false, never, []time.Duration{0, 2 * time.Second}, exitInterrupted, 2*time.Second + endReaping},
+		{"told again, one thing", false, never, []time.Duration{0, 2 * time.Second}, exitInterrupted, 2*time.Second + reapTimeout},
 		{"told again, and ends when there is no time left", true, inTheEnd, []time.Duration{0, time.Second}, 7, time.Second},
 		{"ends when there is no time left", true, inTheEnd, nil, 7, hurryAfter},
 	} {
@@ -43,7 +43,7 @@ func TestSupervise(t *testing.T) {
 				if tt.ends != inTheEnd {
 					hurry = nil
 				}
-				a.lasting.Store(tt.lasting)
+				a.longRunning.Store(tt.longRunning)
 				signals := make(chan os.Signal, len(tt.signals))
 				release := make(chan struct{})
 				start := time.Now()

@@ -55,8 +55,8 @@ type environment struct {
 
 // ending is how signals end a run.
 type ending struct {
-	// lasting is set by a command that runs until a signal and then drains.
-	lasting atomic.Bool
+	// longRunning is set by a command that runs until a signal and then drains.
+	longRunning atomic.Bool
 
 	hangups hangups
 

@@ -15,7 +15,7 @@ const (
 	drainBound = 4 * time.Second
 	// hurryAfter is when remaining servers are killed, whatever their
 	// shutdownTimeout.
-	hurryAfter = endBound - endReaping
+	hurryAfter = endBound - reapTimeout
 )
 
 // run serves at a front until that ends, like a client on standard input, or a

@@ -14,9 +14,9 @@ import (
 // reloading applies changes of the configuration to a running serve.
 type reloading struct {
 	g *gateway
-	// sound are the last entries without a fault, by name: a server whose entry
+	// lastValid are the last entries without a fault, by name: a server whose entry
 	// breaks later keeps it.
-	sound map[string]config.Entry
+	lastValid map[string]config.Entry
 	// broken reports that the file was unusable when last read; faults are reported
 	// faults of entries, absent are servers of --server that the file lacks.
 	broken bool
@@ -30,12 +30,12 @@ type reloading struct {
 
 // follow reloads servers.json on changes and at the signal HUP, until stop is called.
 func (g *gateway) follow(file *config.File) (stop func()) {
-	r := &reloading{g: g, sound: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
+	r := &reloading{g: g, lastValid: map[string]config.Entry{}, faults: map[string]bool{}, absent: map[string]bool{}}
 	g.noteConfig(file.Path(), nil, file.Faults()...)
 	r.settings, _ = settings.ReadFile(g.a.settings.File) // may be missing
 	for _, e := range file.Entries() {
 		if e.Fault == nil {
-			r.sound[e.Name] = e
+			r.lastValid[e.Name] = e
 		}
 	}
 	for _, p := range file.Faults() {
@@ -112,7 +112,7 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	faults := map[string]bool{}
 	for _, p := range f.Faults() {
 		faults[p.Error()] = true
-		if _, before := r.sound[p.Server]; !r.faults[p.Error()] && before {
+		if _, before := r.lastValid[p.Server]; !r.faults[p.Error()] && before {
 			a.log.Warn("an entry cannot be used: what it said before stays", problem(&p)...)
 		} else if !r.faults[p.Error()] {
 			a.log.Warn("an entry cannot be used", problem(&p)...)
@@ -122,14 +122,14 @@ func (r *reloading) choose(f *config.File) []config.Entry {
 	sound := map[string]config.Entry{}
 	entries := f.Entries()
 	for i, e := range entries {
-		if before, ok := r.sound[e.Name]; e.Fault != nil && ok {
+		if before, ok := r.lastValid[e.Name]; e.Fault != nil && ok {
 			entries[i], e = before, before
 		}
 		if e.Fault == nil {
 			sound[e.Name] = e
 		}
 	}
-	r.sound = sound
+	r.lastValid = sound
 	if len(r.g.f.servers) == 0 {
 		return entries
 	}

@@ -51,7 +51,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	a.lasting.Store(true)
+	a.longRunning.Store(true)
 	entries, err := f.choose(file)
 	if err != nil {
 		return err

@@ -107,7 +107,7 @@ func TestLongPath(t *testing.T) {
 		if goruntime.GOOS == "windows" {
 			break
 		}
-		if got := place(tt.state, tt.temp); !strings.HasPrefix(got, tt.want) || len(got)+longest > maxPath {
+		if got := socketDir(tt.state, tt.temp); !strings.HasPrefix(got, tt.want) || len(got)+longest > maxPath {
 			t.Errorf("%s: got %s", tt.state, got)
 		}
 	}
@@ -116,7 +116,7 @@ func TestLongPath(t *testing.T) {
 // TestStaleSockets: any process removes sockets of dead ones.
 func TestStaleSockets(t *testing.T) {
 	state := t.TempDir()
-	dir := place(state, os.TempDir())
+	dir := socketDir(state, os.TempDir())
 	if err := prepare(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func Find(ctx context.Context, state string) ([]Found, error) {
 		case err != nil && !alive(pid):
 			_ = os.Remove(path)
 			return nil
-		case gone(err): // another process has its id by now
+		case isStale(err): // another process has its id by now
 			return nil
 		}
 		return &Found{pid, status, err}
@@ -70,7 +70,7 @@ func find(ctx context.Context, state string, look func(pid int, path string) *Fo
 	if state == "" {
 		return nil, errors.New("the environment names no state directory")
 	}
-	all, err := sockets(place(state, os.TempDir()))
+	all, err := sockets(socketDir(state, os.TempDir()))
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ func find(ctx context.Context, state string, look func(pid int, path string) *Fo
 	return out, ctx.Err()
 }
 
-// gone reports whether no process listens on a socket.
-func gone(err error) bool {
+// isStale reports whether no process listens on a socket.
+func isStale(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)
 }
 

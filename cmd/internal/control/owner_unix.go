@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// ours reports whether a file belongs to this user.
-func ours(info fs.FileInfo) bool {
+// isOurs reports whether a file belongs to this user.
+func isOurs(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Getuid()
 }

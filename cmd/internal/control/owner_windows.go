@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// ours is left to the directory's access list, inherited from the user's own
+// isOurs is left to the directory's access list, inherited from the user's own
 // directories.
-func ours(fs.FileInfo) bool { return true }
+func isOurs(fs.FileInfo) bool { return true }
 
 // alive reports whether a process lives.
 func alive(pid int) bool {

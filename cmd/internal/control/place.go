@@ -20,9 +20,9 @@ const (
 	longest = len("/4294967295" + suffix)
 )
 
-// place returns the directory for the sockets of a state directory. temp is the
+// socketDir returns the directory for the sockets of a state directory. temp is the
 // system's directory for temporary files.
-func place(state, temp string) string {
+func socketDir(state, temp string) string {
 	if abs, err := filepath.Abs(state); err == nil {
 		state = abs
 	}
@@ -38,9 +38,9 @@ func place(state, temp string) string {
 	return filepath.Join(temp, short)
 }
 
-// tidy removes an empty directory among the temporary files. Another process that
+// removeEmpty removes an empty directory among the temporary files. Another process that
 // is about to use it creates it again.
-func tidy(dir string) {
+func removeEmpty(dir string) {
 	if strings.HasPrefix(filepath.Base(dir), prefix) {
 		_ = os.Remove(dir) // fails unless empty
 	}
@@ -62,7 +62,7 @@ func prepare(dir string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() || !ours(info) {
+	if !info.IsDir() || !isOurs(info) {
 		return fmt.Errorf("%s is not a folder of this user", dir)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
@@ -82,7 +82,7 @@ func sockets(dir string) (map[int]string, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !info.IsDir() || !ours(info):
+	case !info.IsDir() || !isOurs(info):
 		return nil, fmt.Errorf("%s is not a folder of this user", dir)
 	}
 	entries, err := os.ReadDir(dir)

@@ -28,7 +28,7 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 	if state == "" {
 		return nil, errors.New("the environment names no place for a socket")
 	}
-	dir := place(state, os.TempDir())
+	dir := socketDir(state, os.TempDir())
 	if err := prepare(dir); err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Listen(ctx context.Context, state string, status func() any) (*Server, erro
 	s := &Server{path: socketOf(dir, os.Getpid()), served: make(chan error, 1)}
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "unix", s.path)
-	if errors.Is(err, os.ErrNotExist) && prepare(dir) == nil { // see tidy
+	if errors.Is(err, os.ErrNotExist) && prepare(dir) == nil { // see removeEmpty
 		l, err = lc.Listen(ctx, "unix", s.path)
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Server) Close() error {
 		if served := <-s.served; !errors.Is(served, http.ErrServerClosed) {
 			s.err = errors.Join(s.err, served)
 		}
-		tidy(filepath.Dir(s.path))
+		removeEmpty(filepath.Dir(s.path))
 	})
 	return s.err
 }

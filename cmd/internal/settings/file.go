@@ -37,14 +37,14 @@ func parseFile(path string, b []byte) (*file, error) {
 		if err != nil {
 			return nil, f.syntaxError(err)
 		}
-		return nil, f.at1(&more, "a second YAML document", "")
+		return nil, f.problemAt(&more, "a second YAML document", "")
 	}
 	root := doc.Content[0]
 	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
 		return f, nil
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, f.at1(root, "the file holds no settings", "as in timeout: 30s")
+		return nil, f.problemAt(root, "the file holds no settings", "as in timeout: 30s")
 	}
 	if err := f.mapping(root, ""); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 			v = v.Alias
 		}
 		if f.at[name] != nil {
-			return f.at1(k, fmt.Sprintf("%s is there twice", name), "remove one of the two")
+			return f.problemAt(k, fmt.Sprintf("%s is there twice", name), "remove one of the two")
 		}
 		f.at[name] = v
 		group := slices.ContainsFunc(known, func(s string) bool { return strings.HasPrefix(s, name+".") })
@@ -73,17 +73,17 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 			}
 		case group && v.Tag == "!!null":
 		case group:
-			return f.at1(v, name+" holds settings of its own", "indented below it, one a line")
+			return f.problemAt(v, name+" holds settings of its own", "indented below it, one a line")
 		case !slices.Contains(known, name):
-			return f.at1(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
+			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
 		case v.Kind == yaml.SequenceNode && isList(name):
 			for _, item := range v.Content {
 				if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
-					return f.at1(item, name+" is a list of texts", "")
+					return f.problemAt(item, name+" is a list of texts", "")
 				}
 			}
 		case v.Kind != yaml.ScalarNode || v.Tag == "!!null":
-			return f.at1(v, name+" has no plain value", "")
+			return f.problemAt(v, name+" has no plain value", "")
 		}
 	}
 	return nil
@@ -121,9 +121,9 @@ func remedy(name string, known []string) string {
 func (f *file) has(name string) bool { return f != nil && f.at[name] != nil }
 
 // problem returns an error about a setting of the file.
-func (f *file) problem(name, message string) error { return f.at1(f.at[name], message, "") }
+func (f *file) problem(name, message string) error { return f.problemAt(f.at[name], message, "") }
 
-func (f *file) at1(n *yaml.Node, message, remedy string) error {
+func (f *file) problemAt(n *yaml.Node, message, remedy string) error {
 	return &config.Problem{File: f.path, Line: n.Line, Column: n.Column, Message: message, Remedy: remedy}
 }
 

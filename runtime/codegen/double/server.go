@@ -92,7 +92,7 @@ func (s *Server) CallTool(ctx context.Context, name string, args json.RawMessage
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	h, n := s.arrive(Call{Method: MethodTool, Name: name, Arguments: slices.Clone(args)})
+	h, n := s.record(Call{Method: MethodTool, Name: name, Arguments: slices.Clone(args)})
 	if h == nil {
 		if p := s.replayed(); p != nil {
 			r, err := p.CallTool(ctx, name, args, opts)
@@ -120,7 +120,7 @@ func (s *Server) GetPrompt(ctx context.Context, name string, args map[string]str
 			return nil, err
 		}
 	}
-	h, n := s.arrive(Call{Method: MethodPrompt, Name: name, Arguments: object})
+	h, n := s.record(Call{Method: MethodPrompt, Name: name, Arguments: object})
 	if h == nil {
 		if p := s.replayed(); p != nil {
 			r, err := p.GetPrompt(ctx, name, args, opts)
@@ -134,7 +134,7 @@ func (s *Server) GetPrompt(ctx context.Context, name string, args map[string]str
 // ReadResource implements [runtime.ResourceReader].
 func (s *Server) ReadResource(ctx context.Context, uri string, opts *runtime.CallOptions) (*runtime.ResourceResult, error) {
 	s.t.Helper()
-	h, n := s.arrive(Call{Method: MethodResource, Name: uri})
+	h, n := s.record(Call{Method: MethodResource, Name: uri})
 	if h == nil {
 		if p := s.replayed(); p != nil {
 			r, err := p.ReadResource(ctx, uri, opts)
@@ -145,8 +145,8 @@ func (s *Server) ReadResource(ctx context.Context, uri string, opts *runtime.Cal
 	return decoded[runtime.ResourceResult](s.run(ctx, MethodResource, h, n, nil, opts))
 }
 
-// arrive records a call and returns its answer, nil for none.
-func (s *Server) arrive(c Call) (h answer, n int) {
+// record records a call and returns its answer, nil for none.
+func (s *Server) record(c Call) (h answer, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls = append(s.calls, c)
