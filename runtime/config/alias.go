@@ -94,6 +94,3 @@ func alphanumeric(c rune) bool {
 func aliasRune(r rune) bool {
 	return r == '.' || r == '_' || r == '-' || alphanumeric(r)
 }
-
-// maxNear is how many names a suggestion offers.
-const maxNear = 3

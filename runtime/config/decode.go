@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpctl/mcpctl/runtime/nearest"
 	"github.com/mcpctl/mcpctl/runtime/origin"
 )
 
@@ -108,10 +108,7 @@ func unknownKeyRemedy(name string) string {
 	case "timeout":
 		return "did you mean requestTimeout?"
 	}
-	if near := nearest.Names(name, Keys(), maxNear); len(near) > 0 {
-		return "did you mean " + near[0] + "?"
-	}
-	return ""
+	return suggest(name, Keys())
 }
 
 // shape checks the members against one another: command or url, and a type
@@ -437,10 +434,7 @@ func (d *decoder) typ(e *Entry, at string, v hujson.Value) {
 	case TransportCLI:
 		d.fault(v.StartOffset, `type is "cli"`, `write "cli": true in its place`)
 	default:
-		remedy := "leave it out: the shape decides"
-		if near := nearest.Names(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}, maxNear); len(near) > 0 {
-			remedy = "did you mean " + near[0] + "?"
-		}
+		remedy := cmp.Or(suggest(s, []string{TransportStdio, TransportHTTP, TransportSSE, "streamable-http"}), "leave it out: the shape decides")
 		d.fault(v.StartOffset, fmt.Sprintf("type is %q, want stdio, http or sse", s), remedy)
 	}
 }

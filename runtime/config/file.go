@@ -123,7 +123,15 @@ func rootRemedy(key string) string {
 	if slices.Contains([]string{"servers", "mcp", "context_servers", "mcp_servers"}, key) {
 		return `mcpctl reads "mcpServers"`
 	}
-	if near := nearest.Names(key, []string{rootKey, "$schema"}, maxNear); len(near) > 0 {
+	return suggest(key, []string{rootKey, "$schema"})
+}
+
+// maxNear is how many names [File.Nearest] returns.
+const maxNear = 3
+
+// suggest returns the known name that was probably meant, "" for none.
+func suggest(name string, known []string) string {
+	if near := nearest.Names(name, known, 1); len(near) > 0 {
 		return "did you mean " + near[0] + "?"
 	}
 	return ""

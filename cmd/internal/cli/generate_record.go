@@ -45,8 +45,8 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 	for text, placeholder := range r.secrets() {
 		rec.Hide(text, placeholder)
 	}
-	try := func(what string, call func() error) error {
-		err := call()
+	// outcome returns the errors that end the recording.
+	outcome := func(what string, err error) error {
 		var refused *runtime.Error
 		switch {
 		case err == nil, errors.As(err, &refused): // also an answer
@@ -61,10 +61,8 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 		if !safeToCall(t) {
 			continue
 		}
-		if err := try("tool "+t.Name, func() error {
-			_, err := rec.CallTool(ctx, t.Name, nil, nil)
-			return err
-		}); err != nil {
+		_, err := rec.CallTool(ctx, t.Name, nil, nil)
+		if err := outcome("tool "+t.Name, err); err != nil {
 			return nil, err
 		}
 	}
@@ -72,18 +70,14 @@ func (r *recorder) run(ctx context.Context, l *gogen.List) (*recording, error) {
 		if slices.ContainsFunc(p.Arguments, func(a runtime.PromptArgument) bool { return a.Required }) {
 			continue
 		}
-		if err := try("prompt "+p.Name, func() error {
-			_, err := rec.GetPrompt(ctx, p.Name, nil, nil)
-			return err
-		}); err != nil {
+		_, err := rec.GetPrompt(ctx, p.Name, nil, nil)
+		if err := outcome("prompt "+p.Name, err); err != nil {
 			return nil, err
 		}
 	}
 	for _, r := range l.Resources {
-		if err := try("resource "+r.URI, func() error {
-			_, err := rec.ReadResource(ctx, r.URI, nil)
-			return err
-		}); err != nil {
+		_, err := rec.ReadResource(ctx, r.URI, nil)
+		if err := outcome("resource "+r.URI, err); err != nil {
 			return nil, err
 		}
 	}
