@@ -54,19 +54,19 @@ type HTTP struct {
 	listening context.Context //nolint:containedctx // of the latest Listen: a new session has a stream again
 	onLost    func()          // told when the stream of Listen finds the session gone; nil for nobody
 	renewed   bool            // it has been told, and no stream has opened since
-	common    common
+	shared    sharedHeaders
 }
 
-// common are the headers that a request was sent with and that others of the
+// sharedHeaders are those that a request was sent with and that others of the
 // same revision and session can be sent with, too. They are never changed.
-type common struct {
+type sharedHeaders struct {
 	version, session string
 	header           http.Header // nil for none
 }
 
 var _ runtime.Transport = (*HTTP)(nil)
 
-// NewHTTP makes the transport; nothing is sent before the first call.
+// NewHTTP returns the transport; nothing is sent before the first call.
 func NewHTTP(rawURL string, o HTTPOptions) (*HTTP, error) {
 	w, u, err := newWire(rawURL, &o)
 	if err != nil {
@@ -79,6 +79,7 @@ func NewHTTP(rawURL string, o HTTPOptions) (*HTTP, error) {
 
 // exchange is one call on its way.
 type exchange struct {
+	t       *HTTP
 	req     *runtime.Request
 	id      []byte
 	session string // the session it was sent in, "" for none
@@ -100,7 +101,7 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 	if err := ctx.Err(); err != nil {
 		return nil, notSent{err}
 	}
-	x := &exchange{req: req, id: req.ID}
+	x := &exchange{t: t, req: req, id: req.ID}
 	if x.id == nil {
 		x.id = t.w.ids.next()
 	}
@@ -133,9 +134,9 @@ func (t *HTTP) Call(ctx context.Context, req *runtime.Request) (json.RawMessage,
 // reads what follows the answer; it may be run after the call has returned.
 func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err error) {
 	modern := revision.IsModern(x.req.Version)
-	header, session := t.usual(x.req)
-	whole := header != nil
-	if !whole {
+	header, session := t.sentBefore(x.req)
+	complete := header != nil
+	if !complete {
 		if header, session, err = t.headers(x.req); err != nil {
 			return nil, nil, err
 		}
@@ -146,31 +147,31 @@ func (t *HTTP) exchange(x *exchange) (result json.RawMessage, rest func(), err e
 		mirror(header, x.req.Mirror)
 	}
 	resp, sent, err := t.w.do(x.ctx, outgoing{
-		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, whole: whole,
+		method: http.MethodPost, url: t.url, accept: acceptBoth, header: header, complete: complete,
 		body: requestBody(x.id, x.req.Method, x.req.Params),
 	})
 	x.sent = sent
 	if err != nil {
 		return nil, nil, err
 	}
-	if !whole && !modern && x.req.Method != revision.MethodInitialize && t.w.shares() {
+	if !complete && !modern && x.req.Method != revision.MethodInitialize && t.w.shares() {
 		t.mu.Lock()
-		t.common = common{x.req.Version, session, header}
+		t.shared = sharedHeaders{x.req.Version, session, header}
 		t.mu.Unlock()
 	}
 	t.noteSession(x, resp)
-	return t.answer(x, resp)
+	return x.answer(resp)
 }
 
-// usual gives the headers of a request of the handshake era in a session in which
-// another was sent before, nil where they are to be made.
-func (t *HTTP) usual(req *runtime.Request) (_ http.Header, session string) {
+// sentBefore returns the headers of a request of the handshake era in a session
+// in which another was sent before, nil where they are to be made.
+func (t *HTTP) sentBefore(req *runtime.Request) (_ http.Header, session string) {
 	if req.Method == revision.MethodInitialize {
 		return nil, ""
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if c := &t.common; c.version == req.Version && c.session == t.session && t.version == req.Version {
+	if c := &t.shared; c.version == req.Version && c.session == t.session && t.version == req.Version {
 		return c.header, c.session
 	}
 	return nil, ""
@@ -305,23 +306,7 @@ func (t *HTTP) post(ctx context.Context, header http.Header, session string, bod
 		discard(resp.Body)
 		return nil
 	}
-	defer resp.Body.Close()
-	text, _, _ := t.w.readBody(resp) // what there is of it: the status is the news
-	return t.w.statusError(resp, text, t.w.errorIn(text), session != "")
-}
-
-// errorIn is the JSON-RPC error in a body, nil when there is none.
-func (w *wire) errorIn(body []byte) *runtime.Error {
-	messages, err := readMessages(body)
-	if err != nil {
-		return nil //nolint:nilerr // a body that is no JSON-RPC holds no error of it
-	}
-	for i := range messages {
-		if m := &messages[i]; m.isAnswer() && m.object != nil {
-			return w.refusal(m.object)
-		}
-	}
-	return nil
+	return t.w.refused(resp, session != "")
 }
 
 // SessionID is the session in use, "" for none.
@@ -370,14 +355,12 @@ func (t *HTTP) Close() error {
 	t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), byeTime)
 	defer cancel()
-	t.life.settle(ctx)
+	t.life.waitNotices(ctx)
 	if session != "" {
 		t.endSession(ctx, session, version)
 	}
 	t.life.end()
-	if t.w.own != nil {
-		t.w.own.CloseIdleConnections()
-	}
+	t.w.closeIdle()
 	t.h.Closed(runtime.ErrClosed)
 	return nil
 }

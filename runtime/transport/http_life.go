@@ -97,8 +97,8 @@ func (l *lifetime) shut() bool {
 	return true
 }
 
-// settle waits for notices that are on their way, no longer than ctx.
-func (l *lifetime) settle(ctx context.Context) {
+// waitNotices waits for notices that are on their way, no longer than ctx.
+func (l *lifetime) waitNotices(ctx context.Context) {
 	gone := make(chan struct{})
 	l.work.Go(func() {
 		l.notices.Wait()

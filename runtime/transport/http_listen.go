@@ -39,9 +39,8 @@ func backoff(n int) time.Duration {
 // Listen opens, in the background, the stream on which a server of the
 // revisions before 2026-07-28 sends what belongs to no call; it goes to the
 // transport's Handler. It is to be called once notifications/initialized is
-// sent. A server without such a stream is
-// left alone; a stream that breaks is opened again, at most ten times in a row.
-// It ends with ctx or Close. While one runs, further calls do nothing.
+// sent. A server without such a stream is left alone; a stream that breaks is
+// opened again, at most ten times in a row. It ends with ctx or Close. While one runs, further calls do nothing.
 func (t *HTTP) Listen(ctx context.Context) {
 	t.mu.Lock()
 	t.listening = ctx
@@ -103,7 +102,7 @@ var (
 	_ ability.ResetSession  = (*HTTP)(nil)
 )
 
-// Listening gives a channel that is closed once the server has answered the
+// Listening returns a channel that is closed once the server has answered the
 // first request of the current [HTTP.Listen], or it has failed: some servers
 // drop what they want to say while nobody listens. Nil where nothing listens.
 func (t *HTTP) Listening() <-chan struct{} {
@@ -141,7 +140,7 @@ func (t *HTTP) listen(ctx context.Context, l *listener) {
 
 var errNoStream = errors.New("no stream")
 
-// listenOnce reads the stream until it ends. Received says that it was worth it.
+// listenOnce reads the stream until it ends. Received reports that it was worth it.
 func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retry time.Duration, err error) {
 	header := http.Header{}
 	if l.session != "" {
@@ -189,15 +188,8 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retr
 		if err != nil {
 			return received || time.Since(began) >= listenWorth, retry, err
 		}
-		if ev.Name != "message" || len(ev.Data) == 0 {
-			continue
-		}
-		messages, err := readMessages(ev.Data)
-		if err != nil {
-			t.w.log.Warn("server sent an event that is no message", "sample", t.w.printable(ev.Data), "err", err)
-			continue
-		}
-		received = true
+		messages := t.w.messages(ev)
+		received = received || len(messages) > 0
 		for i := range messages {
 			t.takeFree(l.version, l.session, &messages[i])
 		}

@@ -30,17 +30,17 @@ const (
 
 // answer reads the answer to a call, JSON or stream. The body decides; the
 // status is a hint.
-func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func(), error) {
+func (x *exchange) answer(resp *http.Response) (json.RawMessage, func(), error) {
 	if mediaType(resp) == mediaStream {
-		return t.stream(x, resp)
+		return x.stream(resp)
 	}
 	defer resp.Body.Close()
-	body, whole, err := t.w.readBody(resp)
+	body, whole, err := x.t.w.readBody(resp)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return nil, nil, t.tooLarge(x)
+		return nil, nil, x.tooLarge()
 	case err != nil && resp.StatusCode < 300:
-		return nil, nil, t.lost(err)
+		return nil, nil, x.t.w.broken(err)
 	}
 	var messages []message
 	malformed := errNotMessage
@@ -50,16 +50,16 @@ func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func()
 	for i := range messages {
 		m := &messages[i]
 		if !m.isAnswer() {
-			t.take(x, m)
+			x.take(m)
 			continue
 		}
 		// An error without a usable id can only be about this request.
 		if m.object != nil {
-			rpc := t.w.refusal(m.object)
+			rpc := x.t.w.refusal(m.object)
 			if resp.StatusCode < 300 {
 				return nil, nil, rpc
 			}
-			return nil, nil, t.w.statusError(resp, body, rpc, x.session != "")
+			return nil, nil, x.t.w.statusError(resp, body, rpc, x.session != "")
 		}
 		if sameAnswer(m.id, x.id) {
 			return m.result, nil, nil
@@ -67,9 +67,26 @@ func (t *HTTP) answer(x *exchange, resp *http.Response) (json.RawMessage, func()
 		malformed = errors.New("it answers a different request")
 	}
 	if resp.StatusCode >= 300 {
-		return nil, nil, t.w.statusError(resp, body, nil, x.session != "")
+		return nil, nil, x.t.w.statusError(resp, body, nil, x.session != "")
 	}
-	return nil, nil, t.w.protocolError(whyNot(x, resp, body, malformed), body)
+	return nil, nil, x.t.w.protocolError(whyNot(x, resp, body, malformed), body)
+}
+
+// eventMessages returns the messages of an event, none for other events.
+func eventMessages(ev sse.Event) ([]message, error) {
+	if ev.Name != "message" || len(ev.Data) == 0 {
+		return nil, nil
+	}
+	return readMessages(ev.Data)
+}
+
+// messages is eventMessages with what is none logged, with more attributes.
+func (w *wire) messages(ev sse.Event, more ...any) []message {
+	messages, err := eventMessages(ev)
+	if err != nil {
+		w.log.Warn("server sent an event that is no message", append(more, "sample", w.printable(ev.Data), "err", err)...)
+	}
+	return messages
 }
 
 // sameAnswer compares the id of the one answer in a body with the request's,
@@ -95,28 +112,28 @@ func whyNot(x *exchange, resp *http.Response, body []byte, malformed error) stri
 	return fmt.Sprintf("%s: the server's answer is malformed: %v", x.req.Method, malformed)
 }
 
-func (t *HTTP) tooLarge(x *exchange) error {
-	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the answer is larger than %d bytes", x.req.Method, t.w.max)}
+func (x *exchange) tooLarge() error {
+	return &runtime.ProtocolError{Reason: fmt.Sprintf("%s: the answer is larger than %d bytes", x.req.Method, x.t.w.max)}
 }
 
-// lost is the error of a connection that broke before the answer was whole.
-func (t *HTTP) lost(err error) error {
+// broken is the error of a connection that broke before the answer was whole.
+func (w *wire) broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errConnectionLost
 	}
-	return &runtime.ConnectError{Target: t.w.target, Err: t.w.redact.Error(err)}
+	return &runtime.ConnectError{Target: w.target, Err: w.redact.Error(err)}
 }
 
 // take delivers a message that is not an answer.
-func (t *HTTP) take(x *exchange, m *message) {
+func (x *exchange) take(m *message) {
 	if !m.isRequest() {
-		t.in.notification(x.ctx, x.req, m)
+		x.t.in.notification(x.ctx, x.req, m)
 		return
 	}
 	if revision.IsModern(x.req.Version) {
 		// 2026-07-28, Streamable HTTP: servers send no requests, clients
 		// post no responses.
-		t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
+		x.t.w.log.Warn("server sent a request, which its revision forbids", "method", m.method)
 		return
 	}
 	aborted, stop := context.WithCancel(context.Background())
@@ -125,10 +142,10 @@ func (t *HTTP) take(x *exchange, m *message) {
 			stop()
 		}
 	})
-	t.in.request(aborted, x.req, m, func(body []byte) {
+	x.t.in.request(aborted, x.req, m, func(body []byte) {
 		undo()
 		stop()
-		t.reply(x.req, x.session, body)
+		x.t.reply(x.req, x.session, body)
 	})
 }
 
@@ -148,30 +165,30 @@ func (t *HTTP) reply(call *runtime.Request, session string, body []byte) {
 
 // stream reads events up to the answer, and takes the stream up again where it
 // ends early and can be.
-func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func(), error) {
+func (x *exchange) stream(resp *http.Response) (json.RawMessage, func(), error) {
 	first, lastID, empty := resp, "", 0
 	var wait time.Duration
 	for {
-		rd := sse.NewReader(resp.Body, t.w.max)
-		m, received, err := t.untilAnswer(x, rd)
+		rd := sse.NewReader(resp.Body, x.t.w.max)
+		m, received, err := x.untilAnswer(rd)
 		if m != nil {
 			body := resp.Body
-			rest := func() { t.rest(x, rd, body) }
+			rest := func() { x.rest(rd, body) }
 			if m.object == nil {
 				return m.result, rest, nil
 			}
-			rpc := t.w.refusal(m.object)
+			rpc := x.t.w.refusal(m.object)
 			if first.StatusCode >= 300 {
-				return nil, rest, t.w.statusError(first, nil, rpc, x.session != "")
+				return nil, rest, x.t.w.statusError(first, nil, rpc, x.session != "")
 			}
 			return nil, rest, rpc
 		}
 		_ = resp.Body.Close()
 		switch {
 		case errors.Is(err, sse.ErrTooLarge):
-			return nil, nil, t.tooLarge(x)
+			return nil, nil, x.tooLarge()
 		case first.StatusCode >= 300:
-			return nil, nil, t.w.statusError(first, nil, nil, x.session != "")
+			return nil, nil, x.t.w.statusError(first, nil, nil, x.session != "")
 		}
 		if id := rd.LastID(); id != "" {
 			received = received || id != lastID
@@ -181,7 +198,7 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 			empty = 0
 		}
 		if revision.IsModern(x.req.Version) || lastID == "" || empty > maxEmpty {
-			return nil, nil, t.unanswered(x, err)
+			return nil, nil, x.unanswered(err)
 		}
 		if retry, ok := rd.Retry(); ok {
 			wait = retry
@@ -191,45 +208,38 @@ func (t *HTTP) stream(x *exchange, resp *http.Response) (json.RawMessage, func()
 		} else if wait == 0 {
 			wait = backoff(0)
 		}
-		if resp, err = t.resume(x, lastID, wait, err); err != nil {
+		if resp, err = x.resume(lastID, wait, err); err != nil {
 			return nil, nil, err
 		}
 	}
 }
 
 // unanswered is the error of a stream that ended without the answer.
-func (t *HTTP) unanswered(x *exchange, err error) error {
+func (x *exchange) unanswered(err error) error {
 	if errors.Is(err, io.EOF) {
 		return &runtime.ProtocolError{Reason: x.req.Method + ": the server ended its answer before the result"}
 	}
-	return t.lost(err)
+	return x.t.w.broken(err)
 }
 
-// untilAnswer delivers events up to the answer. Received tells whether there was
+// untilAnswer delivers events up to the answer. Received reports whether there was
 // any message.
-func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, received bool, err error) {
+func (x *exchange) untilAnswer(rd *sse.Reader) (answer *message, received bool, err error) {
 	for {
 		ev, err := rd.Next()
 		if err != nil {
 			return nil, received, err
 		}
-		if ev.Name != "message" || len(ev.Data) == 0 {
-			continue
-		}
-		messages, err := readMessages(ev.Data)
-		if err != nil {
-			t.w.log.Warn("server sent an event that is no message", "method", x.req.Method, "sample", t.w.printable(ev.Data), "err", err)
-			continue
-		}
-		received = true
+		messages := x.t.w.messages(ev, "method", x.req.Method)
+		received = received || len(messages) > 0
 		for i := range messages {
 			switch m := &messages[i]; {
 			case !m.isAnswer():
-				t.take(x, m)
+				x.take(m)
 			case sameID(m.id, x.id), m.object != nil && (m.id == nil || isNull(m.id)):
 				answer = m
 			default:
-				t.w.log.Warn("server answered a request it was not asked here", "method", x.req.Method)
+				x.t.w.log.Warn("server answered a request it was not asked here", "method", x.req.Method)
 			}
 		}
 		if answer != nil {
@@ -240,7 +250,7 @@ func (t *HTTP) untilAnswer(x *exchange, rd *sse.Reader) (answer *message, receiv
 
 // rest reads what follows an answer, within bounds, and delivers it as
 // belonging to no call.
-func (t *HTTP) rest(x *exchange, rd *sse.Reader, body io.ReadCloser) {
+func (x *exchange) rest(rd *sse.Reader, body io.ReadCloser) {
 	timer := time.AfterFunc(restTime, func() { x.cancel(errAnswered) })
 	defer timer.Stop()
 	defer body.Close()
@@ -249,15 +259,9 @@ func (t *HTTP) rest(x *exchange, rd *sse.Reader, body io.ReadCloser) {
 		if err != nil {
 			return
 		}
-		if ev.Name != "message" || len(ev.Data) == 0 {
-			continue
-		}
-		messages, err := readMessages(ev.Data)
-		if err != nil {
-			continue
-		}
+		messages, _ := eventMessages(ev) // what is none is nobody's
 		for i := range messages {
-			t.takeFree(x.req.Version, x.session, &messages[i])
+			x.t.takeFree(x.req.Version, x.session, &messages[i])
 		}
 	}
 }
@@ -279,7 +283,7 @@ func (t *HTTP) takeFree(version, session string, m *message) {
 // resume opens the stream of a call again after its last event (2025-11-25,
 // Streamable HTTP, Resumability). Wait is how long the server wants to be left
 // alone before; cause is why the stream ended.
-func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause error) (*http.Response, error) {
+func (x *exchange) resume(lastID string, wait time.Duration, cause error) (*http.Response, error) {
 	for n := range maxResumes {
 		if n > 0 {
 			wait = max(wait, backoff(n))
@@ -290,7 +294,7 @@ func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause erro
 		// The call's own session: in a later one, the id is another stream's.
 		header := sessionHeaders(&runtime.Request{Version: x.req.Version}, x.session)
 		header[headerLastID] = []string{lastID}
-		resp, _, err := t.w.do(x.ctx, outgoing{method: http.MethodGet, url: t.url, accept: acceptStream, header: header})
+		resp, _, err := x.t.w.do(x.ctx, outgoing{method: http.MethodGet, url: x.t.url, accept: acceptStream, header: header})
 		if err != nil {
 			if x.ctx.Err() != nil {
 				return nil, err
@@ -307,5 +311,5 @@ func (t *HTTP) resume(x *exchange, lastID string, wait time.Duration, cause erro
 	}
 	// Never an expired session, whatever the status: the server may have acted
 	// on the call, which must not be sent again.
-	return nil, t.unanswered(x, cause)
+	return nil, x.unanswered(cause)
 }

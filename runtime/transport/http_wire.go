@@ -119,7 +119,7 @@ type ids struct {
 	strings bool
 }
 
-// next gives one that was not used before, raw.
+// next returns one that was not used before, raw.
 func (i *ids) next() []byte {
 	n := i.last.Add(1)
 	if i.strings {
@@ -132,7 +132,7 @@ func (w *wire) addStatic(name, value string) error {
 	if !isToken(name) {
 		return fmt.Errorf("header %q: not a valid name", name)
 	}
-	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+	if !isValue(value) {
 		return fmt.Errorf("header %s: the value holds a control character", name)
 	}
 	name = textproto.CanonicalMIMEHeaderKey(name)
@@ -147,7 +147,7 @@ func (w *wire) addStatic(name, value string) error {
 	return nil
 }
 
-// isFraming tells the headers that say where a message ends and what becomes of
+// isFraming reports the headers that say where a message ends and what becomes of
 // its connection (RFC 9110, section 7.6.1; RFC 9112, section 6), by their
 // canonical names.
 func isFraming(name string) bool {
@@ -158,7 +158,7 @@ func isFraming(name string) bool {
 	return strings.HasPrefix(name, "Proxy-")
 }
 
-// newRoundTripper makes a connection pool that lets many calls to one server
+// newRoundTripper returns a connection pool that lets many calls to one server
 // run at once.
 func newRoundTripper() *http.Transport {
 	return &http.Transport{
@@ -208,9 +208,9 @@ type outgoing struct {
 	accept string
 	body   []byte      // nil sends none
 	header http.Header // what the protocol adds, canonical; the request's own, nil for nothing
-	// whole tells that header is what another request like this one was sent
+	// complete says that header is what another request like this one was sent
 	// with: nothing may be added.
-	whole bool
+	complete bool
 }
 
 const (
@@ -218,7 +218,7 @@ const (
 	acceptStream = "text/event-stream"
 )
 
-// do sends a request and gives the answer, whatever its status. After a
+// do sends a request and returns the answer, whatever its status. After a
 // challenge it is sent once more when the authorizer says so; nothing else is
 // ever repeated, since a call may act. Sent reports whether a connection was
 // there to write to.
@@ -262,7 +262,7 @@ type watch struct {
 
 func (w *watch) gotConn(httptrace.GotConnInfo) { w.connected.Store(true) }
 
-// shares tells whether the headers of one request may be sent with another, too:
+// shares reports whether the headers of one request may be sent with another, too:
 // authorizers, and clients that are not ours, may add to them.
 func (w *wire) shares() bool { return w.auth == nil && w.own != nil }
 
@@ -282,7 +282,7 @@ func (w *wire) request(ctx context.Context, o outgoing) (*http.Request, error) {
 	if w.host != "" {
 		req.Host = w.host
 	}
-	if o.whole {
+	if o.complete {
 		return req, nil
 	}
 	h["User-Agent"] = userAgent
@@ -371,6 +371,13 @@ const (
 	// JSON.
 	errorBody = 64 << 10
 )
+
+// closeIdle closes the connections of a client of our own.
+func (w *wire) closeIdle() {
+	if w.own != nil {
+		w.own.CloseIdleConnections()
+	}
+}
 
 // discard reads the rest of a body and closes it.
 func discard(body io.ReadCloser) {

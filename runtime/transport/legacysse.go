@@ -67,7 +67,7 @@ func OpenSSE(ctx context.Context, rawURL string, o HTTPOptions) (*SSE, error) {
 	if err != nil {
 		t.life.shut()
 		t.life.end()
-		t.closeIdle()
+		t.w.closeIdle()
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
@@ -77,12 +77,6 @@ func OpenSSE(ctx context.Context, rawURL string, o HTTPOptions) (*SSE, error) {
 	return t, nil
 }
 
-func (t *SSE) closeIdle() {
-	if t.w.own != nil {
-		t.w.own.CloseIdleConnections()
-	}
-}
-
 // open sends the GET and reads up to the endpoint event.
 func (t *SSE) open(u *url.URL) (*http.Response, *sse.Reader, error) {
 	resp, _, err := t.w.do(t.life.ctx, outgoing{method: http.MethodGet, url: u, accept: acceptStream})
@@ -90,11 +84,11 @@ func (t *SSE) open(u *url.URL) (*http.Response, *sse.Reader, error) {
 		return nil, nil, err
 	}
 	if resp.StatusCode != http.StatusOK || mediaType(resp) != mediaStream {
+		if resp.StatusCode >= 300 {
+			return nil, nil, t.w.refused(resp, false)
+		}
 		defer resp.Body.Close()
 		body, _, _ := t.w.readBody(resp) // what there is of it, for the message
-		if resp.StatusCode >= 300 {
-			return nil, nil, t.w.statusError(resp, body, t.w.errorIn(body), false)
-		}
 		return nil, nil, t.w.protocolError(fmt.Sprintf("the server answered HTTP %d and no event stream", resp.StatusCode), body)
 	}
 	rd := sse.NewReader(resp.Body, t.w.max)
@@ -141,27 +135,20 @@ func (t *SSE) read(resp *http.Response, rd *sse.Reader) {
 	for {
 		ev, err := rd.Next()
 		if err != nil {
-			t.lose(err)
+			t.streamEnded(err)
 			return
 		}
-		if ev.Name != "message" || len(ev.Data) == 0 {
-			continue
-		}
-		messages, err := readMessages(ev.Data)
-		if err != nil {
-			t.w.log.Warn("server sent an event that is no message", "sample", t.w.printable(ev.Data), "err", err)
-			continue
-		}
+		messages := t.w.messages(ev)
 		for i := range messages {
-			t.take(&messages[i])
+			t.receive(&messages[i])
 		}
 	}
 }
 
-func (t *SSE) take(m *message) {
+func (t *SSE) receive(m *message) {
 	switch {
 	case m.isAnswer():
-		t.settle(m)
+		t.deliver(m)
 	case m.isRequest():
 		t.in.request(t.life.ctx, nil, m, t.reply)
 	default:
@@ -169,8 +156,8 @@ func (t *SSE) take(m *message) {
 	}
 }
 
-// settle hands an answer to its call.
-func (t *SSE) settle(m *message) {
+// deliver hands an answer to its call.
+func (t *SSE) deliver(m *message) {
 	c := t.forget(m.id)
 	if c == nil {
 		t.w.log.Debug("late answer dropped")
@@ -183,7 +170,7 @@ func (t *SSE) settle(m *message) {
 	c.out <- outcome{result: m.result}
 }
 
-// forget takes a call out of the table; only who gets it may settle it.
+// forget takes a call out of the table; only who gets it may end it.
 func (t *SSE) forget(id []byte) *waiting {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,8 +179,8 @@ func (t *SSE) forget(id []byte) *waiting {
 	return c
 }
 
-// lose ends everything that hangs on the stream.
-func (t *SSE) lose(cause error) {
+// streamEnded ends everything that hangs on the stream.
+func (t *SSE) streamEnded(cause error) {
 	err := fmt.Errorf("%w: the server ended the event stream", runtime.ErrClosed)
 	if errors.Is(cause, sse.ErrTooLarge) {
 		err = fmt.Errorf("%w: %w", runtime.ErrClosed, &runtime.ProtocolError{Reason: fmt.Sprintf("a message is larger than %d bytes", t.w.max)})
@@ -204,8 +191,8 @@ func (t *SSE) lose(cause error) {
 	t.h.Closed(t.fail(err))
 }
 
-// fail lets nothing new begin and ends the pending calls. It gives the reason
-// of the first time.
+// fail lets nothing new begin and ends the pending calls. It returns the
+// reason of the first time.
 func (t *SSE) fail(err error) error {
 	t.mu.Lock()
 	if t.gone == nil {
@@ -264,7 +251,7 @@ func (t *SSE) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, 
 		return out.result, out.err
 	case <-ctx.Done():
 	}
-	if t.forget(id) == nil { // settled in this very moment
+	if t.forget(id) == nil { // answered in this very moment
 		out := <-c.out
 		return out.result, out.err
 	}
@@ -273,7 +260,7 @@ func (t *SSE) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, 
 	return nil, ctx.Err()
 }
 
-// postCall sends a call, and settles it when that fails.
+// postCall sends a call, and ends it when that fails.
 func (t *SSE) postCall(ctx context.Context, c *waiting, id []byte) {
 	body, err := t.send(ctx, c.req, requestBody(id, c.req.Method, c.req.Params))
 	if err != nil {
@@ -286,7 +273,7 @@ func (t *SSE) postCall(ctx context.Context, c *waiting, id []byte) {
 	if messages, err := readMessages(body); err == nil {
 		for i := range messages {
 			if m := &messages[i]; m.isAnswer() && sameID(m.id, id) {
-				t.settle(m)
+				t.deliver(m)
 			}
 		}
 	}
@@ -302,9 +289,7 @@ func (t *SSE) send(ctx context.Context, req *runtime.Request, body []byte) ([]by
 		return nil, err
 	}
 	if resp.StatusCode >= 300 {
-		defer resp.Body.Close()
-		text, _, _ := t.w.readBody(resp) // what there is of it: the status is the news
-		return nil, t.w.statusError(resp, text, t.w.errorIn(text), false)
+		return nil, t.w.refused(resp, false)
 	}
 	if mediaType(resp) == mediaStream {
 		return nil, resp.Body.Close()
@@ -381,8 +366,8 @@ func (t *SSE) Close() error {
 	_ = t.fail(runtime.ErrClosed) // the error comes back as it is
 	ctx, cancel := context.WithTimeout(context.Background(), byeTime)
 	defer cancel()
-	t.life.settle(ctx)
+	t.life.waitNotices(ctx)
 	t.life.end()
-	t.closeIdle()
+	t.w.closeIdle()
 	return nil
 }

@@ -16,8 +16,10 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/runtime/internal/stderr"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -64,11 +66,10 @@ type StdioOptions struct {
 // the one process at once.
 type Stdio struct {
 	o       StdioOptions
-	name    string
 	process *proc.Process
 	conn    *jsonrpc.Conn
 	out     *jsonrpc.Writer
-	stderr  *tail
+	stderr  *stderr.Tail
 
 	// lifetime ends the answers to server requests; it is the transport's own,
 	// cancelled by Close.
@@ -78,17 +79,32 @@ type Stdio struct {
 
 	requests chan struct{} // bounds server requests being answered
 
-	first sync.Once
-	alive chan struct{} // closed by the first sign of life
-	ended chan struct{} // closed when its output has ended
-	known chan struct{} // closed when it is known why, which is cause
-	cause error
+	alive signOfLife
+	end   ending
 
 	mu        sync.Mutex // guards what follows
-	malformed string     // sample of the first line that was no message
-	dropped   int
+	malformed malformedLines
 	closing   bool
 	listens   map[string]*runtime.Request // calls under way with an id and events of their own, by that id
+}
+
+// signOfLife is closed by the first of them.
+type signOfLife struct {
+	once sync.Once
+	done chan struct{}
+}
+
+// ending is the end of a server's output.
+type ending struct {
+	output chan struct{} // closed when it has ended
+	known  chan struct{} // closed when it is known why, which is cause
+	cause  error
+}
+
+// malformedLines are those that were no messages.
+type malformedLines struct {
+	sample string // of the first
+	count  int
 }
 
 // StartStdio starts the server. That it speaks MCP is found out by talking to
@@ -112,22 +128,22 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	if o.MaxMessage == 0 {
 		o.MaxMessage = defaultMaxMessage
 	}
-	p, err := proc.Start(proc.Options{Command: onItsPath(o.Command, o.Env), Args: o.Args, Env: environment(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
+	p, err := proc.Start(proc.Options{Command: childenv.LookPath(o.Command, o.Env), Args: o.Args, Env: childenv.Of(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
 	if err != nil {
 		return nil, startError(o, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Stdio{
-		o: o, name: filepath.Base(o.Command), process: p, alive: make(chan struct{}), ended: make(chan struct{}), known: make(chan struct{}),
+		o: o, process: p, alive: signOfLife{done: make(chan struct{})}, end: ending{output: make(chan struct{}), known: make(chan struct{})},
 		lifetime: ctx, cancel: cancel, requests: make(chan struct{}, maxServerRequests),
 	}
-	s.stderr = newTail(o.Logger, o.Redactor, s.noteAlive)
+	s.stderr = stderr.NewTail(o.Logger, o.Redactor, s.noteAlive)
 	s.out = jsonrpc.NewWriter(p.Stdin)
 	s.conn = jsonrpc.NewConn(s.out, (*stdioPeer)(s), o.StringIDs)
 	if o.Redactor != nil {
 		s.conn.RewriteErrors(o.Redactor.JSON)
 	}
-	s.work.Go(func() { s.stderr.drain(p.Stderr) })
+	s.work.Go(func() { s.stderr.Drain(p.Stderr) })
 	s.work.Go(s.watch)
 	s.work.Go(func() { s.conn.Read(jsonrpc.NewLineReader(p.Stdout, o.MaxMessage)) })
 	return s, nil
@@ -173,30 +189,30 @@ func (s *Stdio) listen(req *runtime.Request) func() {
 	}
 }
 
-// failure gives an error of the connection in the terms of package runtime.
+// failure returns an error of the connection in the terms of package runtime.
 func (s *Stdio) failure(err error) error {
 	switch {
 	case errors.Is(err, jsonrpc.ErrFull), errors.Is(err, jsonrpc.ErrBusy):
-		return &runtime.ConnectError{Target: s.name, Err: err}
+		return &runtime.ConnectError{Target: s.name(), Err: err}
 	case errors.Is(err, jsonrpc.ErrUnreadable):
 		return &runtime.ProtocolError{Reason: s.o.Redactor.String(err.Error())}
 	case errors.Is(err, jsonrpc.ErrTooLong):
-		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name, s.o.MaxMessage)}
+		return &runtime.ProtocolError{Reason: fmt.Sprintf("the answer of %s is larger than %d bytes", s.name(), s.o.MaxMessage)}
 	case errors.Is(err, jsonrpc.ErrClosed), errors.Is(err, os.ErrClosed), errors.Is(err, io.ErrClosedPipe), errors.Is(err, syscall.EPIPE):
 		return runtime.ErrClosed
 	}
 	return err
 }
 
-// refusal gives the reason why nothing more is sent. Where the server has just
+// refusal returns the reason why nothing more is sent. Where the server has just
 // ended, that is how, which may have to be waited for.
 func (s *Stdio) refusal(ctx context.Context, err error) error {
 	if !errors.Is(err, jsonrpc.ErrClosed) && s.out.Err() == nil {
 		return s.failure(err)
 	}
 	select {
-	case <-s.known:
-		return s.cause
+	case <-s.end.known:
+		return s.end.cause
 	case <-s.lifetime.Done():
 	case <-ctx.Done():
 	}
@@ -217,15 +233,18 @@ var (
 	_ ability.PID      = (*Stdio)(nil)
 )
 
-// Pipeline gives the asynchronous connection underneath, for callers inside
+// Pipeline returns the asynchronous connection underneath, for callers inside
 // this module that must not spend a goroutine on a call.
 func (s *Stdio) Pipeline() *jsonrpc.Conn { return s.conn }
 
 // Alive is closed once the server has written something to its standard error,
 // or to its output other than an answer.
-func (s *Stdio) Alive() <-chan struct{} { return s.alive }
+func (s *Stdio) Alive() <-chan struct{} { return s.alive.done }
 
-func (s *Stdio) noteAlive() { s.first.Do(func() { close(s.alive) }) }
+func (s *Stdio) noteAlive() { s.alive.once.Do(func() { close(s.alive.done) }) }
+
+// name is what errors call the server.
+func (s *Stdio) name() string { return filepath.Base(s.o.Command) }
 
 // PID is the server's process id.
 func (s *Stdio) PID() int { return s.process.PID() }

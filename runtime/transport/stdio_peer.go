@@ -9,6 +9,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/internal/stderr"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -39,7 +40,7 @@ func (p *stdioPeer) Notification(method string, params []byte) {
 	h.Notification(p.lifetime, call, method, params)
 }
 
-// named gives the call that a notification names by its id, as those of a
+// named returns the call that a notification names by its id, as those of a
 // listen do, and the end of a listen (2026-07-28, Cancellation); nil for none.
 func (p *stdioPeer) named(method string, params []byte) *runtime.Request {
 	p.mu.Lock()
@@ -83,7 +84,7 @@ func (p *stdioPeer) Request(id []byte, method string, params []byte) {
 	})
 }
 
-// errorObject gives the JSON-RPC error object of an error.
+// errorObject returns the JSON-RPC error object of an error.
 func errorObject(err error) []byte {
 	var e *runtime.Error
 	if !errors.As(err, &e) {
@@ -101,10 +102,10 @@ func (p *stdioPeer) Malformed(line []byte, err error) {
 	(*Stdio)(p).noteAlive()
 	sample := p.o.Redactor.Beginning(string(line[:min(len(line), lineSample+p.o.Redactor.Longest())]), lineSample)
 	p.mu.Lock()
-	p.dropped++
+	p.malformed.count++
 	level := slog.LevelDebug
-	if p.malformed == "" {
-		p.malformed = sample
+	if p.malformed.sample == "" {
+		p.malformed.sample = sample
 		level = slog.LevelWarn // once: a server that prints goes on printing
 	}
 	p.mu.Unlock()
@@ -116,11 +117,11 @@ func (p *stdioPeer) Malformed(line []byte, err error) {
 
 // Closed finds out how the server ended.
 func (p *stdioPeer) Closed(cause error) error {
-	close(p.ended)
+	close(p.end.output)
 	p.mu.Lock()
 	closing := p.closing
 	p.mu.Unlock()
-	if strict := p.strayed(); strict != nil && !closing {
+	if strict := p.strict(); strict != nil && !closing {
 		return p.closed(strict)
 	}
 	t := time.NewTimer(exitWait)
@@ -129,13 +130,13 @@ func (p *stdioPeer) Closed(cause error) error {
 	case <-p.process.Done():
 	case <-t.C:
 	}
-	p.stderr.settle(exitWait)
+	p.stderr.Wait(exitWait)
 	e := &ExitError{
-		Command: p.name, Status: p.process.Status(), InputClosed: p.out.Err() != nil,
-		Stderr: p.stderr.last(), Received: p.conn.Received(),
+		Command: (*Stdio)(p).name(), Status: p.process.Status(), InputClosed: p.out.Err() != nil,
+		Stderr: p.stderr.Last(), Received: p.conn.Received(),
 	}
 	p.mu.Lock()
-	e.Malformed, e.Dropped = p.malformed, p.dropped
+	e.Malformed, e.Dropped = p.malformed.sample, p.malformed.count
 	p.mu.Unlock()
 	var err error = e
 	if closing {
@@ -146,23 +147,23 @@ func (p *stdioPeer) Closed(cause error) error {
 	return p.closed(err)
 }
 
-// closed tells everybody why the connection has ended.
+// closed reports why the connection has ended.
 func (p *stdioPeer) closed(err error) error {
-	p.cause = err
-	close(p.known)
+	p.end.cause = err
+	close(p.end.known)
 	p.o.Handler.Closed(err)
 	return err
 }
 
-// strayed gives the error of a server that must not write what is no message, and
+// strict returns the error of a server that must not write what is no message and
 // has; nil for others.
-func (p *stdioPeer) strayed() error {
+func (p *stdioPeer) strict() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.o.Strict || p.dropped == 0 {
+	if !p.o.Strict || p.malformed.count == 0 {
 		return nil
 	}
-	return &strictError{&runtime.ProtocolError{Reason: p.name + " wrote a line that is no message, which its entry does not allow (strict)", Sample: p.malformed}}
+	return &strictError{&runtime.ProtocolError{Reason: (*Stdio)(p).name() + " wrote a line that is no message, which its entry does not allow (strict)", Sample: p.malformed.sample}}
 }
 
 // strictError is the end of a connection by a line that is no message.
@@ -170,7 +171,7 @@ type strictError struct{ line *runtime.ProtocolError }
 
 func (e *strictError) Error() string { return e.line.Error() }
 
-// Unwrap gives what was wrong, and that the connection has ended.
+// Unwrap returns what was wrong, and that the connection has ended.
 func (e *strictError) Unwrap() []error { return []error{e.line, runtime.ErrClosed} }
 
 // watch ends a connection that is of no use any more although something holds
@@ -180,29 +181,29 @@ func (s *Stdio) watch() {
 	select {
 	case <-s.process.Done():
 	case <-s.out.Failed():
-	case <-s.ended:
+	case <-s.end.output:
 		return
 	}
 	t := time.NewTimer(exitWait)
 	defer t.Stop()
 	select {
-	case <-s.ended:
+	case <-s.end.output:
 	case <-s.lifetime.Done():
 	case <-t.C:
 		_ = s.process.Stdout.Close() // the reader closes the connection
 	}
 }
 
-// Malformed tells whether the server has written lines that are no messages and
+// Malformed reports whether the server has written lines that are no messages and
 // not one message, with a sample of the first.
 func (s *Stdio) Malformed() (sample string, only bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.malformed, s.dropped > 0 && !s.conn.Received()
+	return s.malformed.sample, s.malformed.count > 0 && !s.conn.Received()
 }
 
-// Stderr gives the last of what the server wrote to standard error.
-func (s *Stdio) Stderr() string { return s.stderr.last() }
+// Stderr returns the last of what the server wrote to standard error.
+func (s *Stdio) Stderr() string { return s.stderr.Last() }
 
 // ExitError says that a server has ended on its own.
 type ExitError struct {
@@ -218,11 +219,11 @@ type ExitError struct {
 	// Dropped counts such lines.
 	Malformed string
 	Dropped   int
-	// Received tells whether any message ever came.
+	// Received reports whether any message ever came.
 	Received bool
 }
 
-// Error gives the status and the line of standard error that tells most.
+// Error returns the status and the line of standard error that says most.
 func (e *ExitError) Error() string {
 	msg := e.Command + " ended (" + e.Status + ")"
 	switch {
@@ -232,13 +233,13 @@ func (e *ExitError) Error() string {
 	default:
 		msg = e.Command + " closed its output"
 	}
-	if line := tellingLine(e.Stderr); line != "" {
+	if line := stderr.Telling(e.Stderr); line != "" {
 		msg += ": " + line
 	}
 	return msg
 }
 
-// StderrLines gives the last lines of standard error, at most 50.
+// StderrLines returns the last lines of standard error, at most 50.
 func (e *ExitError) StderrLines() []string {
 	if e.Stderr == "" {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/stderr"
 )
 
 // startError says why a command could not be started, and what mends it. The
@@ -65,11 +66,11 @@ func badDirectory(dir string) error {
 	}
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):
-		return errors.New("working directory " + cleanLine(dir) + " not found")
+		return errors.New("working directory " + stderr.Line(dir) + " not found")
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return errors.New("working directory " + cleanLine(dir) + " is not a directory")
+		return errors.New("working directory " + stderr.Line(dir) + " is not a directory")
 	}
 	return nil
 }

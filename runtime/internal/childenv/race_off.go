@@ -1,6 +1,6 @@
 //go:build !race
 
-package transport
+package childenv
 
 // raceOptions are more variables that servers get: none.
 func raceOptions() []string { return nil }

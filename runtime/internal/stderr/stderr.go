@@ -1,4 +1,6 @@
-package transport
+// Package stderr keeps and words what a child process writes to its standard
+// error.
+package stderr
 
 import (
 	"bytes"
@@ -15,16 +17,16 @@ import (
 )
 
 const (
-	// stderrTail is how many bytes of a server's standard error are kept to
-	// explain its end, and stderrLines how many lines at most; a line is shown up
-	// to stderrLine bytes.
-	stderrTail  = 8 << 10
-	stderrLines = 50
-	stderrLine  = 1000
+	// tailSize is how many bytes of a server's standard error are kept to explain
+	// its end, and tailLines how many lines at most; a line is shown up to lineSize
+	// bytes.
+	tailSize  = 8 << 10
+	tailLines = 50
+	lineSize  = 1000
 )
 
-// tail keeps the end of a stream and logs its lines, without our credentials.
-type tail struct {
+// Tail keeps the end of a stream and logs its lines, without our credentials.
+type Tail struct {
 	logger *slog.Logger
 	redact *secret.Redactor
 	alive  func() // told of the first bytes, and perhaps of later ones
@@ -37,13 +39,14 @@ type tail struct {
 	cut bool // something before buf is lost
 }
 
-func newTail(logger *slog.Logger, redact *secret.Redactor, alive func()) *tail {
-	return &tail{logger: logger, redact: redact, lines: redact.Lines(), alive: alive, done: make(chan struct{})}
+// NewTail returns a tail. It calls alive when the stream brings anything.
+func NewTail(logger *slog.Logger, redact *secret.Redactor, alive func()) *Tail {
+	return &Tail{logger: logger, redact: redact, lines: redact.Lines(), alive: alive, done: make(chan struct{})}
 }
 
-// drain reads until the end, so that a server that floods its standard error
+// Drain reads until the end, so that a server that floods its standard error
 // never waits for us.
-func (t *tail) drain(r io.Reader) {
+func (t *Tail) Drain(r io.Reader) {
 	defer close(t.done)
 	chunk := make([]byte, 32<<10)
 	for {
@@ -59,24 +62,24 @@ func (t *tail) drain(r io.Reader) {
 	}
 }
 
-func (t *tail) keep(b []byte) {
+func (t *Tail) keep(b []byte) {
 	t.log(b)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, b...)
-	if over := len(t.buf) - stderrTail - t.redact.Longest(); over > 0 { // see last
+	if over := len(t.buf) - tailSize - t.redact.Longest(); over > 0 { // see Last
 		t.buf = append(t.buf[:0], t.buf[over:]...)
 		t.cut = true
 	}
 }
 
 // log logs the lines that b ends.
-func (t *tail) log(b []byte) {
+func (t *Tail) log(b []byte) {
 	if !t.logger.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
 	for part := range bytes.Lines(b) {
-		if room := 4*stderrLine - len(t.begun); room > 0 {
+		if room := 4*lineSize - len(t.begun); room > 0 {
 			t.begun = append(t.begun, part[:min(len(part), room)]...)
 		}
 		if part[len(part)-1] != '\n' {
@@ -89,8 +92,8 @@ func (t *tail) log(b []byte) {
 	}
 }
 
-// settle waits, bounded, until everything written has been read.
-func (t *tail) settle(d time.Duration) {
+// Wait waits, bounded, until everything written has been read.
+func (t *Tail) Wait(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -99,9 +102,9 @@ func (t *tail) settle(d time.Duration) {
 	}
 }
 
-// last gives the last lines, without empty ones and without control characters.
+// Last returns the last lines, without empty ones and without control characters.
 // A line whose beginning is lost is left out, unless it is the only one.
-func (t *tail) last() string {
+func (t *Tail) Last() string {
 	t.mu.Lock()
 	text, cut := string(t.buf), t.cut
 	t.mu.Unlock()
@@ -124,11 +127,11 @@ func (t *tail) last() string {
 			lines = append(lines, shownLine(line))
 		}
 	}
-	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
+	return strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 }
 
-// cleanLine gives a line as a terminal would show it, up to stderrLine bytes.
-func cleanLine(line string) string { return shownLine(bareLine(line)) }
+// Line returns a line as a terminal would show it, up to lineSize bytes.
+func Line(line string) string { return shownLine(bareLine(line)) }
 
 // bareLine returns a line as a terminal would show it in the end, in one colour:
 // [plain.Text], without what a carriage return has overwritten, with spaces for
@@ -139,18 +142,18 @@ func bareLine(line string) string {
 	return strings.TrimRight(strings.NewReplacer("\t", " ", "\n", " ").Replace(line), " ")
 }
 
-// shownLine gives up to stderrLine bytes of a line.
+// shownLine returns up to lineSize bytes of a line.
 func shownLine(line string) string {
-	if len(line) > stderrLine {
-		line = strings.ToValidUTF8(line[:stderrLine], "") + "…"
+	if len(line) > lineSize {
+		line = strings.ToValidUTF8(line[:lineSize], "") + "…"
 	}
 	return line
 }
 
-// tellingLine gives the line that tells best why a program has ended: the last
-// one that begins like an error, as behind the traces of Node or before those of
+// Telling returns the line that says best why a program has ended: the last one
+// that begins like an error, as behind the traces of Node or before those of
 // Go, else the last.
-func tellingLine(text string) string {
+func Telling(text string) string {
 	lines := strings.Split(text, "\n")
 	for _, line := range slices.Backward(lines) {
 		if line = strings.TrimSpace(line); beginsLikeError(line) {
@@ -160,7 +163,7 @@ func tellingLine(text string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// beginsLikeError tells whether a line begins with one word, perhaps with
+// beginsLikeError reports whether a line begins with one word, perhaps with
 // "fatal" or "uncaught" before it, that ends in "error", "exception" or is
 // "panic" or "fatal", and a colon: "TypeError: …", "panic: …", "fatal error: …",
 // "java.io.IOException: …".

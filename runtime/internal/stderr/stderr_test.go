@@ -1,51 +1,51 @@
-package transport
+package stderr
 
 import (
-	"slices"
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
-// TestEnvironment: a server gets the small set and what its entry says, which
-// wins; no secret of ours, and no function of the shell's.
-func TestEnvironment(t *testing.T) {
+// TestTailWithoutCredentials: wherever what is kept of standard error begins, and
+// however it is cut into lines and pieces, no part of a credential is shown.
+func TestTailWithoutCredentials(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		system string
-		ours   []string
-		add    map[string]string
-		want   []string
-	}{
-		"Linux": {
-			"linux",
-			[]string{
-				"PATH=/bin", "HOME=/home/a", "LC_CTYPE=C", "LC=x", "XDG_RUNTIME_DIR=/run", "AWS_SECRET_ACCESS_KEY=s3cret", "GITHUB_TOKEN=t", "MCPCTL_HEADER=h",
-				"https_proxy=http://p:1", "SSH_AUTH_SOCK=/s", "Path=/x", "SHELL=() { evil; }", "NONSENSE", "=x", "MCPCTL_GUARD=0.1", "LD_PRELOAD=x", "NODE_OPTIONS=x",
-			},
-			map[string]string{"TOKEN": "mine", "HOME": "/other", "EMPTY": ""},
-			[]string{"EMPTY=", "HOME=/other", "LC_CTYPE=C", "MCPCTL_GUARD=0.1", "PATH=/bin", "TOKEN=mine", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p:1"},
-		},
-		"Windows": {
-			"windows",
-			[]string{"Path=C:\\", "SystemRoot=C:\\Windows", "=C:=C:\\x", "ProgramFiles(x86)=C:\\P", "HOME=x", "Secret=x", "TEMP=C:\\T", "ComSpec=c"},
-			map[string]string{"temp": "C:\\U", "PATH": "D:\\"},
-			[]string{"ComSpec=c", "PATH=D:\\", "ProgramFiles(x86)=C:\\P", "SystemRoot=C:\\Windows", "temp=C:\\U"},
-		},
-		"nothing": {"linux", nil, nil, []string{}},
-	} {
-		got := environment(c.system, c.ours, c.add)
-		if got == nil {
-			t.Errorf("%s: nil would stand for everything", name)
+	const token = "tok-0123456789abcdefghijklmnopqrstuvwxyz"
+	r := secret.NewRedactor(secret.New(token))
+	for shift := range 2 * len(token) {
+		for name, filler := range map[string]string{"one line": "x", "lines": "x\n"} {
+			var log bytes.Buffer
+			tl := NewTail(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), r, func() {})
+			// The token is where the kept part begins, or a little before or after.
+			text := token + strings.Repeat(filler, (tailSize+r.Longest()-shift)/len(filler))
+			tl.Drain(strings.NewReader(text))
+			if got := tl.Last(); strings.Contains(got, "vwxyz") || got == "" {
+				t.Fatalf("%s, %d: it begins with %.60q", name, shift, got)
+			}
+			if strings.Contains(log.String(), "vwxyz") {
+				t.Fatalf("%s, %d: the log has %.200s", name, shift, log.String())
+			}
 		}
-		slices.Sort(got)
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+	for cut := 1; cut < len(token); cut++ {
+		var log bytes.Buffer
+		tl := NewTail(slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), r, func() {})
+		for _, piece := range []string{"before " + token[:cut], token[cut:] + " after\n", "key " + token[:cut] + "\n", token[cut:] + "\n", "\x1b[1m" + token[:cut] + "\x1b[0m" + token[cut:] + "\n"} {
+			tl.keep([]byte(piece))
+		}
+		for what, got := range map[string]string{"tail": tl.Last(), "log": log.String()} {
+			// A piece of three bytes tells nothing.
+			if strings.Contains(got, token[:4]) || strings.Contains(got, token[len(token)-4:]) || !strings.Contains(got, "before [redacted] after") {
+				t.Errorf("%s, cut at %d: %s", what, cut, got)
+			}
 		}
 	}
 }
 
-func TestCleanLine(t *testing.T) {
+func TestLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"plain":                              "plain",
@@ -69,7 +69,7 @@ func TestCleanLine(t *testing.T) {
 		"":           "",
 		"  indented": "  indented",
 	} {
-		if got := cleanLine(text); got != want {
+		if got := Line(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestCleanLine(t *testing.T) {
 	for i := range long {
 		long[i] = "ä"[i%2]
 	}
-	if got := cleanLine(string(long)); len(got) > stderrLine+len("…") {
+	if got := Line(string(long)); len(got) > lineSize+len("…") {
 		t.Errorf("%d bytes", len(got))
 	}
 }
@@ -100,7 +100,7 @@ func TestTellingLine(t *testing.T) {
 		"error: could not connect\nusage: server [options]":            "error: could not connect",
 		"the previous error: is a phrase of several words\nlast words": "last words",
 	} {
-		if got := tellingLine(text); got != want {
+		if got := Telling(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

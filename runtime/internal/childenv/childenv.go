@@ -1,4 +1,5 @@
-package transport
+// Package childenv makes the environment of servers that are started as children.
+package childenv
 
 import (
 	"os"
@@ -38,9 +39,9 @@ func inheritedNames(system string) []string {
 	return append(names, "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR", "XDG_*")
 }
 
-// environment gives a server's whole environment, never nil: the variables of
-// ours that it gets, and those of its entry, which win.
-func environment(system string, ours []string, add map[string]string) []string {
+// Of returns a server's whole environment, never nil: the variables of ours that
+// it gets, and those of its entry, which win.
+func Of(system string, ours []string, add map[string]string) []string {
 	names := inheritedNames(system)
 	fold := func(name string) string {
 		if system == "windows" { // names there have no case
@@ -77,10 +78,10 @@ func takes(names []string, name string) bool {
 	})
 }
 
-// onItsPath gives a command as it is found on the PATH that the entry has of
-// its own; as it is where it has none, names a place, or is not found there. The
+// LookPath returns a command as it is found on the PATH that the entry has of
+// its own; unchanged where it has none, names a place, or is not found there. The
 // search on ours is left to package exec.
-func onItsPath(command string, env map[string]string) string {
+func LookPath(command string, env map[string]string) string {
 	list, ok := env["PATH"]
 	if !ok || goruntime.GOOS == "windows" || strings.ContainsRune(command, filepath.Separator) {
 		return command

@@ -1,6 +1,6 @@
 //go:build race
 
-package transport
+package childenv
 
 // raceOptions are more variables that servers get: a mcpctl with the race
 // detector is one under test, and its servers have it, too. By default that
