@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Call is one request that a [Func] answers.
@@ -50,7 +51,7 @@ const (
 	metaLevel        = "io.modelcontextprotocol/logLevel"
 )
 
-func (n *session) newCall(out func([]byte), m message) *Call {
+func (n *session) newCall(out func([]byte), m wire.Message) *Call {
 	var p struct {
 		Name      string                     `json:"name"`
 		Arguments json.RawMessage            `json:"arguments"`
@@ -72,14 +73,14 @@ func (n *session) newCall(out func([]byte), m message) *Call {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c.Session, c.Capabilities, c.Level = n.version, n.capabilities, n.level
+	c.Session, c.Capabilities, c.Level = n.terms.version, n.terms.capabilities, n.terms.level
 	return c
 }
 
 // Notify sends a notification within the call: over HTTP on the call's own
 // stream.
 func (c *Call) Notify(method string, params json.RawMessage) {
-	c.out(c.n.s.notification(method, params))
+	c.out(c.n.s.request(nil, method, params))
 }
 
 // Progress sends one progress message, if the client asked for them.
@@ -87,7 +88,7 @@ func (c *Call) Progress(progress, total float64, text string) {
 	if c.Token == nil {
 		return
 	}
-	c.Notify("notifications/progress", object("progressToken", c.Token, "progress", progress, "total", total, "message", text))
+	c.Notify("notifications/progress", wire.Object("progressToken", c.Token, "progress", progress, "total", total, "message", text))
 }
 
 // Poll ends the connection that the call's stream runs over, where the server
@@ -129,16 +130,16 @@ func (s *Server) answer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case errors.As(err, &input):
 		return input.result, nil
 	case errors.As(err, &cannot) && c.Method == "tools/call":
-		return with(Text(cannot.Error()), `"isError":true`), nil
-	case err == nil && c.Version != "" && len(modern) > 0 && (len(res) > greaseLimit || field(res, "resultType") == ""):
+		return wire.With(Text(cannot.Error()), `"isError":true`), nil
+	case err == nil && c.Version != "" && len(modern) > 0 && (len(res) > greaseLimit || wire.Field(res, "resultType") == ""):
 		members := modernMembers(c.Method)
 		if slices.Contains(s.Private, c.Method) {
 			members = strings.Replace(members, "public", "private", 1)
 		}
 		if s.Strict {
-			members += `,"_meta":` + string(object(metaServer, s.info()))
+			members += `,"_meta":` + string(wire.Object(metaServer, s.info()))
 		}
-		res = with(res, members)
+		res = wire.With(res, members)
 	}
 	return res, err
 }
@@ -155,7 +156,7 @@ func modernMembers(method string) string {
 func (s *Server) unsupported(requested string) error {
 	return &runtime.Error{
 		Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version",
-		Data: object("supported", s.versions(), "requested", requested),
+		Data: wire.Object("supported", s.versions(), "requested", requested),
 	}
 }
 
@@ -172,7 +173,7 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 	case s.Faults.LegacyDiscover:
 		modern = []string{RevJuly}
 	case len(modern) == 0:
-		return nil, methodNotFound(c.Method)
+		return nil, wire.MethodNotFound(c.Method)
 	}
 	if c.Version == "" {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
@@ -180,13 +181,13 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 	if !slices.Contains(modern, c.Version) {
 		return nil, s.unsupported(c.Version)
 	}
-	res := object("supportedVersions", s.versions(), "capabilities", s.capabilities(), "instructions", s.instructions(),
-		"_meta", object(metaServer, s.info()))
-	return with(res, modernMembers(c.Method)), nil
+	res := wire.Object("supportedVersions", s.versions(), "capabilities", s.capabilities(), "instructions", s.instructions(),
+		"_meta", wire.Object(metaServer, s.info()))
+	return wire.With(res, modernMembers(c.Method)), nil
 }
 
 func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
-	asked := field(c.Params, "protocolVersion")
+	asked := wire.Field(c.Params, "protocolVersion")
 	if len(legacy) == 0 {
 		return nil, s.unsupported(asked)
 	}
@@ -195,20 +196,16 @@ func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
 	}
 	s.count(func(st *Status) { st.Handshakes++ })
 	c.n.mu.Lock()
-	c.n.version, c.n.capabilities = asked, member(c.Params, "capabilities")
+	c.n.terms.version, c.n.terms.capabilities = asked, wire.Member(c.Params, "capabilities")
 	c.n.mu.Unlock()
-	return object("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", s.instructions()), nil
+	return wire.Object("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", s.instructions()), nil
 }
 
 func (s *Server) instructions() json.RawMessage {
 	if s.Instructions == "" {
 		return nil
 	}
-	return mustMarshal(s.Instructions)
-}
-
-func methodNotFound(method string) error {
-	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "Method not found: " + method}
+	return wire.Marshal(s.Instructions)
 }
 
 // NoResource is the error of a resources/read whose URI nothing has.
@@ -217,7 +214,7 @@ func (c *Call) NoResource() error {
 	if c.Version >= RevJuly {
 		code = runtime.CodeInvalidParams
 	}
-	return &runtime.Error{Code: code, Message: "Resource not found", Data: object("uri", field(c.Params, "uri"))}
+	return &runtime.Error{Code: code, Message: "Resource not found", Data: wire.Object("uri", wire.Field(c.Params, "uri"))}
 }
 
 // offer answers the methods that tools, resources and prompts bring.
@@ -225,7 +222,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	switch c.Method {
 	case "ping":
 		if c.Version >= RevJuly {
-			return nil, methodNotFound(c.Method)
+			return nil, wire.MethodNotFound(c.Method)
 		}
 		return json.RawMessage(`{}`), nil
 	case "tools/list":
@@ -233,7 +230,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case "tools/call":
 		s.count(func(st *Status) { st.Calls++ })
 		for _, t := range s.tools() {
-			if field(t.Definition, "name") == c.Name {
+			if wire.Field(t.Definition, "name") == c.Name {
 				return t.Call(ctx, c)
 			}
 		}
@@ -243,9 +240,9 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case "resources/templates/list":
 		return s.page(c, "resourceTemplates", s.Templates)
 	case "resources/read":
-		uri := field(c.Params, "uri")
+		uri := wire.Field(c.Params, "uri")
 		for _, r := range s.Resources {
-			if field(r.Definition, "uri") == uri && r.Result != nil {
+			if wire.Field(r.Definition, "uri") == uri && r.Result != nil {
 				return r.Result, nil
 			}
 		}
@@ -257,7 +254,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return s.page(c, "prompts", append(definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }), s.later("prompts")...))
 	case "prompts/get":
 		for _, p := range s.Prompts {
-			if field(p.Definition, "name") == c.Name {
+			if wire.Field(p.Definition, "name") == c.Name {
 				return p.Get(ctx, c)
 			}
 		}
@@ -267,7 +264,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		if c.Method == "subscriptions/listen" && s.Subscriptions {
 			return c.n.listen(ctx, c)
 		}
-		return nil, methodNotFound(c.Method)
+		return nil, wire.MethodNotFound(c.Method)
 	}
 	switch {
 	case c.Method == "logging/setLevel":
@@ -275,7 +272,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 	case s.Subscriptions && (c.Method == "resources/subscribe" || c.Method == "resources/unsubscribe"):
 		return c.n.subscribe(c)
 	}
-	return nil, methodNotFound(c.Method)
+	return nil, wire.MethodNotFound(c.Method)
 }
 
 // tools are those that the newest revision has which the server speaks.
@@ -315,7 +312,7 @@ func definitions[T any](items []T, def func(T) json.RawMessage) []json.RawMessag
 // of the first entry.
 func (s *Server) page(c *Call, key string, items []json.RawMessage) (json.RawMessage, error) {
 	from := 0
-	if cursor := field(c.Params, "cursor"); cursor != "" {
+	if cursor := wire.Field(c.Params, "cursor"); cursor != "" {
 		n, err := strconv.Atoi(cursor[1:])
 		if err != nil || n < 0 || n > len(items) {
 			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("Invalid cursor %q", cursor)}
@@ -326,10 +323,10 @@ func (s *Server) page(c *Call, key string, items []json.RawMessage) (json.RawMes
 	var next json.RawMessage
 	if s.PageSize > 0 && from+s.PageSize < to {
 		to = from + s.PageSize
-		next = mustMarshal("p" + strconv.Itoa(to))
+		next = wire.Marshal("p" + strconv.Itoa(to))
 	}
 	if s.Faults.BadCursor {
 		next = json.RawMessage(`"p0"`)
 	}
-	return object(key, array(items[from:to]), "nextCursor", next), nil
+	return wire.Object(key, wire.Array(items[from:to]), "nextCursor", next), nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Question is one thing that a server asks its client for in the middle of a
@@ -25,19 +26,19 @@ type Question struct {
 
 // Form asks for one string member of a form.
 func Form(key, message, member string) Question {
-	return Question{key, "elicitation/create", object("mode", "form", "message", message, "requestedSchema",
-		object("type", "object", "properties", object(member, object("type", "string")), "required", []string{member}))}
+	return Question{key, "elicitation/create", wire.Object("mode", "form", "message", message, "requestedSchema",
+		wire.Object("type", "object", "properties", wire.Object(member, wire.Object("type", "string")), "required", []string{member}))}
 }
 
 // Link asks to open a URL.
 func Link(key, message, url string) Question {
-	return Question{key, "elicitation/create", object("mode", "url", "message", message, "url", url)}
+	return Question{key, "elicitation/create", wire.Object("mode", "url", "message", message, "url", url)}
 }
 
 // Sampling asks for a message of the client's model.
 func Sampling(key, text string) Question {
-	return Question{key, "sampling/createMessage", object("messages", array([]json.RawMessage{
-		object("role", "user", "content", object("type", "text", "text", text)),
+	return Question{key, "sampling/createMessage", wire.Object("messages", wire.Array([]json.RawMessage{
+		wire.Object("role", "user", "content", wire.Object("type", "text", "text", text)),
 	}), "maxTokens", 100)}
 }
 
@@ -49,7 +50,7 @@ func Roots(key string) Question { return Question{key, "roots/list", nil} }
 func (q Question) need() []string {
 	switch q.Method {
 	case "elicitation/create":
-		if field(q.Params, "mode") == "url" {
+		if wire.Field(q.Params, "mode") == "url" {
 			return []string{"elicitation", "url"}
 		}
 		return []string{"elicitation", "form"}
@@ -95,23 +96,28 @@ func (c *Call) Questions(ctx context.Context, qs ...Question) (map[string]json.R
 	return answers, errs
 }
 
-// can tells whether the client has declared what a question needs. An empty
+// declared is what the client has declared at a path of capabilities, nil for
+// nothing.
+func (c *Call) declared(path ...string) json.RawMessage {
+	at := c.Capabilities
+	for _, member := range path {
+		at = wire.Member(at, member)
+	}
+	return at
+}
+
+// can reports whether the client has declared what a question needs. An empty
 // elicitation object means forms (2025-11-25, Elicitation, Capabilities).
 func (c *Call) can(q Question) bool {
-	at := c.Capabilities
-	for i, member := range q.need() {
-		var m map[string]json.RawMessage
-		if json.Unmarshal(at, &m) != nil {
-			return false
-		}
-		if i == 1 && member == "form" && len(m) == 0 {
-			return true
-		}
-		if at = m[member]; at == nil {
-			return false
-		}
+	need := q.need()
+	var modes map[string]json.RawMessage
+	switch {
+	case need == nil:
+		return true
+	case need[len(need)-1] == "form" && json.Unmarshal(c.declared(need[0]), &modes) == nil && len(modes) == 0:
+		return true
 	}
-	return true
+	return c.declared(need...) != nil
 }
 
 // legacyParams are a question's params in the revision of the client's session.
@@ -119,8 +125,8 @@ func (c *Call) legacyParams(q Question) json.RawMessage {
 	if q.Method != "elicitation/create" {
 		return q.Params
 	}
-	if field(q.Params, "mode") == "url" {
-		return with(q.Params, `"elicitationId":`+string(mustMarshal("e-"+q.Key)))
+	if wire.Field(q.Params, "mode") == "url" {
+		return wire.With(q.Params, `"elicitationId":`+string(wire.Marshal("e-"+q.Key)))
 	}
 	if c.Session < RevNov { // modes came with 2025-11-25
 		return json.RawMessage(strings.Replace(string(q.Params), `"mode":"form",`, "", 1))
@@ -155,10 +161,10 @@ func (c *Call) questionsModern(qs []Question) (map[string]json.RawMessage, error
 		if !c.can(q) {
 			return nil, lacking(q.need())
 		}
-		requests = append(requests, q.Key, object("method", q.Method, "params", q.Params))
+		requests = append(requests, q.Key, wire.Object("method", q.Method, "params", q.Params))
 	}
 	if len(requests) > 0 {
-		return nil, &inputRequired{object("resultType", "input_required", "inputRequests", object(requests...), "requestState", c.sealState(answers))}
+		return nil, &inputRequired{wire.Object("resultType", "input_required", "inputRequests", wire.Object(requests...), "requestState", c.sealState(answers))}
 	}
 	return answers, nil
 }
@@ -167,9 +173,9 @@ func (c *Call) questionsModern(qs []Question) (map[string]json.RawMessage, error
 func lacking(path []string) error {
 	need := json.RawMessage(`{}`)
 	for _, member := range slices.Backward(path) {
-		need = object(member, need)
+		need = wire.Object(member, need)
 	}
-	return &runtime.Error{Code: runtime.CodeMissingCapability, Message: "client capability required: " + strings.Join(path, "."), Data: object("requiredCapabilities", need)}
+	return &runtime.Error{Code: runtime.CodeMissingCapability, Message: "client capability required: " + strings.Join(path, "."), Data: wire.Object("requiredCapabilities", need)}
 }
 
 // ComeBack ends a request of 2026-07-28 once, with a state and no question: the
@@ -179,7 +185,7 @@ func (c *Call) ComeBack() error {
 		_, err := c.openState()
 		return err
 	}
-	return &inputRequired{object("resultType", "input_required", "requestState", c.sealState(nil))}
+	return &inputRequired{wire.Object("resultType", "input_required", "requestState", c.sealState(nil))}
 }
 
 // openState gives the answers so far: those that an earlier round has sealed
@@ -188,7 +194,7 @@ func (c *Call) openState() (map[string]json.RawMessage, error) {
 	if c.Version < RevJuly || c.State == "" && len(c.Inputs) == 0 {
 		return map[string]json.RawMessage{}, nil
 	}
-	answers, ok := openState(c.State, c.Method+" "+c.Name)
+	answers, ok := wire.OpenState(c.State, c.Method+" "+c.Name)
 	if !ok {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "requestState is not what this server gave for this request"}
 	}
@@ -197,5 +203,5 @@ func (c *Call) openState() (map[string]json.RawMessage, error) {
 }
 
 func (c *Call) sealState(answers map[string]json.RawMessage) string {
-	return sealState(answers, c.Method+" "+c.Name)
+	return wire.SealState(answers, c.Method+" "+c.Name)
 }

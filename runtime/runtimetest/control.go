@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Command does what a line says and gives the answer, for servers in other
@@ -20,7 +22,7 @@ func (s *Server) Command(line string) string {
 	word, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
 	switch word {
 	case "status":
-		return string(mustMarshal(s.Status()))
+		return string(wire.Marshal(s.Status()))
 	case "change":
 		s.Change(arg)
 	case "touch":

@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/eventlog"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/headers"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // HTTPOptions say how [Server.Handler] answers. The zero value answers with
@@ -77,7 +79,7 @@ type httpSession struct {
 	ctx     context.Context //nolint:containedctx // the session's own, ended by stop
 	once    bool            // it serves one request
 	calls   int
-	streams streams
+	streams eventlog.Log
 }
 
 // open makes a session; the caller holds h.mu. Ended, it is no longer the one
@@ -96,7 +98,7 @@ func (h *handler) open(id string) *httpSession {
 		}
 	})
 	if h.o.Stream && id != "" {
-		hs.n.out = hs.streams.open("0").add
+		hs.n.out = hs.streams.Open(outsideCalls).Add
 	}
 	return hs
 }
@@ -161,7 +163,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	m, err := parseMessage(body)
+	m, err := wire.Parse(body)
 	if err != nil {
 		h.fail(w, nil, err)
 		return
@@ -169,7 +171,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	if h.s.Seen != nil {
 		h.s.Seen(bytes.TrimSpace(body))
 	}
-	claim := field(member(m.Params, "_meta"), metaVersion)
+	claim := wire.Field(wire.Member(m.Params, "_meta"), metaVersion)
 	if claim != "" && h.o.NotFound {
 		w.Header().Set("Content-Type", "text/html")
 		w.WriteHeader(http.StatusNotFound)
@@ -180,7 +182,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	isModern := claim != "" && slices.Contains(modern, claim)
 	switch {
 	case isModern && !h.o.AnyHeaders:
-		err = h.s.checkHeaders(r.Header, m, claim)
+		err = headers.Check(r.Header, m, claim, h.s.inputSchema)
 	case claim == "" && h.s.Strict:
 		err = h.s.checkVersion(r.Header.Get("Mcp-Protocol-Version"))
 	}
@@ -194,8 +196,8 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !isModern {
 		hs.n.mu.Lock()
-		if hs.n.version == "" { // without a session the header tells
-			hs.n.version = v
+		if hs.n.terms.version == "" { // without a session the header tells
+			hs.n.terms.version = v
 		}
 		hs.n.mu.Unlock()
 	}
@@ -215,7 +217,7 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // session finds the session of a message or opens one.
-func (h *handler) session(w http.ResponseWriter, r *http.Request, m *message, isModern bool) (*httpSession, bool) {
+func (h *handler) session(w http.ResponseWriter, r *http.Request, m *wire.Message, isModern bool) (*httpSession, bool) {
 	id := r.Header.Get("Mcp-Session-Id")
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -258,11 +260,11 @@ func (h *handler) session(w http.ResponseWriter, r *http.Request, m *message, is
 }
 
 // request answers a request with JSON or with a stream.
-func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSession, m message) {
+func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSession, m wire.Message) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer context.AfterFunc(hs.ctx, func() { cancel(context.Cause(hs.ctx)) })()
-	if h.o.SSE || h.o.Progress && member(member(m.Params, "_meta"), "progressToken") != nil {
+	if h.o.SSE || h.o.Progress && wire.Member(wire.Member(m.Params, "_meta"), "progressToken") != nil {
 		h.stream(ctx, w, hs, m)
 	} else {
 		h.plain(ctx, w, hs, m)
@@ -273,11 +275,11 @@ func (h *handler) request(w http.ResponseWriter, r *http.Request, hs *httpSessio
 }
 
 // plain answers with JSON: what is sent within the call has no place.
-func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSession, m message) {
+func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSession, m wire.Message) {
 	var mu sync.Mutex
 	var answer []byte
 	hs.n.serve(ctx, func(frame []byte) {
-		if f := new(message); json.Unmarshal(frame, f) == nil && f.Method == "" {
+		if f := new(wire.Message); json.Unmarshal(frame, f) == nil && f.Method == "" {
 			mu.Lock()
 			defer mu.Unlock()
 			answer = frame
@@ -288,7 +290,7 @@ func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSess
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status(answer, h.s.Strict && field(member(m.Params, "_meta"), metaVersion) != ""))
+	w.WriteHeader(status(answer, h.s.Strict && wire.Field(wire.Member(m.Params, "_meta"), metaVersion) != ""))
 	_, _ = w.Write(answer)
 }
 
@@ -324,8 +326,27 @@ func (h *handler) fail(w http.ResponseWriter, id json.RawMessage, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
-	_, _ = w.Write(object("jsonrpc", "2.0", "id", id, "error", errorObject(err)))
+	_, _ = w.Write(wire.Answer(id, nil, err)) //nolint:gosec // JSON, and no page
 }
 
-// pause is how long a client whose stream was ended early is told to wait.
-const pause = 10 * time.Millisecond
+// inputSchema returns that of a tool, nil for none.
+func (s *Server) inputSchema(tool string) json.RawMessage {
+	for _, t := range s.Tools {
+		if wire.Field(t.Definition, "name") == tool {
+			return wire.Member(t.Definition, "inputSchema")
+		}
+	}
+	return nil
+}
+
+// checkVersion checks the header of a request that claims no revision in its
+// body.
+func (s *Server) checkVersion(header string) error {
+	switch {
+	case header >= RevJuly && slices.Contains(s.versions(), header):
+		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
+	case header != "" && !slices.Contains(s.versions(), header):
+		return s.unsupported(header)
+	}
+	return nil
+}

@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Main is the program fake-mcp: a [New] server on stdin and stdout whose faults
@@ -113,11 +113,11 @@ func (p *program) parse(args []string) (*Server, error) {
 		s = Full(strings.Split(args[i+1], ",")...)
 	}
 	s.Tools = append(s.Tools,
-		Tool{Definition: raw(`{"name":"env","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
-			v, ok := os.LookupEnv(field(c.Arguments, "name"))
-			return object("content", raw(`[]`), "structuredContent", object("set", ok, "value", v)), nil
+		Tool{Definition: wire.Raw(`{"name":"env","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {
+			v, ok := os.LookupEnv(wire.Field(c.Arguments, "name"))
+			return wire.Object("content", wire.Raw(`[]`), "structuredContent", wire.Object("set", ok, "value", v)), nil
 		}},
-		Tool{Definition: raw(`{"name":"pid","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
+		Tool{Definition: wire.Raw(`{"name":"pid","inputSchema":{"type":"object"}}`), Call: func(context.Context, *Call) (json.RawMessage, error) {
 			return Text(strconv.Itoa(os.Getpid())), nil
 		}})
 	f := &s.Faults
@@ -153,7 +153,7 @@ func (p *program) parse(args []string) (*Server, error) {
 	words("versions", &s.Versions)
 	fs.BoolFunc("modern", "", func(string) error { s.Versions = []string{RevJuly}; return nil })
 	fs.BoolFunc("both", "", func(string) error { s.Versions = []string{RevJuly, RevNov, RevJune, RevMar, Rev2024}; return nil })
-	fs.Func("unsupported", "", func(v string) error { f.Unsupported = raw(v); return nil })
+	fs.Func("unsupported", "", func(v string) error { f.Unsupported = wire.Raw(v); return nil })
 	fs.Func("delay", "", func(v string) error {
 		d, err := time.ParseDuration(v)
 		s.Delay = func(string) time.Duration { return d }
@@ -241,5 +241,3 @@ func Command(flags ...string) (command []string, env map[string]string) {
 	}
 	return append([]string{filepath.Clean(exe)}, flags...), map[string]string{fakeEnv: "1"}
 }
-
-var _ runtime.Transport = (*conn)(nil)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Protocol revisions, oldest first. The last one is "modern": requests carry
@@ -181,9 +183,9 @@ func (s *Server) modern() (modern, legacy []string) {
 func (s *Server) info() json.RawMessage {
 	var title json.RawMessage
 	if s.Title != "" {
-		title = mustMarshal(s.Title)
+		title = wire.Marshal(s.Title)
 	}
-	return object("name", cmp.Or(s.Name, "fake-mcp"), "title", title, "version", cmp.Or(s.Version, "1.0.0"))
+	return wire.Object("name", cmp.Or(s.Name, "fake-mcp"), "title", title, "version", cmp.Or(s.Version, "1.0.0"))
 }
 
 func (s *Server) capabilities() json.RawMessage {
@@ -200,5 +202,5 @@ func (s *Server) capabilities() json.RawMessage {
 	if len(s.Prompts) > 0 {
 		m["prompts"] = json.RawMessage(`{}`)
 	}
-	return mustMarshal(m)
+	return wire.Marshal(m)
 }

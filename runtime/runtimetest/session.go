@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // Serve speaks newline-delimited JSON-RPC on r and w until r ends (nil), ctx
@@ -130,22 +131,27 @@ type session struct {
 	first bool       // no message has come yet
 	asked int        // requests sent to the client
 	calls map[string]context.CancelCauseFunc
-	wants map[string]chan message // requests the client has not answered
+	wants map[string]chan wire.Message // requests the client has not answered
 
-	version      string          // settled by initialize
-	capabilities json.RawMessage // of the client
-	ready        bool            // the client has sent notifications/initialized
-	level        string          // of log messages, "" for none
-	watched      map[string]bool // URIs
-	listens      map[string]*listen
-	attached     int // GET streams
+	terms    terms
+	ready    bool            // the client has sent notifications/initialized
+	watched  map[string]bool // URIs
+	listens  map[string]*listen
+	attached int // GET streams
 }
 
-// newSession makes a session that the server knows of until it leaves.
+// terms are what a session has settled with its client.
+type terms struct {
+	version      string          // by initialize
+	capabilities json.RawMessage // of the client
+	level        string          // of log messages, "" for none
+}
+
+// newSession returns a session that the server knows of until it leaves.
 func newSession(s *Server, stop context.CancelCauseFunc) *session {
 	n := &session{
 		s: s, stop: stop, first: true,
-		calls: map[string]context.CancelCauseFunc{}, wants: map[string]chan message{}, watched: map[string]bool{}, listens: map[string]*listen{},
+		calls: map[string]context.CancelCauseFunc{}, wants: map[string]chan wire.Message{}, watched: map[string]bool{}, listens: map[string]*listen{},
 	}
 	s.world.join(n)
 	return n
@@ -175,7 +181,7 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 	if f.Silent {
 		return
 	}
-	m, err := parseMessage(frame)
+	m, err := wire.Parse(frame)
 	if err != nil {
 		n.reply(n.out, json.RawMessage("null"), nil, err)
 		return
@@ -199,7 +205,7 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 }
 
 // answered hands an answer of the client to whoever asked.
-func (n *session) answered(m message) {
+func (n *session) answered(m wire.Message) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if ch := n.wants[string(m.ID)]; ch != nil {
@@ -208,7 +214,7 @@ func (n *session) answered(m message) {
 	}
 }
 
-func (n *session) notified(ctx context.Context, m message) {
+func (n *session) notified(ctx context.Context, m wire.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
 		var p struct {
@@ -242,7 +248,7 @@ func (n *session) askOutside(ctx context.Context, method string) {
 	n.wg.Go(func() {
 		res, err := n.ask(ctx, n.out, method, nil)
 		if err != nil {
-			res = errorObject(err)
+			res = wire.ErrorObject(err)
 		}
 		n.s.count(func(st *Status) { st.Answers = append(st.Answers, res) })
 	})
@@ -251,13 +257,13 @@ func (n *session) askOutside(ctx context.Context, method string) {
 var errCancelled = errors.New("cancelled by the client")
 
 // serve answers one request on out.
-func (n *session) serve(ctx context.Context, out func([]byte), m message) {
+func (n *session) serve(ctx context.Context, out func([]byte), m wire.Message) {
 	n.serveOn(ctx, out, nil, m)
 }
 
 // serveOn answers one request on a stream that can be cut, and tells whether
 // the stream is to end: not when the request is to stay open for ever.
-func (n *session) serveOn(ctx context.Context, out func([]byte), cut func(), m message) (end bool) {
+func (n *session) serveOn(ctx context.Context, out func([]byte), cut func(), m wire.Message) (end bool) {
 	f := &n.s.Faults
 	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {
 		return false
@@ -305,11 +311,9 @@ func (n *session) reply(out func([]byte), id, result json.RawMessage, err error)
 	if f.UnknownIDs {
 		out([]byte(`{"jsonrpc":"2.0","id":"nobody-asked","result":{}}`))
 	}
-	frame := object("jsonrpc", "2.0", "id", id, "result", result)
-	if err != nil {
-		frame = object("jsonrpc", "2.0", "id", id, "error", errorObject(err))
-	} else if n.s.Grease && len(result) < greaseLimit {
-		frame = with(object("jsonrpc", "2.0", "id", id, "result", grease(result)), greaseMember)
+	frame := wire.Answer(id, result, err)
+	if err == nil && n.s.Grease && len(result) < greaseLimit {
+		frame = wire.With(wire.Answer(id, wire.Grease(result), nil), wire.GreaseMember)
 	}
 	out(frame)
 	if f.Twice {
@@ -321,33 +325,15 @@ func (n *session) reply(out func([]byte), id, result json.RawMessage, err error)
 // reading them takes longer than everything else. They get no grease.
 const greaseLimit = 1 << 20
 
-func errorObject(err error) json.RawMessage {
-	var e *runtime.Error
-	if !errors.As(err, &e) {
-		e = &runtime.Error{Code: runtime.CodeInternalError, Message: err.Error()}
-	}
-	if e.Raw != nil {
-		return e.Raw
-	}
-	return object("code", e.Code, "message", e.Message, "data", e.Data)
-}
-
 // ask sends a request to the client and waits for the answer.
 func (n *session) ask(ctx context.Context, out func([]byte), method string, params json.RawMessage) (json.RawMessage, error) {
-	ch := make(chan message, 1)
+	ch := make(chan wire.Message, 1)
 	n.mu.Lock()
 	n.asked++
 	id := json.RawMessage(`"fake-` + strconv.Itoa(n.asked) + `"`)
 	n.wants[string(id)] = ch
 	n.mu.Unlock()
-	frame := object("jsonrpc", "2.0", "id", id, "method", method, "params", params)
-	if n.s.Grease {
-		if params != nil {
-			params = grease(params)
-		}
-		frame = with(object("jsonrpc", "2.0", "id", id, "method", method, "params", params), greaseMember)
-	}
-	out(frame)
+	out(n.s.request(id, method, params))
 	defer func() {
 		n.mu.Lock()
 		delete(n.wants, string(id))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // filter is what a subscriptions/listen request asks for (2026-07-28,
@@ -36,7 +37,7 @@ func (n *session) listen(ctx context.Context, c *Call) (json.RawMessage, error) 
 	l := &listen{c.ID, *p.Notifications, c.out}
 	n.mu.Lock()
 	// The acknowledgement is first: nobody sends while the lock is held.
-	l.send(n.s, "notifications/subscriptions/acknowledged", object("notifications", *p.Notifications))
+	l.send(n.s, "notifications/subscriptions/acknowledged", wire.Object("notifications", *p.Notifications))
 	n.listens[string(l.id)] = l
 	n.mu.Unlock()
 	defer func() {
@@ -50,10 +51,10 @@ func (n *session) listen(ctx context.Context, c *Call) (json.RawMessage, error) 
 
 func (l *listen) send(s *Server, method string, params json.RawMessage) {
 	if params == nil {
-		params = object()
+		params = wire.Object()
 	}
-	meta := object(metaSubscription, l.id)
-	l.out(s.notification(method, with(params, `"_meta":`+string(meta))))
+	meta := wire.Object(metaSubscription, l.id)
+	l.out(s.request(nil, method, wire.With(params, `"_meta":`+string(meta))))
 }
 
 // tell sends a notification to those who have asked for it: open listens with
@@ -68,24 +69,25 @@ func (n *session) tell(method string, params json.RawMessage, takes func(filter)
 		}
 	}
 	if plain && n.ready && n.out != nil {
-		n.out(n.s.notification(method, params))
+		n.out(n.s.request(nil, method, params))
 	}
 }
 
-// notification makes the frame of a notification.
-func (s *Server) notification(method string, params json.RawMessage) []byte {
-	if s.Grease {
-		if params != nil {
-			params = grease(params)
-		}
-		return with(object("jsonrpc", "2.0", "method", method, "params", params), greaseMember)
+// request returns the frame of a request, without an id that of a notification,
+// with grease where the server adds it.
+func (s *Server) request(id json.RawMessage, method string, params json.RawMessage) []byte {
+	if !s.Grease {
+		return wire.Request(id, method, params)
 	}
-	return object("jsonrpc", "2.0", "method", method, "params", params)
+	if params != nil {
+		params = wire.Grease(params)
+	}
+	return wire.With(wire.Request(id, method, params), wire.GreaseMember)
 }
 
 // subscribe serves resources/subscribe and resources/unsubscribe.
 func (n *session) subscribe(c *Call) (json.RawMessage, error) {
-	uri := field(c.Params, "uri")
+	uri := wire.Field(c.Params, "uri")
 	if uri == "" {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params.uri is required"}
 	}
@@ -116,12 +118,12 @@ func severity(level string) int {
 
 // setLevel serves logging/setLevel.
 func (n *session) setLevel(c *Call) (json.RawMessage, error) {
-	level := field(c.Params, "level")
+	level := wire.Field(c.Params, "level")
 	if severity(level) < 0 {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Invalid log level: " + level}
 	}
 	n.mu.Lock()
-	n.level = level
+	n.terms.level = level
 	n.mu.Unlock()
 	n.s.count(func(st *Status) { st.Level = level })
 	return json.RawMessage(`{}`), nil
@@ -131,6 +133,6 @@ func (n *session) setLevel(c *Call) (json.RawMessage, error) {
 // a level on its session, or put one into the request, that this one reaches.
 func (c *Call) Log(level string, data json.RawMessage) {
 	if c.Level != "" && severity(level) >= severity(c.Level) {
-		c.Notify("notifications/message", object("level", level, "logger", "fake", "data", data))
+		c.Notify("notifications/message", wire.Object("level", level, "logger", "fake", "data", data))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // TaskTool is a tool whose calls can run as tasks.
@@ -97,9 +98,9 @@ func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
 	for _, tool := range tools {
 		def := tool.Definition
 		if len(legacy) > 0 {
-			def = with(def, `"execution":{"taskSupport":"`+tool.Support+`"}`)
+			def = wire.With(def, `"execution":{"taskSupport":"`+tool.Support+`"}`)
 		}
-		t.tools[field(def, "name")] = tool
+		t.tools[wire.Field(def, "name")] = tool
 		s.Tools = append(s.Tools, Tool{Definition: def, Call: func(ctx context.Context, c *Call) (json.RawMessage, error) { return t.call(ctx, c, tool) }})
 	}
 	members := ""
@@ -112,7 +113,7 @@ func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
 		}
 		members += `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
 	}
-	s.Capabilities = with(s.capabilities(), members)
+	s.Capabilities = wire.With(s.capabilities(), members)
 	s.Methods = maps.Clone(s.Methods)
 	if s.Methods == nil {
 		s.Methods = map[string]Func{}
@@ -241,7 +242,7 @@ func (t *Tasks) set(k *task, change func()) bool {
 
 // find gives a task that is not forgotten yet.
 func (t *Tasks) find(params json.RawMessage) (*task, error) {
-	id := field(params, "taskId")
+	id := wire.Field(params, "taskId")
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := t.all[id]
@@ -263,6 +264,11 @@ func (t *Tasks) answer(k *task, answers map[string]json.RawMessage) {
 	})
 }
 
+// common are the members that a task has in both eras. The caller holds mu.
+func (t *Tasks) common(k *task, status taskStatus) []any {
+	return []any{"taskId", k.id, "status", string(status), "createdAt", timestamp(k.created), "lastUpdatedAt", timestamp(k.updated)}
+}
+
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-func millis(d time.Duration) json.RawMessage { return mustMarshal(d.Milliseconds()) }
+func millis(d time.Duration) json.RawMessage { return wire.Marshal(d.Milliseconds()) }

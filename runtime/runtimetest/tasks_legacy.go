@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // legacyCall serves tools/call of 2025-11-25: the client decides, by
@@ -44,7 +45,7 @@ func (t *Tasks) legacyCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 	k := t.create(c, tool, answers, ttl)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return object("task", object(t.legacyBase(k, taskWorking)...)), nil
+	return wire.Object("task", wire.Object(t.legacyBase(k, taskWorking)...)), nil
 }
 
 // askAll puts questions to the client, all at once.
@@ -62,7 +63,7 @@ func (t *Tasks) askAll(ctx context.Context, c *Call, questions map[string]json.R
 			return nil, err
 		}
 		if k != nil {
-			q.Params = with(q.Params, `"_meta":`+string(relatedTask(k)))
+			q.Params = wire.With(q.Params, `"_meta":`+string(relatedTask(k)))
 		}
 		wg.Go(func() {
 			res, err := c.Ask(ctx, q.Method, q.Params)
@@ -79,15 +80,12 @@ func (t *Tasks) askAll(ctx context.Context, c *Call, questions map[string]json.R
 }
 
 func relatedTask(k *task) json.RawMessage {
-	return object("io.modelcontextprotocol/related-task", object("taskId", k.id))
+	return wire.Object("io.modelcontextprotocol/related-task", wire.Object("taskId", k.id))
 }
 
 // legacyBase are the members of a task. The caller holds mu.
 func (t *Tasks) legacyBase(k *task, status taskStatus) []any {
-	return []any{
-		"taskId", k.id, "status", string(status), "createdAt", timestamp(k.created), "lastUpdatedAt", timestamp(k.updated),
-		"ttl", millis(k.ttl), "pollInterval", millis(t.o.Poll),
-	}
+	return append(t.common(k, status), "ttl", millis(k.ttl), "pollInterval", millis(t.o.Poll))
 }
 
 // legacyMethod serves core tasks/*.
@@ -97,9 +95,9 @@ func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, err
 		defer t.mu.Unlock()
 		var all []json.RawMessage
 		for _, id := range slices.Sorted(maps.Keys(t.all)) {
-			all = append(all, object(t.legacyBase(t.all[id], t.all[id].status)...))
+			all = append(all, wire.Object(t.legacyBase(t.all[id], t.all[id].status)...))
 		}
-		return object("tasks", array(all)), nil
+		return wire.Object("tasks", wire.Array(all)), nil
 	}
 	k, err := t.find(c.Params)
 	if err != nil {
@@ -109,7 +107,7 @@ func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, err
 	case "tasks/get":
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return object(t.legacyBase(k, k.status)...), nil
+		return wire.Object(t.legacyBase(k, k.status)...), nil
 	case "tasks/result":
 		return t.legacyResult(ctx, c, k)
 	case "tasks/cancel":
@@ -119,9 +117,9 @@ func (t *Tasks) legacyMethod(ctx context.Context, c *Call) (json.RawMessage, err
 			return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Cannot cancel task: already in terminal status '" + string(k.status) + "'"}
 		}
 		k.cancel()
-		return object(t.legacyBase(k, taskCancelled)...), nil
+		return wire.Object(t.legacyBase(k, taskCancelled)...), nil
 	}
-	return nil, methodNotFound(c.Method)
+	return nil, wire.MethodNotFound(c.Method)
 }
 
 // legacyResult serves tasks/result: it waits for the end of the task, and the
@@ -138,7 +136,7 @@ func (t *Tasks) legacyResult(ctx context.Context, c *Call, k *task) (json.RawMes
 		case status == taskFailed:
 			return nil, failure
 		case status == taskCompleted:
-			return with(result, `"_meta":`+string(relatedTask(k))), nil
+			return wire.With(result, `"_meta":`+string(relatedTask(k))), nil
 		case len(pending) > 0:
 			answers, err := t.askAll(ctx, c, pending, k)
 			if err != nil {

@@ -6,47 +6,19 @@ import (
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// declares tells whether a modern request declares a client capability, or with
-// two names an extension.
-func (c *Call) declares(path ...string) bool {
-	var p struct {
-		Meta struct {
-			Capabilities map[string]json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(c.Params, &p) != nil {
-		return false
-	}
-	v := p.Meta.Capabilities[path[0]]
-	for _, name := range path[1:] {
-		var m map[string]json.RawMessage
-		if json.Unmarshal(v, &m) != nil {
-			return false
-		}
-		v = m[name]
-	}
-	return len(v) > 0 && v[0] == '{'
-}
+func missingTasks() error { return lacking([]string{"extensions", tasksExtension}) }
 
-func missing(capability json.RawMessage, why string) error {
-	return &runtime.Error{
-		Code: runtime.CodeMissingCapability, Message: "Missing required client capability: " + why,
-		Data: object("requiredCapabilities", capability),
-	}
-}
-
-func missingTasks() error {
-	return missing(object("extensions", object(tasksExtension, object())), tasksExtension)
-}
+func (c *Call) takesTasks() bool { return c.declared("extensions", tasksExtension) != nil }
 
 // modernCall serves tools/call of 2026-07-28: the server decides whether there
 // is a task (SEP-2663).
 func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.RawMessage, error) {
-	asTask := c.declares("extensions", tasksExtension)
+	asTask := c.takesTasks()
 	if !asTask && tool.Support == "required" {
 		return nil, missingTasks()
 	}
@@ -71,7 +43,7 @@ func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 		if err := c.canAnswer(open); err != nil {
 			return nil, err
 		}
-		return object("resultType", "input_required", "inputRequests", mustMarshal(open), "requestState", "before-"+c.Name), nil
+		return wire.Object("resultType", "input_required", "inputRequests", wire.Marshal(open), "requestState", "before-"+c.Name), nil
 	}
 	if len(questions) > 0 && p.RequestState != "before-"+c.Name {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "requestState is not what was given"}
@@ -81,7 +53,7 @@ func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 		if err != nil {
 			return nil, err
 		}
-		return with(res, `"resultType":"complete"`), nil
+		return wire.With(res, `"resultType":"complete"`), nil
 	}
 	if err := c.canAnswer(tool.During); err != nil {
 		return nil, err
@@ -89,15 +61,15 @@ func (t *Tasks) modernCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 	k := t.create(c, tool, p.InputResponses, t.o.TTL)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return object(append([]any{"resultType", "task"}, t.base(k, taskWorking)...)...), nil
+	return wire.Object(append([]any{"resultType", "task"}, t.base(k, taskWorking)...)...), nil
 }
 
 // canAnswer refuses questions that the client does not declare.
 func (c *Call) canAnswer(questions map[string]json.RawMessage) error {
 	for _, q := range questions {
-		capability := map[string]string{"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}[field(q, "method")]
-		if !c.declares(capability) {
-			return missing(object(capability, object()), capability)
+		capability := map[string]string{"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}[wire.Field(q, "method")]
+		if c.declared(capability) == nil {
+			return lacking([]string{capability})
 		}
 	}
 	return nil
@@ -105,10 +77,7 @@ func (c *Call) canAnswer(questions map[string]json.RawMessage) error {
 
 // base are the members of a task. The caller holds mu.
 func (t *Tasks) base(k *task, status taskStatus) []any {
-	return []any{
-		"taskId", k.id, "status", string(status), "createdAt", timestamp(k.created), "lastUpdatedAt", timestamp(k.updated),
-		"ttlMs", millis(k.ttl), "pollIntervalMs", millis(t.o.Poll),
-	}
+	return append(t.common(k, status), "ttlMs", millis(k.ttl), "pollIntervalMs", millis(t.o.Poll))
 }
 
 // detailed is the task with what its state brings. The caller holds mu.
@@ -116,14 +85,14 @@ func (t *Tasks) detailed(k *task) json.RawMessage {
 	kv := t.base(k, k.status)
 	switch k.status {
 	case taskInputRequired:
-		kv = append(kv, "inputRequests", mustMarshal(k.pending))
+		kv = append(kv, "inputRequests", wire.Marshal(k.pending))
 	case taskCompleted:
 		kv = append(kv, "result", k.result)
 	case taskFailed:
-		kv = append(kv, "error", errorObject(k.err))
+		kv = append(kv, "error", wire.ErrorObject(k.err))
 	case taskWorking, taskCancelled:
 	}
-	return object(kv...)
+	return wire.Object(kv...)
 }
 
 // modernMethod serves tasks/* of the extension.
@@ -131,9 +100,9 @@ func (t *Tasks) modernMethod(c *Call) (json.RawMessage, error) {
 	switch c.Method {
 	case "tasks/get", "tasks/update", "tasks/cancel":
 	default:
-		return nil, methodNotFound(c.Method)
+		return nil, wire.MethodNotFound(c.Method)
 	}
-	if !c.declares("extensions", tasksExtension) {
+	if !c.takesTasks() {
 		return nil, missingTasks()
 	}
 	k, err := t.find(c.Params)
@@ -145,7 +114,7 @@ func (t *Tasks) modernMethod(c *Call) (json.RawMessage, error) {
 	case "tasks/get":
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		return with(t.detailed(k), `"resultType":"complete"`), nil
+		return wire.With(t.detailed(k), `"resultType":"complete"`), nil
 	case "tasks/update":
 		var p struct {
 			InputResponses map[string]json.RawMessage `json:"inputResponses"`
@@ -177,7 +146,7 @@ func (w *watcher) tell(id string, task json.RawMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.over {
-		w.c.Notify("notifications/tasks", with(task, `"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(w.id)+`}`))
+		w.c.Notify("notifications/tasks", wire.With(task, `"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(w.id)+`}`))
 	}
 }
 
@@ -192,23 +161,23 @@ func (t *Tasks) listen(ctx context.Context, c *Call) (json.RawMessage, error) {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params.notifications is missing"}
 	}
 	ids := p.Notifications.TaskIDs
-	if len(ids) > 0 && !c.declares("extensions", tasksExtension) {
+	if len(ids) > 0 && !c.takesTasks() {
 		return nil, missingTasks()
 	}
 	w := &watcher{ids: map[string]bool{}, c: c, id: c.ID}
 	for _, id := range ids {
 		w.ids[id] = true
 	}
-	meta := object("io.modelcontextprotocol/subscriptionId", c.ID)
-	filter := object()
+	meta := wire.Object("io.modelcontextprotocol/subscriptionId", c.ID)
+	filter := wire.Object()
 	if len(ids) > 0 {
-		filter = object("taskIds", mustMarshal(ids))
+		filter = wire.Object("taskIds", wire.Marshal(ids))
 	}
 	w.mu.Lock() // what happens from now on is told, after the acknowledgement
 	t.mu.Lock()
 	t.watch[w] = struct{}{}
 	t.mu.Unlock()
-	c.Notify("notifications/subscriptions/acknowledged", object("_meta", meta, "notifications", filter))
+	c.Notify("notifications/subscriptions/acknowledged", wire.Object("_meta", meta, "notifications", filter))
 	w.mu.Unlock()
 	<-ctx.Done()
 	t.mu.Lock()
@@ -217,5 +186,5 @@ func (t *Tasks) listen(ctx context.Context, c *Call) (json.RawMessage, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.over = true
-	return object("resultType", "complete", "_meta", meta), nil
+	return wire.Object("resultType", "complete", "_meta", meta), nil
 }

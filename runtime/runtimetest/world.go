@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
 // world is what all connections of a server share: who is connected, and what
@@ -132,7 +134,7 @@ func (s *Server) Touch(uri string) {
 		n.mu.Lock()
 		watched := n.watched[uri]
 		n.mu.Unlock()
-		n.tell("notifications/resources/updated", object("uri", uri), func(f filter) bool { return slices.Contains(f.URIs, uri) }, watched)
+		n.tell("notifications/resources/updated", wire.Object("uri", uri), func(f filter) bool { return slices.Contains(f.URIs, uri) }, watched)
 	}
 }
 

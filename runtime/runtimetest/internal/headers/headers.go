@@ -1,4 +1,6 @@
-package runtimetest
+// Package headers compares the HTTP headers that repeat a request with its body
+// (2026-07-28, Streamable HTTP, Request Metadata).
+package headers
 
 import (
 	"encoding/base64"
@@ -10,19 +12,20 @@ import (
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
-// checkHeaders compares the headers that repeat a request with its body
-// (2026-07-28, Streamable HTTP, Request Metadata).
-func (s *Server) checkHeaders(h http.Header, m message, claim string) error {
+// Check compares the headers that repeat a message which claims a revision.
+// Schema returns the raw input schema of a tool, nil for none.
+func Check(h http.Header, m wire.Message, claim string, schema func(tool string) json.RawMessage) error {
 	want := map[string]string{"Mcp-Protocol-Version": claim, "Mcp-Method": m.Method}
 	switch m.Method {
 	case "tools/call", "prompts/get":
-		want["Mcp-Name"] = field(m.Params, "name")
+		want["Mcp-Name"] = wire.Field(m.Params, "name")
 	case "resources/read":
-		want["Mcp-Name"] = field(m.Params, "uri")
+		want["Mcp-Name"] = wire.Field(m.Params, "uri")
 	case "tasks/get", "tasks/update", "tasks/cancel":
-		want["Mcp-Name"] = field(m.Params, "taskId")
+		want["Mcp-Name"] = wire.Field(m.Params, "taskId")
 	}
 	if m.ID == nil {
 		want = map[string]string{"Mcp-Protocol-Version": claim}
@@ -35,27 +38,10 @@ func (s *Server) checkHeaders(h http.Header, m message, claim string) error {
 	if m.Method != "tools/call" {
 		return nil
 	}
-	for _, t := range s.Tools {
-		if field(t.Definition, "name") == want["Mcp-Name"] {
-			return checkParams(h, member(t.Definition, "inputSchema"), member(m.Params, "arguments"))
-		}
-	}
-	return nil
+	return checkParams(h, schema(want["Mcp-Name"]), wire.Member(m.Params, "arguments"))
 }
 
-// checkVersion checks the header of a request that claims no revision in its
-// body.
-func (s *Server) checkVersion(header string) error {
-	switch {
-	case header >= RevJuly && slices.Contains(s.versions(), header):
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
-	case header != "" && !slices.Contains(s.versions(), header):
-		return s.unsupported(header)
-	}
-	return nil
-}
-
-// same tells why a header does not say value.
+// same says why a header does not say value, nil where it does.
 func same(h http.Header, name, value string) error {
 	got := h.Values(name)
 	if len(got) != 1 {
@@ -100,8 +86,8 @@ func checkParams(h http.Header, schema, args json.RawMessage) error {
 	}
 	_ = json.Unmarshal(schema, &p) // what is no object has no properties
 	for name, s := range p.Properties {
-		value := member(args, name)
-		if head := field(s, "x-mcp-header"); head != "" {
+		value := wire.Member(args, name)
+		if head := wire.Field(s, "x-mcp-header"); head != "" {
 			if err := checkParam(h, "Mcp-Param-"+head, value); err != nil {
 				return err
 			}

@@ -1,15 +1,18 @@
-package runtimetest
+// Package wire reads and makes JSON-RPC messages as raw JSON, byte for byte.
+package wire
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// message is any JSON-RPC message.
-type message struct {
+// Message is any JSON-RPC message.
+type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
@@ -17,8 +20,8 @@ type message struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// parseMessage reads a message; what is none is an error for the client.
-func parseMessage(frame []byte) (m message, err error) {
+// Parse reads a message; what is none is an error for the client.
+func Parse(frame []byte) (m Message, err error) {
 	if err = json.Unmarshal(frame, &m); err == nil {
 		return m, nil
 	}
@@ -29,7 +32,8 @@ func parseMessage(frame []byte) (m message, err error) {
 	return m, &runtime.Error{Code: code, Message: "parse error: " + err.Error()}
 }
 
-func mustMarshal(v any) json.RawMessage {
+// Marshal returns the JSON of a value of our own.
+func Marshal(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("runtimetest: " + err.Error()) // only values of our own come here
@@ -37,9 +41,9 @@ func mustMarshal(v any) json.RawMessage {
 	return b
 }
 
-// object makes a JSON object of keys and values in turn. A RawMessage keeps
+// Object makes a JSON object of keys and values in turn. A RawMessage keeps
 // its bytes, which json.Marshal would compact; a nil one is left out.
-func object(kv ...any) json.RawMessage {
+func Object(kv ...any) json.RawMessage {
 	b := []byte{'{'}
 	for pair := range slices.Chunk(kv, 2) {
 		key, value := pair[0], pair[len(pair)-1]
@@ -48,19 +52,19 @@ func object(kv ...any) json.RawMessage {
 			continue
 		}
 		if !isRaw {
-			raw = mustMarshal(value)
+			raw = Marshal(value)
 		}
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(b, mustMarshal(key)...), ':')
+		b = append(append(b, Marshal(key)...), ':')
 		b = append(b, raw...)
 	}
 	return append(b, '}')
 }
 
-// array joins raw values.
-func array(items []json.RawMessage) json.RawMessage {
+// Array joins raw values.
+func Array(items []json.RawMessage) json.RawMessage {
 	b := append([]byte{'['}, bytes.Join(rawSlices(items), []byte{','})...)
 	return append(b, ']')
 }
@@ -73,8 +77,8 @@ func rawSlices(items []json.RawMessage) [][]byte {
 	return out
 }
 
-// field is one string member of a raw object, "" when it has none.
-func field(raw json.RawMessage, name string) string {
+// Field is one string member of a raw object, "" when it has none.
+func Field(raw json.RawMessage, name string) string {
 	var m map[string]json.RawMessage
 	var s string
 	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m[name], &s) != nil {
@@ -83,8 +87,8 @@ func field(raw json.RawMessage, name string) string {
 	return s
 }
 
-// member is one raw member of a raw object, nil when it has none.
-func member(raw json.RawMessage, name string) json.RawMessage {
+// Member is one raw member of a raw object, nil when it has none.
+func Member(raw json.RawMessage, name string) json.RawMessage {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
 		return nil
@@ -92,9 +96,9 @@ func member(raw json.RawMessage, name string) json.RawMessage {
 	return m[name]
 }
 
-// with puts members, given as text without braces, in front of those of a raw
+// With puts members, given as text without braces, in front of those of a raw
 // object. The object's own bytes stay.
-func with(raw json.RawMessage, members string) json.RawMessage {
+func With(raw json.RawMessage, members string) json.RawMessage {
 	i := bytes.IndexByte(raw, '{')
 	if i < 0 || members == "" {
 		return raw
@@ -107,9 +111,47 @@ func with(raw json.RawMessage, members string) json.RawMessage {
 	return append(out, raw[i+1:]...)
 }
 
-// greaseMember is what Grease adds: a key no revision knows, with values that
+// WithLast puts members behind those of a raw object that has some.
+func WithLast(raw json.RawMessage, members string) json.RawMessage {
+	return json.RawMessage(strings.TrimSuffix(string(raw), "}") + "," + members + "}")
+}
+
+// Raw returns JSON that is written out.
+func Raw(text string) json.RawMessage { return json.RawMessage(text) }
+
+// Request returns the frame of a request, without an id that of a notification.
+func Request(id json.RawMessage, method string, params json.RawMessage) json.RawMessage {
+	return Object("jsonrpc", "2.0", "id", id, "method", method, "params", params)
+}
+
+// Answer returns the frame of an answer: an error where err is one.
+func Answer(id, result json.RawMessage, err error) json.RawMessage {
+	if err != nil {
+		return Object("jsonrpc", "2.0", "id", id, "error", ErrorObject(err))
+	}
+	return Object("jsonrpc", "2.0", "id", id, "result", result)
+}
+
+// ErrorObject returns the error object of an error.
+func ErrorObject(err error) json.RawMessage {
+	var e *runtime.Error
+	if !errors.As(err, &e) {
+		e = &runtime.Error{Code: runtime.CodeInternalError, Message: err.Error()}
+	}
+	if e.Raw != nil {
+		return e.Raw
+	}
+	return Object("code", e.Code, "message", e.Message, "data", e.Data)
+}
+
+// MethodNotFound is the error of a method that there is not.
+func MethodNotFound(method string) error {
+	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "Method not found: " + method}
+}
+
+// GreaseMember is what Grease adds: a key no revision knows, with values that
 // careless re-encoding changes.
-const greaseMember = `"x-grease":{"int":9007199254740993,"float":1.0,"exp":1E+2,"esc":"\u00e9\/","null":null}`
+const GreaseMember = `"x-grease":{"int":9007199254740993,"float":1.0,"exp":1E+2,"esc":"\u00e9\/","null":null}`
 
 // opaque members hold what is not the protocol's own: grease inside would
 // change its meaning.
@@ -121,10 +163,10 @@ func opaque(key string) bool {
 	return false
 }
 
-// grease adds the grease member to every object of raw that is the protocol's
+// Grease adds the grease member to every object of raw that is the protocol's
 // own. Everything else keeps its bytes. Text that is not JSON comes back as it
 // is.
-func grease(raw json.RawMessage) json.RawMessage {
+func Grease(raw json.RawMessage) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var out []byte
@@ -156,7 +198,7 @@ func greaseValue(d *json.Decoder, raw json.RawMessage, out *[]byte, from *int, h
 	}
 	if delim == '{' && how == greased {
 		at := int(d.InputOffset())
-		*out = append(append(*out, raw[*from:at]...), greaseMember...)
+		*out = append(append(*out, raw[*from:at]...), GreaseMember...)
 		if d.More() {
 			*out = append(*out, ',')
 		}

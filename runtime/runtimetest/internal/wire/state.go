@@ -1,4 +1,4 @@
-package runtimetest
+package wire
 
 import (
 	"crypto/hmac"
@@ -12,18 +12,18 @@ import (
 // statePrefix begins every requestState: text that a careless copy changes.
 const statePrefix = "é/\u2028 "
 
-// sealState makes a requestState of the answers so far, for one target alone.
-func sealState(answers map[string]json.RawMessage, target string) string {
+// SealState returns a requestState of the answers so far, for one target alone.
+func SealState(answers map[string]json.RawMessage, target string) string {
 	if answers == nil {
 		answers = map[string]json.RawMessage{}
 	}
-	body := base64.RawURLEncoding.EncodeToString(mustMarshal(answers))
+	body := base64.RawURLEncoding.EncodeToString(Marshal(answers))
 	return statePrefix + body + "." + sign(body, target)
 }
 
-// openState gives the answers in a state, false for one that sealState has not
+// OpenState returns the answers in a state, false for one that SealState has not
 // made for the target.
-func openState(state, target string) (map[string]json.RawMessage, bool) {
+func OpenState(state, target string) (map[string]json.RawMessage, bool) {
 	body, mac, ok := strings.Cut(strings.TrimPrefix(state, statePrefix), ".")
 	if !ok || !strings.HasPrefix(state, statePrefix) || mac != sign(body, target) {
 		return nil, false

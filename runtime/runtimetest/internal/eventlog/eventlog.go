@@ -1,0 +1,145 @@
+// Package eventlog keeps what was sent on event streams, so that a client can
+// take one up again.
+package eventlog
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// pause is how long a client whose stream was ended early is told to wait.
+const pause = 10 * time.Millisecond
+
+// Log has the streams of one session, by id. The zero value is ready.
+type Log struct {
+	mu   sync.Mutex
+	next int
+	m    map[string]*Stream
+}
+
+// Stream is all that was ever sent on one event stream.
+type Stream struct {
+	id string
+
+	mu     sync.Mutex // guards the rest
+	frames [][]byte   // see Add
+	done   bool
+	cuts   int           // of the connection, so far
+	reader bool          // somebody reads it
+	taken  int           // frames that a reader has taken
+	wake   chan struct{} // closed when something changes
+}
+
+// Open returns a new stream; "" has it numbered.
+func (s *Log) Open(id string) *Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id == "" {
+		s.next++
+		id = strconv.Itoa(s.next)
+	}
+	if s.m == nil {
+		s.m = map[string]*Stream{}
+	}
+	st := &Stream{id: id, wake: make(chan struct{})}
+	s.m[id] = st
+	return st
+}
+
+// Resume finds the stream of an event id and the number of the next event.
+func (s *Log) Resume(event string) (*Stream, int) {
+	id, n, _ := strings.Cut(event, "_")
+	last, err := strconv.Atoi(n)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return nil, 0
+	}
+	return s.m[id], last + 1
+}
+
+// Find returns a stream, nil for none.
+func (s *Log) Find(id string) *Stream {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.m[id]
+}
+
+// Claim notes that somebody reads the stream, and reports whether nobody has.
+func (st *Stream) Claim() (free bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	free = !st.reader
+	st.reader = true
+	return free
+}
+
+// Release takes back what Claim has noted.
+func (st *Stream) Release() { st.update(func() { st.reader = false }) }
+
+func (st *Stream) update(f func()) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	f()
+	close(st.wake)
+	st.wake = make(chan struct{})
+}
+
+// Add sends a frame; nil is a priming event, which has an id and no data.
+func (st *Stream) Add(frame []byte) {
+	st.update(func() { st.frames = append(st.frames, bytes.Clone(frame)) })
+}
+
+// End ends the stream.
+func (st *Stream) End() { st.update(func() { st.done = true }) }
+
+// Cut ends the connection that a reader follows the stream over.
+func (st *Stream) Cut() { st.update(func() { st.cuts++ }) }
+
+// Follow writes a stream from an event on until it ends or the reader goes.
+// Only one reader has a stream.
+func (st *Stream) Follow(ctx context.Context, w http.ResponseWriter, from int, ids bool) {
+	rc := http.NewResponseController(w)
+	_ = rc.Flush() // a client that has gone shows in the context
+	st.mu.Lock()
+	cuts := st.cuts
+	if from < 0 {
+		from = st.taken
+	}
+	st.mu.Unlock()
+	for {
+		st.mu.Lock()
+		frames, done, wake, cut := st.frames[min(from, len(st.frames)):], st.done, st.wake, st.cuts > cuts
+		st.taken = max(st.taken, len(st.frames))
+		st.mu.Unlock()
+		for _, f := range frames {
+			if ids {
+				fmt.Fprintf(w, "id: %s_%d\n", st.id, from)
+			}
+			from++
+			if f == nil {
+				fmt.Fprint(w, "data: \n\n")
+			} else {
+				fmt.Fprintf(w, "event: message\ndata: %s\n\n", bytes.ReplaceAll(f, []byte("\n"), []byte("\ndata: ")))
+			}
+		}
+		if cut {
+			fmt.Fprintf(w, "retry: %d\n\n", pause.Milliseconds())
+		}
+		_ = rc.Flush()
+		if done || cut {
+			return
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
