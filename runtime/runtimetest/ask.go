@@ -62,7 +62,7 @@ func (q Question) need() []string {
 	return nil
 }
 
-// Questions puts questions to the client, all at once, and gives the raw
+// Questions puts questions to the client, all at once, and returns the raw
 // results by key. In the handshake era they are requests within the call. Since
 // 2026-07-28 the call ends with them: the error must be returned as it is, and
 // the Func is called again with the answers, those of earlier rounds among
@@ -188,7 +188,7 @@ func (c *Call) ComeBack() error {
 	return &inputRequired{wire.Object("resultType", "input_required", "requestState", c.sealState(nil))}
 }
 
-// openState gives the answers so far: those that an earlier round has sealed
+// openState returns the answers so far: those that an earlier round has sealed
 // and those that came with this one.
 func (c *Call) openState() (map[string]json.RawMessage, error) {
 	if c.Version < RevJuly || c.State == "" && len(c.Inputs) == 0 {

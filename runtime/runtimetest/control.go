@@ -10,7 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
 )
 
-// Command does what a line says and gives the answer, for servers in other
+// Command does what a line says and returns the answer, for servers in other
 // processes (fake-mcp -control):
 //
 //	status              → Status as JSON

@@ -3,7 +3,7 @@
 //
 // A [Server] is a value whose fields say what it offers and how it misbehaves.
 // It speaks newline-delimited JSON over any pair of streams ([Server.Serve]),
-// over memory ([Server.Connect] gives a ready [runtime.Transport]), over HTTP
+// over memory ([Server.Connect] returns a ready [runtime.Transport]), over HTTP
 // ([Server.Handler]) and as a child process ([Main]). Results are raw JSON and
 // reach the wire byte for byte, so a test can compare bytes end to end.
 //

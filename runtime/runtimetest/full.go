@@ -17,15 +17,15 @@ const (
 	UnicodeURI  = "fake://größe/世界?q=%C3%A9 x"
 )
 
-// Full gives a server that speaks these revisions, best first (none: the legacy
-// ones), and uses all of the protocol in the way of the era of each request.
-// Beside what [New] has it offers subscriptions, completions, tasks and these
-// tools:
+// Full returns a server that speaks these revisions, best first (none: the
+// legacy ones), and uses all of the protocol in the way of the era of each
+// request. Beside what [New] has it offers subscriptions, completions, tasks
+// and these tools:
 //
 //	array       nothing          → an array as structuredContent; to a session
 //	                               {"result":…}; only where the server speaks
 //	                               2026-07-28
-//	ask_form    nothing          → asks a form, gives the raw answer
+//	ask_form    nothing          → asks a form, returns the raw answer
 //	ask_url     nothing          → asks to open a link
 //	ask_sample  nothing          → asks for sampling
 //	ask_roots   nothing          → asks for roots
@@ -40,7 +40,7 @@ const (
 //	                               that all say label; label and the answer
 //	wait        nothing          → waits until it is cancelled
 //	task        message string   → text, as a task only
-//	region      region, n, flag  → gives its arguments back; all of them are
+//	region      region, n, flag  → returns its arguments; all of them are
 //	                               mirrored in headers, nested.deep too
 //	broken_head x number         → has an x-mcp-header that is not allowed
 //	image       bytes integer    → an image of that size
@@ -85,7 +85,7 @@ func complete(_ context.Context, c *Call) (json.RawMessage, error) {
 	return res, nil
 }
 
-// image gives a picture of a size; the last one is kept.
+// image returns a picture of a size; the last one is kept.
 func image() Func {
 	var mu sync.Mutex
 	var size int64
@@ -110,7 +110,7 @@ func tool(name string, f Func) Tool {
 	return Tool{Definition: wire.Object("name", name, "inputSchema", wire.Raw(`{"type":"object"}`)), Call: f}
 }
 
-// asking makes a tool that asks and gives the raw answers, as an object by key.
+// asking makes a tool that asks and returns the raw answers, as an object by key.
 func asking(name string, rounds ...[]Question) Tool {
 	return tool(name, func(ctx context.Context, c *Call) (json.RawMessage, error) {
 		var all []any

@@ -29,11 +29,11 @@ type HTTPOptions struct {
 	// Sessions issues a session id with initialize, wants it afterwards (400)
 	// and forgets it on DELETE (404 from then on).
 	Sessions bool
-	// Stream gives each session a stream for GET, for what the server sends
+	// Stream adds a stream for GET to each session, for what the server sends
 	// outside of calls. Without it GET is answered with 405.
 	Stream bool
-	// Resume gives events ids, and a call outlives its stream: GET with
-	// Last-Event-ID gives the rest (2025-11-25, Resumability and Redelivery).
+	// Resume adds ids to events, and a call outlives its stream: GET with
+	// Last-Event-ID returns the rest (2025-11-25, Resumability and Redelivery).
 	// It needs SSE, Sessions and Stream.
 	Resume bool
 	// SessionCalls ends a session, with 404, after that many requests; 0 is
@@ -138,7 +138,7 @@ func (h *handler) unauthorized(r *http.Request) bool {
 	return h.o.Bearer != "" && r.Header.Get("Authorization") != "Bearer "+h.o.Bearer
 }
 
-// find gives the session that a request names, nil for none.
+// find returns the session that a request names, nil for none.
 func (h *handler) find(r *http.Request) *httpSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()

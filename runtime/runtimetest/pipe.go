@@ -52,7 +52,7 @@ func (st *Streams) Wait() error {
 	return st.err
 }
 
-// Connect starts the server over memory and gives a transport to it. It does
+// Connect starts the server over memory and returns a transport to it. It does
 // no handshake: like a bare stdio transport it moves messages. Messages of the
 // server go to the call whose progress token they carry, else to h; nil is
 // [runtime.NopHandler].

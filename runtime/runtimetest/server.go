@@ -20,7 +20,7 @@ const (
 )
 
 // Server is a scripted MCP server. The zero value is a legacy server that
-// offers nothing; [New] gives one with a standard set of tools, [Full] one that
+// offers nothing; [New] returns one with a standard set of tools, [Full] one that
 // uses all of the protocol. A Server may serve many connections at once; its
 // fields must not change while it does, nor may it be copied.
 type Server struct {
@@ -149,7 +149,7 @@ type Resource struct {
 	Result     json.RawMessage
 }
 
-// Prompt is one prompt: its raw entry in prompts/list and what gives it.
+// Prompt is one prompt: its raw entry in prompts/list and what returns it.
 type Prompt struct {
 	Definition json.RawMessage
 	Get        Func

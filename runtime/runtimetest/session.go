@@ -261,8 +261,8 @@ func (n *session) serve(ctx context.Context, out func([]byte), m wire.Message) {
 	n.serveOn(ctx, out, nil, m)
 }
 
-// serveOn answers one request on a stream that can be cut, and tells whether
-// the stream is to end: not when the request is to stay open for ever.
+// serveOn answers one request on a stream that can be cut, and reports whether
+// the stream is to end: not when the request is to stay open forever.
 func (n *session) serveOn(ctx context.Context, out func([]byte), cut func(), m wire.Message) (end bool) {
 	f := &n.s.Faults
 	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {

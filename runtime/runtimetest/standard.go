@@ -20,7 +20,7 @@ const ExactResult = `{ "content" : [{"type":"text","text":"caf\u00e9 \/ \ud83d\u
 // ExactTool is the tools/list entry of the tool "exact".
 const ExactTool = `{"name":"exact","description":"Answers fixed bytes.","inputSchema":{"type":"object","x-note":1.0},"x-vendor":{"id":9007199254740993}}`
 
-// New gives a legacy server with tools for the ordinary cases of a test, a
+// New returns a legacy server with tools for the ordinary cases of a test, a
 // text and a binary resource, a template and a prompt:
 //
 //	echo     message string → that text
@@ -34,7 +34,7 @@ const ExactTool = `{"name":"exact","description":"Answers fixed bytes.","inputSc
 //	huge     bytes integer  → text of that length
 //	fail     nothing        → a result with isError
 //	refuse   code integer   → a JSON-RPC error with that code
-//	ask      method string  → sends the client that request, gives its answer
+//	ask      method string  → sends the client that request, returns its answer
 //	change   nothing        → notifications/tools/list_changed, then text
 //	exit     code integer   → ends the server without an answer
 func New() *Server {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// lines reads r to its end, in the background, and gives a function for the
+// lines reads r to its end, in the background, and returns a function for the
 // next line: "" at the end, or where none comes within five seconds.
 func lines(r io.Reader) func() string {
 	c := make(chan string, 100) // more than any test prints
@@ -41,7 +41,7 @@ func say(t *testing.T, w io.Writer, line string) {
 	}
 }
 
-// get opens a stream and gives its lines, "" at its end.
+// get opens a stream and returns its lines, "" at its end.
 func get(t *testing.T, url, session, last string) func() string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

@@ -25,7 +25,7 @@ type TaskTool struct {
 	// asked before there is a task, and those that a running task asks, all at
 	// once.
 	Before, During map[string]json.RawMessage
-	// Run gives the result, once every question is answered. Answers are raw
+	// Run returns the result, once every question is answered. Answers are raw
 	// results by the question's key. The context ends when the task is
 	// cancelled, or the call where there is no task.
 	Run func(ctx context.Context, c *Call, answers map[string]json.RawMessage) (json.RawMessage, error)
@@ -240,7 +240,7 @@ func (t *Tasks) set(k *task, change func()) bool {
 	return true
 }
 
-// find gives a task that is not forgotten yet.
+// find returns a task that is not forgotten yet.
 func (t *Tasks) find(params json.RawMessage) (*task, error) {
 	id := wire.Field(params, "taskId")
 	t.mu.Lock()

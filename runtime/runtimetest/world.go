@@ -42,7 +42,7 @@ type Status struct {
 	RootsChanged int
 }
 
-// Status tells what has happened so far.
+// Status returns what has happened so far.
 func (s *Server) Status() Status {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
@@ -105,7 +105,7 @@ func (w *world) all() []*session {
 	return out
 }
 
-// changed tells whether a kind of list has been changed.
+// changed reports whether a kind of list has been changed.
 func (w *world) changed(kind string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -47,7 +47,7 @@ type ValidationError struct {
 	Issues []Issue
 }
 
-// Error gives one line an issue.
+// Error returns one line an issue.
 func (e *ValidationError) Error() string {
 	lines := make([]string, len(e.Issues))
 	for i, issue := range e.Issues {
@@ -202,7 +202,7 @@ func (c collector) under(e *jsonschema.ValidationError, known []string) []Issue 
 	return []Issue{leaf(e, at)}
 }
 
-// holder finds the object that has a member of a bad name. The validator gives
+// holder finds the object that has a member of a bad name. The validator returns
 // its place in memory that it goes on using, so that all of it behind what is
 // known, but for its length, may be of another place. It is the first object
 // there is, then, of those that have such a member.
@@ -341,7 +341,7 @@ func (c collector) branches(e *jsonschema.ValidationError, at string) []Issue {
 	return []Issue{{Pointer: at, Message: "fits none of the allowed forms: " + strings.Join(reasons, "; or ")}}
 }
 
-// rootType gives the type mismatch that a branch fails with at the place
+// rootType returns the type mismatch that a branch fails with at the place
 // itself, nil where it fails for another reason.
 func rootType(e *jsonschema.ValidationError, location []string) *kind.Type {
 	if !slices.Equal(e.InstanceLocation, location) {

@@ -22,7 +22,7 @@ type members struct {
 	closed      bool // the schema lists names or closes the object
 }
 
-// Property gives the place of a member. It is not ok where the schema lists
+// Property returns the place of a member. It is not ok where the schema lists
 // properties or forbids others, and neither its properties, its patterns nor
 // an explicit additionalProperties cover the name. (JSON Schema allows other
 // members unless additionalProperties is false. Whoever lists names and says
@@ -128,7 +128,7 @@ func (w *walk) properties(n Node, v any, out *[]Property, certain bool) {
 	}
 }
 
-// Item gives the place of an array's element, by its index.
+// Item returns the place of an array's element, by its index.
 func (n Node) Item(i int) Node {
 	if n.v == nil || i < 0 {
 		return Node{s: n.s}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// mended gives a copy of a schema in which habits of servers that the declared
-// dialect does not know are put into its words, so that one sloppy keyword
-// does not make a tool uncallable:
+// mended returns a copy of a schema in which habits of servers that the
+// declared dialect does not know are put into its words, so that one sloppy
+// keyword does not make a tool uncallable:
 //
 //   - an array of "items" and "additionalItems" (draft-07) where the dialect is
 //     2020-12 becomes "prefixItems" and "items";
@@ -134,7 +134,7 @@ func nullable(o *object) any {
 	return out
 }
 
-// expressible gives the members whose names are patterns that can be matched,
+// expressible returns the members whose names are patterns that can be matched,
 // and whether there are others.
 func expressible(v any) (members *object, others bool) {
 	o, ok := v.(*object)

@@ -57,7 +57,7 @@ type walk struct {
 
 func (n Node) walk() *walk { return &walk{n.s, maxWalk} }
 
-// parts gives the schemas that all apply beside o itself, and the groups of
+// parts returns the schemas that all apply beside o itself, and the groups of
 // which one applies.
 func (w *walk) parts(o *object) (all []any, groups [][]any) {
 	if ref, ok := o.get("$ref").(string); ok {
@@ -139,7 +139,7 @@ func (s *Schema) anchor(name string) (any, bool) {
 	return nil, false
 }
 
-// Kinds tells which types the place may have, through references and
+// Kinds returns which types the place may have, through references and
 // alternatives. It is never empty: a contradiction counts as Any.
 func (n Node) Kinds() Kinds {
 	if n.v == nil {
@@ -234,8 +234,8 @@ func kindOf(v any) Kinds {
 	return Object
 }
 
-// IsInteger tells whether a JSON number is a whole one, as JSON Schema counts:
-// 1.0 and 1e3 are.
+// IsInteger reports whether a JSON number is a whole one, as JSON Schema
+// counts: 1.0 and 1e3 are.
 func IsInteger(number string) bool {
 	if checkNumber(json.Number(number)) != nil {
 		return false
@@ -244,7 +244,7 @@ func IsInteger(number string) bool {
 	return ok && r.IsInt()
 }
 
-// Enum gives the values that are allowed at the place, decoded (numbers as
+// Enum returns the values that are allowed at the place, decoded (numbers as
 // json.Number), or nil where they are not listed.
 func (n Node) Enum() []any {
 	if n.v == nil {
@@ -351,7 +351,7 @@ func (n Node) Default() string {
 	return ""
 }
 
-// Examples gives the JSON of the values that the schema names as examples.
+// Examples returns the JSON of the values that the schema names as examples.
 func (n Node) Examples() []string {
 	list, _ := n.word("examples").([]any)
 	out := make([]string, len(list))

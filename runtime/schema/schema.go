@@ -31,10 +31,10 @@ type Error struct {
 	Err error
 }
 
-// Error gives the cause.
+// Error returns the cause.
 func (e *Error) Error() string { return "schema: " + e.Err.Error() }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // ExitKind is the kind of failure on a command line.
@@ -61,7 +61,7 @@ func Parse(raw json.RawMessage) (*Schema, error) {
 	return nil, &Error{errors.New("neither an object nor a boolean")}
 }
 
-// Sound tells whether values can be validated against the schema: an *[Error]
+// Sound reports whether values can be validated against the schema: an *[Error]
 // says why not, such as a keyword that has no meaning or a "$ref" to something
 // outside the document. The work is kept for [Schema.Validate].
 func (s *Schema) Sound() error {

@@ -133,7 +133,7 @@ func checkNumber(n json.Number) error {
 	return nil
 }
 
-// plain gives the form that the validator takes: maps in place of objects.
+// plain returns the form that the validator takes: maps in place of objects.
 func plain(v any) any {
 	switch v := v.(type) {
 	case *object:

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Authorizer gives requests their credentials. Its methods are called
+// Authorizer adds credentials to requests. Its methods are called
 // concurrently.
 type Authorizer interface {
 	// Authorize adds credentials to a request that is about to be sent. An
 	// error fails the request, of which nothing has left this process.
 	Authorize(ctx context.Context, req *http.Request) error
-	// Challenged sees an answer that asks for other credentials: 401, or 403
+	// Challenged handles an answer that asks for other credentials: 401, or 403
 	// with insufficient_scope. Retry sends the request once more, by way of
 	// Authorize; an error fails it. The body must be left alone. It is called
 	// once for each request at most.
 	Challenged(ctx context.Context, resp *http.Response) (retry bool, err error)
 }
 
-// challenged tells whether an answer asks for other credentials.
+// challenged reports whether an answer asks for other credentials.
 func challenged(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized:

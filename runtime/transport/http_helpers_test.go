@@ -84,7 +84,7 @@ func newScript(t *testing.T, answer func(w http.ResponseWriter, r *http.Request,
 	return s
 }
 
-// requests waits until there are n and gives them.
+// requests waits until there are n and returns them.
 func (s *script) requests(t *testing.T, n int) []posted {
 	t.Helper()
 	for range n {

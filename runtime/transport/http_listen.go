@@ -20,7 +20,7 @@ const (
 	backoffFirst = 500 * time.Millisecond
 	backoffMax   = 30 * time.Second
 	// maxListens bounds attempts in a row to open the stream again. One that
-	// brings an event, or lasts for listenWorth, starts anew.
+	// brings an event, or lasts for listenWorth, starts over.
 	maxListens  = 10
 	listenWorth = 30 * time.Second
 )

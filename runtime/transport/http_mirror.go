@@ -19,13 +19,13 @@ func mirror(h http.Header, values map[string]string) {
 	}
 }
 
-// isValue tells whether a text can be the value of a header: it holds no
+// isValue reports whether a text can be the value of a header: it holds no
 // control characters but the tab (RFC 9110, 5.5).
 func isValue(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }
 
-// isToken tells whether a text can be the name of a header (RFC 9110, 5.6.2).
+// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]

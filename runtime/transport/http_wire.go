@@ -38,7 +38,7 @@ type HTTPOptions struct {
 	// Handler gets what belongs to no call; nil is [runtime.NopHandler]. Its
 	// methods must not call Close.
 	Handler runtime.Handler
-	// Authorizer gives requests their credentials; nil sends none.
+	// Authorizer adds credentials to requests; nil sends none.
 	Authorizer Authorizer
 	// Logger gets what the server does wrong and what is given up (never
 	// headers or payloads); nil discards.
@@ -344,8 +344,8 @@ func redirects(status int) bool {
 	return false
 }
 
-// resumed gives the answer of a request that was sent before, and then sends what
-// follows.
+// resumed returns the answer of a request that was sent before, and then sends
+// what follows.
 type resumed struct {
 	rest  http.RoundTripper
 	first *http.Response

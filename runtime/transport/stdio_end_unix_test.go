@@ -32,7 +32,7 @@ func shell(t *testing.T, o transport.StdioOptions, script string) *transport.Std
 	return s
 }
 
-// lastWords calls a server that ends meanwhile and gives its end.
+// lastWords calls a server that ends meanwhile and returns its end.
 func lastWords(t *testing.T, s *transport.Stdio) *transport.ExitError {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -98,7 +98,7 @@ type closing struct {
 
 func (c closing) Closed(err error) { c.ended <- err }
 
-// TestStdioHalfDead: a server that takes no more input, gives no more output, or
+// TestStdioHalfDead: a server that takes no more input, returns no more output, or
 // has ended while what it has started holds its output, is reported as ended,
 // and Close leaves nothing of it.
 func TestStdioHalfDead(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/schema"
 )
 
-// ask sends one request over stdio's framing and gives the answer line.
+// ask sends one request over stdio's framing and returns the answer line.
 func ask(t *testing.T, s *demo.Server, request string) string {
 	t.Helper()
 	var out bytes.Buffer

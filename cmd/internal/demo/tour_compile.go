@@ -25,7 +25,7 @@ const (
 )
 
 // module makes the folder a module that takes mcpctl from this checkout, where
-// the project's sources and Go are there, and gives what compiles a program in
+// the project's sources and Go are there, and returns what compiles a program in
 // it, or says why not.
 func (t *tour) module() (compile func(context.Context) error, err error) {
 	checkout := findCheckout(t.o.From)
@@ -78,7 +78,7 @@ func indent(text []byte) []byte {
 	return b.Bytes()
 }
 
-// findCheckout gives the directory with mcpctl's go.mod, dir or one above it;
+// findCheckout returns the directory with mcpctl's go.mod, dir or one above it;
 // "" where there is none.
 func findCheckout(dir string) string {
 	for {

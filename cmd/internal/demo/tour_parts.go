@@ -19,7 +19,7 @@ import (
 // process: a registry, and an MCP server that one of its records points at.
 type parts struct {
 	registry string // base URL
-	// key is what the workshop's record asks for; made anew for each tour.
+	// key is what the workshop's record asks for; new for each tour.
 	key     string
 	servers []*http.Server
 }
@@ -51,7 +51,7 @@ func startParts(ctx context.Context, o TourOptions) (*parts, error) {
 	return p, nil
 }
 
-// listen serves h on a free loopback port and gives its URL.
+// listen serves h on a free loopback port and returns its URL.
 func (p *parts) listen(ctx context.Context, h http.Handler) (string, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")

@@ -41,7 +41,7 @@ type StepError struct {
 	Command string
 	// Exit is its exit code, -1 where it could not be run or was killed.
 	Exit, Want int
-	// Cause tells more, nil where the exit code says all.
+	// Cause says more, nil where the exit code says all.
 	Cause error
 }
 
@@ -52,7 +52,7 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("demo: %s ended with exit code %d, want %d", e.Command, e.Exit, e.Want)
 }
 
-// Hint tells how to look into it.
+// Hint says how to look into it.
 func (*StepError) Hint() string { return "mcpctl demo --keep leaves its directory to look at" }
 
 // runner runs the commands of a tour, one after another, in one directory.

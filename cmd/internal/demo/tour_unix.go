@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// apart gives a command a process group of its own.
+// apart starts a command in a process group of its own.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // interrupt does to the command's group what Ctrl+C would.

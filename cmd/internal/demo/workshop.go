@@ -61,7 +61,7 @@ func newWorkshop() *workshop {
 	return w
 }
 
-// search gives the items whose name or SKU holds the text, in a category ("":
+// search returns the items whose name or SKU holds the text, in a category ("":
 // any), optionally only those in stock.
 func (w *workshop) search(text string, in category, stocked bool) []item {
 	w.mu.Lock()

@@ -16,7 +16,7 @@ func tempStart(path string) string { return "." + filepath.Base(path) + "." }
 // Sweep removes the temporary files that writers of the file at path left when
 // they were killed: they may hold secrets. The caller holds the lock under
 // which this file is written, so no writer is at work. Only regular files with
-// a name that [Write] gives are removed. What cannot be removed stays.
+// a name that [Write] makes are removed. What cannot be removed stays.
 func Sweep(path string) {
 	path, err := Resolve(path)
 	if err != nil {

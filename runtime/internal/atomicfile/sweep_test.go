@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSweep: a name that Write gives is removed, any other left.
+// TestSweep: a name that Write makes is removed, any other left.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "servers.json")

@@ -114,7 +114,7 @@ func (k *Clock) Suspend() (resume func()) {
 	}
 }
 
-// Expired tells whether the clock, and not its parent, has ended the context.
+// Expired reports whether the clock, and not its parent, has ended the context.
 func (k *Clock) Expired() bool { return errors.Is(context.Cause(k.ctx.Context), ErrExpired) }
 
 // Bound is what a clock that has expired has ended the context for: the limit

@@ -116,7 +116,7 @@ func (m *monitor) sweep() {
 
 // look finds what is the guard's, and forgets the groups whose number belongs
 // to others by now. With the end of mcpctl the leaders are waited for by
-// somebody else, as soon as they end, so a number can be used anew: a group is
+// somebody else, as soon as they end, so a number can be reused: a group is
 // still ours where its leader is the one that was registered, or has gone and a
 // member is one that has been seen before or bears the mark. In the first look,
 // a moment after the end, it is ours in any case.
@@ -168,7 +168,7 @@ func (m *monitor) blind(sig syscall.Signal) {
 	}
 }
 
-// rename gives the process a name that killall mcpctl and pkill mcpctl do not
+// rename sets the process's name to one that killall mcpctl and pkill mcpctl do not
 // mean: the guardian has to outlive the one that it guards. Linux only.
 func rename(name string) { _ = os.WriteFile("/proc/self/comm", []byte(name), 0) }
 

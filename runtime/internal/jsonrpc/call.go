@@ -140,7 +140,7 @@ type NotSentError struct{ Err error }
 func (e *NotSentError) Error() string { return e.Err.Error() }
 func (e *NotSentError) Unwrap() error { return e.Err }
 
-// IsNotSent tells whether nothing of a call was sent.
+// IsNotSent reports whether nothing of a call was sent.
 func IsNotSent(err error) bool {
 	var e *NotSentError
 	return errors.As(err, &e)

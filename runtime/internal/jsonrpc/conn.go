@@ -76,7 +76,7 @@ type Call struct {
 	// Now is the time, for callers that know it already, as of a moment ago;
 	// zero: Start reads the clock.
 	Now time.Time
-	// Limit is how long the call may go without a sign of life, 0 for ever;
+	// Limit is how long the call may go without a sign of life, 0 forever;
 	// progress re-arms it, up to Ceiling after the start (0: no ceiling).
 	Limit, Ceiling time.Duration
 	Receiver       Receiver
@@ -153,7 +153,7 @@ func (c *Conn) Start(q *Call) error {
 		return ErrBusy
 	}
 	// The frame is built under the lock that publishes the call: its end could
-	// come at once and the receiver be used anew while it is still read here.
+	// come at once and the receiver be reused while it is still read here.
 	buf, err := c.out.Begin()
 	if err != nil {
 		return err
@@ -251,8 +251,8 @@ func (c *Conn) cancelled(id uint64, text []byte, reason string) error {
 	return c.Notify("notifications/cancelled", append(params, '}'))
 }
 
-// Find gives the id of a pending call whose receiver matches. match runs under
-// the connection's lock.
+// Find returns the id of a pending call whose receiver matches. match runs
+// under the connection's lock.
 func (c *Conn) Find(match func(Receiver) bool) (uint64, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,7 +274,7 @@ func (c *Conn) Each(visit func(id uint64, r Receiver)) {
 	}
 }
 
-// Busy tells whether any call is pending.
+// Busy reports whether any call is pending.
 func (c *Conn) Busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -298,7 +298,7 @@ func (c *Conn) Shut() bool {
 // Begun is how many ids have been reserved so far.
 func (c *Conn) Begun() uint64 { return c.next.Load() }
 
-// Received tells whether any message has ever come.
+// Received reports whether any message has ever come.
 func (c *Conn) Received() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -412,7 +412,7 @@ func (c *Conn) close(cause error) {
 	}
 }
 
-// message handles one line, read at now, and gives the output that it has
+// message handles one line, read at now, and returns the output that it has
 // dirtied. Of one in which the input ended, the end says more than what is
 // missing.
 func (c *Conn) message(line []byte, now time.Time, cut bool) *Writer {
@@ -455,7 +455,7 @@ func (c *Conn) message(line []byte, now time.Time, cut bool) *Writer {
 	return p.receiver.Finish(Answer{Result: m.Result.Of(line), Error: object, At: now})
 }
 
-// answered gives the call that a raw id stands for.
+// answered returns the call that a raw id stands for.
 func (c *Conn) answered(raw []byte) (uint64, bool) {
 	if n, err := strconv.ParseUint(string(bytes.Trim(raw, `"`)), 10, 64); err == nil {
 		return n, true
@@ -521,7 +521,7 @@ func (c *Conn) progress(token []byte, method string, params []byte) (*Writer, bo
 	return p.receiver.Event(method, params), true
 }
 
-// rearm stores a call with a limit anew, its deadline counted from now; a
+// rearm stores a call with a limit again, its deadline counted from now; a
 // suspended one has the ceiling alone. The caller holds the lock.
 func (c *Conn) rearm(id uint64, p pending) {
 	p.deadline = p.end

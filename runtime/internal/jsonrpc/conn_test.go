@@ -352,7 +352,7 @@ func TestDeadline(t *testing.T) {
 }
 
 // TestSuspend: while a person is asked only the ceiling counts, whatever the
-// server says meanwhile; then the limit counts anew.
+// server says meanwhile; then the limit starts again.
 func TestSuspend(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ceiling, resume, want time.Duration // resume 0: never

@@ -40,7 +40,7 @@ func NewLineReader(r io.Reader, max int) *LineReader {
 	return &LineReader{r: r, buf: make([]byte, readBuffer), newline: -1, max: max}
 }
 
-// Next gives the next line without its line end, valid until the next call.
+// Next returns the next line without its line end, valid until the next call.
 // Blank lines and a leading byte order mark are passed over. At the end of
 // input a last line without line end is given first.
 func (l *LineReader) Next() ([]byte, error) {
@@ -62,7 +62,7 @@ func (l *LineReader) At() time.Time { return l.at }
 // Cut tells that the line given last had no end: the input ended in it.
 func (l *LineReader) Cut() bool { return l.cut }
 
-// Dropped gives the beginning and the end of the line that was too long last,
+// Dropped returns the beginning and the end of the line that was too long last,
 // valid until the next call of Next.
 func (l *LineReader) Dropped() (head, tail []byte) { return l.head, l.tail }
 
@@ -81,14 +81,14 @@ func (l *LineReader) went(part []byte) {
 	l.tail = append(l.tail[:0], l.tail[max(0, len(l.tail)-ends):]...)
 }
 
-// content gives what a line says, nothing for a blank one.
+// content returns what a line says, nothing for a blank one.
 func content(line []byte) []byte {
 	return bytes.Trim(bytes.TrimPrefix(line, []byte("\ufeff")), " \t\r")
 }
 
-// Buffered tells whether Next will give another line without waiting for it.
+// Buffered reports whether Next will give another line without waiting for it.
 // Blank lines do not count: whoever puts off a flush until there is nothing
-// more to do would put it off for ever.
+// more to do would put it off forever.
 func (l *LineReader) Buffered() bool {
 	for l.newline >= 0 && !l.skip && l.newline-l.start <= l.max && len(content(l.buf[l.start:l.newline])) == 0 {
 		l.advance()

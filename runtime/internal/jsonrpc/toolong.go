@@ -99,7 +99,7 @@ func envelope(head []byte) (id []byte, request bool) {
 	}
 }
 
-// lastID gives the id where it is the last member of a message, but for its
+// lastID returns the id where it is the last member of a message, but for its
 // version; nil otherwise. The bracket at the end closes the message, so what
 // stands before it cannot be inside of anything.
 func lastID(tail []byte) []byte {

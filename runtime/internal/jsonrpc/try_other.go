@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// tryWriter gives nil: only Unix has a write that cannot block.
+// tryWriter returns nil: only Unix has a write that cannot block.
 func tryWriter(io.Writer) func([]byte) (int, error) { return nil }
 
-// Nonblocking gives f as it is.
+// Nonblocking returns f as it is.
 func Nonblocking(f *os.File) (*os.File, func()) { return f, func() {} }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// tryWriter gives a single write attempt on a pipe or socket in non-blocking
+// tryWriter returns a single write attempt on a pipe or socket in non-blocking
 // mode, nil for anything else. It is used by one goroutine at a time.
 func tryWriter(w io.Writer) func([]byte) (int, error) {
 	f, ok := w.(*os.File)
@@ -60,7 +60,7 @@ func (a *attempt) try(data []byte) (int, error) {
 	return max(a.n, 0), a.err
 }
 
-// Nonblocking gives f in non-blocking mode where f is a pipe or socket, and a
+// Nonblocking returns f in non-blocking mode where f is a pipe or socket, and a
 // function that puts it back; a terminal or a file stays as it is, because
 // others may share it.
 func Nonblocking(f *os.File) (*os.File, func()) {

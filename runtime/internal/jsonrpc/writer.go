@@ -44,7 +44,7 @@ func NewWriter(w io.Writer) *Writer {
 	return o
 }
 
-// Begin locks the writer and gives the buffer to append one frame to; End must
+// Begin locks the writer and returns the buffer to append one frame to; End must
 // follow, with the longer buffer or the same. With an error nothing is locked.
 func (w *Writer) Begin() ([]byte, error) {
 	w.mu.Lock()
@@ -161,7 +161,7 @@ func (w *Writer) Wait() error {
 	return w.err
 }
 
-// Err tells why output failed, nil while it works.
+// Err returns why output failed, nil while it works.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -78,8 +78,9 @@ func TestAbandonLetsGo(t *testing.T) {
 	})
 }
 
-// wired gives a connection whose answers all go to front: done is closed at its
-// end, peer makes the next call and its answer, of which size bytes go to front.
+// wired returns a connection whose answers all go to front: done is closed at
+// its end, peer makes the next call and its answer, of which size bytes go to
+// front.
 func wired(t *testing.T, front *jsonrpc.Writer) (done chan struct{}, peer func(size int) []byte, in *io.PipeWriter) {
 	t.Helper()
 	r, in := io.Pipe()

@@ -15,7 +15,7 @@ type siginfo struct {
 	rest                    [128]byte // it is smaller
 }
 
-// await waits for the end of a child, leaves it to be waited for, and tells how
+// await waits for the end of a child, leaves it to be waited for, and returns how
 // it has ended. waitid returns for a child that was stopped, too.
 func await(cmd *exec.Cmd) string {
 	const (

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// await waits for the end of a child, leaves it to be waited for, and tells how
+// await waits for the end of a child, leaves it to be waited for, and returns how
 // it has ended.
 func await(cmd *exec.Cmd) string {
 	var info unix.Siginfo

@@ -19,7 +19,7 @@ type Figures struct {
 	CPU time.Duration
 }
 
-// Measure gives the figures of the trees of some processes, which are leaders
+// Measure returns the figures of the trees of some processes, which are leaders
 // of process groups as Start makes them: the group, and the descendants of its
 // members that have left it. Processes that do not live are left out. It looks
 // at every process of the machine once, whichever number is asked about: a few
@@ -69,7 +69,7 @@ func sum(all []sample, pids []int) map[int]Figures {
 }
 
 // treeOf finds the process asked about whose tree p belongs to. The way up is
-// bounded: ids may have been used anew while they were read.
+// bounded: ids may have been reused while they were read.
 func treeOf(p *sample, byID map[int]*sample, asked map[int]Figures) (int, bool) {
 	for range 64 {
 		if _, ok := asked[p.group]; ok && p.group != 0 {

@@ -93,7 +93,7 @@ func killOne(t *testing.T) {
 	}
 }
 
-// alive tells whether a process is there and no zombie.
+// alive reports whether a process is there and no zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(stat), ") Z ")
@@ -172,7 +172,7 @@ func TestGuardianItself(t *testing.T) {
 	g.Close()
 }
 
-// alienFile gives an open file of a guardian that it should not have.
+// alienFile returns an open file of a guardian that it should not have.
 func alienFile(dir string) string {
 	fds, err := os.ReadDir(dir)
 	if err != nil {

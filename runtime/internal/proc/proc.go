@@ -4,7 +4,7 @@
 //
 // # Whose number is it
 //
-// A process group is signalled by a number, and numbers are used anew. A group
+// A process group is signalled by a number, and numbers are reused. A group
 // keeps its number as long as a process of it lives or its leader has not been
 // waited for. So the leader, our child, is not waited for when it ends: it is
 // looked at (waitid with WNOWAIT), and its status stays with the kernel until

@@ -9,8 +9,8 @@ type Entry struct {
 	Key, Value Span
 }
 
-// Entries gives the members of an object in their order, one that stands twice
-// included. The text must be one JSON object.
+// Entries returns the members of an object in their order, one that stands
+// twice included. The text must be one JSON object.
 func Entries(text []byte) ([]Entry, error) {
 	s := acquire(text)
 	defer s.release()
@@ -65,8 +65,8 @@ func ObjectAt(text []byte, at Span) (*Object, error) {
 	return &Object{Entries: entries, start: at.Start + Bracket(at.Of(text)), gone: make([]bool, len(entries))}, nil
 }
 
-// Bracket gives where the bracket of an object stands, which white space may come
-// before.
+// Bracket returns where the bracket of an object stands, which white space may
+// come before.
 func Bracket(object []byte) int {
 	i := 0
 	for object[i] != '{' {
@@ -75,7 +75,7 @@ func Bracket(object []byte) int {
 	return i
 }
 
-// Get gives the first member of a name, nil for none.
+// Get returns the first member of a name, nil for none.
 func (o *Object) Get(name string) *Entry {
 	for i := range o.Entries {
 		if o.Entries[i].Name == name {
@@ -99,12 +99,12 @@ func (o *Object) Add(name string, value []byte) {
 	o.add = append(o.add, Member{name, value})
 }
 
-// Replace gives a member another value.
+// Replace sets the value of a member.
 func (o *Object) Replace(e *Entry, value []byte) {
 	o.edits = append(o.edits, Edit{e.Value, value})
 }
 
-// Rename gives a member another name.
+// Rename sets the name of a member.
 func (o *Object) Rename(e *Entry, name string) {
 	o.edits = append(o.edits, Edit{e.Key, Quote(nil, name)})
 }
@@ -120,8 +120,8 @@ func (o *Object) Kept() int {
 	return n
 }
 
-// Edits gives what Remove, Add, Replace and Rename have asked for, as edits of
-// the whole text in no particular order; see Apply.
+// Edits returns what Remove, Add, Replace and Rename have asked for, as edits
+// of the whole text in no particular order; see Apply.
 func (o *Object) Edits() []Edit {
 	edits := o.edits
 	if len(o.add) > 0 {
@@ -154,7 +154,7 @@ func (o *Object) Edits() []Edit {
 	return edits
 }
 
-// Apply gives the text with edits made that stand in any order and do not
+// Apply returns the text with edits made that stand in any order and do not
 // overlap; those of equal place are made in the order given. Without edits it
 // is the text itself.
 func Apply(text []byte, edits []Edit) []byte {

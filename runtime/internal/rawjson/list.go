@@ -1,7 +1,8 @@
 package rawjson
 
-// List gives the elements of the array that is a member of an object, as spans
-// of text. Object is the object's place in it. A member that is absent has none.
+// List returns the elements of the array that is a member of an object, as
+// spans of text. Object is the object's place in it. A member that is absent
+// has none.
 func List(text []byte, object Span, name string) ([]Span, error) {
 	at, err := Field(object.Of(text), name)
 	if err != nil || !at.Present() {

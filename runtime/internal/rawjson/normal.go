@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Normal gives a value in the form that all of its spellings share: no white
+// Normal returns a value in the form that all of its spellings share: no white
 // space, the members of objects sorted, strings escaped where they have to be.
 // Numbers stay as they are written. Text that is no JSON, or has a member twice,
 // comes back as it is. The argument is not changed.

@@ -83,7 +83,7 @@ func Walk(text []byte, visit func(name []byte, value Span)) error {
 // ErrNotArray is a value that is valid JSON and not an array.
 var ErrNotArray = errors.New("value is not a JSON array")
 
-// Elements gives the span of each element of an array, relative to text.
+// Elements returns the span of each element of an array, relative to text.
 func Elements(text []byte) ([]Span, error) {
 	s := acquire(text)
 	defer s.release()
@@ -107,7 +107,7 @@ func Elements(text []byte) ([]Span, error) {
 	return out, s.end()
 }
 
-// String gives the text of the string at a span, "" and false for anything
+// String returns the text of the string at a span, "" and false for anything
 // else.
 func String(text []byte, at Span) (string, bool) {
 	raw := at.Of(text)
@@ -159,7 +159,7 @@ type Member struct {
 	Value []byte
 }
 
-// Set gives the object with the members set: those that are there get the new
+// Set returns the object with the members set: those that are there get the new
 // value in their place, others come first, in the order given. Every other
 // byte stays.
 func Set(object []byte, members []Member) ([]byte, error) {
@@ -208,7 +208,7 @@ func SetNested(object []byte, name string, members []Member) ([]byte, error) {
 	return Set(object, []Member{{name, inner}})
 }
 
-// empty tells whether a valid object has no members.
+// empty reports whether a valid object has no members.
 func empty(object []byte) bool {
 	for _, c := range object[1:] {
 		switch c {

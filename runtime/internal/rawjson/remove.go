@@ -1,6 +1,6 @@
 package rawjson
 
-// Without gives the object without the members whose name is to be dropped,
+// Without returns the object without the members whose name is to be dropped,
 // each with the comma that belongs to it; every other byte stays. Where nothing
 // is dropped the text itself comes back.
 func Without(object []byte, drop func(name string) bool) ([]byte, error) {
@@ -15,7 +15,7 @@ func Without(object []byte, drop func(name string) bool) ([]byte, error) {
 	return Splice(nil, object, edits...), nil
 }
 
-// Members gives the span of each member, name and value.
+// Members returns the span of each member, name and value.
 func Members(entries []Entry) []Span {
 	out := make([]Span, len(entries))
 	for i, e := range entries {
@@ -24,8 +24,8 @@ func Members(entries []Entry) []Span {
 	return out
 }
 
-// Removals gives the edits that take parts out of a list, members of an object
-// or elements of an array, each with the comma that it leaves without a
+// Removals returns the edits that take parts out of a list, members of an
+// object or elements of an array, each with the comma that it leaves without a
 // purpose.
 func Removals(parts []Span, gone func(i int) bool) []Edit {
 	var edits []Edit

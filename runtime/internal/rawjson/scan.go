@@ -15,10 +15,10 @@ import (
 // value of an object or array begins at offset 0.
 type Span struct{ Start, End int }
 
-// Present tells whether the span stands for something.
+// Present reports whether the span stands for something.
 func (s Span) Present() bool { return s.End > 0 }
 
-// Of gives the bytes of the span, nil when absent. They alias text.
+// Of returns the bytes of the span, nil when absent. They alias text.
 func (s Span) Of(text []byte) []byte {
 	if s.End == 0 {
 		return nil
@@ -94,7 +94,7 @@ const (
 	meta
 )
 
-// member tells where a member's span is recorded, nil for one of no interest.
+// member returns where a member's span is recorded, nil for one of no interest.
 func (m *Message) member(l level, name []byte) *Span {
 	switch l {
 	case envelope:
@@ -222,13 +222,13 @@ func (s *scanner) release() {
 	scanners.Put(s)
 }
 
-// open reads a bracket and tells where it stands.
+// open reads a bracket and returns where it stands.
 func (s *scanner) open() (int, error) {
 	_, err := s.dec.ReadToken()
 	return int(s.dec.InputOffset()) - 1, err
 }
 
-// close reads a closing bracket and gives the span of the whole.
+// close reads a closing bracket and returns the span of the whole.
 func (s *scanner) close(start int) (Span, error) {
 	_, err := s.dec.ReadToken()
 	return Span{start, int(s.dec.InputOffset())}, err
@@ -241,7 +241,7 @@ func (s *scanner) value() (Span, error) {
 	return Span{end - len(v), end}, err
 }
 
-// name reads a member name and gives it unescaped; it is valid until the next
+// name reads a member name and returns it unescaped; it is valid until the next
 // read.
 func (s *scanner) name() ([]byte, error) {
 	v, err := s.dec.ReadValue()

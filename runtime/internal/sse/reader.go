@@ -10,7 +10,7 @@ import (
 
 // Event is one dispatched event.
 type Event struct {
-	// Name is the event type; a reader gives "message" where none was sent.
+	// Name is the event type; a reader returns "message" where none was sent.
 	Name string
 	// Data is the data lines joined by a line feed. It is empty for an event
 	// that only carries an id (2025-11-25, "priming event").
@@ -77,7 +77,7 @@ func (r *Reader) LastID() string { return r.id }
 // Retry is the reconnection time the server asked for, and whether it did.
 func (r *Reader) Retry() (time.Duration, bool) { return r.retry, r.hasRetry }
 
-// Next gives the next event. The data belongs to the caller. The end of the
+// Next returns the next event. The data belongs to the caller. The end of the
 // stream is io.EOF; an event without its blank line is dropped, as the
 // standard wants it.
 func (r *Reader) Next() (Event, error) {
@@ -149,7 +149,7 @@ func milliseconds(value []byte) (time.Duration, bool) {
 	return d, true
 }
 
-// line gives the next line without its end: CR, LF or CRLF. Comments are left
+// line returns the next line without its end: CR, LF or CRLF. Comments are left
 // out. The line is valid until the next call.
 func (r *Reader) line() ([]byte, error) {
 	for {

@@ -203,7 +203,7 @@ func TestAppendEvent(t *testing.T) {
 	}
 }
 
-// chunks gives its text in pieces of random length.
+// chunks returns its text in pieces of random length.
 type chunks struct {
 	text []byte
 	rnd  *rand.Rand

@@ -72,7 +72,7 @@ func unwrap(v string) (string, bool) {
 	return string(b), err == nil
 }
 
-// mustWrap tells whether a value has no plain form in a header.
+// mustWrap reports whether a value has no plain form in a header.
 func mustWrap(v string) bool {
 	return strings.ContainsFunc(v, func(r rune) bool { return r < 0x20 || r > 0x7e }) || strings.Trim(v, " \t") != v ||
 		strings.HasPrefix(v, wrapStart) && strings.HasSuffix(v, wrapEnd)
