@@ -12,13 +12,13 @@ import (
 // tooLong ends what waits for a message that was too long to be read, as far as
 // its beginning or end tell what that is; where they do not, and one call alone
 // is pending, it is taken for that one's answer. Nobody waits for nothing.
-func (c *Conn) tooLong(head, tail []byte) *Writer {
+func (c *inbound) tooLong(head, tail []byte) *Writer {
 	id, request := envelope(head)
 	if id == nil {
 		id = lastID(tail)
 	}
 	if request && id != nil {
-		_ = c.RespondError(id, ErrorObject(-32600, "the message is too long", nil)) // a peer that is gone needs no answer
+		_ = (*Conn)(c).RespondError(id, ErrorObject(-32600, "the message is too long", nil)) // a peer that is gone needs no answer
 		return nil
 	}
 	n, ok := uint64(0), false
@@ -50,7 +50,7 @@ var ErrUnreadable = errors.New("the answer cannot be read")
 
 // unreadable ends the call that a line is the answer to which cannot be read:
 // nothing better will come. What does not begin as a message is none.
-func (c *Conn) unreadable(line []byte, cause error) *Writer {
+func (c *inbound) unreadable(line []byte, cause error) *Writer {
 	head := line[:min(len(line), ends)]
 	if !bytes.Contains(head, []byte(`"jsonrpc"`)) {
 		return nil
@@ -63,7 +63,7 @@ func (c *Conn) unreadable(line []byte, cause error) *Writer {
 	if !ok {
 		return nil
 	}
-	p, ok := c.take(n)
+	p, ok := (*Conn)(c).take(n)
 	if !ok {
 		return nil
 	}

@@ -50,14 +50,18 @@ type Reader struct {
 	skipLF     bool // the last line ended in CR; an LF now belongs to it
 	inComment  bool // the current line is a comment too long for the buffer
 
-	name    []byte
-	data    []byte
-	hasData bool
-	pending string // id of the event being read
-	id      string // id as of the last blank line
+	event event
+	id    string // as of the last blank line
 
 	retry    time.Duration
 	hasRetry bool
+}
+
+// event is the one being read.
+type event struct {
+	name, data []byte
+	hasData    bool
+	id         string
 }
 
 // NewReader reads events of at most limit bytes, counted over the data and the
@@ -84,7 +88,7 @@ func (r *Reader) Next() (Event, error) {
 	for {
 		line, err := r.line()
 		if err != nil {
-			r.data = nil
+			r.event.data = nil
 			return Event{}, err
 		}
 		if len(line) > 0 {
@@ -99,10 +103,10 @@ func (r *Reader) Next() (Event, error) {
 
 // dispatch ends the event being read. Without a data line there is none.
 func (r *Reader) dispatch() (Event, bool) {
-	r.id = r.pending
-	ev := Event{Name: string(r.name), Data: r.data, ID: r.id}
-	has := r.hasData
-	r.name, r.data, r.hasData = r.name[:0], nil, false
+	r.id = r.event.id
+	ev := Event{Name: string(r.event.name), Data: r.event.data, ID: r.id}
+	has := r.event.hasData
+	r.event.name, r.event.data, r.event.hasData = r.event.name[:0], nil, false
 	if ev.Name == "" {
 		ev.Name = "message"
 	}
@@ -115,17 +119,17 @@ func (r *Reader) field(line []byte) {
 	value = bytes.TrimPrefix(value, []byte{' '})
 	switch string(name) {
 	case "data":
-		if r.hasData {
-			r.data = append(r.data, '\n')
+		if r.event.hasData {
+			r.event.data = append(r.event.data, '\n')
 		}
-		r.data = append(r.data, value...)
-		r.hasData = true
+		r.event.data = append(r.event.data, value...)
+		r.event.hasData = true
 	case "event":
-		r.name = append(r.name[:0], value...)
+		r.event.name = append(r.event.name[:0], value...)
 	case "id":
 		// An id with NUL is ignored, so that it can travel in a header.
 		if bytes.IndexByte(value, 0) < 0 {
-			r.pending = string(value)
+			r.event.id = string(value)
 		}
 	case "retry":
 		if d, ok := milliseconds(value); ok {
@@ -177,7 +181,7 @@ func (r *Reader) line() ([]byte, error) {
 			r.first = false
 			line = bytes.TrimPrefix(line, mark)
 		}
-		if int64(len(line))+int64(len(r.data)) > r.max {
+		if int64(len(line))+int64(len(r.event.data)) > r.max {
 			return nil, r.tooLarge()
 		}
 		comment := r.inComment || len(line) > 0 && line[0] == ':'
@@ -206,7 +210,7 @@ func (r *Reader) fill() error {
 		r.start, r.end, r.scanned = 0, 0, 0
 	}
 	held := r.end - r.start
-	if int64(held)+int64(len(r.data)) > r.max {
+	if int64(held)+int64(len(r.event.data)) > r.max {
 		return r.tooLarge()
 	}
 	switch {
