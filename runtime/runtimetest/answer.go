@@ -181,7 +181,7 @@ func (s *Server) discover(c *Call, modern []string) (json.RawMessage, error) {
 	if !slices.Contains(modern, c.Version) {
 		return nil, s.unsupported(c.Version)
 	}
-	res := wire.Object("supportedVersions", s.versions(), "capabilities", s.capabilities(), "instructions", s.instructions(),
+	res := wire.Object("supportedVersions", s.versions(), "capabilities", s.capabilities(), "instructions", optional(s.Instructions),
 		"_meta", wire.Object(metaServer, s.info()))
 	return wire.With(res, modernMembers(c.Method)), nil
 }
@@ -194,18 +194,19 @@ func (s *Server) initialize(c *Call, legacy []string) (json.RawMessage, error) {
 	if !slices.Contains(legacy, asked) {
 		asked = legacy[0]
 	}
-	s.count(func(st *Status) { st.Handshakes++ })
+	s.world.count(func(st *Status) { st.Handshakes++ })
 	c.n.mu.Lock()
 	c.n.terms.version, c.n.terms.capabilities = asked, wire.Member(c.Params, "capabilities")
 	c.n.mu.Unlock()
-	return wire.Object("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", s.instructions()), nil
+	return wire.Object("protocolVersion", asked, "capabilities", s.capabilities(), "serverInfo", s.info(), "instructions", optional(s.Instructions)), nil
 }
 
-func (s *Server) instructions() json.RawMessage {
-	if s.Instructions == "" {
+// optional is a text, nothing for none.
+func optional(text string) json.RawMessage {
+	if text == "" {
 		return nil
 	}
-	return wire.Marshal(s.Instructions)
+	return wire.Marshal(text)
 }
 
 // NoResource is the error of a resources/read whose URI nothing has.
@@ -226,9 +227,9 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		}
 		return json.RawMessage(`{}`), nil
 	case "tools/list":
-		return s.page(c, "tools", append(definitions(s.tools(), func(t Tool) json.RawMessage { return t.Definition }), s.later("tools")...))
+		return s.page(c, "tools", append(definitions(s.tools(), func(t Tool) json.RawMessage { return t.Definition }), s.world.later("tools")...))
 	case "tools/call":
-		s.count(func(st *Status) { st.Calls++ })
+		s.world.count(func(st *Status) { st.Calls++ })
 		for _, t := range s.tools() {
 			if wire.Field(t.Definition, "name") == c.Name {
 				return t.Call(ctx, c)
@@ -236,7 +237,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		}
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "Unknown tool: " + c.Name}
 	case "resources/list":
-		return s.page(c, "resources", append(definitions(s.Resources, func(r Resource) json.RawMessage { return r.Definition }), s.later("resources")...))
+		return s.page(c, "resources", append(definitions(s.Resources, func(r Resource) json.RawMessage { return r.Definition }), s.world.later("resources")...))
 	case "resources/templates/list":
 		return s.page(c, "resourceTemplates", s.Templates)
 	case "resources/read":
@@ -251,7 +252,7 @@ func (s *Server) offer(ctx context.Context, c *Call) (json.RawMessage, error) {
 		}
 		return nil, c.NoResource()
 	case "prompts/list":
-		return s.page(c, "prompts", append(definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }), s.later("prompts")...))
+		return s.page(c, "prompts", append(definitions(s.Prompts, func(p Prompt) json.RawMessage { return p.Definition }), s.world.later("prompts")...))
 	case "prompts/get":
 		for _, p := range s.Prompts {
 			if wire.Field(p.Definition, "name") == c.Name {
@@ -284,20 +285,6 @@ func (s *Server) tools() []Tool {
 		}
 	}
 	return out
-}
-
-// later is the entry that Change has added to a list, none by default.
-func (s *Server) later(kind string) []json.RawMessage {
-	if !s.world.changed(kind) {
-		return nil
-	}
-	switch kind {
-	case "tools":
-		return []json.RawMessage{json.RawMessage(`{"name":"later","inputSchema":{"type":"object"}}`)}
-	case "resources":
-		return []json.RawMessage{json.RawMessage(`{"uri":"fake://later","name":"later"}`)}
-	}
-	return []json.RawMessage{json.RawMessage(`{"name":"later"}`)}
 }
 
 func definitions[T any](items []T, def func(T) json.RawMessage) []json.RawMessage {

@@ -38,7 +38,7 @@ func (s *Server) Command(line string) string {
 }
 
 // control connects to a test and does what its lines say, until it ends.
-func (s *Server) control(addr string) error {
+func control(s *Server, addr string) error {
 	c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", addr)
 	if err != nil {
 		return err

@@ -206,9 +206,9 @@ func otherTools() []Tool {
 		tool("tell", tell),
 		tool("wait", func(ctx context.Context, c *Call) (json.RawMessage, error) {
 			s := c.n.s
-			s.count(func(st *Status) { st.Running++ })
+			s.world.count(func(st *Status) { st.Running++ })
 			<-ctx.Done()
-			s.count(func(st *Status) { st.Running--; st.Cancelled++ })
+			s.world.count(func(st *Status) { st.Running--; st.Cancelled++ })
 			return nil, context.Cause(ctx)
 		}),
 		{Definition: wire.Raw(`{"name":"region","inputSchema":{"type":"object","properties":{"region":{"type":["string","null"],"x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"flag":{"type":"boolean","x-mcp-header":"Flag"},"nested":{"type":"object","properties":{"deep":{"type":"string","x-mcp-header":"Deep"}}}}}}`), Call: func(_ context.Context, c *Call) (json.RawMessage, error) {

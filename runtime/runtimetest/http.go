@@ -182,9 +182,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	isModern := claim != "" && slices.Contains(modern, claim)
 	switch {
 	case isModern && !h.o.AnyHeaders:
-		err = headers.Check(r.Header, m, claim, h.s.inputSchema)
+		err = headers.Check(r.Header, m, claim, h.inputSchema)
 	case claim == "" && h.s.Strict:
-		err = h.s.checkVersion(r.Header.Get("Mcp-Protocol-Version"))
+		err = h.checkVersion(r.Header.Get("Mcp-Protocol-Version"))
 	}
 	if err != nil {
 		h.fail(w, m.ID, err)
@@ -330,8 +330,8 @@ func (h *handler) fail(w http.ResponseWriter, id json.RawMessage, err error) {
 }
 
 // inputSchema returns that of a tool, nil for none.
-func (s *Server) inputSchema(tool string) json.RawMessage {
-	for _, t := range s.Tools {
+func (h *handler) inputSchema(tool string) json.RawMessage {
+	for _, t := range h.s.Tools {
 		if wire.Field(t.Definition, "name") == tool {
 			return wire.Member(t.Definition, "inputSchema")
 		}
@@ -341,12 +341,12 @@ func (s *Server) inputSchema(tool string) json.RawMessage {
 
 // checkVersion checks the header of a request that claims no revision in its
 // body.
-func (s *Server) checkVersion(header string) error {
+func (h *handler) checkVersion(header string) error {
 	switch {
-	case header >= RevJuly && slices.Contains(s.versions(), header):
+	case header >= RevJuly && slices.Contains(h.s.versions(), header):
 		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "missing _meta key " + metaVersion}
-	case header != "" && !slices.Contains(s.versions(), header):
-		return s.unsupported(header)
+	case header != "" && !slices.Contains(h.s.versions(), header):
+		return h.s.unsupported(header)
 	}
 	return nil
 }

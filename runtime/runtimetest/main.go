@@ -82,7 +82,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		}
 	}
 	if p.control != "" {
-		if err := s.control(p.control); err != nil {
+		if err := control(s, p.control); err != nil {
 			fmt.Fprintln(stderr, err)
 			return 1
 		}

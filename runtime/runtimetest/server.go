@@ -181,11 +181,7 @@ func (s *Server) modern() (modern, legacy []string) {
 }
 
 func (s *Server) info() json.RawMessage {
-	var title json.RawMessage
-	if s.Title != "" {
-		title = wire.Marshal(s.Title)
-	}
-	return wire.Object("name", cmp.Or(s.Name, "fake-mcp"), "title", title, "version", cmp.Or(s.Version, "1.0.0"))
+	return wire.Object("name", cmp.Or(s.Name, "fake-mcp"), "title", optional(s.Title), "version", cmp.Or(s.Version, "1.0.0"))
 }
 
 func (s *Server) capabilities() json.RawMessage {

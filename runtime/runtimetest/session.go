@@ -236,7 +236,7 @@ func (n *session) notified(ctx context.Context, m wire.Message) {
 			n.askOutside(ctx, method)
 		}
 	case "notifications/roots/list_changed":
-		n.s.count(func(st *Status) { st.RootsChanged++ })
+		n.s.world.count(func(st *Status) { st.RootsChanged++ })
 	}
 }
 
@@ -250,7 +250,7 @@ func (n *session) askOutside(ctx context.Context, method string) {
 		if err != nil {
 			res = wire.ErrorObject(err)
 		}
-		n.s.count(func(st *Status) { st.Answers = append(st.Answers, res) })
+		n.s.world.count(func(st *Status) { st.Answers = append(st.Answers, res) })
 	})
 }
 

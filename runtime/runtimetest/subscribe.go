@@ -125,7 +125,7 @@ func (n *session) setLevel(c *Call) (json.RawMessage, error) {
 	n.mu.Lock()
 	n.terms.level = level
 	n.mu.Unlock()
-	n.s.count(func(st *Status) { st.Level = level })
+	n.s.world.count(func(st *Status) { st.Level = level })
 	return json.RawMessage(`{}`), nil
 }
 

@@ -14,7 +14,7 @@ import (
 type world struct {
 	mu       sync.Mutex // guards the rest
 	sessions map[*session]struct{}
-	later    map[string]bool // kinds that Change has changed
+	toggled  map[string]bool // kinds that Change has changed
 	linked   map[string]bool // links that have been shown
 	status   Status
 }
@@ -74,10 +74,11 @@ func (s *Server) Status() Status {
 	return out
 }
 
-func (s *Server) count(f func(*Status)) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	f(&s.world.status)
+// count changes the status.
+func (w *world) count(change func(*Status)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change(&w.status)
 }
 
 func (w *world) join(n *session) {
@@ -109,17 +110,31 @@ func (w *world) all() []*session {
 func (w *world) changed(kind string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.later[kind]
+	return w.toggled[kind]
+}
+
+// later is the entry that Change has added to a list, none by default.
+func (w *world) later(kind string) []json.RawMessage {
+	if !w.changed(kind) {
+		return nil
+	}
+	switch kind {
+	case "tools":
+		return []json.RawMessage{json.RawMessage(`{"name":"later","inputSchema":{"type":"object"}}`)}
+	case "resources":
+		return []json.RawMessage{json.RawMessage(`{"uri":"fake://later","name":"later"}`)}
+	}
+	return []json.RawMessage{json.RawMessage(`{"name":"later"}`)}
 }
 
 // Change adds an entry "later" to a list ("tools", "prompts" or "resources"),
 // or takes it away again, and tells every client that listens.
 func (s *Server) Change(kind string) {
 	s.world.mu.Lock()
-	if s.world.later == nil {
-		s.world.later = map[string]bool{}
+	if s.world.toggled == nil {
+		s.world.toggled = map[string]bool{}
 	}
-	s.world.later[kind] = !s.world.later[kind]
+	s.world.toggled[kind] = !s.world.toggled[kind]
 	s.world.mu.Unlock()
 	for _, n := range s.world.all() {
 		n.tell("notifications/"+kind+"/list_changed", nil, func(f filter) bool {
