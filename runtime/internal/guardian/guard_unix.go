@@ -78,9 +78,9 @@ func (g *Guard) launch() (ended chan struct{}, err error) {
 	for group, started := range g.groups {
 		text = append(text, addLine(group, started)...)
 	}
-	g.tell(text)
+	g.write(text)
 	if g.closed { // meanwhile
-		g.bye()
+		g.goodbye()
 	}
 	g.mu.Unlock()
 	ended = make(chan struct{})
@@ -157,10 +157,10 @@ func (g *Guard) pause(d time.Duration) bool {
 	}
 }
 
-// tell writes whole lines; the caller holds the lock. It does not block: a
+// write writes whole lines; the caller holds the lock. It does not block: a
 // guardian that does not read, because somebody has stopped it, is of no use
 // and is replaced.
-func (g *Guard) tell(text []byte) {
+func (g *Guard) write(text []byte) {
 	if g.pipe == nil {
 		return
 	}
@@ -195,7 +195,7 @@ func (g *Guard) Add(t proctree.Tree) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.groups[t.Group] = t.Started
-	g.tell(addLine(t.Group, t.Started))
+	g.write(addLine(t.Group, t.Started))
 }
 
 func addLine(group int, started uint64) []byte {
@@ -211,7 +211,7 @@ func (g *Guard) Remove(t proctree.Tree) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.groups, t.Group)
-	g.tell([]byte(lineRemove + " " + strconv.Itoa(t.Group) + "\n"))
+	g.write([]byte(lineRemove + " " + strconv.Itoa(t.Group) + "\n"))
 }
 
 // PID is the process id of the guardian, 0 while there is none.
@@ -237,7 +237,7 @@ func (g *Guard) Close() {
 		return
 	}
 	g.closed = true
-	g.bye()
+	g.goodbye()
 	wait := byeWait
 	if len(g.groups) > 0 {
 		wait += sweepEnd
@@ -257,13 +257,13 @@ func (g *Guard) Close() {
 	g.keeper.work.Wait()
 }
 
-// bye ends the pipe; the caller holds the lock.
-func (g *Guard) bye() {
+// goodbye ends the pipe; the caller holds the lock.
+func (g *Guard) goodbye() {
 	if g.pipe == nil {
 		return
 	}
 	if len(g.groups) == 0 {
-		g.tell([]byte(lineBye + "\n"))
+		g.write([]byte(lineBye + "\n"))
 	}
 	_ = g.pipe.Close()
 	g.pipe = nil

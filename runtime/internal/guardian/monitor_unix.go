@@ -99,7 +99,7 @@ func (m *monitor) sweep() {
 			sig = syscall.SIGTERM
 		}
 		if !sees {
-			m.blind(sig)
+			m.signalGroups(sig)
 		}
 		for _, k := range found {
 			if sig != 0 && asked[k] != sig {
@@ -157,9 +157,9 @@ func (m *monitor) look() ([]proctree.Process, bool) {
 	return out, true
 }
 
-// blind signals the groups where the system does not tell who lives: at once or
-// not at all, while the numbers can be trusted.
-func (m *monitor) blind(sig syscall.Signal) {
+// signalGroups signals the groups where the system does not tell who lives: at
+// once or not at all, while the numbers can be trusted.
+func (m *monitor) signalGroups(sig syscall.Signal) {
 	if sig == 0 {
 		return
 	}

@@ -47,22 +47,22 @@ type Options struct {
 type Process struct {
 	Stdin, Stdout, Stderr *os.File
 
-	cmd    *exec.Cmd
-	tree   proctree.Tree
-	guard  *guardian.Guard
-	hurry  <-chan struct{}
-	done   chan struct{} // closed once the child itself has ended
-	status string        // set before done is closed
-	let    chan struct{} // closed when the child may be waited for
-	reaped chan struct{} // closed once it has been
-	stop   sync.Once
+	cmd     *exec.Cmd
+	tree    proctree.Tree
+	guard   *guardian.Guard
+	hurry   <-chan struct{}
+	done    chan struct{} // closed once the child itself has ended
+	status  string        // set before done is closed
+	mayReap chan struct{} // closed when the child may be waited for
+	reaped  chan struct{} // closed once it has been
+	stop    sync.Once
 }
 
 // Start starts a child. With an error nothing is left of the attempt.
 func Start(o Options) (*Process, error) {
 	// The child's lifetime is Stop's business: no context ends it.
 	cmd := exec.Command(o.Command, o.Args...) //nolint:noctx // running what the user configured is the purpose
-	p := &Process{cmd: cmd, guard: o.Guard, hurry: o.Hurry, done: make(chan struct{}), let: make(chan struct{}), reaped: make(chan struct{})}
+	p := &Process{cmd: cmd, guard: o.Guard, hurry: o.Hurry, done: make(chan struct{}), mayReap: make(chan struct{}), reaped: make(chan struct{})}
 	cmd.Env, cmd.Dir = o.Env, o.Dir
 	var mark string
 	if o.Guard != nil {
@@ -109,7 +109,7 @@ func (p *Process) pipes() (theirs [3]*os.File, err error) {
 func (p *Process) watch() {
 	p.status = await(p.cmd)
 	close(p.done)
-	<-p.let
+	<-p.mayReap
 	_ = p.cmd.Wait() // how it ended is known
 	close(p.reaped)
 }

@@ -33,23 +33,23 @@ func (p *Process) Stop(grace, term time.Duration) {
 	p.stop.Do(func() {
 		defer p.closePipes()
 		_ = p.Stdin.Close()
-		p.within(grace, p.hurry)
+		p.waitExit(grace, p.hurry)
 		if proctree.Gentle {
-			p.press(syscall.SIGTERM, term, p.hurry)
+			p.signalAndWait(syscall.SIGTERM, term, p.hurry)
 		}
-		p.press(syscall.SIGKILL, killWait, nil)
+		p.signalAndWait(syscall.SIGKILL, killWait, nil)
 		// From the moment the leader is waited for the number is not ours.
 		p.guard.Remove(p.tree)
 		p.tree.Release()
-		close(p.let)
+		close(p.mayReap)
 		if p.ended() {
 			<-p.reaped
 		} // else it hangs in the kernel, and watch goes on waiting
 	})
 }
 
-// within waits for the end of the child itself, or until there is no time left.
-func (p *Process) within(d time.Duration, hurry <-chan struct{}) {
+// waitExit waits for the end of the child itself, or until there is no time left.
+func (p *Process) waitExit(d time.Duration, hurry <-chan struct{}) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -68,9 +68,9 @@ func (p *Process) ended() bool {
 	}
 }
 
-// press sends a signal to the group, and to what is found to have left it, and
+// signalAndWait sends a signal to the group, and to what is found to have left it, and
 // waits for the end of all.
-func (p *Process) press(sig syscall.Signal, d time.Duration, hurry <-chan struct{}) {
+func (p *Process) signalAndWait(sig syscall.Signal, d time.Duration, hurry <-chan struct{}) {
 	p.tree.Signal(sig)
 	end := time.Now().Add(d)
 	var (
