@@ -27,7 +27,7 @@ type HTTPFront struct{ front *web.Streamable }
 
 // NewHTTPFront makes an endpoint. Close ends its streams.
 func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
-	return &HTTPFront{web.NewStreamable(p.fronts, web.HttpOptions(o))}
+	return &HTTPFront{web.NewStreamable(p.fronts, web.Options(o))}
 }
 
 // Close ends all sessions and streams, and what is being served; it returns
@@ -55,7 +55,7 @@ type SSEFront struct{ front *web.SSE }
 
 // NewSSEFront makes a front. Close ends its sessions.
 func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
-	return &SSEFront{web.NewSSE(p.fronts, web.HttpOptions(o.HTTPOptions), o.Messages)}
+	return &SSEFront{web.NewSSE(p.fronts, web.Options(o.HTTPOptions), o.Messages)}
 }
 
 // Close ends all sessions, and what is being served; it returns when that has
@@ -73,4 +73,4 @@ func (f *SSEFront) Messages() http.Handler { return f.front.Messages() }
 // on. Servers are connected on demand and fail one by one, so none makes it
 // unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is taken.
 // Of the options, AnyHost counts.
-func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, web.HttpOptions(o)) }
+func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, web.Options(o)) }

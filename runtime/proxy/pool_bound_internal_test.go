@@ -87,7 +87,7 @@ func TestHubForgets(t *testing.T) {
 		conn := &upstream.Conn{Slot: l, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}}
 		conn.Client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
 		l.Ready.Store(conn)
-		s := &subscriptions.Subscription{L: deaf{}, Uri: "x:y", Bare: "x:y"}
+		s := &subscriptions.Subscription{Listener: deaf{}, Uri: "x:y", Bare: "x:y"}
 		err := p.router.Hub.Add(t.Context(), conn, s)
 		if (err != nil) != (c.refuses == "resources/subscribe") {
 			t.Errorf("%s: %v", name, err)
@@ -97,11 +97,9 @@ func TestHubForgets(t *testing.T) {
 		}
 		p.router.Hub.Remove(s)
 		p.router.Set.Work.Wait()
-		p.router.Hub.Mu.Lock()
-		if n := len(p.router.Hub.M); n > 0 {
+		if n := p.router.Hub.Slots(); n > 0 {
 			t.Errorf("%s: %d connections are remembered", name, n)
 		}
-		p.router.Hub.Mu.Unlock()
 	}
 }
 

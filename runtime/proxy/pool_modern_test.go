@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"sync"
+
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 
@@ -41,6 +43,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	b := p.router.Set.All()[0]
+	routers.Store(b, p.router)
 	if _, err := b.Primary.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -323,6 +326,8 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 func end(b *upstream.Backend, who *upstream.Client) { routerOf(b).Leave(who) }
 
 func routerOf(b *upstream.Backend) *router.Router {
-	all, _ := b.Set.Observer.(*router.Observer)
-	return all.Rt
+	rt, _ := routers.Load(b)
+	return rt.(*router.Router)
 }
+
+var routers sync.Map // of pooled backends

@@ -83,7 +83,7 @@ const defaultRequestTimeout = 120 * time.Second
 // ServeStdio and Handler. All methods may be called concurrently.
 type Proxy struct {
 	router *router.Router
-	fronts *front.FrontSet
+	fronts *front.Set
 	only   bool // Options.Solo
 }
 
@@ -114,19 +114,19 @@ func New(o Options) (*Proxy, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	info := upstream.Describe(o.Info)
-	rt := router.NewXRouter(router.RouterOptions{
-		Backends: upstream.SetOptions{
+	rt := router.New(router.Options{
+		Backends: upstream.Options{
 			Dial: func(ctx context.Context, k upstream.Key, h runtime.Handler) (*runtime.Client, error) {
 				return o.Dial(ctx, Key(k), h)
 			},
 			RequestTimeout: o.RequestTimeout, Info: info, Roots: o.Roots, Store: o.Store, Logger: o.Logger,
 		},
-		Catalog: catalog.CatalogOptions{
+		Catalog: catalog.Options{
 			NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
 		},
 		Info: o.Info, Logger: o.Logger,
 	})
-	p := &Proxy{router: rt, fronts: front.NewFronts(rt), only: o.Solo}
+	p := &Proxy{router: rt, fronts: front.NewSet(rt), only: o.Solo}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (p *Proxy) Ready() bool { return p.fronts.Ready() }
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.ServeStdio(ctx, p.fronts, in, out, p.only)
+	return stdio.Serve(ctx, p.fronts, in, out, p.only)
 }
 
 // settingsOf returns the servers in the words of the backends.

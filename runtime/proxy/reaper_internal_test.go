@@ -156,7 +156,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		}},
 		"a listen": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			ctx, cancel := context.WithCancel(t.Context())
-			_, stop, err := s.p.router.Hub.Subscribe(ctx, &modern, deaf{}, subscriptions.Filter{Uris: []string{"fake://note"}})
+			_, stop, err := s.p.router.Hub.Subscribe(ctx, &modern, deaf{}, subscriptions.Filter{URIs: []string{"fake://note"}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -409,7 +409,7 @@ func (w *testWorld) change() error {
 			if n == 0 {
 				b.Primary.ConnLost(c, errKilled)
 			} else {
-				b.Reload(inventory.ChangeKinds{})
+				b.Reload(inventory.ListSet{})
 			}
 		}
 	case 4, 5, 6: // servers come and go

@@ -5,26 +5,26 @@ import (
 	"time"
 )
 
-// backoff is how long something that fails is left alone before it is tried
+// Backoff is how long something that fails is left alone before it is tried
 // again: first after the first failure, doubled with each further one in a row,
 // at most most. There are three of them: the one here for connections that the
 // proxy makes on its own, the one for lists, and that of transports for the
 // streams of servers over HTTP. A client's call waits for none of them.
-type backoff struct{ first, most time.Duration }
+type Backoff struct{ first, most time.Duration }
 
 // Connecting is how long the proxy waits before it connects a server anew on its
 // own: because it is to be connected always, or because somebody has subscribed
 // over it.
-func Connecting() backoff { return backoff{500 * time.Millisecond, 4 * time.Second} }
+func Connecting() Backoff { return Backoff{500 * time.Millisecond, 4 * time.Second} }
 
 // Discovering is how long lists leave a server alone that could not be
 // connected: 30, 60, 120, 240 s, then 300 s.
-func Discovering() backoff { return backoff{30 * time.Second, 300 * time.Second} }
+func Discovering() Backoff { return Backoff{30 * time.Second, 300 * time.Second} }
 
 // After gives how long to wait after a number of failures in a row, 0 after
 // none. random, at least 0 and less than 1, shortens it by up to a quarter, so
 // that what has failed together is not tried together.
-func (b backoff) After(failures int, random float64) time.Duration {
+func (b Backoff) After(failures int, random float64) time.Duration {
 	if failures <= 0 {
 		return 0
 	}

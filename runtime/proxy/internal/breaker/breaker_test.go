@@ -14,7 +14,7 @@ func TestBackoff(t *testing.T) {
 	t.Parallel()
 	const s = time.Second
 	for name, c := range map[string]struct {
-		policy backoff
+		policy Backoff
 		want   []time.Duration
 	}{
 		"connections": {Connecting(), []time.Duration{0, s / 2, s, 2 * s, 4 * s, 4 * s, 4 * s}},

@@ -11,7 +11,7 @@ import (
 )
 
 // Enroll has requests go to the new backends from now on, and clients told.
-func (p *Publisher) Enroll(r *upstream.Reshaping) {
+func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 	p.Mu.Lock()
 	defer p.Mu.Unlock()
 	names := namerOf(p.o, r.Roster, p.Names.Owners)
@@ -48,7 +48,7 @@ func (p *Publisher) Enroll(r *upstream.Reshaping) {
 	if p.holdBack(r.Made, before) {
 		return // and announces
 	}
-	p.announce(before, after, inventory.ChangeKinds{})
+	p.announce(before, after, inventory.ListSet{})
 }
 
 // holdBackTime is how long clients are not told of changed lists while servers of
@@ -102,12 +102,12 @@ func (p *Publisher) watched() bool {
 type heldBack struct {
 	by     int      // how many are waited for
 	before *Catalog // as clients know it
-	said   inventory.ChangeKinds
+	said   inventory.ListSet
 }
 
 // announce tells clients which lists have changed, or are said to have. The
 // caller holds the lock.
-func (p *Publisher) announce(before, after *Catalog, said inventory.ChangeKinds) {
+func (p *Publisher) announce(before, after *Catalog, said inventory.ListSet) {
 	if p.heldBack.by > 0 {
 		p.heldBack.said = p.heldBack.said.With(said)
 		return
@@ -122,7 +122,7 @@ func (p *Publisher) announce(before, after *Catalog, said inventory.ChangeKinds)
 }
 
 // SaveAgain has kept what is known of backends whose digest is another.
-func (p *Publisher) SaveAgain(r *upstream.Reshaping) {
+func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
 	for b := range r.Adjust {
 		b.KeepUsage()
 		p.Mu.Lock()

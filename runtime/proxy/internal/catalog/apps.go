@@ -47,7 +47,7 @@ func appOf(definition []byte) app {
 // apps, since nothing tells whose app is calling.
 func (s *Catalog) alias(name string) *Route {
 	r := s.bareTools()[name]
-	if r == nil || !s.apps[r.B] || appOf(r.Definition).only && len(s.apps) > 1 {
+	if r == nil || !s.apps[r.Backend] || appOf(r.Definition).only && len(s.apps) > 1 {
 		return nil
 	}
 	return r

@@ -38,7 +38,7 @@ func manyTools(tb testing.TB, all int) *Publisher {
 	for i := range names {
 		names[i] = fmt.Sprintf("server-%d", i)
 	}
-	p := publisherOf(tb, CatalogOptions{}, names...)
+	p := publisherOf(tb, Options{}, names...)
 	for i, b := range p.set.All() {
 		cat := &inventory.Inventory{}
 		cat.Offered[inventory.Tools] = true
@@ -46,7 +46,7 @@ func manyTools(tb testing.TB, all int) *Publisher {
 		if cat.Items[inventory.Tools], err = inventory.Parse(b.Log, toolPage(i, all/servers), inventory.Tools.Listing()); err != nil {
 			tb.Fatal(err)
 		}
-		p.Publish(b, cat, inventory.ChangeKinds{})
+		p.Publish(b, cat, inventory.ListSet{})
 	}
 	return p
 }
@@ -65,7 +65,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Publish(p.set.All()[0], p.InventoryNow(p.set.All()[0]), inventory.ChangeKinds{})
+				p.Publish(p.set.All()[0], p.InventoryNow(p.set.All()[0]), inventory.ListSet{})
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func BenchmarkVariant(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Publish(p.set.All()[0], p.InventoryNow(p.set.All()[0]), inventory.ChangeKinds{})
+				p.Publish(p.set.All()[0], p.InventoryNow(p.set.All()[0]), inventory.ListSet{})
 				p.page(p.Current.Load(), inventory.Tools, false, 0)
 			}
 		})
@@ -97,7 +97,7 @@ func BenchmarkStart(b *testing.B) {
 	for i, bk := range from.set.All() {
 		c := store.Change{
 			ID:      store.ID{Name: bk.Name, Digest: fmt.Sprint(i)},
-			Catalog: &store.Catalog{Data: inventory.EncodeCatalog(from.InventoryNow(bk), inventory.StoredHead{}), Verified: time.Now()},
+			Catalog: &store.Catalog{Data: inventory.Encode(from.InventoryNow(bk), inventory.Head{}), Verified: time.Now()},
 		}
 		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
 			b.Fatal(err)
@@ -109,7 +109,7 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		db := store.Open(path, store.Options{})
-		p, closes := stored(CatalogOptions{}, db, servers)
+		p, closes := stored(Options{}, db, servers)
 		if s := p.Current.Load(); s.count[inventory.Tools] != 5000 || len(p.page(s, inventory.Tools, false, 0)) < 1<<18 {
 			b.Fatal(s.count)
 		}

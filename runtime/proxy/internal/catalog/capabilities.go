@@ -27,9 +27,9 @@ type listCapability struct {
 	ListChanged bool `json:"listChanged"`
 }
 
-// AllCapabilities is all that a proxy can offer: for clients that are told once, when
+// EveryCapability is all that a proxy can offer: for clients that are told once, when
 // not all backends may be known. Lists may be empty.
-func AllCapabilities() Capabilities {
+func EveryCapability() Capabilities {
 	return Capabilities{
 		Tools: &listCapability{ListChanged: true}, Prompts: &listCapability{ListChanged: true},
 		Resources: &listCapability{Subscribe: true, ListChanged: true}, Completions: &struct{}{}, Logging: &struct{}{},
@@ -46,7 +46,7 @@ func (p *Publisher) Capabilities() Capabilities {
 	for _, b := range p.set.All() {
 		has := p.InventoryOf(b)
 		if has == nil {
-			return AllCapabilities()
+			return EveryCapability()
 		}
 		all.join(has.Capabilities)
 	}

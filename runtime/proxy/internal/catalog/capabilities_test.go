@@ -26,7 +26,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 		"extensions": {declaring(`{"extensions":{"x/y":{},"io.modelcontextprotocol/ui":{"a":1}}}`, ""), declaring(`{"logging":{}}`, ""), `{"logging":{},"extensions":{"io.modelcontextprotocol/ui":{}}}`},
 		"malformed":  {declaring(`[]`, ""), declaring(`{"tools":7}`, ""), `{}`},
 	} {
-		p := offering(t, inventory.Tools, CatalogOptions{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
+		p := offering(t, inventory.Tools, Options{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
 		got, err := json.Marshal(p.Capabilities())
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: got %s, %v, want %s", name, got, err, c.want)
@@ -37,7 +37,7 @@ func TestCapabilitiesAreJoined(t *testing.T) {
 func TestInstructions(t *testing.T) {
 	long := strings.Repeat("ü", maxInstructions)
 	servers := []string{"a", "b", "c"}
-	p := offering(t, inventory.Tools, CatalogOptions{}, servers, map[string]*inventory.Inventory{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
+	p := offering(t, inventory.Tools, Options{}, servers, map[string]*inventory.Inventory{"a": declaring(`{}`, "Use x first."), "b": declaring(`{}`, " \n"), "c": declaring(`{}`, long)})
 	got := p.Instructions()
 	if !strings.Contains(got, "Servers: a, b, c.") || !strings.Contains(got, "\n\n# a\n\nUse x first.\n\n# c\n\nüü") || strings.Contains(got, "# b") {
 		t.Errorf("got %s", got)
@@ -45,7 +45,7 @@ func TestInstructions(t *testing.T) {
 	if len(got) > 2*maxInstructions || !utf8.ValidString(got) || !strings.HasSuffix(got, "ü […]") {
 		t.Errorf("got %d bytes, ending in %q", len(got), got[len(got)-20:])
 	}
-	p = offering(t, inventory.Tools, CatalogOptions{NoPrefix: true}, []string{"a"}, map[string]*inventory.Inventory{"a": declaring(`{}`, "Use x first.")})
+	p = offering(t, inventory.Tools, Options{NoPrefix: true}, []string{"a"}, map[string]*inventory.Inventory{"a": declaring(`{}`, "Use x first.")})
 	if got := p.Instructions(); got != "Use x first." {
 		t.Errorf("got %q", got)
 	}
@@ -54,7 +54,7 @@ func TestInstructions(t *testing.T) {
 		many = append(many, string(c))
 		cats[string(c)] = declaring(`{}`, long)
 	}
-	p = offering(t, inventory.Tools, CatalogOptions{}, many, cats)
+	p = offering(t, inventory.Tools, Options{}, many, cats)
 	if got := p.Instructions(); len(got) > maxAllInstructions {
 		t.Errorf("got %d bytes", len(got))
 	}

@@ -48,7 +48,7 @@ type Catalog struct {
 
 // Route is where an exposed name leads.
 type Route struct {
-	B *upstream.Backend
+	Backend *upstream.Backend
 	// Bare is what the backend calls it, quoted is that as JSON.
 	Bare   string
 	Quoted []byte
@@ -169,7 +169,7 @@ func (s *Catalog) formerNames(p *Publisher, k inventory.Kind) {
 		now := p.Names.exposed(b.Name, keys)
 		for i, former := range p.Names.form(b.Name, keys, !p.Names.unclear[b.Name]) {
 			_, taken := s.Routes[k][former]
-			if r := s.Routes[k][now[i]]; !taken && r != nil && r.B == b && !s.isOthers(p, k, b, former) {
+			if r := s.Routes[k][now[i]]; !taken && r != nil && r.Backend == b && !s.isOthers(p, k, b, former) {
 				s.Routes[k][former] = r
 			}
 		}
@@ -230,7 +230,7 @@ func (s *Catalog) byBareName(former map[string]claim) map[string]*Route {
 	for _, sh := range s.sections[inventory.Tools] {
 		for i := range sh.routes {
 			r := &sh.routes[i]
-			if _, taken := originals[r.Bare]; taken || !former[r.Bare].with(r.B.Name).sole() {
+			if _, taken := originals[r.Bare]; taken || !former[r.Bare].with(r.Backend.Name).sole() {
 				r = nil
 			}
 			originals[sh.routes[i].Bare] = r
@@ -318,8 +318,8 @@ func (s *Catalog) reserved(p *Publisher, k inventory.Kind, b *upstream.Backend, 
 	if other := p.past.shown.ofAnother(b.Name, k, key); other != "" {
 		return other
 	}
-	if r := s.Routes[k][key]; r != nil && r.B != b {
-		return r.B.Name
+	if r := s.Routes[k][key]; r != nil && r.Backend != b {
+		return r.Backend.Name
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 type unconnected struct{ upstream.Observer }
 
 // publisherOf returns a publisher of servers that cannot be connected.
-func publisherOf(tb testing.TB, o CatalogOptions, servers ...string) *Publisher {
+func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 	tb.Helper()
 	all := make([]upstream.Settings, len(servers))
 	for i, name := range servers {
@@ -29,9 +29,9 @@ func publisherOf(tb testing.TB, o CatalogOptions, servers ...string) *Publisher 
 
 // stored returns a publisher of servers that cannot be connected, with what a store
 // has of them.
-func stored(o CatalogOptions, from upstream.Storage, servers []upstream.Settings) (p *Publisher, closes func()) {
+func stored(o Options, from upstream.Store, servers []upstream.Settings) (p *Publisher, closes func()) {
 	log := slog.New(slog.DiscardHandler)
-	set := upstream.NewSet(upstream.SetOptions{Logger: log, Store: from, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
+	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, runtime.ErrClosed
 	}})
 	set.Observer = unconnected{}

@@ -35,7 +35,7 @@ type namer struct {
 // namerOf returns the namer for a configuration. before is what names began with
 // in the configurations before it: what was a server's stays that server's, also
 // where it is not configured any more.
-func namerOf(o CatalogOptions, servers []*upstream.Backend, before map[string]string) namer {
+func namerOf(o Options, servers []*upstream.Backend, before map[string]string) namer {
 	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, Owners: map[string]string{}, nested: map[string]bool{}}
 	maps.Copy(n.Owners, before)
 	folded := map[string]string{}

@@ -11,7 +11,7 @@ import (
 )
 
 func namerFor(servers ...string) namer {
-	return namerOf(CatalogOptions{Separator: "__", NameLimit: 44}, backendsOf(servers), nil)
+	return namerOf(Options{Separator: "__", NameLimit: 44}, backendsOf(servers), nil)
 }
 
 func backendsOf(names []string) (all []*upstream.Backend) {
@@ -65,7 +65,7 @@ func TestNamesAreDistinct(t *testing.T) {
 			servers = append(servers, fmt.Sprintf("%s%s%d%s", words[r.IntN(7)], words[r.IntN(7)], i%3, words[r.IntN(len(words))]))
 		}
 		servers = unique(servers)
-		n := namerOf(CatalogOptions{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, backendsOf(servers), nil)
+		n := namerOf(Options{Separator: []string{"__", "_", ".", "-"}[r.IntN(4)], NameLimit: 44}, backendsOf(servers), nil)
 		seen := map[string]string{}
 		for _, s := range servers {
 			var names []string

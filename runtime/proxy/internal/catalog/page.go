@@ -260,6 +260,6 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 	}
 	p.Mu.Unlock()
 	for _, b := range stale {
-		b.Changed(inventory.ChangeKinds{})
+		b.Changed(inventory.ListSet{})
 	}
 }

@@ -12,13 +12,13 @@ import (
 )
 
 // offering returns a publisher whose servers offer one list each, nothing connected.
-func offering(t *testing.T, k inventory.Kind, o CatalogOptions, servers []string, cats map[string]*inventory.Inventory) *Publisher {
+func offering(t *testing.T, k inventory.Kind, o Options, servers []string, cats map[string]*inventory.Inventory) *Publisher {
 	t.Helper()
 	p := publisherOf(t, o, servers...)
 	for _, b := range p.set.All() {
 		if cat := cats[b.Name]; cat != nil {
 			cat.Offered[k] = true
-			p.Publish(b, cat, inventory.ChangeKinds{})
+			p.Publish(b, cat, inventory.ListSet{})
 		}
 	}
 	return p
@@ -54,7 +54,7 @@ func TestListForModernClients(t *testing.T) {
 			`{"resultType":"complete","ttlMs":5000,"cacheScope":"public",` + list + `,"dev.mcpctl/partial":[{"server":"b","kind":"connect"}]}}`,
 		},
 	} {
-		p := offering(t, inventory.Tools, CatalogOptions{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
+		p := offering(t, inventory.Tools, Options{}, []string{"a", "b"}, map[string]*inventory.Inventory{"a": c.a, "b": c.b})
 		s := p.Current.Load()
 		if got := string(p.page(s, inventory.Tools, true, 0)); !strings.Contains(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", name, got, c.want)

@@ -16,7 +16,7 @@ type update struct {
 	// failure is new.
 	cat *inventory.Inventory
 	// said is what it has said to have changed, which is told in any case.
-	said inventory.ChangeKinds
+	said inventory.ListSet
 
 	done bool // it is in the snapshot
 	news bool // and some list has changed
@@ -32,7 +32,7 @@ type updates struct {
 // tells clients which lists are no longer what they were. A nil catalogue
 // leaves what it offered before: only its failure is new. It tells whether any
 // list has changed. What the backend has said is told in any case.
-func (p *Publisher) Publish(b *upstream.Backend, cat *inventory.Inventory, said inventory.ChangeKinds) (news bool) {
+func (p *Publisher) Publish(b *upstream.Backend, cat *inventory.Inventory, said inventory.ListSet) (news bool) {
 	u := &update{b: b, cat: cat, said: said}
 	p.publishAll(u)
 	return u.news
@@ -57,7 +57,7 @@ func (p *Publisher) publishAll(us ...*update) {
 	all := p.updates.waiting
 	p.updates.waiting = nil
 	p.updates.mu.Unlock()
-	var said inventory.ChangeKinds
+	var said inventory.ListSet
 	for _, u := range all {
 		o := p.of(u.b)
 		if o.out {
@@ -87,7 +87,7 @@ func (p *Publisher) publishAll(us ...*update) {
 
 // changes gives the notifications for lists that clients have seen and that
 // differ now, or are said to.
-func (p *Publisher) changes(before, after *Catalog, said inventory.ChangeKinds) []string {
+func (p *Publisher) changes(before, after *Catalog, said inventory.ListSet) []string {
 	methods := map[string]bool{}
 	for k := range inventory.Kinds {
 		if method := k.Listing().Changed; p.SeenLists[k].Load() && (said.Has(method) || !before.same(after, k)) {
@@ -98,10 +98,10 @@ func (p *Publisher) changes(before, after *Catalog, said inventory.ChangeKinds) 
 }
 
 // TakeOver publishes what backends offered to another process.
-func (p *Publisher) TakeOver(all []upstream.RecalledInventory) {
+func (p *Publisher) TakeOver(all []upstream.Recalled) {
 	us := make([]*update, len(all))
 	for i, r := range all {
-		us[i] = &update{b: r.B, cat: r.Offers}
+		us[i] = &update{b: r.Backend, cat: r.Offers}
 	}
 	p.publishAll(us...)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
-// CatalogOptions are settings of what clients see; see proxy.Options.
-type CatalogOptions struct {
+// Options are settings of what clients see; see proxy.Options.
+type Options struct {
 	NoPrefix  bool
 	Separator string
 	NameLimit int
@@ -26,7 +26,7 @@ type CatalogOptions struct {
 // Publisher keeps what clients may see and where it leads. All methods may be
 // called concurrently.
 type Publisher struct {
-	o   CatalogOptions
+	o   Options
 	log *slog.Logger
 	set *upstream.Set
 
@@ -43,7 +43,7 @@ type Publisher struct {
 	past      past
 	offers    map[*upstream.Backend]*offers
 	heldBack  heldBack
-	listeners map[Listener]inventory.ChangeKinds
+	listeners map[Listener]inventory.ListSet
 }
 
 // offers is what is known of one backend's part in the lists. publisher.mu guards
@@ -66,10 +66,10 @@ type Listener interface {
 }
 
 // NewPublisher returns a publisher of what a set of backends offers.
-func NewPublisher(o CatalogOptions, set *upstream.Set) *Publisher {
+func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
 		o: o, log: o.Logger, set: set, Names: namerOf(o, nil, nil),
-		offers: map[*upstream.Backend]*offers{}, listeners: map[Listener]inventory.ChangeKinds{},
+		offers: map[*upstream.Backend]*offers{}, listeners: map[Listener]inventory.ListSet{},
 	}
 	p.past = past{of: memories{}, shown: memories{}}
 	p.Current.Store(newSnapshot(p))
@@ -111,10 +111,10 @@ func (p *Publisher) Forget(b *upstream.Backend) {
 
 // Listen has a client of the handshake era told of every change of a list.
 func (p *Publisher) Listen(l Listener) (stop func()) {
-	return p.ListenFor(l, inventory.ChangeKinds{Tools: true, Prompts: true, Resources: true})
+	return p.ListenFor(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 }
 
-func (p *Publisher) ListenFor(l Listener, kinds inventory.ChangeKinds) (stop func()) {
+func (p *Publisher) ListenFor(l Listener, kinds inventory.ListSet) (stop func()) {
 	p.Mu.Lock()
 	defer p.Mu.Unlock()
 	p.listeners[l] = kinds

@@ -25,7 +25,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	owner := s.names.owner(name)
 	if b := s.named[owner]; b != nil && !b.ConnectedOnce.Load() {
 		if _, err := b.Primary.Acquire(ctx); err != nil {
-			return nil, &upstream.BackendError{Server: owner, Err: err}
+			return nil, &upstream.Error{Server: owner, Err: err}
 		}
 	}
 	anybodys := owner == "" && (p.o.NoPrefix || !s.names.separates(name))
@@ -42,7 +42,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 	for _, b := range p.set.All() {
 		if err := p.Unlisted(b, k); err != nil && (anybodys || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
-			return nil, &upstream.BackendError{Server: b.Name, Err: fmt.Errorf("%s: %v", k.Listing().Method, err)} //nolint:errorlint // see above
+			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("%s: %v", k.Listing().Method, err)} //nolint:errorlint // see above
 		}
 	}
 	if r := s.alias(name); r != nil && k == inventory.Tools && anybodys && !p.o.NoPrefix {
@@ -78,7 +78,7 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 			continue
 		}
 		err := cmp.Or(b.Failure(), errors.New("it has not told yet what it has"))
-		return nil, &upstream.BackendError{Server: b.Name, Err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
+		return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
 	}
 	return routeTo(s.readers[0], uri, false), nil
 }
@@ -112,7 +112,7 @@ func (s *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
 	r := s.Routes[inventory.Resources][uri]
 	_, wrapped := cutFold(uri, wrapPrefix)
 	switch {
-	case r != nil && r.B == b:
+	case r != nil && r.Backend == b:
 		return r
 	case s.owners.exact[uri].has(b.Name), s.single && !wrapped && !s.owners.exact[bare].has(b.Name):
 		return routeTo(b, uri, false)
@@ -129,7 +129,7 @@ func (s *Catalog) to(c claim, uri string) (*Route, error) {
 	if b == nil {
 		return nil, notFound(uri, "its server "+c.server+" is not configured any more")
 	}
-	if r := s.Routes[inventory.Resources][uri]; r != nil && r.B == b {
+	if r := s.Routes[inventory.Resources][uri]; r != nil && r.Backend == b {
 		return r, nil
 	}
 	return routeTo(b, uri, false), nil
@@ -156,7 +156,7 @@ func (s *Catalog) alternatives(uri string) string {
 
 // routeTo returns the way to what a backend calls by a URI.
 func routeTo(b *upstream.Backend, bare string, wrapped bool) *Route {
-	return &Route{B: b, Bare: bare, Quoted: rawjson.Quote(nil, bare), Wrapped: wrapped}
+	return &Route{Backend: b, Bare: bare, Quoted: rawjson.Quote(nil, bare), Wrapped: wrapped}
 }
 
 // notFound says that a resource is not there (2025-11-25, Resources, Error

@@ -69,7 +69,7 @@ func (s *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 		seen[exposed] = true
 		sh.entries = append(sh.entries, entry{it, exposed, titles[it.Title].n > 1, s.exposedUI(p, b, k, it)})
 		sh.routes = append(sh.routes, Route{
-			B: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
+			Backend: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
 		})
 	}

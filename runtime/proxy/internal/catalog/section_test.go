@@ -14,7 +14,7 @@ import (
 )
 
 // several gives a proxy over servers without a connection.
-func several(tb testing.TB, o CatalogOptions, n int) *Publisher {
+func several(tb testing.TB, o Options, n int) *Publisher {
 	tb.Helper()
 	names := make([]string, n)
 	for i := range n {
@@ -61,14 +61,14 @@ func some(tb testing.TB, b *upstream.Backend, r *rand.Rand) *inventory.Inventory
 // TestSnapshotOfParts: a snapshot that is put together of parts of the one
 // before is the same as one that is made anew, whatever has changed.
 func TestSnapshotOfParts(t *testing.T) {
-	for _, o := range []CatalogOptions{{}, {NoPrefix: true}} {
+	for _, o := range []Options{{}, {NoPrefix: true}} {
 		r := rand.New(rand.NewPCG(1, 2))
 		p := several(t, o, 4)
 		reused := 0
 		for range 500 {
 			b := p.set.All()[r.IntN(4)]
 			before := p.Current.Load()
-			p.Publish(b, some(t, b, r), inventory.ChangeKinds{})
+			p.Publish(b, some(t, b, r), inventory.ListSet{})
 			got := p.Current.Load()
 			p.Mu.Lock()
 			kept := map[*offers][inventory.Kinds]*Section{}
@@ -91,7 +91,7 @@ func TestSnapshotOfParts(t *testing.T) {
 					t.Fatalf("%s: another version, or other routes", k.Listing().Member)
 				}
 				for name, r := range want.Routes[k] {
-					if g := got.Routes[k][name]; g == nil || g.B != r.B || g.Bare != r.Bare || string(g.Quoted) != string(r.Quoted) || g.Wrapped != r.Wrapped || g.Wraps != r.Wraps || g.Support != r.Support {
+					if g := got.Routes[k][name]; g == nil || g.Backend != r.Backend || g.Bare != r.Bare || string(g.Quoted) != string(r.Quoted) || g.Wrapped != r.Wrapped || g.Wraps != r.Wraps || g.Support != r.Support {
 						t.Fatalf("%s leads to %+v, want %+v", name, g, r)
 					}
 				}
@@ -145,7 +145,7 @@ func TestPageIsWrittenOnce(t *testing.T) {
 // TestManyPublishAtOnce: what comes up while a snapshot is built shares the next
 // one, and nothing is lost.
 func TestManyPublishAtOnce(t *testing.T) {
-	p := several(t, CatalogOptions{}, 20)
+	p := several(t, Options{}, 20)
 	cats := make([]*inventory.Inventory, 20)
 	for i := range p.set.All() {
 		cats[i] = &inventory.Inventory{}
@@ -159,7 +159,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 	snaps := make([]*Catalog, len(cats))
 	for i, b := range p.set.All() {
 		wg.Go(func() {
-			p.Publish(b, cats[i], inventory.ChangeKinds{})
+			p.Publish(b, cats[i], inventory.ListSet{})
 			snaps[i] = p.Current.Load()
 		})
 	}
@@ -197,11 +197,11 @@ func BenchmarkBurst(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			from := manyTools(b, n)
 			for b.Loop() {
-				p := several(b, CatalogOptions{}, 50)
+				p := several(b, Options{}, 50)
 				var wg sync.WaitGroup
 				for i, to := range p.set.All() {
 					wg.Go(func() {
-						p.Publish(to, from.InventoryNow(from.set.All()[i]), inventory.ChangeKinds{})
+						p.Publish(to, from.InventoryNow(from.set.All()[i]), inventory.ListSet{})
 					})
 				}
 				wg.Wait()

@@ -104,9 +104,9 @@ func FuzzExposed(f *testing.F) {
 	} {
 		f.Add([]byte(s), "a:b")
 	}
-	set := upstream.NewSet(upstream.SetOptions{Logger: slog.New(slog.DiscardHandler)})
+	set := upstream.NewSet(upstream.Options{Logger: slog.New(slog.DiscardHandler)})
 	set.Roster.Store(&[]*upstream.Backend{upstream.NewBackend(set, upstream.Settings{Name: "a"}), upstream.NewBackend(set, upstream.Settings{Name: "b"})})
-	p := NewPublisher(CatalogOptions{Logger: set.Log}, set)
+	p := NewPublisher(Options{Logger: set.Log}, set)
 	f.Fuzz(func(t *testing.T, in []byte, asked string) {
 		if !json.Valid(in) || !utf8.Valid(in) {
 			return

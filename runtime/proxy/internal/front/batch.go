@@ -31,7 +31,7 @@ type Batcher struct {
 // Batch answers an array of messages, which clients of 2025-03-26 may send, in
 // one array and line; nil where nothing is to be answered. The requests are
 // served side by side.
-func (p *FrontSet) Batch(ctx context.Context, line []byte, c Batcher) []byte {
+func (p *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 	spans, err := rawjson.Elements(line)
 	if err != nil || len(spans) == 0 || len(spans) > MaxBatch {
 		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
@@ -52,7 +52,7 @@ func (p *FrontSet) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 		}
 		wg.Go(func() {
 			defer done()
-			a := p.Rt.Serve(each, *r)
+			a := p.Router.Serve(each, *r)
 			if context.Cause(each) != upstream.ErrCancelled { //nolint:errorlint // set by identity
 				answers[i] = router.Frame(nil, m.ID.Of(text), a)
 			}
@@ -77,7 +77,7 @@ func (p *FrontSet) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 
 // batched handles one message of a batch: it gives the request to serve, or
 // else the answer, if any.
-func (p *FrontSet) batched(text []byte, m *rawjson.Message, c Batcher) (*router.Request, []byte) {
+func (p *Set) batched(text []byte, m *rawjson.Message, c Batcher) (*router.Request, []byte) {
 	if err := rawjson.Scan(text, m); err != nil {
 		return nil, jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
 	}

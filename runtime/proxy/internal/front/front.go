@@ -25,9 +25,9 @@ type Front interface {
 	Bounds() []limits.Bound
 }
 
-// FrontSet are those of a proxy, and what they share.
-type FrontSet struct {
-	Rt     *router.Router
+// Set are those of a proxy, and what they share.
+type Set struct {
+	Router *router.Router
 	Budget *limits.Budget
 
 	Mu  sync.Mutex // taken to change all, not to read it
@@ -36,10 +36,10 @@ type FrontSet struct {
 	Draining atomic.Bool
 }
 
-func NewFronts(rt *router.Router) *FrontSet { return &FrontSet{Rt: rt, Budget: rt.Budget} }
+func NewSet(rt *router.Router) *Set { return &Set{Router: rt, Budget: rt.Budget} }
 
 // Enter notes a front; the function takes it back.
-func (f *FrontSet) Enter(one Front) (leave func()) {
+func (f *Set) Enter(one Front) (leave func()) {
 	f.change(func(all []Front) []Front { return append(all, one) })
 	return func() {
 		f.change(func(all []Front) []Front {
@@ -48,21 +48,21 @@ func (f *FrontSet) Enter(one Front) (leave func()) {
 	}
 }
 
-func (f *FrontSet) change(by func([]Front) []Front) {
+func (f *Set) change(by func([]Front) []Front) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	all := by(slices.Clone(f.List()))
 	f.all.Store(&all)
 }
 
-func (f *FrontSet) List() []Front {
+func (f *Set) List() []Front {
 	if all := f.all.Load(); all != nil {
 		return *all
 	}
 	return nil
 }
 
-func (f *FrontSet) busy() (n int) {
+func (f *Set) busy() (n int) {
 	for _, one := range f.List() {
 		n += one.Busy()
 	}
@@ -78,7 +78,7 @@ const drainStep = 5 * time.Millisecond
 // that are taken up again and listens go on until the fronts end, which is the
 // next step: nothing here ends anything. Calls that wait for a client to come
 // back with answers are not waited for.
-func (f *FrontSet) Drain(ctx context.Context) {
+func (f *Set) Drain(ctx context.Context) {
 	f.Draining.Store(true)
 	tick := time.NewTicker(drainStep)
 	defer tick.Stop()
@@ -96,7 +96,7 @@ func (f *FrontSet) Drain(ctx context.Context) {
 }
 
 // Ready tells whether new requests are taken. It takes no lock.
-func (f *FrontSet) Ready() bool { return !f.Draining.Load() }
+func (f *Set) Ready() bool { return !f.Draining.Load() }
 
 // DrainingError is the error object for a request that comes too late.
 func DrainingError() []byte { return router.Failed("", upstream.ErrProxyClosed).Object }
@@ -110,7 +110,7 @@ type StatelessInfo struct {
 }
 
 // Clients tells who has come by all fronts.
-func (f *FrontSet) Clients() (all []upstream.ClientInfo, sum StatelessInfo) {
+func (f *Set) Clients() (all []upstream.ClientInfo, sum StatelessInfo) {
 	for _, one := range f.List() {
 		all = append(all, one.Clients()...)
 		s := one.Stateless()
@@ -125,7 +125,7 @@ func (f *FrontSet) Clients() (all []upstream.ClientInfo, sum StatelessInfo) {
 
 // Bounds tells how much is in use of what is bounded for all clients together, and
 // for each front.
-func (f *FrontSet) Bounds() []limits.Bound {
+func (f *Set) Bounds() []limits.Bound {
 	out := f.Budget.Bounds()
 	for _, one := range f.List() {
 		out = append(out, one.Bounds()...)

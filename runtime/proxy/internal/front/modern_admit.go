@@ -35,24 +35,24 @@ func IsModern(line []byte, m *rawjson.Message, header string, session bool) bool
 
 const quotedModern = `"` + revision.Modern + `"`
 
-// refusal is why a modern message is not served, with the HTTP status for it.
-type refusal struct {
+// Refusal is why a modern message is not served, with the HTTP status for it.
+type Refusal struct {
 	Status int
 	err    *runtime.Error
 }
 
-func refused(status int, code int64, format string, a ...any) *refusal {
-	return &refusal{status, &runtime.Error{Code: code, Message: fmt.Sprintf(format, a...)}}
+func refused(status int, code int64, format string, a ...any) *Refusal {
+	return &Refusal{status, &runtime.Error{Code: code, Message: fmt.Sprintf(format, a...)}}
 }
 
-func (r *refusal) Object() []byte { return jsonrpc.ErrorObject(r.err.Code, r.err.Message, r.err.Data) }
+func (r *Refusal) Object() []byte { return jsonrpc.ErrorObject(r.err.Code, r.err.Message, r.err.Data) }
 
 // Admit looks at a modern request in the order that makes the answer stable
 // where several things are wrong: the version header against the claim, the
 // version, what _meta must hold, the method, then the headers that repeat parts
 // of the body. The header is nil where the transport has none. It gives the
 // method.
-func Admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *refusal) {
+func Admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *Refusal) {
 	if plainCall(line, m, header) {
 		return revision.MethodToolsCall, nil
 	}
@@ -101,13 +101,13 @@ func plainCall(line []byte, m *rawjson.Message, header http.Header) bool {
 		len(name) > 1 && name[0] == '"' && bytes.IndexByte(name, '\\') < 0 && len(names) == 1 && names[0] == string(name[1:len(name)-1])
 }
 
-func missingMeta(key string) *refusal {
+func missingMeta(key string) *Refusal {
 	return refused(http.StatusBadRequest, runtime.CodeInvalidParams, "missing or malformed _meta key io.modelcontextprotocol/%s", key)
 }
 
 // checkVersionHeader compares MCP-Protocol-Version with the claim.
-func checkVersionHeader(lines []string, method, claim string, claimed bool) *refusal {
-	mismatch := func(format string, a ...any) *refusal {
+func checkVersionHeader(lines []string, method, claim string, claimed bool) *Refusal {
+	mismatch := func(format string, a ...any) *Refusal {
 		return refused(http.StatusBadRequest, runtime.CodeHeaderMismatch, format, a...)
 	}
 	switch {
@@ -131,12 +131,12 @@ func checkVersionHeader(lines []string, method, claim string, claimed bool) *ref
 
 // unsupportedModern refuses a revision that is not served without a handshake
 // (2026-07-28, Versioning).
-func unsupportedModern(version string) *refusal {
+func unsupportedModern(version string) *Refusal {
 	data, err := json.Marshal(map[string]any{"supported": revision.Versions(), "requested": version})
 	if err != nil {
 		panic("proxy: a list of strings has no JSON form: " + err.Error())
 	}
-	return &refusal{http.StatusBadRequest, &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}}
+	return &Refusal{http.StatusBadRequest, &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}}
 }
 
 // named tells which member of params the Mcp-Name header repeats.
@@ -168,7 +168,7 @@ func modernMethods(method string) (namedBy, bool) {
 // checkMirrorHeaders compares Mcp-Method and Mcp-Name with the body (2026-07-28,
 // Streamable HTTP, Request Metadata). A name that the body lacks is its own
 // fault, found later.
-func checkMirrorHeaders(line []byte, m *rawjson.Message, header http.Header, method string, by namedBy) *refusal {
+func checkMirrorHeaders(line []byte, m *rawjson.Message, header http.Header, method string, by namedBy) *Refusal {
 	if why := mirrors(header["Mcp-Method"], "Mcp-Method", method); why != "" {
 		return refused(http.StatusBadRequest, runtime.CodeHeaderMismatch, "%s", why)
 	}

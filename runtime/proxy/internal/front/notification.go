@@ -19,14 +19,14 @@ type Sender struct {
 
 // Notification takes a notification of a client: what has changed at the client, or
 // what it does not want any more. All others are ignored.
-func (f *FrontSet) Notification(from *Sender, text []byte, m *rawjson.Message) {
+func (f *Set) Notification(from *Sender, text []byte, m *rawjson.Message) {
 	switch string(m.Method.Of(text)) {
 	case `"` + revision.NotificationRootsListChanged + `"`:
-		f.Rt.RootsChanged(from.Client)
+		f.Router.RootsChanged(from.Client)
 	case `"` + revision.NotificationCancelled + `"`:
 		id := m.RequestID.Of(text)
 		if len(id) > 0 && !from.InProgress.cancel(id) {
-			f.Rt.CancelFastCall(from.Owns, id)
+			f.Router.CancelFastCall(from.Owns, id)
 		}
 	}
 }

@@ -27,8 +27,8 @@ const storedForm = 3
 // maxStored bounds a stored catalogue, in bytes; a larger one is not stored.
 const maxStored = 64 << 20
 
-// StoredHead is what is stored of a catalogue besides its items.
-type StoredHead struct {
+// Head is what is stored of a catalogue besides its items.
+type Head struct {
 	Form         int             `json:"form"`
 	Capabilities json.RawMessage `json:"capabilities,omitempty"`
 	Instructions string          `json:"instructions,omitempty"`
@@ -45,10 +45,10 @@ type StoredHead struct {
 
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant table
 
-// EncodeCatalog gives the stored form of a catalogue; nil where every list is
+// Encode gives the stored form of a catalogue; nil where every list is
 // empty, or it is too large. Lists that are empty are none: a server that lists
 // nothing now may list something at the next start.
-func EncodeCatalog(cat *Inventory, head StoredHead) []byte {
+func Encode(cat *Inventory, head Head) []byte {
 	head.Form = storedForm
 	head.Capabilities, head.Instructions, head.Resources = cat.Capabilities, cat.Instructions, cat.Resources
 	head.Offered, head.Silent, head.Offer = cat.Offered, cat.Silent, cat.Offer
@@ -87,9 +87,9 @@ func EncodeCatalog(cat *Inventory, head StoredHead) []byte {
 
 var errStoredForm = errors.New("it is not in the form that this version stores")
 
-// DecodeCatalog reads the stored form. The items are parts of data.
-func DecodeCatalog(log *slog.Logger, data []byte) (*Inventory, StoredHead, error) {
-	var head StoredHead
+// Decode reads the stored form. The items are parts of data.
+func Decode(log *slog.Logger, data []byte) (*Inventory, Head, error) {
+	var head Head
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.Checksum(data[4:], Castagnoli) {
 		return nil, head, errors.New("it is damaged")
 	}
@@ -162,7 +162,7 @@ func (r *storedReader) item(log *slog.Logger, k Kind, it *Item) error {
 	if r.short {
 		return errStoredForm
 	}
-	it.Facts = facts(about[0])
+	it.Facts = Facts(about[0])
 	it.read()
 	if it.Key == "" {
 		return fmt.Errorf("%w: an item without a key", errStoredForm)

@@ -38,9 +38,9 @@ func sample(tb testing.TB, log *slog.Logger) *Inventory {
 func TestStoredForm(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	cat := sample(t, log)
-	head := StoredHead{Modern: true, Dual: true, Remote: true}
-	data := EncodeCatalog(cat, head)
-	got, gotHead, err := DecodeCatalog(log, data)
+	head := Head{Modern: true, Dual: true, Remote: true}
+	data := Encode(cat, head)
+	got, gotHead, err := Decode(log, data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestStoredForm(t *testing.T) {
 			t.Errorf("%s: got facts %b, want %b", it.Key, it.Facts, again.Facts)
 		}
 	}
-	if got := EncodeCatalog(&Inventory{Offered: cat.Offered}, head); got != nil {
+	if got := Encode(&Inventory{Offered: cat.Offered}, head); got != nil {
 		t.Errorf("a catalogue without an item is stored: %q", got)
 	}
 }
@@ -65,14 +65,14 @@ func TestStoredForm(t *testing.T) {
 // TestStoredFormDamaged: no byte of it can be another.
 func TestStoredFormDamaged(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
-	data := EncodeCatalog(sample(t, log), StoredHead{})
+	data := Encode(sample(t, log), Head{})
 	for i := range data {
 		data[i] ^= 0x10
-		if _, _, err := DecodeCatalog(log, data); err == nil {
+		if _, _, err := Decode(log, data); err == nil {
 			t.Errorf("byte %d: no error", i)
 		}
 		data[i] ^= 0x10
-		if _, _, err := DecodeCatalog(log, data[:i]); err == nil {
+		if _, _, err := Decode(log, data[:i]); err == nil {
 			t.Errorf("%d bytes: no error", i)
 		}
 	}
@@ -82,9 +82,9 @@ func TestStoredFormDamaged(t *testing.T) {
 // an error. The checksum is made to fit, or nothing would get past it.
 func FuzzStoredForm(f *testing.F) {
 	log := slog.New(slog.DiscardHandler)
-	f.Add(EncodeCatalog(sample(f, log), StoredHead{})[4:])
+	f.Add(Encode(sample(f, log), Head{})[4:])
 	f.Fuzz(func(t *testing.T, data []byte) {
-		cat, head, err := DecodeCatalog(log, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, Castagnoli)), data...))
+		cat, head, err := Decode(log, append(binary.BigEndian.AppendUint32(nil, crc32.Checksum(data, Castagnoli)), data...))
 		if err != nil {
 			return
 		}
@@ -95,6 +95,6 @@ func FuzzStoredForm(f *testing.F) {
 				}
 			}
 		}
-		_ = EncodeCatalog(cat, head)
+		_ = Encode(cat, head)
 	})
 }

@@ -79,19 +79,19 @@ type Item struct {
 	// prompts.
 	Name, Key, Title       string
 	NameAt, KeyAt, TitleAt rawjson.Span
-	Facts                  facts
+	Facts                  Facts
 	// Mirrors are those of a tool's schema, nil for other kinds; support tells how
 	// a tool of the handshake era is called as a task; see bridge.TaskSupport.
 	Mirrors []revision.Mirror
 	Support string
 }
 
-// facts tell what a tool's definition has that most have not.
-type facts uint8
+// Facts tell what a tool's definition has that most have not.
+type Facts uint8
 
 const (
 	// mirrored: arguments are repeated as headers.
-	mirrored facts = 1 << iota
+	mirrored Facts = 1 << iota
 	// tasked: the tool can be called as a task of the handshake era.
 	tasked
 	// Wrapping: the output schema is wrapped for clients of the handshake era.

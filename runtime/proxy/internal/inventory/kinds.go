@@ -1,15 +1,15 @@
 package inventory
 
-// ChangeKinds are the lists whose changes a client wants to be told of.
-type ChangeKinds struct{ Tools, Prompts, Resources bool }
+// ListSet are the lists whose changes a client wants to be told of.
+type ListSet struct{ Tools, Prompts, Resources bool }
 
 // With gives the lists that are among either.
-func (k ChangeKinds) With(o ChangeKinds) ChangeKinds {
-	return ChangeKinds{k.Tools || o.Tools, k.Prompts || o.Prompts, k.Resources || o.Resources}
+func (k ListSet) With(o ListSet) ListSet {
+	return ListSet{k.Tools || o.Tools, k.Prompts || o.Prompts, k.Resources || o.Resources}
 }
 
 // Has tells whether a list_changed notification is among them.
-func (k ChangeKinds) Has(method string) bool {
+func (k ListSet) Has(method string) bool {
 	switch method {
 	case Tools.Listing().Changed:
 		return k.Tools

@@ -17,7 +17,7 @@ type Desk struct {
 	levels map[*upstream.Client]revision.Level // that clients have asked for
 }
 
-func NewDesk(set *upstream.Set) *Desk {
+func New(set *upstream.Set) *Desk {
 	return &Desk{set: set, levels: map[*upstream.Client]revision.Level{}}
 }
 

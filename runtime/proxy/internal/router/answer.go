@@ -83,7 +83,7 @@ func errorData(err error) []byte {
 		Stderr []string `json:"stderr,omitempty"`
 	}{Kind: upstream.KindOf(err)}
 	var (
-		be   *upstream.BackendError
+		be   *upstream.Error
 		dead ability.StderrLines
 	)
 	if errors.As(err, &be) {

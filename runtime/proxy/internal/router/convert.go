@@ -43,7 +43,7 @@ func (rt *Router) converted(b *upstream.Backend, r *Request, s reply) (reply, er
 		result, err = c.Result(raw)
 	}
 	if err != nil {
-		return reply{by: s.by}, &upstream.BackendError{Server: b.Name, Err: err}
+		return reply{by: s.by}, &upstream.Error{Server: b.Name, Err: err}
 	}
 	if task {
 		rt.TaskOwners.note(s.by, result)

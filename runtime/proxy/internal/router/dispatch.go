@@ -135,7 +135,7 @@ func (rt *Router) named(ctx context.Context, k inventory.Kind, r Request) ([]byt
 			return nil, err
 		}
 		r.to = to
-		s, err := rt.Forward(ctx, to.B, r, within(r.Msg.Params, r.Msg.Name, to.Quoted))
+		s, err := rt.Forward(ctx, to.Backend, r, within(r.Msg.Params, r.Msg.Name, to.Quoted))
 		return s.result, err
 	})
 }
@@ -155,7 +155,7 @@ func (rt *Router) read(ctx context.Context, r Request) ([]byte, error) {
 		if to.Bare != uri {
 			edits = append(edits, within(r.Msg.Params, r.Msg.URI, to.Quoted))
 		}
-		s, err := rt.Forward(ctx, to.B, r, edits...)
+		s, err := rt.Forward(ctx, to.Backend, r, edits...)
 		return s.result, err
 	})
 }
@@ -190,7 +190,7 @@ func (rt *Router) complete(ctx context.Context, r Request) ([]byte, error) {
 			return reply{}, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
-		return rt.Forward(ctx, to.B, r, within(r.Msg.Params, abs, to.Quoted))
+		return rt.Forward(ctx, to.Backend, r, within(r.Msg.Params, abs, to.Quoted))
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
 		none := []byte(`{"completion":{"values":[]}}`) // we have declared it for all

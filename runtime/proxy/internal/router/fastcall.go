@@ -27,7 +27,7 @@ type FastCall struct {
 
 	rt      *Router
 	backend *upstream.Backend
-	Id      []byte // the client's own id, raw
+	ID      []byte // the client's own id, raw
 	token   []byte // the client's own progress token, raw; empty for none
 	replyTo ReplyTo
 
@@ -78,12 +78,12 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	if r == nil || r.Support != "" { // a task is waited for
 		return nil, false, nil
 	}
-	conn, who := r.B.LegacyShared.Load(), to.Client()
+	conn, who := r.Backend.LegacyShared.Load(), to.Client()
 	if conn == nil {
 		if who == nil {
 			return nil, false, nil
 		}
-		if conn = who.State.ConnTo(r.B); conn == nil {
+		if conn = who.State.ConnTo(r.Backend); conn == nil {
 			return nil, false, nil
 		}
 	}
@@ -94,13 +94,13 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 		conn.NoteClient(who)
 	}
 	c, _ := calls.Get().(*FastCall)
-	c.rt, c.backend, c.replyTo = rt, r.B, to
+	c.rt, c.backend, c.replyTo = rt, r.Backend, to
 	c.from, c.version = conn.Version, to.Revision()
-	c.Id = append(c.Id[:0], m.ID.Of(line)...)
+	c.ID = append(c.ID[:0], m.ID.Of(line)...)
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Call{ID: conn.Pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now, Ceiling: limits.RequestCeiling, Receiver: c}
-	if limit := r.B.Config().RequestTimeout; limit > 0 {
+	if limit := r.Backend.Config().RequestTimeout; limit > 0 {
 		q.Limit = limit
 	}
 	c.edits[0] = within(m.Params, m.Name, r.Quoted)
@@ -112,13 +112,13 @@ func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time
 	}
 	q.Edits = ordered(c.edits[:n])
 	c.start = now
-	r.B.Activity.Began(now)
+	r.Backend.Activity.Began(now)
 	if err := conn.Pipe.Start(q); err != nil {
-		r.B.Activity.Withdrawn()
+		r.Backend.Activity.Withdrawn()
 		c.start = time.Time{}
 		c.free()
 		if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
-			return nil, true, &upstream.BackendError{Server: r.B.Name, Err: err}
+			return nil, true, &upstream.Error{Server: r.Backend.Name, Err: err}
 		}
 		return nil, false, nil // the connection is gone: the slow way makes a new one
 	}
@@ -142,7 +142,7 @@ func (c *FastCall) free() {
 		}
 		c.backend.Activity.Ended(c.start, c.answeredAt, c.failed)
 	}
-	*c = FastCall{Id: c.Id[:0], token: c.token[:0]}
+	*c = FastCall{ID: c.ID[:0], token: c.token[:0]}
 	calls.Put(c)
 }
 
@@ -163,7 +163,7 @@ func (c *FastCall) OnEnd(f func()) { c.ends = append(c.ends, f) }
 // know. Where nothing is to be changed it allocates nothing.
 func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	if a.Err != nil {
-		return Failed(revision.MethodToolsCall, &upstream.BackendError{Server: c.backend.Name, Err: c.backend.ExplainClosed(a.Err)})
+		return Failed(revision.MethodToolsCall, &upstream.Error{Server: c.backend.Name, Err: c.backend.ExplainClosed(a.Err)})
 	}
 	to := revision.Conversion{From: c.from, To: c.version, Method: revision.MethodToolsCall}
 	if a.Error != nil {
@@ -185,7 +185,7 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	}
 	out, err := to.Result(result)
 	if err != nil {
-		return Failed(revision.MethodToolsCall, &upstream.BackendError{Server: c.backend.Name, Err: err})
+		return Failed(revision.MethodToolsCall, &upstream.Error{Server: c.backend.Name, Err: err})
 	}
 	return Answer{Result: out}
 }
@@ -204,7 +204,7 @@ func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
 // CancelFastCall ends the call with a client's id whose receiver is the client's,
 // without an answer.
 func (rt *Router) CancelFastCall(of func(ReplyTo) bool, id []byte) {
-	rt.abandon(upstream.ErrCancelled, func(c *FastCall) bool { return bytes.Equal(c.Id, id) && of(c.replyTo) })
+	rt.abandon(upstream.ErrCancelled, func(c *FastCall) bool { return bytes.Equal(c.ID, id) && of(c.replyTo) })
 }
 
 // AbandonFastCalls ends all calls whose receiver is among those of a client that

@@ -83,7 +83,7 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, d *PendingFast
 	if r == nil || r.Support != "" || header != nil && len(r.Mirrors) > 0 {
 		return nil, false, nil
 	}
-	conn := r.B.ModernShared.Load()
+	conn := r.Backend.ModernShared.Load()
 	if conn == nil {
 		return nil, false, nil
 	}
@@ -92,12 +92,12 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, d *PendingFast
 	}
 	d.rt, d.conn, d.route = rt, conn, r
 	c, _ := calls.Get().(*FastCall)
-	c.rt, c.backend, c.replyTo, c.from, c.version = rt, r.B, d, conn.Version, revision.Modern
-	c.Id = append(c.Id[:0], m.ID.Of(line)...)
+	c.rt, c.backend, c.replyTo, c.from, c.version = rt, r.Backend, d, conn.Version, revision.Modern
+	c.ID = append(c.ID[:0], m.ID.Of(line)...)
 	q := &c.query
 	*q = jsonrpc.Call{
 		ID: conn.Pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now,
-		Limit: max(r.B.Config().RequestTimeout, 0), Ceiling: limits.RequestCeiling, Receiver: c,
+		Limit: max(r.Backend.Config().RequestTimeout, 0), Ceiling: limits.RequestCeiling, Receiver: c,
 	}
 	c.edits[0] = within(m.Params, m.Name, r.Quoted)
 	meta := []byte(`{}`)
@@ -114,13 +114,13 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, d *PendingFast
 	q.Edits = ordered(c.edits[:])
 	d.id, d.call = q.ID, c
 	c.start = now
-	r.B.Activity.Began(now)
+	r.Backend.Activity.Began(now)
 	if err := conn.Pipe.Start(q); err != nil {
-		r.B.Activity.Withdrawn()
+		r.Backend.Activity.Withdrawn()
 		c.start = time.Time{}
 		c.free()
 		if errors.Is(err, jsonrpc.ErrFull) {
-			return nil, true, &upstream.BackendError{Server: r.B.Name, Err: err}
+			return nil, true, &upstream.Error{Server: r.Backend.Name, Err: err}
 		}
 		return nil, false, nil // as in quick
 	}
@@ -186,8 +186,8 @@ func (d *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 	}
 	result := c.rt.Catalog.ExposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	framed, _ := limits.Bodies.Get().(*bytes.Buffer)
-	framed.Grow(len(result) + d.conn.PlainResults.Len() + len(c.Id) + 64)
-	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.Id...), `,"result":`...)
+	framed.Grow(len(result) + d.conn.PlainResults.Len() + len(c.ID) + 64)
+	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.ID...), `,"result":`...)
 	at := len(b)
 	b, plain := d.conn.PlainResults.Append(b, result)
 	if !plain {
@@ -397,9 +397,9 @@ func (d *PendingFastCall) first(ctx context.Context, r Request) ([]byte, error) 
 	if o.why != nil {
 		return nil, o.why
 	}
-	b := d.route.B
+	b := d.route.Backend
 	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
-		return nil, &upstream.BackendError{Server: b.Name, Err: b.ExplainClosed(o.err)}
+		return nil, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(o.err)}
 	}
 	r.to = d.route // which may be in no list any more
 	s, err := d.rt.resume(ctx, d.conn, o, r, within(r.Msg.Params, r.Msg.Name, d.route.Quoted))

@@ -108,7 +108,7 @@ func (rt *Router) exchange(ctx context.Context, b *upstream.Backend, r Request, 
 	case errors.As(err, &rpc):
 		return rt.convertedError(&r, s, rpc)
 	}
-	return s, &upstream.BackendError{Server: b.Name, Err: b.ExplainClosed(err)}
+	return s, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(err)}
 }
 
 // suit makes a request fit the connection's era. A modern server is told with

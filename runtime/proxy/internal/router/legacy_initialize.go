@@ -14,7 +14,7 @@ import (
 // declares is the full superset, and lists may be empty.
 func (rt *Router) initialize(r Request) ([]byte, error) {
 	version, _ := upstream.InitializeTerms(r.Line, r.Msg)
-	offered := catalog.AllCapabilities()
+	offered := catalog.EveryCapability()
 	if version < revision.Latest {
 		offered.Extensions = nil // nobody has heard of them
 	}

@@ -303,7 +303,7 @@ func (rt *Router) backendOf(r Request) *upstream.Backend {
 	}
 	target, _ := rawjson.String(r.Line, at)
 	if to := s.Routes[k][target]; to != nil {
-		return to.B
+		return to.Backend
 	}
 	return nil
 }

@@ -8,33 +8,33 @@ import (
 	"encoding/json"
 )
 
-// Observer tells the rooms what happens at the servers.
-type Observer struct{ Rt *Router }
+// observer tells the rooms what happens at the servers.
+type observer struct{ rt *Router }
 
-func (o *Observer) Listed(b *upstream.Backend, offers *inventory.Inventory, said inventory.ChangeKinds) (news bool) {
-	return o.Rt.Catalog.Publish(b, offers, said)
+func (o *observer) Listed(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {
+	return o.rt.Catalog.Publish(b, offers, said)
 }
 
-func (o *Observer) Opening(ctx context.Context, c *upstream.Conn) {
-	o.Rt.desk.RestoreLevel(ctx, c)
-	o.Rt.Hub.Restore(ctx, c)
+func (o *observer) Opening(ctx context.Context, c *upstream.Conn) {
+	o.rt.desk.RestoreLevel(ctx, c)
+	o.rt.Hub.Restore(ctx, c)
 }
 
-func (o *Observer) Question(ctx context.Context, c *upstream.Conn, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.Rt.desk.Question(ctx, c, method, params)
+func (o *observer) Question(ctx context.Context, c *upstream.Conn, method string, params json.RawMessage) (json.RawMessage, error) {
+	return o.rt.desk.Question(ctx, c, method, params)
 }
 
-func (o *Observer) Logged(c *upstream.Conn, params json.RawMessage) { o.Rt.desk.Logged(c, params) }
+func (o *observer) Logged(c *upstream.Conn, params json.RawMessage) { o.rt.desk.Logged(c, params) }
 
-func (o *Observer) ResourceUpdated(l *upstream.Slot, params json.RawMessage) {
-	o.Rt.Hub.Updated(l, params)
+func (o *observer) ResourceUpdated(l *upstream.Slot, params json.RawMessage) {
+	o.rt.Hub.Updated(l, params)
 }
 
-func (o *Observer) Moved(who *upstream.Client, l *upstream.Slot) { o.Rt.Hub.Move(who, l) }
+func (o *observer) Moved(who *upstream.Client, l *upstream.Slot) { o.rt.Hub.Move(who, l) }
 
-func (o *Observer) Replaced(old, successor *upstream.Backend) {
-	o.Rt.Hub.Replaced(old, successor)
-	o.Rt.TaskOwners.forget(old)
+func (o *observer) Replaced(old, successor *upstream.Backend) {
+	o.rt.Hub.Replaced(old, successor)
+	o.rt.TaskOwners.forget(old)
 }
 
-func (o *Observer) Ended(b *upstream.Backend) { o.Rt.Catalog.Forget(b) }
+func (o *observer) Ended(b *upstream.Backend) { o.rt.Catalog.Forget(b) }

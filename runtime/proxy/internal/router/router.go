@@ -18,10 +18,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 )
 
-// RouterOptions are settings of a router and of the rooms under it.
-type RouterOptions struct {
-	Backends upstream.SetOptions
-	Catalog  catalog.CatalogOptions
+// Options are settings of a router and of the rooms under it.
+type Options struct {
+	Backends upstream.Options
+	Catalog  catalog.Options
 	// Info is who the proxy says it is, as Catalog.Info is in JSON.
 	Info   runtime.Implementation
 	Logger *slog.Logger
@@ -30,7 +30,7 @@ type RouterOptions struct {
 // Router answers one request of a client: out of what the proxy knows, or by a
 // backend. All methods may be called concurrently.
 type Router struct {
-	o       RouterOptions
+	o       Options
 	Set     *upstream.Set
 	Catalog *catalog.Publisher
 	desk    *questions.Desk
@@ -44,12 +44,12 @@ type Router struct {
 	reconfiguring sync.Mutex // held while the backends become others, and while they are closed
 }
 
-// NewXRouter returns a router without backends, and the rooms under it.
-func NewXRouter(o RouterOptions) *Router {
+// New returns a router without backends, and the rooms under it.
+func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
-	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), desk: questions.NewDesk(set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
+	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), desk: questions.New(set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
 	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks)
-	set.Observer = &Observer{rt}
+	set.Observer = &observer{rt}
 	return rt
 }
 

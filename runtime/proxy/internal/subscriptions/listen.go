@@ -57,7 +57,7 @@ func ParseFilter(raw []byte, tasks bool) (Filter, error) {
 		if !ok {
 			return f, upstream.Invalid("params.notifications.resourceSubscriptions holds something that is no string")
 		}
-		f.Uris = append(f.Uris, uri)
+		f.URIs = append(f.URIs, uri)
 	}
 	return f, nil
 }
@@ -76,7 +76,7 @@ func acknowledged(id []byte, f *Filter) []byte {
 	for _, list := range []struct {
 		name   string
 		values []string
-	}{{"resourceSubscriptions", f.Uris}, {"taskIds", f.tasks}} {
+	}{{"resourceSubscriptions", f.URIs}, {"taskIds", f.tasks}} {
 		if list.values == nil {
 			continue
 		}
@@ -213,7 +213,7 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 	}
 	defer stop()
 	to.Send(jsonrpc.AppendNotification(nil, revision.NotificationListenAcknowledged, acknowledged(id, &honoured)))
-	if f.ChangeKinds != (inventory.ChangeKinds{}) {
+	if f.ListSet != (inventory.ListSet{}) {
 		h.set.Work.Go(func() { h.catalog.Discover(ctx) }) // only a server that runs tells of changes
 	}
 	ticker := time.NewTicker(limits.KeepAlive)

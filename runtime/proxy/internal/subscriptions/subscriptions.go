@@ -23,8 +23,8 @@ import (
 // Filter is what a client wants to be told of (2026-07-28, Subscriptions): the
 // changes of lists, and of resources by the URIs that it knows them by.
 type Filter struct {
-	inventory.ChangeKinds
-	Uris  []string
+	inventory.ListSet
+	URIs  []string
 	tasks []string // ids as clients know them
 }
 
@@ -35,18 +35,18 @@ type Filter struct {
 // waits for the servers of the URIs, and fails only with ctx. stop does not
 // wait.
 func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
-	honoured.ChangeKinds = f.ChangeKinds
-	stops := []func(){h.catalog.ListenFor(l, f.ChangeKinds)}
+	honoured.ListSet = f.ListSet
+	stops := []func(){h.catalog.ListenFor(l, f.ListSet)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()
 		}
 	})
-	failures := make([]error, len(f.Uris))
-	each := make([]func(), len(f.Uris))
+	failures := make([]error, len(f.URIs))
+	each := make([]func(), len(f.URIs))
 	var wg sync.WaitGroup
-	for i, uri := range f.Uris {
-		if slices.Contains(f.Uris[:i], uri) {
+	for i, uri := range f.URIs {
+		if slices.Contains(f.URIs[:i], uri) {
 			continue
 		}
 		wg.Go(func() {
@@ -63,9 +63,9 @@ func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Li
 		switch {
 		case s != nil:
 			stops = append(stops, s)
-			honoured.Uris = append(honoured.Uris, f.Uris[i])
+			honoured.URIs = append(honoured.URIs, f.URIs[i])
 		case failures[i] != nil:
-			h.set.Log.Debug("no word of a resource's changes", "uri", f.Uris[i], "err", failures[i])
+			h.set.Log.Debug("no word of a resource's changes", "uri", f.URIs[i], "err", failures[i])
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -97,9 +97,9 @@ func (h *Hub) followOnce(ctx context.Context, from *upstream.Origin, l catalog.L
 
 // followThere is follow where the way is known.
 func (h *Hub) followThere(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
-	b := to.B
+	b := to.Backend
 	if _, err := b.Connect(ctx); err != nil {
-		return nil, &upstream.BackendError{Server: b.Name, Err: err}
+		return nil, &upstream.Error{Server: b.Name, Err: err}
 	}
 	// Where the client's calls go: a server may tell of a change only the session
 	// that has made it.
@@ -110,12 +110,12 @@ func (h *Hub) followThere(ctx context.Context, from *upstream.Origin, l catalog.
 	}
 	c, err := link.Acquire(ctx)
 	if err != nil {
-		return nil, &upstream.BackendError{Server: b.Name, Err: err}
+		return nil, &upstream.Error{Server: b.Name, Err: err}
 	}
 	if !c.TellsOfResources() {
 		return nil, upstream.Invalid("server %s does not tell when its resources change", b.Name)
 	}
-	s := &Subscription{L: l, who: from.Client, Uri: uri, Bare: to.Bare, wrapped: to.Wrapped}
+	s := &Subscription{Listener: l, who: from.Client, Uri: uri, Bare: to.Bare, wrapped: to.Wrapped}
 	if err := h.Add(ctx, c, s); err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (h *Hub) followThere(ctx context.Context, from *upstream.Origin, l catalog.
 
 // Subscription is one client's wish to be told of one resource.
 type Subscription struct {
-	L         catalog.Listener
+	Listener  catalog.Listener
 	who       *upstream.Client // nil for a client without a session
 	Uri, Bare string           // what the client calls it, and what the server does
 	wrapped   bool
@@ -154,8 +154,8 @@ type Hub struct {
 	unsent  *limits.Counter // of messages for clients
 	tasks   followTasks
 
-	Mu sync.Mutex // guards what follows and what it holds; only that of a slot's keeps is taken under it
-	M  map[*upstream.Slot]map[string]*watched
+	Mu    sync.Mutex // guards what follows and what it holds; only that of a slot's keeps is taken under it
+	slots map[*upstream.Slot]map[string]*watched
 	// Watches are the subscriptions of clients of the handshake era, by the URI that
 	// the client named: they end them.
 	Watches map[*upstream.Client]map[string]func()
@@ -166,18 +166,18 @@ type Hub struct {
 type followTasks func(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func())
 
 func NewHub(set *upstream.Set, catalog *catalog.Publisher, unsent *limits.Counter, tasks followTasks) *Hub {
-	return &Hub{set: set, catalog: catalog, unsent: unsent, tasks: tasks, M: map[*upstream.Slot]map[string]*watched{}, Watches: map[*upstream.Client]map[string]func(){}}
+	return &Hub{set: set, catalog: catalog, unsent: unsent, tasks: tasks, slots: map[*upstream.Slot]map[string]*watched{}, Watches: map[*upstream.Client]map[string]func(){}}
 }
 
 // put files a subscription under a link. The caller holds the lock.
 func (h *Hub) put(l *upstream.Slot, s *Subscription) *watched {
-	if h.M[l] == nil {
-		h.M[l] = map[string]*watched{}
+	if h.slots[l] == nil {
+		h.slots[l] = map[string]*watched{}
 	}
-	w := h.M[l][s.Bare]
+	w := h.slots[l][s.Bare]
 	if w == nil {
 		w = &watched{link: l, bare: s.Bare, turn: make(chan struct{}, 1), subs: map[*Subscription]struct{}{}}
-		h.M[l][s.Bare] = w
+		h.slots[l][s.Bare] = w
 	}
 	w.subs[s] = struct{}{}
 	s.watched, s.release = w, l.Keep()
@@ -281,12 +281,12 @@ func (h *Hub) settle(ctx context.Context, w *watched, c *upstream.Conn) (again b
 
 // forget drops what nobody wants any more. The caller holds the lock.
 func (h *Hub) forget(w *watched) {
-	if len(w.subs) > 0 || h.M[w.link][w.bare] != w {
+	if len(w.subs) > 0 || h.slots[w.link][w.bare] != w {
 		return
 	}
-	delete(h.M[w.link], w.bare)
-	if len(h.M[w.link]) == 0 {
-		delete(h.M, w.link)
+	delete(h.slots[w.link], w.bare)
+	if len(h.slots[w.link]) == 0 {
+		delete(h.slots, w.link)
 	}
 }
 
@@ -294,7 +294,7 @@ func (h *Hub) forget(w *watched) {
 // subscribed before has missed what came in between, and is told so.
 func (h *Hub) Restore(ctx context.Context, c *upstream.Conn) {
 	h.Mu.Lock()
-	all := slices.Collect(maps.Values(h.M[c.Slot]))
+	all := slices.Collect(maps.Values(h.slots[c.Slot]))
 	h.Mu.Unlock()
 	if len(all) == 0 {
 		return
@@ -322,7 +322,7 @@ func (h *Hub) Restore(ctx context.Context, c *upstream.Conn) {
 func (h *Hub) Move(who *upstream.Client, l *upstream.Slot) {
 	h.Mu.Lock()
 	var from, to []*watched
-	for other, all := range h.M {
+	for other, all := range h.slots {
 		if other == l || other.Backend != l.Backend {
 			continue
 		}
@@ -363,13 +363,13 @@ func (h *Hub) tell(l *upstream.Slot, uri string, params json.RawMessage) {
 	}
 	out := map[catalog.Listener]news{}
 	h.Mu.Lock()
-	for bare, w := range h.M[l] {
+	for bare, w := range h.slots[l] {
 		if !part(bare, uri) {
 			continue
 		}
 		for s := range w.subs {
-			if len(bare) >= out[s.L].depth {
-				out[s.L] = news{len(bare), s.exposed(l.Backend, uri, params)}
+			if len(bare) >= out[s.Listener].depth {
+				out[s.Listener] = news{len(bare), s.exposed(l.Backend, uri, params)}
 			}
 		}
 	}
@@ -473,7 +473,7 @@ func (h *Hub) Replaced(b, successor *upstream.Backend) {
 	var ended []*Subscription
 	moved := false
 	h.Mu.Lock()
-	for l, all := range h.M {
+	for l, all := range h.slots {
 		if l.Backend != b {
 			continue
 		}
@@ -488,7 +488,7 @@ func (h *Hub) Replaced(b, successor *upstream.Backend) {
 				moved = true
 			}
 		}
-		delete(h.M, l)
+		delete(h.slots, l)
 	}
 	for _, s := range ended {
 		delete(h.Watches[s.who], s.Uri)
@@ -513,4 +513,11 @@ func (h *Hub) strayed(s *Subscription, b *upstream.Backend) bool {
 		h.forget(w)
 	}
 	return true
+}
+
+// Slots returns how many slots are kept open for subscriptions.
+func (h *Hub) Slots() int {
+	h.Mu.Lock()
+	defer h.Mu.Unlock()
+	return len(h.slots)
 }

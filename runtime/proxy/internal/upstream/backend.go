@@ -252,13 +252,13 @@ type backendHandler struct {
 func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
 	case revision.NotificationToolsListChanged:
-		h.conn.Slot.Backend.Changed(inventory.ChangeKinds{Tools: true})
+		h.conn.Slot.Backend.Changed(inventory.ListSet{Tools: true})
 	case revision.NotificationPromptsListChanged:
-		h.conn.Slot.Backend.Changed(inventory.ChangeKinds{Prompts: true})
+		h.conn.Slot.Backend.Changed(inventory.ListSet{Prompts: true})
 	case revision.NotificationResourcesListChanged:
-		h.conn.Slot.Backend.Changed(inventory.ChangeKinds{Resources: true})
+		h.conn.Slot.Backend.Changed(inventory.ListSet{Resources: true})
 	case revision.NotificationListenAcknowledged: // what changed before it was not told
-		h.conn.Slot.Backend.Changed(inventory.ChangeKinds{})
+		h.conn.Slot.Backend.Changed(inventory.ListSet{})
 	case revision.NotificationMessage:
 		h.conn.Slot.Backend.Set.Observer.Logged(h.conn, params)
 	case revision.NotificationElicitationComplete:

@@ -19,15 +19,15 @@ func Invalid(format string, a ...any) error {
 
 var ErrProxyClosed = errors.New("the proxy is shutting down")
 
-// BackendError is a failure of a backend or of the way to it, as opposed to an
+// Error is a failure of a backend or of the way to it, as opposed to an
 // answer of it.
-type BackendError struct {
+type Error struct {
 	Server string
 	Err    error
 }
 
 // Error names the server, once: why it could not be connected often does already.
-func (e *BackendError) Error() string {
+func (e *Error) Error() string {
 	why := e.Err.Error()
 	if strings.HasPrefix(why, e.Server+": ") {
 		return why
@@ -35,7 +35,7 @@ func (e *BackendError) Error() string {
 	return e.Server + ": " + why
 }
 
-func (e *BackendError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf gives the kind of a failure of a backend or of the way to it, as the
 // command line's error objects name it (docs/serve.md, "When a server fails").

@@ -13,7 +13,7 @@ func TestFaultNames(t *testing.T) {
 		"fs: connect x: command not found": "fs: connect x: command not found",
 		"fsx: no":                          "fs: fsx: no",
 	} {
-		if got := (&BackendError{Server: "fs", Err: errors.New(why)}).Error(); got != want {
+		if got := (&Error{Server: "fs", Err: errors.New(why)}).Error(); got != want {
 			t.Errorf("%q: got %q, want %q", why, got, want)
 		}
 	}

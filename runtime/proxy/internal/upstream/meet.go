@@ -82,7 +82,7 @@ func (b *Backend) giveUpWaiting(a *dialing, bound time.Duration) {
 	b.Mu.Unlock()
 	if news {
 		b.Log.Warn("backend is late: lists go without it", "after", bound)
-		b.Set.Observer.Listed(b, nil, inventory.ChangeKinds{})
+		b.Set.Observer.Listed(b, nil, inventory.ListSet{})
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// Storage is a proxy.Store.
-type Storage interface {
+// Store is a proxy.Store.
+type Store interface {
 	Load(ctx context.Context, servers []store.ID) (map[string]store.Record, error)
 	Keep(ctx context.Context, changes []store.Change) error
 }
@@ -150,7 +150,7 @@ func (k *keeping) failed(logger *slog.Logger, what string, err error) {
 
 // Recall returns what is kept of backends, those of a new proxy or of a new
 // configuration.
-func (s *Set) Recall(backends []*Backend) (all []RecalledInventory) {
+func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		if !errors.Is(err, errNothingStored) {
@@ -165,16 +165,16 @@ func (s *Set) Recall(backends []*Backend) (all []RecalledInventory) {
 		}
 		b.RecallUsage(r.Usage)
 		if cat := b.recallCatalog(r.Catalog); cat != nil {
-			all = append(all, RecalledInventory{b, cat})
+			all = append(all, Recalled{b, cat})
 		}
 	}
 	return all
 }
 
-// RecalledInventory is what a backend offered to an earlier process, or to another one.
-type RecalledInventory struct {
-	B      *Backend
-	Offers *inventory.Inventory
+// Recalled is what a backend offered to an earlier process, or to another one.
+type Recalled struct {
+	Backend *Backend
+	Offers  *inventory.Inventory
 }
 
 // recallCatalog reads a stored catalogue and takes over what it tells of the
@@ -183,7 +183,7 @@ func (b *Backend) recallCatalog(kept store.Catalog) *inventory.Inventory {
 	if kept.Data == nil {
 		return nil
 	}
-	cat, head, err := inventory.DecodeCatalog(b.Log, kept.Data)
+	cat, head, err := inventory.Decode(b.Log, kept.Data)
 	if err != nil {
 		b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
@@ -210,9 +210,9 @@ func (b *Backend) Save(cat *inventory.Inventory) {
 		return
 	}
 	b.Mu.Lock()
-	head := inventory.StoredHead{Modern: b.modern, Dual: b.speaksBothEras, Remote: b.Remote}
+	head := inventory.Head{Modern: b.modern, Dual: b.speaksBothEras, Remote: b.Remote}
 	b.Mu.Unlock()
-	data := inventory.EncodeCatalog(cat, head)
+	data := inventory.Encode(cat, head)
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
@@ -238,7 +238,7 @@ func sumOf(data []byte) uint64 {
 
 // RecallNews returns what other processes have found out since about backends
 // that are not connected.
-func (s *Set) RecallNews(backends []*Backend) (all []RecalledInventory) {
+func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		return nil // the servers can be asked
@@ -254,7 +254,7 @@ func (s *Set) RecallNews(backends []*Backend) (all []RecalledInventory) {
 		b.Mu.Unlock()
 		if news && !same && !b.ConnectedOnce.Load() {
 			if cat := b.recallCatalog(r.Catalog); cat != nil {
-				all = append(all, RecalledInventory{b, cat})
+				all = append(all, Recalled{b, cat})
 			}
 		}
 	}

@@ -34,9 +34,9 @@ type relisting struct {
 	timer   *time.Timer
 	doubled int
 	last    time.Time
-	asked   time.Time             // when asking last ended
-	said    inventory.ChangeKinds // what the server has said since, and is believed
-	trusted int                   // how often it was believed that might have been an echo
+	asked   time.Time         // when asking last ended
+	said    inventory.ListSet // what the server has said since, and is believed
+	trusted int               // how often it was believed that might have been an echo
 
 	lacking  bool // a list could not be had
 	failures int  // how often in a row
@@ -57,7 +57,7 @@ func (r *relisting) End() {
 
 // heard notes what the server says has changed, which it may say over each of
 // its connections.
-func (r *relisting) heard(kinds inventory.ChangeKinds, now time.Time) {
+func (r *relisting) heard(kinds inventory.ListSet, now time.Time) {
 	was := r.said
 	if kinds = kinds.With(was); kinds == was {
 		return
@@ -108,7 +108,7 @@ func (b *Backend) listed(whole bool) {
 	r.failures++
 	d := breaker.Discovering().After(r.failures, b.Set.Random())
 	if r.retry == nil {
-		r.retry = time.AfterFunc(d, func() { b.Changed(inventory.ChangeKinds{}) })
+		r.retry = time.AfterFunc(d, func() { b.Changed(inventory.ListSet{}) })
 		return
 	}
 	r.retry.Reset(d)
@@ -116,7 +116,7 @@ func (b *Backend) listed(whole bool) {
 
 // Changed notes that the backend's lists have changed; kinds are those that it
 // says so of.
-func (b *Backend) Changed(kinds inventory.ChangeKinds) {
+func (b *Backend) Changed(kinds inventory.ListSet) {
 	b.Mu.Lock()
 	defer b.Mu.Unlock()
 	b.Relisting.heard(kinds, time.Now())
@@ -148,7 +148,7 @@ func (b *Backend) expired() {
 		return
 	}
 	said := b.Relisting.said
-	b.Relisting.said = inventory.ChangeKinds{}
+	b.Relisting.said = inventory.ListSet{}
 	b.Relisting.Begin()
 	b.Set.Work.Go(func() { b.Reload(said) })
 }
@@ -156,7 +156,7 @@ func (b *Backend) expired() {
 // Reload asks a connected backend for its lists. What it has said is passed on
 // even where they look the same: more can change about a tool than its
 // description.
-func (b *Backend) Reload(said inventory.ChangeKinds) {
+func (b *Backend) Reload(said inventory.ListSet) {
 	news, whole := false, false
 	c := b.Primary.Ready.Load()
 	if c != nil {

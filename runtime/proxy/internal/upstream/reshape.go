@@ -25,8 +25,8 @@ func Distinct(servers []Settings) error {
 	return nil
 }
 
-// Reshaping is what becomes of the backends.
-type Reshaping struct {
+// Reconfiguration is what becomes of the backends.
+type Reconfiguration struct {
 	Changes
 	Roster []*Backend
 	Made   []*Backend            // those that were not there before
@@ -36,8 +36,8 @@ type Reshaping struct {
 }
 
 // Compare tells what has to change.
-func (s *Set) Compare(servers []Settings) *Reshaping {
-	r := &Reshaping{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]Settings{}}
+func (s *Set) Compare(servers []Settings) *Reconfiguration {
+	r := &Reconfiguration{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]Settings{}}
 	before := map[string]*Backend{}
 	for _, b := range s.All() {
 		before[b.Name] = b

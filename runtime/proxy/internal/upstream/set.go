@@ -15,8 +15,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// SetOptions are settings of a set of backends. All but Store and Roots are required.
-type SetOptions struct {
+// Options are settings of a set of backends. All but Store and Roots are required.
+type Options struct {
 	// Dial connects to a server; see proxy.Dial.
 	Dial func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error)
 	// RequestTimeout holds where a server has none of its own; negative is no bound.
@@ -26,14 +26,14 @@ type SetOptions struct {
 	// Roots are the proxy's own, a raw array; nil is none.
 	Roots json.RawMessage
 	// Store keeps what is learned of servers; nil keeps nothing.
-	Store  Storage
+	Store  Store
 	Logger *slog.Logger
 }
 
 // Set is the backends and what they share. All methods may be called
 // concurrently.
 type Set struct {
-	o        SetOptions
+	o        Options
 	Log      *slog.Logger
 	Observer Observer
 
@@ -58,7 +58,7 @@ type Observer interface {
 	// Listed takes what a backend offers now, nil where only its failure is new,
 	// and which lists it has said to have changed. It reports whether any list of
 	// clients has changed.
-	Listed(b *Backend, offers *inventory.Inventory, said inventory.ChangeKinds) (news bool)
+	Listed(b *Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool)
 	// Opening runs before calls go over a new connection.
 	Opening(ctx context.Context, c *Conn)
 	// Question answers a request of a server that names no call.
@@ -78,7 +78,7 @@ type Observer interface {
 
 // NewSet returns a set without backends. Its observer is to be set before it is
 // used.
-func NewSet(o SetOptions) *Set {
+func NewSet(o Options) *Set {
 	s := &Set{o: o, Log: o.Logger, Random: rand.Float64}
 	s.Lifetime, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -128,7 +128,7 @@ func (s *Set) Release(who *Client) {
 }
 
 // Adopt puts the backends of another configuration in the place of those before.
-func (s *Set) Adopt(r *Reshaping) {
+func (s *Set) Adopt(r *Reconfiguration) {
 	s.Mu.Lock()
 	for _, b := range r.Made {
 		for _, old := range s.leaving { // removed a moment ago, and back
@@ -159,7 +159,7 @@ func (s *Set) forget(b *Backend) {
 
 // Replace takes the backends that have been replaced out of use, and connects what
 // is always to be connected.
-func (s *Set) Replace(r *Reshaping) {
+func (s *Set) Replace(r *Reconfiguration) {
 	for old, successor := range r.Left {
 		old.replace(successor)
 	}

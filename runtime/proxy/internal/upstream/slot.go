@@ -180,7 +180,7 @@ func (l *Slot) connect(a *dialing) {
 		c, cat, err = l.openConn()
 	}
 	if err == nil && cat != nil {
-		b.Set.Observer.Listed(b, cat, inventory.ChangeKinds{})
+		b.Set.Observer.Listed(b, cat, inventory.ListSet{})
 	}
 	b.Mu.Lock()
 	switch {
@@ -239,7 +239,7 @@ func (l *Slot) connect(a *dialing) {
 		}
 		b.Log.Warn("backend cannot be used", "elapsed", time.Since(start), "err", err)
 		if l == b.Primary {
-			b.Set.Observer.Listed(b, nil, inventory.ChangeKinds{})
+			b.Set.Observer.Listed(b, nil, inventory.ListSet{})
 		}
 	} else {
 		b.Log.Info("backend connected", "version", c.Version, "elapsed", time.Since(start))

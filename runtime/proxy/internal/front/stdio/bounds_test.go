@@ -39,21 +39,21 @@ func (m *paused) Notify(context.Context, *runtime.Request) error { return nil }
 func (m *paused) Close() error                                   { return nil }
 
 // mutely returns fronts of a server a that answers calls once let is closed.
-func mutely(t *testing.T) (f *front.FrontSet, let chan struct{}) {
+func mutely(t *testing.T) (f *front.Set, let chan struct{}) {
 	t.Helper()
 	m := &paused{let: make(chan struct{})}
 	log := slog.New(slog.DiscardHandler)
-	rt := router.NewXRouter(router.RouterOptions{
-		Backends: upstream.SetOptions{Logger: log, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
+	rt := router.New(router.Options{
+		Backends: upstream.Options{Logger: log, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}},
-		Catalog: catalog.CatalogOptions{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
+		Catalog: catalog.Options{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
 	})
 	if _, err := rt.Reconfigure([]upstream.Settings{{Name: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(rt.Close)
-	return front.NewFronts(rt), m.let
+	return front.NewSet(rt), m.let
 }
 
 const callOfX = `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"a__x","arguments":{}}}`
@@ -65,7 +65,7 @@ func TestBatchesCount(t *testing.T) {
 		fronts, let := mutely(t)
 		in, client := io.Pipe()
 		f := make(chan error, 1)
-		go func() { f <- ServeStdio(t.Context(), fronts, in, io.Discard, false) }()
+		go func() { f <- Serve(t.Context(), fronts, in, io.Discard, false) }()
 		lines := []string{
 			`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{}}}`,
 			"[" + strings.TrimSuffix(strings.Repeat(callOfX+",", 40), ",") + "]",

@@ -26,10 +26,10 @@ func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*js
 	l := &fastLine{f: f, line: line, msg: *m}
 	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
 	f.begin(len(line))
-	conn, taken, err := f.p.Rt.FastCallModern(line, m, &l.PendingFastCall, nil, now)
+	conn, taken, err := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
 	switch {
 	case err != nil:
-		f.send(router.Frame(nil, m.ID.Of(line), f.p.Rt.FailedModern(revision.MethodToolsCall, err)))
+		f.send(router.Frame(nil, m.ID.Of(line), f.p.Router.FailedModern(revision.MethodToolsCall, err)))
 		f.end(len(line))
 	case !taken:
 		f.end(len(line))
@@ -64,7 +64,7 @@ func (l *fastLine) Park() {
 				f.Notify(method, params)
 			}
 		})
-		a, ok := f.p.Rt.ContinueParked(ctx, &l.PendingFastCall, r)
+		a, ok := f.p.Router.ContinueParked(ctx, &l.PendingFastCall, r)
 		if ok && ctx.Err() == nil && f.out.Wait() == nil {
 			f.respond(id, a)
 		}

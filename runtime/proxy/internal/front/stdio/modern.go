@@ -22,7 +22,7 @@ import (
 // into, to be flushed.
 func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
 	f.speaksModern.Store(true)
-	f.p.Rt.Begin()
+	f.p.Router.Begin()
 	id := m.ID.Of(line)
 	method, no := front.Admit(line, &m, nil)
 	switch {
@@ -30,7 +30,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		f.send(jsonrpc.AppendError(nil, id, no.Object()))
 		return nil
 	case method == revision.MethodDiscover:
-		f.send(router.Frame(nil, id, router.Answer{Result: f.p.Rt.Discovery()}))
+		f.send(router.Frame(nil, id, router.Answer{Result: f.p.Router.Discovery()}))
 		return nil
 	}
 	line = bytes.Clone(line)
@@ -60,7 +60,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end(size)
 		defer done()
-		a := f.p.Rt.ServeModern(ctx, r)
+		a := f.p.Router.ServeModern(ctx, r)
 		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
 			f.respond(id, a)
 		}
@@ -90,7 +90,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 	filter, err := router.FilterOf(r)
 	if err != nil {
 		done()
-		f.send(router.Frame(nil, id, f.p.Rt.FailedModern(r.Method, err)))
+		f.send(router.Frame(nil, id, f.p.Router.FailedModern(r.Method, err)))
 		return
 	}
 	if f.listening.Add(1) > maxListening {
@@ -103,7 +103,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 		defer done()
 		defer f.listening.Add(-1)
 		reason := append(append([]byte(`{"requestId":`), id...), `,"reason":"mcpctl ends"}`...)
-		f.p.Rt.ListenModern(ctx, r, filter, subscriptions.Channel{
+		f.p.Router.ListenModern(ctx, r, filter, subscriptions.Channel{
 			Send: f.send, Idle: func() {}, End: f.ending, Farewell: jsonrpc.AppendNotification(nil, revision.NotificationCancelled, reason),
 		})
 	})

@@ -40,7 +40,7 @@ const (
 
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
-	p   *front.FrontSet
+	p   *front.Set
 	out *jsonrpc.Writer
 
 	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
@@ -57,12 +57,12 @@ type stdioFront struct {
 	listening    atomic.Int64 // how many of them there are
 }
 
-// ServeStdio serves one client over a pair of streams, one JSON-RPC message a
+// Serve serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
 // flight when the input ends are answered first, for up to 30 s. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
-func ServeStdio(ctx context.Context, p *front.FrontSet, in io.Reader, out io.Writer, solo bool) error {
+func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo bool) error {
 	if f, ok := out.(*os.File); ok && !same(in, f) {
 		nonblocking, restore := jsonrpc.Nonblocking(f)
 		defer restore()
@@ -73,16 +73,16 @@ func ServeStdio(ctx context.Context, p *front.FrontSet, in io.Reader, out io.Wri
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
 	f.peer = upstream.NewClient(f.ask)
 	if solo {
-		p.Rt.Solo(f.peer) // servers are told what it says of itself first
+		p.Router.Solo(f.peer) // servers are told what it says of itself first
 	} else {
-		p.Rt.Begin()
+		p.Router.Begin()
 	}
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
-	defer p.Rt.Join(f.peer, unasked{f})()
+	defer p.Router.Join(f.peer, unasked{f})()
 	defer p.Enter(f)()
 	// Calls that have no context of their own end with the client, too.
-	defer p.Rt.AbandonFastCalls(f.owns)
+	defer p.Router.AbandonFastCalls(f.owns)
 	read := make(chan error, 1)
 	// The reader ends with the input; where ctx or the output ends first it may
 	// be left in a read that nothing can interrupt.
@@ -240,7 +240,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 		return f.modern(line, m, now)
 	case string(method) == `"tools/call"`:
 		f.begin(0)
-		conn, taken, err := f.p.Rt.FastCall(line, &m, f, now)
+		conn, taken, err := f.p.Router.FastCall(line, &m, f, now)
 		if err != nil {
 			a := router.Failed(revision.MethodToolsCall, err)
 			f.reply(m.ID.Of(line), a)
@@ -294,7 +294,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 			f.respond(id, router.Failed(method, err))
 			return
 		}
-		f.p.Rt.Begin()
+		f.p.Router.Begin()
 	}
 	ctx, done := f.slow.Begin(f.lifetime, id)
 	size := len(line)
@@ -337,7 +337,7 @@ func (f *stdioFront) ask(frame []byte) error {
 }
 
 func (f *stdioFront) serve(ctx context.Context, id []byte, r router.Request) {
-	a := f.p.Rt.Serve(ctx, r)
+	a := f.p.Router.Serve(ctx, r)
 	if ctx.Err() != nil {
 		return // cancelled: no answer (specification, Cancellation)
 	}
@@ -396,7 +396,7 @@ func (f *stdioFront) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Wri
 	if err != nil {
 		return nil // the client is gone
 	}
-	f.out.End(router.Frame(buf, c.Id, converted))
+	f.out.End(router.Frame(buf, c.ID, converted))
 	return f.out
 }
 
@@ -460,4 +460,6 @@ func (f *stdioFront) Bounds() []limits.Bound {
 }
 
 // sender is the client as its notifications come from it.
-func (f *stdioFront) sender() *front.Sender { return &front.Sender{Client: f.peer, InProgress: &f.slow, Owns: f.owns} }
+func (f *stdioFront) sender() *front.Sender {
+	return &front.Sender{Client: f.peer, InProgress: &f.slow, Owns: f.owns}
+}

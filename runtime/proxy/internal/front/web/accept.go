@@ -48,7 +48,7 @@ func acceptOf(r *http.Request) accept {
 	return out
 }
 
-func (o HttpOptions) withDefaults() HttpOptions {
+func (o Options) withDefaults() Options {
 	if o.MaxBody == 0 {
 		o.MaxBody = 64 << 20
 	}

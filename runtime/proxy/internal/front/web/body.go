@@ -17,13 +17,13 @@ import (
 // received is the message of a POST.
 type received struct {
 	*bytes.Buffer
-	p     *front.FrontSet
+	p     *front.Set
 	taken int64 // of Proxy.bodies
 }
 
 // receive reads the body of a POST, false where it refuses it. Release takes the
 // body back.
-func receive(p *front.FrontSet, o *HttpOptions, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
+func receive(p *front.Set, o *Options, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
 		return b, false
@@ -47,7 +47,7 @@ func receive(p *front.FrontSet, o *HttpOptions, w http.ResponseWriter, r *http.R
 	return b, false
 }
 
-func (b *received) read(o *HttpOptions, w http.ResponseWriter, r *http.Request) error {
+func (b *received) read(o *Options, w http.ResponseWriter, r *http.Request) error {
 	n := r.ContentLength
 	switch {
 	case n > o.MaxBody:

@@ -49,7 +49,7 @@ func (m *mute) Close() error                                   { return nil }
 // bounded is a front over a mute server.
 type bounded struct {
 	t *testing.T
-	f *front.FrontSet
+	f *front.Set
 	h *Streamable
 	m *mute
 }
@@ -58,17 +58,17 @@ func newBounded(t *testing.T) *bounded {
 	t.Helper()
 	m := &mute{begun: make(chan struct{}, 2*limits.MaxBackendServing), let: make(chan struct{})}
 	log := slog.New(slog.DiscardHandler)
-	rt := router.NewXRouter(router.RouterOptions{
-		Backends: upstream.SetOptions{Logger: log, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
+	rt := router.New(router.Options{
+		Backends: upstream.Options{Logger: log, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
 			return runtime.NewClient(m, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		}},
-		Catalog: catalog.CatalogOptions{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
+		Catalog: catalog.Options{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
 	})
 	if _, err := rt.Reconfigure([]upstream.Settings{{Name: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	f := front.NewFronts(rt)
-	b := &bounded{t: t, f: f, h: NewStreamable(f, HttpOptions{AnyHost: true}), m: m}
+	f := front.NewSet(rt)
+	b := &bounded{t: t, f: f, h: NewStreamable(f, Options{AnyHost: true}), m: m}
 	t.Cleanup(func() {
 		b.h.Close()
 		rt.Close()
@@ -228,7 +228,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		t.Errorf("%d streams are counted", n)
 	}
 	b.h.streams.Store(0)
-	f := NewSSE(b.f, HttpOptions{AnyHost: true}, "")
+	f := NewSSE(b.f, Options{AnyHost: true}, "")
 	for i := range limits.MaxStreams {
 		f.m[fmt.Sprint(i)] = nil
 	}

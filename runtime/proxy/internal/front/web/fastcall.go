@@ -27,11 +27,11 @@ type fastPost struct {
 // taken.
 func (h *Streamable) direct(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) bool {
 	c := &fastPost{x: modernPost{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
-	c.Capabilities, c.Front = h.p.Rt.Declared(m.MetaCapabilities.Of(body)), c
-	conn, taken, err := h.p.Rt.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
+	c.Capabilities, c.Front = h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
+	conn, taken, err := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
 	case err != nil:
-		c.x.finish(m.ID.Of(body), h.p.Rt.FailedModern(revision.MethodToolsCall, err))
+		c.x.finish(m.ID.Of(body), h.p.Router.FailedModern(revision.MethodToolsCall, err))
 	case taken:
 		conn.Flush()
 		defer c.x.close()
@@ -81,7 +81,7 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x.wake = make(chan struct{}, 1)
 	req := router.Request{Line: bytes.Clone(body), Msg: new(*m), Method: revision.MethodToolsCall, Header: r.Header}
 	req.From = router.ModernCaller(&req, x.push)
-	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Rt.ContinueParked(ctx, &c.PendingFastCall, req) })
+	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
 
 // Answer implements [router.PendingFront].

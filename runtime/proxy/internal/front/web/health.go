@@ -7,7 +7,7 @@ import (
 )
 
 // Health is proxy.Proxy.Health.
-func Health(p *front.FrontSet, o HttpOptions) http.Handler {
+func Health(p *front.Set, o Options) http.Handler {
 	o = o.withDefaults()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", o.probe(func() (int, string) { return http.StatusOK, "ok" }))
@@ -20,7 +20,7 @@ func Health(p *front.FrontSet, o HttpOptions) http.Handler {
 	return mux
 }
 
-func (o *HttpOptions) probe(state func() (status int, word string)) http.HandlerFunc {
+func (o *Options) probe(state func() (status int, word string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !o.admit(w, r) {
 			return

@@ -13,7 +13,7 @@ import (
 func (h *Streamable) modernListen(ctx context.Context, x *modernPost, r router.Request) {
 	f, err := router.FilterOf(r)
 	if err != nil {
-		x.finish(r.Msg.ID.Of(r.Line), h.p.Rt.FailedModern(r.Method, err))
+		x.finish(r.Msg.ID.Of(r.Line), h.p.Router.FailedModern(r.Method, err))
 		return
 	}
 	defer h.streams.Add(-1)
@@ -27,7 +27,7 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, r router.R
 	ended := make(chan struct{})
 	if h.spawn(func() {
 		defer close(ended)
-		h.p.Rt.ListenModern(ctx, r, f, subscriptions.Channel{Send: x.event, Idle: x.comment, End: h.lifetime.Done()})
+		h.p.Router.ListenModern(ctx, r, f, subscriptions.Channel{Send: x.event, Idle: x.comment, End: h.lifetime.Done()})
 	}) {
 		<-ended
 	}

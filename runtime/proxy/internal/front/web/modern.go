@@ -42,7 +42,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, likes accept
 	x := &modernPost{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == revision.MethodDiscover { // waits for nothing
-		x.finish(id, router.Answer{Result: h.p.Rt.Discovery()})
+		x.finish(id, router.Answer{Result: h.p.Router.Discovery()})
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -53,7 +53,7 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, likes accept
 		h.modernListen(ctx, x, req)
 		return
 	}
-	h.serveModern(r, x, id, cancel, func() (router.Answer, bool) { return h.p.Rt.ServeModern(ctx, req), true })
+	h.serveModern(r, x, id, cancel, func() (router.Answer, bool) { return h.p.Router.ServeModern(ctx, req), true })
 }
 
 // serveModern writes what comes for a request and its answer. serve gives that,

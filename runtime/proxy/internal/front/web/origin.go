@@ -13,7 +13,7 @@ import (
 
 // admit refuses what a web page may have sent, unless AnyHost is set, and reports
 // whether the request may go on.
-func (o *HttpOptions) admit(w http.ResponseWriter, r *http.Request) bool {
+func (o *Options) admit(w http.ResponseWriter, r *http.Request) bool {
 	if o.AnyHost {
 		return true
 	}
@@ -98,7 +98,7 @@ const forgoTime = 5 * time.Second
 // connection is reset while it sends. A client that waits for a word before it
 // sends (Expect) is not made to. What has been written must be small: it goes out
 // after the handler.
-func (o *HttpOptions) drain(w http.ResponseWriter, r *http.Request) {
+func (o *Options) drain(w http.ResponseWriter, r *http.Request) {
 	if r.Body == nil || r.Body == http.NoBody || r.Header.Get("Expect") != "" {
 		return
 	}

@@ -48,7 +48,7 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 		}
 	}()
 	if string(m.Method.Of(body)) == `"tools/call"` {
-		conn, taken, err := h.p.Rt.FastCall(body, m, x, time.Now())
+		conn, taken, err := h.p.Router.FastCall(body, m, x, time.Now())
 		switch {
 		case err != nil:
 			write(w, http.StatusOK, router.Frame(nil, m.ID.Of(body), router.Failed(revision.MethodToolsCall, err)))
@@ -105,7 +105,7 @@ func (h *Streamable) slowly(w http.ResponseWriter, r *http.Request, x *post, req
 	req.From = x.Origin()
 	if !h.spawn(func() { // ends with its context: the session's or the front's
 		defer ended()
-		a := h.p.Rt.Serve(ctx, req)
+		a := h.p.Router.Serve(ctx, req)
 		if context.Cause(ctx) == upstream.ErrCancelled { //nolint:errorlint // set by identity
 			x.finish(nil)
 			return
@@ -122,7 +122,7 @@ func (h *Streamable) slowly(w http.ResponseWriter, r *http.Request, x *post, req
 }
 
 func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
-	a := h.p.Rt.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize"})
+	a := h.p.Router.Serve(r.Context(), router.Request{Line: body, Msg: new(*m), Method: "initialize"})
 	if a.Object == nil {
 		s := h.Sessions.open(h.lifetime, h.p)
 		if s == nil {
@@ -222,7 +222,7 @@ func (x *post) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 // framed returns the answer to a call in a buffer of its own.
 func framed(c *router.FastCall, a jsonrpc.Answer) []byte {
 	converted := c.Answer(a)
-	return router.Frame(make([]byte, 0, len(converted.Result)+len(converted.Object)+len(c.Id)+64), c.Id, converted)
+	return router.Frame(make([]byte, 0, len(converted.Result)+len(converted.Object)+len(c.ID)+64), c.ID, converted)
 }
 
 // Ended implements ReplyTo.

@@ -44,7 +44,7 @@ const (
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	p    *front.FrontSet
+	p    *front.Set
 	id   string
 	peer *upstream.Client
 	slow front.InProgress
@@ -192,7 +192,7 @@ func (s *session) listen(to *stream) (stop func()) {
 func (s *session) close() {
 	s.unlisten()
 	s.end()
-	s.p.Rt.AbandonFastCalls(s.owns)
+	s.p.Router.AbandonFastCalls(s.owns)
 	s.kept.stop()
 }
 
@@ -212,7 +212,7 @@ type sessions struct {
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
 // room for one more.
-func (t *sessions) open(ctx context.Context, p *front.FrontSet) *session {
+func (t *sessions) open(ctx context.Context, p *front.Set) *session {
 	s := newSession(ctx, p) // under no lock that each request takes
 	t.Mu.Lock()
 	old, room := t.expired(time.Now())
@@ -237,13 +237,13 @@ func (t *sessions) open(ctx context.Context, p *front.FrontSet) *session {
 	return s
 }
 
-func newSession(ctx context.Context, p *front.FrontSet) *session {
+func newSession(ctx context.Context, p *front.Set) *session {
 	s := &session{p: p, id: rand.Text(), used: time.Now()}
 	s.kept.all = &p.Budget.Unsent
 	s.peer = upstream.NewClient(s.push)
 	s.peer.SendLater = s.Notify
 	s.lifetime, s.end = context.WithCancel(ctx)
-	s.unlisten = p.Rt.Join(s.peer, s)
+	s.unlisten = p.Router.Join(s.peer, s)
 	return s
 }
 
@@ -368,4 +368,6 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
 }
 
 // sender is the client as its notifications come from it.
-func (s *session) sender() *front.Sender { return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns} }
+func (s *session) sender() *front.Sender {
+	return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns}
+}

@@ -39,8 +39,8 @@ const (
 // carries everything that goes to the client, and when it is lost, so is the
 // session.
 type SSE struct {
-	p *front.FrontSet
-	o HttpOptions
+	p *front.Set
+	o Options
 
 	path string // that clients POST to, as they see it
 
@@ -54,14 +54,14 @@ type SSE struct {
 }
 
 // NewSSE makes a front. Close ends its sessions.
-func NewSSE(p *front.FrontSet, o HttpOptions, path string) *SSE {
+func NewSSE(p *front.Set, o Options, path string) *SSE {
 	if path == "" {
 		path = "/messages"
 	}
 	f := &SSE{p: p, o: o.withDefaults(), path: path, m: map[string]*sseSession{}}
-	f.lifetime, f.cancel = context.WithCancel(p.Rt.Lifetime())
+	f.lifetime, f.cancel = context.WithCancel(p.Router.Lifetime())
 	f.leave = p.Enter(f)
-	p.Rt.Begin()
+	p.Router.Begin()
 	return f
 }
 
@@ -123,7 +123,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	defer f.p.Rt.Join(s.peer, s)()
+	defer f.p.Router.Join(s.peer, s)()
 	s.serve(w, r)
 }
 
@@ -148,7 +148,7 @@ func (f *SSE) remove(s *sseSession) {
 	f.Mu.Unlock()
 	s.end(upstream.ErrSessionEnded)
 	s.detach(nil)
-	f.p.Rt.AbandonFastCalls(s.owns)
+	f.p.Router.AbandonFastCalls(s.owns)
 }
 
 func (s *sseSession) owns(r router.ReplyTo) bool { return r == s }
@@ -331,7 +331,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			return
 		}
 	case method == revision.MethodToolsCall:
-		conn, taken, err := s.f.p.Rt.FastCall(body, m, s, time.Now())
+		conn, taken, err := s.f.p.Router.FastCall(body, m, s, time.Now())
 		if err != nil {
 			s.answer(router.Frame(nil, id, router.Failed(method, err)))
 			return
@@ -359,7 +359,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 			s.answer(s.f.p.Batch(ctx, body, front.Batcher{From: s.Origin(), Sender: s.sender()}))
 			return
 		}
-		a := s.f.p.Rt.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin()})
+		a := s.f.p.Router.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin()})
 		if ctx.Err() != nil {
 			<-s.places // cancelled: no answer
 			return
@@ -443,4 +443,6 @@ func (f *SSE) Bounds() []limits.Bound {
 }
 
 // sender is the client as its notifications come from it.
-func (s *sseSession) sender() *front.Sender { return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns} }
+func (s *sseSession) sender() *front.Sender {
+	return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns}
+}

@@ -20,8 +20,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// HttpOptions are settings of a front over HTTP; see proxy.HTTPOptions.
-type HttpOptions struct {
+// Options are settings of a front over HTTP; see proxy.HTTPOptions.
+type Options struct {
 	AnyHost   bool
 	MaxBody   int64
 	StreamMax time.Duration
@@ -30,8 +30,8 @@ type HttpOptions struct {
 // Streamable is the Streamable HTTP endpoint for clients of the handshake era,
 // with or without a session. It is an http.Handler for its endpoint's path.
 type Streamable struct {
-	p        *front.FrontSet
-	o        HttpOptions
+	p        *front.Set
+	o        Options
 	Sessions sessions
 	timers   sync.Pool // stopped ones: every request wants one
 
@@ -50,11 +50,11 @@ type Streamable struct {
 }
 
 // NewStreamable makes an endpoint. Close ends its streams.
-func NewStreamable(p *front.FrontSet, o HttpOptions) *Streamable {
+func NewStreamable(p *front.Set, o Options) *Streamable {
 	h := &Streamable{p: p, o: o.withDefaults()}
-	h.lifetime, h.cancel = context.WithCancel(p.Rt.Lifetime())
+	h.lifetime, h.cancel = context.WithCancel(p.Router.Lifetime())
 	h.leave = p.Enter(h)
-	p.Rt.Begin()
+	p.Router.Begin()
 	return h
 }
 
@@ -136,7 +136,7 @@ func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // notAllowed refuses a method; allow names those there are: "The origin server
 // MUST generate an Allow header field in a 405 response" (RFC 9110, 15.5.6).
-func (o *HttpOptions) notAllowed(w http.ResponseWriter, r *http.Request, allow, why string) {
+func (o *Options) notAllowed(w http.ResponseWriter, r *http.Request, allow, why string) {
 	w.Header().Set("Allow", allow)
 	http.Error(w, why, http.StatusMethodNotAllowed)
 	o.drain(w, r)
