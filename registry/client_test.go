@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // roundTrip answers requests without a socket.
@@ -44,22 +45,16 @@ func newClient(t *testing.T, o registry.Options) *registry.Client {
 		o.BaseURL = "https://registry.example.com"
 	}
 	c, err := registry.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
 func samples(t *testing.T) http.Handler {
 	t.Helper()
 	recs, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h, err := registrytest.NewServer(recs, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return h
 }
 
@@ -96,9 +91,7 @@ func TestBaseURL(t *testing.T) {
 			got = r.URL.String()
 			return nil, context.Canceled
 		})}, Retries: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, _ = c.Get(t.Context(), "a.b/c", "")
 		if got != want {
 			t.Errorf("base %q: asked %s, want %s", base, got, want)
@@ -134,23 +127,17 @@ func TestListFollowsPages(t *testing.T) {
 		recs = append(recs, json.RawMessage(`{"name":"a.b/s`+string(rune('0'+i/100))+string(rune('0'+i/10%10))+string(rune('0'+i%10))+`","version":"1.0.0"}`))
 	}
 	h, err := registrytest.NewServer(recs, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	requests := 0
 	counted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { requests++; h.ServeHTTP(w, r) })
 	l, err := through(t, counted, registry.Options{}).List(t.Context(), registry.Query{Version: "latest"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// Two full pages, and the empty one behind a last page of exactly 100.
 	if len(l.Records) != 200 || requests != 3 || l.Truncated {
 		t.Errorf("got %d records in %d requests, truncated %v; want 200 in 3, false", len(l.Records), requests, l.Truncated)
 	}
 	l, err = through(t, counted, registry.Options{MaxPages: 1}).List(t.Context(), registry.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(l.Records) != 100 || !l.Truncated {
 		t.Errorf("one page only: got %d records, truncated %v; want 100, true", len(l.Records), l.Truncated)
 	}
@@ -220,9 +207,7 @@ func TestStaticRegistry(t *testing.T) {
 		t.Errorf("missing: got %v, want a NotFoundError", err)
 	}
 	l, err := c.Search(t.Context(), "tools")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff([]string{"a.b/tools@1.10.0", "c.d/other@1.0.0"}, names(l.Records)); diff != "" {
 		t.Error(diff)
 	}
@@ -382,17 +367,11 @@ func TestBodyIsCapped(t *testing.T) {
 
 func TestUnreachablePort(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Close())
 	c, err := registry.New(registry.Options{BaseURL: "http://" + addr, RetryWait: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = c.Get(t.Context(), "a.b/c", "")
 	var connect *runtime.ConnectError
 	var hinter interface{ Hint() string }

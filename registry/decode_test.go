@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mcpctl/mcpctl/registry"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestParseServer(t *testing.T) {
@@ -45,9 +46,7 @@ func TestParseServer(t *testing.T) {
 		Raw: json.RawMessage(doc),
 	}
 	got, err := registry.ParseServer(json.RawMessage(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -61,13 +60,9 @@ func TestSnakeCaseIsTheSame(t *testing.T) {
 	  "runtime_arguments":[{"type":"positional","value_hint":"h","is_required":true,"is_repeated":true}],"file_sha256":"f",
 	  "environment_variables":[{"name":"K","is_secret":true,"variables":{"is_required":{"is_required":true}}}]}]}`
 	a, err := registry.ParseServer(json.RawMessage(camel))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := registry.ParseServer(json.RawMessage(snake))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(a, b, cmpopts.IgnoreFields(registry.Server{}, "Raw")); diff != "" {
 		t.Error(diff)
 	}
@@ -79,9 +74,7 @@ func TestWrongKindsCostOneMember(t *testing.T) {
 	  "packageArguments":[{"type":"named","name":"-n","default":3000,"isRequired":"true","choices":[1,{}]}],
 	  "environmentVariables":{"K":"v"},"transport":"stdio"}]}`
 	got, err := registry.ParseServer(json.RawMessage(doc))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := &registry.Server{
 		Name: "a.b/c", Version: "2",
 		Packages: []registry.Package{{}, {
@@ -114,9 +107,7 @@ func TestWrongKindsCostOneMember(t *testing.T) {
 func TestMeta(t *testing.T) {
 	rec, err := registry.ParseRecord(json.RawMessage(`{"server":{"name":"a","_meta":{"io.modelcontextprotocol.registry/official":{"status":"deleted"}}},
 	  "_meta":{"x":1,"io.modelcontextprotocol.registry/official":{"status":"deprecated","statusMessage":"m","isLatest":false,"publishedAt":"p"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := registry.Meta{Status: registry.Deprecated, StatusMessage: "m", PublishedAt: "p", Marked: true}
 	if diff := cmp.Diff(want, rec.Meta, cmpopts.IgnoreFields(registry.Meta{}, "Raw")); diff != "" {
 		t.Error(diff)

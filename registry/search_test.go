@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestSearch(t *testing.T) {
@@ -69,13 +70,9 @@ func TestSearchRanks(t *testing.T) {
 		doc("z.z/notes", "", ""),
 		doc("b.b/Notes", "", ""),
 	}, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l, err := through(t, h, registry.Options{}).Search(t.Context(), "notes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{"b.b/Notes@1.0.0", "z.z/notes@1.0.0", "a.b/my-notes-mcp@1.0.0", "a.notes/x3@1.0.0", "a.notes/x2@1.0.0", "a.notes/x1@1.0.0"}
 	if diff := cmp.Diff(want, names(l.Records)); diff != "" {
 		t.Error(diff)
@@ -115,9 +112,7 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := c.Resolve(t.Context(), tt.arg, tt.pre)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := res.Record.Server.Name + "@" + res.Record.Server.Version; got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // The options that a command line may have, listed independently of the
@@ -124,9 +125,7 @@ func checkCommandLine(t *testing.T, s *registry.Server, p *scaffold.Plan) {
 		Command string
 		Args    []string
 	}
-	if err := json.Unmarshal(p.Entry, &e); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(p.Entry, &e))
 	argv := append([]string{e.Command}, e.Args...)
 	if p.Start != nil {
 		argv = p.Start

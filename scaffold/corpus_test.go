@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // corpusLines reads one file of a collection of published documents. Tests
@@ -51,9 +52,7 @@ func TestPublishedDocuments(t *testing.T) {
 	noInput := 0
 	for _, line := range corpusLines(t, "servers.jsonl") {
 		s, err := registry.ParseServer(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(s.Faults) > 0 {
 			t.Errorf("%s %s: faults %q", s.Name, s.Version, s.Faults)
 		}
@@ -89,9 +88,7 @@ func TestDocumentsThatRegistriesRefuse(t *testing.T) {
 	counts := map[string]int{}
 	for _, line := range corpusLines(t, "refused.jsonl") {
 		var item struct{ Server json.RawMessage }
-		if err := json.Unmarshal(line, &item); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &item))
 		s, err := registry.ParseServer(item.Server)
 		if err != nil {
 			counts["unreadable"]++
@@ -116,9 +113,7 @@ var leftover = regexp.MustCompile(`(^|[^$])\{[A-Za-z0-9_.-]+\}`)
 func checkPlan(t *testing.T, s *registry.Server, p *scaffold.Plan) {
 	t.Helper()
 	f, err := config.Parse("servers.json", []byte("{}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if config.Reserved(p.Alias) {
 		p.Alias += "-server"
 	}

@@ -13,15 +13,14 @@ import (
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // parse returns a document with its packages and remotes.
 func parse(t *testing.T, name, members string) registry.Server {
 	t.Helper()
 	s, err := registry.ParseServer(json.RawMessage(`{"name":"` + name + `","version":"9.9.9","description":"d",` + members + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(s.Faults) > 0 {
 		t.Fatalf("faults in the test's own document: %q", s.Faults)
 	}
@@ -36,9 +35,7 @@ func line(t *testing.T, entry json.RawMessage) (cmd string, env map[string]strin
 		Args               []string
 		Env, Headers       map[string]string
 	}
-	if err := json.Unmarshal(entry, &e); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(entry, &e))
 	if e.URL != "" {
 		return strings.TrimSpace(e.Type + " " + e.URL), e.Headers
 	}
@@ -86,9 +83,7 @@ func (c planCase) run(t *testing.T) *scaffold.Plan {
 	}
 	server := parse(t, name, c.members)
 	p, err := scaffold.New(server, c.o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd, vars := line(t, p.Entry)
 	if cmd != c.cmd {
 		t.Errorf("got  %s\nwant %s", cmd, c.cmd)
@@ -320,9 +315,7 @@ func TestRemotes(t *testing.T) {
 				// ${A} is the user's placeholder and not one of the record's.
 				server := parse(t, "a.b/thing", c.members)
 				p, err := scaffold.New(server, c.o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if _, headers := line(t, p.Entry); !maps.Equal(headers, c.env) {
 					t.Errorf("got %v, want %v", headers, c.env)
 				}
@@ -439,9 +432,7 @@ func TestTiers(t *testing.T) {
 			t.Fatal(err)
 		default:
 			var e struct{ URL string }
-			if err := json.Unmarshal(p.Entry, &e); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(p.Entry, &e))
 			if got = e.URL; got == "" {
 				got = p.Type
 			}
@@ -478,9 +469,7 @@ func TestAlias(t *testing.T) {
 func TestOriginStandsInTheEntry(t *testing.T) {
 	s := parse(t, "a.b/c", pkg("npm", "x", "1.0.0", ""))
 	p, err := scaffold.New(s, scaffold.Options{Registry: "https://r.example"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := `{"command":"npx","args":["-y","x@1.0.0"],"origin":{"registry":"https://r.example","name":"a.b/c","version":"9.9.9"}}`
 	if string(p.Entry) != want {
 		t.Errorf("got  %s\nwant %s", p.Entry, want)

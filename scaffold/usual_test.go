@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/scaffold"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // words returns positional arguments, as publishers write a command line.
@@ -143,9 +144,7 @@ func TestUsualRecords(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := parse(t, "a.b/thing", c.members)
 			p, err := scaffold.New(s, scaffold.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got, _ := line(t, p.Entry); got != c.cmd {
 				t.Errorf("got  %s\nwant %s", got, c.cmd)
 			}
@@ -194,9 +193,7 @@ func TestTheUsersOwn(t *testing.T) {
 func refusal(t *testing.T, members string, o scaffold.Options) (*scaffold.RefusedError, *scaffold.Plan) {
 	t.Helper()
 	s, err := registry.ParseServer(json.RawMessage(`{"name":"a.b/thing","version":"1",` + members + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := scaffold.New(*s, o)
 	refused, ok := errors.AsType[*scaffold.RefusedError](err)
 	if err != nil && !ok {

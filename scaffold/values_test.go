@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/scaffold"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // npmArgs returns an npm package with these packageArguments.
@@ -98,9 +99,7 @@ func TestEnvironment(t *testing.T) {
 			c.cmd = "npx -y x@1"
 			if name == "but the user may" {
 				p, err := scaffold.New(parse(t, "a.b/thing", c.members), c.o)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if _, got := line(t, p.Entry); got["PATH"] != c.env["PATH"] {
 					t.Errorf("got %v, want %v", got, c.env)
 				}
@@ -113,9 +112,7 @@ func TestEnvironment(t *testing.T) {
 
 func TestRequirementsSayWhatIsWanted(t *testing.T) {
 	p, err := scaffold.New(parse(t, "a.b/thing", npmEnv(`{"name":"A","isRequired":true,"isSecret":true,"description":"the key","format":"string","choices":["x","y"],"placeholder":"x"}`)), scaffold.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := json.Marshal(p.Required)
 	want := `[{"name":"A","description":"the key","secret":true,"format":"string","choices":["x","y"],"example":"x","kind":"env","input":"A"}]`
 	if err != nil || string(got) != want || p.Required[0].Flag() != "--env A=VALUE" {
@@ -193,9 +190,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := registry.ParseServer(json.RawMessage(`{"name":"a.b/c","version":"1",` + c.members + `}`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, err = scaffold.New(*s, scaffold.Options{})
 			var refused *scaffold.RefusedError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.reason) || refused.Force != c.force {

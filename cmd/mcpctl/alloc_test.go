@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestAllocServe holds how many allocations of the serving process a call
@@ -28,13 +29,9 @@ import (
 func TestAllocServe(t *testing.T) {
 	dir := t.TempDir()
 	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"load": map[string]any{"command": lookPath(t, "load-echo")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	servers := filepath.Join(dir, "servers.json")
-	if err := os.WriteFile(servers, config, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(servers, config, 0o600))
 	env := append(os.Environ(), "MCPCTL_CONFIG="+servers, "MCPCTL_HOME="+dir, "HOME="+dir)
 	serve := lookPath(t, "mcpctl-counted")
 	const calls, callers = 4000, 32
@@ -57,18 +54,14 @@ func TestAllocServe(t *testing.T) {
 				target.Command, target.URL = nil, serveCounted(t, serve, append(env, countVariable+"="+where))
 			}
 			c, err := gen.Open(t.Context(), target)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer c.Close()
 			run := func() {
 				r, err := c.Run(t.Context(), gen.Work{Callers: callers, Count: calls})
 				if err == nil {
 					err = r.Err()
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 			}
 			run() // pools are filled, connections there
 			// The least of some: a collection may empty the pools in any of them,
@@ -93,9 +86,7 @@ func TestAllocServe(t *testing.T) {
 func lookPath(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return path
 }
 
@@ -108,12 +99,8 @@ func serveCounted(t *testing.T, program string, env []string) string {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	done := make(chan struct{})
 	urls := make(chan string, 1)
 	go func() {
@@ -168,13 +155,9 @@ func mallocs(t *testing.T, where string) uint64 {
 		}
 	}
 	resp, err := http.Get("http://" + string(addr) + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	var n uint64
-	if err := json.NewDecoder(resp.Body).Decode(&n); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&n))
 	return n
 }

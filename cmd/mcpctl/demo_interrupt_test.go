@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestDemoInterrupted sends SIGINT and SIGHUP to the tour at several places:
@@ -64,9 +66,7 @@ func interruptDemo(t *testing.T, at string, sig os.Signal) bool {
 	cmd.Stderr = &stderr
 	ours, theirs := narrow(t)
 	cmd.Stdout = theirs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	_ = theirs.Close()
 	stdout := bufio.NewReader(ours)
 	var seen strings.Builder
@@ -82,9 +82,7 @@ func interruptDemo(t *testing.T, at string, sig os.Signal) bool {
 		t.Fatal(err)
 	}
 	rest, err := io.ReadAll(stdout)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	seen.Write(rest)
 	err = cmd.Wait()
 	if err == nil && strings.Contains(seen.String(), "That was the tour") {
@@ -118,15 +116,11 @@ func interruptDemo(t *testing.T, at string, sig os.Signal) bool {
 func narrow(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, fd := range fds {
 		syscall.CloseOnExec(fd)
 	}
-	if err := syscall.SetsockoptInt(fds[1], syscall.SOL_SOCKET, syscall.SO_SNDBUF, 1); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.SetsockoptInt(fds[1], syscall.SOL_SOCKET, syscall.SO_SNDBUF, 1))
 	ours, theirs = os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	t.Cleanup(func() { _ = ours.Close() })
 	return ours, theirs

@@ -25,6 +25,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var updateDocs = flag.Bool("update", false, "write what the commands of the documentation print into its pages")
@@ -43,16 +44,12 @@ func TestDocsConsole(t *testing.T) {
 	for _, page := range docPages(t) {
 		lines := readPage(t, page)
 		blocks, _, err := fencedBlocks(page, lines)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var steps []*docStep
 		for _, b := range blocks {
 			if b.kind == "console" && b.of != inModule {
 				s, err := docSteps(b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				steps = append(steps, s...)
 			}
 		}
@@ -174,9 +171,7 @@ func rewritePage(t *testing.T, page string, lines []string, steps []*docStep) {
 	}
 	out = append(out, lines[at:]...)
 	path := filepath.Join(checkout(), filepath.FromSlash(page))
-	if err := os.WriteFile(path, []byte(strings.Join(out, "\n")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(out, "\n")), 0o644))
 }
 
 // docShell is the shell that runs one page.
@@ -224,21 +219,15 @@ func newDocShell(t *testing.T, more ...string) *docShell {
 		t.Skip("no sh")
 	}
 	records, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	handler, err := registrytest.NewServer(records, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	reg := httptest.NewServer(handler)
 	t.Cleanup(reg.Close)
 
 	home := t.TempDir()
 	work := filepath.Join(home, "work")
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(work, 0o700))
 	sh := &docShell{
 		out: &growing{more: make(chan struct{})}, mark: "end-of-command-" + strconv.FormatInt(time.Now().UnixNano(), 36),
 		addr: freeAddr(t), patience: 30 * time.Second,
@@ -253,13 +242,9 @@ func newDocShell(t *testing.T, more ...string) *docShell {
 	}
 	cmd.Env = append(cmd.Env, more...)
 	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sh.stdin = stdin
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = stdin.Close()
 		// Whatever a page left running, or hangs, goes with its shell.
@@ -272,9 +257,7 @@ func newDocShell(t *testing.T, more ...string) *docShell {
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -351,9 +334,7 @@ func TestDocsShell(t *testing.T) {
 	page := "$ export A=1\n$ echo $A $B; cat\n1\n$ mkdir d && cd d\n\n$ printf x; exit_code() { return 3; }; exit_code # exit 3\nx\n" +
 		"$ cat <<'E'\n> in\n> E\nin\n$ mcpctl version --json\n…\n$ (sleep 30; echo late) &\n$ kill $!"
 	steps, err := docSteps(&docBlock{page: "page", body: strings.Split(page, "\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(steps) != 8 {
 		t.Fatalf("got %d steps, want 8", len(steps))
 	}

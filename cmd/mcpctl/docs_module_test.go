@@ -20,6 +20,8 @@ import (
 
 	modname "golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // inModule marks console blocks that make a module of their own and need
@@ -37,17 +39,13 @@ func TestDocsModule(t *testing.T) {
 	}
 	for _, page := range docPages(t) {
 		blocks, _, err := fencedBlocks(page, readPage(t, page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, b := range blocks {
 			if b.kind != "console" || b.of != inModule {
 				continue
 			}
 			steps, err := docSteps(b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Run(fmt.Sprintf("%s:%d", page, b.line), func(t *testing.T) {
 				t.Parallel()
 				sh := newDocShell(t, moduleEnv(t)...)
@@ -72,13 +70,9 @@ func TestDocsModule(t *testing.T) {
 func moduleEnv(t *testing.T) []string {
 	t.Helper()
 	out, err := exec.Command("go", "env", "-json", "GOMODCACHE", "GOCACHE", "GOPROXY").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var env struct{ GOMODCACHE, GOCACHE, GOPROXY string }
-	if err := json.Unmarshal(out, &env); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out, &env))
 	cache := t.TempDir()
 	t.Cleanup(func() { makeWritable(t, cache) })
 	return []string{
@@ -116,33 +110,21 @@ func serveModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	place := filepath.Join(dir, filepath.FromSlash(module), "@v")
-	if err := os.MkdirAll(place, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(place, 0o700))
 	mod, err := os.ReadFile(filepath.Join(checkout(), "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"list":                  moduleVersion + "\n",
 		moduleVersion + ".info": `{"Version":"` + moduleVersion + `","Time":"2026-01-01T00:00:00Z"}`,
 		moduleVersion + ".mod":  string(mod),
 	} {
-		if err := os.WriteFile(filepath.Join(place, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(place, name), []byte(text), 0o600))
 	}
 	f, err := os.Create(filepath.Join(place, moduleVersion+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	err = zip.Create(f, modname.Version{Path: module, Version: moduleVersion}, moduleFiles(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
 	return dir
 }
 
@@ -180,9 +162,7 @@ func moduleFiles(t *testing.T) []zip.File {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -192,17 +172,13 @@ func TestDocsTenLines(t *testing.T) {
 	t.Parallel()
 	const page = "docs/generate.md"
 	blocks, _, err := fencedBlocks(page, readPage(t, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	i := slices.IndexFunc(blocks, func(b *docBlock) bool { return b.kind == "console" && b.of == inModule })
 	if i < 0 {
 		t.Fatalf("%s has no block ```console %s", page, inModule)
 	}
 	steps, err := docSteps(blocks[i])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lines := 0
 	for _, s := range steps {
 		_, program, ok := strings.Cut(s.command, "main.go <<'EOF'\n")
@@ -211,9 +187,7 @@ func TestDocsTenLines(t *testing.T) {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), "main.go", strings.TrimSuffix(program, "EOF"), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
 				lines += len(fn.Body.List)

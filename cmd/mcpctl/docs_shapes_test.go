@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // shapeRow is a line of the table of JSON shapes in docs/call.md.
@@ -26,19 +27,13 @@ var shapeRow = regexp.MustCompile("^\\| `([a-z ]+)` \\| `(\\{.*?\\})`")
 func TestDocsShapes(t *testing.T) {
 	t.Parallel()
 	records, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	handler, err := registrytest.NewServer(records, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	reg := httptest.NewServer(handler)
 	defer reg.Close()
 	mcpctl, err := exec.LookPath("mcpctl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	run := func(words ...string) []byte {
 		t.Helper()
@@ -55,9 +50,7 @@ func TestDocsShapes(t *testing.T) {
 	run("add", "thing")
 	// A warning, so that the list of problems has an element.
 	odd := filepath.Join(dir, "odd.json")
-	if err := os.WriteFile(odd, []byte(`{"mcpServers":{"a":{"command":"x","arguments":[]}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(odd, []byte(`{"mcpServers":{"a":{"command":"x","arguments":[]}}}`), 0o600))
 	// Something that has changed since, too.
 	run("generate", "workshop", "--tools", "echo")
 	words := map[string][]string{

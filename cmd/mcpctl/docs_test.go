@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // The documentation is held to the program: README.md and every page of docs/
@@ -56,9 +57,7 @@ func docPages(t *testing.T) []string {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return pages
 }
 
@@ -67,9 +66,7 @@ func checkout() string { return filepath.Join("..", "..") }
 func readPage(t *testing.T, page string) []string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(checkout(), filepath.FromSlash(page)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.Split(strings.ReplaceAll(string(b), "\r\n", "\n"), "\n")
 }
 
@@ -105,9 +102,7 @@ func TestDocs(t *testing.T) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
 			blocks, prose, err := fencedBlocks(page, readPage(t, page))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, b := range blocks {
 				if err := check.block(b); err != nil {
 					t.Errorf("%s: %v", b.at(), err)
@@ -129,9 +124,7 @@ type docChecker struct {
 func newDocChecker(t *testing.T) *docChecker {
 	t.Helper()
 	mcpctl, err := exec.LookPath("mcpctl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := &docChecker{mcpctl: mcpctl, dir: t.TempDir()}
 	servers := map[string]any{}
 	// The words in capitals stand for any server where a page gives the form
@@ -140,12 +133,8 @@ func newDocChecker(t *testing.T) *docChecker {
 		servers[name] = map[string]string{"command": "mcpctl"}
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(c.dir, "servers.json"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "servers.json"), b, 0o600))
 	return c
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // liveCall is a call of a generated client.
@@ -272,16 +273,10 @@ func TestGeneratedLive(t *testing.T) {
 func liveFiles(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o755))
 	for name, text := range map[string]string{"a.txt": "one\ntwo\nthrée\n", "sub/b.txt": "", "p.png": "\x89PNG\r\n\x1a\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -294,9 +289,7 @@ func liveConfig(t *testing.T, dir string) string {
 	const lines = `{"type":"entity","name":"Ada","entityType":"person","observations":["wrote for the engine"]}` + "\n" +
 		`{"type":"entity","name":"Engine","entityType":"machine","observations":[]}` + "\n" +
 		`{"type":"relation","from":"Ada","to":"Engine","relationType":"programmed"}` + "\n"
-	if err := os.WriteFile(graph, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(graph, []byte(lines), 0o600))
 	entry := func(env map[string]string, words []string) map[string]any {
 		return map[string]any{"command": words[0], "args": words[1:], "env": env}
 	}
@@ -305,13 +298,9 @@ func liveConfig(t *testing.T, dir string) string {
 		"filesystem": entry(map[string]string{}, npmtest.Server(t, "filesystem", dir)),
 		"memory":     entry(map[string]string{"MEMORY_FILE_PATH": graph}, npmtest.Server(t, "memory")),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(home, "servers.json")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, b, 0o600))
 	return path
 }
 
@@ -323,9 +312,7 @@ func liveConnect(ctx context.Context, t *testing.T, config, server string) liveC
 		}
 		return os.LookupEnv(name)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	c := liveClient{Client: conn, args: new(json.RawMessage)}
 	drift := runtime.WithDrift(runtime.DriftFail, nil)
@@ -342,9 +329,7 @@ func liveOffers(ctx context.Context, t *testing.T, c liveClient, config, server 
 	// Whichever client: the connection decides.
 	same := func(key string, raws []json.RawMessage, words ...string) {
 		b, err := json.Marshal(map[string]any{key: raws})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		printed := liveRun(ctx, t, config, append(append(words[:1:1], server), append(words[1:], "--json")...)...)
 		if got, want := canonicalBut(t, b, ""), canonicalBut(t, printed, ""); got != want {
 			t.Errorf("%v: got\n%s\nmcpctl prints\n%s", words, got, want)
@@ -352,9 +337,7 @@ func liveOffers(ctx context.Context, t *testing.T, c liveClient, config, server 
 	}
 	raws := []json.RawMessage{}
 	for v, err := range c.ev.Tools(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raws = append(raws, v.Raw)
 		if v.Annotations != nil && v.Annotations.ReadOnlyHint != nil && *v.Annotations.ReadOnlyHint {
 			offers["call "+v.Name] = true
@@ -364,9 +347,7 @@ func liveOffers(ctx context.Context, t *testing.T, c liveClient, config, server 
 	if c.Info().Has("prompts") {
 		raws = raws[:0]
 		for v, err := range c.fs.Prompts(ctx) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			raws = append(raws, v.Raw)
 			offers["prompt "+v.Name] = true
 		}
@@ -377,18 +358,14 @@ func liveOffers(ctx context.Context, t *testing.T, c liveClient, config, server 
 	}
 	raws = raws[:0]
 	for v, err := range c.mem.Resources(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raws = append(raws, v.Raw)
 		offers["read "+v.URI] = true
 	}
 	same("resources", raws, "resources")
 	raws = raws[:0]
 	for v, err := range c.ev.ResourceTemplates(ctx) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raws = append(raws, v.Raw)
 		offers["read "+v.URITemplate] = true
 	}
@@ -419,9 +396,7 @@ func liveRun(ctx context.Context, t *testing.T, config string, argv ...string) [
 func sameStructured(t *testing.T, words string, raw json.RawMessage, typed any) {
 	t.Helper()
 	r, err := runtime.ParseToolResult(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := json.Marshal(typed)
 	if err != nil {
 		t.Errorf("%s: %v", words, err)

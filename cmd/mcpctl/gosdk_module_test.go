@@ -11,6 +11,8 @@ import (
 
 	modname "golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestGosdkModule: the adapter for the official SDK, as a module that somebody
@@ -42,9 +44,7 @@ var _ runtime.Caller = gosdk.New(session, gosdk.Options{})
 func main() {}
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, words := range [][]string{
 		{"get", module + "/runtime/gosdk@" + moduleVersion, module + "@" + moduleVersion},
@@ -57,9 +57,7 @@ func main() {}
 		}
 	}
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, m := range []string{module + " " + moduleVersion, module + "/runtime/gosdk " + moduleVersion} {
 		if !strings.Contains(string(mod), m) {
 			t.Errorf("requires\n%s\nwant %s", mod, m)
@@ -73,34 +71,22 @@ func serveAdapter(t *testing.T, dir string) {
 	const path = module + "/runtime/gosdk"
 	root := filepath.Join(checkout(), "runtime", "gosdk")
 	place := filepath.Join(dir, filepath.FromSlash(path), "@v")
-	if err := os.MkdirAll(place, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(place, 0o700))
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, text := range map[string]string{
 		"list":                  moduleVersion + "\n",
 		moduleVersion + ".info": `{"Version":"` + moduleVersion + `","Time":"2026-01-01T00:00:00Z"}`,
 		moduleVersion + ".mod":  string(mod),
 	} {
-		if err := os.WriteFile(filepath.Join(place, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(place, name), []byte(text), 0o600))
 	}
 	f, err := os.Create(filepath.Join(place, moduleVersion+".zip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var files []zip.File
 	for _, name := range []string{"go.mod", "gosdk.go", "lists.go", "progress.go"} {
 		files = append(files, moduleFile{name, filepath.Join(root, name)})
 	}
-	if err := zip.Create(f, modname.Version{Path: path, Version: moduleVersion}, files); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, zip.Create(f, modname.Version{Path: path, Version: moduleVersion}, files))
+	require.NoError(t, f.Close())
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // gateway is a serve on standard input and output.
@@ -26,21 +28,15 @@ func startServe(t *testing.T, servers string) (*gateway, string) {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "servers.json")
-	if err := os.WriteFile(config, []byte(`{"mcpServers":{`+servers+`}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, []byte(`{"mcpServers":{`+servers+`}}`), 0o600))
 	found, err := exec.LookPath("mcpctl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	program := filepath.Join(dir, "mcpctl")
 	text, err := os.ReadFile(found)
 	if err == nil {
 		err = os.WriteFile(program, text, 0o700)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := &gateway{cmd: exec.Command(program, "--config", config, "serve")}
 	g.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "MCPCTL_HOME=" + dir, "TMPDIR=" + dir, "GORACE=atexit_sleep_ms=0"}
 	g.cmd.Stderr = os.Stderr
@@ -48,13 +44,9 @@ func startServe(t *testing.T, servers string) (*gateway, string) {
 		t.Fatal(err)
 	}
 	out, err := g.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g.out = bufio.NewReader(out)
-	if err := g.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.cmd.Start())
 	t.Cleanup(func() { _ = g.cmd.Process.Kill(); _ = g.cmd.Wait() })
 	g.ask(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	fmt.Fprintln(g.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
@@ -141,9 +133,7 @@ func TestServeKilled(t *testing.T) {
 				"a": {"command": "fake-mcp", "args": ["-ignore-term", "-linger", "1m", "-grandchild", "`+pid+`"], "shutdownTimeout": "1s"},
 				"b": {"command": "sh", "args": ["-c", "setsid sleep 60 & exec fake-mcp"], "env": {"B": "`+dir+`"}}`)
 			if name == "deleted" {
-				if err := os.Remove(program); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Remove(program))
 			}
 			if got := g.call(t, "a__pid"); got == "" {
 				t.Fatal("no server")

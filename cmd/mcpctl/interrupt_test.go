@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestInterruptLeavesNoProcess ends mcpctl in the middle of a call, by Ctrl+C
@@ -34,24 +36,18 @@ func interrupted(t *testing.T, sig os.Signal) {
 	dir := t.TempDir()
 	logPipe, pidPipe := filepath.Join(dir, "log"), filepath.Join(dir, "pid")
 	for _, p := range []string{logPipe, pidPipe} {
-		if err := syscall.Mkfifo(p, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Mkfifo(p, 0o600))
 	}
 	config := filepath.Join(dir, "servers.json")
 	entry := `{"mcpServers":{"fake":{"command":"fake-mcp","args":["-ignore-term","-log","` + logPipe + `","-grandchild","` + pidPipe + `"]}}}`
-	if err := os.WriteFile(config, []byte(entry), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, []byte(entry), 0o600))
 	cmd := exec.CommandContext(t.Context(), "mcpctl", "--config", config, "fake", "slow", "ms=60000")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	// A child that lives on must not keep Wait from returning.
 	cmd.WaitDelay = 10 * time.Second
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	// Opening waits for the writer, which never comes if mcpctl ends early.
@@ -89,9 +85,7 @@ func interrupted(t *testing.T, sig os.Signal) {
 		}
 	}
 	start := time.Now()
-	if err := cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Signal(sig))
 	var exit *exec.ExitError
 	if err := <-exited; !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("mcpctl ended with %v, want exit code 130", err)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestKilledEdit: what an edit that was killed has left (see TestKilledWriter of
@@ -18,13 +20,9 @@ func TestKilledEdit(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	at := func(name string) string { return filepath.Join(home, name) }
-	if err := os.WriteFile(at("servers.json"), []byte(`{"mcpServers": {}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(at("servers.json"), []byte(`{"mcpServers": {}}`), 0o600))
 	left := at(".servers.json.2866142156.tmp")
-	if err := os.WriteFile(left, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(left, []byte("secret"), 0o600))
 	others := []string{
 		".other.json.12.tmp", ".servers.json.12.tmp.bak", ".servers.json.1x.tmp", ".servers.json..tmp", ".servers.json.12345678901.tmp",
 		".servers.json.1.2.tmp", "servers.json.12.tmp", "secret", ".servers.json.7.tmp", ".servers.json.8.tmp", ".servers.json.9.tmp",
@@ -41,9 +39,7 @@ func TestKilledEdit(t *testing.T) {
 		default:
 			err = os.WriteFile(at(name), []byte("x"), 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	if _, stderr, code := inHome(t, home, "add c -- x"); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // oddKinds are the files that hang or have no end where a file is expected, by
@@ -35,16 +37,10 @@ func oddHome(t *testing.T, at string, odd func(string) error) string {
 		if name == at {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(home, name), []byte(text), 0o600))
 	}
-	if err := os.MkdirAll(filepath.Dir(filepath.Join(home, at)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := odd(filepath.Join(home, at)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, at)), 0o700))
+	require.NoError(t, odd(filepath.Join(home, at)))
 	return home
 }
 
@@ -152,12 +148,8 @@ func TestServeOddFiles(t *testing.T) {
 			a := s.pid("a")
 			beside := filepath.Join(filepath.Dir(s.config), "config.yaml")
 			for _, path := range []string{beside, s.config} {
-				if err := odd(path + ".odd"); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Rename(path+".odd", path); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, odd(path+".odd"))
+				require.NoError(t, os.Rename(path+".odd", path))
 			}
 			s.until("it says what the file is", func() bool { return strings.Contains(s.said(), "servers.json: it is "+kind+", not a regular file") })
 			if s.pid("a") != a {
@@ -200,9 +192,7 @@ func serveAt(t *testing.T, home string) string {
 	cmd.WaitDelay = 10 * time.Second
 	stderr := &heardLines{want: "listening on ", heard: make(chan string, 1)}
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // the test's context has ended
 	select {
 	case url := <-stderr.heard:

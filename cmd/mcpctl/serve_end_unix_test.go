@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // ending is a serve with one call under way, that is about to be ended.
@@ -53,9 +55,7 @@ func startEnding(t *testing.T, e ending, ms string, flags ...string) *ending {
 	dir := t.TempDir()
 	fifo := func(name string) string {
 		path := filepath.Join(dir, name)
-		if err := syscall.Mkfifo(path, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
 		return path
 	}
 	open := func(path string) chan *os.File {
@@ -74,12 +74,8 @@ func startEnding(t *testing.T, e ending, ms string, flags ...string) *ending {
 	}
 	config := filepath.Join(dir, "servers.json")
 	b, err := json.Marshal(map[string]any{"mcpServers": entries})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(config, b, 0o600))
 	words := []string{"--config", config, "serve"}
 	if e.http {
 		words = append(words, "--http", "127.0.0.1:0")
@@ -93,9 +89,7 @@ func startEnding(t *testing.T, e ending, ms string, flags ...string) *ending {
 	stdin, stdout := pipeOf(t, e.cmd.StdinPipe), pipeOf(t, e.cmd.StdoutPipe)
 	stderr := pipeOf(t, e.cmd.StderrPipe)
 	e.stdin = stdin
-	if err := e.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.cmd.Start())
 	t.Cleanup(func() { _ = e.cmd.Process.Kill() }) // where it has not ended as it should
 	lines := bufio.NewReader(stderr)
 	if e.http {
@@ -167,9 +161,7 @@ func startEnding(t *testing.T, e ending, ms string, flags ...string) *ending {
 func pipeOf[P any](t *testing.T, open func() (P, error)) P {
 	t.Helper()
 	p, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 
@@ -268,9 +260,7 @@ func TestServeEndsInFlight(t *testing.T) {
 	t.Run("end of input", func(t *testing.T) {
 		t.Parallel()
 		e := startEnding(t, ending{}, "1000")
-		if err := e.stdin.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, e.stdin.Close())
 		e.ends(9*time.Second, answered)
 	})
 }
@@ -318,9 +308,7 @@ func TestServeEndsAtOnce(t *testing.T) {
 			e := startEnding(t, ending{http: tt.http, stuck: true}, "600000", "-ignore-term", "-linger", "1h")
 			if tt.http {
 				idle, err := net.Dial("tcp", strings.TrimPrefix(e.base, "http://"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer idle.Close()
 			}
 			e.tell(syscall.SIGTERM)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // pseudoTerminal returns both ends of a terminal.
@@ -25,9 +27,7 @@ func pseudoTerminal(t *testing.T) (screen, tty *os.File) {
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
@@ -53,22 +53,16 @@ func TestServeTerminalCloses(t *testing.T) {
 			s.begin(cmd)
 			s.until("it listens", func() bool { return strings.Contains(s.said(), "listening on") })
 			hup := func(times int) {
-				if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
 				// The terminal that goes sends the signal, too.
 				s.until("it reads", func() bool { return strings.Count(s.said(), "nothing has changed") >= times })
 			}
 			hup(1)
 			_ = tty.Close()
-			if err := screen.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, screen.Close())
 			if name == "nohup" {
 				hup(2)
-				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 			}
 			select {
 			case <-s.exited:

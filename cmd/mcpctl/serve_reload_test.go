@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // served is a running mcpctl serve on standard input and output, and its client.
@@ -254,9 +256,7 @@ func TestServeReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 0 {
-			if err := errors.Join(os.Symlink(filepath.Join("..data", "servers.json"), filepath.Join(dir, "tmp")), os.Rename(filepath.Join(dir, "tmp"), s.config)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, errors.Join(os.Symlink(filepath.Join("..data", "servers.json"), filepath.Join(dir, "tmp")), os.Rename(filepath.Join(dir, "tmp"), s.config)))
 			s.until("d is there", func() bool { return strings.Contains(s.call("tools/list", `{}`), `"d__echo"`) })
 			continue
 		}
@@ -307,9 +307,7 @@ func TestServeReloadSpares(t *testing.T) {
 			s.write(entries(words))
 		}
 		// Told in other ways than by the clock, too.
-		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
 		n := calls.Load()
 		s.until("calls go on", func() bool { return calls.Load() > n+4 })
 	}
@@ -353,9 +351,7 @@ func TestServeReloadBroken(t *testing.T) {
 	if !strings.Contains(s.said(), `a server of --server is not configured any more" server=a`) {
 		t.Errorf("it says %s", s.said())
 	}
-	if err := os.Remove(s.config); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(s.config))
 	s.until("it says that the file is gone", func() bool { return strings.Contains(s.said(), "the file is gone") })
 	s.pid("b")
 	s.write(entries("a b=2"))
@@ -373,9 +369,7 @@ func TestServeHangup(t *testing.T) {
 	t.Parallel()
 	s := serveStdio(t, entries("a"))
 	hup := func() {
-		if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
 	}
 	hup()
 	s.until("it says that nothing has changed", func() bool { return strings.Contains(s.said(), s.config+": nothing has changed") })
@@ -395,9 +389,7 @@ func TestServeHangup(t *testing.T) {
 	if b == "" || !strings.Contains(s.said(), "a reconnected") {
 		t.Fatalf("it does not say what has changed:\n%s", s.said())
 	}
-	if err := os.WriteFile(filepath.Join(filepath.Dir(s.config), "config.yaml"), []byte("serve:\n  prefix: false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(s.config), "config.yaml"), []byte("serve:\n  prefix: false\n"), 0o600))
 	s.until("it says that settings have changed", func() bool { return strings.Contains(s.said(), "settings have changed") })
 	s.pid(b)
 }

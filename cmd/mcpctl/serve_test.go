@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestServeHTTP starts mcpctl serve --http on a free port, calls through it
@@ -23,21 +24,15 @@ func TestServeHTTP(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "servers.json")
-	if err := os.WriteFile(config, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, []byte(`{"mcpServers":{"fake":{"command":"fake-mcp"}}}`), 0o600))
 	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
 	cmd := exec.CommandContext(t.Context(), "mcpctl", "--config", config, "serve", "--http", "127.0.0.1:0", "--stream-max", "50ms")
 	cmd.Env = env
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	lines := bufio.NewScanner(stderr)
 	url := ""
 	for url == "" && lines.Scan() {
@@ -72,9 +67,7 @@ func TestServeHTTP(t *testing.T) {
 		}
 	}
 
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	rest := <-drained
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("serve ended with %v: %s", err, rest)

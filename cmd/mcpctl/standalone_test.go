@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // aloneTools has a tool with one of everything, one whose schema takes a
@@ -87,9 +89,7 @@ func TestStandalone(t *testing.T) {
 	for name, text := range map[string]string{
 		"go.mod": "module example.com/alone\n\ngo 1.26\n", "tools.json": aloneTools, "main.go": aloneMain, "servers.json": `{}`,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	run := func(name string, args ...string) (stdout, stderr string) {
 		t.Helper()

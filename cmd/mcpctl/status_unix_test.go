@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestStatus asks two running serves what they do, one over HTTP and one on
@@ -23,9 +24,7 @@ func TestStatus(t *testing.T) {
 	overHTTP := startEnding(t, ending{state: state, http: true}, "600000")
 	overStdio := startEnding(t, ending{state: state}, "600000")
 	killed := startEnding(t, ending{state: state}, "600000")
-	if err := killed.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, killed.cmd.Process.Kill())
 	<-killed.exited
 	run := func(words ...string) string {
 		t.Helper()

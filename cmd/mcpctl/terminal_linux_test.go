@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // terminal is a pseudo-terminal with somebody in front of it, who types an
@@ -39,16 +41,12 @@ func openTerminal(t *testing.T, answers ...[2]string) *terminal {
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}))
 	p := &terminal{screen: screen, tty: tty, done: make(chan struct{}), answers: answers}
 	go p.watch()
 	t.Cleanup(func() {
@@ -106,21 +104,15 @@ func (p *terminal) text() string {
 func atTerminal(t *testing.T, p *terminal, env []string, words ...string) (stdout string, code int) {
 	t.Helper()
 	mcpctl, err := exec.LookPath("mcpctl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	home := t.TempDir()
 	servers := map[string]any{}
 	for name, version := range map[string]string{"old": "2025-11-25", "new": "2026-07-28"} {
 		servers[name] = map[string]any{"command": "fake-mcp", "args": []string{"-full", version}}
 	}
 	b, err := json.Marshal(map[string]any{"mcpServers": servers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "servers.json"), b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "servers.json"), b, 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, mcpctl, words...)
@@ -169,9 +161,7 @@ func TestPageOnATerminal(t *testing.T) {
 	for keys, opened := range map[string]bool{"\r": true, "\x1b[B\r": false} {
 		opens := filepath.Join(t.TempDir(), "opened")
 		browser := filepath.Join(t.TempDir(), "browser")
-		if err := os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" >'"+opens+".new'; mv '"+opens+".new' '"+opens+"'\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nprintf %s \"$1\" >'"+opens+".new'; mv '"+opens+".new' '"+opens+"'\n"), 0o700))
 		p := openTerminal(t, [2]string{"Cancel (", keys})
 		out, code := atTerminal(t, p, []string{"BROWSER=" + browser}, "--json", "new", "ask_url")
 		if code != 0 || !strings.Contains(out, `{"action":"accept"}`) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // corpus is where recorded answers of the public registry's server may lie. The
@@ -32,9 +33,7 @@ func corpus(t *testing.T) string {
 func readLines(t *testing.T, file string) []json.RawMessage {
 	t.Helper()
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []json.RawMessage
 	s := bufio.NewScanner(bytes.NewReader(b))
 	s.Buffer(nil, 1<<20)
@@ -58,9 +57,7 @@ func TestAgainstRecordedAnswers(t *testing.T) {
 	var records []json.RawMessage
 	for _, line := range readLines(t, filepath.Join(dir, "servers.jsonl")) {
 		var doc struct{ Name, Version string }
-		if err := json.Unmarshal(line, &doc); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(line, &doc))
 		if st, ok := statuses()[doc.Name+"@"+doc.Version]; ok {
 			msg, _ := json.Marshal(st[1])
 			line = json.RawMessage(`{"server":` + string(line) + `,"_meta":{"io.modelcontextprotocol.registry/official":{"status":"` + st[0] + `","statusMessage":` + string(msg) + `}}}`)
@@ -68,17 +65,13 @@ func TestAgainstRecordedAnswers(t *testing.T) {
 		records = append(records, line)
 	}
 	h, err := registrytest.NewServer(records, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	compared := 0
 	for _, line := range readLines(t, filepath.Join(dir, "responses", "index.tsv"))[1:] {
 		f := strings.Split(string(line), "\t")
 		t.Run(f[0], func(t *testing.T) {
 			want, err := os.ReadFile(filepath.Join(dir, "responses", f[0]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			w := get(h, strings.TrimPrefix(f[1], "GET "))
 			if strconv.Itoa(w.Code) != f[2] || w.Header().Get("Content-Type") != f[3] {
 				t.Errorf("got %d %s, want %s %s", w.Code, w.Header().Get("Content-Type"), f[2], f[3])
@@ -102,9 +95,7 @@ func TestAgainstRecordedAnswers(t *testing.T) {
 func normal(t *testing.T, b []byte) any {
 	t.Helper()
 	var v any
-	if err := json.Unmarshal(b, &v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(b, &v))
 	var walk func(any)
 	walk = func(v any) {
 		switch v := v.(type) {

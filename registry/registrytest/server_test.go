@@ -10,18 +10,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func sampleServer(t *testing.T, o registrytest.Options) http.Handler {
 	t.Helper()
 	recs, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h, err := registrytest.NewServer(recs, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return h
 }
 
@@ -141,9 +138,7 @@ func TestRefusals(t *testing.T) {
 				Title, Detail string
 				Status        int
 			}
-			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &p))
 			if w.Code != tt.code || p.Status != tt.code || p.Detail != tt.detail || p.Title != http.StatusText(tt.code) {
 				t.Errorf("got %d %+v, want %d %q", w.Code, p, tt.code, tt.detail)
 			}
@@ -177,9 +172,7 @@ func TestStatusAndLatest(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			h, err := registrytest.NewServer(tt.records, registrytest.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p := getPage(t, h, "/v0.1/servers?version=latest")
 			if diff := cmp.Diff([]string{"a.b/c@" + tt.want}, p.names()); diff != "" {
 				t.Error(diff)
@@ -195,9 +188,7 @@ func TestReplaceRemoteURL(t *testing.T) {
 		t.Errorf("got %s, want the replaced URL", w.Body)
 	}
 	recs, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := registrytest.NewServer(recs, registrytest.Options{RemoteURLs: map[string]string{"io.github.acme/thing": "http://x"}}); err == nil {
 		t.Error("got no error for a server without remotes")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // connect connects to a fake server over memory and counts the connections.
@@ -111,9 +112,7 @@ func TestLateAnswerWins(t *testing.T) {
 			return 0
 		}
 		c, _, err := connect(t.Context(), s, bridge.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		if c.Info.Version != "2026-07-28" {
 			t.Errorf("got %s", c.Info.Version)
@@ -159,9 +158,7 @@ func TestServerThatEndsLateOnTheProbeIsStartedAgain(t *testing.T) {
 			}
 			return runtimetest.New().Connect(nil), nil
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		if c.Info.Version != "2025-11-25" || opened != 2 {
 			t.Errorf("got %s after %d connections", c.Info.Version, opened)
@@ -205,9 +202,7 @@ func TestLostSessionIsStartedAnewOnce(t *testing.T) {
 		Client: runtime.Implementation{Name: "t", Version: "1"},
 		Open:   func(context.Context) (runtime.Transport, error) { return l, nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	for i := range 3 {
 		params := fmt.Sprintf(`{"name":"echo","arguments":{"message":"m%d"}}`, i)
@@ -262,9 +257,7 @@ func TestHandshakeAfterALostSessionMayFail(t *testing.T) {
 		Client: runtime.Implementation{Name: "t", Version: "1"},
 		Open:   func(context.Context) (runtime.Transport, error) { return f, nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	call := func(params string) error {
 		_, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)})
@@ -339,9 +332,7 @@ func TestNewSessionHasWhatTheOldOneHad(t *testing.T) {
 		h := &told{}
 		f := &forgetful{Transport: s.Connect(nil), session: true}
 		c, err := bridge.Connect(t.Context(), bridge.Options{Handler: h, Open: func(context.Context) (runtime.Transport, error) { return f, nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		call := func(method, params string) {
 			t.Helper()
@@ -384,9 +375,7 @@ func TestOneEraOnEachConnection(t *testing.T) {
 		return json.RawMessage(`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}`), nil
 	}}
 	c, opened, err := connect(t.Context(), s, bridge.Options{Legacy: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	if c.Info.Version != "2025-06-18" || opened != 2 {
 		t.Errorf("got %s over connection %d", c.Info.Version, opened)

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestAnswersToTheProbe: what proves a modern server, and what does not.
@@ -228,9 +229,7 @@ func TestServerBehindAURLIsReplaced(t *testing.T) {
 		r := &replaced{Transport: s.Connect(nil)}
 		v := &bridge.MemoryCache{}
 		conn, err := bridge.Connect(t.Context(), bridge.Options{Key: "k", Eras: v, Open: func(context.Context) (runtime.Transport, error) { return r, nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.fail, r.probe = c.fail, c.probe
 		for range 2 {
 			_, err = conn.Call(t.Context(), &runtime.Request{Method: c.method, Params: json.RawMessage(`{"name":"echo"}`)})
@@ -290,9 +289,7 @@ func TestProbeTimeBeginsWithTheFirstSignOfLife(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), c.budget)
 			defer cancel()
 			conn, err := bridge.Connect(ctx, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return slow, nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer conn.Close()
 			if slow.tried != c.want {
 				t.Errorf("alive after %s: handshake after %s, want %s", c.alive, slow.tried, c.want)
@@ -307,9 +304,7 @@ func TestInfoOfADualServer(t *testing.T) {
 		s := runtimetest.New()
 		s.Versions = []string{runtimetest.RevJuly, runtimetest.RevNov}
 		c, _, err := connect(t.Context(), s, bridge.Options{Legacy: preferLegacy})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !slices.Equal(c.Info.Versions, s.Versions) || (c.Info.Version == runtimetest.RevNov) != preferLegacy {
 			t.Errorf("got %+v", c.Info)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // person answers questions by a function and keeps the progress it sees.
@@ -132,9 +133,7 @@ func TestQuestionsOfAResult(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, seen := turns(c.versions, c.answers...)
 			conn, _, err := connect(t.Context(), s, bridge.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer conn.Close()
 			raw, err := conn.Call(t.Context(), &runtime.Request{
 				Method: "tools/call", Params: json.RawMessage(params), Inputs: c.inputs, Events: &person{answer: accept}, ID: json.RawMessage(`"mine"`),
@@ -173,9 +172,7 @@ func TestRoundsHaveIDsOfTheirOwn(t *testing.T) {
 		}
 	}
 	conn, _, err := connect(t.Context(), s, bridge.Options{Handler: &person{answer: accept}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	if _, err := conn.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"t"}`), ID: json.RawMessage(`"mine"`)}); err != nil {
 		t.Fatal(err)
@@ -212,9 +209,7 @@ func TestQuestionWithoutAnAnswer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, seen := turns([]string{runtimetest.RevJuly}, strings.Replace(asksWho, "elicitation/create", "roots/list", map[bool]int{true: 1}[name == "refused"]))
 			conn, _, err := connect(t.Context(), s, bridge.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer conn.Close()
 			ctx, cancel := context.WithTimeout(t.Context(), c.cancel)
 			defer cancel()
@@ -239,9 +234,7 @@ func TestProgressWhileAQuestionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := turns([]string{runtimetest.RevJuly}, complete, asksBare, asksBare, complete)
 		conn, _, err := connect(t.Context(), s, bridge.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer conn.Close()
 		p := &person{answer: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			time.Sleep(31 * time.Second)
@@ -279,9 +272,7 @@ func TestProgressOnlyIncreases(t *testing.T) {
 				return json.RawMessage(complete), nil
 			}}
 			conn, _, err := connect(t.Context(), s, bridge.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p := &person{answer: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 				if token == "" {
 					time.Sleep(time.Minute)
@@ -318,9 +309,7 @@ func TestOnlySomeMethodsMayAsk(t *testing.T) {
 		}
 	}
 	conn, _, err := connect(t.Context(), s, bridge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close()
 	for method, want := range map[string]string{
 		"prompts/get": "<nil>", "resources/read": "<nil>",

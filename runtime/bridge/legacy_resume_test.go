@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestResume: a call that was sent past the wrapper goes on from its answer as if
@@ -35,9 +36,7 @@ func TestResume(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s, seen := turns(nil, `{"content":["after"]}`)
 			conn, _, err := connect(t.Context(), s, bridge.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer conn.Close()
 			raw, err := conn.Transport.(ability.Resume).Resume(t.Context(), &runtime.Request{
 				Method: "tools/call", Params: json.RawMessage(params), Inputs: c.inputs, Events: &person{answer: accept},
@@ -78,9 +77,7 @@ func TestResumeOfATask(t *testing.T) {
 func TestModernDoesNotResume(t *testing.T) {
 	t.Parallel()
 	c, _, err := connect(t.Context(), &runtimetest.Server{Versions: []string{runtimetest.RevJuly}}, bridge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	if _, ok := c.Transport.(ability.Resume); ok {
 		t.Error("it does")

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // sent returns the last frame that a server of some revisions has got of a call.
@@ -18,9 +19,7 @@ func sent(t *testing.T, versions []string, req *runtime.Request) string {
 	var last string
 	s.Seen = func(frame []byte) { last = string(frame) }
 	c, _, err := connect(t.Context(), s, bridge.Options{Capabilities: json.RawMessage(`{"roots":{}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	if _, err := c.Call(t.Context(), req); err != nil {
 		t.Fatal(err)

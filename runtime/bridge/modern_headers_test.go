@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // headers is a transport that keeps what calls repeat as headers, and refuses
@@ -48,9 +49,7 @@ func withHeaders(t *testing.T, s *runtimetest.Server, h *headers, overHTTP bool)
 	s.Versions = []string{runtimetest.RevJuly}
 	h.Transport = s.Connect(nil)
 	c, err := bridge.Connect(t.Context(), bridge.Options{HTTP: overHTTP, Open: func(context.Context) (runtime.Transport, error) { return h, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -138,9 +137,7 @@ func withHeadersList(t *testing.T, s *runtimetest.Server, h *headers, overHTTP b
 		return string(raw), err
 	}
 	c, _, err := connect(t.Context(), s, bridge.Options{}) // of the handshake era, where annotations mean nothing
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/list"})
 	return string(raw), err
@@ -197,9 +194,7 @@ func TestGoneVocabulary(t *testing.T) {
 	frames := make(chan string, 100)
 	s.Seen = func(frame []byte) { frames <- string(frame) }
 	c, _, err := connect(t.Context(), s, bridge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	<-frames // the probe
 	for _, method := range []string{"notifications/roots/list_changed", "notifications/initialized", "notifications/elicitation/complete"} {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSubscribeAgain: who subscribes to what somebody has left before hears of
@@ -36,9 +37,7 @@ func TestSubscribeAgain(t *testing.T) {
 					HTTP: overHTTP, Handler: h, Client: runtime.Implementation{Name: "t", Version: "1"},
 					Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for _, method := range []string{"resources/subscribe", "resources/unsubscribe", "resources/subscribe"} {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 					if _, err := c.Call(ctx, &runtime.Request{Method: method, Params: json.RawMessage(`{"uri":"a:b"}`)}); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // notes is a handler that keeps what it is told.
@@ -78,9 +79,7 @@ func listen(t *testing.T, s *runtimetest.Server) []string {
 		Client: runtime.Implementation{Name: "t", Version: "1"}, Handler: h,
 		Open: func(context.Context) (runtime.Transport, error) { return s.Connect(nil), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l, ok := c.Transport.(interface{ Listen(context.Context) })
 	if !ok {
 		t.Fatal("the transport cannot listen")

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // watcher is a modern server that watches what it is asked to, except what is
@@ -147,9 +148,7 @@ func TestSubscriptionsShareAListen(t *testing.T) {
 			c, err := bridge.Connect(t.Context(), bridge.Options{
 				HTTP: overHTTP, Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer c.Close()
 			// do makes a call and checks its outcome, what the server saw and
 			// what the handler was told; the first of two is for HTTP.
@@ -212,9 +211,7 @@ func TestSubscribeAfterTheEnd(t *testing.T) {
 	s := runtimetest.New()
 	s.Versions = []string{runtimetest.RevJuly}
 	c, _, err := connect(t.Context(), s, bridge.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = c.Close()
 	if _, err := c.Call(t.Context(), &runtime.Request{Method: "resources/subscribe", Params: json.RawMessage(`{"uri":"a"}`)}); err == nil {
 		t.Error("subscribed on a closed connection")
@@ -253,9 +250,7 @@ func TestListenThatIsNotAcknowledged(t *testing.T) {
 		}}
 		h := &told{}
 		c, err := bridge.Connect(t.Context(), bridge.Options{HTTP: true, Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		c.Transport.(interface{ Listen(context.Context) }).Listen(t.Context())
 		subscribe := func(want string) {
@@ -293,9 +288,7 @@ func TestStreamsOverStdioAreBounded(t *testing.T) {
 		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": w.listen}
 		h := &told{}
 		c, err := bridge.Connect(t.Context(), bridge.Options{Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer c.Close()
 		call := func(method string, n int) {
 			t.Helper()

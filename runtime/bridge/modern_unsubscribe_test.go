@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSubscribeInVain: what nobody waits for any more is not asked for.
@@ -39,9 +40,7 @@ func TestSubscribeInVain(t *testing.T) {
 			HTTP: true, Handler: h, Client: runtime.Implementation{Name: "t", Version: "1"},
 			Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		subscribe := func(uri string) error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()

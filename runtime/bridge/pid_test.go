@@ -7,6 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // local is a transport of a process of ours.
@@ -27,9 +28,7 @@ func TestPID(t *testing.T) {
 				}
 				return local{s.Connect(nil)}, nil
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p, ok := c.Transport.(interface{ PID() int })
 			if !ok || p.PID() != want || c.Info.Version != version {
 				t.Errorf("%s: want process %d", version, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // overtaken is an HTTP transport whose call "late" reaches the wire only when
@@ -60,17 +61,13 @@ func TestCallWhileTheSessionIsReplaced(t *testing.T) {
 	srv := httptest.NewServer(s.Handler(runtimetest.HTTPOptions{Sessions: true}))
 	defer srv.Close()
 	bare, err := transport.NewHTTP(srv.URL, transport.HTTPOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := &overtaken{HTTP: bare, begun: make(chan struct{}), reset: make(chan struct{}), through: make(chan struct{})}
 	c, err := bridge.Connect(t.Context(), bridge.Options{
 		Client: runtime.Implementation{Name: "t", Version: "1"}, HTTP: true,
 		Open: func(context.Context) (runtime.Transport, error) { return o, nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	echo := func(message string) error {
 		raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"echo","arguments":{"message":"` + message + `"}}`)})

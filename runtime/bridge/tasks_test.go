@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func question(text string) json.RawMessage {
@@ -78,9 +79,7 @@ func tasksOf(t *testing.T, s *runtimetest.Server) (*bridge.Connected, *asker) {
 		Client: runtime.Implementation{Name: "t", Version: "1"}, Capabilities: json.RawMessage(`{"elicitation":{}}`), Handler: h,
 		Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c, h
 }
 
@@ -217,9 +216,7 @@ func TestTaskGoesOnWithoutAnswers(t *testing.T) {
 					broken.Transport = s.Connect(nil)
 					return broken, nil
 				}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer c.Close()
 				_, err = c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"work"}`)})
 				var lost *bridge.TaskError

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestAllocCall: a generated call costs at most 3 allocations and 30 % of the
@@ -14,9 +16,7 @@ import (
 func TestAllocCall(t *testing.T) {
 	const moreAllocs, moreTime, rounds, batch = 3, 1.3, 100, 50
 	for name, pair := range calls(t.Context(), func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}) {
 		got, want := testing.AllocsPerRun(100, pair[0]), testing.AllocsPerRun(100, pair[1])
 		if got > want+moreAllocs {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // What is compared: a call as generated code makes it, and as one would write
@@ -165,9 +166,7 @@ func calls(ctx context.Context, check func(error)) map[string][2]func() {
 
 func BenchmarkCall(b *testing.B) {
 	for name, pair := range calls(b.Context(), func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 	}) {
 		for i, how := range []string{"generated", "by hand"} {
 			b.Run(name+"/"+how, func(b *testing.B) {

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // wrongAt wants a [*runtime.FieldError] at a place; "-" is no error.
@@ -123,9 +124,7 @@ func TestChecksAllocateNothing(t *testing.T) {
 		)
 	}
 	n = 7
-	if err := check(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, check())
 	if got := testing.AllocsPerRun(100, func() { _ = check() }); got != 0 {
 		t.Errorf("%v allocations, want none", got)
 	}

@@ -12,15 +12,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // agree wants a check to find a value wrong exactly where the validator does.
 func agree(t *testing.T, name, rule string, value any, got error) {
 	t.Helper()
 	raw, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := validator(rule).Check(raw)
 	if (got == nil) != (want == nil) {
 		t.Errorf("%s: {%s} of %s: got %v, the validator says %v", name, rule, raw, got, want)
@@ -93,13 +92,9 @@ func TestLimits(t *testing.T) {
 // exact reports whether the shortest text of f is the number that a text is.
 func exact(t *testing.T, f float64, text string) bool {
 	a, err := codegen.Canonical([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b, err := codegen.Canonical(strconv.AppendFloat(nil, f, 'g', -1, 64))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(a) == string(b)
 }
 
@@ -199,9 +194,7 @@ func TestSizes(t *testing.T) {
 func TestPattern(t *testing.T) {
 	for _, pattern := range []string{"^a+$", "a", `\d{3}`, "^$", "[日本]", "^.*é$"} {
 		quoted, err := json.Marshal(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p := codegen.NewPattern(pattern)
 		for _, s := range []string{"", "a", "aa", "ba", "123", "12", "日", "café"} {
 			agree(t, "Match", `"pattern":`+string(quoted), s, codegen.Match(s, p))
@@ -265,9 +258,7 @@ func TestUnique(t *testing.T) {
 func agreeNot(t *testing.T, rule string, value any, got error) {
 	t.Helper()
 	raw, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := validator(rule).Check(raw); (got == nil) != (want == nil) && string(raw) != "null" {
 		t.Errorf("{%s} of %s: got %v, the validator says %v", rule, raw, got, want)
 	}

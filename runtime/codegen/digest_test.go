@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestCanonical(t *testing.T) {
@@ -89,9 +90,7 @@ func TestDigestTool(t *testing.T) {
 		"$defs":{"title":{"$comment":"c","items":[{"description":"first"}]}}},
 		"annotations":{"title":"T","readOnlyHint":true}}`
 	want, err := codegen.DigestTool(json.RawMessage(base))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tests := []struct {
 		name             string
 		path             []any
@@ -133,14 +132,10 @@ func TestDigestTool(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var v any
-		if err := json.Unmarshal([]byte(base), &v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(base), &v))
 		set(v, tt.path, tt.value)
 		raw, err := json.MarshalIndent(v, " ", "  ") // other spaces and order of members, too
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := codegen.DigestTool(raw)
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
@@ -165,9 +160,7 @@ func TestDigestTool(t *testing.T) {
 // TestDigestToolStays: committed code and lock files hold digests.
 func TestDigestToolStays(t *testing.T) {
 	got, err := codegen.DigestTool(json.RawMessage(`{"name":"echo","description":"d","inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := codegen.ToolDigests{
 		Structure: codegen.Digest([]byte(`{"inputSchema":{"properties":{"message":{"type":"string"}},"required":["message"],"type":"object"},"name":"echo"}`)),
 		Prose:     codegen.Digest([]byte(`{"/description":"d"}`)),

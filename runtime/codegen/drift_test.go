@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // drifting is a server whose tools are listed by a function.
@@ -57,13 +58,9 @@ func surfaceOf(t *testing.T, tools ...string) *codegen.Surface {
 	s := &codegen.Surface{Server: "srv", Tools: map[string]string{}}
 	for _, raw := range tools {
 		d, err := codegen.DigestTool(json.RawMessage(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var tool runtime.Tool
-		if err := json.Unmarshal([]byte(raw), &tool); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(raw), &tool))
 		s.Tools[tool.Name] = d.Structure
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/codegen"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestTemplateRFC: the examples of RFC 6570, sections 1.2, 2.4 and 3.2, where
@@ -83,9 +84,7 @@ func TestTemplateErrors(t *testing.T) {
 	}
 	for template, v := range map[string]any{"{a:3}": []string{"x"}, "{?a:3}": map[string]string{"x": "y"}, "{a}": 1} {
 		parsed, err := codegen.ParseTemplate(template)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got, err := parsed.Expand(map[string]any{"a": v}); err == nil {
 			t.Errorf("%s: got %s, want an error", template, got)
 		}
@@ -94,9 +93,7 @@ func TestTemplateErrors(t *testing.T) {
 
 func TestTemplateVars(t *testing.T) {
 	parsed, err := codegen.ParseTemplate("x://{a}/{+b,c:3}{?d*,a}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []codegen.TemplateVar{{Name: "a"}, {Name: "b", Operator: '+'}, {Name: "c", Operator: '+', Prefix: 3}, {Name: "d", Operator: '?', Explode: true}, {Name: "a", Operator: '?'}}
 	if got := parsed.Vars(); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

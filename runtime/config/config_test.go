@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const sample = `// servers of mine
@@ -279,9 +280,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("a directory: %v", err)
 	}
 	big := filepath.Join(dir, "big.json")
-	if err := os.WriteFile(big, make([]byte, 5<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(big, make([]byte, 5<<20), 0o600))
 	if _, err := config.Load(big); err == nil || !strings.Contains(err.Error(), "larger") {
 		t.Errorf("a huge file: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestDigest: a digest depends on the configuration, not on its form or the values
@@ -12,9 +13,7 @@ func TestDigest(t *testing.T) {
 	digest := func(entry string) string {
 		t.Helper()
 		f, err := config.Parse("servers.json", []byte(`{"mcpServers": {"s": `+entry+`}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return f.Entries()[0].Digest()
 	}
 	base := digest(`{"command": "a", "env": {"TOKEN": "${TOKEN}"}}`)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func parse(t *testing.T, text string) *config.File {
@@ -110,9 +111,7 @@ func TestSetReplaces(t *testing.T) {
 	if err := f.Set("a", json.RawMessage(`{"command":"new"}`), false); !errors.As(err, new(*config.ExistsError)) {
 		t.Fatalf("without replace: got %v, want an ExistsError", err)
 	}
-	if err := f.Set("a", json.RawMessage(`{"command":"new\u003c\u0026","args":["\u0007"]}`), true); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Set("a", json.RawMessage(`{"command":"new\u003c\u0026","args":["\u0007"]}`), true))
 	want := `{"mcpServers": {
   // above
   "a": {
@@ -124,9 +123,7 @@ func TestSetReplaces(t *testing.T) {
 	if diff := cmp.Diff(want, string(f.Bytes())); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if err := f.Set("b", json.RawMessage(`{"command":"c"}`), true); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Set("b", json.RawMessage(`{"command":"c"}`), true))
 	if !bytes.Contains(f.Bytes(), []byte(`"b": { "command": "c" },`)) {
 		t.Errorf("an entry on one line did not stay there:\n%s", f.Bytes())
 	}
@@ -244,9 +241,7 @@ func TestRemove(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	f := parse(t, "")
-	if err := f.Init(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.Init())
 	want := "{\n  \"mcpServers\": {\n  }\n}\n"
 	if got := string(f.Bytes()); got != want {
 		t.Errorf("got %q, want %q", got, want)

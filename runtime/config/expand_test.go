@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func lookup(name string) (string, bool) {
@@ -70,9 +71,7 @@ func TestExpandFields(t *testing.T) {
 		CLIOnly: []string{"${A}"}, Raw: []byte(`{"command":"${A}"}`),
 	}
 	got, err := e.Expand(lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got.Command != "a" || got.Args[0].Reveal() != "a" || got.Args[1].Reveal() != "x" || got.Env["${A}"].Reveal() != "a" || got.Cwd != "/a" {
 		t.Errorf("got %q, %q, %q, %q", got.Command, got.Args[0].Reveal(), config.Revealed(got.Env), got.Cwd)
 	}

@@ -14,22 +14,17 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/schemas"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func compile(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schemas.Servers()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("servers.schema.json", doc); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.AddResource("servers.schema.json", doc))
 	s, err := c.Compile("servers.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -43,9 +38,7 @@ func TestSchemaKeys(t *testing.T) {
 			Entry struct{ Properties map[string]json.RawMessage }
 		} `json:"$defs"`
 	}
-	if err := json.Unmarshal(schemas.Servers(), &s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(schemas.Servers(), &s))
 	if s.ID == "" || s.Comment == "" || s.Dialect != "https://json-schema.org/draft/2020-12/schema" {
 		t.Errorf("$id %q, $comment %q, $schema %q", s.ID, s.Comment, s.Dialect)
 	}
@@ -98,9 +91,7 @@ func TestSchemaAgrees(t *testing.T) {
 		f := parse(t, text)
 		_, fault := f.Use("s")
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		invalid := schema.Validate(doc)
 		if (fault == nil) != (invalid == nil) {
 			t.Errorf("%s: the decoder says %v, the schema %v", entry, fault, invalid)
@@ -108,13 +99,9 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 	for _, alias := range []string{"ok", "a.b-c_d", "a__b", "-a", "", "a b", strings.Repeat("a", 64), strings.Repeat("a", 65)} {
 		name, err := json.Marshal(alias)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"mcpServers":{` + string(name) + `:{"command":"a"}}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if invalid := schema.Validate(doc); (config.CheckAlias(alias) == nil) != (invalid == nil) {
 			t.Errorf("alias %q: CheckAlias says %v, the schema %v", alias, config.CheckAlias(alias), invalid)
 		}

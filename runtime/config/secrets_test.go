@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSecrets: the secrets of an expanded entry, with their places.
@@ -51,9 +52,7 @@ func TestSecrets(t *testing.T) {
 		},
 	} {
 		x, err := c.entry.Expand(find)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []string
 		for _, s := range x.Secrets() {
 			got = append(got, s.Place+"="+s.Text.Reveal())

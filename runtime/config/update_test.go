@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestUpdate(t *testing.T) {
@@ -19,18 +20,14 @@ func TestUpdate(t *testing.T) {
 	add := func(name string) func(*config.File) error {
 		return func(f *config.File) error { return f.Set(name, json.RawMessage(`{"command":"x"}`), false) }
 	}
-	if err := config.Update(path, add("a")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, config.Update(path, add("a")))
 	if goruntime.GOOS != "windows" {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("a new file: %v, %v, want mode 600", info.Mode(), err)
 		}
 	}
 	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 
 	// An edit that fails, half done, writes nothing.
 	boom := errors.New("boom")
@@ -47,9 +44,7 @@ func TestUpdate(t *testing.T) {
 
 	// A broken file stays.
 	broken := filepath.Join(dir, "broken.json")
-	if err := os.WriteFile(broken, []byte(`{"mcpServers": {`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(broken, []byte(`{"mcpServers": {`), 0o644))
 	if err := config.Update(broken, add("a")); !errors.As(err, new(*config.Problem)) {
 		t.Errorf("got %v, want a Problem", err)
 	}
@@ -60,13 +55,9 @@ func TestUpdate(t *testing.T) {
 	// A link stays a link.
 	link := filepath.Join(dir, "link.json")
 	if err := os.Symlink(path, link); err == nil {
-		if err := config.Update(link, add("c")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, config.Update(link, add("c")))
 		f, err := config.Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := f.Use("c"); err != nil {
 			t.Error("the edit through a link did not reach its target:", err)
 		}
@@ -78,9 +69,7 @@ func TestUpdate(t *testing.T) {
 
 func TestUpdateUnchanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "servers.json")
-	if err := config.Update(path, func(*config.File) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, config.Update(path, func(*config.File) error { return nil }))
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an edit without effect wrote a file: %v", err)
 	}
@@ -103,9 +92,7 @@ func TestUpdateTogether(t *testing.T) {
 	}
 	wg.Wait()
 	f, err := config.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := len(f.Entries()); got != n || len(f.Faults()) != 0 {
 		t.Errorf("%d entries, faults %v; want %d and none", got, f.Faults(), n)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) {
@@ -77,9 +78,7 @@ func TestDialReachesEveryKindOfServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c2, err := dial.Dial(t.Context(), c.entry, quick(dial.Options{}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer c2.Close()
 			if got := c2.Info().Version; got != c.want && !(c.want == "2024-11-05" && got == "2025-11-25") {
 				t.Errorf("got revision %s, want %s", got, c.want)
@@ -104,9 +103,7 @@ func (e ends) Closed(err error) { e.n <- err }
 func TestEndIsToldOnce(t *testing.T) {
 	h := ends{n: make(chan error, 4)}
 	c, err := dial.Dial(t.Context(), stdioEntry("-exit-on-probe"), quick(dial.Options{Handler: h}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := len(h.n); n != 0 {
 		t.Errorf("%d ends while the connection lives", n)
 	}
@@ -173,9 +170,7 @@ func bearer(t *testing.T) string {
 func TestHeadersAreSent(t *testing.T) {
 	c, err := dial.Dial(t.Context(), config.Entry{Name: "x", URL: bearer(t), Headers: map[string]string{"Authorization": "Bearer ${TOKEN}"}},
 		dial.Options{Lookup: func(string) (string, bool) { return "secret", true }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	echo(t, c)
 }
@@ -203,9 +198,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 	defer srv.Close()
 	for name, e := range map[string]config.Entry{"stdio": stdioEntry(), "modern": {Name: "h", URL: srv.URL}} {
 		c, err := dial.Dial(t.Context(), e, quick(dial.Options{Handler: slowly{}, Timeout: 200 * time.Millisecond}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r, err := c.CallTool(t.Context(), "ask", []byte(`{"method":"roots/list"}`), nil)
 		if err != nil || r.Text() != `{"asked":"roots/list"}` {
 			t.Errorf("%s: got %+v %v", name, r, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestErasAreKeptOnDisk: a process that ends on the question is started once
@@ -21,20 +22,14 @@ func TestErasAreKeptOnDisk(t *testing.T) {
 	connect := func(e config.Entry, o dial.Options) string {
 		t.Helper()
 		log := filepath.Join(dir, "log")
-		if err := os.WriteFile(log, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(log, nil, 0o600))
 		e.Args = append(e.Args, "-log", log)
 		o.Eras = dial.NewEraCache(path, nil)
 		c, err := dial.Dial(t.Context(), e, quick(o))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = c.Close()
 		raw, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return fmt.Sprintf("%d %d", strings.Count(string(raw), `"server/discover"`), strings.Count(string(raw), `"initialize"`))
 	}
 	killed := stdioEntry("-exit-on-probe")
@@ -70,9 +65,7 @@ func TestErasAreKeptOnDisk(t *testing.T) {
 
 func TestEraFileIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "v.json")
-	if err := os.WriteFile(path, []byte("not JSON"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("not JSON"), 0o600))
 	v := dial.NewEraCache(path, nil)
 	if got := v.Get("a"); got != (bridge.KnownEra{}) {
 		t.Errorf("got %+v of rubbish", got)
@@ -84,9 +77,7 @@ func TestEraFileIsBounded(t *testing.T) {
 		fmt.Fprintf(&text, `"k%d":{"era":"legacy","found":%q},`, i, now.Add(time.Duration(i)*time.Second).Format(time.RFC3339))
 	}
 	text.WriteString(`"last":{"era":"modern","found":"2020-01-01T00:00:00Z"}}}`)
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
 	v.Put("new", bridge.KnownEra{Era: "legacy", Found: now})
 	for key, want := range map[string]string{"new": "legacy", "k999": "legacy", "k1": "legacy", "k0": "", "last": ""} {
 		if got := v.Get(key); got.Era != want {

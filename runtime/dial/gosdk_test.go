@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // sdkEnv makes the test binary a server of the official Go SDK on its standard
@@ -89,9 +90,7 @@ func (r *rooted) Notification(_ context.Context, _ *runtime.Request, method stri
 // TestGoSDKServerOf2026: everything that the connection does for its caller.
 func TestGoSDKServerOf2026(t *testing.T) {
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := sdkServer()
 	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true}))
 	defer srv.Close()

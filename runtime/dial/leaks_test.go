@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // record collects all output of a connection besides results.
@@ -115,9 +116,7 @@ func leakyBasic(address string, header bool) config.Entry {
 func leakyProgram(t *testing.T, fault, at string) config.Entry {
 	t.Helper()
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return config.Entry{
 		Name: "p", Command: exe, Args: []string{"-fault", fault, "-leak-at", at, "-token", "${TOKEN}", "postgres://u:${DB_PASSWORD}@db/x", "--api-key=" + hostile.Canary("-arg")},
 		Env: map[string]string{hostile.Env: "1", hostile.LeakVariable + "TOKEN": "${TOKEN}", hostile.LeakVariable + "KEY": hostile.Canary("-literal"), hostile.LeakVariable + "DB": "postgres://u:${DB_PASSWORD}@db/x"},
@@ -205,9 +204,7 @@ func TestWhatIsNoSecret(t *testing.T) {
 		URL: "${BASE}/mcp", Headers: map[string]string{"X-Home": "${HOME}", "X-User": "${USER}", "Accept": "application/json"},
 	}
 	x, err := e.Expand(lookup)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const text = "open /home/someone/x as someonelong at https://api.example.com/mcp: application/json"
 	if got := x.Redactor().String(text); got != text {
 		t.Errorf("got %s", got)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // lateStream is a server of the handshake era that takes a while to open the
@@ -70,9 +71,7 @@ func TestWhoCanAnswerIsHeard(t *testing.T) {
 	} {
 		start := time.Now()
 		client, err := dial.Dial(t.Context(), config.Entry{Name: "late", URL: lateStream(t, c.opens)}, dial.Options{Capabilities: json.RawMessage(c.capabilities)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := client.Call(t.Context(), "tools/call", nil, &runtime.CallOptions{})
 		if err != nil || string(got) != c.want {
 			t.Errorf("%v %s: got %s %v, want %s", c.opens, c.capabilities, got, err, c.want)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestServerErrors: errors of the file and the name, and where the file is.
@@ -19,9 +20,7 @@ func TestServerErrors(t *testing.T) {
 	home := t.TempDir()
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(home, "servers.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(home, "servers.json"), []byte(text), 0o600))
 	}
 	serve := func(name string) error {
 		c, err := dial.Server(t.Context(), name, dial.Options{Lookup: func(name string) (string, bool) { return home, name == "MCPCTL_HOME" }})
@@ -56,9 +55,7 @@ func TestToolsVersion(t *testing.T) {
 			flags = append(flags, flag)
 		}
 		c, err := dial.Dial(t.Context(), stdioEntry(flags...), quick(dial.Options{Listen: true}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		for i, opts := range []*runtime.CallOptions{nil, {Progress: func(runtime.Progress) {}}} {
 			before := c.ToolsVersion()

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // stub is a connected server of any revision: what it answers to each method,
@@ -91,9 +92,7 @@ func between(t *testing.T, version string, servers stubs, o proxy.Options) *clie
 	o.Dial = servers.dial
 	o.Info = runtime.Implementation{Name: "mcpctl", Version: "t"}
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c := attach(t, p)
 	if version != "" {
@@ -172,9 +171,7 @@ func TestModernAnswers(t *testing.T) {
 			Meta       map[string]json.RawMessage `json:"_meta"`
 		}
 		raw := c.result(tt.method, `{`+meta+tt.params+`}`)
-		if err := json.Unmarshal([]byte(raw), &got); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(raw), &got))
 		if got.ResultType != "complete" || (got.TTL != nil) != tt.cached || (got.CacheScope != nil) != tt.cached ||
 			string(got.Meta["io.modelcontextprotocol/serverInfo"]) != `{"name":"mcpctl","version":"t"}` || strings.Count(raw, "resultType") != 1 {
 			t.Errorf("%s: got %s", tt.method, raw)
@@ -196,9 +193,7 @@ func TestChallengesStayBehind(t *testing.T) {
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: func(context.Context, proxy.Key, runtime.Handler) (*runtime.Client, error) {
 		return runtime.NewClient(a, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"tools":{},"prompts":{}}`)}}), nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c := attach(t, p)
 	for method, params := range map[string]string{"tools/call": `{"name":"a__t"}`, "completion/complete": `{"ref":{"type":"ref/resource","uri":"x:y"}}`} {
@@ -231,9 +226,7 @@ func TestMetadataOfTheOtherEra(t *testing.T) {
 		b := newPool(map[string]*runtimetest.Server{"a": server})
 		b.plain = plain
 		p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: b.dial})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = p.Close() })
 		c := attach(t, p)
 		c.result("tools/list", `{}`)

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestBlankLineBehindACall: what comes with a message and is none must not
@@ -65,9 +66,7 @@ func scriptTransport(t *testing.T, version string, connect func(h runtime.Handle
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: func(_ context.Context, _ proxy.Key, h runtime.Handler) (*runtime.Client, error) {
 		return runtime.NewClient(connect(h), runtime.ClientOptions{Info: runtime.ServerInfo{Version: version, Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return attach(t, p)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // fuzzPatience is how long an exchange may stay open before its front is closed:
@@ -130,9 +131,7 @@ func checkEvents(t *testing.T, body io.Reader) map[string]int {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return answers
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if e.Name != "" && e.Name != "message" || len(e.Data) == 0 {
 			continue
 		}

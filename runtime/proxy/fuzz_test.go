@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // fuzzTime is how long a front may take for one input on a busy machine. What
@@ -50,9 +51,7 @@ func fuzzProxy(f *testing.F) *proxy.Proxy {
 			return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 		},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -107,9 +106,7 @@ func FuzzStdio(f *testing.F) {
 		go func() { served <- p.ServeStdio(context.Background(), bytes.NewReader(input), &out) }()
 		select {
 		case err := <-served:
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 		case <-time.After(fuzzTime):
 			t.Fatal("the front does not end with its input")
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -174,9 +175,7 @@ func start(t *testing.T, b *backends, o proxy.Options) (*proxy.Proxy, *client) {
 		o.Info = runtime.Implementation{Name: "mcpctl", Version: "test"}
 	}
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p, attach(t, p)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // web is an HTTP front over backends, and a client of it.
@@ -222,15 +223,11 @@ func TestHTTPStreamTellsOfChanges(t *testing.T) {
 	id := w.session("2025-11-25")
 	w.post(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, "Mcp-Session-Id", id)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Mcp-Session-Id", id)
 	req.Header.Set("Accept", "text/event-stream")
 	resp, err := w.hc.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("got %d", resp.StatusCode)

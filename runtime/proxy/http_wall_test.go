@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // walled is what serve has over HTTP, at an address.
@@ -39,9 +40,7 @@ func walled(t *testing.T, o proxy.HTTPOptions) (addr string) {
 func raw(t *testing.T, addr, text string) *http.Response {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(c, text); err != nil {
@@ -387,9 +386,7 @@ func TestRefusedBodyIsRead(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, chunked %v", name, chunked), func(t *testing.T) {
 				t.Parallel()
 				c, err := net.Dial("tcp", addr)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer c.Close()
 				_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 				size := most + 1<<20
@@ -411,9 +408,7 @@ func TestRefusedBodyIsRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				r, err := http.ReadResponse(bufio.NewReader(c), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer r.Body.Close()
 				if _, err := io.ReadAll(r.Body); err != nil || r.StatusCode != tt.status {
 					t.Errorf("got %d, %v, want %d", r.StatusCode, err, tt.status)

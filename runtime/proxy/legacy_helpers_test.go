@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/sse"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // behind is a server whose every tools/call is a function's: what it does with
@@ -59,9 +60,7 @@ func front(t *testing.T, o proxy.Options, ho proxy.HTTPOptions, call func(ctx co
 		return runtime.NewClient(b, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"tools":{"listChanged":true}}`)}}), nil
 	}
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h := p.NewHTTPFront(ho)
 	s := p.NewSSEFront(proxy.SSEOptions{HTTPOptions: ho})
 	mux := http.NewServeMux()

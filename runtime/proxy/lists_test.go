@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // listed gives the names of all pages of a list and how many pages there were.
@@ -17,12 +18,8 @@ func listed(t *testing.T, c *client, method, member string) (names []string, pag
 	for range 100 {
 		var page map[string]json.RawMessage
 		var items []struct{ Name string }
-		if err := json.Unmarshal([]byte(c.result(method, params)), &page); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(page[member], &items); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(c.result(method, params)), &page))
+		require.NoError(t, json.Unmarshal(page[member], &items))
 		for _, i := range items {
 			names = append(names, i.Name)
 		}
@@ -63,9 +60,7 @@ func TestCursors(t *testing.T) {
 	}}}
 	c := between(t, "2025-11-25", servers, proxy.Options{Servers: proxy.Named("a"), PageSize: 1})
 	var page struct{ NextCursor string }
-	if err := json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page))
 	cursor := page.NextCursor
 	flipped := []byte(cursor)
 	flipped[len(flipped)-2] ^= 1
@@ -96,9 +91,7 @@ func TestCursorOfAnotherCatalogue(t *testing.T) {
 	dial := stubs{"a": servers["a"]}
 	c := between(t, "2025-11-25", dial, proxy.Options{Servers: proxy.Named("a"), PageSize: 1})
 	var page struct{ NextCursor string }
-	if err := json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(c.result("tools/list", `{}`)), &page))
 	servers["a"].mu.Lock()
 	servers["a"].answers["tools/list"] = `{"tools":[{"name":"a"},{"name":"z"}]}`
 	h := servers["a"].h

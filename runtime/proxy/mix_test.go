@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // mixing is a server whose tool "mix" does what it is told, in order, and puts
@@ -125,9 +126,7 @@ func overHTTP(t *testing.T, url, name string) *mixer {
 		return http.DefaultClient.Do(req)
 	}
 	resp, err := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + canElicit + `,"clientInfo":{"name":"t","version":"1"}}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_ = resp.Body.Close()
 	session = resp.Header.Get("Mcp-Session-Id")
 	var next atomic.Int64

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // instant is a modern server in memory that answers at once.
@@ -37,9 +38,7 @@ func BenchmarkModern(b *testing.B) {
 			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		},
 	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer func() { _ = p.Close() }()
 	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
 	defer front.Close()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // FuzzModernHTTP: whatever is sent as a request of the stateless era, the answer
@@ -27,9 +28,7 @@ func FuzzModernHTTP(f *testing.F) {
 			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		},
 	})
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	f.Cleanup(func() { _ = p.Close() })
 	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
 	f.Cleanup(front.Close)

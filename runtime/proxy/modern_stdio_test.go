@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // julyLine makes the line of a self-contained request.
@@ -144,9 +145,7 @@ func TestModernExpires(t *testing.T) {
 			c := attach(t, b.serve(t, proxy.Options{NoPrefix: true}))
 			ask := func() asks {
 				var a struct{ Result asks }
-				if err := json.Unmarshal([]byte(c.july(`1`, "tools/call", `{"name":"ask_form"}`, everything)), &a); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, json.Unmarshal([]byte(c.july(`1`, "tools/call", `{"name":"ask_form"}`, everything)), &a))
 				return a.Result
 			}
 			retry := func(a asks) string {

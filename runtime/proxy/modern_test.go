@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // everything is what a client can be asked.
@@ -476,9 +477,7 @@ func TestModernClientGoes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		body, head := request("1", "tools/call", `{"name":"wait"}`, "{}", "")
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header = head
 		gone := make(chan error, 1)
 		go func() {
@@ -660,9 +659,7 @@ func TestModernPassesParamsOn(t *testing.T) {
 			return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
 	t.Cleanup(front.Close)

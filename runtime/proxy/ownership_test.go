@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // keep is a server that nothing may be taken from.
@@ -60,9 +61,7 @@ func world(t *testing.T, servers stubs, o proxy.Options) (*client, *proxy.Proxy)
 	t.Helper()
 	o.Dial = servers.dial
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c := attach(t, p)
 	c.result("initialize", greeting)
@@ -176,9 +175,7 @@ func TestURIsThatNameOthers(t *testing.T) {
 	}
 	// Its own can be read, in forms that name it.
 	var page struct{ Resources []struct{ URI string } }
-	if err := json.Unmarshal([]byte(list), &page); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(list), &page))
 	for _, r := range page.Resources {
 		if strings.Contains(r.URI, "://thief/") {
 			c.result("resources/read", `{"uri":"`+r.URI+`"}`)

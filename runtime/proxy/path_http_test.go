@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // echoHTTP is echoBackend as an HTTP server with sessions.
@@ -62,9 +63,7 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 		return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 	}
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return p
 }
 
@@ -96,14 +95,10 @@ func BenchmarkHTTPFloor(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, bytes.NewReader(line))
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		req.Header = head
 		resp, err := rt.RoundTrip(req)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		_, _ = io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 	}

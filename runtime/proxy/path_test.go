@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // path is a proxy between a client and a backend on the system's pipes, both
@@ -62,9 +63,7 @@ func echoBackend(r io.Reader, w io.Writer, result []byte) {
 func pipes(tb testing.TB) (r, w *os.File) {
 	tb.Helper()
 	r, w, err := os.Pipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return r, w
 }
 
@@ -93,9 +92,7 @@ func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 		return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 	}
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return p
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // pool dials fake servers of any era and keeps a record of it.
@@ -116,9 +117,7 @@ func (b *pool) serve(t *testing.T, o proxy.Options) *proxy.Proxy {
 		o.Servers = proxy.Named(slices.Sorted(maps.Keys(b.servers))...)
 	}
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func two() *backends {
@@ -335,9 +336,7 @@ func TestListIsSaidToHaveChanged(t *testing.T) {
 func TestSharedURIsAreWrapped(t *testing.T) {
 	_, c := start(t, two(), proxy.Options{Servers: proxy.Named("a", "b")})
 	var list struct{ Resources []struct{ URI string } }
-	if err := json.Unmarshal([]byte(c.result("resources/list", `{}`)), &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(c.result("resources/list", `{}`)), &list))
 	for _, r := range list.Resources {
 		if !strings.HasPrefix(r.URI, "mcpctl+") {
 			t.Errorf("both servers list it, and it is not wrapped: %s", r.URI)

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // fleet dials servers that may be replaced by others, and notes which
@@ -100,9 +101,7 @@ func (f *fleet) start(t *testing.T, o proxy.Options) *proxy.Proxy {
 	t.Helper()
 	o.Dial = f.dial
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -119,9 +118,7 @@ func digests(words string) (out []proxy.Server) {
 func reconfigure(t *testing.T, p *proxy.Proxy, servers []proxy.Server) proxy.Changes {
 	t.Helper()
 	c, err := p.Reconfigure(servers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -420,9 +417,7 @@ func TestReconfigureConnecting(t *testing.T) {
 		}
 		return f.dial(ctx, key, h)
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	c := attach(t, p)
 	answer := c.begin(`"1"`, "tools/call", `{"name":"a__who"}`)

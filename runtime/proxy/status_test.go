@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // moods is a server whose calls take as long as their name says, or hang, and
@@ -73,9 +74,7 @@ func toolCall(arguments string) string {
 func watched(t *testing.T, m *moods) *inMemory {
 	t.Helper()
 	p, err := proxy.New(proxy.Options{Servers: []proxy.Server{{Name: "a", Transport: "stdio"}}, Dial: m.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h := p.NewHTTPFront(proxy.HTTPOptions{})
 	s := p.NewSSEFront(proxy.SSEOptions{})
 	mux := http.NewServeMux()
@@ -320,9 +319,7 @@ func TestStatusJSON(t *testing.T) {
 		`"clients":{"sessions":1,"recent":[{"front":"http","name":"n","version":"1","revision":"2025-11-25","since":"2026-01-02T03:04:05Z","lastSeen":"2026-01-02T03:04:05Z","inFlight":1,"streams":1}],` +
 		`"stateless":{"requests":0,"inFlight":0}},"bounds":[{"name":"httpSessions","used":1,"max":2}]}`
 	got, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if d := cmp.Diff(want, string(got)); d != "" {
 		t.Error(d)
 	}

@@ -11,25 +11,20 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestOneSocketForBoth serves a client on one socket, as inetd and some hosts
 // hand it over: non-blocking output must not make reading fail.
 func TestOneSocketForBoth(t *testing.T) {
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// Both are opened again by number, as standard input and output are.
 	second, err := syscall.Dup(fds[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in, out, far := os.NewFile(uintptr(fds[0]), "in"), os.NewFile(uintptr(second), "out"), os.NewFile(uintptr(fds[1]), "far")
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: two().dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	served := make(chan error, 1)
 	go func() { served <- p.ServeStdio(context.Background(), in, out) }()
 	answers := bufio.NewReader(far)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestStoredOfTheSuccessor: what is learned of a server that has been replaced,
@@ -31,9 +32,7 @@ func TestStoredOfTheSuccessor(t *testing.T) {
 	<-begun
 	kept := func(digest string) store.Record {
 		all, err := db.Load(t.Context(), []store.ID{{Name: "a", Digest: digest}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return all["a"]
 	}
 	eventually(t, "it is stored", func() bool { return kept("1").Catalog.Data != nil })

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // memory is a store without a disk.
@@ -110,9 +111,7 @@ func run(t *testing.T, dial proxy.Dial, o proxy.Options) (c *client, p *proxy.Pr
 	o.Dial = dial
 	o.Info = runtime.Implementation{Name: "mcpctl", Version: "t"}
 	p, err := proxy.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c = attach(t, p)
 	end = sync.OnceFunc(func() {
 		c.end()

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // updates gives the URIs of the updates that a client has got so far.
@@ -115,9 +116,7 @@ func TestUpdatesCarryTheClientsURI(t *testing.T) {
 	p := b.serve(t, proxy.Options{})
 	c := attach(t, p)
 	var list struct{ Resources []struct{ URI string } }
-	if err := json.Unmarshal([]byte(c.result("resources/list", `{}`)), &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(c.result("resources/list", `{}`)), &list))
 	exposed := ""
 	for _, r := range list.Resources {
 		if strings.Contains(r.URI, "/b/") && strings.HasSuffix(r.URI, "note") {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // unread is the way to an HTTP client that has stopped to read: a write ends
@@ -80,9 +81,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 						return runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2026-07-28", Capabilities: json.RawMessage(`{"tools":{}}`)}}), nil
 					},
 				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer func() { _ = p.Close() }()
 				front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
 				body, head := request("1", c.method, c.params, "{}", `,"progressToken":1`)
@@ -150,9 +149,7 @@ func TestListenEndsBeforeItBegins(t *testing.T) {
 				return runtime.NewClient(reluctant{}, runtime.ClientOptions{Info: runtime.ServerInfo{Version: "2025-11-25", Capabilities: json.RawMessage(`{"resources":{"subscribe":true}}`)}}), nil
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer func() { _ = p.Close() }()
 		front := p.NewHTTPFront(proxy.HTTPOptions{AnyHost: true})
 		body, head := request("1", "subscriptions/listen", `{"notifications":{"resourceSubscriptions":["x:y"]}}`, "{}", "")

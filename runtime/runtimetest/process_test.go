@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // run runs fake-mcp with lines on its input.
@@ -69,9 +70,7 @@ func TestGrandchildStaysBehind(t *testing.T) {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var pid int
 	if _, err := fmt.Sscan(string(b), &pid); err != nil {
 		t.Fatal(err)

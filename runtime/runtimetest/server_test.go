@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func connect(t *testing.T, s *runtimetest.Server) *runtime.Client {
@@ -31,24 +32,18 @@ func TestResultsReachTheWireByteForByte(t *testing.T) {
 	t.Parallel()
 	c := connect(t, runtimetest.New())
 	res, err := c.CallTool(t.Context(), "exact", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(runtimetest.ExactResult, string(res.Raw)); diff != "" {
 		t.Error(diff)
 	}
 	args := `{ "big" : 9007199254740993, "f":1.0 , "s":"\u00e9" }`
 	res, err = c.CallTool(t.Context(), "reflect", json.RawMessage(args), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if string(res.Structured) != args {
 		t.Errorf("arguments came back as %s, want %s", res.Structured, args)
 	}
 	tools, err := c.ListTools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := false
 	for _, tool := range tools {
 		found = found || string(tool.Raw) == runtimetest.ExactTool
@@ -64,9 +59,7 @@ func TestGreaseIsEverywhereButInSchemas(t *testing.T) {
 	s.Grease = true
 	c := connect(t, s)
 	raw, err := c.Call(t.Context(), "tools/list", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var list struct {
 		Grease json.RawMessage `json:"x-grease"`
 		Tools  []struct {
@@ -74,9 +67,7 @@ func TestGreaseIsEverywhereButInSchemas(t *testing.T) {
 			Schema json.RawMessage `json:"inputSchema"`
 		} `json:"tools"`
 	}
-	if err := json.Unmarshal(raw, &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(raw, &list))
 	if list.Grease == nil || list.Tools[0].Grease == nil {
 		t.Errorf("no grease in %.200s", raw)
 	}
@@ -85,9 +76,7 @@ func TestGreaseIsEverywhereButInSchemas(t *testing.T) {
 	}
 	// Without the grease, the bytes are those of a clean server.
 	clean, err := connect(t, runtimetest.New()).Call(t.Context(), "tools/list", nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	member := `"x-grease":` + string(list.Grease)
 	plain := strings.ReplaceAll(strings.ReplaceAll(string(raw), member+",", ""), member, "")
 	if diff := cmp.Diff(string(clean), plain); diff != "" {
@@ -120,9 +109,7 @@ func TestProgressGoesToItsCall(t *testing.T) {
 	_, err := c.CallTool(t.Context(), "steps", json.RawMessage(`{"n":3}`), &runtime.CallOptions{
 		Progress: func(p runtime.Progress) { got = append(got, p.Progress) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff([]float64{1, 2, 3}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -166,9 +153,7 @@ func TestAskReachesTheHandler(t *testing.T) {
 	c := connect(t, runtimetest.New())
 	for method, want := range map[string]string{"ping": "{}", "roots/list": "error: method not found: roots/list (-32601)"} {
 		res, err := c.CallTool(t.Context(), "ask", json.RawMessage(`{"method":"`+method+`"}`), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if res.Text() != want {
 			t.Errorf("%s: got %q, want %q", method, res.Text(), want)
 		}
@@ -181,9 +166,7 @@ func TestPages(t *testing.T) {
 	s.PageSize = 3
 	c := connect(t, s)
 	tools, err := c.ListTools(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(tools) != len(s.Tools) {
 		t.Errorf("got %d tools, want %d", len(tools), len(s.Tools))
 	}

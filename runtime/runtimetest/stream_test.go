@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // lines reads r to its end, in the background, and returns a function for the
@@ -45,17 +46,13 @@ func say(t *testing.T, w io.Writer, line string) {
 func get(t *testing.T, url, session, last string) func() string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	req.Header.Set("Mcp-Session-Id", session)
 	if last != "" {
 		req.Header.Set("Last-Event-Id", last)
 	}
 	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	if res.StatusCode != 200 {
 		t.Fatalf("GET: %d", res.StatusCode)

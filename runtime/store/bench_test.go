@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // BenchmarkLoad opens a database and reads what 50 servers of 50 KB offer.
@@ -18,13 +19,9 @@ func BenchmarkLoad(b *testing.B) {
 		c := full(fmt.Sprint("s", i))
 		c.Catalog.Data = bytes.Repeat([]byte("0123456789"), 5000)
 		ids = append(ids, c.ID)
-		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, db.Keep(b.Context(), []store.Change{c}))
 	}
-	if err := db.Close(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, db.Close())
 	b.ReportAllocs()
 	for b.Loop() {
 		db := store.Open(path, store.Options{})

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func id(name string) store.ID { return store.ID{Name: name, Digest: "digest of " + name} }
@@ -51,9 +52,7 @@ func open(t *testing.T, path, scope string) (*store.DB, *bytes.Buffer) {
 
 func keep(t *testing.T, db *store.DB, changes ...store.Change) {
 	t.Helper()
-	if err := db.Keep(t.Context(), changes); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Keep(t.Context(), changes))
 }
 
 func load(t *testing.T, db *store.DB, names ...string) map[string]store.Record {
@@ -63,9 +62,7 @@ func load(t *testing.T, db *store.DB, names ...string) map[string]store.Record {
 		ids = append(ids, id(name))
 	}
 	found, err := db.Load(t.Context(), ids)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }
 
@@ -154,9 +151,7 @@ func TestForget(t *testing.T) {
 func age(t *testing.T, path, statement string) {
 	t.Helper()
 	raw, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = raw.Close() }()
 	if _, err := raw.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
@@ -166,13 +161,9 @@ func age(t *testing.T, path, statement string) {
 func count(t *testing.T, path, query string) (n int) {
 	t.Helper()
 	raw, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = raw.Close() }()
-	if err := raw.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, raw.QueryRowContext(t.Context(), query).Scan(&n))
 	return n
 }
 
@@ -199,9 +190,7 @@ func TestDamage(t *testing.T) {
 			big := full("a")
 			big.Catalog.Data = bytes.Repeat([]byte("x"), 1<<17)
 			keep(t, first, big)
-			if err := first.Close(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, first.Close())
 			spoil(t, path)
 			db, log := open(t, path, "")
 			if got := load(t, db, "a"); len(got) > 0 {
@@ -230,13 +219,9 @@ func TestDamageSeenByTwo(t *testing.T) {
 	keep(t, first, full("a"))
 	second, _ := open(t, path, "")
 	load(t, second, "a")
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.Close())
 	// The second holds the file open while a third creates a new one.
-	if err := os.Rename(path, path+".damaged"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(path, path+".damaged"))
 	for _, end := range []string{"-wal", "-shm"} {
 		_ = os.Remove(path + end)
 	}
@@ -251,17 +236,13 @@ func TestDamageSeenByTwo(t *testing.T) {
 func read(t *testing.T, path string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return raw
 }
 
 func write(t *testing.T, path string, raw []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, raw, 0o600))
 }
 
 // TestNewer: the file of a newer mcpctl is not changed.
@@ -284,9 +265,7 @@ func TestUnusable(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), nil)
 	locked := filepath.Join(dir, "locked")
-	if err := os.Mkdir(locked, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(locked, 0o500))
 	paths := map[string]string{"a directory": dir, "below a file": filepath.Join(dir, "file", "mcpctl.db")}
 	if os.Geteuid() > 0 {
 		paths["a directory that cannot be written"] = filepath.Join(locked, "mcpctl.db")
@@ -327,9 +306,7 @@ func TestClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "mcpctl.db")
 	db := store.Open(path, store.Options{})
 	for range 2 {
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, db.Close())
 	}
 	if _, err := db.Load(t.Context(), nil); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("got %v", err)

@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sub", "file")
 	for _, text := range []string{"first, the longer", "second"} {
-		if err := store.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, store.WriteFile(path, []byte(text), 0o644))
 		got, err := os.ReadFile(path)
 		if err != nil || string(got) != text {
 			t.Errorf("got %q, %v, want %q", got, err, text)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // sdkServer is a server of the official Go SDK: an independent reading of the
@@ -89,12 +90,8 @@ func shake(t *testing.T, c runtime.Transport) {
 	t.Helper()
 	_, err := c.Call(t.Context(), &runtime.Request{Method: "initialize", Params: json.RawMessage(
 		`{"protocolVersion":"2025-11-25","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"test","version":"1"}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}))
 }
 
 func callTool(t *testing.T, c runtime.Transport, name string, n int, events runtime.Handler) (string, error) {

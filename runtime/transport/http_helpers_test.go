@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const (
@@ -108,9 +109,7 @@ func (s *script) count() int {
 func newHTTP(t *testing.T, url string, o transport.HTTPOptions) *transport.HTTP {
 	t.Helper()
 	c, err := transport.NewHTTP(url, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }

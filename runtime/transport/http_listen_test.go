@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestHTTPListenRetries: the stream is opened again with growing pauses, ten
@@ -43,9 +44,7 @@ func TestHTTPListenRetries(t *testing.T) {
 				s := &steps{t: t, play: c.play}
 				rec := newRecorder()
 				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: rec})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer cl.Close()
 				cl.Listen(t.Context())
 				if c.tries > 1 {
@@ -125,9 +124,7 @@ func TestHTTPListen(t *testing.T) {
 		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}))
 	}
 	shake()
 	c.Listen(t.Context())
@@ -193,9 +190,7 @@ func TestHTTPListenSessionLost(t *testing.T) {
 		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}))
 	}
 	shake()
 	c.Listen(t.Context())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestHTTPStreamDeliversEverything: what comes around the answer goes to the
@@ -446,9 +447,7 @@ func TestHTTPResume(t *testing.T) {
 				s := &steps{t: t, play: c.play}
 				rec := newRecorder()
 				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: rec})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer cl.Close()
 				got, err := cl.Call(t.Context(), &runtime.Request{Method: "tools/call", Version: c.version})
 				if c.want == "" && (err != nil || string(got) != `{"ok":1}`) {
@@ -497,9 +496,7 @@ func TestHTTPResumeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &steps{t: t, play: []func(*http.Request) *http.Response{events("id: 1\nretry: 3600000\ndata:\n\n"), reply(202, "", "")}}
 		cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = cl.Call(ctx, &runtime.Request{Method: "tools/call", Version: legacy})
@@ -538,9 +535,7 @@ func TestHTTPPaused(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &steps{t: t, play: c.play}
 				cl, err := transport.NewHTTP("http://server.test/mcp", transport.HTTPOptions{Client: &http.Client{Transport: s}, Handler: newRecorder()})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				defer cl.Close()
 				p := &poller{recorder: newRecorder()}
 				if _, err := cl.Call(t.Context(), &runtime.Request{Method: "tools/call", Version: legacy, Events: p}); err != nil {

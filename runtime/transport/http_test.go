@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // grease is a result with everything that a careless reader would change.
@@ -64,9 +65,7 @@ func TestHTTPKeepsBytes(t *testing.T) {
 			s := newScript(t, func(w http.ResponseWriter, _ *http.Request, p posted) { answer(w, p) })
 			c := newHTTP(t, s.URL, transport.HTTPOptions{})
 			got, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params), Version: legacy})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if string(got) != grease {
 				t.Errorf("result: got %s, want %s", got, grease)
 			}
@@ -249,12 +248,8 @@ func TestHTTPSession(t *testing.T) {
 			t.Errorf("%s: session %q", p.Method, got)
 		}
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.Close())
+	require.NoError(t, c.Close())
 	p := s.requests(t, 1)[5]
 	if p.HTTPMethod != http.MethodDelete || p.Header.Get("Mcp-Session-Id") != "real" || p.Header.Get("Mcp-Protocol-Version") != legacy {
 		t.Errorf("Close: got %+v", p)
@@ -353,9 +348,7 @@ func TestHTTPAnswersInTheSessionOfTheQuestion(t *testing.T) {
 		if _, err := c.Call(t.Context(), &runtime.Request{Method: "initialize"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Notify(t.Context(), &runtime.Request{Method: "notifications/initialized", Version: legacy}))
 	}
 	handshake()
 	if _, err := c.Call(t.Context(), &runtime.Request{Method: "a", Version: legacy}); err != nil {

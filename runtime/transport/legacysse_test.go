@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // sseServer is a server of 2024-11-05. Each message posted is handed to a
@@ -68,9 +69,7 @@ func newSSEServer(t *testing.T, endpoint string, on func(s *sseServer, w http.Re
 func openSSE(t *testing.T, url string, o transport.HTTPOptions) *transport.SSE {
 	t.Helper()
 	c, err := transport.OpenSSE(t.Context(), url, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -166,13 +165,9 @@ func TestSSEEndpoint(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer cl.Close()
-			if err := cl.Notify(t.Context(), &runtime.Request{Method: "n"}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, cl.Notify(t.Context(), &runtime.Request{Method: "n"}))
 			if got := receive(t, posts, "the POST"); got != c.path {
 				t.Errorf("got %s, want %s", got, c.path)
 			}
@@ -242,9 +237,7 @@ func TestSSEOutlivesItsOpening(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c, err := transport.OpenSSE(ctx, s.URL, transport.HTTPOptions{})
 	cancel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer c.Close()
 	if _, err := c.Call(t.Context(), &runtime.Request{Method: "x"}); err != nil {
 		t.Fatal(err)

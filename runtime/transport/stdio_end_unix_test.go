@@ -18,6 +18,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // shell runs a script as a server.
@@ -25,9 +26,7 @@ func shell(t *testing.T, o transport.StdioOptions, script string) *transport.Std
 	t.Helper()
 	o.Command, o.Args, o.Grace, o.ShutdownTimeout = "sh", []string{"-c", script}, 20*time.Millisecond, time.Second
 	s, err := transport.StartStdio(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -185,15 +184,11 @@ func TestStdioEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "only-on-that-path")
 	script := fmt.Sprintf("#!/bin/sh\n/bin/sh -c 'read x; env; echo \"[$%s]\"' >&2\n", secret)
-	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(program, []byte(script), 0o700))
 	s, err := transport.StartStdio(transport.StdioOptions{
 		Command: filepath.Base(program), Env: map[string]string{"PATH": "relative:" + dir + ":/usr/bin:/bin", "MINE": "yes"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close()
 	lines := lastWords(t, s).StderrLines()
 	text := strings.Join(lines, "\n")
@@ -213,12 +208,8 @@ func TestStdioCannotStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plain, script := filepath.Join(dir, "plain"), filepath.Join(dir, "script")
-	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(plain, []byte("no program"), 0o600))
+	require.NoError(t, os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700))
 	for want, o := range map[string]transport.StdioOptions{
 		"connect no-such: command not found":                               {Command: "no-such"},
 		"connect " + dir + ": it is a directory":                           {Command: dir},
@@ -249,9 +240,7 @@ func TestStdioPatience(t *testing.T) {
 		Command: "sh", Args: []string{"-c", `trap '' TERM; echo up >&2; while :; do sleep 0.05; done`},
 		Grace: time.Millisecond, ShutdownTimeout: -1, Hurry: hurry,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	<-s.Alive()
 	closed := make(chan struct{})
 	go func() { _ = s.Close(); close(closed) }()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // ends counts how often a connection has ended, and keeps why.
@@ -36,9 +37,7 @@ func TestStdioHalfClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := &ends{}
 			s, err := transport.StartStdio(transport.StdioOptions{Command: "sh", Args: []string{"-c", c.script}, Handler: h, Grace: 10 * time.Millisecond})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer func() { _ = s.Close() }()
 			<-s.Alive()
 			for first := true; ; first = false { // calls that were under way, then one that comes too late

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestStdioListen: what names a listen by its id goes to its events, the rest
@@ -27,9 +28,7 @@ say notifications/cancelled '{"requestId":"l-1"}'
 echo '{"jsonrpc":"2.0","id":"l-1","result":{}}'
 say notifications/resources/list_changed '{"_meta":{"io.modelcontextprotocol/subscriptionId":"l-1"}}'
 read line`}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close()
 	req := &runtime.Request{Method: "subscriptions/listen", ID: json.RawMessage(`"l-1"`), Events: own}
 	if _, err := s.Call(t.Context(), req); err != nil {

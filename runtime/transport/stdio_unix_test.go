@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/transport"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // fake starts this test binary as a fake server.
@@ -27,9 +28,7 @@ func fake(t *testing.T, o transport.StdioOptions, flags ...string) *transport.St
 	command, env := runtimetest.Command(flags...)
 	o.Command, o.Args, o.Env = command[0], command[1:], env
 	s, err := transport.StartStdio(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -50,9 +49,7 @@ func stdioTool(ctx context.Context, s runtime.Transport, name, args string) (str
 
 func TestStdioCall(t *testing.T) {
 	s := fake(t, transport.StdioOptions{})
-	if err := handshake(t, s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, handshake(t, s))
 	if got, err := stdioTool(t.Context(), s, "exact", `{}`); err != nil || got != runtimetest.ExactResult {
 		t.Errorf("got %s %v", got, err)
 	}
@@ -159,9 +156,7 @@ func (e *ending) Closed(err error) { e.closed <- err }
 
 func TestStdioFloodedStderr(t *testing.T) {
 	s := fake(t, transport.StdioOptions{}, "-flood-stderr", "2000")
-	if err := handshake(t, s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, handshake(t, s))
 	if n := len(s.Stderr()); n == 0 || n > 8<<10 {
 		t.Errorf("%d bytes of stderr are kept", n)
 	}
@@ -188,9 +183,7 @@ func (a *asked) Request(ctx context.Context, call *runtime.Request, method strin
 func TestStdioServerRequests(t *testing.T) {
 	h := &asked{both: make(chan struct{})}
 	s := fake(t, transport.StdioOptions{Handler: h}, "-ask", "ping,roots/list")
-	if err := handshake(t, s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, handshake(t, s))
 	<-h.both
 	if got, err := stdioTool(t.Context(), s, "ask", `{"method":"ping"}`); err != nil || !strings.Contains(got, "{}") {
 		t.Errorf("ping: got %s %v", got, err)
@@ -220,17 +213,11 @@ func TestStdioCloseEndsTheWholeTree(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	s := fake(t, transport.StdioOptions{Grace: 50 * time.Millisecond, ShutdownTimeout: 200 * time.Millisecond},
 		"-ignore-term", "-linger", "1m", "-grandchild", file)
-	if err := handshake(t, s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, handshake(t, s))
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	grandchild, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pid := s.PID()
 	pending := make(chan error, 1)
 	go func() {
@@ -261,17 +248,11 @@ func TestStdioHurry(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	s := fake(t, transport.StdioOptions{Grace: time.Minute, ShutdownTimeout: time.Minute, Hurry: hurry},
 		"-ignore-term", "-linger", "1m", "-grandchild", file)
-	if err := handshake(t, s); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, handshake(t, s))
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	grandchild, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pid := s.PID()
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close() }()

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/build"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // evolving is what the cases change: a tool with required arguments, one with
@@ -105,9 +106,7 @@ func TestGoCompatibility(t *testing.T) {
 			before, oldPackage := generated(t, evolving, nil)
 			after, newPackage := generated(t, strings.Replace(evolving, c.old, c.now, 1), before)
 			changes, err := gogen.Changes(before, after, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var source bool
 			for _, change := range changes {
 				source = source || change.Source
@@ -150,23 +149,17 @@ func worst(changes []gogen.Change) gogen.Class {
 func generated(t *testing.T, data string, before *gogen.Lock) (*gogen.Lock, *types.Package) {
 	t.Helper()
 	list, err := gogen.ParseTools([]byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	m := build.Build(build.Input{Package: "p", Tools: list.Tools, Prompts: list.Prompts, Resources: list.Resources, Templates: list.Templates})
 	var o names.Options
 	if before != nil {
 		o.Locked = before.Names
 	}
 	r, err := names.Resolve(m, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list.Names = r.Names
 	files, err := emit.Package(m, emit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fset := token.NewFileSet()
 	var parsed []*ast.File
 	for _, f := range files {
@@ -177,9 +170,7 @@ func generated(t *testing.T, data string, before *gogen.Lock) (*gogen.Lock, *typ
 		parsed = append(parsed, a)
 	}
 	from, err := exports()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, err := (&types.Config{Importer: from}).Check("example.com/p", fset, parsed, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, files[0].Data)

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // FuzzGenerate: any schemas, names and texts are refused by an error of this
@@ -69,17 +70,13 @@ func try(t *testing.T, tools ...runtime.Tool) {
 	if _, refused := errors.AsType[*gogen.Error](err); refused {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkFiles(t, out)
 	for i, j := 0, len(tools)-1; i < j; i, j = i+1, j-1 {
 		tools[i], tools[j] = tools[j], tools[i]
 	}
 	again, err := gogen.Generate(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(out, again); diff != "" {
 		t.Errorf("made again in another order, it differs:\n%s", diff)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/jsonschema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestOrder shuffles tools and the members of every object: the output must
@@ -80,9 +81,7 @@ func shuffle(t *testing.T, data []byte, r *rand.Rand) []byte {
 	}
 	var b bytes.Buffer
 	v, err := jsonschema.Decode(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	write(&b, v, "")
 	return b.Bytes()
 }
@@ -121,9 +120,7 @@ func TestErrors(t *testing.T) {
 func TestNestedRepeats(t *testing.T) {
 	schema := `{"type":"object","properties":{"resource":{"type":"object","properties":{"resource":{"type":"object","properties":{"uri":{"type":"string"}}}}}}}`
 	out, err := gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "read", InputSchema: json.RawMessage(schema)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{"\ntype ReadResource struct", "\ntype ReadResourceResource struct"} {
 		if !strings.Contains(string(out.Files[0].Data), want) {
 			t.Errorf("no %q in\n%s", want, out.Files[0].Data)
@@ -133,9 +130,7 @@ func TestNestedRepeats(t *testing.T) {
 		{"type":"object","properties":{"type":{"const":"resource"},"resource":{"type":"object","properties":{"uri":{"type":"string"}}}},"required":["type"]},
 		{"type":"object","properties":{"type":{"const":"image"}},"required":["type"]}]}}}`
 	out, err = gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "read", InputSchema: json.RawMessage(arms)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, want := range []string{"\ntype ReadItemResource struct", "\ntype ReadItemResourceResource struct"} {
 		if !strings.Contains(string(out.Files[0].Data), want) {
 			t.Errorf("no %q in\n%s", want, out.Files[0].Data)
@@ -150,14 +145,10 @@ func TestListedTwice(t *testing.T) {
 		{URI: "demo://a", Name: "one"}, {URI: "demo://a", Name: "another"}, {URI: "demo://a", Name: "one"}, {URI: "demo://b", Name: "b"},
 	}}
 	first, err := gogen.Generate(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	slices.Reverse(in.Resources)
 	second, err := gogen.Generate(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("the order decides (-first +second):\n%s", diff)
 	}
@@ -281,15 +272,11 @@ func TestBombs(t *testing.T) {
 	deep := strings.Repeat(`{"type":"array","items":`, 3000) + `true` + strings.Repeat("}", 3000)
 	nested := strings.Repeat(`{"type":"object","properties":{"a":`, 500) + `{}` + strings.Repeat("}}", 500)
 	bomb, err := json.Marshal(map[string]any{"type": "object", "$defs": allOf, "properties": map[string]any{"x": map[string]any{"$ref": "#/$defs/" + prev}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	start := time.Now()
 	for i, schema := range []string{string(bomb), `{"type":"object","properties":{"x":` + deep + `}}`, nested} {
 		out, err := gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "t", InputSchema: json.RawMessage(schema)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if i > 0 && len(out.Warnings) == 0 {
 			t.Error("a schema beyond the bounds gives no warning")
 		}
@@ -309,9 +296,7 @@ func TestWideUnion(t *testing.T) {
 		}
 		schema := `{"type":"object","properties":{"u":{"oneOf":[` + strings.Join(arms, ",") + `]}}}`
 		out, err := gogen.Generate(gogen.Input{Server: "s", Tools: []runtime.Tool{{Name: "t", InputSchema: json.RawMessage(schema)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkFiles(t, out)
 	}
 }

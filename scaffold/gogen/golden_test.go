@@ -22,6 +22,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -96,9 +97,7 @@ func makers() map[[3]string]func() any {
 ` + entries.String() + `	}
 }
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(source)
 }
 
@@ -115,9 +114,7 @@ func TestSamples(t *testing.T) {
 		in.ImportPath = "github.com/mcpctl/mcpctl/generated/" + name
 		in.GoGenerate = "mcpctl generate " + name + " --out . --from " + gogen.LockFile
 		out, err := gogen.Generate(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, f := range out.Files {
 			if diff := cmp.Diff(string(readFile(t, filepath.Join(dir, filepath.FromSlash(f.Name)))), string(f.Data)); diff != "" {
 				t.Errorf("%s/%s differs, go generate ./... writes it anew (-there +now):\n%s", dir, f.Name, diff)
@@ -138,9 +135,7 @@ func golden(t *testing.T, path, got string) {
 		} else {
 			err = os.WriteFile(path, []byte(got), 0o644)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return
 	}
 	want, err := os.ReadFile(path)
@@ -156,9 +151,7 @@ func golden(t *testing.T, path, got string) {
 func input(t testing.TB, server string, tools []byte) gogen.Input {
 	t.Helper()
 	list, err := gogen.ParseTools(tools)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	in := gogen.Input{
 		Server: server, Implementation: list.Implementation, Protocol: list.Protocol,
 		Tools: list.Tools, Prompts: list.Prompts, Resources: list.Resources, Templates: list.Templates,
@@ -172,9 +165,7 @@ func input(t testing.TB, server string, tools []byte) gogen.Input {
 func generate(t testing.TB, server string, tools []byte) *gogen.Output {
 	t.Helper()
 	out, err := gogen.Generate(input(t, server, tools))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -192,9 +183,7 @@ func file(t testing.TB, out *gogen.Output, name string) []byte {
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return data
 }
 
@@ -220,9 +209,7 @@ func checkFiles(t testing.TB, out *gogen.Output) []*ast.File {
 			t.Errorf("%s: the first line is not the header", f.Name)
 		}
 		parsed, err := parser.ParseFile(fset, f.Name, f.Data, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		checkComments(t, parsed)
 		if strings.Contains(f.Name, "/") {
 			continue
@@ -238,9 +225,7 @@ func checkFiles(t testing.TB, out *gogen.Output) []*ast.File {
 		files = append(files, parsed)
 	}
 	imports, err := exports()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	conf := types.Config{Importer: imports}
 	if _, err := conf.Check("generated", fset, files, nil); err != nil {
 		t.Errorf("does not compile: %v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/api"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // gardener extends a server the way servers do without breaking anybody, in few
@@ -128,13 +129,9 @@ func (g *gardener) input(t *testing.T, s *server) gogen.Input {
 	in := gogen.Input{Server: "garden", Package: "garden"}
 	for _, tool := range s.tools {
 		raw, err := json.Marshal(tool)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var listed runtime.Tool
-		if err := json.Unmarshal(raw, &listed); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(raw, &listed))
 		listed.Raw = raw
 		in.Tools = append(in.Tools, listed)
 	}
@@ -168,15 +165,11 @@ func TestGrowthBreaksNothing(t *testing.T) {
 				in := g.input(t, s)
 				in.Lock = before
 				out, err := gogen.Generate(in)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				in = g.input(t, s)
 				in.Lock = before
 				again, err := gogen.Generate(in)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				var sources [][]byte
 				for i, f := range out.Files {
 					if !bytes.Equal(f.Data, again.Files[i].Data) {
@@ -187,21 +180,15 @@ func TestGrowthBreaksNothing(t *testing.T) {
 					}
 				}
 				is, err := api.Of(sources)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for _, b := range api.Breaks(was, is) {
 					t.Error(b)
 				}
 				now, err := out.Lock()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if before != nil {
 					changes, err := gogen.Changes(before, now, false)
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					for _, c := range changes {
 						if c.Class != gogen.Compatible {
 							t.Errorf("%s: %s", c.Class, c.String())
@@ -227,13 +214,9 @@ func TestNothingOfTheMachine(t *testing.T) {
 	in := g.input(t, s)
 	in.ImportPath = "example.com/garden"
 	out, err := gogen.Generate(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir, err := filepath.Abs(".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	host, _ := os.Hostname()
 	home, _ := os.UserHomeDir()
 	words := []string{dir, filepath.Dir(filepath.Dir(dir)), host, home, os.TempDir(), "202"}

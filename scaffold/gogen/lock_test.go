@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // lockList is a list of everything, with unknown members, numbers that float64
@@ -30,9 +31,7 @@ const lockList = `{
 func lock(t *testing.T, data string) *gogen.Lock {
 	t.Helper()
 	list, err := gogen.ParseTools([]byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list.Implementation = runtime.Implementation{Name: "demo", Version: "1.0"}
 	list.Protocol = "2025-11-25"
 	list.Names = &gogen.Names{Tools: map[string]string{"a": "A", "b": "Bee"}}
@@ -42,9 +41,7 @@ func lock(t *testing.T, data string) *gogen.Lock {
 func marshal(t *testing.T, l *gogen.Lock) []byte {
 	t.Helper()
 	data, err := l.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return data
 }
 
@@ -75,9 +72,7 @@ func TestLockFile(t *testing.T) {
 		t.Errorf("another order: %s", cmp.Diff(string(data), string(again)))
 	}
 	back, err := gogen.ParseLock(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if again := marshal(t, back); !bytes.Equal(again, data) {
 		t.Errorf("read and written again: %s", cmp.Diff(string(data), string(again)))
 	}

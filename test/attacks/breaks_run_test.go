@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/breaks"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -109,7 +110,7 @@ func redCases(t *testing.T, i int, overlay string) (map[string]int, error) {
 func red(t *testing.T, program, run string) map[string]int {
 	t.Helper()
 	exe, err := os.Executable()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	// That tests fail is what is wanted.
 	out, _ := exec.CommandContext(t.Context(), exe, "-test.v", "-test.short", "-test.timeout", "3m", "-test.run", run, "-mcpctl", program).CombinedOutput()
 	if bytes.Contains(out, []byte("no tests to run")) {

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSecurityPage: each row of the threat model names tests, and they are there.
 func TestSecurityPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/security.md")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	known := testNames(t)
 	rows, class := 0, regexp.MustCompile("^`(Test[A-Za-z0-9]+)(?:/([a-z]+))?`$")
 	for line := range strings.Lines(string(page)) {
@@ -73,6 +73,6 @@ func testNames(t *testing.T) map[string]bool {
 		}
 		return nil
 	})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return names
 }

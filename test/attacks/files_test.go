@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -23,32 +24,32 @@ func oddities() map[string]func(t *testing.T, path string) {
 	link := func(to string) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			t.Helper()
-			wire.Check(t, os.Symlink(to, path))
+			require.NoError(t, os.Symlink(to, path))
 		}
 	}
 	return map[string]func(t *testing.T, path string){
 		"a pipe that nobody writes to": func(t *testing.T, path string) {
-			wire.Check(t, syscall.Mkfifo(path, 0o600))
+			require.NoError(t, syscall.Mkfifo(path, 0o600))
 		},
 		"a device without an end": link("/dev/zero"),
 		"a terminal's device":     link("/dev/ptmx"),
 		"a folder": func(t *testing.T, path string) {
-			wire.Check(t, os.Mkdir(path, 0o700))
+			require.NoError(t, os.Mkdir(path, 0o700))
 		},
 		"a link to itself": func(t *testing.T, path string) { link(filepath.Base(path))(t, path) },
 		"a terabyte of nothing": func(t *testing.T, path string) {
 			f, err := os.Create(path)
-			wire.Check(t, err)
+			require.NoError(t, err)
 			defer f.Close()
 			if err := f.Truncate(1 << 40); err != nil {
 				t.Skip(err) // the disk does not take it
 			}
 		},
 		"garbage": func(t *testing.T, path string) {
-			wire.Check(t, os.WriteFile(path, []byte("\x00\xff{{{"), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte("\x00\xff{{{"), 0o600))
 		},
 		"deep brackets": func(t *testing.T, path string) {
-			wire.Check(t, os.WriteFile(path, []byte(strings.Repeat(`{"a":[`, 200_000)), 0o600))
+			require.NoError(t, os.WriteFile(path, []byte(strings.Repeat(`{"a":[`, 200_000)), 0o600))
 		},
 	}
 }
@@ -112,7 +113,7 @@ func files() class {
 			odd(t, d.Config, what)
 			time.Sleep(500 * time.Millisecond) // in which it looks at the file
 			expect(t, post(t, d, tool("1", "good__echo", `{}`)), "200 result good ")
-			wire.Check(t, os.RemoveAll(d.Config))
+			require.NoError(t, os.RemoveAll(d.Config))
 			d.Configure(t, wire.Setup{Servers: wire.Servers{"good": rogue(t, spec{Name: "good"}), "new": rogue(t, spec{Name: "new"})}, Each: addMark})
 			wire.Eventually(t, soon, "the file is never read again", func() bool { return strings.Contains(strings.Join(toolNames(t, d), " "), "new__echo") })
 		}})
@@ -127,7 +128,7 @@ func files() class {
 		d := serve(t, wire.Servers{"good": rogue(t, spec{Name: "good"})})
 		post(t, d, tool("1", "good__echo", `{}`))
 		entries, err := os.ReadDir(d.Home)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil && info.Mode().Perm()&0o077 != 0 {
 				t.Errorf("%s: %v", e.Name(), info.Mode())
@@ -151,7 +152,7 @@ func (h *home) boundedWith(t testing.TB, stdin string, args ...string) outcome {
 	cmd.Path = "/bin/sh"
 	var out, errs strings.Builder
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	wire.Check(t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	late := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
 	_ = cmd.Wait() // the state is in ProcessState
 	if !late.Stop() {
@@ -172,7 +173,7 @@ func edits() class {
 			h := newHome(t, kept)
 			for n := range 6 {
 				cmd := h.command(t.Context(), "add", fmt.Sprintf("new%d", n), "--", "true")
-				wire.Check(t, cmd.Start())
+				require.NoError(t, cmd.Start())
 				// Where in its work it is at that moment is what the rounds are for.
 				time.Sleep(time.Duration(rand.IntN(12*(i+1))) * time.Millisecond)
 				_ = cmd.Process.Kill()
@@ -194,7 +195,7 @@ func edits() class {
 		attack{name: "what was left of one is removed", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, kept)
 			old := h.write(t, ".servers.json.123456.tmp", canary("left"))
-			wire.Check(t, os.Chtimes(old, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
+			require.NoError(t, os.Chtimes(old, time.Now().Add(-time.Hour), time.Now().Add(-time.Hour)))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if _, err := os.Stat(old); !os.IsNotExist(err) {
 				t.Errorf("it is still there: %v", err)
@@ -240,7 +241,7 @@ func edits() class {
 		attack{name: "a link is followed", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, "")
 			real := h.write(t, "real.json", kept)
-			wire.Check(t, os.Symlink("real.json", h.config))
+			require.NoError(t, os.Symlink("real.json", h.config))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if info, err := os.Lstat(h.config); err != nil || info.Mode()&os.ModeSymlink == 0 {
 				t.Errorf("the link is gone: %v", err)
@@ -251,7 +252,7 @@ func edits() class {
 		}},
 		attack{name: "rights stay", do: func(t *testing.T, _ *stage) {
 			h := newHome(t, kept)
-			wire.Check(t, os.Chmod(h.config, 0o640))
+			require.NoError(t, os.Chmod(h.config, 0o640))
 			expectExit(t, h.mcpctl(t, "", "add", "new", "--", "true"), "0")
 			if info, err := os.Stat(h.config); err != nil || info.Mode().Perm() != 0o640 {
 				t.Errorf("%v: %v", err, info.Mode())

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -71,13 +72,13 @@ func links() class {
 		c.cases = append(c.cases, attack{name: row.name, do: func(t *testing.T, _ *stage) {
 			h := newHome(t, string(wire.Servers{"bad": rogue(t, spec{Name: "bad"})}.JSON()))
 			exe, err := os.Executable()
-			wire.Check(t, err)
+			require.NoError(t, err)
 			seen := filepath.Join(h.dir, "opened.json")
 			h.env = []string{"BROWSER=" + exe, actorEnv + "=" + seen, "TERM=xterm"}
 			frames, err := json.Marshal([]string{
 				`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"mode":"url","message":"sign in","url":` + wire.Quote(row.url) + `,"elicitationId":"1"}}`, "!wait", rightAnswer,
 			})
-			wire.Check(t, err)
+			require.NoError(t, err)
 			screen := h.confirmOnTerminal(t, "call", "bad", "act", "frames:="+string(frames))
 			if _, err := os.Stat(filepath.Join(h.dir, "pwned")); err == nil {
 				t.Error("a shell has read it")
@@ -113,7 +114,7 @@ func (h *home) confirmOnTerminal(t testing.TB, args ...string) string {
 	cmd := h.command(t.Context(), args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	wire.Check(t, cmd.Start())
+	require.NoError(t, cmd.Start())
 	_ = tty.Close()
 	late := time.AfterFunc(commandLimit, func() { _ = cmd.Process.Kill() })
 	var drawn strings.Builder
@@ -164,11 +165,11 @@ func terminal(t testing.TB) (screen, tty *os.File) {
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	wire.Check(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
+	require.NoError(t, unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0))
 	tty, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	wire.Check(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}))
+	require.NoError(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 200}))
 	return screen, tty
 }

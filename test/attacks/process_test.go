@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -102,7 +103,7 @@ func processes() class {
 			post(t, d, tool("1", "good__echo", `{}`))
 			guardian := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", guardian))
-			wire.Check(t, err)
+			require.NoError(t, err)
 			clean(t, "the guardian", string(raw))
 			if strings.Contains(string(raw), canary("guardian")) {
 				t.Errorf("the guardian has %q", raw)
@@ -114,7 +115,7 @@ func processes() class {
 			guardian := childOf(t, d.Cmd.Process.Pid, "mcp-guardian")
 			dir := fmt.Sprintf("/proc/%d/fd", guardian)
 			entries, err := os.ReadDir(dir)
-			wire.Check(t, err)
+			require.NoError(t, err)
 			for _, e := range entries {
 				to, err := os.Readlink(filepath.Join(dir, e.Name()))
 				if err != nil || e.Name() == "0" || to == "/dev/null" || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/sys/") {
@@ -147,7 +148,7 @@ func processes() class {
 			h := newHome(t, string(wire.Servers{"good": e}.JSON()))
 			o := h.mcpctl(t, `{"frames":["!args"]}`, "call", "good", "act", "--json")
 			raw, err := json.Marshal([]string{word, "last"})
-			wire.Check(t, err)
+			require.NoError(t, err)
 			if want := wire.Quote("args: " + string(raw)); !strings.Contains(o.stdout, want[1:len(want)-1]) {
 				t.Errorf("exit code %d, got %s%s, want %s in it", o.code, o.stdout, o.stderr, want)
 			}
@@ -174,7 +175,7 @@ func childOf(t testing.TB, parent int, name string) int {
 	t.Helper()
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		dirs, err := os.ReadDir("/proc")
-		wire.Check(t, err)
+		require.NoError(t, err)
 		for _, dir := range dirs {
 			pid, err := strconv.Atoi(dir.Name())
 			if err != nil {

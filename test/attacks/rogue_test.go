@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -62,9 +63,9 @@ func rogueAt(path string) map[string]any {
 func (s spec) save(t testing.TB, path string) {
 	t.Helper()
 	raw, err := json.Marshal(s)
-	wire.Check(t, err)
-	wire.Check(t, os.WriteFile(path+".new", raw, 0o600))
-	wire.Check(t, os.Rename(path+".new", path))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path+".new", raw, 0o600))
+	require.NoError(t, os.Rename(path+".new", path))
 }
 
 // server is a running one.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -175,7 +176,7 @@ func newAsked(t testing.TB, d *wire.Daemon) *asked {
 	raw, err := json.Marshal([]string{
 		`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`, "!wait", rightAnswer,
 	})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	a := &asked{frames: string(raw)}
 	res := post(t, d, modern("tools/call", `"name":"bad__act","arguments":{"frames":`+a.frames+`}`), mirrorsOf("tools/call", "bad__act")...)
 	var m struct {

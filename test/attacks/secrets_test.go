@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -258,7 +259,7 @@ func secrets() class {
 			d := p.serve(t)
 			post(t, d, tool("1", "remote__echo", `{}`))
 			raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", d.Cmd.Process.Pid))
-			wire.Check(t, err)
+			require.NoError(t, err)
 			clean(t, "the command line", string(raw))
 		}},
 		attack{name: "what add writes is what was given", do: func(t *testing.T, _ *stage) {

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -188,14 +189,14 @@ func newHome(t testing.TB, servers string) *home {
 func (h *home) write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(h.dir, name)
-	wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func (h *home) read(t testing.TB, name string) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(h.dir, name))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return string(raw)
 }
 

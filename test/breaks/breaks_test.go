@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/breaks"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // tree writes files of a module and loads it.
@@ -18,11 +18,11 @@ func tree(t *testing.T, files map[string]string) *breaks.Tree {
 	root := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(root, filepath.FromSlash(name))
-		wire.Check(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	out, err := breaks.Load(root)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return out
 }
 
@@ -90,7 +90,7 @@ func TestBroken(t *testing.T) {
 				}
 				return
 			}
-			wire.Check(t, err)
+			require.NoError(t, err)
 			if text := string(got[slices.Collect(maps.Keys(got))[0]]); len(got) != 1 || !strings.Contains(text, c.want) {
 				t.Errorf("got %d files, want one with %q:\n%s", len(got), c.want, text)
 			}
@@ -116,7 +116,7 @@ func TestBrokenTwice(t *testing.T) {
 	tr := tree(t, map[string]string{"p/p.go": source, "p/q.go": "package p\n\nfunc G() int { return 1 }\n"})
 	less := breaks.Edit{Decl: "(*T).Less", From: "t.a < t.b", To: "false"}
 	got, err := tr.Broken("p", breaks.Edit{Decl: "F", From: "x > 1", To: "x > 100"}, breaks.Edit{Decl: "G", From: "1", To: "2"}, less)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if one, two := string(got["p/p.go"]), string(got["p/q.go"]); !strings.Contains(one, "x > 100") || !strings.Contains(one, "return false") || !strings.Contains(two, "return 2") {
 		t.Errorf("got %s\n%s", one, two)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // Break is a deliberate mistake, and names what has to turn red with it.
@@ -25,7 +25,7 @@ type Break struct {
 func Fit(t *testing.T, module string, all []Break) {
 	t.Helper()
 	tree, err := Load(module)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, b := range all {
 		if _, err := tree.Broken(b.Below, b.Edits...); err != nil {
@@ -67,7 +67,7 @@ func (s *Suite) Run(t *testing.T) {
 	}
 	match := regexp.MustCompile(*s.chosen).MatchString
 	tree, err := Load(s.Module)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	var page strings.Builder
 	page.WriteString(s.Head)
 	for i, b := range s.Breaks {
@@ -95,7 +95,7 @@ func (s *Suite) Run(t *testing.T) {
 		page.WriteString(s.Row(i, slices.Sorted(maps.Keys(files)), red))
 	}
 	if *s.update && !t.Failed() {
-		wire.Check(t, os.WriteFile(s.Module+"/"+s.Page, []byte(page.String()), 0o644))
+		require.NoError(t, os.WriteFile(s.Module+"/"+s.Page, []byte(page.String()), 0o644))
 	}
 }
 

@@ -6,18 +6,18 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestBakeoffVerdicts wants the values of the bake-off to be valid and invalid
 // as they are listed.
 func TestBakeoffVerdicts(t *testing.T) {
 	all, err := contests()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	valid, invalid := 0, 0
 	for _, c := range all {
 		s, err := schema.Parse(c.Schema)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		for _, v := range c.cases() {
 			if err := s.Validate(v.Data); (err == nil) != v.Valid {
 				t.Errorf("%s: %s: got %v, want valid %v", c.Name, v.Data, err, v.Valid)
@@ -35,7 +35,7 @@ func TestBakeoffVerdicts(t *testing.T) {
 func TestBakeoff(t *testing.T) {
 	t.Parallel()
 	all, err := bakeoffOurs(t.Context(), "../..")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	complain := t.Log
 	if enforced {
 		complain = t.Error

@@ -6,7 +6,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var corpusDir = flag.String("corpus", "../../../shared/schema-corpus", "`directory` with the tools of real servers that are not committed")
@@ -21,7 +21,7 @@ func TestCorpus(t *testing.T) {
 		t.Fatalf("got %d servers, %v", len(servers), err)
 	}
 	github, err := githubServer(*corpusDir)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if github != nil {
 		servers = append(servers, *github)
 	} else {
@@ -32,7 +32,7 @@ func TestCorpus(t *testing.T) {
 		t.Log("without staticcheck, which is not installed: make staticcheck installs it")
 	}
 	all, err := judgeCorpus(t.Context(), "../..", check, servers)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	complain := t.Logf
 	if enforced {
 		complain = t.Errorf

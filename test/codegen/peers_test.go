@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var withPeers = flag.Bool("peers", false, "try the other generators, too")
@@ -15,14 +15,14 @@ func TestPeers(t *testing.T) {
 		t.Skip()
 	}
 	s, err := suite.Open()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	list, err := peers(t.Context(), "../..")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for _, p := range list {
 		all, err := judgePeer(t.Context(), p, s, "../..")
-		wire.Check(t, err)
+		require.NoError(t, err)
 		outcomes, err := bakeoffPeer(t.Context(), p, "../..")
-		wire.Check(t, err)
+		require.NoError(t, err)
 		t.Logf("%s bake-off: %+v", p.Name, sum(outcomes))
 		for _, j := range all {
 			t.Logf("%s %s %s: %+v", p.Name, p.Version, j.Draft, j.Tally)

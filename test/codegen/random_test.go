@@ -13,7 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // What TestRandom tries; `make codegen-random` tries more.
@@ -53,7 +53,7 @@ func TestRandom(t *testing.T) {
 		}
 	}
 	out, err := generate(p, "random", tools)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for _, made := range tools {
 		types := out.types[made.Name]
 		for side, name := range map[string]string{inArguments: types.params, inResult: types.result} {
@@ -73,13 +73,13 @@ func TestRandom(t *testing.T) {
 		return false
 	})
 	exe, err := p.build(t.Context())
-	wire.Check(t, err)
+	require.NoError(t, err)
 	questions := make([]question, len(cases))
 	for i, c := range cases {
 		questions[i] = question{c.tool + c.side, c.value}
 	}
 	replies, err := run(t.Context(), exe, questions)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	valid, invalid := 0, 0
 	for i, c := range cases {
 		if len(c.issues) == 0 {

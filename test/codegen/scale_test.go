@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var withScale = flag.Bool("scale", false, "measure with all sizes")
@@ -25,16 +25,16 @@ func TestScale(t *testing.T) {
 		t.Fatalf("got %d bytes, want 5 MB and the same ones each time", len(list))
 	}
 	tools, err := gogen.ParseTools(synthetic(60))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	first, err := gogen.Generate(gogen.Input{Server: "scale", Package: "scale", Tools: tools.Tools})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	second, err := gogen.Generate(shuffled(tools))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if diff := cmp.Diff(first, second); diff != "" {
 		t.Errorf("another order of the tools gives other files (-first +second):\n%s", head(diff, 30))
 	}
 	product, err := buildProduct(t.Context(), "../..", t.TempDir())
-	wire.Check(t, err)
+	require.NoError(t, err)
 	sizes := []int{scaleTools}
 	if *withScale {
 		sizes = []int{250, 500, scaleTools}
@@ -45,7 +45,7 @@ func TestScale(t *testing.T) {
 	}
 	for _, n := range sizes {
 		m, err := measureScale(t.Context(), "../..", product, n, 1, *withScale)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		t.Logf("%+v", m)
 		// The time on the clock is judged where nothing else runs, in make
 		// codegen-report; here only a processor's that is wrong by any measure.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestReadSource(t *testing.T) {
@@ -49,7 +49,7 @@ type I interface{ Do() }
 func F() {}
 `
 	got, err := readSource("p.go", []byte(text))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	want := source{
 		Unformatted:  true,
 		Package:      true,

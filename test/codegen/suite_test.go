@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // enforced is set: the generator holds all of it.
@@ -19,9 +19,9 @@ const enforced = true
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	s, err := suite.Open()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	all, err := judgeOurs(t.Context(), s, "../..")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for _, j := range all {
 		c := j.Tally
 		t.Logf("%s, %s: %d groups (%d without a type, %d raw), valid %d accepted %d round-tripped %d, invalid %d rejected %d, excepted %d",

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestCount(t *testing.T) {
@@ -51,11 +51,11 @@ func TestResults(t *testing.T) {
 		"torn-2026-11-20T10-22-29-861Z":               `[{`,
 	} {
 		d := filepath.Join(dir, filepath.FromSlash(name))
-		wire.Check(t, os.MkdirAll(d, 0o755))
-		wire.Check(t, os.WriteFile(filepath.Join(d, "checks.json"), []byte(text), 0o600))
+		require.NoError(t, os.MkdirAll(d, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(d, "checks.json"), []byte(text), 0o600))
 	}
 	got, err := results(dir, []string{"ping", "server-initialize", "auth/metadata-var1", "torn", "missing"})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if len(got["torn"]) == 1 {
 		got["torn"][0].Message = ""
 	}
@@ -78,9 +78,9 @@ func TestResults(t *testing.T) {
 func judge(t *testing.T, expected string, least int, scenarios ...scenario) (ok bool, said string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "expected.txt")
-	wire.Check(t, os.WriteFile(path, []byte(expected), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(expected), 0o600))
 	x, err := readExpectations(path)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	var out strings.Builder
 	r := &report{out: &out, expected: x}
 	w := row{name: "http"}
@@ -123,7 +123,7 @@ func TestExpectationsAreChecked(t *testing.T) {
 		"a b c # why\n\na b c:d # why\na b c # again": "expected.txt:4: a b c is there twice",
 	} {
 		path := filepath.Join(t.TempDir(), "expected.txt")
-		wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := readExpectations(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
@@ -137,7 +137,7 @@ func TestExpectationsAreChecked(t *testing.T) {
 // TestExpectedFile: the file in the checkout is read.
 func TestExpectedFile(t *testing.T) {
 	x, err := readExpectations("expected.txt")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if lost := x.unknown(table()); len(lost) > 0 {
 		t.Errorf("line %d is about no row: %s", lost[0].line, lost[0])
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/sse")
@@ -27,9 +27,9 @@ var update = flag.Bool("update", false, "rewrite testdata/sse")
 //	go test ./test/conformance -run TestSSEWire -update
 func TestSSEWire(t *testing.T) {
 	program, err := buildEverything(t.Context(), t.TempDir())
-	wire.Check(t, err)
+	require.NoError(t, err)
 	p, err := start(t.Context(), io.Discard, "URL ", nil, program, "-http", "127.0.0.1:0")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	defer p.Stop()
 	got := session(t, p.URL,
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"form":{}}},"clientInfo":{"name":"recorder","version":"1"}}}`,
@@ -39,11 +39,11 @@ func TestSSEWire(t *testing.T) {
 	)
 	path := filepath.Join("testdata", "sse", "input-required-result-basic-elicitation.txt")
 	if *update {
-		wire.Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		wire.Check(t, os.WriteFile(path, []byte(got), 0o600))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(path)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if d := cmp.Diff(string(want), got); d != "" {
 		t.Errorf("(-recorded +now)\n%s", d)
 	}
@@ -58,7 +58,7 @@ func session(t *testing.T, url string, messages ...string) string {
 	t.Helper()
 	client := &http.Client{Timeout: 20 * time.Second}
 	resp, err := client.Get(url + "sse")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	defer resp.Body.Close()
 	stream := bufio.NewScanner(resp.Body)
 	next := func() string {
@@ -82,7 +82,7 @@ func session(t *testing.T, url string, messages ...string) string {
 		m = strings.Replace(m, `"id":ID`, id, 1)
 		out.WriteString("client: " + m + "\n")
 		post, err := client.Post(endpoint, "application/json", strings.NewReader(m))
-		wire.Check(t, err)
+		require.NoError(t, err)
 		_ = post.Body.Close()
 		if post.StatusCode/100 != 2 {
 			t.Fatalf("POST %s: %s", m, post.Status)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const docFile = "../../docs/eras.md"
@@ -126,11 +126,11 @@ func compareDoc(t *testing.T, got, doc outcomes) {
 	t.Helper()
 	want := writeDoc(got)
 	if *update {
-		wire.Check(t, os.WriteFile(docFile, want, 0o644))
+		require.NoError(t, os.WriteFile(docFile, want, 0o644))
 		return
 	}
 	page, err := os.ReadFile(docFile)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if bytes.Equal(page, want) {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -48,7 +49,7 @@ func TestNobodyElse(t *testing.T) {
 			continue
 		}
 		entry, w, err := b.start()
-		wire.Check(t, err)
+		require.NoError(t, err)
 		defer w.close()
 		entry.Name = b.name
 		servers = append(servers, entry)

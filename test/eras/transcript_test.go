@@ -18,7 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // wireCase is one transcript: a client of a revision, over a front, and a
@@ -69,7 +69,7 @@ func TestTranscripts(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if *update && !t.Failed() {
-				wire.Check(t, os.WriteFile(path, []byte(tr.got), 0o600))
+				require.NoError(t, os.WriteFile(path, []byte(tr.got), 0o600))
 				return
 			}
 			if d := cmp.Diff(strings.Split(tr.want, "\n"), strings.Split(tr.got, "\n")); d != "" {

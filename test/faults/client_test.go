@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -117,7 +118,7 @@ func startCallers(t testing.TB, d *daemon, server string, n int, pause time.Dura
 	g.cancel = cancel
 	for range n {
 		c := newCaller(d)
-		wire.Check(t, c.initialize(ctx))
+		require.NoError(t, c.initialize(ctx))
 		g.work.Go(func() {
 			defer c.Close()
 			for ctx.Err() == nil {

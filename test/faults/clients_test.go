@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -43,10 +44,10 @@ func clientTest(t *testing.T, memory int, attack func(t *testing.T, d *daemon)) 
 func sendRaw(t *testing.T, d *daemon, text string) net.Conn {
 	t.Helper()
 	c, err := wire.Dial(d.URL)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_, err = io.WriteString(c, text)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return c
 }
 
@@ -132,7 +133,7 @@ func TestHugeBodies(t *testing.T) {
 		c := sendRaw(t, d, postHead+"Content-Length: 100000000000\r\n\r\n{")
 		_ = c.SetReadDeadline(time.Now().Add(slack))
 		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("100 GB: status %d", res.StatusCode)
@@ -172,7 +173,7 @@ func TestAbortedPosts(t *testing.T) {
 		}
 		c := newCaller(d)
 		defer c.Close()
-		wire.Check(t, c.initialize(t.Context()))
+		require.NoError(t, c.initialize(t.Context()))
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hung__echo","arguments":{"message":"` + strings.Repeat("m", 1000) + `"}}}`
 		request := fmt.Sprintf("%sMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s", postHead, c.Session, len(body), body)
 		for range n {
@@ -223,7 +224,7 @@ func TestUnreadStreams(t *testing.T) {
 	g := startCallers(t, d, "good", 2, 5*time.Millisecond)
 	for range 50 {
 		c := newCaller(d)
-		wire.Check(t, c.initialize(t.Context()))
+		require.NoError(t, c.initialize(t.Context()))
 		c.Close()
 		sendRaw(t, d, "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\nMcp-Session-Id: "+c.Session+"\r\n\r\n")
 	}
@@ -250,7 +251,7 @@ func TestManySessions(t *testing.T) {
 		var left, full atomic.Int64
 		left.Store(int64(n))
 		first := newCaller(d)
-		wire.Check(t, first.initialize(t.Context()))
+		require.NoError(t, first.initialize(t.Context()))
 		for range 8 {
 			wg.Go(func() {
 				c := newCaller(d)
@@ -279,7 +280,7 @@ func TestMalformed(t *testing.T) {
 	clientTest(t, 200, func(t *testing.T, d *daemon) {
 		c := newCaller(d)
 		defer c.Close()
-		wire.Check(t, c.initialize(t.Context()))
+		require.NoError(t, c.initialize(t.Context()))
 		call := func(arguments string) string {
 			return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"good__echo","arguments":` + arguments + `}}`
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -28,7 +29,7 @@ func TestManyStreams(t *testing.T) {
 	}
 	n := mostStreams
 	var files syscall.Rlimit
-	wire.Check(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
 	n = min(n-50, int(files.Cur)-1000) // less than an int holds
 	d := serve(t, wire.Servers{"good": hostileEntry("good", ""), "loud": hostileEntry("loud", "flood-changes")})
 	g := startCallers(t, d, "good", 2, 5*time.Millisecond)

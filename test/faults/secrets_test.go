@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -122,7 +123,7 @@ func secretsOfServe(t *testing.T, d *daemon, s wire.Servers) {
 	t.Helper()
 	c := newCaller(d)
 	defer c.Close()
-	wire.Check(t, c.initialize(t.Context()))
+	require.NoError(t, c.initialize(t.Context()))
 	defer func() { _ = c.End(context.Background()) }()
 	ask := func(body string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -78,7 +79,7 @@ func TestCallOverHTTP(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "backend", "-http", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "ACT_AS_LOAD=1", "GORACE=atexit_sleep_ms=0")
 	p, err := wire.Launch(cmd, "URL ")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	defer p.Stop(0)
 	for _, more := range [][]string{{"-sessions", "3"}, {"-stateless"}} {
 		args := append([]string{"call", "-url", p.URL, "-c", "6", "-n", "60", "-d", time.Minute.String()}, more...)

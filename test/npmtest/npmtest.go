@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // entry points inside node_modules/@modelcontextprotocol, by short name.
@@ -47,7 +47,7 @@ func dir(t testing.TB) string {
 	}
 	// Built with -trimpath: go up from the package under test.
 	d, err := os.Getwd()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for {
 		if _, err := os.Stat(filepath.Join(d, "test", "npm", "package.json")); err == nil {
 			return filepath.Join(d, "test", "npm")
@@ -80,7 +80,7 @@ func Inspector(t testing.TB, args ...string) []string {
 		t.Fatal("npmtest: the Inspector is not installed: run make npm")
 	}
 	script, err := filepath.EvalSymlinks(launcher[0])
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for _, pattern := range []string{"node-*/bin/node", "node-*/bin/node.exe"} {
 		if found, _ := filepath.Glob(filepath.Join(modules, pattern)); len(found) > 0 {
 			return append([]string{found[0], script, "--cli"}, args...)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -24,9 +25,9 @@ func TestServersStart(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), words[0], words[1:]...)
 			cmd.Env = append(cmd.Environ(), "MEMORY_FILE_PATH="+dir+"/memory.json")
 			p, err := wire.Start(cmd)
-			wire.Check(t, err)
+			require.NoError(t, err)
 			_, err = io.WriteString(p.In, wire.Request("1", "initialize", wire.Hello)+"\n")
-			wire.Check(t, err)
+			require.NoError(t, err)
 			line, err := bufio.NewReader(p.Out).ReadString('\n')
 			if err != nil || !strings.Contains(line, `"serverInfo"`) {
 				t.Errorf("got %q, %v, want an initialize result", line, err)

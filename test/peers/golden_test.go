@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // odd are arguments whose bytes any decoding on the way would change: numbers
@@ -208,8 +208,8 @@ func items(t *testing.T, result, member string) []string {
 	t.Helper()
 	var m map[string]json.RawMessage
 	var list []json.RawMessage
-	wire.Check(t, json.Unmarshal([]byte(result), &m))
-	wire.Check(t, json.Unmarshal(m[member], &list))
+	require.NoError(t, json.Unmarshal([]byte(result), &m))
+	require.NoError(t, json.Unmarshal(m[member], &list))
 	out := make([]string, len(list))
 	for i, x := range list {
 		out[i] = string(x)

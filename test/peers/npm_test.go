@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -48,14 +49,14 @@ func npmEverything() map[string]func(*testing.T) entry {
 func everythingHTTP(t *testing.T, mode string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close() // the server takes no port 0; another process could get in between, but for a moment only
 	words := npmtest.Server(t, "everything", mode)
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
 	cmd.Env = append(cmd.Environ(), fmt.Sprint("PORT=", port))
 	p, err := wire.Start(cmd)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	go func() { _, _ = io.Copy(io.Discard, p.Out) }() // until it ends
 	t.Cleanup(func() { p.Stop(0) })
 	addr := fmt.Sprint("127.0.0.1:", port)
@@ -150,7 +151,7 @@ func TestNPMFilesystemAndMemoryCommandLine(t *testing.T) {
 func filesAndMemory(t *testing.T) (config, dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir()) // macOS: the server compares real paths
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return configure(t,
 		npm(t, "fs", nil, "filesystem", dir),
 		npm(t, "memory", map[string]string{"MEMORY_FILE_PATH": filepath.Join(t.TempDir(), "memory.jsonl")}, "memory"),
@@ -176,7 +177,7 @@ func TestNPMServe(t *testing.T) {
 			defer cancel()
 			var names []string
 			for tool, err := range c.Tools(ctx, nil) {
-				wire.Check(t, err)
+				require.NoError(t, err)
 				names = append(names, tool.Name)
 			}
 			if !slices.Contains(names, "fs__read_text_file") || !slices.Contains(names, "memory__create_entities") {

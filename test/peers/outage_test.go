@@ -12,6 +12,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -53,7 +54,7 @@ func TestBackendGoesAway(t *testing.T) {
 			s := newSDKServer()
 			up := func(addr string) *httptest.Server {
 				l, err := net.Listen("tcp", addr)
-				wire.Check(t, err)
+				require.NoError(t, err)
 				h := httptest.NewUnstartedServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, o))
 				_ = h.Listener.Close()
 				h.Listener = l

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -46,7 +47,7 @@ var digits = regexp.MustCompile(`\d+`)
 func pidOf(t *testing.T, c caller, server string) int {
 	t.Helper()
 	pid, err := strconv.Atoi(digits.FindString(result(t, c, "tools/call", `{"name":"`+server+`__pid"}`)))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return pid
 }
 
@@ -54,9 +55,9 @@ func pidOf(t *testing.T, c caller, server string) int {
 func pidIn(t *testing.T, file string) int {
 	t.Helper()
 	raw, err := os.ReadFile(file)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return pid
 }
 
@@ -296,9 +297,9 @@ func TestClientThatDoesNotRead(t *testing.T) {
 func resident(t *testing.T, pid int) int {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	pages, err := strconv.Atoi(strings.Fields(string(raw))[1])
-	wire.Check(t, err)
+	require.NoError(t, err)
 	return pages * os.Getpagesize()
 }
 
@@ -324,7 +325,7 @@ func TestEndUnderAFullPipe(t *testing.T) {
 			l.one(t, in)
 			<-shaken
 			pid, err := strconv.Atoi(digits.FindString(string((<-known).Result)))
-			wire.Check(t, err)
+			require.NoError(t, err)
 			child := pidIn(t, file)
 			for i := range 60 {
 				l.start(fmt.Sprint(i+2), "tools/call", `{"name":"fake__huge","arguments":{"bytes":1048576}}`)
@@ -358,7 +359,7 @@ func TestSilentConnectionHoldsUpNothing(t *testing.T) {
 	p := post(t, d.URL)
 	pid := pidOf(t, p, "fake")
 	silent, err := wire.Dial(d.URL)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	defer silent.Close()
 	result(t, p, "ping", `{}`) // accepted after it
 	start := time.Now()

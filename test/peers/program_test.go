@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -49,11 +50,11 @@ func configure(t *testing.T, servers ...entry) string {
 	texts := make([]string, len(servers))
 	for i, s := range servers {
 		raw, err := json.Marshal(s.object)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		texts[i] = wire.Quote(s.name) + ":" + string(raw)
 	}
 	path := filepath.Join(t.TempDir(), "servers.json")
-	wire.Check(t, os.WriteFile(path, []byte(`{"mcpServers":{`+strings.Join(texts, ",\n")+"}}\n"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(`{"mcpServers":{`+strings.Join(texts, ",\n")+"}}\n"), 0o600))
 	return path
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // sdkEnv makes this test binary an SDK server on stdin and stdout.
@@ -113,7 +113,7 @@ func sdkBackends(t *testing.T) map[string]func(name string) entry {
 	return map[string]func(string) entry{
 		"stdio": func(name string) entry {
 			exe, err := os.Executable()
-			wire.Check(t, err)
+			require.NoError(t, err)
 			return process(name, map[string]string{sdkEnv: "1"}, exe)
 		},
 		"stateful":  streamable(nil),

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -70,11 +71,11 @@ func TestServeRefuses(t *testing.T) {
 	good := configure(t, fake("fake"))
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "servers.json")
-		wire.Check(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	busy, err := net.Listen("tcp", "127.0.0.1:0")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = busy.Close() })
 	for name, c := range map[string]struct {
 		config, args string

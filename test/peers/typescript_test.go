@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/test/npmtest"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -26,7 +27,7 @@ func typescript(t *testing.T, dir, sdk, name, transport, era string) entry {
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), words[0], words[1:]...)
 	cmd.Env = append(cmd.Environ(), "PEERS_DIR="+dir)
 	p, err := wire.Launch(cmd, "URL ")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { p.Stop(0) })
 	e := remote(name, p.URL)
 	if transport == "sse" {
@@ -85,7 +86,7 @@ func TestTypeScriptOnBothSides(t *testing.T) {
 				how["url"] = strings.TrimSuffix(url, "/mcp") + "/sse"
 			}
 			raw, err := json.Marshal(how)
-			wire.Check(t, err)
+			require.NoError(t, err)
 			ctx, cancel := context.WithTimeout(t.Context(), wire.Limit)
 			defer cancel()
 			words := npmtest.Peer(t, "client.mjs", string(raw))

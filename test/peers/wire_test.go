@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -58,7 +59,7 @@ func startClient(t *testing.T, cmd *exec.Cmd) *lines {
 func startUnread(t *testing.T, cmd *exec.Cmd) *lines {
 	t.Helper()
 	p, err := wire.Start(cmd)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	l := &lines{Process: p, wait: map[string]chan wire.Message{}, ended: make(chan struct{})}
 	t.Cleanup(func() { l.end(t) })
 	return l
@@ -73,7 +74,7 @@ func (l *lines) readFrom(r io.Reader) {
 func (l *lines) one(t *testing.T, r *bufio.Reader) {
 	t.Helper()
 	line, err := r.ReadBytes('\n')
-	wire.Check(t, err)
+	require.NoError(t, err)
 	l.deliver(line[:len(line)-1])
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/tasks"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
@@ -41,7 +42,7 @@ func post(t *testing.T, url, method, name, params string) *http.Response {
 	}
 	c := &wire.Client{URL: url, Version: "2026-07-28"}
 	res, err := c.Do(t.Context(), http.MethodPost, []byte(body), h)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = res.Body.Close() })
 	return res
 }
@@ -58,9 +59,9 @@ type answer struct {
 func call(t *testing.T, url, method, name, params string) answer {
 	t.Helper()
 	res, err := wire.Read(post(t, url, method, name, params))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	var a answer
-	wire.Check(t, json.Unmarshal([]byte(res.Body), &a))
+	require.NoError(t, json.Unmarshal([]byte(res.Body), &a))
 	return a
 }
 

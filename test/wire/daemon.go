@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // Servers are the entries of a servers.json, by their names.
@@ -66,7 +68,7 @@ func Serve(t testing.TB, s Setup) *Daemon {
 		cmd.Args = slices.Concat(cmd.Args, []string{"--http", "127.0.0.1:0"}, s.Args)
 		d.Process, err = Launch(cmd, "listening on ")
 	}
-	Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { d.Stop(t) })
 	return d
 }
@@ -96,7 +98,7 @@ func (d *Daemon) Configure(t testing.TB, s Setup) {
 			s.Each(d.Mark, e)
 		}
 	}
-	Check(t, os.WriteFile(d.Config, s.Servers.JSON(), 0o600))
+	require.NoError(t, os.WriteFile(d.Config, s.Servers.JSON(), 0o600))
 }
 
 // JSON returns the text of a servers.json with the servers in it, an entry a

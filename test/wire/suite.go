@@ -38,14 +38,6 @@ func Main(m *testing.M, program *string, flags ...string) int {
 	return m.Run()
 }
 
-// Check ends the test where there is an error.
-func Check(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Eventually polls for what has no event of its own, and ends the test where it
 // does not hold in time. What is printed then, with %v.
 func Eventually(t testing.TB, within time.Duration, what any, holds func() bool) {

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // shop is a registry of samples and a servers.json to add to.
@@ -28,20 +29,14 @@ type shop struct {
 func newShop(t *testing.T, servers string) *shop {
 	t.Helper()
 	recs, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h, err := registrytest.NewServer(recs, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	s := &shop{url: srv.URL, file: filepath.Join(t.TempDir(), "servers.json")}
 	if servers != "" {
-		if err := os.WriteFile(s.file, []byte(servers), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(s.file, []byte(servers), 0o600))
 	}
 	return s
 }
@@ -68,9 +63,7 @@ func (s *shop) run(t *testing.T, words ...string) outcome {
 func (s *shop) servers(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile(s.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
@@ -93,9 +86,7 @@ func TestAddKeepsTheRestOfTheFile(t *testing.T) {
 		Required, Optional []struct{ Name string }
 		Warnings           []string
 	}
-	if err := json.Unmarshal([]byte(got.out), &res); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(got.out), &res))
 	if res.Alias != "thing" || len(res.Required) != 2 || len(res.Optional) != 1 || res.Warnings == nil || !strings.Contains(string(res.Origin), `"version":"1.3.0"`) {
 		t.Errorf("got %s", got.out)
 	}
@@ -199,18 +190,14 @@ func TestAddDocument(t *testing.T) {
 	s := newShop(t, "")
 	dir := t.TempDir()
 	doc := filepath.Join(dir, "server.json")
-	if err := os.WriteFile(doc, []byte(`{"name":"a.b/mine","version":"1.0.0","packages":[{"registryType":"npm","identifier":"mine","version":"1.0.0"}]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(doc, []byte(`{"name":"a.b/mine","version":"1.0.0","packages":[{"registryType":"npm","identifier":"mine","version":"1.0.0"}]}`), 0o600))
 	got := s.run(t, "--registry", "http://127.0.0.1:1", "add", doc)
 	if got.code != exitOK || !strings.Contains(got.out, `"entry":{"command":"npx","args":["-y","mine@1.0.0"]}`) || !strings.Contains(got.out, `"origin":null`) {
 		t.Errorf("got %+v", got)
 	}
 	for name, text := range map[string]string{"broken": `{"name":`, "list": `[]`, "nameless": `{}`} {
 		path := filepath.Join(dir, name+".json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if got := s.run(t, "add", path); got.code != exitOther || !strings.Contains(got.errOut, "hint: a server.json document is wanted") {
 			t.Errorf("%s: got %+v", name, got)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // setUp parses words as a command would and returns its app. env is the whole
@@ -32,9 +33,7 @@ func setUp(t *testing.T, env map[string]string, tty bool, words ...string) (*app
 	root := newRoot(a)
 	root.AddCommand(&cobra.Command{Use: "probe", RunE: func(*cobra.Command, []string) error { return nil }})
 	root.SetArgs(append([]string{"probe"}, words...))
-	if err := root.ExecuteContext(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, root.ExecuteContext(context.Background()))
 	return a, &errOut
 }
 

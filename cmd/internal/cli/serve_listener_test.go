@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestConnectionsAreBounded: one beyond the bound hears why it is closed; when
@@ -15,9 +17,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	var lc net.ListenConfig
 	inner, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l := &listener{Listener: inner, most: 2}
 	accepted := make(chan net.Conn, 8)
 	done := make(chan struct{})
@@ -35,9 +35,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}

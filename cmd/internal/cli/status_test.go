@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestStatusWords(t *testing.T) {
@@ -54,9 +55,7 @@ func TestStatusTable(t *testing.T) {
 	}
 	var out bytes.Buffer
 	a := &app{environment: environment{ui: ui.New(nil, &out, nil)}}
-	if err := (&statusCommand{a}).printStatus(s, false); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, (&statusCommand{a}).printStatus(s, false))
 	text := out.String()
 	for _, want := range []string{
 		"serve 4711, mcpctl 1.2.3, up 2h0m, on standard input and output\n", "configuration /etc/servers.json, read 1h0m ago\n  not in force: line 3: what is this\n",

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // evil is a text with everything that a terminal obeys or does not show.
@@ -156,15 +157,11 @@ func TestHostileFilesOnATerminal(t *testing.T) {
 		"remotes":[{"type":"streamable-http","url":"https://example.com/EVIL","headers":[{"name":"EVIL","description":"EVIL","value":"EVIL"}]}]},
 		"_meta":{"io.modelcontextprotocol.registry/official":{"status":"deprecated","statusMessage":"EVIL","publishedAt":"2026-01-01T00:00:00Z","isLatest":true}}}`)
 	h, err := registrytest.NewServer([]json.RawMessage{record}, registrytest.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
 	var wrapped struct{ Server json.RawMessage }
-	if err := json.Unmarshal(record, &wrapped); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(record, &wrapped))
 	for _, words := range [][]string{
 		{"search", "evil"},
 		{"info", "io.example/evil"},
@@ -197,9 +194,7 @@ func TestHostileFilesOnATerminal(t *testing.T) {
 				"server.json":  wrapped.Server,
 				"broken.json":  []byte(`{"a": ` + evil + `}`),
 			} {
-				if err := os.WriteFile(filepath.Join(home, name), text, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(filepath.Join(home, name), text, 0o600))
 			}
 			var out, errOut bytes.Buffer
 			a := &app{environment: environment{

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // outcome is what a run of mcpctl left.
@@ -53,9 +54,7 @@ func (b *bench) run(t *testing.T, words ...string) outcome {
 	in := b.stdin
 	if in == nil {
 		null, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer null.Close()
 		in = null
 	}
@@ -390,17 +389,13 @@ func TestResources(t *testing.T) {
 	uris := []string{}
 	for _, r := range b.server.Resources {
 		var v runtime.Resource
-		if err := json.Unmarshal(r.Definition, &v); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(r.Definition, &v))
 		uris = append(uris, v.URI)
 	}
 	for i, r := range b.server.Resources {
 		check(t, b.run(t, "read", "fs", uris[i]), outcome{0, string(r.Result) + "\n", ""})
 		var want struct{ Contents []runtime.ResourceContents }
-		if err := json.Unmarshal(r.Result, &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(r.Result, &want))
 		data := want.Contents[0].Blob
 		if data == nil {
 			data = []byte(want.Contents[0].Text)
@@ -583,9 +578,7 @@ func (b brokenPipe) Write(p []byte) (int, error) {
 
 func TestReaderGone(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Close()
 	defer w.Close()
 	b := newBench()

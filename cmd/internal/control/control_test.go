@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -22,9 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func listen(t *testing.T, state string, status func() any) *Server {
 	t.Helper()
 	s, err := Listen(t.Context(), state, status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -32,9 +32,7 @@ func listen(t *testing.T, state string, status func() any) *Server {
 func find1(t *testing.T, state string) []Found {
 	t.Helper()
 	all, err := Find(t.Context(), state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return all
 }
 
@@ -42,9 +40,7 @@ func find1(t *testing.T, state string) []Found {
 func deadPID(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run", "^$")
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Run())
 	return cmd.Process.Pid
 }
 
@@ -117,16 +113,12 @@ func TestLongPath(t *testing.T) {
 func TestStaleSockets(t *testing.T) {
 	state := t.TempDir()
 	dir := socketDir(state, os.TempDir())
-	if err := prepare(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, prepare(dir))
 	leave := func(pid int) string { // as kill -9 does
 		t.Helper()
 		path := socketOf(dir, pid)
 		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		l.(*net.UnixListener).SetUnlinkOnClose(false)
 		_ = l.Close()
 		return path
@@ -137,9 +129,7 @@ func TestStaleSockets(t *testing.T) {
 		return err == nil
 	}
 	path, own, living := leave(dead), leave(os.Getpid()), leave(os.Getppid())
-	if err := os.WriteFile(filepath.Join(dir, "notes.sock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.sock"), nil, 0o600))
 	if got := find1(t, state); len(got) != 0 {
 		t.Errorf("found %+v", got)
 	}
@@ -186,9 +176,7 @@ func TestHangingServe(t *testing.T) {
 // TestNoPlace: a missing directory is an error.
 func TestNoPlace(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	link := t.TempDir()
 	if err := os.Symlink(t.TempDir(), filepath.Join(link, "run")); err != nil {
 		t.Skip(err)
@@ -202,12 +190,8 @@ func TestNoPlace(t *testing.T) {
 		}
 	}
 	wide := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(wide, "run"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(wide, "run"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(wide, "run"), 0o777))
+	require.NoError(t, os.Chmod(filepath.Join(wide, "run"), 0o777))
 	listen(t, wide, func() any { return json.RawMessage(`{}`) })
 	if info, err := os.Stat(filepath.Join(wide, "run")); err != nil || goruntime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info.Mode(), err)

@@ -16,15 +16,14 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // ask sends one request over stdio's framing and returns the answer line.
 func ask(t *testing.T, s *demo.Server, request string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := s.Serve(t.Context(), strings.NewReader(request+"\n"), &out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Serve(t.Context(), strings.NewReader(request+"\n"), &out))
 	return out.String()
 }
 
@@ -127,13 +126,9 @@ func TestImageIsAPNG(t *testing.T) {
 			} `json:"content"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal([]byte(ask(t, demo.NewServer(""), call("draw_shelves", `{"scale":3}`))), &res); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(ask(t, demo.NewServer(""), call("draw_shelves", `{"scale":3}`))), &res))
 	img, err := png.Decode(bytes.NewReader(res.Result.Content[1].Data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := img.Bounds().Dy(); got != 120 {
 		t.Errorf("height %d, want 120", got)
 	}
@@ -151,14 +146,10 @@ func TestPeer(t *testing.T) {
 		ProgressNotificationHandler: func(context.Context, *mcp.ProgressNotificationClientRequest) { progress++ },
 	})
 	cs, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: srv.URL, HTTPClient: srv.Client(), DisableStandaloneSSE: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer cs.Close()
 	list, err := cs.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	args := map[string]string{
 		"search_items": `{}`, "get_item": `{"sku":"beeswax"}`, "count_stock": `{"pauseMs":0}`,
 		"place_order": `{"customer":{"name":"Ada","address":{"city":"Turin"}},"lines":[{"sku":"beeswax","quantity":1,"note":"soon"}],"delivery":"courier"}`,
@@ -169,9 +160,7 @@ func TestPeer(t *testing.T) {
 	}
 	for _, tool := range list.Tools {
 		in, err := json.Marshal(tool.InputSchema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		check(t, tool.Name+" input", in, json.RawMessage(args[tool.Name]))
 		p := &mcp.CallToolParams{Name: tool.Name, Arguments: json.RawMessage(args[tool.Name])}
 		p.SetProgressToken("p")
@@ -187,13 +176,9 @@ func TestPeer(t *testing.T) {
 			continue
 		}
 		out, err := json.Marshal(tool.OutputSchema)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		got, err := json.Marshal(res.StructuredContent)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		check(t, tool.Name+" output", out, got)
 	}
 	if progress != 10 {
@@ -238,19 +223,13 @@ func TestHTTPRefusals(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			req, err := http.NewRequestWithContext(t.Context(), tt.method, srv.URL, strings.NewReader(tt.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			req.Header = tt.h
 			res, err := srv.Client().Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			defer res.Body.Close()
 			b, err := io.ReadAll(res.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if res.StatusCode != tt.status || !strings.Contains(string(b), tt.want) {
 				t.Errorf("got %d %s, want %d %s", res.StatusCode, b, tt.status, tt.want)
 			}
@@ -261,9 +240,7 @@ func TestHTTPRefusals(t *testing.T) {
 func check(t *testing.T, what string, rawSchema, value json.RawMessage) {
 	t.Helper()
 	s, err := schema.Parse(rawSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := s.Validate(value); err != nil {
 		t.Errorf("%s: %s does not fit its schema: %v", what, value, err)
 	}

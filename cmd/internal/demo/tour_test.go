@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/cmd/internal/demo"
 	"github.com/mcpctl/mcpctl/registry/registrytest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestMain makes this binary act as mcpctl when it is started by that name, as
@@ -62,16 +63,12 @@ func environ() []string { return append(os.Environ(), "GORACE=atexit_sleep_ms=0"
 func options(t *testing.T) (o demo.TourOptions, nothingLeft func()) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	temp := t.TempDir()
 	return demo.TourOptions{Executable: self, Version: "1.2.3-test", From: temp, TempDir: temp, Environ: environ()}, func() {
 		t.Helper()
 		left, err := os.ReadDir(temp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(left) > 0 {
 			t.Errorf("the tour has left %s", left[0].Name())
 		}
@@ -93,9 +90,7 @@ func tour(t *testing.T, o demo.TourOptions) string {
 func changed(t *testing.T, from, to string) []json.RawMessage {
 	t.Helper()
 	records, err := registrytest.Records()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := 0
 	for i, r := range records {
 		n += bytes.Count(r, []byte(from))
@@ -213,9 +208,7 @@ func TestTourAsJSON(t *testing.T) {
 	o, nothingLeft := options(t)
 	o.JSON = true
 	var got demo.Transcript
-	if err := json.Unmarshal([]byte(tour(t, o)), &got); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(tour(t, o)), &got))
 	nothingLeft()
 	steps := map[string]demo.Step{}
 	for _, s := range got.Steps {
@@ -260,9 +253,7 @@ func TestTourHidesTheUsersSettings(t *testing.T) {
 	o, nothingLeft := options(t)
 	mine := filepath.Join(t.TempDir(), "servers.json")
 	const text = `{"mcpServers": {"private": {"command": "x"}}}`
-	if err := os.WriteFile(mine, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(mine, []byte(text), 0o600))
 	o.Environ = append(environ(), "MCPCTL_CONFIG="+mine, "MCPCTL_TIMEOUT=rubbish", "MCPCTL_JSON=1")
 	if out := tour(t, o); strings.Contains(out, "private") {
 		t.Errorf("the user's server is in the tour:\n%s", out)

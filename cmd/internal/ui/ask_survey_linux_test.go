@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // person is a terminal with a user: input goes to the program, and what it draws is
@@ -37,16 +38,12 @@ func newPerson(t *testing.T) *person {
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetPointerInt(int(ptm.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetPointerInt(int(ptm.Fd()), unix.TIOCSPTLCK, 0))
 	tty, err := os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|unix.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("no pseudo-terminals here: ", err)
 	}
-	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}))
 	p := &person{screen: ptm, tty: tty, waits: map[string]chan struct{}{}}
 	done := make(chan struct{})
 	go func() {
@@ -175,9 +172,7 @@ func TestContextEndsAQuestion(t *testing.T) {
 	p := newPerson(t)
 	a := p.asker(t)
 	before, err := unix.IoctlGetTermios(int(p.tty.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-p.sees("second")
@@ -188,9 +183,7 @@ func TestContextEndsAQuestion(t *testing.T) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
 	after, err := unix.IoctlGetTermios(int(p.tty.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if after.Lflag != before.Lflag {
 		t.Errorf("the terminal is left in mode %x, was %x", after.Lflag, before.Lflag)
 	}

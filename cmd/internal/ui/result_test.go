@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestJoinPages(t *testing.T) {
@@ -100,15 +101,11 @@ func TestToolResult(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := runtime.ParseToolResult(json.RawMessage(tt.result))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var out, note bytes.Buffer
 			u := ui.New(strings.NewReader(""), &out, &note)
 			u.Text = true
-			if err := u.ToolResult(r, nil); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, u.ToolResult(r, nil))
 			if diff := cmp.Diff([]string{tt.want, tt.note}, []string{out.String(), note.String()}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -121,17 +118,13 @@ func TestToolResult(t *testing.T) {
 	}
 	t.Run("saved", func(t *testing.T) {
 		r, err := runtime.ParseToolResult(json.RawMessage(tests[2].result))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		dir := filepath.Join(t.TempDir(), "new", "dir")
 		for _, asText := range []bool{true, false, true} {
 			var out, note bytes.Buffer
 			u := ui.New(strings.NewReader(""), &out, &note)
 			u.Text = asText
-			if err := u.ToolResult(r, &ui.Saver{Dir: dir}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, u.ToolResult(r, &ui.Saver{Dir: dir}))
 			files, _ := filepath.Glob(filepath.Join(dir, "*"))
 			if len(files) != 1 || !strings.HasSuffix(files[0], ".png") {
 				t.Fatalf("got files %q, want one .png", files)
@@ -150,9 +143,7 @@ func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
 	for _, text := range []string{"one", "two"} {
-		if err := ui.WriteFile(name, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, ui.WriteFile(name, []byte(text)))
 		if got, _ := os.ReadFile(name); string(got) != text {
 			t.Errorf("got %q, want %q", got, text)
 		}
@@ -233,9 +224,7 @@ func TestProgress(t *testing.T) {
 
 func TestReaderGone(t *testing.T) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Close()
 	defer w.Close()
 	_, err = w.Write([]byte("x"))

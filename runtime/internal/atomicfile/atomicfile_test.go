@@ -8,23 +8,20 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(b)
 }
 
 func onlyFiles(t *testing.T, dir string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(entries) != len(want) {
 		t.Fatalf("%s holds %v, want %v", dir, entries, want)
 	}
@@ -38,12 +35,8 @@ func onlyFiles(t *testing.T, dir string, want ...string) {
 func TestWriteNewAndOld(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "deep")
 	path := filepath.Join(dir, "f.json")
-	if err := atomicfile.Write(path, []byte("one"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := atomicfile.Write(path, []byte("two"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, atomicfile.Write(path, []byte("one"), 0o600))
+	require.NoError(t, atomicfile.Write(path, []byte("two"), 0o600))
 	if got := read(t, path); got != "two" {
 		t.Errorf("got %q, want two", got)
 	}
@@ -57,23 +50,15 @@ func TestWriteMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	mode := func() fs.FileMode {
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return info.Mode().Perm()
 	}
-	if err := atomicfile.Write(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, atomicfile.Write(path, nil, 0o600))
 	if got := mode(); got != 0o600 {
 		t.Errorf("new file: mode %o, want 600", got)
 	}
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := atomicfile.Write(path, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(path, 0o644))
+	require.NoError(t, atomicfile.Write(path, []byte("x"), 0o600))
 	if got := mode(); got != 0o644 {
 		t.Errorf("old file: mode %o, want 644 as before", got)
 	}
@@ -82,18 +67,14 @@ func TestWriteMode(t *testing.T) {
 func TestWriteFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	target := filepath.Join(dir, "dotfiles", "real.json")
-	if err := os.Mkdir(filepath.Dir(target), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Dir(target), 0o700))
 	link := filepath.Join(dir, "link.json")
 	if err := os.Symlink(filepath.Join("dotfiles", "real.json"), link); err != nil {
 		t.Skip("no symbolic links:", err)
 	}
 	// The target does not exist at first.
 	for _, text := range []string{"one", "two"} {
-		if err := atomicfile.Write(link, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, atomicfile.Write(link, []byte(text), 0o600))
 		if got := read(t, target); got != text {
 			t.Errorf("target holds %q, want %q", got, text)
 		}
@@ -109,9 +90,7 @@ func TestWriteFails(t *testing.T) {
 	if err := atomicfile.Write(dir, []byte("x"), 0o600); err == nil {
 		t.Error("a directory was written over")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
 	if err := atomicfile.Write(filepath.Join(dir, "file", "below"), []byte("x"), 0o600); err == nil {
 		t.Error("a file below a file was written")
 	}

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // soon fails the test where f takes longer than any file should.
@@ -33,27 +35,21 @@ func soon(t *testing.T, what string, f func()) {
 func odd(t *testing.T) map[string]string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "odd") //nolint:usetesting // a socket's path has to be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	paths := map[string]string{}
 	for kind, name := range map[string]string{"a named pipe": "pipe", "a device": "zero", "a directory": "dir", "a socket": "sock"} {
 		paths[kind] = filepath.Join(dir, name)
 	}
 	l, err := net.Listen("unix", paths["a socket"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	for _, err := range []error{
 		syscall.Mkfifo(paths["a named pipe"], 0o600),
 		os.Symlink("/dev/zero", paths["a device"]),
 		os.Mkdir(paths["a directory"], 0o700),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	return paths
 }
@@ -93,9 +89,7 @@ func TestOpenLooksAgain(t *testing.T) {
 func TestReadBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	for n, want := range map[int64]string{8: "", 9: "it is larger than 8 bytes"} {
-		if err := os.WriteFile(path, make([]byte, n), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, make([]byte, n), 0o600))
 		raw, err := Read(path, 8)
 		if want == "" && (err != nil || int64(len(raw)) != n) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%d bytes: got %d, %v", n, len(raw), err)

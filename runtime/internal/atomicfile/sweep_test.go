@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSweep: a name that Write makes is removed, any other left.
@@ -11,12 +13,8 @@ func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "servers.json")
 	tmp, err := os.CreateTemp(dir, tempStart(path)+"*"+tempEnd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tmp.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, tmp.Close())
 	names := map[string]bool{
 		filepath.Base(tmp.Name()): false, ".servers.json.0.tmp": false, ".servers.json.4294967295.tmp": false,
 		"servers.json": true, "servers.json.1.tmp": true, ".servers.json.tmp": true, ".servers.json..tmp": true, ".servers.json.lock": true,
@@ -24,9 +22,7 @@ func TestSweep(t *testing.T) {
 		".servers.json.12345678901.tmp": true, ".servers.json.-1.tmp": true, ".other.json.1.tmp": true, ".xservers.json.1.tmp": true,
 	}
 	for name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	Sweep(path)
 	for name, stays := range names {
@@ -41,15 +37,11 @@ func TestSweepFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "dotfiles", "real.json"), filepath.Join(dir, "link.json")
 	left := filepath.Join(dir, "dotfiles", ".real.json.1.tmp")
-	if err := os.Mkdir(filepath.Dir(target), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Dir(target), 0o700))
 	if err := os.Symlink(target, link); err != nil {
 		t.Skip("no symbolic links:", err)
 	}
-	if err := os.WriteFile(left, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(left, nil, 0o600))
 	Sweep(link)
 	if _, err := os.Lstat(left); err == nil {
 		t.Error("it is still there")

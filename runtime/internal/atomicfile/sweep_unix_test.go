@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // writerEnv has the test binary write servers.json in its folder, and be killed
@@ -19,22 +21,16 @@ const writerEnv = "ATOMICFILE_TEST_WRITE"
 func TestKilledWriter(t *testing.T) {
 	if os.Getenv(writerEnv) != "" {
 		// Long enough to be seen while it is written.
-		if err := Write("servers.json", make([]byte, 256<<20), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Write("servers.json", make([]byte, 256<<20), 0o600))
 		return
 	}
 	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "servers.json")
 	cmd := exec.CommandContext(t.Context(), exe, "-test.run=^TestKilledWriter$")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), writerEnv+"=yes")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -42,9 +38,7 @@ func TestKilledWriter(t *testing.T) {
 	}()
 	files := func() []os.DirEntry {
 		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return entries
 	}
 	for len(files()) == 0 {

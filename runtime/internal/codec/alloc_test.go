@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestAllocs: one allocation more than encoding/json makes with plain structs
@@ -20,9 +21,7 @@ func TestAllocs(t *testing.T) {
 			t.Helper()
 			count := func(f func() error) float64 {
 				return testing.AllocsPerRun(50, func() {
-					if err := f(); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, f())
 				})
 			}
 			if want, got := count(theirs), count(ours); got > want+1 {
@@ -33,12 +32,8 @@ func TestAllocs(t *testing.T) {
 			"decode", func() error { return json.Unmarshal(c.in, c.plain()) },
 			func() error { return codec.Decode(c.in, c.typed()) },
 		)
-		if err := json.Unmarshal(c.in, plain); err != nil {
-			t.Fatal(err)
-		}
-		if err := codec.Decode(c.in, typed); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(c.in, plain))
+		require.NoError(t, codec.Decode(c.in, typed))
 		within(
 			"encode", func() error { _, err := json.Marshal(plain); return err },
 			func() error { _, err := codec.Encode(typed); return err },

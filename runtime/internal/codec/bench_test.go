@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // The types of the comparison: once as encoding/json has them, once as
@@ -127,18 +128,14 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(c.in)))
 			for b.Loop() {
-				if err := json.Unmarshal(c.in, c.plain()); err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, json.Unmarshal(c.in, c.plain()))
 			}
 		})
 		b.Run(c.name+"/codec", func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(c.in)))
 			for b.Loop() {
-				if err := codec.Decode(c.in, c.typed()); err != nil {
-					b.Fatal(err)
-				}
+				require.NoError(b, codec.Decode(c.in, c.typed()))
 			}
 		})
 	}
@@ -147,12 +144,8 @@ func BenchmarkDecode(b *testing.B) {
 func BenchmarkEncode(b *testing.B) {
 	for _, c := range benchCases() {
 		plain, typed := c.plain(), c.typed()
-		if err := json.Unmarshal(c.in, plain); err != nil {
-			b.Fatal(err)
-		}
-		if err := codec.Decode(c.in, typed); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, json.Unmarshal(c.in, plain))
+		require.NoError(b, codec.Decode(c.in, typed))
 		b.Run(c.name+"/encoding", func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // same lets cmp look into every type of the tests.
@@ -88,9 +89,7 @@ func TestRoundTrip(t *testing.T) {
 				want = tt.in
 			}
 			v := reflect.New(reflect.TypeOf(tt.of).Elem())
-			if err := codec.Decode([]byte(tt.in), v.Interface()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, codec.Decode([]byte(tt.in), v.Interface()))
 			for range 2 { // by pointer, and by value
 				got, err := codec.Encode(v.Interface())
 				if err != nil || string(got) != want {
@@ -102,13 +101,9 @@ func TestRoundTrip(t *testing.T) {
 				t.Fatalf("by value: got  %s, %v\nwant %s", got, err, want)
 			}
 			// Into a value that holds something already, nothing of it is left.
-			if err := codec.Decode([]byte(tt.in), v.Interface()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, codec.Decode([]byte(tt.in), v.Interface()))
 			fresh := reflect.New(v.Type().Elem())
-			if err := codec.Decode(got, fresh.Interface()); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, codec.Decode(got, fresh.Interface()))
 			again, err := codec.Encode(fresh.Interface())
 			if err != nil || string(again) != want {
 				t.Errorf("again: got  %s, %v\nwant %s", again, err, want)
@@ -302,9 +297,7 @@ func TestRoots(t *testing.T) {
 	// Methods that call the codec are not called again, with a tag mcp or not.
 	for _, of := range []any{&inner{A: 1}, &all{Null: new("")}} {
 		b, err := json.Marshal(of)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		again := reflect.New(reflect.TypeOf(of).Elem()).Interface()
 		if err := json.Unmarshal(b, again); err != nil {
 			t.Errorf("%s: %v", b, err)

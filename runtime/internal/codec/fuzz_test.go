@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func seeds() []string {
@@ -171,9 +172,7 @@ func FuzzStrings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		out, err := codec.Encode(&s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got, want, back string
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatalf("%q was written %q: %v", s, out, err)
@@ -182,12 +181,8 @@ func FuzzStrings(f *testing.F) {
 			t.Fatalf("%q was written %q", s, out)
 		}
 		theirs, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(theirs, &want); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(theirs, &want))
 		if err := codec.Decode(theirs, &back); err != nil || got != want || back != want {
 			t.Fatalf("%q: got %q, %q, %v, want %q", s, got, back, err, want)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/codegen"
 	"github.com/mcpctl/mcpctl/runtime/internal/codec"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestDeep: nesting is bounded by an error, not by the stack.
@@ -266,9 +267,7 @@ func TestManyUnions(t *testing.T) {
 	}
 	in = `[{"sub":1}` + strings.Repeat(`,{"sub":1,"y":{}}`, 11000) + "]"
 	var amounts []amount
-	if err := codec.Decode([]byte(in), &amounts); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, codec.Decode([]byte(in), &amounts))
 	for i := range amounts[1:] {
 		if _, ok := amounts[i+1].Value().(amountOther); !ok {
 			t.Fatalf("got %#v", amounts[i+1])
@@ -281,13 +280,9 @@ func TestManyUnions(t *testing.T) {
 func TestOwnBytes(t *testing.T) {
 	text := []byte(`{"text":"abc","null":"def","nulls":[1,2],"free":["ghi"],"kind":{"a":1},"x":"jkl"}`)
 	var v all
-	if err := codec.Decode(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, codec.Decode(text, &v))
 	before, err := codec.Encode(&v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	nulls := v.Nulls
 	clear(text)
 	if after, err := codec.Encode(&v); err != nil || string(after) != string(before) {
@@ -315,9 +310,7 @@ func TestIntoUsed(t *testing.T) {
 		{new([]*string), `["a","b"]`, `[null]`},
 	} {
 		for _, s := range []string{tt.full, tt.want} {
-			if err := codec.Decode([]byte(s), tt.of); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, codec.Decode([]byte(s), tt.of))
 		}
 		if got, err := codec.Encode(tt.of); err != nil || string(got) != tt.want {
 			t.Errorf("got %s, %v, want %s", got, err, tt.want)
@@ -336,9 +329,7 @@ func TestManyFields(t *testing.T) {
 	}
 	text = text[:len(text)-1] + "}"
 	v := reflect.New(reflect.StructOf(fields)).Interface()
-	if err := codec.Decode([]byte(text), v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, codec.Decode([]byte(text), v))
 	if got, err := codec.Encode(v); err != nil || string(got) != text {
 		t.Errorf("got %s, %v", got, err)
 	}
@@ -378,9 +369,7 @@ func TestFirstArm(t *testing.T) {
 		}
 	}
 	var v amount
-	if err := codec.Decode([]byte(`{"sub":"x"}`), &v); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, codec.Decode([]byte(`{"sub":"x"}`), &v))
 	if _, ok := v.Value().(amountNode); !ok {
 		t.Errorf("got %#v", v.Value())
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -90,9 +91,7 @@ func connect(t *testing.T, system bool) (*jsonrpc.Conn, *peer, *server) {
 		var errs [2]error
 		toServer.r, toServer.w, errs[0] = os.Pipe()
 		toClient.r, toClient.w, errs[1] = os.Pipe()
-		if err := errors.Join(errs[:]...); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, errors.Join(errs[:]...))
 	}
 	out := jsonrpc.NewWriter(toServer.w)
 	p := &peer{}
@@ -134,9 +133,7 @@ func TestStartSplicesParams(t *testing.T) {
 	params := []byte("{\"name\":\"a__b\",\n\"x\":1}")
 	r := receiver(make(chan jsonrpc.Answer, 1))
 	q := &jsonrpc.Call{ID: conn.NextID(), Method: "m", Params: params, Receiver: r, Edits: []rawjson.Edit{{Span: rawjson.Span{Start: 8, End: 14}, New: []byte(`"b"`)}}}
-	if err := conn.Start(q); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, conn.Start(q))
 	conn.Flush()
 	if got, want := srv.next(t), `{"jsonrpc":"2.0","id":1,"method":"m","params":{"name":"b", "x":1}}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -329,9 +326,7 @@ func TestDeadline(t *testing.T) {
 		start := time.Now()
 		r := receiver(make(chan jsonrpc.Answer, 1))
 		id := conn.NextID()
-		if err := conn.Start(&jsonrpc.Call{ID: id, Method: "m", Limit: time.Second, Ceiling: 2500 * time.Millisecond, Receiver: r}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, conn.Start(&jsonrpc.Call{ID: id, Method: "m", Limit: time.Second, Ceiling: 2500 * time.Millisecond, Receiver: r}))
 		conn.Flush()
 		<-lines
 		for range 4 { // progress keeps it alive, until the ceiling
@@ -371,9 +366,7 @@ func TestSuspend(t *testing.T) {
 				start := time.Now()
 				r := receiver(make(chan jsonrpc.Answer, 1))
 				id := conn.NextID()
-				if err := conn.Start(&jsonrpc.Call{ID: id, Method: "m", Limit: time.Second, Ceiling: tt.ceiling, Receiver: r}); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, conn.Start(&jsonrpc.Call{ID: id, Method: "m", Limit: time.Second, Ceiling: tt.ceiling, Receiver: r}))
 				conn.Flush()
 				resume := conn.Suspend(id)
 				srv.send(fmt.Sprintf(`{"method":"notifications/progress","params":{"progressToken":%d}}`, id))
@@ -407,9 +400,7 @@ func TestBusy(t *testing.T) {
 		return conn.Start(&jsonrpc.Call{ID: conn.NextID(), Method: "m", Receiver: r})
 	}
 	for range jsonrpc.MaxPending {
-		if err := start(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, start())
 	}
 	if err := start(); !errors.Is(err, jsonrpc.ErrBusy) {
 		t.Errorf("got %v", err)
@@ -431,9 +422,7 @@ func TestUnreadableAnswer(t *testing.T) {
 	}()
 	r := receiver(make(chan jsonrpc.Answer, 2))
 	id := conn.NextID()
-	if err := conn.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: r}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, conn.Start(&jsonrpc.Call{ID: id, Method: "m", Receiver: r}))
 	srv.send(fmt.Sprintf(`{"id":%d,"level":"info" a line of a log`, id))
 	srv.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping" `, id))
 	srv.send(`{"jsonrpc":"2.0","id":9999,"result":{`)

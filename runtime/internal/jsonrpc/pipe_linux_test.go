@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestPipeHoldsPage: a pipe to a client takes a page of a list, some 100 KiB,
@@ -14,9 +15,7 @@ import (
 func TestPipeHoldsPage(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = r.Close() }()
 	defer func() { _ = w.Close() }()
 	const page = 200 << 10

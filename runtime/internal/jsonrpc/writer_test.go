@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestReadHoldsBack: nothing is read from a peer while the output that its
@@ -34,9 +35,7 @@ func TestReadHoldsBack(t *testing.T) {
 		got := int64(0)
 		for range n {
 			m, err := io.CopyN(io.Discard, taken, size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got += m
 		}
 		synctest.Wait()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // act is the life of a process of the tests: it does what the words say, one
@@ -133,9 +134,7 @@ func started(t *testing.T, o proc.Options, words ...string) *proc.Process {
 		o.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	}
 	p, err := proc.Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { p.Stop(0, 0) })
 	return p
 }

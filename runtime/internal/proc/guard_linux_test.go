@@ -19,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // leaveBy is how long after the end of mcpctl the last process may be there.
@@ -107,14 +108,10 @@ func TestGuardianItself(t *testing.T) {
 	t.Setenv(proctree.MarkVariable, "above.1")
 	// Descriptors without close-on-exec must not stay with it.
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer r.Close()
 	fd, err := syscall.Dup(int(w.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := newGuard()
 	begin(g)
 	_ = syscall.Close(fd)
@@ -196,12 +193,8 @@ func TestGuardianIsReplaced(t *testing.T) {
 	x := token()
 	cmd := actor("keep", x)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	var first, second int

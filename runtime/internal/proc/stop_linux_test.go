@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // token is a word that only the processes of one test have on their command
@@ -180,13 +181,9 @@ func TestStartFails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, []byte("no program"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(plain, []byte("no program"), 0o600))
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(script, []byte("#!/no/such/interpreter\n"), 0o700))
 	for name, o := range map[string]proc.Options{
 		"no such command":      {Command: "no-such-command-here"},
 		"no such file":         {Command: filepath.Join(dir, "none")},
@@ -233,9 +230,7 @@ func TestFilesOfChildren(t *testing.T) {
 	first := started(t, proc.Options{}, "err=up", "eof")
 	line(t, first.Stderr)
 	second, err := proc.Start(proc.Options{Command: "sh", Args: []string{"-c", "ls /proc/self/fd | tr '\\n' ' '; echo"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := strings.Fields(line(t, second.Stdout))
 	second.Stop(time.Minute, time.Minute)
 	got = slices.DeleteFunc(got, func(fd string) bool { return slices.Contains(handedDown(), fd) })

@@ -8,24 +8,24 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestWrap wants each verdict of the suite to be the same about the member of
 // an object, required or not.
 func TestWrap(t *testing.T) {
 	s, err := suite.Open()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for _, draft := range suite.Drafts() {
 		groups, err := s.Groups(draft)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		var unread []string
 		for _, g := range groups {
 			for _, required := range []bool{true, false} {
 				wrapped, err := g.Wrap(required)
-				wire.Check(t, err)
+				require.NoError(t, err)
 				parsed, err := schema.Parse(wrapped)
-				wire.Check(t, err)
+				require.NoError(t, err)
 				if err := parsed.Sound(); err != nil {
 					if required {
 						unread = append(unread, g.Name())

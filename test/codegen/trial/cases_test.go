@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestInstances holds what the cases say of their values to what a validator
@@ -17,7 +17,7 @@ import (
 // not know which one was meant.
 func TestInstances(t *testing.T) {
 	cases, err := trial.Load("../../../scaffold/gogen/testdata")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	valid, invalid := 0, 0
 	for _, c := range cases {
 		for _, i := range c.Instances {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var (
@@ -26,7 +26,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	var ask []question
 	cases, err := trial.Load("../../../scaffold/gogen/testdata")
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for _, c := range cases {
 		for _, i := range c.Instances {
 			ask = append(ask, question{c.Tools[i.Tool].Schema(i.Side), i.Value})
@@ -42,12 +42,12 @@ func TestVerdicts(t *testing.T) {
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
 	for _, q := range ask {
-		wire.Check(t, enc.Encode(q))
+		require.NoError(t, enc.Encode(q))
 	}
 	cmd := exec.CommandContext(t.Context(), *python, "-W", "ignore", "verdicts.py")
 	cmd.Stdin = &in
 	out, err := cmd.Output()
-	wire.Check(t, err)
+	require.NoError(t, err)
 	verdicts := strings.Fields(string(out))
 	if len(verdicts) != len(ask) {
 		t.Fatalf("got %d verdicts, want %d", len(verdicts), len(ask))

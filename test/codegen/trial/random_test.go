@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestRandom wants random schemas to be sound, to use every keyword, and the
@@ -20,13 +20,13 @@ func TestRandom(t *testing.T) {
 		src := trial.Seeded(seed)
 		raw := trial.Schema(src, false)
 		s, err := schema.Parse(raw)
-		wire.Check(t, err)
+		require.NoError(t, err)
 		if s.Sound() != nil {
 			continue
 		}
 		sound++
 		var v any
-		wire.Check(t, json.Unmarshal(raw, &v))
+		require.NoError(t, json.Unmarshal(raw, &v))
 		keywords(v, used)
 		for _, i := range trial.Instances(src, raw, 10) {
 			if s.Validate(i) == nil {

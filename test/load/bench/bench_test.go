@@ -19,7 +19,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/load/echo"
 	"github.com/mcpctl/mcpctl/test/load/gen"
-	"github.com/mcpctl/mcpctl/test/wire"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -225,7 +225,7 @@ func TestRounds(t *testing.T) {
 			}
 		}
 		work := gen.Work{Callers: 1, Count: 10, Warmup: 1}
-		wire.Check(t, b.loadGroup(group, func() ([]contender, error) { return cs, nil }, work)(t.Context()))
+		require.NoError(t, b.loadGroup(group, func() ([]contender, error) { return cs, nil }, work)(t.Context()))
 		if len(turns) != 2*want {
 			t.Errorf("%s: got %d turns, want %d", group, len(turns), 2*want)
 		}
@@ -290,7 +290,7 @@ func TestFill(t *testing.T) {
 	const page = "a\n<!-- bench:x -->\nold\n<!-- bench:end -->\nb\n<!-- bench:y -->\n<!-- bench:end -->\n"
 	parts := map[string]string{"x": "new\n", "y": "z\n"}
 	got, err := fill(page, parts)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	const want = "a\n<!-- bench:x -->\n\nnew\n\n<!-- bench:end -->\nb\n<!-- bench:y -->\n\nz\n\n<!-- bench:end -->\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -311,9 +311,9 @@ func TestSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deep", "bench.json")
 	r := sample()
 	r.Rows = judge(r)
-	wire.Check(t, save(file, r))
+	require.NoError(t, save(file, r))
 	got, err := load(file)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if d := cmp.Diff(r, got); d != "" {
 		t.Error(d)
 	}
@@ -325,21 +325,21 @@ func TestPublished(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..", "..")
 	r, err := load(filepath.Join(root, filepath.FromSlash(figureFile)))
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if d := cmp.Diff(judge(r), r.Rows); d != "" {
 		t.Errorf("the rows do not follow from the figures:\n%s", d)
 	}
 	files, err := rendered(root, r)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		wire.Check(t, err)
+		require.NoError(t, err)
 		if string(got) != want {
 			t.Errorf("%s is not what the figures give: run make bench BENCH=-render\n%s", name, cmp.Diff(want, string(got)))
 		}
 	}
 	raw, err := json.Marshal(r)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if path := regexp.MustCompile(`(/home/|/root|/tmp|/Users/|\\\\Users)[^"]*`).Find(raw); path != nil {
 		t.Errorf("the raw figures hold a path of the machine: %s", path)
 	}

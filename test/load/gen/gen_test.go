@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/test/load/echo"
 	"github.com/mcpctl/mcpctl/test/load/gen"
+	"github.com/mcpctl/mcpctl/test/require"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -37,7 +38,7 @@ func attachTo(t *testing.T, target gen.Target, serve func(in io.Reader, out io.W
 		_ = in.Close()
 	}()
 	c, err := gen.Attach(t.Context(), fromServer, toServer, target)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := c.Close(); err != nil {
 			t.Error(err)
@@ -53,7 +54,7 @@ func open(t *testing.T, h http.Handler, target gen.Target) *gen.Conn {
 	t.Cleanup(s.Close)
 	target.URL = s.URL + "/mcp"
 	c, err := gen.Open(t.Context(), target)
-	wire.Check(t, err)
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -69,7 +70,7 @@ func TestRunCountsCalls(t *testing.T) {
 			t.Run(name+" "+revision, func(t *testing.T) {
 				for _, size := range []int{1, 100, 10_000} {
 					r, err := c.Run(t.Context(), gen.Work{Callers: 7, Count: 150, Warmup: 7, Size: size})
-					wire.Check(t, err)
+					require.NoError(t, err)
 					if r.Calls != 150 || r.Err() != nil {
 						t.Errorf("size %d: got %d calls, %v; want 150", size, r.Calls, r.Err())
 					}
@@ -127,7 +128,7 @@ func TestWrongAnswersAreFound(t *testing.T) {
 			t.Parallel()
 			c := tt.conn(t)
 			r, err := c.Run(t.Context(), gen.Work{Callers: 4, Count: 100, Warmup: -1})
-			wire.Check(t, err)
+			require.NoError(t, err)
 			err = r.Err()
 			if err == nil || !strings.Contains(err.Error(), tt.want) || errors.Is(err, gen.ErrWrong) != tt.wrong {
 				t.Errorf("got %v, want %q, wrong: %v", err, tt.want, tt.wrong)
@@ -141,7 +142,7 @@ func TestLongTextsAreChecked(t *testing.T) {
 	t.Parallel()
 	c := attach(t, echo.Options{Wrong: 5}, gen.Target{})
 	r, err := c.Run(t.Context(), gen.Work{Callers: 2, Count: 20, Warmup: -1, Size: 64 << 10})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if r.Wrong != 4 || r.Calls != 16 {
 		t.Errorf("got %d right and %d wrong answers, want 16 and 4", r.Calls, r.Wrong)
 	}
@@ -153,7 +154,7 @@ func TestWrongIDLeavesACallOpen(t *testing.T) {
 	t.Parallel()
 	c := attach(t, echo.Options{WrongID: 10}, gen.Target{})
 	r, err := c.Run(t.Context(), gen.Work{Callers: 1, Duration: time.Millisecond, Count: 50, Warmup: -1, Grace: 100 * time.Millisecond})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if r.Wrong == 0 && r.Calls >= 10 {
 		t.Errorf("got %d calls and no wrong answer", r.Calls)
 	}
@@ -165,7 +166,7 @@ func TestServerEnds(t *testing.T) {
 		_ = echo.Serve(io.LimitReader(in, 4_000), out, echo.Options{})
 	})
 	r, err := c.Run(t.Context(), gen.Work{Callers: 3, Count: 1_000_000, Warmup: -1})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "closed") {
 		t.Errorf("got %v, want an error that says closed", err)
 	}
@@ -191,7 +192,7 @@ func TestContextEndsARun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	r, err := c.Run(ctx, gen.Work{Callers: 2, Duration: time.Hour, Warmup: -1})
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if r.Errors != 2 || r.Calls != 0 {
 		t.Errorf("got %d errors and %d calls, want 2 and 0", r.Errors, r.Calls)
 	}
@@ -205,7 +206,7 @@ func TestList(t *testing.T) {
 	}
 	c := attachTo(t, gen.Target{}, func(in io.Reader, out io.Writer) { paged(in, out, pages) })
 	l, err := c.List(t.Context())
-	wire.Check(t, err)
+	require.NoError(t, err)
 	if got := strings.Join(l.Names, " "); got != "a b c" || l.Pages != 2 || l.Bytes != len(pages[0])+len(pages[1]) {
 		t.Errorf("got %q on %d pages of %d bytes, want a b c on 2 of %d", got, l.Pages, l.Bytes, len(pages[0])+len(pages[1]))
 	}

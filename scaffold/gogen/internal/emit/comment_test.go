@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // hostile are texts that try to be more than text.
@@ -107,17 +108,11 @@ func documented(text string) *model.Package {
 func checkHostile(t *testing.T, text string) {
 	t.Helper()
 	files, err := emit.Package(documented(text), emit.Options{GoGenerate: "mcpctl generate x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plain, err := emit.Package(documented("text"), emit.Options{GoGenerate: "mcpctl generate x"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, err := parser.ParseFile(token.NewFileSet(), "x.go", plain[0].Data, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkText(t, files[0].Data, len(want.Decls))
 }
 
@@ -125,16 +120,12 @@ func checkHostile(t *testing.T, text string) {
 func checkText(t *testing.T, src []byte, decls int) {
 	t.Helper()
 	again, err := format.Source(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(again, src) {
 		t.Errorf("gofmt would change what was emitted:\n%s", firstDiff(src, again))
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), "x.go", src, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(file.Decls) != decls {
 		t.Errorf("the text changed the code: got %d declarations, want %d", len(file.Decls), decls)
 	}
@@ -179,13 +170,9 @@ func TestHostileText(t *testing.T) {
 func TestNoHeadings(t *testing.T) {
 	for _, text := range []string{"Title\n\nText", "Text\n\nTitle\n\nText", "Title"} {
 		files, err := emit.Package(documented(text), emit.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		file, err := parser.ParseFile(token.NewFileSet(), "x.go", files[0].Data, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, g := range file.Comments {
 			for _, block := range new(comment.Parser).Parse(g.Text()).Content {
 				if h, ok := block.(*comment.Heading); ok {
@@ -224,9 +211,7 @@ func checkDoc(t *testing.T, text string) {
 	}}
 	p := &model.Package{Name: "p", Server: text, Decls: []*model.Decl{params}, Tools: []*model.Tool{{Name: "t", GoName: "T", Doc: []string{"calls it.", text, text}, Params: params}}}
 	files, err := emit.Package(p, emit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	checkText(t, files[0].Data, 14)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // with imports packages that were just checked, and others from source.
@@ -28,14 +29,10 @@ func (w with) Import(path string) (*types.Package, error) {
 func checkDouble(t *testing.T, p *model.Package) (*types.Package, []byte) {
 	t.Helper()
 	files, err := emit.Package(p, emit.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	client := check(t, files)
 	file, err := emit.Double(p, "example.com/sample")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fset := token.NewFileSet()
 	a, err := parser.ParseFile(fset, file.Name, file.Data, parser.ParseComments)
 	if err != nil {

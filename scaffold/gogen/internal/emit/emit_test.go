@@ -17,14 +17,13 @@ import (
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func emitted(t *testing.T, p *model.Package, o emit.Options) []emit.File {
 	t.Helper()
 	files, err := emit.Package(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return files
 }
 
@@ -59,9 +58,7 @@ func TestNamelessTool(t *testing.T) {
 func TestDocumented(t *testing.T) {
 	data := emitted(t, sample(), emit.Options{})[0].Data
 	file, err := parser.ParseFile(token.NewFileSet(), "x.go", data, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pkg := check(t, []emit.File{{Name: "x.go", Data: data}})
 	want := func(name string, docs ...*ast.CommentGroup) {
 		if !ast.IsExported(name[strings.LastIndexByte(name, '.')+1:]) {
@@ -224,9 +221,7 @@ func TestLocal(t *testing.T) {
 	}
 	data := emitted(t, sample(), emit.Options{Local: local})[0].Data
 	file, err := parser.ParseFile(token.NewFileSet(), "x.go", data, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, i := range file.Imports {
 		if strings.Contains(i.Path.Value, ".") {
 			t.Errorf("imports %s", i.Path.Value)
