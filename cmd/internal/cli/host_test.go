@@ -72,7 +72,7 @@ func TestWhatIsNotAnswered(t *testing.T) {
 		{"sampling/createMessage", `{}`, "mcpctl has no model"},
 		{"roots/list", `{}`, "no roots were offered"},
 		{"elicitation/create", `{"mode":"smoke"}`, "is unknown"},
-		{"elicitation/create", `{"mode":"url","url":"file:///x"}`, "no address of a page"},
+		{"elicitation/create", `{"mode":"url","url":"file:///x"}`, "not the address of a page"},
 		{"made/up", `{}`, "method not found"},
 	} {
 		b := newBench()
