@@ -15,7 +15,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks drawing clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks drawing clean ci
 
 all: build
 
@@ -117,6 +117,11 @@ $(SUITE_STAMP): test/conformance/package.json test/conformance/package-lock.json
 bench:
 	-@$(MAKE) --no-print-directory npm
 	go run ./test/load/bench $(BENCH)
+
+# Another build of mcpctl, OLD=FILE, and this one with the same loads in turn: the
+# table of docs/performance.md that says whether calls cost more than before.
+bench-against:
+	go run ./test/load/bench -against $(OLD) $(BENCH)
 
 # Generated clients against the judgements of others, beside other generators:
 # docs/generate-report.md is written anew. What needs no other generator is part

@@ -5,6 +5,7 @@
 //	make bench BENCH=-short       a quick look, under a minute, which writes nothing
 //	make bench BENCH=-resume      goes on where an interrupted run has stopped
 //	make bench BENCH=-render      writes the page anew from the raw figures
+//	make bench-against OLD=FILE   the same loads for another build and this one, in turn
 //
 // Each figure of a row is measured beside its reference, in turn, in the same
 // rounds: the medians of the rounds count, and ratios are taken round by round.
@@ -35,6 +36,8 @@ func main() {
 	flag.BoolVar(&o.short, "short", false, "a quick look: few and short rounds; writes nothing unless -out says where")
 	flag.BoolVar(&o.resume, "resume", false, "keep the groups that an interrupted run of the same commit has measured")
 	flag.BoolVar(&o.render, "render", false, "measure nothing: write the page from the figures that there are")
+	flag.StringVar(&o.against, "against", "", "compare with another `build` of mcpctl, and measure nothing else")
+	flag.IntVar(&o.rounds, "rounds", 20, "how many rounds -against has, `N`")
 	flag.Parse()
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -44,8 +47,9 @@ func main() {
 }
 
 type options struct {
-	root, work, out, only string
-	short, resume, render bool
+	root, work, out, only, against string
+	short, resume, render          bool
+	rounds                         int
 }
 
 const (
@@ -72,6 +76,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer b.close()
+	if o.against != "" {
+		return b.versus(ctx)
+	}
 	if err := b.measure(ctx); err != nil {
 		return fmt.Errorf("%w (make bench BENCH=-resume goes on from here)", err)
 	}

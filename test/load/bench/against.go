@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/test/load/gen"
+)
+
+// errSlower is the end of a comparison that does not show that calls are no
+// slower.
+var errSlower = errors.New("a call may cost 2 % more than before")
+
+// slowerLimit is what the upper end of the interval of a ratio must stay below.
+const slowerLimit = 1.02
+
+// versus compares another build of mcpctl with that of the checkout: the same
+// loads in turn, round by round, each build's processes new in each round. It
+// writes the table of docs/performance.md.
+func (b *bench) versus(ctx context.Context) error {
+	rounds := b.o.rounds
+	other, err := filepath.Abs(b.o.against)
+	if err != nil {
+		return err
+	}
+	before := *b
+	before.mcpctl, before.dir = other, filepath.Join(b.dir, "before")
+	if err := os.Mkdir(before.dir, 0o700); err != nil {
+		return err
+	}
+	old, err := before.ways()
+	if err != nil {
+		return err
+	}
+	now, err := b.ways()
+	if err != nil {
+		return err
+	}
+	var table strings.Builder
+	m := b.report.Machine
+	fmt.Fprintf(&table, "Measured on %s by `make bench-against`: %d cores of %s, %s; commit %s. %d rounds of %v, 32 callers, 100 B; the ratio is the\ngeometric mean of the rounds' own, with its 95 %% interval.\n\n", m.Date, m.Cores, m.CPU, m.Go, m.Commit, rounds, b.each)
+	table.WriteString("| way | calls/s before | calls/s | CPU a call before | CPU a call | ratio of CPU | |\n|---|---|---|---|---|---|---|\n")
+	slower := false
+	for i, c := range now {
+		sides := [2]contender{old[i], c}
+		var results [2][]gen.Result
+		var ratios []float64
+		for round := range rounds {
+			order := []int{0, 1}
+			if round%2 == 1 {
+				slices.Reverse(order)
+			}
+			var got [2]gen.Result
+			for _, side := range order {
+				res, err := sides[side].once(ctx, gen.Work{Callers: 32, Size: 100, Duration: b.each})
+				if err != nil {
+					return err
+				}
+				got[side] = res
+				results[side] = append(results[side], res)
+			}
+			ratios = append(ratios, math.Log(got[1].CPU/got[0].CPU))
+			b.say("%s, round %d: %.0f/s %.1f µs, before %.0f/s %.1f µs", c.name, round+1, got[1].PerSecond, got[1].CPU, got[0].PerSecond, got[0].CPU)
+		}
+		mean, low, high := interval(ratios)
+		verdict := "held"
+		if math.Exp(high) >= slowerLimit {
+			verdict, slower = "missed", true
+		}
+		speed, cpu := func(r gen.Result) float64 { return r.PerSecond }, func(r gen.Result) float64 { return r.CPU }
+		fmt.Fprintf(&table, "| %s | %.0f/s | %.0f/s | %.2f µs | %.2f µs | **%.3f (%.3f to %.3f)** | %s |\n", c.name,
+			middle(results[0], speed), middle(results[1], speed), middle(results[0], cpu), middle(results[1], cpu),
+			math.Exp(mean), math.Exp(low), math.Exp(high), verdict)
+	}
+	fmt.Fprint(b.out, "\n"+table.String())
+	name := filepath.Join(b.o.root, filepath.FromSlash(pageFile))
+	page, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	text, err := fill(string(page), map[string]string{"against": table.String()})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		return err
+	}
+	if slower {
+		return errSlower
+	}
+	return nil
+}
+
+// ways are the ways through serve that are compared.
+func (b *bench) ways() ([]contender, error) {
+	stdio, err := b.stdioContenders()
+	if err != nil {
+		return nil, err
+	}
+	http, err := b.httpContenders()
+	if err != nil {
+		return nil, err
+	}
+	return []contender{
+		{"stdio → stdio", stdio[1].open}, {"HTTP → stdio, sessions", http[1].open}, {"HTTP → stdio, stateless", http[2].open}, {"HTTP → HTTP", http[3].open},
+	}, nil
+}
+
+// middle is the median of a figure of results.
+func middle(rs []gen.Result, of func(gen.Result) float64) float64 {
+	all := make([]float64, len(rs))
+	for i, r := range rs {
+		all[i] = of(r)
+	}
+	return median(all)
+}
+
+// interval returns the mean of values and its 95 % interval by Student's t, for 20
+// values (19 degrees of freedom) and more; for fewer it is a little too narrow.
+func interval(values []float64) (mean, low, high float64) {
+	const t = 2.093
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	var squares float64
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	half := t * math.Sqrt(squares/(n-1)/n)
+	return mean, mean - half, mean + half
+}
