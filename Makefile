@@ -15,7 +15,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks drawing clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks drawing nightly clean ci
 
 all: build
 
@@ -184,6 +184,12 @@ attacks-breaks:
 # docs/architecture.svg: rooms and imports as they are.
 drawing:
 	go run ./test/rooms
+
+# What make test leaves out because it takes long and rarely finds anything, and the
+# whole of what CI has in a short form.
+nightly: npm
+	MCPCTL_NIGHTLY=1 go test ./test/peers -timeout 15m
+	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance
 
 ci:
 	.ci/run

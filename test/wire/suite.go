@@ -48,3 +48,7 @@ func Eventually(t testing.TB, within time.Duration, what any, holds func() bool)
 		}
 	}
 }
+
+// Nightly reports whether the cases run that take long and rarely find anything:
+// those of other people's programs, which change with their lock file alone.
+func Nightly() bool { return os.Getenv("MCPCTL_NIGHTLY") != "" }
