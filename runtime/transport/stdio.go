@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
 	"sync"
@@ -17,6 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/childenv"
+	"github.com/mcpctl/mcpctl/runtime/internal/guardian"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/internal/stderr"
@@ -259,5 +262,102 @@ func (s *Stdio) Close() error {
 	s.process.Stop(s.o.Grace, s.o.ShutdownTimeout)
 	s.out.Close()
 	s.work.Wait()
+	return nil
+}
+
+// Guard ends the processes of stdio servers, and what they have started, with
+// this process, however that ends: also by SIGKILL. Any number of servers share
+// one.
+//
+// On Linux and macOS that is the work of a guardian, a process that is started
+// with the first server. On Windows it is that of a job object. Servers find a
+// variable MCPCTL_GUARD in their environment, see docs/serve.md.
+type Guard = guardian.Guard
+
+// GuardOptions say how the guardian is started.
+type GuardOptions struct {
+	// Path is the executable, absolute, and Args its arguments with the name
+	// first. Run so it must call [Guardian] with its standard input, and end.
+	Path string
+	Args []string
+	// Logger is told of a guardian that cannot be started or has ended before
+	// its time; nil discards.
+	Logger *slog.Logger
+}
+
+// GuardianVariable is set in a guardian's environment. A program that finds it
+// must not make a Guard.
+const GuardianVariable = guardian.Variable
+
+// NewGuard returns a guard. Its Close is called when all servers have been closed.
+func NewGuard(o GuardOptions) *Guard {
+	return guardian.New(guardian.Options{Path: o.Path, Args: o.Args, Logger: o.Logger})
+}
+
+// Guardian is the life of a guardian: it returns when there is nothing left to
+// watch.
+func Guardian(pipe io.Reader) { guardian.Run(pipe) }
+
+// startError says why a command could not be started, and what mends it. The
+// system's own words name neither which of the files involved is meant nor what
+// is wrong with it.
+func startError(o StdioOptions, err error) error {
+	c := whyNotStarted(o, err)
+	return &runtime.ConnectError{Target: o.Redactor.String(c.Target), Err: o.Redactor.Error(c.Err), Remedy: o.Redactor.String(c.Remedy)}
+}
+
+func whyNotStarted(o StdioOptions, err error) *runtime.ConnectError {
+	c := &runtime.ConnectError{Target: o.Command, Err: err}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		c.Err = path.Err // the path is the target
+	}
+	if sys, ok := errors.AsType[*os.SyscallError](err); ok {
+		c.Err = sys.Err
+	}
+	install := "install " + o.Command + ", or correct the command in servers.json"
+	if missing, ok := errors.AsType[*exec.Error](err); ok {
+		c.Err, c.Remedy = errors.New("command not found"), install
+		if !errors.Is(err, exec.ErrNotFound) {
+			c.Err = missing.Err
+		}
+		return c
+	}
+	if why := badDirectory(o.Dir); why != nil {
+		c.Err, c.Remedy = why, "correct cwd in servers.json"
+		return c
+	}
+	info, missing := os.Stat(o.Command)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && missing != nil:
+		c.Err, c.Remedy = errors.New("command not found"), install
+	case errors.Is(err, os.ErrNotExist):
+		c.Err = errors.New("its interpreter is not there")
+		c.Remedy = "install what the first line of " + o.Command + " names"
+	case missing == nil && info.IsDir():
+		c.Err, c.Remedy = errors.New("it is a directory"), "correct the command in servers.json"
+	case errors.Is(err, os.ErrPermission):
+		c.Err, c.Remedy = errors.New("permission denied"), "make it executable: chmod +x "+o.Command
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		c.Remedy = "let mcpctl open more files, as with ulimit -n"
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM):
+		c.Remedy = "there is no room for another process: end some, or raise the limit, as with ulimit -u"
+	}
+	return c
+}
+
+// badDirectory says what is wrong with a working directory, nil where it will
+// do.
+func badDirectory(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, os.ErrNotExist):
+		return errors.New("working directory " + stderr.Line(dir) + " not found")
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return errors.New("working directory " + stderr.Line(dir) + " is not a directory")
+	}
 	return nil
 }

@@ -2,6 +2,7 @@ package guardian
 
 import (
 	"fmt"
+	"io"
 
 	"golang.org/x/sys/windows"
 
@@ -36,3 +37,9 @@ func (g *Guard) Add(proctree.Tree) {}
 
 // Remove does nothing.
 func (g *Guard) Remove(proctree.Tree) {}
+
+// Variable is set in the guardian's environment on other systems.
+const Variable = "MCPCTL_GUARDIAN"
+
+// Run does nothing: see [Guard].
+func Run(io.Reader) {}

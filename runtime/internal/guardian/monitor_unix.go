@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
@@ -190,4 +192,11 @@ func closeInherited() {
 		}
 		return
 	}
+}
+
+// inherited reports whether a descriptor has come through exec: whatever Go
+// opens is closed there.
+func inherited(fd int) bool {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	return err == nil && flags&unix.FD_CLOEXEC == 0
 }

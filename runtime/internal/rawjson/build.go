@@ -1,6 +1,10 @@
 package rawjson
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Builder builds an object member by member, in the order they are added. The
 // zero value is ready for use.
@@ -38,3 +42,15 @@ func IsObject(raw []byte) bool {
 // IsString reports whether a valid raw value without space around it is a
 // string.
 func IsString(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
+
+// Normal returns a value in the form that all of its spellings share: no white
+// space, the members of objects sorted, strings escaped where they have to be.
+// Numbers stay as they are written. Text that is no JSON, or has a member twice,
+// comes back as it is. The argument is not changed.
+func Normal(text []byte) []byte {
+	v := jsontext.Value(bytes.Clone(text))
+	if v.Format(jsontext.ReorderRawObjects(true), jsontext.Multiline(false), jsontext.SpaceAfterColon(false), jsontext.SpaceAfterComma(false)) != nil {
+		return text
+	}
+	return v
+}
