@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,10 +36,10 @@ type Options struct {
 	// raw object, nil for nothing.
 	Client       runtime.Implementation
 	Capabilities json.RawMessage
-	// ProbeTimeout is how long the question for the era may stay unanswered
-	// before a server is taken for legacy; 0 is 5 s, negative does not ask. For a
-	// child process the time begins with its first sign of life, or after as
-	// much again. Half of what ctx leaves is the most.
+	// ProbeTimeout is how long server/discover may stay unanswered before a server
+	// is taken for legacy, at most half of what ctx leaves; 0 is 5 s, negative does
+	// not ask. For a child process the time begins with its first sign of life, or
+	// after as much again.
 	ProbeTimeout time.Duration
 	// Key identifies the server in Eras, "" for not at all. It must differ
 	// where the command, its environment, the URL or the credentials do.
@@ -46,9 +47,8 @@ type Options struct {
 	// Eras remembers what is found out about eras; nil forgets.
 	Eras EraCache
 	// Handler gets what the server asks inside calls that have no handler of
-	// their own, and what a wrapper around the bare transport learns: that lists
-	// may have changed. It is the bare transport's own handler as a rule. Nil is
-	// runtime.NopHandler.
+	// their own, and that lists may have changed. As a rule it is the bare
+	// transport's own handler. Nil is runtime.NopHandler.
 	Handler runtime.Handler
 	// Logger; nil discards.
 	Logger *slog.Logger
@@ -58,6 +58,21 @@ type Options struct {
 type Connected struct {
 	runtime.Transport
 	Info runtime.ServerInfo
+}
+
+// connection is the bare transport in a wrapper of either era.
+type connection struct {
+	runtime.Transport
+	o *Options
+}
+
+func (c *connection) Remote() bool { return c.o.HTTP }
+
+func (c *connection) PID() int {
+	if p, ok := c.Transport.(ability.PID); ok {
+		return p.PID()
+	}
+	return 0
 }
 
 func statusOf(err error) int {
@@ -71,14 +86,10 @@ func statusOf(err error) int {
 // Connect opens a connection and finds the era of its server. The connection
 // lives until it is closed; ctx bounds connecting alone.
 func Connect(ctx context.Context, o Options) (*Connected, error) {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, 5*time.Second)
 	if o.Handler == nil {
 		o.Handler = runtime.NopHandler{}
-	}
-	if o.ProbeTimeout == 0 {
-		o.ProbeTimeout = 5 * time.Second
 	}
 	if len(o.Capabilities) == 0 {
 		o.Capabilities = json.RawMessage(`{}`)
@@ -125,26 +136,14 @@ func (o *Options) fallback(ctx context.Context, first error) (*Connected, error)
 	if err != nil {
 		return nil, first
 	}
-	return o.initializeNew(ctx, t, o.offeredVersion())
-}
-
-// initializeNew initializes over a transport just opened, and closes it on
-// failure.
-func (o *Options) initializeNew(ctx context.Context, t runtime.Transport, offer string) (*Connected, error) {
-	c, err := o.initialize(ctx, t, offer)
+	c, err := o.initialize(ctx, t, o.offeredVersion())
 	if err != nil {
 		_ = t.Close() // the connection has failed already
-		return nil, err
 	}
-	return c, nil
+	return c, err
 }
 
-func (o *Options) offeredVersion() string {
-	if o.Version != "" {
-		return o.Version
-	}
-	return revision.Latest
-}
+func (o *Options) offeredVersion() string { return cmp.Or(o.Version, revision.Latest) }
 
 func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected, error) {
 	switch {
@@ -169,7 +168,7 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 		}
 		o.forgetEra() // it is no longer what it was
 		if gone {
-			return o.reopen(ctx, t)
+			return o.restart(ctx, t, func(t runtime.Transport) (*Connected, error) { return o.probe(ctx, t) })
 		}
 	case v.Era == eraModern:
 		// Discovering is more than asking for the era, and silence says nothing
@@ -179,15 +178,15 @@ func (o *Options) connect(ctx context.Context, t runtime.Transport) (*Connected,
 	return o.probe(ctx, t)
 }
 
-// reopen starts over with a server that has ended on what it was expected to
-// understand.
-func (o *Options) reopen(ctx context.Context, dead runtime.Transport) (*Connected, error) {
-	_ = dead.Close() // it has ended on its own
+// restart closes a connection that is of no more use, opens another one and
+// connects over that; it closes it on failure.
+func (o *Options) restart(ctx context.Context, dead runtime.Transport, connect func(runtime.Transport) (*Connected, error)) (*Connected, error) {
+	_ = dead.Close() // as a rule it has ended on its own
 	t, err := o.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, err := o.probe(ctx, t)
+	c, err := connect(t)
 	if err != nil {
 		_ = t.Close() // the connection has failed already
 	}
@@ -352,11 +351,7 @@ func (o *Options) initializeDual(ctx context.Context, t runtime.Transport, versi
 	if _, ok := errors.AsType[*runtime.Error](err); ok {
 		// It speaks both eras, but one on each connection, of which the
 		// question has been the first.
-		_ = t.Close() // it is of no use
-		if t, err = o.Open(ctx); err != nil {
-			return nil, err
-		}
-		c, err = o.initializeNew(ctx, t, newest(versions))
+		c, err = o.restart(ctx, t, func(t runtime.Transport) (*Connected, error) { return o.initialize(ctx, t, newest(versions)) })
 	}
 	if err != nil {
 		return nil, err
@@ -374,12 +369,7 @@ func notProtocol(err error) bool {
 	return errors.As(err, &c) || errors.Is(err, runtime.ErrNotSent) || errors.As(err, &k) && k.ExitKind() == "connect"
 }
 
-func newest(supported []string) string {
-	if v := revision.Mutual(supported); v != "" {
-		return v
-	}
-	return revision.Latest
-}
+func newest(supported []string) string { return cmp.Or(revision.Mutual(supported), revision.Latest) }
 
 func noMutual(theirs []string) error {
 	return &runtime.ProtocolError{Reason: fmt.Sprintf("no protocol revision in common: the server speaks %s, mcpctl %s", join(theirs), join(revision.Versions()))}
@@ -388,13 +378,8 @@ func noMutual(theirs []string) error {
 // respawn starts the server again after the probe has ended it: older servers
 // exit on any first message that is not initialize.
 func (o *Options) respawn(ctx context.Context, dead runtime.Transport, cause error) (*Connected, error) {
-	_ = dead.Close() // it has ended on its own
 	o.Logger.Info("server ended on server/discover: starting it again for the handshake", "err", cause)
-	t, err := o.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := o.initializeNew(ctx, t, revision.Latest)
+	c, err := o.restart(ctx, dead, func(t runtime.Transport) (*Connected, error) { return o.initialize(ctx, t, revision.Latest) })
 	if err == nil {
 		o.rememberEra(eraLegacy, true)
 	}

@@ -238,14 +238,11 @@ func askAll(ctx context.Context, req *runtime.Request, questions json.RawMessage
 	case failed != nil:
 		return nil, failed
 	}
-	out := []byte{'{'}
-	for i, key := range slices.Sorted(maps.Keys(answers)) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(rawjson.Quote(out, key), ':'), answers[key]...)
+	var out rawjson.Builder
+	for _, key := range slices.Sorted(maps.Keys(answers)) {
+		out.Add(key, answers[key])
 	}
-	return append(out, '}'), nil
+	return out.Object(), nil
 }
 
 // unknownKind is the error for a result of a type that nobody has agreed on: it
@@ -273,7 +270,6 @@ type progress struct {
 	increasing bool // only more than last is passed on
 }
 
-// Notification implements [runtime.Handler].
 func (s *progress) Notification(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) {
 	if method == revision.NotificationProgress && !s.advance(params) {
 		return

@@ -74,8 +74,7 @@ func (o *Options) initializeOnce(ctx context.Context, t runtime.Transport, offer
 // legacyTransport stamps requests with the negotiated revision, and initializes
 // again when an HTTP server has forgotten the session.
 type legacyTransport struct {
-	runtime.Transport
-	o       *Options
+	connection
 	version string
 	tools   toolHeaders
 	tasks   legacyTasks
@@ -210,7 +209,6 @@ func (l *legacyTransport) send(ctx context.Context, req *runtime.Request) (json.
 	return raw, err
 }
 
-// Notify implements [runtime.Transport].
 func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) error {
 	r := *req
 	r.Version, r.Params = l.version, revision.RemoveMeta(req.Params)
@@ -221,10 +219,8 @@ func (l *legacyTransport) Notify(ctx context.Context, req *runtime.Request) erro
 func (l *legacyTransport) Close() error {
 	l.tasks.cancels.close(cancelGrace)
 	l.tasks.questions.close()
-	l.session.close()
-	err := l.Transport.Close()
-	l.session.work.Wait()
-	return err
+	l.session.work.close(0)
+	return l.Transport.Close()
 }
 
 // Pipeline returns the asynchronous connection underneath, nil where there is
@@ -236,18 +232,4 @@ func (l *legacyTransport) Pipeline() *jsonrpc.Conn {
 	return nil
 }
 
-// Remote reports whether the server is reached over HTTP.
-func (l *legacyTransport) Remote() bool { return l.o.HTTP }
-
-// PID returns the server's process, 0 where it is none of ours.
-func (l *legacyTransport) PID() int { return pidOf(l.Transport) }
-
-func pidOf(t runtime.Transport) int {
-	if p, ok := t.(ability.PID); ok {
-		return p.PID()
-	}
-	return 0
-}
-
-// Unwrap returns the bare transport.
 func (l *legacyTransport) Unwrap() runtime.Transport { return l.Transport }

@@ -29,20 +29,16 @@ type legacySession struct {
 	absent     atomic.Bool   // there is no session now, nor until a handshake succeeds
 	handshakes chan struct{} // one place: a lock held across a handshake
 
-	lifetime context.Context //nolint:containedctx // of the work, ended by shut
-	cancel   context.CancelFunc
-	work     sync.WaitGroup // waited for by Close
+	work background // new sessions, and what is set up in them
 
-	mu     sync.Mutex // guards what follows, and adding to work
-	closed bool
-	uris   []string        // subscribed, in order
-	level  json.RawMessage // params of the latest logging/setLevel, nil for none
+	mu    sync.Mutex      // guards what follows
+	uris  []string        // subscribed, in order
+	level json.RawMessage // params of the latest logging/setLevel, nil for none
 }
 
 func (o *Options) legacy(t runtime.Transport, h *handshake) *legacyTransport {
-	l := &legacyTransport{Transport: t, o: o, version: h.ProtocolVersion, capabilities: h.Capabilities}
+	l := &legacyTransport{connection: connection{t, o}, version: h.ProtocolVersion, capabilities: h.Capabilities}
 	l.session.handshakes = make(chan struct{}, 1)
-	l.session.lifetime, l.session.cancel = context.WithCancel(context.Background())
 	if n, ok := t.(ability.OnSessionLost); ok {
 		n.OnSessionLost(l.streamLost)
 	}
@@ -51,23 +47,11 @@ func (o *Options) legacy(t runtime.Transport, h *handshake) *legacyTransport {
 
 // run runs f until it ends or the connection is closed.
 func (s *legacySession) run(f func(context.Context)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	s.work.Go(func() {
-		ctx, cancel := context.WithTimeout(s.lifetime, restoreTime)
+	s.work.run(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, restoreTime)
 		defer cancel()
 		f(ctx)
 	})
-}
-
-func (s *legacySession) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.cancel()
 }
 
 // remember records what a request has set up in the session.
@@ -78,9 +62,8 @@ func (s *legacySession) remember(req *runtime.Request) {
 		s.level = slices.Clone(req.Params)
 		return
 	}
-	at, err := rawjson.Field(req.Params, "uri")
-	uri, ok := rawjson.String(req.Params, at)
-	if err != nil || !ok {
+	uri, ok := rawjson.FieldString(req.Params, "uri")
+	if !ok {
 		return
 	}
 	s.uris = slices.DeleteFunc(s.uris, func(u string) bool { return u == uri })
@@ -121,10 +104,10 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 		return nil
 	}
 	var lost ability.SessionExpired
-	if refusesVersion(err) {
+	switch {
+	case refusesVersion(err):
 		return l.o.eraChanged(err)
-	}
-	if !errors.As(err, &lost) || !lost.SessionExpired() {
+	case !errors.As(err, &lost) || !lost.SessionExpired():
 		return err
 	}
 	if err := l.reconnect(ctx, gen); err != nil {

@@ -42,6 +42,8 @@ type taskQuestions struct {
 // questionedTask is one of them: a tasks/result under way, and the questions
 // that came inside of it.
 type questionedTask struct {
+	runtime.NopHandler // a task of the extension has no progress
+
 	id           string
 	version      string
 	capabilities json.RawMessage // what its caller can be asked
@@ -63,9 +65,8 @@ type pendingQuestion struct {
 // serveTasksExtension answers requests of the tasks extension with those of the
 // handshake era.
 func (l *legacyTransport) serveTasksExtension(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	at, err := rawjson.Field(req.Params, "taskId")
-	id, ok := rawjson.String(req.Params, at)
-	if err != nil || !ok {
+	id, ok := rawjson.FieldString(req.Params, "taskId")
+	if !ok {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: "params.taskId is missing or no string"}
 	}
 	if !l.tasks.calls {
@@ -83,7 +84,7 @@ func (l *legacyTransport) serveTasksExtension(ctx context.Context, req *runtime.
 	}
 	// tasks/cancel: one that has ended does not mind (SEP-2663), an older server
 	// does, and says so as of one that it does not know.
-	_, err = l.send(ctx, a.request(revision.MethodTasksCancel))
+	_, err := l.send(ctx, a.request(revision.MethodTasksCancel))
 	if _, refused := errors.AsType[*runtime.Error](err); refused {
 		_, err = l.send(ctx, a.request(revision.MethodTasksGet))
 	}
@@ -243,16 +244,10 @@ func (t *taskQuestions) close() {
 	}
 }
 
-// Notification ignores the message: a task of the extension has no progress.
-func (h *questionedTask) Notification(context.Context, *runtime.Request, string, json.RawMessage) {}
-
-// Closed does nothing: the call fails.
-func (h *questionedTask) Closed(error) {}
-
 // Request keeps a question until its answer comes.
 func (h *questionedTask) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	if method == revision.MethodPing {
-		return runtime.NopHandler{}.Request(ctx, call, method, params)
+		return h.NopHandler.Request(ctx, call, method, params)
 	}
 	q := &revision.Question{From: h.version, To: revision.Modern, Method: method, Capabilities: h.capabilities}
 	out, err := q.Params(params)

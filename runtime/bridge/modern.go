@@ -35,7 +35,7 @@ type discovered struct {
 }
 
 func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered {
-	m := &modernTransport{Transport: t, o: o, meta: o.requestMeta()}
+	m := &modernTransport{connection: connection{t, o}, meta: o.requestMeta()}
 	raw, err := m.send(ctx, &runtime.Request{Method: revision.MethodDiscover, ID: json.RawMessage(probeID)})
 	var listed []string
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeUnsupportedVersion {
@@ -59,7 +59,7 @@ func (o *Options) discover(ctx context.Context, t runtime.Transport) discovered 
 	}
 	if err := json.Unmarshal(raw, &r); err != nil {
 		// A malformed result is a legacy server's: one that answers anything.
-		return discovered{versions: nil}
+		return discovered{}
 	}
 	if len(r.SupportedVersions) == 0 {
 		r.SupportedVersions = listed
@@ -80,7 +80,7 @@ func supportedVersions(e *runtime.Error) []string {
 func (o *Options) modern(t runtime.Transport, a discovered) *Connected {
 	o.rememberEra(eraModern, false)
 	return &Connected{
-		Transport: &modernTransport{Transport: t, o: o, meta: o.requestMeta(), capabilities: a.capabilities},
+		Transport: &modernTransport{connection: connection{t, o}, meta: o.requestMeta(), capabilities: a.capabilities},
 		Info: runtime.ServerInfo{
 			Version: revision.Modern, Versions: a.versions, Implementation: a.server, Instructions: a.instructions, Capabilities: a.capabilities,
 		},
@@ -104,8 +104,7 @@ func (o *Options) requestMeta() []rawjson.Member {
 // modernTransport makes each request self-contained, and translates requests of
 // the handshake era that this one has no equal for.
 type modernTransport struct {
-	runtime.Transport
-	o            *Options
+	connection
 	meta         []rawjson.Member
 	capabilities json.RawMessage // the server's
 	listening    listening
@@ -209,12 +208,6 @@ func (m *modernTransport) send(ctx context.Context, req *runtime.Request) (json.
 	return raw, err
 }
 
-// Remote reports whether the server is reached over HTTP.
-func (m *modernTransport) Remote() bool { return m.o.HTTP }
-
-// PID returns the server's process, 0 where it is none of ours.
-func (m *modernTransport) PID() int { return pidOf(m.Transport) }
-
 // sendOnce sends a request that is ready to be sent.
 func (m *modernTransport) sendOnce(ctx context.Context, r *runtime.Request) (json.RawMessage, error) {
 	start := time.Now()
@@ -295,7 +288,7 @@ func (m *modernTransport) isUnexpected(method string, err error) bool {
 	case isRPC && unsupported(rpc):
 		return true
 	case isRPC && rpc.Code == runtime.CodeMethodNotFound:
-		return m.offers(method)
+		return offers(m.capabilities, method)
 	case isAuth(err):
 		return false
 	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed, status == http.StatusNotAcceptable:
@@ -306,12 +299,12 @@ func (m *modernTransport) isUnexpected(method string, err error) bool {
 	return false
 }
 
-// offers reports whether the server's capabilities promise a method.
-func (m *modernTransport) offers(method string) bool {
+// offers reports whether a server's capabilities promise a method.
+func offers(capabilities json.RawMessage, method string) bool {
 	kind, _, _ := strings.Cut(method, "/")
 	if kind == "completion" {
 		kind = "completions"
 	}
 	var c map[string]json.RawMessage
-	return json.Unmarshal(m.capabilities, &c) == nil && c[kind] != nil
+	return json.Unmarshal(capabilities, &c) == nil && c[kind] != nil
 }

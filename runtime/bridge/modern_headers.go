@@ -83,11 +83,7 @@ func headerName(r *runtime.Request) (string, bool) {
 	default:
 		return "", false
 	}
-	at, err := rawjson.Field(r.Params, member)
-	if err != nil {
-		return "", false
-	}
-	return rawjson.String(r.Params, at)
+	return rawjson.FieldString(r.Params, member)
 }
 
 // setHeaders sets the headers that repeat the request (2026-07-28, Streamable

@@ -77,10 +77,10 @@ func (m *modernTransport) Listen(ctx context.Context) {
 // holds the lock.
 func (m *modernTransport) wakeWorker(ctx context.Context) {
 	l := &m.listening
-	switch {
-	case l.closed:
+	if l.closed {
 		return
-	case l.done == nil:
+	}
+	if l.done == nil {
 		ctx, l.cancel = context.WithCancel(ctx)
 		done := make(chan struct{})
 		l.done, l.wake = done, make(chan struct{}, 1)
@@ -111,9 +111,8 @@ func (l *listening) markClosed() {
 // subscribe has the server watch a resource, and returns when it has said that
 // it does.
 func (m *modernTransport) subscribe(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
-	at, err := rawjson.Field(req.Params, "uri")
-	uri, ok := rawjson.String(req.Params, at)
-	if err != nil || !ok {
+	uri, ok := rawjson.FieldString(req.Params, "uri")
+	if !ok {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: req.Method + ": uri is missing"}
 	}
 	l := &m.listening
@@ -221,7 +220,7 @@ func (m *modernTransport) wanted() filter {
 	return f
 }
 
-// resolveWaiting gives those who wait for URIs of a listen its outcome.
+// resolveWaiting answers those who wait for URIs with the outcome of a listen.
 func (l *listening) resolveWaiting(uris []string, outcome func(uri string) error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -245,11 +244,10 @@ func (l *listening) isUnwanted(method string, params json.RawMessage) bool {
 	if method != revision.NotificationResourceUpdated {
 		return false
 	}
-	at, err := rawjson.Field(params, "uri")
-	uri, _ := rawjson.String(params, at)
+	uri, ok := rawjson.FieldString(params, "uri")
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return err == nil && l.unwanted[uri] && !l.uris[uri]
+	return ok && l.unwanted[uri] && !l.uris[uri]
 }
 
 // Close ends the streams and the transport underneath.

@@ -18,6 +18,8 @@ import (
 
 // stream is one listen. It is the handler of its own request.
 type stream struct {
+	runtime.NopHandler // a modern server asks nothing here, and the end of the call says that it has closed
+
 	m             *modernTransport
 	asked         filter
 	missedSome    bool            // something may have been missed before it
@@ -34,7 +36,6 @@ type stream struct {
 	closed bool       // nothing that comes is handed on
 }
 
-// Notification implements [runtime.Handler].
 func (s *stream) Notification(ctx context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
 	case revision.NotificationListenAcknowledged:
@@ -72,14 +73,6 @@ func (s *stream) replayMissed(ctx context.Context) {
 		h.Notification(ctx, nil, revision.NotificationResourceUpdated, fmt.Appendf(nil, `{"uri":%s}`, rawjson.Quote(nil, uri)))
 	}
 }
-
-// Request implements [runtime.Handler]: a modern server asks nothing here.
-func (s *stream) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
-	return runtime.NopHandler{}.Request(ctx, call, method, params)
-}
-
-// Closed does nothing: the end of the call says it.
-func (*stream) Closed(error) {}
 
 // end closes the stream. What is under way on it is dropped.
 func (s *stream) end() {
@@ -237,14 +230,7 @@ func (w *listenWorker) resolveHonoured(wanted []string) {
 	w.l.mu.Lock()
 	uris := slices.DeleteFunc(wanted, func(uri string) bool { return w.l.waiting[uri] == nil })
 	w.l.mu.Unlock()
-	w.l.resolveWaiting(uris, func(uri string) error {
-		for _, s := range w.streams {
-			if slices.Contains(s.honoured.URIs, uri) {
-				return nil
-			}
-		}
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the server does not watch " + uri}
-	})
+	w.l.resolveWaiting(uris, func(uri string) error { return watching(uri, w.streams...) })
 }
 
 // removeEnded drops streams that have ended, and returns the error of one.
@@ -366,10 +352,13 @@ func (w *listenWorker) adopt(s *stream) {
 	}
 	w.streams = append(w.streams, s)
 	w.missedSome = false
-	w.l.resolveWaiting(s.asked.URIs, func(uri string) error {
-		if slices.Contains(s.honoured.URIs, uri) {
-			return nil
-		}
-		return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the server does not watch " + uri}
-	})
+	w.l.resolveWaiting(s.asked.URIs, func(uri string) error { return watching(uri, s) })
+}
+
+// watching returns nil where the server watches a URI for one of the streams.
+func watching(uri string, streams ...*stream) error {
+	if slices.ContainsFunc(streams, func(s *stream) bool { return slices.Contains(s.honoured.URIs, uri) }) {
+		return nil
+	}
+	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: "the server does not watch " + uri}
 }

@@ -124,11 +124,9 @@ func MissingFor(method string, params, capabilities json.RawMessage) json.RawMes
 	_ = json.Unmarshal(capabilities, &c) // what is no object declares nothing
 	switch method {
 	case MethodElicitationCreate:
-		mode := "form"
-		if at, err := rawjson.Field(params, "mode"); err == nil {
-			if m, ok := rawjson.String(params, at); ok {
-				mode = m
-			}
+		mode, ok := rawjson.FieldString(params, "mode")
+		if !ok {
+			mode = "form"
 		}
 		if rawjson.IsObject(c.Elicitation) && declaresMode(c.Elicitation, mode) {
 			return nil

@@ -1,6 +1,7 @@
 package revision
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -37,12 +38,7 @@ type Conversion struct {
 func (c *Conversion) from() string { return orLatest(c.From) }
 func (c *Conversion) to() string   { return orLatest(c.To) }
 
-func orLatest(version string) string {
-	if version == "" {
-		return Latest
-	}
-	return version
-}
+func orLatest(version string) string { return cmp.Or(version, Latest) }
 
 // Needed reports, without looking at any, whether results can need a change.
 func (c *Conversion) Needed() bool {
@@ -167,10 +163,8 @@ func (c *Conversion) cacheHints(raw []byte, o *rawjson.Object) {
 	switch {
 	case ttl == nil:
 		o.Add(MemberTTL, []byte(`0`))
-	case !modern || !isCount(ttl.Value.Of(raw)):
-		if string(ttl.Value.Of(raw)) != "0" {
-			o.Replace(ttl, []byte(`0`))
-		}
+	case (!modern || !isCount(ttl.Value.Of(raw))) && string(ttl.Value.Of(raw)) != "0":
+		o.Replace(ttl, []byte(`0`))
 	}
 	private := []byte(`"private"`)
 	if scope == nil {
@@ -244,9 +238,7 @@ func (c *Conversion) setServerInfo(raw []byte, o *rawjson.Object) ([]rawjson.Edi
 // modernMeta returns the members of _meta that only the stateless era knows,
 // but for the server's own name (2026-07-28, Overview, General fields).
 func modernMeta() []string {
-	return []string{
-		MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel, MetaSubscription,
-	}
+	return []string{MetaVersion, MetaCapabilities, MetaClient, MetaLogLevel, MetaSubscription}
 }
 
 // Plain converts plain results of tools/call from a server of the handshake era
@@ -269,11 +261,11 @@ func NewPlain(c Conversion) (*Plain, error) {
 func (p *Plain) Len() int { return len(p.mark) + 1 }
 
 // Append appends a result in the client's revision to dst, as Conversion.Result
-// would return it, and does not allocate. It reports false, and has appended
-// nothing, where the result is not plain.
+// returns it, without allocating. It reports false and appends nothing where the
+// result is not plain.
 func (p *Plain) Append(dst, result []byte) ([]byte, bool) {
 	members, plain := 0, true
-	var once [plainOnce]bool
+	var once [5]bool // which of the names below has come
 	err := rawjson.Walk(result, func(name []byte, _ rawjson.Span) {
 		members++
 		i := 0
@@ -306,6 +298,3 @@ func (p *Plain) Append(dst, result []byte) ([]byte, bool) {
 	}
 	return append(dst, result[at:]...), true
 }
-
-// plainOnce is how many names Append counts.
-const plainOnce = 5

@@ -176,8 +176,7 @@ func Sentence(e *runtime.Error) string {
 		Required map[string]json.RawMessage `json:"requiredCapabilities"`
 	}
 	if e.Code == runtime.CodeMissingCapability && json.Unmarshal(e.Data, &d) == nil && d.Required != nil {
-		raw, err := json.Marshal(d.Required)
-		if err == nil {
+		if raw, err := json.Marshal(d.Required); err == nil {
 			text.WriteString(": the server needs a client with " + string(raw))
 		}
 	}

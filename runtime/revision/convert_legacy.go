@@ -2,6 +2,7 @@ package revision
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -17,9 +18,7 @@ const (
 // hasNewerContent reports whether a legacy result holds anything that an older
 // client does not understand. It allocates nothing.
 func (c *Conversion) hasNewerContent(raw []byte) bool {
-	to := c.to()
-	return to < sinceLinks && (bytes.Contains(raw, []byte(`"resource_link"`)) || bytes.Contains(raw, []byte(`"structuredContent"`))) ||
-		to < sinceAudio && bytes.Contains(raw, []byte(`"audio"`))
+	return c.olderContent(raw) || c.to() < sinceLinks && bytes.Contains(raw, []byte(`"structuredContent"`))
 }
 
 // toLegacy returns the edits for a client of the handshake era; members of the
@@ -83,11 +82,7 @@ func (c *Conversion) structuredContent(raw []byte, o *rawjson.Object, edits *[]r
 		return
 	}
 	for _, s := range spans {
-		at, err := rawjson.Field(s.Of(list), "type")
-		if err != nil {
-			continue
-		}
-		if kind, _ := rawjson.String(s.Of(list), at); kind == "text" {
+		if kind, _ := rawjson.FieldString(s.Of(list), "type"); kind == "text" {
 			return
 		}
 	}
@@ -167,11 +162,7 @@ func (c *Conversion) block(raw []byte, at rawjson.Span) []rawjson.Edit {
 // linkText describes in words what a resource_link leads to: its title or name,
 // its URI, its type, and on a line of its own its description.
 func linkText(member func(string) string) string {
-	text := member("title")
-	if text == "" {
-		text = member("name")
-	}
-	uri := member("uri")
+	text, uri := cmp.Or(member("title"), member("name")), member("uri")
 	switch {
 	case text == "":
 		text = uri
@@ -190,8 +181,5 @@ func linkText(member func(string) string) string {
 // audioText describes the sound that has been left out; encoded is the length
 // of its base64 text.
 func audioText(kind string, encoded int) string {
-	if kind == "" {
-		kind = "audio"
-	}
-	return fmt.Sprintf("[%s, %d bytes, left out: this client's protocol revision has no audio]", kind, encoded/4*3)
+	return fmt.Sprintf("[%s, %d bytes, left out: this client's protocol revision has no audio]", cmp.Or(kind, "audio"), encoded/4*3)
 }

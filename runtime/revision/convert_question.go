@@ -210,11 +210,8 @@ func secrets(params []byte, o *rawjson.Object) []string {
 	var names []string
 	for _, f := range fields {
 		name := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(f.Name))
-		for _, word := range []string{"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey", "accesstoken", "authtoken", "bearertoken", "refreshtoken", "credential", "creditcard", "cvv"} {
-			if strings.Contains(name, word) {
-				names = append(names, f.Name)
-				break
-			}
+		if slices.ContainsFunc([]string{"password", "passwd", "passphrase", "secret", "apikey", "accesskey", "privatekey", "accesstoken", "authtoken", "bearertoken", "refreshtoken", "credential", "creditcard", "cvv"}, func(word string) bool { return strings.Contains(name, word) }) {
+			names = append(names, f.Name)
 		}
 	}
 	return names

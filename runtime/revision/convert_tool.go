@@ -60,11 +60,7 @@ func isObjectSchema(schema []byte) bool {
 	if string(schema) == "null" {
 		return true
 	}
-	at, err := rawjson.Field(schema, "type")
-	if err != nil {
-		return false
-	}
-	kind, _ := rawjson.String(schema, at)
+	kind, _ := rawjson.FieldString(schema, "type")
 	return kind == "object"
 }
 

@@ -37,11 +37,7 @@ func ParseLevel(name string) (l Level, ok bool) {
 // LevelOf reads the level of a log message; one without a level is severe enough for
 // everybody.
 func LevelOf(params json.RawMessage) Level {
-	at, err := rawjson.Field(params, "level")
-	if err != nil {
-		return LevelEmergency
-	}
-	name, _ := rawjson.String(params, at)
+	name, _ := rawjson.FieldString(params, "level")
 	if l, ok := ParseLevel(name); ok {
 		return l
 	}

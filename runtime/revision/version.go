@@ -1,8 +1,6 @@
 package revision
 
-import (
-	"slices"
-)
+import "slices"
 
 // Modern is the revision of the stateless era that mcpctl speaks.
 const Modern = "2026-07-28"

@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -133,13 +132,13 @@ func (r *Ring) sealingKey(now time.Time) ringKey {
 	if now.Sub(r.keys[0].made) < keyLifetime {
 		return r.keys[0]
 	}
-	if r.path != "" {
+	if r.path == "" {
+		r.keys = addKey(r.keys, now)
+	} else {
 		// Where the file cannot be written the old key goes on: a client that
 		// comes back to another process must find its key there.
 		_ = r.rotateFile(now)
-		return r.keys[0]
 	}
-	r.keys = addKey(r.keys, now)
 	return r.keys[0]
 }
 
@@ -169,11 +168,4 @@ func (r *Ring) openingKey(id uint32) (ringKey, bool) {
 		}
 	}
 	return ringKey{}, false
-}
-
-func wrapError(path string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("key ring %s: %w", path, err)
 }

@@ -3,6 +3,7 @@ package seal
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,11 +23,13 @@ const (
 
 // ringFile is a ring on disk, newest key first.
 type ringFile struct {
-	Keys []struct {
-		ID   uint32    `json:"id"`
-		Made time.Time `json:"made"`
-		Key  []byte    `json:"key"` // base64
-	} `json:"keys"`
+	Keys []fileKey `json:"keys"`
+}
+
+type fileKey struct {
+	ID   uint32    `json:"id"`
+	Made time.Time `json:"made"`
+	Key  []byte    `json:"key"` // base64
 }
 
 // OpenRing opens the ring in a file, and creates it where there is none,
@@ -35,16 +38,12 @@ type ringFile struct {
 // open, now and after a restart.
 func OpenRing(path string) (*Ring, error) {
 	r := &Ring{path: path}
-	keys, err := readRing(path)
-	if err == nil {
-		r.keys = keys
-		return r, nil
+	var err error
+	if r.keys, err = readRing(path); errors.Is(err, fs.ErrNotExist) {
+		err = r.rotateFile(time.Now())
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, wrapError(path, err)
-	}
-	if err := r.rotateFile(time.Now()); err != nil {
-		return nil, wrapError(path, err)
+	if err != nil {
+		return nil, fmt.Errorf("key ring %s: %w", path, err)
 	}
 	return r, nil
 }
@@ -93,11 +92,7 @@ func (r *Ring) rotateFile(now time.Time) error {
 	keys = addKey(keys, now)
 	var f ringFile
 	for _, k := range keys {
-		f.Keys = append(f.Keys, struct {
-			ID   uint32    `json:"id"`
-			Made time.Time `json:"made"`
-			Key  []byte    `json:"key"`
-		}{k.id, k.made, k.raw})
+		f.Keys = append(f.Keys, fileKey{k.id, k.made, k.raw})
 	}
 	raw, err := json.Marshal(f)
 	if err != nil {

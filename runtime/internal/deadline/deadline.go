@@ -83,18 +83,18 @@ func Alive(ctx context.Context) {
 func (k *Clock) Alive() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.rearm(k.limit)
+	k.rearm()
 }
 
 // rearm lets the clock run for a while, as far as the ceiling lets it; a
 // suspended one has the ceiling alone. The caller holds the lock.
-func (k *Clock) rearm(limit time.Duration) {
+func (k *Clock) rearm() {
 	if k.timer == nil {
 		return
 	}
 	left := time.Until(k.end)
 	if k.suspended == 0 {
-		left = min(limit, left)
+		left = min(k.limit, left)
 	}
 	k.timer.Reset(left)
 }
@@ -105,12 +105,12 @@ func (k *Clock) Suspend() (resume func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.suspended++
-	k.rearm(k.limit)
+	k.rearm()
 	return func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.suspended--
-		k.rearm(k.limit)
+		k.rearm()
 	}
 }
 

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -33,7 +34,7 @@ var waiters = sync.Pool{New: func() any { //nolint:gochecknoglobals // a pool of
 }}
 
 func (w *waiter) Finish(a Answer) *Writer {
-	w.result, w.object, w.err = clone(a.Result), clone(a.Error), a.Err
+	w.result, w.object, w.err = bytes.Clone(a.Result), bytes.Clone(a.Error), a.Err
 	w.done <- struct{}{}
 	return nil
 }
@@ -44,7 +45,7 @@ func (w *waiter) Event(method string, params []byte) *Writer {
 	if len(w.events) == maxEvents {
 		w.events = w.events[1:]
 	}
-	w.events = append(w.events, Event{method, clone(params)})
+	w.events = append(w.events, Event{method, bytes.Clone(params)})
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -58,13 +59,6 @@ func (w *waiter) take() []Event {
 	out := w.events
 	w.events = nil
 	return out
-}
-
-func clone(b []byte) []byte {
-	if b == nil {
-		return nil
-	}
-	return append(make([]byte, 0, len(b)), b...)
 }
 
 // Call starts a call and waits for its end. The result, or the server's error

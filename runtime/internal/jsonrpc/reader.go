@@ -59,7 +59,7 @@ func (l *LineReader) Next() ([]byte, error) {
 // reading of the clock.
 func (l *LineReader) At() time.Time { return l.at }
 
-// Cut tells that the line given last had no end: the input ended in it.
+// Cut reports whether the line given last had no end: the input ended in it.
 func (l *LineReader) Cut() bool { return l.cut }
 
 // Dropped returns the beginning and the end of the line that was too long last,

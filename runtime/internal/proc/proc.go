@@ -124,12 +124,10 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // Status returns how the child has ended, such as "exit status 3" or "signal:
 // killed"; "running" before that.
 func (p *Process) Status() string {
-	select {
-	case <-p.done:
+	if p.ended() {
 		return p.status
-	default:
-		return "running"
 	}
+	return "running"
 }
 
 func (p *Process) closePipes() { closeAll([]*os.File{p.Stdin, p.Stdout, p.Stderr}) }

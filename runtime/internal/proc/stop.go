@@ -25,15 +25,16 @@ const (
 // standard input is closed; after grace, or when the child has ended before,
 // every process of the group is asked to end (SIGTERM), also where the leader
 // has gone; after term they are killed. Of the latter only what hangs in the
-// kernel can outlast killWait. Options.Hurry ends the first two waits. With a Guard, what has left the group and still
-// carries the mark of this child is treated alike.
+// kernel can outlast killWait. Options.Hurry ends the first two waits. With a
+// Guard, what has left the group and still carries the mark of this child is
+// treated alike.
 //
 // It is idempotent; a second caller waits for the first.
 func (p *Process) Stop(grace, term time.Duration) {
 	p.stop.Do(func() {
 		defer p.closePipes()
 		_ = p.Stdin.Close()
-		p.waitExit(grace, p.hurry)
+		p.waitExit(grace)
 		if proctree.Gentle {
 			p.signalAndWait(syscall.SIGTERM, term, p.hurry)
 		}
@@ -49,12 +50,12 @@ func (p *Process) Stop(grace, term time.Duration) {
 }
 
 // waitExit waits for the end of the child itself, or until there is no time left.
-func (p *Process) waitExit(d time.Duration, hurry <-chan struct{}) {
+func (p *Process) waitExit(d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-p.done:
-	case <-hurry:
+	case <-p.hurry:
 	case <-t.C:
 	}
 }
@@ -81,13 +82,13 @@ func (p *Process) signalAndWait(sig syscall.Signal, d time.Duration, hurry <-cha
 	)
 	for step := lookFirst; ; step = min(2*step, lookMost) {
 		ended := p.ended()
-		if ended && !anyLives(last) {
+		if ended && !slices.ContainsFunc(last, proctree.Process.Lives) {
 			found, sees := p.tree.Look()
 			if !sees && sig == syscall.SIGKILL {
 				return // the group has got it, and we cannot know more
 			}
-			if !sees {
-				end = earlier(end, time.Now().Add(blindWait))
+			if blind := time.Now().Add(blindWait); !sees && blind.Before(end) {
+				end = blind
 			}
 			for _, k := range found {
 				if k.Group != p.PID() && !asked[k] {
@@ -123,13 +124,4 @@ func (p *Process) signalAndWait(sig syscall.Signal, d time.Duration, hurry <-cha
 		}
 		t.Stop()
 	}
-}
-
-func anyLives(all []proctree.Process) bool { return slices.ContainsFunc(all, proctree.Process.Lives) }
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

@@ -14,11 +14,8 @@ type Entry struct {
 func Entries(text []byte) ([]Entry, error) {
 	s := acquire(text)
 	defer s.release()
-	if s.dec.PeekKind() != '{' {
-		return nil, ErrNotObject
-	}
-	if _, err := s.open(); err != nil {
-		return nil, eof(err)
+	if err := s.begin('{', ErrNotObject); err != nil {
+		return nil, err
 	}
 	var out []Entry
 	for s.dec.PeekKind() != '}' {
@@ -33,10 +30,7 @@ func Entries(text []byte) ([]Entry, error) {
 		}
 		out = append(out, Entry{name, key, value})
 	}
-	if _, err := s.close(0); err != nil {
-		return nil, eof(err)
-	}
-	return out, s.end()
+	return out, s.finish()
 }
 
 // Object is an object inside a text together with what is to become of its own
@@ -125,31 +119,17 @@ func (o *Object) Kept() int {
 func (o *Object) Edits() []Edit {
 	edits := o.edits
 	if len(o.add) > 0 {
-		var b []byte
-		for i, m := range o.add {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(append(Quote(b, m.Name), ':'), m.Value...)
+		var b Builder
+		for _, m := range o.add {
+			b.Add(m.Name, m.Value)
 		}
 		if o.Kept() > len(o.add) {
-			b = append(b, ',')
+			b.members = append(b.members, ',')
 		}
-		edits = append(edits, Edit{Span{o.start + 1, o.start + 1}, b})
+		edits = append(edits, Edit{Span{o.start + 1, o.start + 1}, b.members})
 	}
-	kept := -1 // the last member that stays
-	for i, e := range o.Entries {
-		switch {
-		case !o.gone[i]:
-			kept = i
-		case kept >= 0:
-			// From the end of the one before: its comma goes too.
-			edits = append(edits, Edit{Span: Span{o.Entries[i-1].Value.End, e.Value.End}})
-		case i+1 < len(o.Entries):
-			edits = append(edits, Edit{Span: Span{e.Key.Start, o.Entries[i+1].Key.Start}})
-		default:
-			edits = append(edits, Edit{Span: Span{e.Key.Start, e.Value.End}})
-		}
+	if slices.Contains(o.gone, true) {
+		edits = append(edits, Removals(Members(o.Entries), func(i int) bool { return o.gone[i] })...)
 	}
 	return edits
 }

@@ -14,11 +14,8 @@ func Fields(text []byte, into []Span, names ...string) error {
 	clear(into)
 	s := acquire(text)
 	defer s.release()
-	if s.dec.PeekKind() != '{' {
-		return ErrNotObject
-	}
-	if _, err := s.open(); err != nil {
-		return eof(err)
+	if err := s.begin('{', ErrNotObject); err != nil {
+		return err
 	}
 	for s.dec.PeekKind() != '}' {
 		name, err := s.name()
@@ -36,10 +33,7 @@ func Fields(text []byte, into []Span, names ...string) error {
 			return eof(err)
 		}
 	}
-	if _, err := s.close(0); err != nil {
-		return eof(err)
-	}
-	return s.end()
+	return s.finish()
 }
 
 // Field is Fields for one member.
@@ -49,17 +43,24 @@ func Field(text []byte, name string) (Span, error) {
 	return at[0], err
 }
 
+// FieldString returns the text of the member of an object that is a string, ""
+// and false where there is none.
+func FieldString(text []byte, name string) (string, bool) {
+	at, err := Field(text, name)
+	if err != nil {
+		return "", false
+	}
+	return String(text, at)
+}
+
 // Walk visits the members of an object in order: the name, valid during the
 // visit only, and the span of the value. It does not allocate, but for names with
 // escapes. The text must be one JSON object.
 func Walk(text []byte, visit func(name []byte, value Span)) error {
 	s := acquire(text)
 	defer s.release()
-	if s.dec.PeekKind() != '{' {
-		return ErrNotObject
-	}
-	if _, err := s.open(); err != nil {
-		return eof(err)
+	if err := s.begin('{', ErrNotObject); err != nil {
+		return err
 	}
 	for s.dec.PeekKind() != '}' {
 		name, err := s.name()
@@ -74,10 +75,7 @@ func Walk(text []byte, visit func(name []byte, value Span)) error {
 		}
 		visit(s.kept, at)
 	}
-	if _, err := s.close(0); err != nil {
-		return eof(err)
-	}
-	return s.end()
+	return s.finish()
 }
 
 // ErrNotArray is a value that is valid JSON and not an array.
@@ -87,11 +85,8 @@ var ErrNotArray = errors.New("value is not a JSON array")
 func Elements(text []byte) ([]Span, error) {
 	s := acquire(text)
 	defer s.release()
-	if s.dec.PeekKind() != '[' {
-		return nil, ErrNotArray
-	}
-	if _, err := s.open(); err != nil {
-		return nil, eof(err)
+	if err := s.begin('[', ErrNotArray); err != nil {
+		return nil, err
 	}
 	var out []Span
 	for s.dec.PeekKind() != ']' {
@@ -101,10 +96,7 @@ func Elements(text []byte) ([]Span, error) {
 		}
 		out = append(out, v)
 	}
-	if _, err := s.close(0); err != nil {
-		return nil, eof(err)
-	}
-	return out, s.end()
+	return out, s.finish()
 }
 
 // String returns the text of the string at a span, "" and false for anything

@@ -234,6 +234,26 @@ func (s *scanner) close(start int) (Span, error) {
 	return Span{start, int(s.dec.InputOffset())}, err
 }
 
+// begin reads the bracket of an object or array whose members are read next; a
+// value of another kind is the error other.
+func (s *scanner) begin(bracket jsontext.Kind, other error) error {
+	if s.dec.PeekKind() != bracket {
+		return other
+	}
+	if _, err := s.open(); err != nil {
+		return eof(err)
+	}
+	return nil
+}
+
+// finish reads what begin has opened to the end of the text.
+func (s *scanner) finish() error {
+	if _, err := s.close(0); err != nil {
+		return eof(err)
+	}
+	return s.end()
+}
+
 // value reads one value.
 func (s *scanner) value() (Span, error) {
 	v, err := s.dec.ReadValue()
