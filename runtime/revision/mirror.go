@@ -109,7 +109,7 @@ func (w *schemaWalk) addAnnotation(a, kind any, path []string, reachable bool) e
 	switch {
 	case !ok || header == "":
 		return fmt.Errorf("property %q: %s is no text, or empty", at, HeaderAnnotation)
-	case !isToken(header):
+	case !IsToken(header):
 		return fmt.Errorf("property %q: %s %q cannot be the name of a header", at, HeaderAnnotation, header)
 	case !reachable || len(path) == 0:
 		return fmt.Errorf("%s %q stands where properties alone do not lead to", HeaderAnnotation, header)
@@ -307,8 +307,8 @@ func DecodeHeader(value string) (string, error) {
 	return string(text), nil
 }
 
-// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
-func isToken(s string) bool {
+// IsToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
+func IsToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
 		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {

@@ -224,11 +224,7 @@ func (t *HTTP) noteSession(x *exchange, resp *http.Response) {
 		t.session = session
 		t.mu.Unlock()
 	case revision.MethodDiscover:
-		t.life.notice(func(ctx context.Context) {
-			ctx, cancel := context.WithTimeout(ctx, byeTime)
-			defer cancel()
-			t.endSession(ctx, session, "")
-		})
+		t.life.notice(byeTime, func(ctx context.Context) { t.endSession(ctx, session, "") })
 	}
 }
 
@@ -240,9 +236,7 @@ func (t *HTTP) abandon(caller context.Context, x *exchange) {
 		return
 	}
 	params := cancelParams(caller, x.id)
-	t.life.notice(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, cancelTime)
-		defer cancel()
+	t.life.notice(cancelTime, func(ctx context.Context) {
 		req := &runtime.Request{Method: revision.NotificationCancelled, Params: params, Version: x.req.Version}
 		if err := t.notify(ctx, req); err != nil {
 			t.w.log.Debug("cancel notice not delivered", "err", err)
@@ -370,11 +364,8 @@ func (t *HTTP) Close() error {
 // endSession tells the server that a session is over. A server may refuse
 // (405); then it ends it when it likes.
 func (t *HTTP) endSession(ctx context.Context, session, version string) {
-	h := http.Header{headerSession: {session}}
-	if version >= firstVersionHeader {
-		h[headerVersion] = []string{version}
-	}
-	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodDelete, url: t.url, header: h}) //nolint:bodyclose // discard closes it
+	header := sessionHeaders(&runtime.Request{Version: version}, session)
+	resp, _, err := t.w.do(ctx, outgoing{method: http.MethodDelete, url: t.url, header: header}) //nolint:bodyclose // discard closes it
 	if err != nil {
 		t.w.log.Debug("session not ended", "err", err)
 		return
@@ -389,7 +380,7 @@ func (t *HTTP) endSession(ctx context.Context, session, version string) {
 func mirror(h http.Header, values map[string]string) {
 	for name, value := range values {
 		name = textproto.CanonicalMIMEHeaderKey(name)
-		if strings.HasPrefix(name, "Mcp-") && isToken(name) && name != headerSession && name != headerVersion && isValue(value) {
+		if strings.HasPrefix(name, "Mcp-") && revision.IsToken(name) && name != headerSession && name != headerVersion && isValue(value) {
 			h[name] = []string{value}
 		}
 	}
@@ -399,15 +390,4 @@ func mirror(h http.Header, values map[string]string) {
 // control characters but the tab (RFC 9110, 5.5).
 func isValue(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}
-
-// isToken reports whether a text can be the name of a header (RFC 9110, 5.6.2).
-func isToken(s string) bool {
-	for i := range len(s) {
-		c := s[i]
-		if !(c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0) {
-			return false
-		}
-	}
-	return s != ""
 }

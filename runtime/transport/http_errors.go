@@ -120,7 +120,6 @@ func (errSessionForgotten) Is(target error) bool {
 	return target == ErrSessionExpired || target == runtime.ErrNotSent
 }
 
-// SessionExpired reports true, for packages that look for it by this method.
 func (errSessionForgotten) SessionExpired() bool { return true }
 
 // StatusError is an HTTP answer with a status that is not a success.

@@ -3,6 +3,7 @@ package transport
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
@@ -68,19 +69,21 @@ func (l *lifetime) cancel() {
 	}
 }
 
-// notice is spawn for a message that Close lets go out first.
-func (l *lifetime) notice(f func(context.Context)) bool {
+// notice runs f for a message that Close lets go out first, unless that has begun;
+// limit bounds it.
+func (l *lifetime) notice(limit time.Duration, f func(context.Context)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return false
+		return
 	}
 	l.notices.Add(1)
 	l.work.Go(func() {
 		defer l.notices.Done()
-		f(l.late)
+		ctx, cancel := context.WithTimeout(l.late, limit)
+		defer cancel()
+		f(ctx)
 	})
-	return true
 }
 
 // shut begins the end: nothing new starts. What runs goes on until cancel or
@@ -92,9 +95,8 @@ func (l *lifetime) shut() bool {
 	l.mu.Unlock()
 	if !first {
 		<-l.done
-		return false
 	}
-	return true
+	return first
 }
 
 // waitNotices waits for notices that are on their way, no longer than ctx.

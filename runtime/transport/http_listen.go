@@ -28,19 +28,16 @@ const (
 // backoff is how long to wait after n failures, between half and all of 500 ms
 // doubled n times, at most 30 s.
 func backoff(n int) time.Duration {
-	d := backoffMax
-	if n < 6 {
-		d = backoffFirst << n
-	}
-	d = min(d, backoffMax)
+	d := min(backoffFirst<<min(n, 6), backoffMax)
 	return d/2 + rand.N(d/2+1) //nolint:gosec // jitter is no secret
 }
 
 // Listen opens, in the background, the stream on which a server of the
 // revisions before 2026-07-28 sends what belongs to no call; it goes to the
-// transport's Handler. It is to be called once notifications/initialized is
-// sent. A server without such a stream is left alone; a stream that breaks is
-// opened again, at most ten times in a row. It ends with ctx or Close. While one runs, further calls do nothing.
+// transport's Handler. It is called once notifications/initialized is sent. A
+// server without such a stream is left alone; a stream that breaks is opened
+// again, at most ten times in a row. It ends with ctx or Close. While one runs,
+// further calls do nothing.
 func (t *HTTP) Listen(ctx context.Context) {
 	t.mu.Lock()
 	t.listening = ctx
@@ -142,13 +139,7 @@ var errNoStream = errors.New("no stream")
 
 // listenOnce reads the stream until it ends. Received reports that it was worth it.
 func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retry time.Duration, err error) {
-	header := http.Header{}
-	if l.session != "" {
-		header[headerSession] = []string{l.session}
-	}
-	if l.version >= firstVersionHeader {
-		header[headerVersion] = []string{l.version}
-	}
+	header := sessionHeaders(&runtime.Request{Version: l.version}, l.session)
 	if l.lastID != "" {
 		header[headerLastID] = []string{l.lastID}
 	}
@@ -195,9 +186,3 @@ func (t *HTTP) listenOnce(ctx context.Context, l *listener) (received bool, retr
 		}
 	}
 }
-
-var _ interface {
-	runtime.Transport
-	Listen(context.Context)
-	ResetSession()
-} = (*HTTP)(nil)

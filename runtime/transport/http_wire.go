@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/origin"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -85,11 +87,8 @@ func newWire(rawURL string, o *HTTPOptions) (*wire, *url.URL, error) {
 		return nil, nil, fmt.Errorf("URL %s: want http:// or https:// and a host", o.Redactor.String(display(u)))
 	}
 	w := &wire{
-		auth: o.Authorizer, log: o.Logger, max: o.MaxMessage, ids: ids{strings: o.StringIDs}, static: http.Header{},
+		auth: o.Authorizer, log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), max: o.MaxMessage, ids: ids{strings: o.StringIDs}, static: http.Header{},
 		target: o.Redactor.String(display(u)), redact: o.Redactor,
-	}
-	if w.log == nil {
-		w.log = slog.New(slog.DiscardHandler)
 	}
 	if w.max <= 0 {
 		w.max = defaultMaxMessage
@@ -129,7 +128,7 @@ func (i *ids) next() []byte {
 }
 
 func (w *wire) addStatic(name, value string) error {
-	if !isToken(name) {
+	if !revision.IsToken(name) {
 		return fmt.Errorf("header %q: not a valid name", name)
 	}
 	if !isValue(value) {
@@ -147,9 +146,9 @@ func (w *wire) addStatic(name, value string) error {
 	return nil
 }
 
-// isFraming reports the headers that say where a message ends and what becomes of
-// its connection (RFC 9110, section 7.6.1; RFC 9112, section 6), by their
-// canonical names.
+// isFraming reports whether a header says where a message ends or what becomes of
+// its connection (RFC 9110, section 7.6.1; RFC 9112, section 6); the
+// name is canonical.
 func isFraming(name string) bool {
 	switch name {
 	case "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer", "Expect", "Http2-Settings":
@@ -351,7 +350,6 @@ type resumed struct {
 	first *http.Response
 }
 
-// RoundTrip implements [http.RoundTripper].
 func (r *resumed) RoundTrip(req *http.Request) (*http.Response, error) {
 	if first := r.first; first != nil {
 		r.first = nil

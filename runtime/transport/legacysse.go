@@ -158,16 +158,14 @@ func (t *SSE) receive(m *message) {
 
 // deliver hands an answer to its call.
 func (t *SSE) deliver(m *message) {
-	c := t.forget(m.id)
-	if c == nil {
+	switch c := t.forget(m.id); {
+	case c == nil:
 		t.w.log.Debug("late answer dropped")
-		return
-	}
-	if m.object != nil {
+	case m.object != nil:
 		c.out <- outcome{err: t.w.refusal(m.object)}
-		return
+	default:
+		c.out <- outcome{result: m.result}
 	}
-	c.out <- outcome{result: m.result}
 }
 
 // forget takes a call out of the table; only who gets it may end it.
@@ -279,7 +277,7 @@ func (t *SSE) postCall(ctx context.Context, c *waiting, id []byte) {
 	}
 }
 
-// send posts a message; the answer's body is given where it is JSON.
+// send posts a message and returns the answer's body where it is JSON.
 func (t *SSE) send(ctx context.Context, req *runtime.Request, body []byte) ([]byte, error) {
 	resp, sent, err := t.w.do(ctx, outgoing{method: http.MethodPost, url: t.post, accept: acceptBoth, body: body, header: t.headers(req)})
 	if err != nil {
@@ -330,9 +328,7 @@ func (t *SSE) abandon(caller context.Context, req *runtime.Request, id []byte) {
 		return
 	}
 	notice := &runtime.Request{Method: revision.NotificationCancelled, Params: cancelParams(caller, bytes.Clone(id)), Version: req.Version}
-	t.life.notice(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, cancelTime)
-		defer cancel()
+	t.life.notice(cancelTime, func(ctx context.Context) {
 		if _, err := t.send(ctx, notice, notificationBody(notice.Method, notice.Params)); err != nil {
 			t.w.log.Debug("cancel notice not delivered", "err", err)
 		}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -116,20 +117,11 @@ func StartStdio(o StdioOptions) (*Stdio, error) {
 	if o.Handler == nil {
 		o.Handler = runtime.NopHandler{}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Grace == 0 {
-		o.Grace = 500 * time.Millisecond
-	}
-	if o.ShutdownTimeout == 0 {
-		o.ShutdownTimeout = 5 * time.Second
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Grace, o.ShutdownTimeout = cmp.Or(o.Grace, 500*time.Millisecond), cmp.Or(o.ShutdownTimeout, 5*time.Second)
+	o.MaxMessage = cmp.Or(o.MaxMessage, defaultMaxMessage)
 	if o.ShutdownTimeout < 0 {
 		o.ShutdownTimeout = 1000 * time.Hour
-	}
-	if o.MaxMessage == 0 {
-		o.MaxMessage = defaultMaxMessage
 	}
 	p, err := proc.Start(proc.Options{Command: childenv.LookPath(o.Command, o.Env), Args: o.Args, Env: childenv.Of(goruntime.GOOS, os.Environ(), o.Env), Dir: o.Dir, Hurry: o.Hurry, Guard: o.Guard})
 	if err != nil {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"strings"
@@ -65,8 +66,7 @@ func (p *stdioPeer) named(method string, params []byte) *runtime.Request {
 func (p *stdioPeer) Request(id []byte, method string, params []byte) {
 	(*Stdio)(p).noteAlive()
 	p.o.Logger.Debug("server request", "method", method, "id", string(id))
-	id = append([]byte(nil), id...)
-	params = append([]byte(nil), params...)
+	id, params = bytes.Clone(id), bytes.Clone(params)
 	select {
 	case p.requests <- struct{}{}:
 	default:

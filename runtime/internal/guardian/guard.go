@@ -4,6 +4,7 @@
 package guardian
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
@@ -15,24 +16,22 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
 )
 
-// Guard ends the children with this process, however it ends: also by SIGKILL, which leaves no time to end anything, and with the children's
-// descendants, whom no signal of a parent's death would reach.
+// Guard ends the children and their descendants with this process, however it
+// ends: also by SIGKILL, which leaves it no time to end anything.
 //
-// On Linux and macOS another process does it, the guardian: Options.Path
-// run again. It holds the read end of a pipe whose write end is ours, and the
-// list of process groups that we write there. When the pipe ends without a
-// goodbye it ends the groups, see [Run].
+// On Linux and macOS another process does it, the guardian: Options.Path run
+// again. It reads the list of process groups from a pipe whose write end is ours.
+// When the pipe ends without a goodbye it ends the groups, see [Run].
 //
-// A child that has been started is in the list a moment later, and this process
-// may be killed in between. So each child is told in its environment whose it
-// is ([proctree.MarkVariable]), and the guardian looks for that, too. Between
-// fork and exec, when a child has no environment of its own yet, it still holds
-// a copy of the pipe's write end, which is closed on exec: the end of the pipe
-// therefore means that every child which was ever begun shows its mark. The mark
-// finds descendants that have left their group as well; the list finds those that
-// have cleared their environment. What has done both escapes, and a child that
-// clears its environment in its first moment, when this process is killed in
-// that same moment, before the child is in the list.
+// This process may be killed before a child that it has started is in the list.
+// So the environment of each child says whose it is ([proctree.MarkVariable]), and
+// the guardian looks for that, too. Between fork and exec a child has no
+// environment of its own yet, but still holds the pipe's write end, which is
+// closed on exec: at the end of the pipe every child shows its mark. The mark
+// also finds descendants that have left their group, the list those that have
+// cleared their environment. What has done both escapes, and so does a child that
+// has cleared its environment when this process is killed before the child is in
+// the list.
 //
 // On Windows this process is put into a job object that ends with its last
 // handle; there is no other process.
@@ -69,9 +68,7 @@ type Options struct {
 // cannot be, a warning says so, once, and the next child tries again. Close ends
 // it.
 func New(o Options) *Guard {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // it does not fail
 	return &Guard{o: o, id: hex.EncodeToString(id[:]), groups: map[int]uint64{}}
@@ -104,8 +101,8 @@ func (g *Guard) Mark(env []string) ([]string, string) {
 	return proctree.WithMark(env, m), m
 }
 
-// restartWait returns how long a guardian that has died again is waited with, by how
-// often it has: the first time it is replaced at once.
+// restartWait returns how long to wait before a guardian is replaced, by how often
+// one has died: the first is replaced at once.
 func restartWait(deaths int) time.Duration {
 	if deaths < 2 {
 		return 0
