@@ -284,7 +284,7 @@ func (h *handler) plain(ctx context.Context, w http.ResponseWriter, hs *httpSess
 			defer mu.Unlock()
 			answer = frame
 		}
-	}, m)
+	}, nil, m)
 	if answer == nil { // told to be silent: until the client gives up
 		<-ctx.Done()
 		return
@@ -370,7 +370,7 @@ func (h *handler) stream(ctx context.Context, w http.ResponseWriter, hs *httpSes
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if hs.n.serveOn(call, st.Add, cut, m) {
+		if hs.n.serve(call, st.Add, cut, m) {
 			st.End()
 		}
 	}()

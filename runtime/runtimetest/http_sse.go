@@ -56,7 +56,7 @@ func (l *legacy) stream(w http.ResponseWriter, r *http.Request) {
 		l.mu.Lock()
 		delete(l.streams, id)
 		l.mu.Unlock()
-		n.wait() // nothing may write to w after this
+		n.wg.Wait() // nothing may write to w after this
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	event("endpoint", []byte("/messages?sessionId="+id))

@@ -52,30 +52,22 @@ func (s *Server) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
 		select {
 		case <-ctx.Done():
 			closeAll(r, w) // a client that reads no more must not hold us
-			n.wait()
+			n.wg.Wait()
 			return context.Cause(ctx)
 		case line, ok := <-lines:
 			if !ok {
 				// What was asked last may still be answered, if it is quick.
-				t := time.AfterFunc(cmp.Or(s.Drain, lastAnswers), func() { cancel(nil) })
-				n.wait()
+				t := time.AfterFunc(cmp.Or(s.Drain, 50*time.Millisecond), func() { cancel(nil) })
+				n.wg.Wait()
 				t.Stop()
 				if exit := (*ExitError)(nil); errors.As(context.Cause(ctx), &exit) {
 					return exit
 				}
-				return linger(s.Faults.Linger)
+				return sleep(context.Background(), s.Faults.Linger) // the whole point is to stay when everyone wants it gone
 			}
 			n.handle(ctx, line)
 		}
 	}
-}
-
-// lastAnswers is the default of Server.Drain.
-const lastAnswers = 50 * time.Millisecond
-
-func linger(d time.Duration) error {
-	// The whole point is to stay when everyone wants it gone: no context.
-	return sleep(context.Background(), d)
 }
 
 func closeAll(streams ...any) {
@@ -157,8 +149,6 @@ func newSession(s *Server, stop context.CancelCauseFunc) *session {
 	return n
 }
 
-func (n *session) wait() { n.wg.Wait() }
-
 func (n *session) rubbish() {
 	if n.raw == nil {
 		return
@@ -198,9 +188,9 @@ func (n *session) handle(ctx context.Context, frame []byte) {
 	case m.ID == nil:
 		n.notified(ctx, m)
 	case m.Method == "initialize": // what follows may rely on it
-		n.serve(ctx, n.out, m)
+		n.serve(ctx, n.out, nil, m)
 	default:
-		n.wg.Go(func() { n.serve(ctx, n.out, m) })
+		n.wg.Go(func() { n.serve(ctx, n.out, nil, m) })
 	}
 }
 
@@ -256,14 +246,10 @@ func (n *session) askOutside(ctx context.Context, method string) {
 
 var errCancelled = errors.New("cancelled by the client")
 
-// serve answers one request on out.
-func (n *session) serve(ctx context.Context, out func([]byte), m wire.Message) {
-	n.serveOn(ctx, out, nil, m)
-}
-
-// serveOn answers one request on a stream that can be cut, and reports whether
-// the stream is to end: not when the request is to stay open forever.
-func (n *session) serveOn(ctx context.Context, out func([]byte), cut func(), m wire.Message) (end bool) {
+// serve answers one request on out, and reports whether its stream ends then: not
+// when the request stays open forever. Cut ends the connection of the stream, nil
+// where that cannot be.
+func (n *session) serve(ctx context.Context, out func([]byte), cut func(), m wire.Message) (end bool) {
 	f := &n.s.Faults
 	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {
 		return false
@@ -278,10 +264,8 @@ func (n *session) serveOn(ctx context.Context, out func([]byte), cut func(), m w
 		delete(n.calls, string(m.ID))
 		n.mu.Unlock()
 	}()
-	if n.s.Delay != nil {
-		if sleep(ctx, n.s.Delay(m.Method)) != nil {
-			return true
-		}
+	if n.s.Delay != nil && sleep(ctx, n.s.Delay(m.Method)) != nil {
+		return true
 	}
 	c := n.newCall(out, m)
 	c.cut = cut

@@ -123,9 +123,8 @@ func add(_ context.Context, c *Call) (json.RawMessage, error) {
 
 // number is one integer argument, 0 when absent.
 func number(c *Call, name string) int64 {
-	var m map[string]json.RawMessage
 	var n int64
-	if json.Unmarshal(c.Arguments, &m) != nil || json.Unmarshal(m[name], &n) != nil {
+	if json.Unmarshal(wire.Member(c.Arguments, name), &n) != nil {
 		return 0
 	}
 	return n

@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest/internal/wire"
@@ -107,14 +108,7 @@ func levels() []string {
 }
 
 // severity is a level's place in levels, -1 for an unknown one.
-func severity(level string) int {
-	for i, l := range levels() {
-		if l == level {
-			return i
-		}
-	}
-	return -1
-}
+func severity(level string) int { return slices.Index(levels(), level) }
 
 // setLevel serves logging/setLevel.
 func (n *session) setLevel(c *Call) (json.RawMessage, error) {

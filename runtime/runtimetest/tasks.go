@@ -1,11 +1,13 @@
 package runtimetest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,12 +89,7 @@ type task struct {
 // as core tasks to callers of 2025-11-25. Versions must be set before, Methods
 // and Capabilities are added to.
 func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
-	if o.TTL == 0 {
-		o.TTL = time.Minute
-	}
-	if o.Poll == 0 {
-		o.Poll = 50 * time.Millisecond
-	}
+	o.TTL, o.Poll = cmp.Or(o.TTL, time.Minute), cmp.Or(o.Poll, 50*time.Millisecond)
 	t := &Tasks{s: s, o: o, tools: map[string]TaskTool{}, all: map[string]*task{}, watch: map[*watcher]struct{}{}}
 	modern, legacy := s.modern()
 	for _, tool := range tools {
@@ -101,19 +98,21 @@ func (s *Server) OfferTasks(o TaskOptions, tools ...TaskTool) *Tasks {
 			def = wire.With(def, `"execution":{"taskSupport":"`+tool.Support+`"}`)
 		}
 		t.tools[wire.Field(def, "name")] = tool
-		s.Tools = append(s.Tools, Tool{Definition: def, Call: func(ctx context.Context, c *Call) (json.RawMessage, error) { return t.call(ctx, c, tool) }})
+		s.Tools = append(s.Tools, Tool{Definition: def, Call: func(ctx context.Context, c *Call) (json.RawMessage, error) {
+			if c.Version != "" {
+				return t.modernCall(ctx, c, tool)
+			}
+			return t.legacyCall(ctx, c, tool)
+		}})
 	}
-	members := ""
+	var members []string
 	if len(modern) > 0 {
-		members = `"extensions":{"` + tasksExtension + `":{}}`
+		members = append(members, `"extensions":{"`+tasksExtension+`":{}}`)
 	}
 	if len(legacy) > 0 {
-		if members != "" {
-			members += ","
-		}
-		members += `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`
+		members = append(members, `"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`)
 	}
-	s.Capabilities = wire.With(s.capabilities(), members)
+	s.Capabilities = wire.With(s.capabilities(), strings.Join(members, ","))
 	s.Methods = maps.Clone(s.Methods)
 	if s.Methods == nil {
 		s.Methods = map[string]Func{}
@@ -135,14 +134,6 @@ func (t *Tasks) Close() {
 	}
 	t.mu.Unlock()
 	t.wg.Wait()
-}
-
-// call serves tools/call.
-func (t *Tasks) call(ctx context.Context, c *Call, tool TaskTool) (json.RawMessage, error) {
-	if c.Version != "" {
-		return t.modernCall(ctx, c, tool)
-	}
-	return t.legacyCall(ctx, c, tool)
 }
 
 // method serves tasks/*.

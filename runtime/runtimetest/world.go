@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
@@ -66,10 +67,7 @@ func (s *Server) Status() Status {
 		}
 		n.mu.Unlock()
 	}
-	out.Watched = []string{}
-	for uri := range watched {
-		out.Watched = append(out.Watched, uri)
-	}
+	out.Watched = slices.AppendSeq([]string{}, maps.Keys(watched))
 	slices.Sort(out.Watched)
 	return out
 }
@@ -99,29 +97,19 @@ func (w *world) leave(n *session) {
 func (w *world) all() []*session {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := make([]*session, 0, len(w.sessions))
-	for n := range w.sessions {
-		out = append(out, n)
-	}
-	return out
-}
-
-// changed reports whether a kind of list has been changed.
-func (w *world) changed(kind string) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.toggled[kind]
+	return slices.Collect(maps.Keys(w.sessions))
 }
 
 // later is the entry that Change has added to a list, none by default.
 func (w *world) later(kind string) []json.RawMessage {
-	if !w.changed(kind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case !w.toggled[kind]:
 		return nil
-	}
-	switch kind {
-	case "tools":
+	case kind == "tools":
 		return []json.RawMessage{json.RawMessage(`{"name":"later","inputSchema":{"type":"object"}}`)}
-	case "resources":
+	case kind == "resources":
 		return []json.RawMessage{json.RawMessage(`{"uri":"fake://later","name":"later"}`)}
 	}
 	return []json.RawMessage{json.RawMessage(`{"name":"later"}`)}

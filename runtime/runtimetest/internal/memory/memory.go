@@ -49,7 +49,6 @@ type inFlight struct {
 	answer chan wire.Message // room for one
 }
 
-// Call implements [runtime.Transport].
 func (c *conn) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -97,7 +96,6 @@ type notSent struct{}
 func (notSent) Error() string   { return runtime.ErrClosed.Error() }
 func (notSent) Unwrap() []error { return []error{runtime.ErrClosed, runtime.ErrNotSent} }
 
-// Notify implements [runtime.Transport].
 func (c *conn) Notify(ctx context.Context, req *runtime.Request) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -108,7 +106,6 @@ func (c *conn) Notify(ctx context.Context, req *runtime.Request) error {
 	return nil
 }
 
-// Close implements [runtime.Transport].
 func (c *conn) Close() error {
 	c.cancel()
 	err := c.st.Close()

@@ -65,23 +65,20 @@ func Object(kv ...any) json.RawMessage {
 
 // Array joins raw values.
 func Array(items []json.RawMessage) json.RawMessage {
-	b := append([]byte{'['}, bytes.Join(rawSlices(items), []byte{','})...)
-	return append(b, ']')
-}
-
-func rawSlices(items []json.RawMessage) [][]byte {
-	out := make([][]byte, len(items))
-	for i, it := range items {
-		out[i] = it
+	b := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
 	}
-	return out
+	return append(b, ']')
 }
 
 // Field is one string member of a raw object, "" when it has none.
 func Field(raw json.RawMessage, name string) string {
-	var m map[string]json.RawMessage
 	var s string
-	if json.Unmarshal(raw, &m) != nil || json.Unmarshal(m[name], &s) != nil {
+	if json.Unmarshal(Member(raw, name), &s) != nil {
 		return ""
 	}
 	return s
