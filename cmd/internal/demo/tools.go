@@ -13,16 +13,26 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// newTool is a tool by its entry in tools/list. An error of call becomes a
-// result with isError, as the specification wants errors that the caller can act
-// on (2025-11-25, Tools, Error Handling).
-func newTool(def string, call func(ctx context.Context, c *runtimetest.Call) (any, error)) runtimetest.Tool {
+// newTool returns a tool by its entry in tools/list. Call gets the arguments;
+// members that T does not have are refused, as the schemas say. An error becomes
+// a result with isError, as the specification wants errors that the caller can
+// act on (2025-11-25, Tools, Error Handling).
+func newTool[T any](def string, call func(ctx context.Context, c *runtimetest.Call, in T) (any, error)) runtimetest.Tool {
 	entry, err := sorted(json.RawMessage(def))
 	if err != nil {
 		panic("demo: a tool of ours is no JSON: " + err.Error())
 	}
 	return runtimetest.Tool{Definition: entry, Call: func(ctx context.Context, c *runtimetest.Call) (json.RawMessage, error) {
-		res, err := call(ctx, c)
+		var in T
+		d := json.NewDecoder(bytes.NewReader(c.Arguments))
+		d.DisallowUnknownFields()
+		var res any
+		err := d.Decode(&in)
+		if err != nil {
+			err = fmt.Errorf("invalid arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+		} else {
+			res, err = call(ctx, c, in)
+		}
 		if err != nil {
 			failed := text("%s", err)
 			failed.IsError = true
@@ -116,39 +126,22 @@ func (s *Server) tools() []runtimetest.Tool {
 	}
 }
 
-// decode reads arguments into a struct; members it does not have are refused,
-// as the schemas say.
-func decode(raw json.RawMessage, v any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("invalid arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
-}
-
-func (s *Server) searchItems(_ context.Context, c *runtimetest.Call) (any, error) {
-	var in struct {
-		Text     string   `json:"text"`
-		Category category `json:"category"`
-		InStock  bool     `json:"inStock"`
-	}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) searchItems(_ context.Context, _ *runtimetest.Call, in struct {
+	Text     string   `json:"text"`
+	Category category `json:"category"`
+	InStock  bool     `json:"inStock"`
+},
+) (any, error) {
 	if in.Category != "" && !slices.Contains(categories(), in.Category) {
 		return nil, fmt.Errorf("invalid arguments: category %q is none of %v", in.Category, categories())
 	}
 	return structured(map[string]any{"items": s.shop.search(in.Text, in.Category, in.InStock)})
 }
 
-func (s *Server) getItem(_ context.Context, c *runtimetest.Call) (any, error) {
-	var in struct {
-		SKU string `json:"sku"`
-	}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) getItem(_ context.Context, _ *runtimetest.Call, in struct {
+	SKU string `json:"sku"`
+},
+) (any, error) {
 	it, ok := s.shop.find(in.SKU)
 	if !ok {
 		return nil, fmt.Errorf("there is no item %q; search_items finds them", in.SKU)
@@ -156,21 +149,18 @@ func (s *Server) getItem(_ context.Context, c *runtimetest.Call) (any, error) {
 	return structured(it)
 }
 
-func (s *Server) placeOrder(_ context.Context, c *runtimetest.Call) (any, error) {
-	var in struct {
-		Customer struct {
-			Name    string `json:"name"`
-			Address *struct {
-				Street string `json:"street"`
-				City   string `json:"city"`
-			} `json:"address"`
-		} `json:"customer"`
-		Lines    []line `json:"lines"`
-		Delivery string `json:"delivery"`
-	}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
-	}
+func (s *Server) placeOrder(_ context.Context, _ *runtimetest.Call, in struct {
+	Customer struct {
+		Name    string `json:"name"`
+		Address *struct {
+			Street string `json:"street"`
+			City   string `json:"city"`
+		} `json:"address"`
+	} `json:"customer"`
+	Lines    []line `json:"lines"`
+	Delivery string `json:"delivery"`
+},
+) (any, error) {
 	switch {
 	case in.Customer.Name == "":
 		return nil, errors.New("invalid arguments: customer.name is missing")
@@ -195,20 +185,21 @@ func (s *Server) placeOrder(_ context.Context, c *runtimetest.Call) (any, error)
 	return structured(map[string]any{"order": number, "customer": in.Customer.Name, "delivery": in.Delivery, "totalCents": cents})
 }
 
-func (s *Server) countStock(ctx context.Context, c *runtimetest.Call) (any, error) {
-	in := struct {
-		PauseMS int `json:"pauseMs"`
-	}{20}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
+func (s *Server) countStock(ctx context.Context, c *runtimetest.Call, in struct {
+	PauseMS *int `json:"pauseMs"`
+},
+) (any, error) {
+	pause := 20
+	if in.PauseMS != nil {
+		pause = *in.PauseMS
 	}
-	if in.PauseMS < 0 || in.PauseMS > 1000 {
-		return nil, fmt.Errorf("invalid arguments: pauseMs is %d, want 0 to 1000", in.PauseMS)
+	if pause < 0 || pause > 1000 {
+		return nil, fmt.Errorf("invalid arguments: pauseMs is %d, want 0 to 1000", pause)
 	}
 	items := s.shop.search("", "", false)
 	pieces, value := 0, 0
 	for i, it := range items {
-		t := time.NewTimer(time.Duration(in.PauseMS) * time.Millisecond)
+		t := time.NewTimer(time.Duration(pause) * time.Millisecond)
 		select {
 		case <-t.C:
 		case <-ctx.Done():
@@ -222,27 +213,25 @@ func (s *Server) countStock(ctx context.Context, c *runtimetest.Call) (any, erro
 	return structured(map[string]any{"items": len(items), "pieces": pieces, "valueCents": value})
 }
 
-func openSafe(_ context.Context, c *runtimetest.Call) (any, error) {
-	var in struct {
-		Combination string `json:"combination"`
-	}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
-	}
+func openSafe(_ context.Context, _ *runtimetest.Call, _ struct {
+	Combination string `json:"combination"`
+},
+) (any, error) {
 	return nil, errors.New("the safe stays shut: wrong combination")
 }
 
-func (s *Server) drawShelves(_ context.Context, c *runtimetest.Call) (any, error) {
-	in := struct {
-		Scale int `json:"scale"`
-	}{2}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
+func (s *Server) drawShelves(_ context.Context, _ *runtimetest.Call, in struct {
+	Scale *int `json:"scale"`
+},
+) (any, error) {
+	scale := 2
+	if in.Scale != nil {
+		scale = *in.Scale
 	}
-	if in.Scale < 1 || in.Scale > 8 {
-		return nil, fmt.Errorf("invalid arguments: scale is %d, want 1 to 8", in.Scale)
+	if scale < 1 || scale > 8 {
+		return nil, fmt.Errorf("invalid arguments: scale is %d, want 1 to 8", scale)
 	}
-	b, err := s.shop.shelves(in.Scale)
+	b, err := s.shop.shelves(scale)
 	if err != nil {
 		return nil, err
 	}
@@ -252,13 +241,10 @@ func (s *Server) drawShelves(_ context.Context, c *runtimetest.Call) (any, error
 	}}, nil
 }
 
-func echo(_ context.Context, c *runtimetest.Call) (any, error) {
-	var in struct {
-		Message *string `json:"message"`
-	}
-	if err := decode(c.Arguments, &in); err != nil {
-		return nil, err
-	}
+func echo(_ context.Context, _ *runtimetest.Call, in struct {
+	Message *string `json:"message"`
+},
+) (any, error) {
 	if in.Message == nil {
 		return nil, errors.New("invalid arguments: message is missing")
 	}

@@ -194,6 +194,9 @@ func (s *screen) line(format string, a ...any) {
 	s.styled("", format, a...)
 }
 
+// paragraph prints lines of the tour's own after an empty one.
+func (s *screen) paragraph(lines ...string) { s.line("%s", "\n"+strings.Join(lines, "\n")) }
+
 // heading begins a section.
 func (s *screen) heading(format string, a ...any) {
 	s.line("")

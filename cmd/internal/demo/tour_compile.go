@@ -44,8 +44,7 @@ func (t *tour) module() (compile func(context.Context) error, err error) {
 
 // compile builds a program with the generated client and runs it.
 func (t *tour) compile(ctx context.Context) error {
-	t.line("")
-	t.line("A program that uses it, main.go of a module that takes mcpctl from this checkout:")
+	t.paragraph("A program that uses it, main.go of a module that takes mcpctl from this checkout:")
 	t.line("")
 	if _, err := t.Write(indent(clientSource)); err != nil {
 		return err

@@ -52,8 +52,7 @@ func (t *tour) configure(ctx context.Context) error {
 	if err := t.mcpctl(ctx, "add", "io.github.acme/github-issues", "--dry-run"); err != nil {
 		return err
 	}
-	t.line("")
-	t.line("This record names a remote server that wants a key. The file gets a placeholder.")
+	t.paragraph("This record names a remote server that wants a key. The file gets a placeholder.")
 	if err := t.mcpctl(ctx, "add", registrytest.Workshop, "--as", "workshop"); err != nil {
 		return err
 	}
@@ -62,8 +61,7 @@ func (t *tour) configure(ctx context.Context) error {
 		return err
 	}
 	if len(names) > 0 {
-		t.line("")
-		t.line("Without the key nothing is sent.")
+		t.paragraph("Without the key nothing is sent.")
 		if err := t.fails(ctx, exitConfig, "ping", "workshop"); err != nil {
 			return err
 		}
@@ -72,8 +70,7 @@ func (t *tour) configure(ctx context.Context) error {
 			t.export(name, t.parts.key)
 		}
 	}
-	t.line("")
-	t.line("A server of your own, by hand: mcpctl has one built in.")
+	t.paragraph("A server of your own, by hand: mcpctl has one built in.")
 	return t.all(ctx,
 		[]string{"add", "notes", "--", "mcpctl", "demo-server"},
 		[]string{"list"},
@@ -108,8 +105,7 @@ func (t *tour) use(ctx context.Context) error {
 	); err != nil {
 		return err
 	}
-	t.line("")
-	t.line("Arguments follow the tool's schema, and are checked before anything is sent.")
+	t.paragraph("Arguments follow the tool's schema, and are checked before anything is sent.")
 	if err := t.fails(ctx, exitUsage, "workshop", "search_items", "category=food"); err != nil {
 		return err
 	}
@@ -117,13 +113,11 @@ func (t *tour) use(ctx context.Context) error {
 		"lines[0].sku=oak-board", "lines[0].quantity=2", "delivery=courier"); err != nil {
 		return err
 	}
-	t.line("")
-	t.line("An error that the tool reports has an exit code of its own.")
+	t.paragraph("An error that the tool reports has an exit code of its own.")
 	if err := t.fails(ctx, exitTool, "workshop", "open_safe", "combination=1234"); err != nil {
 		return err
 	}
-	t.line("")
-	t.line("Pictures go into files; --json prints what the server sent, as it was sent.")
+	t.paragraph("Pictures go into files; --json prints what the server sent, as it was sent.")
 	return t.all(ctx,
 		[]string{"workshop", "draw_shelves", "-O", "pictures"},
 		[]string{"--json", "workshop", "get_item", "sku=oak-board"},
@@ -155,9 +149,8 @@ func (t *tour) serve(ctx context.Context) error {
 	if err := t.runner.run(ctx, command{words: []string{"mcpctl", "serve"}, stdin: call}); err != nil {
 		return err
 	}
-	t.line("")
-	t.line("Over HTTP, to be called by any client; mcpctl is one. The order above was made at the")
-	t.line("workshop, so the two servers do not have the same stock.")
+	t.paragraph("Over HTTP, to be called by any client; mcpctl is one. The order above was made at the",
+		"workshop, so the two servers do not have the same stock.")
 	front, url, err := t.start(ctx, command{words: []string{"mcpctl", "serve", "--http", "127.0.0.1:0"}}, "listening on ")
 	if err != nil {
 		return err
@@ -176,7 +169,6 @@ func (t *tour) serve(ctx context.Context) error {
 	case ended != nil:
 		return ended
 	}
-	t.line("")
-	t.line("(serve is ended, as by Ctrl+C)")
+	t.paragraph("(serve is ended, as by Ctrl+C)")
 	return nil
 }
