@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -35,9 +36,7 @@ func TestClockSetBack(t *testing.T) {
 			t.Error("it is never closed")
 		}
 		b.ConnectedOnce.Store(false)
-		b.Mu.Lock()
-		b.Verified = ahead
-		b.Mu.Unlock()
+		b.Save(&inventory.Inventory{Verified: ahead})
 		if len(s.p.router.Catalog.Outdated(time.Now())) != 1 {
 			t.Error("what is stored counts as fresh for weeks")
 		}

@@ -26,11 +26,11 @@ func TestHealthTakesNoLock(t *testing.T) {
 		old.Close()
 		_ = p.Close()
 	}()
-	b := p.router.Set.All()[0]
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.router.Catalog.Mu, &p.router.Set.Mu, &p.fronts.Mu, &b.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.Hub.Mu, &p.router.TaskOwners.Mu, &p.router.Catalog.HandedOut.Mu}
+	}{&p.router.Catalog.Mu, &p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.Hub.Mu, &p.router.TaskOwners.Mu, &p.router.Catalog.HandedOut.Mu}
+	defer p.router.Set.Freeze()()
 	for _, l := range locks {
 		l.Lock()
 	}

@@ -47,11 +47,9 @@ func TestOwnConnectionsAreBounded(t *testing.T) {
 			who.Terms.Store(&upstream.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
 			b.SelectSlot(&upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who})
 		}
-		b.Mu.Lock()
-		if len(b.Slots) != upstream.MaxSlots {
-			t.Errorf("%s: %d connections", capabilities, len(b.Slots))
+		if n := b.CountSlots(); n != upstream.MaxSlots {
+			t.Errorf("%s: %d connections", capabilities, n)
 		}
-		b.Mu.Unlock()
 	}
 }
 
@@ -84,7 +82,7 @@ func TestHubForgets(t *testing.T) {
 	} {
 		p, b := unreachable(t, Options{})
 		l := b.Primary
-		conn := &upstream.Conn{Slot: l, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}}
+		conn := upstream.NewConn(l, "")
 		conn.Client = runtime.NewClient(&stubborn{c.refuses}, runtime.ClientOptions{})
 		l.Ready.Store(conn)
 		s := &subscriptions.Subscription{Listener: deaf{}, Uri: "x:y", Bare: "x:y"}
@@ -154,7 +152,7 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 		defer p.router.Leave(who)
 		p.router.Set.Solo.Store(who)
 		s := &slow{let: make(chan struct{})}
-		conn := &upstream.Conn{Slot: b.Primary, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}, Offer: `{"roots":{}}`}
+		conn := upstream.NewConn(b.Primary, `{"roots":{}}`)
 		conn.Client = runtime.NewClient(s, runtime.ClientOptions{})
 		b.Primary.Ready.Store(conn)
 		start := time.Now()
@@ -180,7 +178,7 @@ func TestLevelIsToldAgain(t *testing.T) {
 	t.Parallel()
 	_, b := unreachable(t, Options{})
 	s := &leveled{}
-	c := &upstream.Conn{Slot: b.Primary, Opened: make(chan struct{}), Calls: map[upstream.Waiter]struct{}{}, Level: revision.LevelNone}
+	c := upstream.NewConn(b.Primary, "")
 	c.Client = runtime.NewClient(s, runtime.ClientOptions{Info: runtime.ServerInfo{Capabilities: json.RawMessage(`{"logging":{}}`)}})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()

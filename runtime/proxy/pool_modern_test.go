@@ -47,16 +47,8 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 	if _, err := b.Primary.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.Mu.Lock()
-	b.Remote = false // as a process is
-	b.Mu.Unlock()
+	b.SetRemote(false) // as a process is
 	return b
-}
-
-func count(b *upstream.Backend) int {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	return len(b.Slots)
 }
 
 // get acquires a connection.
@@ -90,7 +82,7 @@ const (
 func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
 	first, done := get(t, b, alone(formOnly))
-	if first.Slot != b.Primary || count(b) != 0 {
+	if first.Slot != b.Primary || b.CountSlots() != 0 {
 		t.Error("a server that has asked nothing is not shared")
 	}
 	done()
@@ -144,7 +136,7 @@ func TestPoolIsBounded(t *testing.T) {
 		}
 		c, _ := get(t, b, alone(formOnly))
 		own, _ := get(t, b, settledPeer(formOnly))
-		if c.Slot != b.Primary || own.Slot != b.Primary || count(b) != upstream.MaxSlots {
+		if c.Slot != b.Primary || own.Slot != b.Primary || b.CountSlots() != upstream.MaxSlots {
 			t.Errorf("beyond the bound: got %v and %v", c.Slot.Key, own.Slot.Key)
 		}
 		ends[0]()
@@ -157,14 +149,14 @@ func TestPoolIsBounded(t *testing.T) {
 			t.Error("one that was used just now makes room")
 		}
 		time.Sleep(upstream.YieldIdle + time.Second) // as time goes in the bubble
-		if own, _ := get(t, b, settledPeer(formOnly)); own.Slot.Owner == nil || count(b) != upstream.MaxSlots {
+		if own, _ := get(t, b, settledPeer(formOnly)); own.Slot.Owner == nil || b.CountSlots() != upstream.MaxSlots {
 			t.Error("an idle one does not make room")
 		}
 		for _, done := range ends[1:] {
 			done()
 		}
 		time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as above
-		if n := count(b); n != 0 {
+		if n := b.CountSlots(); n != 0 {
 			t.Errorf("%d idle connections are kept", n)
 		}
 	})
@@ -185,15 +177,15 @@ func TestOwnConnectionsEnd(t *testing.T) {
 			}
 			end(b, two.Client)
 			end(b, two.Client)
-			if two.Client.State.ConnTo(b) != nil || count(b) != 1 {
+			if two.Client.State.ConnTo(b) != nil || b.CountSlots() != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
 			if late, _ := get(t, b, two); late.Slot != b.Primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
 			time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as time goes in the bubble
-			if count(b) != kept {
-				t.Errorf("%s: %d idle connections, want %d", isolation, count(b), kept)
+			if b.CountSlots() != kept {
+				t.Errorf("%s: %d idle connections, want %d", isolation, b.CountSlots(), kept)
 			}
 		}
 	})
@@ -270,9 +262,7 @@ func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 	from := settledPeer(formOnly)
 	for range 50 {
 		l := b.SelectSlot(from)
-		b.Mu.Lock()
-		b.CloseSlot(l)
-		b.Mu.Unlock()
+		l.Close()
 		if _, err := l.Acquire(t.Context()); err == nil {
 			t.Fatal("a closed link connects")
 		}
@@ -280,7 +270,7 @@ func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := count(b); n != 1 {
+	if n := b.CountSlots(); n != 1 {
 		t.Errorf("%d links for one session", n)
 	}
 }

@@ -186,15 +186,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			return nil
 		}},
 		"lists being asked for": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
-			b := s.backend("a")
-			b.Mu.Lock()
-			defer b.Mu.Unlock()
-			b.Relisting.Begin()
-			return func() {
-				b.Mu.Lock()
-				defer b.Mu.Unlock()
-				b.Relisting.End()
-			}
+			return s.backend("a").BeginListing()
 		}},
 	} {
 		for _, ends := range []bool{true, false} {

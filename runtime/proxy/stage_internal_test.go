@@ -146,10 +146,7 @@ func (s *stage) backend(name string) *upstream.Backend {
 
 // local has a server taken for a process of ours.
 func (s *stage) local(name string) {
-	b := s.backend(name)
-	b.Mu.Lock()
-	b.Remote = false
-	b.Mu.Unlock()
+	s.backend(name).SetRemote(false)
 }
 
 // old is a client of the handshake era without a session.

@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 
@@ -221,7 +220,5 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 
 // calm forgets how often the server has ended.
 func calm(b *upstream.Backend) {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.Primary.Breaker = breaker.Breaker{}
+	b.Primary.ResetBreaker()
 }

@@ -1,9 +1,6 @@
 package questions
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -11,12 +8,15 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Wanted returns what the client of a request is to have of the lines that come
-// over a connection. Where one of the handshake era has not said, "the server MAY decide": that
-// holds as long as no other client has told the server what to send.
+// Wanted returns the lowest level that the client of a request is to have of the
+// lines that come over a connection. Where one of the handshake era has not said,
+// "the server MAY decide": that holds as long as no other client has told the server
+// what to send.
 func Wanted(from *upstream.Origin, c *upstream.Conn) revision.Level {
 	if from.Modern() {
 		return from.Level
@@ -26,15 +26,13 @@ func Wanted(from *upstream.Origin, c *upstream.Conn) revision.Level {
 			return l
 		}
 	}
-	c.Mu.Lock()
-	defer c.Mu.Unlock()
-	if c.Level == revision.LevelNone {
+	if c.Level() == revision.LevelNone {
 		return revision.LevelDebug
 	}
 	return revision.LevelInfo
 }
 
-// Logged passes on a line of the server's log that tells no call: to the client
+// Logged passes on a line of the server's log that names no call: to the client
 // whose own the connection is, to the one whose calls alone are in flight, else
 // to our own log.
 func (d *Desk) Logged(c *upstream.Conn, params json.RawMessage) {
@@ -72,7 +70,7 @@ func keepLine(c *upstream.Conn, grave revision.Level, params json.RawMessage) {
 		to = slog.LevelInfo
 	}
 	b := c.Slot.Backend
-	b.Log.Log(b.Life, to, "backend logged", "line", string(params[:min(len(params), maxLine)]))
+	b.Log.Log(b.Set.Lifetime, to, "backend logged", "line", string(params[:min(len(params), maxLine)]))
 }
 
 // SetLevel serves logging/setLevel: the level is the session's, and the servers
@@ -90,18 +88,16 @@ func (d *Desk) SetLevel(ctx context.Context, who *upstream.Client, params []byte
 	if who == nil {
 		return []byte(`{}`), nil // nothing outlives the request
 	}
-	o := &who.State
-	o.Mu.Lock()
-	o.Level, o.HasLevel = l, true
-	o.Mu.Unlock()
+	st := &who.State
+	st.SetLogLevel(l)
 	d.mu.Lock()
-	if !o.Ended.Load() { // else forget has been here
+	if !st.Ended.Load() { // else Forget has been here
 		d.levels[who] = l
 	}
 	d.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, b := range d.set.All() {
-		c := o.ConnTo(b)
+		c := st.ConnTo(b)
 		if c == nil {
 			c = b.LegacyShared.Load()
 		}
@@ -113,19 +109,14 @@ func (d *Desk) SetLevel(ctx context.Context, who *upstream.Client, params []byte
 	return []byte(`{}`), nil
 }
 
-// TellLevel sees to it that a server of the handshake era sends lines from a
-// level up. A modern one is told with each request.
+// TellLevel has a server of the handshake era send lines from a level up. A modern
+// one is told with each request.
 func TellLevel(ctx context.Context, c *upstream.Conn, l revision.Level) {
 	if c.Modern() || !c.Client.Info().Has("logging") {
 		return
 	}
-	c.Mu.Lock()
-	before := c.Level
-	if l < before {
-		c.Level = l
-	}
-	c.Mu.Unlock()
-	if l >= before {
+	revert, ok := c.LowerLevel(l)
+	if !ok {
 		return
 	}
 	telling, cancel := context.WithTimeout(ctx, limits.TellTime)
@@ -133,15 +124,12 @@ func TellLevel(ctx context.Context, c *upstream.Conn, l revision.Level) {
 	_, err := c.Client.Transport().Call(telling, &runtime.Request{
 		Method: "logging/setLevel", Params: json.RawMessage(`{"level":"` + l.String() + `"}`),
 	})
-	if err != nil {
-		c.Slot.Backend.Log.Debug("backend takes no log level", "err", err)
+	if err == nil {
+		return
 	}
-	if err != nil && ctx.Err() != nil { // the client's doing, and not the server's word
-		c.Mu.Lock()
-		if c.Level == l {
-			c.Level = before
-		}
-		c.Mu.Unlock()
+	c.Slot.Backend.Log.Debug("backend takes no log level", "err", err)
+	if ctx.Err() != nil { // the client's doing, and not the server's word
+		revert()
 	}
 }
 

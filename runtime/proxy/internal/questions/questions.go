@@ -1,23 +1,46 @@
 package questions
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Question answers a request of the server that does not tell to which call it
-// belongs. It goes to the one client whose it can be, and to nobody where
-// there are several (2025-11-25 has no word on it; SEP-2260 demands a call).
+// Desk answers what servers ask and takes what they log without naming a call, and
+// keeps the log levels of clients. All methods may be called concurrently.
+type Desk struct {
+	set *upstream.Set
+
+	mu     sync.Mutex                          // guards levels
+	levels map[*upstream.Client]revision.Level // that clients have asked for
+}
+
+// New returns the desk of a set of backends.
+func New(set *upstream.Set) *Desk {
+	return &Desk{set: set, levels: map[*upstream.Client]revision.Level{}}
+}
+
+// Forget drops the level of a client whose session is over.
+func (d *Desk) Forget(who *upstream.Client) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.levels, who)
+}
+
+// Question answers a request of the server that names no call. It goes to the one
+// client whose it can be, and to nobody where there are several (2025-11-25 has no
+// word on it; SEP-2260 demands a call).
 func (d *Desk) Question(ctx context.Context, c *upstream.Conn, method string, params json.RawMessage) (json.RawMessage, error) {
 	b := c.Slot.Backend
 	if c.IsOpened() { // else there is no client of it yet
@@ -96,7 +119,7 @@ func (d *Desk) askOwner(ctx context.Context, c *upstream.Conn, owner *upstream.C
 // learns that from the error its call ends with.
 func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin, method string, params json.RawMessage) (json.RawMessage, error) {
 	if from.Ask == nil {
-		return nil, unanswerable(method)
+		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client cannot be asked for " + method}
 	}
 	q := revision.Question{From: c.Version, To: from.Version, Method: method, Capabilities: from.Capabilities}
 	if b := c.Slot.Backend; len(d.set.All()) > 1 {
@@ -108,7 +131,7 @@ func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin,
 		if !ok || rpc.Code != runtime.CodeMissingCapability || c.Modern() {
 			return nil, err
 		}
-		if method == MethodRoots && d.set.HasRoots() {
+		if method == revision.MethodRootsList && d.set.HasRoots() {
 			return d.set.Roots(), nil // in the place of a client that has none
 		}
 		if from.Modern() && from.Refuse != nil {
@@ -116,7 +139,7 @@ func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin,
 		}
 		return nil, undeclared(method, params)
 	}
-	defer reassure(ctx, c, params)()
+	defer keepOpen(ctx, c, params)()
 	c.Promise(from.Client, method, out)
 	if from.Client != nil { // nobody answers for a client that is gone
 		var cancel context.CancelFunc
@@ -131,9 +154,44 @@ func (d *Desk) Put(ctx context.Context, c *upstream.Conn, from *upstream.Origin,
 	return q.Reply(result)
 }
 
-// unanswerable refuses a question that the client has no means to answer.
-func unanswerable(method string) error {
-	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client cannot be asked for " + method}
+// progressEvery is how often a server hears that its question is still open:
+// most give their own requests up after 60 s.
+const progressEvery = 15 * time.Second
+
+// keepOpen sends a server progress on its own question, where it has asked for
+// that, until stop: a person may think for longer than the server would wait.
+func keepOpen(ctx context.Context, c *upstream.Conn, params json.RawMessage) (stop func()) {
+	meta, err := rawjson.Field(params, "_meta")
+	if err != nil || !meta.Present() {
+		return func() {}
+	}
+	at, err := rawjson.Field(meta.Of(params), "progressToken")
+	if err != nil || !at.Present() {
+		return func() {}
+	}
+	token := bytes.Clone(at.Of(meta.Of(params)))
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() { // ended and waited for by stop
+		defer close(done)
+		t := time.NewTicker(progressEvery)
+		defer t.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return
+			}
+			progress := append([]byte(`{"progressToken":`), token...)
+			progress = strconv.AppendInt(append(progress, `,"progress":`...), int64(n), 10)
+			// A server that is gone has ended the question as well.
+			_ = c.Client.Transport().Notify(ctx, &runtime.Request{Method: revision.NotificationProgress, Params: append(progress, '}')})
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // undeclared refuses a question that the client has not declared to answer:
@@ -146,7 +204,7 @@ func undeclared(method string, params json.RawMessage) error {
 	return &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "the client does not support " + method}
 }
 
-// withoutContext gives a question's params without the wish for context of other
+// withoutContext returns a question's params without the wish for context of other
 // servers: behind a proxy "thisServer" would be all of them.
 func withoutContext(method string, params json.RawMessage) json.RawMessage {
 	if method != revision.MethodSamplingCreateMessage {
@@ -159,8 +217,6 @@ func withoutContext(method string, params json.RawMessage) json.RawMessage {
 	return rawjson.Splice(nil, params, rawjson.Edit{Span: at, New: []byte(`"none"`)})
 }
 
-const MethodRoots = revision.MethodRootsList
-
 // RootsChanged has the servers told, in the background, of which a client has
 // connections of its own, and which know of its roots, that these have changed.
 // What comes while they are told counts once.
@@ -169,7 +225,7 @@ func (d *Desk) RootsChanged(who *upstream.Client) {
 	if news.Add(1) > 1 || d.set.Lifetime.Err() != nil {
 		return // whoever is at it goes on
 	}
-	d.set.Work.Go(func() { // bounded by tellTime, and ends with the proxy
+	d.set.Work.Go(func() { // bounded by TellTime, and ends with the proxy
 		for {
 			n := news.Load()
 			d.tellRoots(who)

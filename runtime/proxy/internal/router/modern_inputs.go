@@ -2,7 +2,6 @@ package router
 
 import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 
 	"context"
@@ -203,7 +202,7 @@ func (rt *Router) once(ctx context.Context, k inventory.Kind, r Request) ([]byte
 // givesRoots tells whether a question is the configuration's to answer: the
 // client has not declared roots.
 func (rt *Router) givesRoots(method string, from *upstream.Origin) bool {
-	return method == questions.MethodRoots && rt.Set.HasRoots() && revision.MissingFor(method, nil, from.Capabilities) != nil
+	return method == revision.MethodRootsList && rt.Set.HasRoots() && revision.MissingFor(method, nil, from.Capabilities) != nil
 }
 
 // relayInputs gives a backend's questions as the client gets them: those that

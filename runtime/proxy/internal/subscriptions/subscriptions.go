@@ -112,7 +112,7 @@ func (h *Hub) followThere(ctx context.Context, from *upstream.Origin, l catalog.
 	if err != nil {
 		return nil, &upstream.Error{Server: b.Name, Err: err}
 	}
-	if !c.TellsOfResources() {
+	if !c.TakesSubscriptions() {
 		return nil, upstream.Invalid("server %s does not tell when its resources change", b.Name)
 	}
 	s := &Subscription{Listener: l, who: from.Client, Uri: uri, Bare: to.Bare, wrapped: to.Wrapped}

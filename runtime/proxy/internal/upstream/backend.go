@@ -1,130 +1,129 @@
 package upstream
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
-
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// Backend is one server behind the proxy and the connections to it. The primary
-// one tells what the server offers; which one a client's request takes is told
-// in pool.go.
+// Backend is one server behind the proxy and the connections to it.
 type Backend struct {
-	Set     *Set
-	Log     *slog.Logger // names the server
-	Name    string
-	Primary *Slot // in the era that the server prefers
-
-	// settings are as configured, with defaults filled in; replaced whole, see
-	// Set.adopt.
-	settings atomic.Pointer[Settings]
-
-	Activity meter.Activity // of clients' requests
+	Set      *Set
+	Log      *slog.Logger // names the server
+	Name     string
+	Primary  *Slot                    // in the era that the server prefers; says what it offers
+	settings atomic.Pointer[Settings] // as configured, with defaults; replaced whole
+	Activity meter.Activity           // of clients' requests
 
 	// LegacyShared is the connection that all clients of the handshake era take, nil
 	// where there is none or it depends on the client.
 	LegacyShared atomic.Pointer[Conn]
-	// ModernShared is the connection that plain calls of the stateless era take to a
-	// server of the handshake era, nil where they cannot; see direct.
+	// ModernShared is the connection that fast calls of the stateless era take to a
+	// server of the handshake era, nil where they cannot.
 	ModernShared atomic.Pointer[Conn]
 	// IsListed is set once what the server offers is in the lists of clients.
 	IsListed atomic.Bool
-	// ConnectedOnce is set once the primary connection was made: what is known before is
-	// from an earlier process.
-	ConnectedOnce  atomic.Bool
-	Life           context.Context //nolint:containedctx // that of its connecting, ended by close
-	end            context.CancelFunc
-	replacedSignal chan struct{} // closed when it is taken out of use
-	gone           chan struct{} // closed when what was idle then, or being connected, has ended
+	// ConnectedOnce is set once the primary connection was made: what is known before
+	// is from an earlier process.
+	ConnectedOnce atomic.Bool
 
-	Mu             sync.Mutex    // guards what follows and the links' own; held for memory work only
-	Slots          map[Key]*Slot // besides the primary one
-	busyConns      []*Conn       // that are no link's any more, and still have calls
-	exclusives     uint64        // exclusive links ever made
-	modern         bool          // the primary connection is of the modern era
-	speaksBothEras bool          // the server speaks the handshake, too
-	Remote         bool          // it shakes hands, and is no process of ours
-	asksClients    bool          // it has asked a client something over the handshake's wire
-	unattributed   bool          // and did not tell inside which call
-	storedUsage    store.Usage   // what is kept of its use for processes to come
-	storedDigest   uint64        // stands for the catalogue that is kept, 0 for none, see sumOf
-	// storedCapabilities is what the server was told that it can ask when it listed what
-	// is stored.
-	storedCapabilities string
-	// Verified is when the server was last seen to offer what is known, by
-	// whatever process; zero for never.
-	Verified  time.Time
-	closed    bool
-	Relisting relisting
+	life lifetime
 
-	keptUntil time.Time // connections are kept until then, see hold
-	restarts  uint64    // connections made in the place of one that was lost
-	lastErr   error     // the latest failure or end of any link, nil for none
-	failedAt  time.Time
+	mu        sync.Mutex // guards what follows, life.closed and the slots; held for memory work only
+	pool      pool
+	known     known
+	relisting relisting
 }
 
-func NewBackend(p *Set, set Settings) *Backend {
-	b := &Backend{Set: p, Log: p.Log.With("server", set.Name), Name: set.Name, Slots: map[Key]*Slot{}, replacedSignal: make(chan struct{}), gone: make(chan struct{})}
-	b.Life, b.end = context.WithCancel(p.Lifetime)
-	b.SetSettings(set)
-	b.Primary = &Slot{Backend: b, Key: Key{Server: set.Name, Capabilities: SharedOffer}}
+// lifetime is that of a backend.
+type lifetime struct {
+	ctx      context.Context //nolint:containedctx // that of its connecting, ended by close
+	end      context.CancelFunc
+	closed   bool          // nothing connects any more; guarded by Backend.mu
+	replaced chan struct{} // closed when another configuration takes it out of use
+	gone     chan struct{} // closed when what was idle then, or being connected, has ended
+}
+
+// known is what is known of a server.
+type known struct {
+	era
+	stored
+}
+
+// era is how a server speaks with its clients.
+type era struct {
+	modern       bool // the primary connection is of the modern era
+	speaksBoth   bool // and the server speaks the handshake, too
+	remote       bool // it shakes hands, and is no process of ours
+	asksClients  bool // it has asked a client something in the handshake era
+	unattributed bool // and did not say inside which call
+}
+
+// stored is what is kept of a server for processes to come.
+type stored struct {
+	usage        store.Usage
+	digest       uint64    // stands for the catalogue that is kept, 0 for none, see sumOf
+	capabilities string    // what the server was told that it can ask when it listed that
+	verified     time.Time // when any process last saw it offer what is known; zero for never
+}
+
+// NewBackend returns a backend that is not connected.
+func NewBackend(set *Set, settings Settings) *Backend {
+	b := &Backend{Set: set, Log: set.Log.With("server", settings.Name), Name: settings.Name, pool: pool{slots: map[Key]*Slot{}}}
+	b.life = lifetime{replaced: make(chan struct{}), gone: make(chan struct{})}
+	b.life.ctx, b.life.end = context.WithCancel(set.Lifetime)
+	b.SetSettings(settings)
+	b.Primary = &Slot{Backend: b, Key: Key{Server: settings.Name, Capabilities: SharedOffer}}
 	return b
 }
 
-// Config gives the backend's settings, defaults filled in.
+// Config returns the backend's settings, defaults filled in.
 func (b *Backend) Config() *Settings { return b.settings.Load() }
 
 // SetSettings replaces the settings.
 func (b *Backend) SetSettings(set Settings) {
-	set = b.withDefaults(set)
+	set = b.Set.withDefaults(set)
 	b.settings.Store(&set)
 }
 
-// withDefaults gives settings with defaults filled in.
-func (b *Backend) withDefaults(set Settings) Settings {
-	if set.Isolation == "" {
-		set.Isolation = isolationAuto
-	}
-	if set.Start == "" {
-		set.Start = startLazy
-	}
-	if set.RequestTimeout == 0 {
-		set.RequestTimeout = b.Set.o.RequestTimeout
-	}
-	return set
+// SetRemote notes whether the server is no process of ours.
+func (b *Backend) SetRemote(remote bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known.remote = remote
 }
 
-// Failure tells why the backend cannot be used now, nil where nothing is known
+// Failure returns why the backend cannot be used now, nil where nothing is known
 // against it.
 func (b *Backend) Failure() error {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	return b.Primary.lastErr
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Primary.attempts.lastErr
 }
 
-// Call sends a request of a client and waits for the result. build makes it, and
-// the client's side of it, for the connection that it goes over. The connection is
+// BuildRequest returns a request as a connection is to send it, and the client's
+// side of it.
+type BuildRequest func(*Conn) (*runtime.Request, Waiter, error)
+
+// Call sends a request of a client and waits for the result. The connection is
 // that which served the request, nil where none could be had.
 //
-// Where the connection turns out to be gone before a byte was sent, or to speak
-// otherwise than was settled, it is made anew, once: nothing has happened
-// there yet.
+// Where the connection turns out to be gone before a byte was sent, or the server
+// to speak otherwise than before, the call is repeated over a new one, once:
+// nothing has happened there yet.
 func (b *Backend) Call(ctx context.Context, from *Origin, build BuildRequest) (result []byte, by *Conn, err error) {
 	if b.Activity.InFlight() >= limits.MaxBackendServing {
 		return nil, nil, limits.ErrBackendBusy
@@ -136,27 +135,14 @@ func (b *Backend) Call(ctx context.Context, from *Origin, build BuildRequest) (r
 	return result, by, err
 }
 
-// BuildRequest returns a request as a connection is to send it, and the client's
-// side of it.
-type BuildRequest func(*Conn) (*runtime.Request, Waiter, error)
-
 func (b *Backend) tryTwice(ctx context.Context, from *Origin, build BuildRequest) ([]byte, *Conn, error) {
 	for again := true; ; again = false {
-		c, done, err := b.Acquire(ctx, from)
-		if err != nil {
-			return nil, nil, err
-		}
-		method, result, err := b.over(ctx, c, from, build)
-		done()
+		c, method, result, err := b.try(ctx, from, build)
 		for errors.Is(err, errIdleClosed) { // it was closed as idle in between: as if it had never been picked
-			if c, done, err = b.Acquire(ctx, from); err != nil {
-				return nil, nil, err
-			}
-			method, result, err = b.over(ctx, c, from, build)
-			done()
+			c, method, result, err = b.try(ctx, from, build)
 		}
 		switch {
-		case !again || err == nil:
+		case !again || err == nil || c == nil:
 		case errors.Is(err, runtime.ErrNotSent) && errors.Is(err, runtime.ErrClosed):
 			c.Slot.ConnLost(c, err)
 			continue
@@ -164,111 +150,173 @@ func (b *Backend) tryTwice(ctx context.Context, from *Origin, build BuildRequest
 			b.Log.Info("backend does not speak as was settled: connecting anew", "err", err)
 			continue
 		}
-		if _, ok := errors.AsType[*bridge.SessionError](err); ok {
+		if _, ok := errors.AsType[*bridge.SessionError](err); ok && c != nil {
 			err = ownError(err)
 		}
 		return result, c, err
 	}
 }
 
-func (b *Backend) over(ctx context.Context, c *Conn, from *Origin, build BuildRequest) (method string, result []byte, err error) {
-	req, e, err := build(c)
+func (b *Backend) try(ctx context.Context, from *Origin, build BuildRequest) (c *Conn, method string, result []byte, err error) {
+	c, done, err := b.Acquire(ctx, from)
 	if err != nil {
-		return "", nil, err
+		return nil, "", nil, err
 	}
-	end, err := c.begin(e)
+	defer done()
+	req, w, err := build(c)
 	if err != nil {
-		return req.Method, nil, err
+		return c, "", nil, err
+	}
+	end, err := c.calls.begin(c, w)
+	if err != nil {
+		return c, req.Method, nil, err
 	}
 	defer func() { end(ctx.Err() != nil) }()
 	c.NoteClient(from.Client)
 	result, err = c.Client.Transport().Call(ctx, req)
-	return req.Method, result, err
-}
-
-// Resume goes on with a request that the connection has sent, and that the server
-// has answered once: with a result, or an error.
-func (c *Conn) Resume(ctx context.Context, build BuildRequest, first json.RawMessage, failure error) ([]byte, error) {
-	req, e, err := build(c)
-	if err != nil {
-		return nil, err
-	}
-	end := c.enter(e)
-	defer func() { end(ctx.Err() != nil) }()
-	t, ok := c.Client.Transport().(ability.Resume)
-	if !ok {
-		return nil, fmt.Errorf("proxy: %T cannot resume a call", c.Client.Transport()) // such a connection is not quick
-	}
-	return t.Resume(ctx, req, first, failure)
+	return c, req.Method, result, err
 }
 
 // Connect connects the backend's primary slot, if it is not connected.
 func (b *Backend) Connect(ctx context.Context) (*Conn, error) { return b.Primary.Acquire(ctx) }
 
-// reconfigure replaces the settings of a backend whose connections stay.
-func (b *Backend) reconfigure(set Settings) {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.SetSettings(set)
-	b.storedDigest = 0
-	b.storedUsage = store.Usage{}
-	b.publishFastPath()
-}
-
-// close ends the connections, and a connecting that is under way, for good.
+// close ends the connections, and dialing that is under way, for good.
 func (b *Backend) close() {
-	b.Mu.Lock()
-	b.closed = true
-	b.Relisting.stop()
+	b.mu.Lock()
+	b.life.closed = true
+	b.relisting.stop()
 	all := b.everySlot()
-	var attempts []*dialing
-	for _, l := range all {
-		if l.attempt != nil {
-			attempts = append(attempts, l.attempt)
+	var dialings []*dialing
+	for _, s := range all {
+		if s.attempts.current != nil {
+			dialings = append(dialings, s.attempts.current)
 		}
 	}
-	b.Mu.Unlock()
-	b.end()
+	b.mu.Unlock()
+	b.life.end()
 	var wg sync.WaitGroup
-	for _, a := range attempts { // what it still connects it closes itself
+	for _, a := range dialings { // what it still connects it closes itself
 		wg.Go(func() { <-a.done })
 	}
-	for _, l := range all {
-		if c := l.Ready.Swap(nil); c != nil {
+	for _, s := range all {
+		if c := s.Ready.Swap(nil); c != nil {
 			wg.Go(func() { _ = c.Client.Close() })
 		}
 	}
 	wg.Wait()
 }
 
-// backendHandler receives what a backend sends outside calls, or without
-// telling inside which.
+// noteEra notes what a new connection says of the server's era. The caller holds
+// the lock.
+func (b *Backend) noteEra(c *Conn) {
+	if c.Slot == b.Primary {
+		legacy := false
+		for _, v := range c.Client.Info().Versions {
+			legacy = legacy || !revision.IsModern(v)
+		}
+		b.known.modern = c.Modern()
+		b.known.remote = !c.Modern() && c.Pipe == nil
+		b.known.speaksBoth = c.Modern() && legacy
+	} else if c.Slot.Key.Legacy && sessionless(c.Client.Transport()) {
+		// Such a server can neither ask in the client's era nor be told of a
+		// cancel: the stateless era has all that it has, and these.
+		b.Log.Info("backend keeps no session after a handshake: its other era is used")
+		b.known.speaksBoth = false
+	}
+	b.publishFastPath()
+}
+
+// speaksBoth reports whether clients of the handshake era are better served in
+// their own.
+func (b *Backend) speaksBoth() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known.speaksBoth
+}
+
+// sessionless reports whether a connection over HTTP that began with a handshake
+// has no session.
+func sessionless(t runtime.Transport) bool {
+	for range 4 { // wrappers
+		if s, ok := t.(ability.SessionID); ok {
+			return s.SessionID() == ""
+		}
+		u, ok := t.(ability.Unwrap)
+		if !ok {
+			return false
+		}
+		t = u.Unwrap()
+	}
+	return false
+}
+
+// SetAsksClients notes that the server has asked a client something over a
+// connection that it may share with others; unattributed says that nothing tells
+// to which call the question belongs. A session that has used the connection alone
+// so far keeps it, with the state that the server has for it. What is noted is
+// kept for processes to come, where there is a store.
+func (b *Backend) SetAsksClients(c *Conn, unattributed bool) {
+	if c.Modern() {
+		return // its questions are answers to calls
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.known.asksClients {
+		b.Log.Info("backend asks its clients")
+	}
+	b.known.asksClients, b.known.unattributed = true, b.known.unattributed || unattributed
+	c.reserved = c.reserved || c.onlyClient() != nil
+	b.publishFastPath()
+}
+
+// publishFastPath publishes over which connections fast calls go; nil: SelectSlot
+// decides. The caller holds the lock.
+func (b *Backend) publishFastPath() {
+	var c *Conn
+	s, isolation := b.Primary, b.Config().Isolation
+	if b.known.speaksBoth {
+		s = b.pool.slots[Key{Server: b.Name, Legacy: true, Capabilities: SharedOffer}]
+	}
+	private := isolation == isolationSession || isolation == isolationAuto && b.known.asksClients && (b.known.speaksBoth || !b.known.modern)
+	if s != nil && !private {
+		c = s.Ready.Load()
+	}
+	b.LegacyShared.Store(c)
+	// See SelectSlot, for a caller of the modern era.
+	if c = b.Primary.Ready.Load(); c != nil &&
+		(!c.takesFastCalls() || b.known.asksClients && (isolation == isolationAuto || isolation == isolationSession)) {
+		c = nil
+	}
+	b.ModernShared.Store(c)
+}
+
+// backendHandler receives what a backend sends outside calls, or without saying
+// inside which.
 type backendHandler struct {
 	runtime.NopHandler
 	conn *Conn
 }
 
-// Notification implements [runtime.Handler].
 func (h *backendHandler) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
+	b := h.conn.Slot.Backend
 	switch method {
 	case revision.NotificationToolsListChanged:
-		h.conn.Slot.Backend.Changed(inventory.ListSet{Tools: true})
+		b.Changed(inventory.ListSet{Tools: true})
 	case revision.NotificationPromptsListChanged:
-		h.conn.Slot.Backend.Changed(inventory.ListSet{Prompts: true})
+		b.Changed(inventory.ListSet{Prompts: true})
 	case revision.NotificationResourcesListChanged:
-		h.conn.Slot.Backend.Changed(inventory.ListSet{Resources: true})
-	case revision.NotificationListenAcknowledged: // what changed before it was not told
-		h.conn.Slot.Backend.Changed(inventory.ListSet{})
+		b.Changed(inventory.ListSet{Resources: true})
+	case revision.NotificationListenAcknowledged: // what changed before it was not said
+		b.Changed(inventory.ListSet{})
 	case revision.NotificationMessage:
-		h.conn.Slot.Backend.Set.Observer.Logged(h.conn, params)
+		b.Set.Observer.Logged(h.conn, params)
 	case revision.NotificationElicitationComplete:
 		h.conn.completed(params)
 	case revision.NotificationResourceUpdated:
-		h.conn.Slot.Backend.Set.Observer.ResourceUpdated(h.conn.Slot, params)
+		b.Set.Observer.ResourceUpdated(h.conn.Slot, params)
 	}
 }
 
-// Request implements [runtime.Handler].
 func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return h.NopHandler.Request(ctx, call, method, params)
@@ -276,15 +324,4 @@ func (h *backendHandler) Request(ctx context.Context, call *runtime.Request, met
 	return h.conn.Slot.Backend.Set.Observer.Question(ctx, h.conn, method, params)
 }
 
-// Closed implements [runtime.Handler].
 func (h *backendHandler) Closed(err error) { h.conn.Slot.ConnLost(h.conn, err) }
-
-// TellsOfResources tells whether the server takes subscriptions.
-func (c *Conn) TellsOfResources() bool {
-	var offers struct {
-		Resources struct {
-			Subscribe bool `json:"subscribe"`
-		} `json:"resources"`
-	}
-	return json.Unmarshal(c.Client.Info().Capabilities, &offers) == nil && offers.Resources.Subscribe
-}

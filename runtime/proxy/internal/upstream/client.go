@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,11 +27,10 @@ type Client struct {
 	// must not wait.
 	Push func(frame []byte) error
 	// SendLater sends the client a notification that belongs to no request, later
-	// where there is no way now. It must not wait. Nil: push does.
+	// where there is no way now. It must not wait. Nil: Push does.
 	SendLater func(method string, params []byte)
 
 	State clientState
-
 	Terms atomic.Pointer[Terms] // read with each call; nil before initialize
 
 	since    time.Time                // when it came
@@ -49,57 +50,72 @@ type Terms struct {
 // clientAnswer is a client's answer to a question: a result or an error object.
 type clientAnswer struct{ result, object json.RawMessage }
 
+// NewClient returns a client before initialize.
 func NewClient(push func(frame []byte) error) *Client {
-	p := &Client{id: rand.Text(), Push: push, since: time.Now(), waiting: map[string]chan clientAnswer{}}
-	p.State.Life, p.State.End = context.WithCancel(context.Background())
-	return p
+	cl := &Client{id: rand.Text(), Push: push, since: time.Now(), waiting: map[string]chan clientAnswer{}}
+	cl.State.Life, cl.State.End = context.WithCancel(context.Background())
+	return cl
 }
 
-// SetTerms notes what an initialize request settles, and who the client says it is. A
-// session has one: another would replace what the client has declared, so it gets
+// SetTerms notes what an initialize request settles, and who the client says it is.
+// A session has one: another would replace what the client has declared, so it gets
 // an error, as in the official SDKs. A request that is refused for another reason
 // settles nothing.
-func (p *Client) SetTerms(line []byte, m *rawjson.Message) error {
+func (cl *Client) SetTerms(line []byte, m *rawjson.Message) error {
 	if claim, ok := rawjson.String(line, m.MetaVersion); ok && !slices.Contains(revision.LegacyVersions(), claim) {
-		return nil // Proxy.serve refuses it
+		return nil // the router refuses it
 	}
 	version, capabilities := InitializeTerms(line, m)
-	if !p.Terms.CompareAndSwap(nil, &Terms{version, capabilities}) {
+	if !cl.Terms.CompareAndSwap(nil, &Terms{version, capabilities}) {
 		return ErrInitialized
 	}
-	p.setIdentity(line, m)
+	cl.setIdentity(line, m)
 	return nil
 }
 
+// ErrInitialized refuses a second initialize request of a session.
 var ErrInitialized = &runtime.Error{Code: runtime.CodeInvalidRequest, Message: "the session is initialized already: a new one begins without Mcp-Session-Id, or on a new connection"}
 
-// revision returns what initialize has settled, "" before it.
-func (p *Client) Revision() string {
-	version, _ := p.TermsOf()
+// Revision returns the revision that initialize has settled, "" before it.
+func (cl *Client) Revision() string {
+	version, _ := cl.TermsOf()
 	return version
 }
 
-// TermsOf gives what initialize has settled; "" and nil before it.
-func (p *Client) TermsOf() (version string, capabilities json.RawMessage) {
-	if t := p.Terms.Load(); t != nil {
+// TermsOf returns what initialize has settled; "" and nil before it.
+func (cl *Client) TermsOf() (version string, capabilities json.RawMessage) {
+	if t := cl.Terms.Load(); t != nil {
 		return t.Version, t.Capabilities
 	}
 	return "", nil
 }
 
-// Ask sends the client a request and waits for the answer. When ctx ends
-// first, the client is told that nobody waits any more.
-func (p *Client) Ask(ctx context.Context, send func(frame []byte) error, method string, params json.RawMessage) (json.RawMessage, error) {
+// InitializeTerms reads what an initialize request settles: the revision to speak,
+// the newest where the client's is not ours, and what the client can be asked.
+func InitializeTerms(line []byte, m *rawjson.Message) (version string, capabilities json.RawMessage) {
+	version, _ = rawjson.String(line, m.ProtocolVersion)
+	if !slices.Contains(revision.LegacyVersions(), version) {
+		version = revision.LegacyVersions()[0]
+	}
+	if at, err := rawjson.Field(m.Params.Of(line), "capabilities"); err == nil && at.Present() {
+		capabilities = bytes.Clone(at.Of(m.Params.Of(line)))
+	}
+	return version, capabilities
+}
+
+// Ask sends the client a request and waits for the answer. When ctx ends first, the
+// client is told that nobody waits any more.
+func (cl *Client) Ask(ctx context.Context, send func(frame []byte) error, method string, params json.RawMessage) (json.RawMessage, error) {
 	answered := make(chan clientAnswer, 1)
-	p.mu.Lock()
-	p.asked++
-	id := strconv.Quote("mcpctl-" + strconv.FormatUint(p.asked, 10))
-	p.waiting[id] = answered
-	p.mu.Unlock()
+	cl.mu.Lock()
+	cl.asked++
+	id := strconv.Quote("mcpctl-" + strconv.FormatUint(cl.asked, 10))
+	cl.waiting[id] = answered
+	cl.mu.Unlock()
 	defer func() {
-		p.mu.Lock()
-		delete(p.waiting, id)
-		p.mu.Unlock()
+		cl.mu.Lock()
+		delete(cl.waiting, id)
+		cl.mu.Unlock()
 	}()
 	if err := send(jsonrpc.AppendRequest(nil, []byte(id), method, params)); err != nil {
 		return nil, err
@@ -118,26 +134,145 @@ func (p *Client) Ask(ctx context.Context, send func(frame []byte) error, method 
 	}
 }
 
-// Resolve hands an answer to whoever waits for it; one that nobody waits for
-// is ignored (specification, Cancellation).
-func (p *Client) Resolve(id, result, object []byte) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if c := p.waiting[string(id)]; c != nil {
-		delete(p.waiting, string(id))
+// Resolve hands an answer to whoever waits for it; one that nobody waits for is
+// ignored (specification, Cancellation).
+func (cl *Client) Resolve(id, result, object []byte) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	if c := cl.waiting[string(id)]; c != nil {
+		delete(cl.waiting, string(id))
 		c <- clientAnswer{bytes.Clone(result), bytes.Clone(object)} // has room for one
 	}
 }
 
-// InitializeTerms reads what an initialize request settles: the revision to speak, the
-// newest where the client's is not ours, and what the client can be asked.
-func InitializeTerms(line []byte, m *rawjson.Message) (version string, capabilities json.RawMessage) {
-	version, _ = rawjson.String(line, m.ProtocolVersion)
-	if !slices.Contains(revision.LegacyVersions(), version) {
-		version = revision.LegacyVersions()[0]
+// Tell sends the client a notification that belongs to no request.
+func (cl *Client) Tell(method string, params []byte) {
+	if cl.SendLater != nil {
+		cl.SendLater(method, params)
+		return
 	}
-	if at, err := rawjson.Field(m.Params.Of(line), "capabilities"); err == nil && at.Present() {
-		capabilities = bytes.Clone(at.Of(m.Params.Of(line)))
+	_ = cl.Push(jsonrpc.AppendNotification(nil, method, params)) // nobody listens: nobody to tell
+}
+
+// Notify is Tell for what is written for listeners of either era.
+func (cl *Client) Notify(method string, params []byte) { cl.Tell(method, params) }
+
+// Close ends the session. It reports false where that has been done.
+func (cl *Client) Close() bool {
+	if cl.State.Ended.Swap(true) {
+		return false
 	}
-	return version, capabilities
+	cl.State.End()
+	return true
+}
+
+// clientState is what a client of the handshake era has in the proxy for as long as
+// its session lasts.
+type clientState struct {
+	// slots are the connections that are not everybody's, replaced whole: the
+	// fast path reads them without a lock.
+	slots atomic.Pointer[map[*Backend]*Slot]
+
+	Ended atomic.Bool
+	Life  context.Context //nolint:containedctx // the session's, ended by Close
+	End   context.CancelFunc
+
+	RootsChanges atomic.Int64 // changes of the client's roots that servers are not told of yet
+
+	mu       sync.Mutex     // guards what follows, and replacing slots
+	level    revision.Level // the log level it has asked for
+	hasLevel bool
+}
+
+// assign notes over which slot the client's calls to a backend go; it reports
+// whether that is news.
+func (st *clientState) assign(b *Backend, s *Slot) (news bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	m := map[*Backend]*Slot{}
+	if old := st.slots.Load(); old != nil {
+		if (*old)[b] == s {
+			return false
+		}
+		m = maps.Clone(*old)
+		maps.DeleteFunc(m, func(b *Backend, _ *Slot) bool { return b.IsReplaced() })
+	}
+	m[b] = s
+	st.slots.Store(&m)
+	return true
+}
+
+// ConnTo returns the connection that the client's calls to a backend go over where
+// it is not everybody's, nil where that has to be found out.
+func (st *clientState) ConnTo(b *Backend) *Conn {
+	m := st.slots.Load()
+	if m == nil {
+		return nil
+	}
+	s := (*m)[b]
+	if s == nil {
+		return nil
+	}
+	return s.Ready.Load()
+}
+
+// LogLevel returns the level that the client has asked for, false where it has not.
+func (st *clientState) LogLevel() (revision.Level, bool) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.level, st.hasLevel
+}
+
+// SetLogLevel notes the level that the client has asked for.
+func (st *clientState) SetLogLevel(l revision.Level) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.level, st.hasLevel = l, true
+}
+
+// identity is who a client says it is.
+type identity struct{ name, version string }
+
+// maxIdentity bounds what is kept of a name, in bytes.
+const maxIdentity = 100
+
+// setIdentity notes who the client says it is in an initialize request.
+func (cl *Client) setIdentity(line []byte, m *rawjson.Message) {
+	params := m.Params.Of(line)
+	info, err := rawjson.Field(params, "clientInfo")
+	if err != nil || !info.Present() {
+		return
+	}
+	var at [2]rawjson.Span
+	object := info.Of(params)
+	if rawjson.Fields(object, at[:], "name", "version") != nil {
+		return
+	}
+	name, _ := rawjson.String(object, at[0])
+	version, _ := rawjson.String(object, at[1])
+	cl.identity.Store(&identity{Clipped(name, maxIdentity), Clipped(version, maxIdentity)})
+}
+
+// Clipped bounds a text, in bytes.
+func Clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// ClientInfo is what a status says of a client; see proxy.ClientStatus.
+type ClientInfo struct {
+	Front, Name, Version, Revision string
+	Since, LastSeen                time.Time
+	InFlight, Streams              int
+}
+
+// Status returns what is known of a client whatever its front.
+func (cl *Client) Status(front string) ClientInfo {
+	s := ClientInfo{Front: front, Revision: cl.Revision(), Since: cl.since, LastSeen: cl.since}
+	if who := cl.identity.Load(); who != nil {
+		s.Name, s.Version = who.name, who.version
+	}
+	return s
 }

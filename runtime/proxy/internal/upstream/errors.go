@@ -5,22 +5,26 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
-var ErrCancelled = errors.New("cancelled by the client")
+// Ends of a request that are no server's doing.
+var (
+	ErrCancelled    = errors.New("cancelled by the client")
+	ErrProxyClosed  = errors.New("the proxy is shutting down")
+	ErrSessionEnded = errors.New("the session has ended")
+	ErrNoStream     = errors.New("the client listens on no stream")
+)
 
+// Invalid returns an error for params that are not as they must be.
 func Invalid(format string, a ...any) error {
 	return &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf(format, a...)}
 }
 
-var ErrProxyClosed = errors.New("the proxy is shutting down")
-
-// Error is a failure of a backend or of the way to it, as opposed to an
-// answer of it.
+// Error is a failure of a backend or of the way to it, as opposed to an answer of
+// it.
 type Error struct {
 	Server string
 	Err    error
@@ -37,7 +41,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf gives the kind of a failure of a backend or of the way to it, as the
+// KindOf returns the kind of a failure of a backend or of the way to it, as the
 // command line's error objects name it (docs/serve.md, "When a server fails").
 func KindOf(err error) string {
 	var (
@@ -59,8 +63,3 @@ func KindOf(err error) string {
 	}
 	return "connect"
 }
-
-var (
-	ErrSessionEnded = errors.New("the session has ended")
-	ErrNoStream     = errors.New("the client listens on no stream")
-)

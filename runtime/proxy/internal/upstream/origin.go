@@ -3,8 +3,10 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -26,7 +28,7 @@ type Origin struct {
 	Ask func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// Slot is the connection that the request concerns; nil: any that suits.
 	Slot *Slot
-	// Pause tells that the server has ended its stream in the middle of the
+	// Pause is told that the server has ended its stream in the middle of the
 	// request, to be asked again after a while. It must not wait. Nil: nothing
 	// follows from that.
 	Pause func(retry time.Duration)
@@ -37,5 +39,118 @@ type Origin struct {
 	Refuse func(error)
 }
 
-// Modern tells whether the client's requests are self-contained.
-func (c *Origin) Modern() bool { return revision.IsModern(c.Version) }
+// Modern reports whether the client's requests are self-contained.
+func (o *Origin) Modern() bool { return revision.IsModern(o.Version) }
+
+// Inflight is a client's request that a server has not answered yet.
+type Inflight interface {
+	// Origin returns who it comes from.
+	Origin() Origin
+	// OnEnd has f called when it has ended. The lock of what holds the request is
+	// held: that of the connection's calls, or of its pipe.
+	OnEnd(f func())
+}
+
+// Waiter is a request that a goroutine waits for.
+type Waiter interface {
+	Inflight
+	// Suspend stops the clock that would end the request, until resume.
+	Suspend() (resume func())
+	// Ended calls what OnEnd was given.
+	Ended()
+}
+
+// Active are the requests that one client has in flight over a connection.
+type Active struct {
+	// From is who has made them: one inside which the client can be asked, where
+	// there is one.
+	From     Origin
+	suspends []func() (resume func())
+	refuses  []func(error)
+}
+
+// SoleClient returns the requests in flight over the connection where all of them
+// are one client's, nil where there are none. Where they are of several, it returns
+// nil and true. Clients without a session are told apart by their requests.
+//
+// With ends, that function is called once all of these requests have ended.
+func (c *Conn) SoleClient(ends func()) (_ *Active, several bool) {
+	var a *Active
+	var who *Client
+	left := new(atomic.Int64)
+	end := func() {
+		if left.Add(-1) == 0 {
+			ends()
+		}
+	}
+	join := func(e Inflight, suspend func() (resume func())) {
+		if several {
+			return
+		}
+		from := e.Origin()
+		if a == nil {
+			a, who = &Active{From: from}, from.Client
+		} else if from.Client == nil || from.Client != who {
+			several = true
+		}
+		if a.From.Ask == nil {
+			a.From = from
+		}
+		a.suspends = append(a.suspends, suspend)
+		if from.Refuse != nil {
+			a.refuses = append(a.refuses, from.Refuse)
+		}
+		if ends != nil {
+			e.OnEnd(end)
+		}
+		left.Add(1)
+	}
+	left.Add(1) // until all are counted
+	c.calls.mu.Lock()
+	for e := range c.calls.waiting {
+		join(e, e.Suspend)
+	}
+	c.calls.mu.Unlock()
+	if c.Pipe != nil {
+		c.Pipe.Each(func(id uint64, r jsonrpc.Receiver) {
+			if e, ok := r.(Inflight); ok { // else it has a goroutine, and was counted
+				join(e, func() (resume func()) { return c.Pipe.Suspend(id) })
+			}
+		})
+	}
+	if !several {
+		c.calls.mu.Lock()
+		if a == nil && !c.Shared.Load() {
+			who = c.FirstClient.Load() // nobody else has ever used the connection
+		}
+		several = c.calls.abandonedByOthers(who)
+		c.calls.mu.Unlock()
+	}
+	if several || a == nil {
+		return nil, several
+	}
+	if ends != nil {
+		end()
+	}
+	return a, false
+}
+
+// Suspend keeps the requests' ceiling from ending them, until resume.
+func (a *Active) Suspend() (resume func()) {
+	all := make([]func(), len(a.suspends))
+	for i, suspend := range a.suspends {
+		all[i] = suspend()
+	}
+	return func() {
+		for _, f := range all {
+			f()
+		}
+	}
+}
+
+// Refuse ends the requests with an error of ours.
+func (a *Active) Refuse(err error) {
+	for _, f := range a.refuses {
+		f(err)
+	}
+}

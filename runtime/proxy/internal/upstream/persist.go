@@ -1,8 +1,6 @@
 package upstream
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
@@ -39,26 +38,34 @@ type keeping struct {
 }
 
 // keep has a part of what is kept of the backend replaced, soon. It waits for
-// nothing. A later change of a part replaces one that is not written yet. Of a
-// server one entry is kept, so what is learned under one that has been replaced
-// is not.
+// nothing. Of a server one entry is kept, so what is learned under one that has
+// been replaced is not.
 func (b *Backend) keep(c store.Change) {
-	p := b.Set
-	if p.o.Store == nil || b.Config().Digest == "" {
+	set := b.Set
+	if !b.isKept() {
 		return
 	}
 	c.ID = store.ID{Name: b.Name, Digest: b.Config().Digest}
-	k := &p.keeping
+	k := &set.keeping
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed || b.IsReplaced() && p.has(b.Name) {
+	if k.closed || b.IsReplaced() && slices.ContainsFunc(set.All(), func(other *Backend) bool { return other.Name == b.Name }) {
 		return
 	}
-	for id := range k.pending {
-		if id.Name == c.ID.Name && id != c.ID {
-			delete(k.pending, id)
-		}
+	k.add(c)
+	if !k.writing && set.Lifetime.Err() == nil { // else Close writes
+		k.writing = true
+		set.Work.Go(set.write)
 	}
+}
+
+// isKept reports whether what is learned of the backend is kept.
+func (b *Backend) isKept() bool { return b.Set.o.Store != nil && b.Config().Digest != "" }
+
+// add adds a change to what waits: it replaces an earlier one of the same part. The
+// caller holds the lock.
+func (k *keeping) add(c store.Change) {
+	maps.DeleteFunc(k.pending, func(id store.ID, _ store.Change) bool { return id.Name == c.ID.Name && id != c.ID })
 	if k.pending == nil {
 		k.pending = map[store.ID]store.Change{}
 	}
@@ -77,15 +84,6 @@ func (b *Backend) keep(c store.Change) {
 		was.Usage = c.Usage
 	}
 	k.pending[c.ID] = was
-	if !k.writing && p.Lifetime.Err() == nil { // else Close writes
-		k.writing = true
-		p.Work.Go(p.write)
-	}
-}
-
-// has tells whether there is a server with a name.
-func (s *Set) has(name string) bool {
-	return slices.ContainsFunc(s.All(), func(b *Backend) bool { return b.Name == name })
 }
 
 // write writes what waits, until there is nothing left or the proxy ends, which
@@ -101,18 +99,18 @@ func (s *Set) write() {
 		if changes == nil {
 			return
 		}
-		s.written(changes)
+		s.store(changes)
 	}
 }
 
 // flush writes what waits, for the last time.
 func (s *Set) flush() {
 	if changes := s.keeping.take(true); changes != nil {
-		s.written(changes)
+		s.store(changes)
 	}
 }
 
-// take gives what waits, nil for nothing: whoever was writing has ended then.
+// take returns what waits, nil for nothing: whoever was writing has ended then.
 func (k *keeping) take(last bool) []store.Change {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,20 +124,17 @@ func (k *keeping) take(last bool) []store.Change {
 	return changes
 }
 
-func (s *Set) written(changes []store.Change) {
+func (s *Set) store(changes []store.Change) {
 	// What is learned is not given up because the proxy ends meanwhile.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Lifetime), keepBound)
 	defer cancel()
-	err := s.o.Store.Keep(ctx, changes)
-	if err == nil {
-		return
+	if err := s.o.Store.Keep(ctx, changes); err != nil {
+		s.keeping.logFailure(s.Log, "what servers offer is not kept for the next start", err)
 	}
-	s.keeping.failed(s.Log, "what servers offer is not kept for the next start", err)
 }
 
-// failed logs that the store does not do what it is for. It is said once: else
-// it would be with each change.
-func (k *keeping) failed(logger *slog.Logger, what string, err error) {
+// logFailure logs that the store fails, once: else it would be with each change.
+func (k *keeping) logFailure(logger *slog.Logger, what string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.said != err.Error() {
@@ -148,13 +143,19 @@ func (k *keeping) failed(logger *slog.Logger, what string, err error) {
 	k.said = err.Error()
 }
 
+// Recalled is what a backend offered to an earlier process, or to another one.
+type Recalled struct {
+	Backend *Backend
+	Offers  *inventory.Inventory
+}
+
 // Recall returns what is kept of backends, those of a new proxy or of a new
 // configuration.
 func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		if !errors.Is(err, errNothingStored) {
-			s.keeping.failed(s.Log, "what servers offered before cannot be read", err)
+			s.keeping.logFailure(s.Log, "what servers offered before cannot be read", err)
 		}
 		return nil
 	}
@@ -171,14 +172,51 @@ func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 	return all
 }
 
-// Recalled is what a backend offered to an earlier process, or to another one.
-type Recalled struct {
-	Backend *Backend
-	Offers  *inventory.Inventory
+// RecallNews returns what other processes have found out since about backends
+// that are not connected.
+func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
+	records, err := s.recallRecords(backends)
+	if err != nil {
+		return nil // the servers can be asked
+	}
+	for _, b := range backends {
+		r := records[b.Name]
+		b.mu.Lock()
+		news := r.Catalog.Verified.After(b.known.verified)
+		same := b.known.digest == sumOf(r.Catalog.Data)
+		if news && same {
+			b.known.verified = r.Catalog.Verified
+		}
+		b.mu.Unlock()
+		if news && !same && !b.ConnectedOnce.Load() {
+			if cat := b.recallCatalog(r.Catalog); cat != nil {
+				all = append(all, Recalled{b, cat})
+			}
+		}
+	}
+	return all
 }
 
-// recallCatalog reads a stored catalogue and takes over what it tells of the
-// server; nil where there is none of use.
+var errNothingStored = errors.New("nothing is stored")
+
+// recallRecords reads what is stored of backends.
+func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error) {
+	var ids []store.ID
+	for _, b := range backends {
+		if b.isKept() {
+			ids = append(ids, store.ID{Name: b.Name, Digest: b.Config().Digest})
+		}
+	}
+	if len(ids) == 0 {
+		return nil, errNothingStored
+	}
+	ctx, cancel := context.WithTimeout(s.Lifetime, recallBound)
+	defer cancel()
+	return s.o.Store.Load(ctx, ids)
+}
+
+// recallCatalog reads a stored catalogue and takes over what it says of the server;
+// nil where there is none of use.
 func (b *Backend) recallCatalog(kept store.Catalog) *inventory.Inventory {
 	if kept.Data == nil {
 		return nil
@@ -188,39 +226,38 @@ func (b *Backend) recallCatalog(kept store.Catalog) *inventory.Inventory {
 		b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
 	}
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := &b.known
 	if !b.ConnectedOnce.Load() {
-		b.modern, b.speaksBothEras, b.Remote, b.storedCapabilities = head.Modern, head.Dual, head.Remote, head.Offer
+		k.modern, k.speaksBoth, k.remote, k.capabilities = head.Modern, head.Dual, head.Remote, head.Offer
 	}
-	b.storedDigest, b.Verified, cat.Verified = sumOf(kept.Data), kept.Verified, kept.Verified
+	k.digest, k.verified, cat.Verified = sumOf(kept.Data), kept.Verified, kept.Verified
 	return cat
 }
 
 // Save has what the backend offers kept for the processes to come, and notes
 // when it was seen to.
 func (b *Backend) Save(cat *inventory.Inventory) {
-	b.Mu.Lock()
+	b.mu.Lock()
+	k := &b.known
 	if cat.Whole() { // or it is looked at again
-		b.Verified = cat.Verified
+		k.verified = cat.Verified
 	}
-	verified := b.Verified
-	b.Mu.Unlock()
-	if b.Set.o.Store == nil || b.Config().Digest == "" {
+	head, verified := inventory.Head{Modern: k.modern, Dual: k.speaksBoth, Remote: k.remote}, k.verified
+	b.mu.Unlock()
+	if !b.isKept() {
 		return
 	}
-	b.Mu.Lock()
-	head := inventory.Head{Modern: b.modern, Dual: b.speaksBothEras, Remote: b.Remote}
-	b.Mu.Unlock()
 	data := inventory.Encode(cat, head)
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
 	sum := sumOf(data)
-	b.Mu.Lock()
-	same := b.storedDigest == sum
-	b.storedDigest = sum
-	b.Mu.Unlock()
+	b.mu.Lock()
+	same := k.digest == sum
+	k.digest = sum
+	b.mu.Unlock()
 	if same {
 		b.keep(store.Change{Verified: verified})
 	} else {
@@ -236,75 +273,24 @@ func sumOf(data []byte) uint64 {
 	return uint64(binary.BigEndian.Uint32(data))<<32 | uint64(len(data))
 }
 
-// RecallNews returns what other processes have found out since about backends
-// that are not connected.
-func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
-	records, err := s.recallRecords(backends)
-	if err != nil {
-		return nil // the servers can be asked
-	}
-	for _, b := range backends {
-		r := records[b.Name]
-		b.Mu.Lock()
-		news := r.Catalog.Verified.After(b.Verified)
-		same := b.storedDigest == sumOf(r.Catalog.Data)
-		if news && same {
-			b.Verified = r.Catalog.Verified
-		}
-		b.Mu.Unlock()
-		if news && !same && !b.ConnectedOnce.Load() {
-			if cat := b.recallCatalog(r.Catalog); cat != nil {
-				all = append(all, Recalled{b, cat})
-			}
-		}
-	}
-	return all
-}
-
-// recallRecords reads what is stored of backends.
-func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error) {
-	var ids []store.ID
-	for _, b := range backends {
-		if digest := b.Config().Digest; digest != "" {
-			ids = append(ids, store.ID{Name: b.Name, Digest: digest})
-		}
-	}
-	if s.o.Store == nil || len(ids) == 0 {
-		return nil, errNothingStored
-	}
-	ctx, cancel := context.WithTimeout(s.Lifetime, recallBound)
-	defer cancel()
-	return s.o.Store.Load(ctx, ids)
-}
-
-var errNothingStored = errors.New("nothing is stored")
-
-// usage gives what is known of the backend's use, and of its questions.
-func (b *Backend) usage() store.Usage {
-	u := b.Activity.Usage()
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	u.Asks, u.Untold = b.asksClients, b.unattributed
-	return u
-}
-
-// RecallUsage takes over how the backend was used in earlier processes. It is to
-// be called before its first request.
+// RecallUsage takes over how the backend was used in earlier processes, and whether
+// it asks. It is to be called before its first request.
 func (b *Backend) RecallUsage(u store.Usage) {
 	b.Activity.Resume(u)
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.asksClients, b.unattributed, b.storedUsage = u.Asks, u.Untold, u
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known.asksClients, b.known.unattributed, b.known.usage = u.Asks, u.Untold, u
 }
 
 // KeepUsage has the backend's use kept for processes to come, where there is
 // anything new to it.
 func (b *Backend) KeepUsage() {
-	u := b.usage()
-	b.Mu.Lock()
-	news := u != b.storedUsage
-	b.storedUsage = u
-	b.Mu.Unlock()
+	u := b.Activity.Usage()
+	b.mu.Lock()
+	u.Asks, u.Untold = b.known.asksClients, b.known.unattributed
+	news := u != b.known.usage
+	b.known.usage = u
+	b.mu.Unlock()
 	if news {
 		b.keep(store.Change{Usage: &u})
 	}

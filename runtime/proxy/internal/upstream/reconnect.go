@@ -1,79 +1,71 @@
 package upstream
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
-
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 )
 
-// Begin connects the servers that are to be connected always, in the background:
-// there is a client, or will be.
-func (s *Set) Begin() {
-	if s.begun.Swap(true) {
-		return
-	}
-	for _, b := range s.All() {
-		b.Start()
-	}
+// reconnecting is the connecting of a slot that nobody calls over.
+type reconnecting struct {
+	running bool      // a goroutine is at it
+	at      time.Time // and connects next then
 }
 
-// Start connects the backend if it is to be connected always. It is to be called
+// Start connects the backend if it is always to be connected. It is to be called
 // when the backend is new to a proxy that has begun, or set to that.
 func (b *Backend) Start() {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.Primary.reconnect(0)
 }
 
-// isWanted tells whether the link is to be connected though nobody calls over it.
+// isWanted reports whether the slot is to be connected though nobody calls over it.
 // The caller holds the lock.
-func (l *Slot) isWanted() bool {
-	b := l.Backend
-	return !b.closed && !l.closed &&
-		(l == b.Primary && b.Config().Start == startEager && b.Set.begun.Load() || l.keeps.lasting())
+func (s *Slot) isWanted() bool {
+	b := s.Backend
+	return !b.life.closed && !s.closed &&
+		(s == b.Primary && b.Config().Start == startEager && b.Set.begun.Load() || s.keeps.any(time.Time{}))
 }
 
-// reconnect sees to it, in the background, that a link is connected that is wanted
-// and is not connected, after a number of failures: nobody's call might ever do
-// so. The caller holds the lock.
-func (l *Slot) reconnect(failures int) {
-	if l.reconnecting || !l.isWanted() || l.Ready.Load() != nil {
+// reconnect connects, in the background, a slot that is wanted and not connected,
+// after a number of failures: nobody's call might ever do so. The caller holds the
+// lock.
+func (s *Slot) reconnect(failures int) {
+	if s.reconnecting.running || !s.isWanted() || s.Ready.Load() != nil {
 		return
 	}
-	l.reconnecting = true
-	l.Backend.Set.Work.Go(func() { // ends with the backend, at the latest
-		for n := failures; l.pauseBeforeReconnect(n); n++ {
-			if _, err := l.Acquire(l.Backend.Life); err == nil {
+	s.reconnecting.running = true
+	s.Backend.Set.Work.Go(func() { // ends with the backend, at the latest
+		for n := failures; s.pauseBeforeReconnect(n); n++ {
+			if _, err := s.Acquire(s.Backend.life.ctx); err == nil {
 				n = 0 // it may be lost again by now
 			}
 		}
 	})
 }
 
-// pauseBeforeReconnect waits until it is time to connect a link anew. It reports false,
-// and ends its being tended, where that is no longer called for.
-func (l *Slot) pauseBeforeReconnect(failures int) bool {
-	b := l.Backend
-	b.Mu.Lock()
-	if !l.isWanted() || l.Ready.Load() != nil {
-		l.reconnecting = false
-		b.Mu.Unlock()
-		return false
+// pauseBeforeReconnect waits until it is time to connect a slot anew. It reports
+// false, and ends the reconnecting, where that is no longer called for.
+func (s *Slot) pauseBeforeReconnect(failures int) bool {
+	b := s.Backend
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if s.isWanted() && s.Ready.Load() == nil {
+		now := time.Now()
+		at := now.Add(breaker.Connecting().After(failures, b.Set.Random()))
+		if until := s.attempts.breaker.Opened(now); until.After(at) {
+			at = until
+		}
+		s.reconnecting.at = at
+		b.mu.Unlock()
+		err := deadline.Pause(b.life.ctx, time.Until(at))
+		b.mu.Lock()
+		if err == nil {
+			return true
+		}
 	}
-	now := time.Now()
-	l.reconnectAt = now.Add(breaker.Connecting().After(failures, b.Set.Random()))
-	if until := l.Breaker.Opened(now); until.After(l.reconnectAt) {
-		l.reconnectAt = until
-	}
-	at := l.reconnectAt
-	b.Mu.Unlock()
-	if deadline.Pause(b.Life, time.Until(at)) == nil {
-		return true
-	}
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	l.reconnecting = false
+	s.reconnecting.running = false
 	return false
 }

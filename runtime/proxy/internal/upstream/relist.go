@@ -26,10 +26,10 @@ const (
 )
 
 // relisting is when a backend's lists are asked for again. The zero value is
-// ready; backend.mu guards it.
+// ready; Backend.mu guards it.
 type relisting struct {
 	stale   bool // they have changed since they were asked for
-	asking  int  // connecting or reloading is at it
+	asking  int  // how many ask for them
 	armed   bool // the timer runs
 	timer   *time.Timer
 	doubled int
@@ -43,23 +43,34 @@ type relisting struct {
 	retry    *time.Timer
 }
 
-// Begin notes that the lists are about to be asked for.
-func (r *relisting) Begin() {
+// begin notes that the lists are about to be asked for, end that they have been.
+func (r *relisting) begin() {
 	r.stale = false
 	r.asking++
 }
 
-// End notes that they have been asked for.
-func (r *relisting) End() {
+func (r *relisting) end() {
 	r.asking--
 	r.asked = time.Now()
 }
 
-// heard notes what the server says has changed, which it may say over each of
+// BeginListing notes that somebody asks the server for its lists, until end.
+func (b *Backend) BeginListing() (end func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.relisting.begin()
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.relisting.end()
+	}
+}
+
+// noteSaid notes what the server says has changed, which it may say over each of
 // its connections.
-func (r *relisting) heard(kinds inventory.ListSet, now time.Time) {
+func (r *relisting) noteSaid(lists inventory.ListSet, now time.Time) {
 	was := r.said
-	if kinds = kinds.With(was); kinds == was {
+	if lists = lists.With(was); lists == was {
 		return
 	}
 	if r.asking > 0 || now.Sub(r.asked) < relistEcho {
@@ -68,11 +79,11 @@ func (r *relisting) heard(kinds inventory.ListSet, now time.Time) {
 		}
 		r.trusted++
 	}
-	r.said = kinds
+	r.said = lists
 }
 
-// told notes whether asking has shown anything new.
-func (r *relisting) told(news bool, now time.Time) {
+// noteAsked notes whether asking has shown anything new.
+func (r *relisting) noteAsked(news bool, now time.Time) {
 	most := relistIdle
 	if news {
 		most = relistBusy
@@ -92,13 +103,22 @@ func (r *relisting) stop() {
 	}
 }
 
+// restart starts a timer anew, making it where there is none.
+func restart(t **time.Timer, d time.Duration, f func()) {
+	if *t == nil {
+		*t = time.AfterFunc(d, f)
+		return
+	}
+	(*t).Reset(d)
+}
+
 // listed notes whether all lists could be had. What could not is asked for
 // again, later and later, as long as the server is connected, and with clients'
 // lists where it is not; what it was before stays listed. The caller holds the lock.
 func (b *Backend) listed(whole bool) {
-	r := &b.Relisting
+	r := &b.relisting
 	r.lacking = !whole
-	if whole || b.closed {
+	if whole || b.life.closed {
 		r.failures = 0
 		if r.retry != nil {
 			r.retry.Stop()
@@ -106,50 +126,40 @@ func (b *Backend) listed(whole bool) {
 		return
 	}
 	r.failures++
-	d := breaker.Discovering().After(r.failures, b.Set.Random())
-	if r.retry == nil {
-		r.retry = time.AfterFunc(d, func() { b.Changed(inventory.ListSet{}) })
-		return
-	}
-	r.retry.Reset(d)
+	restart(&r.retry, breaker.Discovering().After(r.failures, b.Set.Random()), func() { b.Changed(inventory.ListSet{}) })
 }
 
-// Changed notes that the backend's lists have changed; kinds are those that it
-// says so of.
-func (b *Backend) Changed(kinds inventory.ListSet) {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.Relisting.heard(kinds, time.Now())
-	b.Relisting.stale = true
+// Changed notes that the backend's lists have changed, and which it says so of.
+func (b *Backend) Changed(said inventory.ListSet) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.relisting.noteSaid(said, time.Now())
+	b.relisting.stale = true
 	b.relist()
 }
 
-// relist sees to it that changed lists are asked for, once at a time: an older
-// answer must not replace a newer one. The caller holds the lock.
+// relist has changed lists asked for, once at a time: an older answer must not
+// replace a newer one. The caller holds the lock.
 func (b *Backend) relist() {
-	r := &b.Relisting
-	if b.closed || !r.stale || r.asking > 0 || r.armed {
+	r := &b.relisting
+	if b.life.closed || !r.stale || r.asking > 0 || r.armed {
 		return // or whoever is at it comes here again
 	}
 	r.armed = true
-	pause := relistPause << r.doubled
-	if r.timer == nil {
-		r.timer = time.AfterFunc(pause, b.expired)
-		return
-	}
-	r.timer.Reset(pause)
+	restart(&r.timer, relistPause<<r.doubled, b.relistNow)
 }
 
-func (b *Backend) expired() {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.Relisting.armed = false
-	if b.closed {
+func (b *Backend) relistNow() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	r := &b.relisting
+	r.armed = false
+	if b.life.closed {
 		return
 	}
-	said := b.Relisting.said
-	b.Relisting.said = inventory.ListSet{}
-	b.Relisting.Begin()
+	said := r.said
+	r.said = inventory.ListSet{}
+	r.begin()
 	b.Set.Work.Go(func() { b.Reload(said) })
 }
 
@@ -160,19 +170,19 @@ func (b *Backend) Reload(said inventory.ListSet) {
 	news, whole := false, false
 	c := b.Primary.Ready.Load()
 	if c != nil {
-		cat, err := b.load(c.Client)
+		offers, err := inventory.Load(b.life.ctx, b.Log, c.Client)
 		if err != nil {
 			b.Log.Warn("cannot list a changed backend", "err", err)
 		} else {
-			cat.Offer, whole = c.Offer, cat.Whole()
-			news = b.Set.Observer.Listed(b, cat, said)
-			b.Save(cat)
+			offers.Offer, whole = c.Offer, offers.Whole()
+			news = b.Set.Observer.Listed(b, offers, said)
+			b.Save(offers)
 		}
 	}
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	b.Relisting.End()
-	b.Relisting.told(news, time.Now())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.relisting.end()
+	b.relisting.noteAsked(news, time.Now())
 	if c != nil { // or connecting asks
 		b.listed(whole)
 	}

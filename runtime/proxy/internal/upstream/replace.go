@@ -4,22 +4,131 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
 )
 
-// ErrReplaced is a request that has come to a backend which another configuration
-// has replaced or removed in the moment before. Nothing was sent.
+// Changes are the servers that another configuration changes, by name; see
+// proxy.Changes.
+type Changes struct{ Added, Removed, Replaced, Adjusted []string }
+
+// Distinct refuses servers that cannot be told apart.
+func Distinct(servers []Settings) error {
+	seen := map[string]bool{}
+	for _, s := range servers {
+		if s.Name == "" || seen[s.Name] {
+			return fmt.Errorf("proxy: server %q: the name is empty or repeated", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// Reconfiguration is what becomes of the backends.
+type Reconfiguration struct {
+	Changes
+	Roster []*Backend
+	Made   []*Backend            // those that were not there before
+	Left   map[*Backend]*Backend // those that go, with what comes in their place, nil for nothing
+	Adjust map[*Backend]Settings // those that stay, with settings that are others
+	Same   bool                  // nothing changes
+}
+
+// Compare returns what has to change.
+func (s *Set) Compare(servers []Settings) *Reconfiguration {
+	r := &Reconfiguration{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]Settings{}}
+	before := map[string]*Backend{}
+	for _, b := range s.All() {
+		before[b.Name] = b
+	}
+	for _, set := range servers {
+		b := before[set.Name]
+		delete(before, set.Name)
+		switch {
+		case b == nil:
+			r.Added = append(r.Added, set.Name)
+		case s.withDefaults(set) == *b.Config():
+			r.Roster = append(r.Roster, b)
+			continue
+		case (&set).Way() == b.Config().Way():
+			r.Adjusted = append(r.Adjusted, set.Name)
+			r.Roster, r.Adjust[b] = append(r.Roster, b), set
+			continue
+		default:
+			r.Replaced = append(r.Replaced, set.Name)
+		}
+		made := NewBackend(s, set)
+		r.Roster, r.Made = append(r.Roster, made), append(r.Made, made)
+		if b != nil {
+			r.Left[b] = made
+		}
+	}
+	for _, b := range s.All() {
+		if before[b.Name] != nil {
+			r.Removed, r.Left[b] = append(r.Removed, b.Name), nil
+		}
+	}
+	// What is replaced or new has made the roster another one.
+	r.Same = len(r.Adjust) == 0 && slices.Equal(r.Roster, s.All())
+	return r
+}
+
+// Adopt puts the backends of another configuration in the place of those before.
+func (s *Set) Adopt(r *Reconfiguration) {
+	s.mu.Lock()
+	for _, b := range r.Made {
+		for _, old := range s.draining { // removed a moment ago, and back
+			if old.Name == b.Name {
+				b.Primary.ending = old.life.gone // the latest
+			}
+		}
+	}
+	for old, successor := range r.Left {
+		s.draining = append(slices.Clip(s.draining), old)
+		if successor != nil {
+			successor.Primary.ending = old.life.gone // some programs cannot run twice
+		}
+	}
+	s.mu.Unlock()
+	for b, set := range r.Adjust {
+		b.reconfigure(set)
+	}
+	s.Roster.Store(&r.Roster)
+}
+
+// Replace takes the backends that have been replaced out of use, and connects what
+// is always to be connected.
+func (s *Set) Replace(r *Reconfiguration) {
+	for old, successor := range r.Left {
+		old.replace(successor)
+	}
+	for _, b := range r.Roster {
+		if s.begun.Load() {
+			b.Start()
+		}
+	}
+}
+
+// forget drops a backend whose calls have ended.
+func (s *Set) forget(b *Backend) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = slices.DeleteFunc(slices.Clone(s.draining), func(other *Backend) bool { return other == b })
+}
+
+// ErrReplaced is a request for a backend that another configuration has replaced
+// or removed in the moment before. Nothing was sent.
 var ErrReplaced = errors.New("its entry in the configuration has just been changed")
 
-// maxReplacedRetries bounds how often a request is taken to another backend: each time takes
-// another configuration.
+// maxReplacedRetries bounds how often a request is taken to another backend: each
+// time takes another configuration.
 const maxReplacedRetries = 20
 
-// RetryReplaced does what finds a backend and asks it something again, where the backend
-// was replaced in between: it finds the new one then.
+// RetryReplaced repeats do, which finds a backend and asks it something, where the
+// backend was replaced in between: it finds the new one then.
 func RetryReplaced[T any](do func() (T, error)) (T, error) {
 	for n := 0; ; n++ {
 		v, err := do()
@@ -29,28 +138,37 @@ func RetryReplaced[T any](do func() (T, error)) (T, error) {
 	}
 }
 
-// maxDrain bounds how long calls to a backend that goes are waited for.
+// reconfigure replaces the settings of a backend whose connections stay.
+func (b *Backend) reconfigure(set Settings) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.SetSettings(set)
+	b.known.stored = stored{verified: b.known.verified, capabilities: b.known.capabilities}
+	b.publishFastPath()
+}
+
+// maxDrain bounds how long calls to a replaced backend are waited for.
 const maxDrain = 30 * time.Second
 
-// replace takes the backend out of use: nothing connects any more, calls under
-// way go on for a while. What clients have with it goes to its successor where
-// it can, nil for none. It does not wait.
+// replace takes the backend out of use: nothing connects any more, calls in flight
+// go on for a while. What clients have with it goes to its successor where it can,
+// nil for none. It does not wait.
 func (b *Backend) replace(successor *Backend) {
-	p := b.Set
-	b.Mu.Lock()
-	b.closed = true
-	close(b.replacedSignal)
-	b.Relisting.stop()
+	set := b.Set
+	b.mu.Lock()
+	b.life.closed = true
+	close(b.life.replaced)
+	b.relisting.stop()
 	var idle, busy []*Conn
 	var ending []<-chan struct{} // what is being connected or closed already
-	for _, l := range b.everySlot() {
-		if l.ending != nil {
-			ending = append(ending, l.ending)
+	for _, s := range b.everySlot() {
+		if s.ending != nil {
+			ending = append(ending, s.ending)
 		}
-		if l.attempt != nil {
-			ending = append(ending, l.attempt.done)
+		if s.attempts.current != nil {
+			ending = append(ending, s.attempts.current.done)
 		}
-		switch c := l.Ready.Swap(nil); {
+		switch c := s.Ready.Swap(nil); {
 		case c == nil:
 		case c.CloseIfIdle():
 			idle = append(idle, c)
@@ -58,16 +176,16 @@ func (b *Backend) replace(successor *Backend) {
 			busy = append(busy, c)
 		}
 	}
-	b.busyConns = busy
+	b.pool.busy = busy
 	b.publishFastPath()
-	b.Mu.Unlock()
+	b.mu.Unlock()
 	if len(busy) == 0 {
-		b.end() // nobody waits for what is being connected
+		b.life.end() // nobody waits for what is being connected
 	} else {
 		ending = nil // it may take as long as the calls
 	}
-	p.Observer.Replaced(b, successor)
-	p.Work.Go(func() { // bounded by what closing takes
+	set.Observer.Replaced(b, successor)
+	set.Work.Go(func() { // bounded by what closing takes
 		var wg sync.WaitGroup
 		for _, c := range idle {
 			wg.Go(func() { _ = c.Client.Close() })
@@ -76,45 +194,45 @@ func (b *Backend) replace(successor *Backend) {
 		for _, ended := range ending {
 			<-ended
 		}
-		close(b.gone)
+		close(b.life.gone)
 	})
-	p.Work.Go(func() { b.drain(busy) }) // bounded by leaveTime and what closing takes
+	set.Work.Go(func() { b.drain(busy) }) // bounded by maxDrain and what closing takes
 }
 
 // drain closes connections when the calls over them have ended, and with the last
 // the backend.
 func (b *Backend) drain(busy []*Conn) {
-	p := b.Set
 	bound := maxDrain
 	if limit := b.Config().RequestTimeout; limit > 0 {
 		bound = min(bound, limit)
 	}
-	ctx, cancel := context.WithTimeout(p.Lifetime, bound)
+	ctx, cancel := context.WithTimeout(b.Set.Lifetime, bound)
 	defer cancel()
 	var wg sync.WaitGroup
 	for _, c := range busy {
 		wg.Go(func() { c.drain(ctx) })
 	}
 	wg.Wait()
-	<-b.gone
+	<-b.life.gone
 	b.KeepUsage()
 	b.close()
-	p.forget(b)
-	p.Observer.Ended(b)
+	b.Set.forget(b)
+	b.Set.Observer.Ended(b)
 	b.Log.Info("backend ended: its entry has gone or changed")
 }
 
-// IsReplaced tells whether another configuration has taken the backend out of use.
+// IsReplaced reports whether another configuration has taken the backend out of
+// use.
 func (b *Backend) IsReplaced() bool {
 	select {
-	case <-b.replacedSignal:
+	case <-b.life.replaced:
 		return true
 	default:
 		return false
 	}
 }
 
-// closedError tells why nothing connects to a backend that is closed.
+// closedError returns why nothing connects to a backend that is closed.
 func (b *Backend) closedError() error {
 	if b.IsReplaced() {
 		return ErrReplaced
@@ -122,7 +240,8 @@ func (b *Backend) closedError() error {
 	return ErrProxyClosed
 }
 
-// ExplainClosed tells of a connection that was closed under a call why it was.
+// ExplainClosed adds to the error of a connection that was closed under a call why
+// it was.
 func (b *Backend) ExplainClosed(err error) error {
 	if b.IsReplaced() && errors.Is(err, runtime.ErrClosed) {
 		return fmt.Errorf("its entry in the configuration has changed, and the call took too long to be waited for: %w", err)

@@ -1,8 +1,6 @@
 package upstream
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -13,6 +11,9 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // Options are settings of a set of backends. All but Store and Roots are required.
@@ -44,16 +45,16 @@ type Set struct {
 	Solo    atomic.Pointer[Client] // the only client there will be, nil where others may come
 	Random  func() float64         // shortens what is waited for, at least 0 and less than 1
 
-	Lifetime context.Context //nolint:containedctx // that of the backends, ended by Close
+	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
 	cancel   context.CancelFunc
 	Work     sync.WaitGroup // connecting and listing
 
-	Mu      sync.Mutex // guards what follows
-	leaving []*Backend // that are in no configuration any more, and have calls; replaced whole
+	mu       sync.Mutex
+	draining []*Backend // configured no more, with calls; replaced whole
 }
 
 // Observer hears what servers and their connections do. Its methods may be called
-// concurrently and must not wait, but for opening and question.
+// concurrently and must not wait, but for Opening and Question.
 type Observer interface {
 	// Listed takes what a backend offers now, nil where only its failure is new,
 	// and which lists it has said to have changed. It reports whether any list of
@@ -66,12 +67,12 @@ type Observer interface {
 	// Logged takes a log message that names no call.
 	Logged(c *Conn, params json.RawMessage)
 	// ResourceUpdated takes notifications/resources/updated.
-	ResourceUpdated(l *Slot, params json.RawMessage)
+	ResourceUpdated(s *Slot, params json.RawMessage)
 	// Moved says that a client's calls to a backend go over a slot from now on.
 	// The backend's lock is held.
-	Moved(who *Client, l *Slot)
+	Moved(who *Client, s *Slot)
 	// Replaced says that a backend is out of use, and what has come in its place,
-	// nil for nothing. ended follows when its last call has ended.
+	// nil for nothing. Ended follows when its last call has ended.
 	Replaced(old, successor *Backend)
 	Ended(b *Backend)
 }
@@ -94,9 +95,20 @@ func (s *Set) All() []*Backend {
 
 // Draining returns the backends that are configured no more and have calls.
 func (s *Set) Draining() []*Backend {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	return s.leaving
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.draining
+}
+
+// Begin connects the servers that are always to be connected, in the background:
+// there is a client, or will be.
+func (s *Set) Begin() {
+	if s.begun.Swap(true) {
+		return
+	}
+	for _, b := range s.All() {
+		b.Start()
+	}
 }
 
 // End stops everything that goes on by itself. Close follows.
@@ -106,7 +118,7 @@ func (s *Set) End() {
 }
 
 // Close ends all backends, side by side, and returns when they are gone. No
-// adopt may run meanwhile.
+// Adopt may run meanwhile.
 func (s *Set) Close() {
 	var wg sync.WaitGroup
 	for _, b := range s.All() {
@@ -127,45 +139,70 @@ func (s *Set) Release(who *Client) {
 	}
 }
 
-// Adopt puts the backends of another configuration in the place of those before.
-func (s *Set) Adopt(r *Reconfiguration) {
-	s.Mu.Lock()
-	for _, b := range r.Made {
-		for _, old := range s.leaving { // removed a moment ago, and back
-			if old.Name == b.Name {
-				b.Primary.ending = old.gone // the latest
+// WithPipe returns the connections that fast calls may be pending on.
+func (s *Set) WithPipe() (all []*Conn) {
+	for _, b := range slices.Concat(s.All(), s.Draining()) {
+		for _, c := range b.Connections() {
+			if c.Pipe != nil {
+				all = append(all, c)
 			}
 		}
 	}
-	for old, successor := range r.Left {
-		s.leaving = append(slices.Clip(s.leaving), old)
-		if successor != nil {
-			successor.Primary.ending = old.gone // some programs cannot run twice
-		}
-	}
-	s.Mu.Unlock()
-	for b, set := range r.Adjust {
-		b.reconfigure(set)
-	}
-	s.Roster.Store(&r.Roster)
+	return all
 }
 
-// forget drops a backend whose calls have ended.
-func (s *Set) forget(b *Backend) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.leaving = slices.DeleteFunc(slices.Clone(s.leaving), func(other *Backend) bool { return other == b })
+// Freeze holds the locks of the set and of its backends until thaw: a test finds
+// out by it what works without them.
+func (s *Set) Freeze() (thaw func()) {
+	s.mu.Lock()
+	all := s.All()
+	for _, b := range all {
+		b.mu.Lock()
+	}
+	return func() {
+		for _, b := range all {
+			b.mu.Unlock()
+		}
+		s.mu.Unlock()
+	}
 }
 
-// Replace takes the backends that have been replaced out of use, and connects what
-// is always to be connected.
-func (s *Set) Replace(r *Reconfiguration) {
-	for old, successor := range r.Left {
-		old.replace(successor)
+// HasRoots reports whether the configuration has roots.
+func (s *Set) HasRoots() bool { return len(s.o.Roots) > 0 }
+
+// Roots answers a server that asks for roots outside any call, or for those of a
+// client that has none.
+func (s *Set) Roots() json.RawMessage {
+	if !s.HasRoots() {
+		return json.RawMessage(`{"roots":[]}`)
 	}
-	for _, b := range r.Roster {
-		if s.begun.Load() {
-			b.Start()
+	return append(append(json.RawMessage(`{"roots":`), s.o.Roots...), '}')
+}
+
+// WithRoots returns what a client can be asked with roots among it, where the
+// configuration has some to answer with.
+func (s *Set) WithRoots(capabilities json.RawMessage) json.RawMessage {
+	if !s.HasRoots() {
+		return capabilities
+	}
+	at, err := rawjson.Field(capabilities, "roots")
+	if err != nil || at.Present() {
+		return capabilities
+	}
+	out, err := rawjson.Set(capabilities, []rawjson.Member{{Name: "roots", Value: []byte(`{}`)}})
+	if err != nil {
+		return capabilities
+	}
+	return out
+}
+
+// declares returns what servers are told over shared connections that they can
+// ask: what the only client has declared, or all that any may come to declare.
+func (s *Set) declares() string {
+	if who := s.Solo.Load(); who != nil {
+		if version, capabilities := who.TermsOf(); version != "" {
+			return string(s.WithRoots(revision.Offer(capabilities, version, revision.Latest)))
 		}
 	}
+	return SharedOffer
 }

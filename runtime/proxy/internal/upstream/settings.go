@@ -2,6 +2,9 @@ package upstream
 
 import (
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // Settings are those of one server; see proxy.Server, whose fields these are.
@@ -39,18 +42,77 @@ const (
 	isolationSession   Isolation = "session"
 )
 
-// Key tells which connection to a server is meant; see proxy.Key.
-type Key struct {
-	Server       string
-	Legacy       bool
-	Scope        string
-	Capabilities string
-}
-
 // Way stands for how the server is reached.
 func (s *Settings) Way() string {
 	if s.Connection == "" {
 		return s.Digest
 	}
 	return s.Connection
+}
+
+// withDefaults returns settings with defaults filled in.
+func (s *Set) withDefaults(set Settings) Settings {
+	if set.Isolation == "" {
+		set.Isolation = isolationAuto
+	}
+	if set.Start == "" {
+		set.Start = startLazy
+	}
+	if set.RequestTimeout == 0 {
+		set.RequestTimeout = s.o.RequestTimeout
+	}
+	return set
+}
+
+// DiscoverTime is how long lists wait for a server that has offered nothing yet,
+// from when it began to be connected.
+const DiscoverTime = 30 * time.Second
+
+// discoveryTime returns how long lists wait for the server.
+func (s *Settings) discoveryTime() time.Duration {
+	switch {
+	case s.DiscoveryTimeout < 0:
+		return limits.RequestCeiling
+	case s.DiscoveryTimeout == 0:
+		return DiscoverTime
+	}
+	return s.DiscoveryTimeout
+}
+
+const (
+	// By how many requests there are an hour, on average, a server may be idle
+	// for as long before its connections are closed.
+	busyRate, BusyIdle = 20, 5 * time.Minute // more than that
+	calmRate, calmIdle = 5, 3 * time.Minute  // no less than that
+	rareIdle           = time.Minute         // else
+)
+
+// IdleBound returns how long a server may be idle before its connections are
+// closed, by how it is used; false is for ever. A connection that no client has
+// used yet gets the most: whoever had it made may be about to.
+func (s *Settings) IdleBound(u store.Usage, used bool) (time.Duration, bool) {
+	switch {
+	case s.IdleTimeout < 0, s.IdleTimeout == 0 && s.Start == startEager:
+		return 0, false
+	case s.IdleTimeout > 0:
+		return s.IdleTimeout, true
+	}
+	least, most := s.MinIdleTimeout, s.MaxIdleTimeout
+	if least <= 0 {
+		least = rareIdle
+	}
+	if most <= 0 {
+		most = max(BusyIdle, least)
+	}
+	d := rareIdle
+	switch {
+	case !used:
+		d = most
+	case u.Interval <= 0: // there was one request
+	case u.Interval < time.Hour/busyRate:
+		d = BusyIdle
+	case u.Interval <= time.Hour/calmRate:
+		d = calmIdle
+	}
+	return min(max(d, least), most), true
 }

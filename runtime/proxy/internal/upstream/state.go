@@ -12,20 +12,18 @@ import (
 type condition struct {
 	// State is one of those below.
 	State string
-	// connections is how many are ready.
-	connections int
 	// Restarts is how many connections were made in the place of one that was
 	// lost; those that were closed as idle are not among them.
 	Restarts uint64
 	// Err is the latest failure to connect, or the latest end of a connection
-	// that was not ours to end; nil for none. at is when.
+	// that was not ours to end; nil for none. At is when.
 	Err error
 	At  time.Time
 	// NextTry is when the proxy connects on its own, or before which it does
 	// not; zero where the next call does.
 	NextTry time.Time
-	// Tripped tells that the backend has failed so often that calls, too, are
-	// refused until nextTry.
+	// Tripped says that the backend has failed so often that calls, too, are
+	// refused until NextTry.
 	Tripped bool
 	// NextReap is when the first connection is closed as idle, if nobody calls
 	// by then; zero where none will be.
@@ -41,57 +39,53 @@ const (
 	stateClosed     = "closed"     // for good
 )
 
-// Condition gives how the way to the backend is.
+// Condition returns how the way to the backend is.
 func (b *Backend) Condition() condition {
 	usage := b.Activity.Usage()
 	b.Set.reaper.mu.Lock()
 	look := b.Set.reaper.next
 	b.Set.reaper.mu.Unlock()
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	now := time.Now()
-	c := condition{State: StateIdle, Restarts: b.restarts, Err: b.lastErr, At: b.failedAt}
+	c := condition{State: StateIdle, Restarts: b.pool.restarts, Err: b.pool.lastErr, At: b.pool.failedAt}
 	earliest := func(to *time.Time, at time.Time) {
 		if to.IsZero() || at.Before(*to) {
 			*to = at
 		}
 	}
-	trying := false
-	for _, l := range b.everySlot() {
-		trying = trying || l.attempt != nil
-		if until := l.Breaker.Opened(now); !until.IsZero() {
+	connected, dialing := false, false
+	for _, s := range b.everySlot() {
+		ready := s.Ready.Load() != nil
+		connected, dialing = connected || ready, dialing || s.attempts.current != nil
+		if until := s.attempts.breaker.Opened(now); !until.IsZero() {
 			c.Tripped = true
 			earliest(&c.NextTry, until)
-		} else if l.reconnecting && l.attempt == nil && l.Ready.Load() == nil {
-			earliest(&c.NextTry, l.reconnectAt)
+		} else if s.reconnecting.running && s.attempts.current == nil && !ready {
+			earliest(&c.NextTry, s.reconnecting.at)
 		}
-		if l.Ready.Load() == nil {
+		if !ready {
 			continue
 		}
-		c.connections++
-		if at, ever := l.idleAt(usage); ever && !l.isNeeded(now) && !look.IsZero() {
-			if late := at.Sub(look); late > 0 { // it is looked at every so often
-				at = look.Add((late + ReapEvery - 1) / ReapEvery * ReapEvery)
-			} else {
-				at = look
-			}
-			earliest(&c.NextReap, at)
+		if at, ever := s.idleAt(usage); ever && !s.isNeeded(now) && !look.IsZero() {
+			late := max(0, at.Sub(look)) // it is looked at every so often
+			earliest(&c.NextReap, look.Add((late+ReapEvery-1)/ReapEvery*ReapEvery))
 		}
 	}
 	switch {
-	case b.closed:
+	case b.life.closed:
 		c.State = stateClosed
-	case c.connections > 0:
+	case connected:
 		c.State = StateReady
-	case trying:
+	case dialing:
 		c.State = stateConnecting
-	case c.Tripped, b.Primary.lastErr != nil:
+	case c.Tripped, b.Primary.attempts.lastErr != nil:
 		c.State = StateBroken
 	}
 	return c
 }
 
-// connInfo is what a status tells of a connection; see proxy.ConnectionStatus.
+// connInfo is what a status says of a connection; see proxy.ConnectionStatus.
 type connInfo struct {
 	Revision string
 	PID      int
@@ -99,56 +93,46 @@ type connInfo struct {
 	For      string
 }
 
-// Values of connInfo.For.
-const (
-	forEverybody = "everybody"
-	forEquals    = "equals"
-	forSession   = "session"
-	forCall      = "call"
-)
-
-// Connected tells of the connections that are ready.
+// Connected returns what a status says of the connections that are ready: the
+// primary one, and then the others by age.
 func (b *Backend) Connected() []connInfo {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	out := []connInfo{}
-	for _, l := range b.everySlot() {
-		c := l.Ready.Load()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out, primary := []connInfo{}, 0
+	for _, s := range b.everySlot() {
+		c := s.Ready.Load()
 		if c == nil {
 			continue
 		}
-		one := connInfo{Revision: c.Version, Since: c.since, For: l.Key.sharing()}
+		one := connInfo{Revision: c.Version, Since: c.since, For: s.Key.sharing()}
 		if t, ok := c.Client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
+		if s == b.Primary {
+			primary = 1
+		}
 		out = append(out, one)
 	}
-	if len(out) > 1 {
-		rest := out
-		if b.Primary.Ready.Load() != nil {
-			rest = out[1:]
-		}
-		slices.SortFunc(rest, func(a, b connInfo) int { return a.Since.Compare(b.Since) })
-	}
+	slices.SortFunc(out[primary:], func(a, b connInfo) int { return a.Since.Compare(b.Since) })
 	return out
 }
 
-// sharing tells who may use a connection.
+// sharing returns who may use a connection, as a status says it.
 func (k Key) sharing() string {
 	switch {
 	case k.isShared():
-		return forEverybody
+		return "everybody"
 	case strings.HasPrefix(k.Scope, scopeSession):
-		return forSession
+		return "session"
 	case strings.HasPrefix(k.Scope, scopeCall):
-		return forCall
+		return "call"
 	}
-	return forEquals
+	return "equals"
 }
 
 // StoredSum stands for what is kept of what the backend offers, 0 for nothing.
 func (b *Backend) StoredSum() uint64 {
-	b.Mu.Lock()
-	defer b.Mu.Unlock()
-	return b.storedDigest
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known.digest
 }

@@ -11,9 +11,9 @@ func TestLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, one, two := &Conn{}, &Client{}, &Client{}
 		says := func(who *Client) bool {
-			c.Mu.Lock()
-			defer c.Mu.Unlock()
-			return c.abandonedByOthers(who)
+			c.calls.mu.Lock()
+			defer c.calls.mu.Unlock()
+			return c.calls.abandonedByOthers(who)
 		}
 		if says(one) || says(nil) {
 			t.Error("late before anything was given up")
@@ -33,8 +33,8 @@ func TestLate(t *testing.T) {
 		for range 2 * maxAbandoned {
 			c.NoteAbandoned(one)
 		}
-		if len(c.abandoned) > maxAbandoned {
-			t.Errorf("%d are remembered", len(c.abandoned))
+		if len(c.calls.abandoned) > maxAbandoned {
+			t.Errorf("%d are remembered", len(c.calls.abandoned))
 		}
 	})
 }
