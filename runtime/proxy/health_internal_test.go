@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +31,8 @@ func TestHealthTakesNoLock(t *testing.T) {
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.router.Catalog.Mu, &p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.Hub.Mu, &p.router.TaskOwners.Mu, &p.router.Catalog.HandedOut.Mu}
+	}{&p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.Hub.Mu, &p.router.TaskOwners.Mu}
+	locks = append(locks, mutexOf(p.router.Catalog, "mu"), mutexOf(p.router.Catalog, "handedOut", "mu"))
 	defer p.router.Set.Freeze()()
 	for _, l := range locks {
 		l.Lock()
@@ -55,6 +58,15 @@ func TestHealthTakesNoLock(t *testing.T) {
 			t.Fatal("it waits for a lock")
 		}
 	}
+}
+
+// mutexOf returns the mutex at a path of fields, which may be unexported.
+func mutexOf(of any, path ...string) *sync.Mutex {
+	v := reflect.ValueOf(of).Elem()
+	for _, field := range path {
+		v = v.FieldByName(field)
+	}
+	return (*sync.Mutex)(v.Addr().UnsafePointer())
 }
 
 func probe(p *Proxy, method, path, host string) *httptest.ResponseRecorder {

@@ -206,7 +206,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 // offers tells of what a backend offers, nil where nothing is known of it.
 func (p *Proxy) offers(b *upstream.Backend) *CatalogStatus {
-	cat := p.router.Catalog.InventoryNow(b) // immutable
+	cat := p.router.Catalog.Inventory(b) // immutable
 	if cat == nil {
 		return nil
 	}

@@ -192,10 +192,8 @@ func (w *testWorld) reached(server string) {
 
 // look notes who lists what, as the proxy has heard. The caller holds the lock.
 func (w *testWorld) look() {
-	w.p.router.Catalog.Mu.Lock()
-	defer w.p.router.Catalog.Mu.Unlock()
 	for _, b := range w.p.router.Set.All() {
-		has := w.p.router.Catalog.InventoryOf(b)
+		has := w.p.router.Catalog.Inventory(b)
 		if has == nil {
 			continue
 		}
@@ -519,7 +517,7 @@ func (w *testWorld) ask(sum *worldTally) error {
 	sum.Reached++
 	for _, server := range got {
 		if !may(server) {
-			return fmt.Errorf("%s %q has reached %s: %s (configured: %v, %+v)", method, key, server, why, w.present, w.p.router.Catalog.Names.Owners)
+			return fmt.Errorf("%s %q has reached %s: %s (configured: %v)", method, key, server, why, w.present)
 		}
 	}
 	if err != nil || k != inventory.Tools {

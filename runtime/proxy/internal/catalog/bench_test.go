@@ -1,19 +1,18 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// toolPage gives a result of tools/list with tools of about 500 bytes.
+// toolPage returns a result of tools/list with tools of about 500 bytes.
 func toolPage(server, tools int) []byte {
 	var text strings.Builder
 	text.WriteString(`{"tools":[`)
@@ -30,7 +29,7 @@ func toolPage(server, tools int) []byte {
 	return []byte(text.String())
 }
 
-// manyTools gives a proxy with that many tools in all, of 50 servers.
+// manyTools returns a publisher with that many tools in all, of 50 servers.
 func manyTools(tb testing.TB, all int) *Publisher {
 	tb.Helper()
 	const servers = 50
@@ -65,7 +64,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Publish(p.set.All()[0], p.InventoryNow(p.set.All()[0]), inventory.ListSet{})
+				p.Publish(p.set.All()[0], p.Inventory(p.set.All()[0]), inventory.ListSet{})
 			}
 		})
 	}
@@ -77,7 +76,7 @@ func BenchmarkVariant(b *testing.B) {
 			p := manyTools(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.Publish(p.set.All()[0], p.InventoryNow(p.set.All()[0]), inventory.ListSet{})
+				p.Publish(p.set.All()[0], p.Inventory(p.set.All()[0]), inventory.ListSet{})
 				p.page(p.Current.Load(), inventory.Tools, false, 0)
 			}
 		})
@@ -97,7 +96,7 @@ func BenchmarkStart(b *testing.B) {
 	for i, bk := range from.set.All() {
 		c := store.Change{
 			ID:      store.ID{Name: bk.Name, Digest: fmt.Sprint(i)},
-			Catalog: &store.Catalog{Data: inventory.Encode(from.InventoryNow(bk), inventory.Head{}), Verified: time.Now()},
+			Catalog: &store.Catalog{Data: inventory.Encode(from.Inventory(bk), inventory.Head{}), Verified: time.Now()},
 		}
 		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
 			b.Fatal(err)
@@ -110,8 +109,8 @@ func BenchmarkStart(b *testing.B) {
 	for b.Loop() {
 		db := store.Open(path, store.Options{})
 		p, closes := stored(Options{}, db, servers)
-		if s := p.Current.Load(); s.count[inventory.Tools] != 5000 || len(p.page(s, inventory.Tools, false, 0)) < 1<<18 {
-			b.Fatal(s.count)
+		if s := p.Current.Load(); s.lists[inventory.Tools].count != 5000 || len(p.page(s, inventory.Tools, false, 0)) < 1<<18 {
+			b.Fatal(s.lists[inventory.Tools].count)
 		}
 		closes()
 		_ = db.Close()

@@ -27,8 +27,8 @@ type listCapability struct {
 	ListChanged bool `json:"listChanged"`
 }
 
-// EveryCapability is all that a proxy can offer: for clients that are told once, when
-// not all backends may be known. Lists may be empty.
+// EveryCapability returns all that a proxy can offer, for clients that are told once,
+// when not all backends may be known. Lists may be empty.
 func EveryCapability() Capabilities {
 	return Capabilities{
 		Tools: &listCapability{ListChanged: true}, Prompts: &listCapability{ListChanged: true},
@@ -37,14 +37,14 @@ func EveryCapability() Capabilities {
 	}
 }
 
-// Capabilities are what the backends offer together, as far as they are known;
-// as long as one is not, all that there may be. It waits for nothing.
+// Capabilities returns what the backends offer together, or all that there may be as
+// long as one of them is not known. It waits for nothing.
 func (p *Publisher) Capabilities() Capabilities {
-	p.Mu.Lock()
-	defer p.Mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var all Capabilities
 	for _, b := range p.set.All() {
-		has := p.InventoryOf(b)
+		has := p.inventoryOf(b)
 		if has == nil {
 			return EveryCapability()
 		}
@@ -79,11 +79,30 @@ func (o *Capabilities) join(raw json.RawMessage) {
 		o.Logging = has.Logging
 	}
 	if has.Extensions[revision.ExtensionUI] != nil {
-		if o.Extensions == nil {
-			o.Extensions = map[string]json.RawMessage{}
-		}
-		o.Extensions[revision.ExtensionUI] = json.RawMessage(`{}`)
+		o.extend(revision.ExtensionUI)
 	}
+}
+
+func (o *Capabilities) extend(extension string) {
+	if o.Extensions = maps.Clone(o.Extensions); o.Extensions == nil {
+		o.Extensions = map[string]json.RawMessage{}
+	}
+	o.Extensions[extension] = json.RawMessage(`{}`)
+}
+
+// WithTasks adds the tasks extension to what is offered, where a server has
+// tasks of either era or is not known yet. Clients of the handshake era are not
+// told of any: their calls are waited for.
+func (o Capabilities) WithTasks(p *Publisher) Capabilities {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.set.All() {
+		if has := p.inventoryOf(b); has == nil || bridge.OffersTasks(has.Capabilities) {
+			o.extend(revision.ExtensionTasks)
+			break
+		}
+	}
+	return o
 }
 
 const (
@@ -93,28 +112,28 @@ const (
 	maxAllInstructions = 32 << 10
 )
 
-// Instructions are those of the servers that are known, in the order of the
+// Instructions returns those of the known servers, in the order of the
 // configuration, each under its server's name, after what they do not know of
 // themselves: under which names clients see what they offer.
 func (p *Publisher) Instructions() string {
-	p.Mu.Lock()
-	defer p.Mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	var text strings.Builder
-	if !p.o.NoPrefix && len(p.set.All()) > 0 {
-		names := make([]string, len(p.set.All()))
-		for i, b := range p.set.All() {
+	all := p.set.All()
+	if !p.o.NoPrefix && len(all) > 0 {
+		names := make([]string, len(all))
+		for i, b := range all {
 			names[i] = b.Name
 		}
 		fmt.Fprintf(&text, "Several servers behind one: names begin with the server's own and %q. Servers: %s. "+
 			"Descriptions and instructions of a server use its own names, without that beginning.", p.o.Separator, strings.Join(names, ", "))
 	}
-	for _, b := range p.set.All() {
-		has := p.InventoryOf(b)
-		if has == nil || strings.TrimSpace(has.Instructions) == "" {
+	for b, has := range p.known() {
+		if strings.TrimSpace(has.Instructions) == "" {
 			continue
 		}
 		its := cut(has.Instructions, maxInstructions)
-		if len(p.set.All()) > 1 || !p.o.NoPrefix {
+		if len(all) > 1 || !p.o.NoPrefix {
 			its = "# " + b.Name + "\n\n" + its
 		}
 		if text.Len()+len(its) > maxAllInstructions {
@@ -140,23 +159,4 @@ func cut(text string, most int) string {
 		end--
 	}
 	return text[:end] + mark
-}
-
-// WithTasks adds the tasks extension to what is offered, where a server has
-// tasks of either era or is not known yet. Clients of the handshake era are not
-// told of any: their calls are waited for.
-func (o Capabilities) WithTasks(p *Publisher) Capabilities {
-	p.Mu.Lock()
-	defer p.Mu.Unlock()
-	for _, b := range p.set.All() {
-		if has := p.InventoryOf(b); has == nil || bridge.OffersTasks(has.Capabilities) {
-			o.Extensions = maps.Clone(o.Extensions)
-			if o.Extensions == nil {
-				o.Extensions = map[string]json.RawMessage{}
-			}
-			o.Extensions[revision.ExtensionTasks] = json.RawMessage(`{}`)
-			break
-		}
-	}
-	return o
 }

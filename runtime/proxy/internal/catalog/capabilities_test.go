@@ -1,12 +1,12 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-
 	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 
 func declaring(capabilities, instructions string) *inventory.Inventory {

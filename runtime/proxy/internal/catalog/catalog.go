@@ -1,16 +1,13 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -18,171 +15,180 @@ import (
 type Catalog struct {
 	// Routes lead from an exposed name, URI or template to its backend.
 	Routes [inventory.Kinds]map[string]*Route
-	// sections are what the lists hold, by backend, and count how much that is;
-	// pages are the answers that were given already.
-	sections [inventory.Kinds][]*Section
-	count    [inventory.Kinds]int
-	pages    pages
-	versions [inventory.Kinds]version
-	// fresh is how long each list may be kept, partial the report of what it
-	// leaves out, nil where it leaves out nothing.
-	fresh   [inventory.Kinds]inventory.Freshness
-	partial [inventory.Kinds][]byte
+	lists  [inventory.Kinds]list
+	pages  pages // the answers that were given already
 	// readers are the backends with resources.
 	readers []*upstream.Backend
-	// single tells that all URIs are exposed as they are: there is one backend,
-	// and there has been no other.
+	// single: all URIs are exposed as they are, because there is one backend and
+	// there has been no other.
 	single bool
-	// named are the backends by name, owners tell whose a URI is.
 	named  map[string]*upstream.Backend
+	names  namer
 	owners *owners
 	// bareTools lead from a backend's own name of a tool to the tool, nil where
 	// several have or had it; apps are the backends with user interfaces.
 	bareTools func() map[string]*Route
 	apps      map[*upstream.Backend]bool
-	// names are how names are exposed and whose they are.
-	names namer
-	// shown tells whether a list has been given out; see Proxy.show.
-	shown [inventory.Kinds]sync.Once
+}
+
+// list is one of the lists that clients see.
+type list struct {
+	sections []*Section // by backend
+	count    int        // of items
+	version  func() string
+	fresh    inventory.Freshness
+	partial  []byte    // the report of what it leaves out, nil for nothing
+	shown    sync.Once // it has been given out; see Publisher.show
 }
 
 // Route is where an exposed name leads.
 type Route struct {
 	Backend *upstream.Backend
-	// Bare is what the backend calls it, quoted is that as JSON.
-	Bare   string
-	Quoted []byte
-	// Definition is the item as the backend sent it.
-	Definition []byte
+	// Bare is what the backend calls it, Quoted is that as JSON.
+	Bare       string
+	Quoted     []byte
+	Definition []byte // the item as the backend sent it
 	// Mirrors are the arguments of a tool that HTTP requests of the stateless era
 	// repeat as headers.
 	Mirrors []revision.Mirror
-	// Wrapped tells that the exposed URI is not the backend's own.
+	// Wrapped: the exposed URI is not the backend's own.
 	Wrapped bool
-	// Wraps tells that clients of the handshake era see a tool's output schema
-	// wrapped in an object, so that what it returns must be wrapped, too.
+	// Wraps: clients of the handshake era see a tool's output schema wrapped in an
+	// object, so what it returns must be wrapped, too.
 	Wraps bool
-	// Support tells how a tool of the handshake era is called as a task, ""
-	// not at all; see bridge.TaskSupport.
+	// Support is how a tool of the handshake era is called as a task, "" for not
+	// at all; see bridge.TaskSupport.
 	Support string
 }
 
-// newSnapshot builds the lists of all catalogues, backends in configured order
-// and each one's items in its own. The caller holds publisher.mu.
-func newSnapshot(p *Publisher) *Catalog {
-	s := &Catalog{
-		names: p.Names, single: len(p.set.All()) == 1 && !p.set.All()[0].Config().WrapURIs && len(p.past.removed) == 0,
-		named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{},
+// newCatalog builds all lists, backends in configured order and each one's items
+// in its own. The caller holds Publisher.mu.
+func newCatalog(p *Publisher) *Catalog {
+	all := p.set.All()
+	c := &Catalog{
+		names: p.names, single: len(all) == 1 && !all[0].Config().WrapURIs && len(p.past.removed) == 0,
+		named: map[string]*upstream.Backend{}, owners: newOwners(), apps: map[*upstream.Backend]bool{}, pages: pages{of: map[pageKey]*page{}},
 	}
-	formerTools := p.past.keys(inventory.Tools)
-	s.bareTools = sync.OnceValue(func() map[string]*Route { return s.byBareName(formerTools) })
-	for _, b := range p.set.All() {
-		s.named[b.Name] = b
-		if has := p.InventoryOf(b); has != nil && has.Resources {
-			s.readers = append(s.readers, b)
-		}
+	former := p.past.keys(inventory.Tools)
+	c.bareTools = sync.OnceValue(func() map[string]*Route { return c.byBareName(former) })
+	for _, b := range all {
+		c.named[b.Name] = b
 	}
-	s.claim(p)
+	c.claim(p)
 	for k := range inventory.Kinds {
-		s.gather(p, k)
-		s.formerNames(p, k)
-		s.partial[k] = partialReport(p, k)
+		c.gather(p, k)
+		c.addFormerNames(p, k)
+		l := &c.lists[k]
+		l.partial, l.version = partialReport(p, k), sync.OnceValue(func() string { return versionOf(l.sections) })
 	}
-	return s
+	return c
 }
 
-// gather puts one list together.
-func (s *Catalog) gather(p *Publisher, k inventory.Kind) {
+// gather builds one list.
+func (c *Catalog) gather(p *Publisher, k inventory.Kind) {
+	l, n := &c.lists[k], 0
 	var parts []inventory.Freshness
-	n := 0
-	for _, b := range p.set.All() {
-		if cat := p.InventoryOf(b); cat != nil {
-			n += len(cat.Items[k])
-			if cat.Offered[k] {
-				parts = append(parts, cat.Fresh[k])
-			}
+	for _, has := range p.known() {
+		n += len(has.Items[k])
+		if has.Offered[k] {
+			parts = append(parts, has.Fresh[k])
 		}
 	}
-	s.fresh[k] = inventory.Merged(parts)
-	s.Routes[k] = make(map[string]*Route, n)
-	titles := titleOwners(p, k)
-	for _, b := range p.set.All() {
-		if has := p.InventoryOf(b); has == nil || len(has.Items[k]) == 0 {
+	l.fresh = inventory.Merged(parts)
+	c.Routes[k] = make(map[string]*Route, n)
+	titles := titleOwners(p, k, n)
+	for b, has := range p.known() {
+		if len(has.Items[k]) == 0 {
 			continue
 		}
-		sh := s.sectionOf(p, k, b, titles)
-		var gone map[int]bool
-		for i := range sh.entries {
-			e := &sh.entries[i]
-			if _, taken := s.Routes[k][e.exposed]; taken || s.isOthers(p, k, b, e.exposed) {
+		s := c.sectionOf(p, k, b, titles)
+		var others map[int]bool
+		for i := range s.entries {
+			e := &s.entries[i]
+			if _, taken := c.Routes[k][e.exposed]; taken || c.isOthers(p, k, b, e.exposed) {
 				b.Log.Warn("backend lists a name of another; it is left out", "name", e.item.Key)
-				if gone == nil {
-					gone = map[int]bool{}
+				if others == nil {
+					others = map[int]bool{}
 				}
-				gone[i] = true
+				others[i] = true
 				continue
 			}
-			s.Routes[k][e.exposed] = &sh.routes[i]
+			c.Routes[k][e.exposed] = &s.routes[i]
 		}
-		if gone != nil {
-			sh = sh.without(gone)
+		if others != nil {
+			s = s.without(others)
 		}
-		s.sections[k] = append(s.sections[k], sh)
-		s.count[k] += len(sh.entries)
+		l.sections = append(l.sections, s)
+		l.count += len(s.entries)
 	}
 }
 
 // isOthers reports whether a name of a tool or prompt is another backend's.
-func (s *Catalog) isOthers(p *Publisher, k inventory.Kind, b *upstream.Backend, exposed string) bool {
-	if k != inventory.Tools && k != inventory.Prompts {
+func (c *Catalog) isOthers(p *Publisher, k inventory.Kind, b *upstream.Backend, exposed string) bool {
+	switch {
+	case k != inventory.Tools && k != inventory.Prompts:
 		return false
+	case p.o.NoPrefix:
+		return c.reserved(p, k, b, exposed) != ""
 	}
-	if p.o.NoPrefix {
-		owner := s.names.owner(exposed)
-		return owner != "" && owner != b.Name || p.past.shown.ofAnother(b.Name, k, exposed) != ""
-	}
-	return s.names.others(b.Name, exposed)
+	return c.names.others(b.Name, exposed)
 }
 
-// same tells whether a list is the same in two snapshots.
-func (s *Catalog) same(o *Catalog, k inventory.Kind) bool {
-	return slices.EqualFunc(s.sections[k], o.sections[k], (*Section).same)
+// reserved returns the other server that a name without a prefix belongs to, "" for
+// none: the one whose prefix it has, one that clients have been shown it of, one
+// before the backend in the configuration.
+func (c *Catalog) reserved(p *Publisher, k inventory.Kind, b *upstream.Backend, key string) string {
+	if owner := c.names.owner(key); owner != "" && owner != b.Name {
+		return owner
+	}
+	if other := p.past.shown.ofAnother(b.Name, k, key); other != "" {
+		return other
+	}
+	if r := c.Routes[k][key]; r != nil && r.Backend != b {
+		return r.Backend.Name
+	}
+	return ""
 }
 
-// formerNames has names go on leading where they led before another configuration
-// gave a server's tools or prompts other ones, as far as nothing else is called
-// so. No list has them, and no other process knows them.
-func (s *Catalog) formerNames(p *Publisher, k inventory.Kind) {
+// same reports whether a list is the same in two catalogs.
+func (c *Catalog) same(o *Catalog, k inventory.Kind) bool {
+	return slices.EqualFunc(c.lists[k].sections, o.lists[k].sections, (*Section).same)
+}
+
+// addFormerNames keeps names that tools or prompts had before another
+// configuration changed them, where nothing else is called so. No list has them,
+// and no other process knows them.
+func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 	if p.o.NoPrefix || k != inventory.Tools && k != inventory.Prompts {
 		return
 	}
-	for _, b := range p.set.All() {
-		o := p.offers[b]
-		if o == nil || !o.renamed || o.inventory == nil {
+	for b, has := range p.known() {
+		if !p.offers[b].renamed {
 			continue
 		}
-		items := o.inventory.Items[k]
-		keys := make([]string, len(items))
-		for i, it := range items {
+		keys := make([]string, len(has.Items[k]))
+		for i, it := range has.Items[k] {
 			keys[i] = it.Key
 		}
-		now := p.Names.exposed(b.Name, keys)
-		for i, former := range p.Names.form(b.Name, keys, !p.Names.unclear[b.Name]) {
-			_, taken := s.Routes[k][former]
-			if r := s.Routes[k][now[i]]; !taken && r != nil && r.Backend == b && !s.isOthers(p, k, b, former) {
-				s.Routes[k][former] = r
+		now := c.names.exposed(b.Name, keys)
+		for i, former := range c.names.form(b.Name, keys, !c.names.unclear[b.Name]) {
+			_, taken := c.Routes[k][former]
+			if r := c.Routes[k][now[i]]; !taken && r != nil && r.Backend == b && !c.isOthers(p, k, b, former) {
+				c.Routes[k][former] = r
 			}
 		}
 	}
 }
 
-// claim notes whose URIs are whose, by all that is listed or was.
-func (s *Catalog) claim(p *Publisher) {
+// claim notes whose URIs are whose, by all that is listed or was, and which
+// backends have resources and apps.
+func (c *Catalog) claim(p *Publisher) {
 	for _, b := range p.set.All() {
-		s.owners.addServer(b.Name)
-		has := p.InventoryOf(b)
-		if has == nil {
-			continue
+		c.owners.addServer(b.Name)
+	}
+	for b, has := range p.known() {
+		if has.Resources {
+			c.readers = append(c.readers, b)
 		}
 		for i := range has.Items[inventory.Tools] {
 			it := &has.Items[inventory.Tools][i]
@@ -191,52 +197,48 @@ func (s *Catalog) claim(p *Publisher) {
 			}
 			a := appOf(it.Raw)
 			for _, uri := range a.uris {
-				s.owners.addURI(b.Name, uri)
+				c.owners.addURI(b.Name, uri)
 			}
 			if len(a.uris) > 0 || a.only {
-				s.apps[b] = true
+				c.apps[b] = true
 			}
 		}
-		for _, it := range has.Items[inventory.Resources] {
-			s.owners.addURI(b.Name, it.Key)
-			if strings.HasPrefix(it.Key, "ui://") {
-				s.apps[b] = true
-			}
-		}
-		for _, it := range has.Items[inventory.Templates] {
-			s.owners.addTemplate(b.Name, it.Key)
-			if strings.HasPrefix(it.Key, "ui://") {
-				s.apps[b] = true
+		for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
+			for i := range has.Items[k] {
+				key := has.Items[k][i].Key
+				c.owners.add(b.Name, k, key)
+				if strings.HasPrefix(key, "ui://") {
+					c.apps[b] = true
+				}
 			}
 		}
 	}
 	for _, server := range p.past.removed {
-		s.owners.addServer(server)
+		c.owners.addServer(server)
 	}
 	for server, lists := range p.past.of {
-		for uri := range lists[inventory.Resources] {
-			s.owners.addURI(server, uri)
-		}
-		for template := range lists[inventory.Templates] {
-			s.owners.addTemplate(server, template)
+		for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
+			for key := range lists[k] {
+				c.owners.add(server, k, key)
+			}
 		}
 	}
 }
 
-// byBareName finds the tools by the names that their servers give them. former
-// are those of tools that servers list no more.
-func (s *Catalog) byBareName(former map[string]claim) map[string]*Route {
-	originals := make(map[string]*Route, s.count[inventory.Tools])
-	for _, sh := range s.sections[inventory.Tools] {
-		for i := range sh.routes {
-			r := &sh.routes[i]
-			if _, taken := originals[r.Bare]; taken || !former[r.Bare].with(r.Backend.Name).sole() {
+// byBareName returns the tools by their servers' own names. former are the names of
+// tools that servers list no more.
+func (c *Catalog) byBareName(former map[string]claim) map[string]*Route {
+	bare := make(map[string]*Route, c.lists[inventory.Tools].count)
+	for _, s := range c.lists[inventory.Tools].sections {
+		for i := range s.routes {
+			r := &s.routes[i]
+			if _, taken := bare[r.Bare]; taken || !former[r.Bare].with(r.Backend.Name).sole() {
 				r = nil
 			}
-			originals[sh.routes[i].Bare] = r
+			bare[s.routes[i].Bare] = r
 		}
 	}
-	return originals
+	return bare
 }
 
 // titled counts the backends that list a title.
@@ -245,112 +247,60 @@ type titled struct {
 	n    int
 }
 
-// titleOwners counts how many backends list each title.
-func titleOwners(p *Publisher, k inventory.Kind) map[string]titled {
-	n := 0
-	for _, b := range p.set.All() {
-		has := p.InventoryOf(b)
-		if has == nil {
-			continue
-		}
+// titleOwners counts how many backends list each title, of n items in all.
+func titleOwners(p *Publisher, k inventory.Kind, n int) map[string]titled {
+	var owners map[string]titled
+	for b, has := range p.known() {
 		for i := range has.Items[k] {
-			if has.Items[k][i].Title != "" {
-				n++
-			}
-		}
-	}
-	owners := make(map[string]titled, n)
-	for _, b := range p.set.All() {
-		has := p.InventoryOf(b)
-		if has == nil || n == 0 {
-			continue
-		}
-		for i := range has.Items[k] {
-			it := &has.Items[k][i]
-			if it.Title == "" {
+			title := has.Items[k][i].Title
+			if title == "" {
 				continue
 			}
-			if was := owners[it.Title]; was.last != b {
-				owners[it.Title] = titled{b, was.n + 1}
+			if owners == nil {
+				owners = make(map[string]titled, n)
+			}
+			if was := owners[title]; was.last != b {
+				owners[title] = titled{b, was.n + 1}
 			}
 		}
 	}
 	return owners
 }
 
-// exposedKeys gives what clients call each item of a backend's list. before is
-// the shelf of the same list in the snapshot before, nil for none.
-func (s *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backend, before *Section) []string {
+// exposedKeys returns what clients call each item of a backend's list. before is
+// the section of the same list in the catalog before, nil for none.
+func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backend, before *Section) []string {
 	bare := k == inventory.Resources || k == inventory.Templates
-	if before != nil && !bare && !p.o.NoPrefix && before.unclear == s.names.unclear[b.Name] {
+	if before != nil && !bare && !p.o.NoPrefix && before.unclear == c.names.unclear[b.Name] {
 		return before.keys
 	}
-	items := p.InventoryOf(b).Items[k]
+	items := p.inventoryOf(b).Items[k]
 	keys := make([]string, len(items))
 	for i := range items {
 		if keys[i] = items[i].Key; bare {
-			keys[i] = s.exposeURI(b, keys[i])
+			keys[i] = c.exposeURI(b, keys[i])
 		}
 	}
 	if bare {
 		return keys
 	}
-	prefixed := s.names.exposed(b.Name, keys)
+	prefixed := c.names.exposed(b.Name, keys)
 	if !p.o.NoPrefix {
 		return prefixed
 	}
 	for i, key := range keys {
-		if owner := s.reserved(p, k, b, key); owner != "" {
-			p.log.Warn("two servers offer one name; the later keeps its prefix", "name", key, "servers", []string{owner, b.Name}, "exposed", prefixed[i])
+		if owner := c.reserved(p, k, b, key); owner != "" {
+			p.o.Logger.Warn("two servers offer one name; the later keeps its prefix", "name", key, "servers", []string{owner, b.Name}, "exposed", prefixed[i])
 			keys[i] = prefixed[i]
 		}
 	}
 	return keys
 }
 
-// reserved returns the server whose a name without a prefix is, "" where a
-// backend may have it: one whose prefix it has, one that clients have been shown
-// it of, one before it in the configuration.
-func (s *Catalog) reserved(p *Publisher, k inventory.Kind, b *upstream.Backend, key string) string {
-	if owner := s.names.owner(key); owner != "" && owner != b.Name {
-		return owner
-	}
-	if other := p.past.shown.ofAnother(b.Name, k, key); other != "" {
-		return other
-	}
-	if r := s.Routes[k][key]; r != nil && r.Backend != b {
-		return r.Backend.Name
-	}
-	return ""
-}
-
-// unsafeIcons gives the edits that take icons out whose source is neither https
-// nor data (2025-11-25, Icons).
-func unsafeIcons(item []byte) []rawjson.Edit {
-	if !bytes.Contains(item, []byte(`"icons"`)) {
-		return nil
-	}
-	spans, err := rawjson.List(item, rawjson.Whole(item), "icons")
-	if err != nil {
-		return nil
-	}
-	return rawjson.Removals(spans, func(i int) bool {
-		icon := spans[i].Of(item)
-		src, err := rawjson.Field(icon, "src")
-		if err != nil {
-			return true
-		}
-		uri, _ := rawjson.String(icon, src)
-		scheme, _ := schemeOf(uri)
-		scheme = strings.ToLower(scheme)
-		return scheme != "https" && scheme != "data"
-	})
-}
-
 // partialReport names the backends that a list leaves out and what kind of
 // failure that is for, nil for none: [{"server":…,"kind":…}]. All clients get it,
 // and an error may hold what is another's: a server's answer, or its stderr. The
-// log and [Proxy.Status] have the error.
+// log and [proxy.Proxy.Status] have the error.
 func partialReport(p *Publisher, k inventory.Kind) []byte {
 	type missing struct {
 		Server string `json:"server"`
@@ -369,9 +319,6 @@ func partialReport(p *Publisher, k inventory.Kind) []byte {
 	if out == nil {
 		return nil
 	}
-	raw, err := json.Marshal(out)
-	if err != nil {
-		panic("proxy: a report of strings has no JSON form: " + err.Error())
-	}
+	raw, _ := json.Marshal(out) // strings always have a JSON form
 	return raw
 }

@@ -1,21 +1,20 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"bytes"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// ExposedContent is for results of tools/call and prompts/get. URIs in text and
-// in structuredContent cannot be told from other text: resources/read takes
-// them as the server wrote them.
+// ExposedContent returns a result of tools/call or prompts/get with the URIs that
+// clients know. Those in text and in structuredContent cannot be told from other
+// text: resources/read takes them as the server wrote them.
 func (p *Publisher) ExposedContent(b *upstream.Backend, method string, result []byte) []byte {
-	s := p.Current.Load()
-	if s.single && len(s.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
+	c := p.Current.Load()
+	if c.single && len(c.readers) == 0 { // nothing is exchanged, and nobody can be asked for a link
 		return result
 	}
 	if !bytes.Contains(result, []byte("resource")) {
@@ -29,7 +28,7 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, method string, result []
 	if rawjson.Fields(result, at[:], member, "_meta") != nil {
 		return result
 	}
-	e := exposing{p: p, s: s, b: b, text: result, handsOut: true}
+	e := exposing{p: p, c: c, b: b, text: result, handsOut: true}
 	blocks, _ := rawjson.ElementsAt(result, at[0]) // what is no array is for the client to judge
 	for _, block := range blocks {
 		if method == revision.MethodPromptsGet {
@@ -47,22 +46,21 @@ func (p *Publisher) ExposedContent(b *upstream.Backend, method string, result []
 	return rawjson.Apply(result, e.edits)
 }
 
-// ExposedContents gives a result of resources/read with the URIs that clients
+// ExposedContents returns a result of resources/read with the URIs that clients
 // know; the one that was asked for is as it was asked.
 func (p *Publisher) ExposedContents(b *upstream.Backend, result []byte, bare, asked string) []byte {
-	s := p.Current.Load()
 	spans, err := rawjson.List(result, rawjson.Whole(result), "contents")
 	if err != nil || len(spans) == 0 {
 		return result
 	}
-	e := exposing{p: p, s: s, b: b, text: result, bare: bare, asked: asked, handsOut: true}
+	e := exposing{p: p, c: p.Current.Load(), b: b, text: result, bare: bare, asked: asked, handsOut: true}
 	for _, span := range spans {
 		e.member(span, "uri")
 	}
 	return rawjson.Apply(result, e.edits)
 }
 
-// moved gives a span of a part its place in the whole.
+// moved returns the place in the whole of a span of a part.
 func moved(part, span rawjson.Span) rawjson.Span {
 	return rawjson.Span{Start: part.Start + span.Start, End: part.Start + span.End}
 }
@@ -70,14 +68,13 @@ func moved(part, span rawjson.Span) rawjson.Span {
 // exposing gathers the edits of one text of a server.
 type exposing struct {
 	p     *Publisher
-	s     *Catalog
+	c     *Catalog
 	b     *upstream.Backend
 	text  []byte
 	edits []rawjson.Edit
 	// bare is a URI that is exposed as asked, "" for none.
 	bare, asked string
-	// handsOut tells that the text is a result: its links are remembered.
-	handsOut bool
+	handsOut    bool // the text is a result: its links are remembered
 }
 
 // block exposes the URI of a resource_link or an embedded resource.
@@ -96,11 +93,9 @@ func (e *exposing) block(at rawjson.Span) {
 
 // member exposes the URI that is a member of an object.
 func (e *exposing) member(object rawjson.Span, name string) {
-	at, err := rawjson.Field(object.Of(e.text), name)
-	if err != nil || !at.Present() {
-		return
+	if at, err := rawjson.Field(object.Of(e.text), name); err == nil && at.Present() {
+		e.uri(moved(object, at))
 	}
-	e.uri(moved(object, at))
 }
 
 func (e *exposing) uri(at rawjson.Span) {
@@ -108,14 +103,14 @@ func (e *exposing) uri(at rawjson.Span) {
 	if !ok {
 		return
 	}
-	name := e.s.exposeURI(e.b, uri)
+	name := e.c.exposeURI(e.b, uri)
 	if e.bare != "" && uri == e.bare {
 		name = e.asked
 	}
 	if name != uri {
 		e.edits = append(e.edits, rawjson.Edit{Span: at, New: rawjson.Quote(nil, name)})
-	} else if e.handsOut && e.s.Routes[inventory.Resources][uri] == nil {
-		e.p.HandedOut.add(uri, e.b.Name)
+	} else if e.handsOut && e.c.Routes[inventory.Resources][uri] == nil {
+		e.p.handedOut.add(uri, e.b.Name)
 	}
 }
 

@@ -1,47 +1,41 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"crypto/sha256"
 	"encoding/base32"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// namer gives the names under which backends' tools and prompts are exposed.
+// namer returns the names under which backends' tools and prompts are exposed.
 // A name depends on the configuration and on its own server's list alone, so
 // it is the same after a restart and on a replica, whichever backends are up.
-//
-// The beginning of a name tells whose it is: see owner. No other server is ever
-// given it, whatever that server calls its own tools.
+// No server is ever given a name that begins as another's do.
 type namer struct {
 	separator string
 	limit     int
-	// unclear are servers whose name could run together with another's.
-	unclear map[string]bool
-	// prefixes are the beginnings of names with a hash, by server.
-	prefixes map[string]string
-	// Owners are the servers by what their names begin with, those that were
+	unclear   map[string]bool   // servers whose name could run together with another's
+	prefixes  map[string]string // the beginnings of names with a hash, by server
+	// owners are the servers by what their names begin with, those that were
 	// removed included; "" where names of several would. lengths are those of
 	// the beginnings, sorted.
-	Owners  map[string]string
+	owners  map[string]string
 	lengths []int
-	// nested are the servers with a beginning that another's begins with.
-	nested map[string]bool
+	nested  map[string]bool // servers with a beginning that another's begins with
 }
 
 // namerOf returns the namer for a configuration. before is what names began with
 // in the configurations before it: what was a server's stays that server's, also
 // where it is not configured any more.
 func namerOf(o Options, servers []*upstream.Backend, before map[string]string) namer {
-	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, Owners: map[string]string{}, nested: map[string]bool{}}
-	maps.Copy(n.Owners, before)
+	n := namer{separator: o.Separator, limit: o.NameLimit, unclear: map[string]bool{}, prefixes: map[string]string{}, owners: map[string]string{}, nested: map[string]bool{}}
+	maps.Copy(n.owners, before)
 	folded := map[string]string{}
 	for _, b := range servers {
-		s := b.Name
-		f := fold(s)
+		s, f := b.Name, fold(b.Name)
 		if other, taken := folded[f]; taken {
 			n.unclear[s], n.unclear[other] = true, true
 		}
@@ -61,22 +55,20 @@ func namerOf(o Options, servers []*upstream.Backend, before map[string]string) n
 func (n *namer) assign(servers []*upstream.Backend) {
 	full, short := map[string]int{}, map[string]int{}
 	for _, b := range servers {
-		s := b.Name
-		full[n.full(s)]++
-		short[n.shortened(s, 0)]++
+		full[n.full(b.Name)]++
+		short[n.shortened(b.Name, 0)]++
 	}
 	for _, b := range servers {
-		s := b.Name
-		f := n.full(s)
+		s, f := b.Name, n.full(b.Name)
 		if full[f] > 1 || n.taken(f, s) {
 			n.unclear[s] = true
 		}
-		switch _, known := n.Owners[f]; {
+		switch _, known := n.owners[f]; {
 		case known: // from before
 		case full[f] > 1:
-			n.Owners[f] = ""
+			n.owners[f] = ""
 		default:
-			n.Owners[f] = s
+			n.owners[f] = s
 		}
 	}
 	for _, b := range servers {
@@ -85,16 +77,16 @@ func (n *namer) assign(servers []*upstream.Backend) {
 		for size := Hashed / 2; short[prefix] > 1 || n.taken(prefix, s); size++ {
 			prefix = n.shortened(s, size)
 		}
-		n.prefixes[s], n.Owners[prefix] = prefix, s
+		n.prefixes[s], n.owners[prefix] = prefix, s
 	}
-	beginnings := slices.Sorted(maps.Keys(n.Owners))
+	beginnings := slices.Sorted(maps.Keys(n.owners))
 	for i, beginning := range beginnings {
 		n.lengths = append(n.lengths, len(beginning))
 		for _, longer := range beginnings[i+1:] {
 			if !strings.HasPrefix(longer, beginning) {
 				break
 			}
-			if by := n.Owners[beginning]; n.Owners[longer] != by {
+			if by := n.owners[beginning]; n.owners[longer] != by {
 				n.nested[by] = true
 			}
 		}
@@ -103,9 +95,9 @@ func (n *namer) assign(servers []*upstream.Backend) {
 	n.lengths = slices.Compact(n.lengths)
 }
 
-// taken reports whether names that begin so are another server's, or nobody's.
+// taken reports whether a beginning is another server's, or nobody's.
 func (n *namer) taken(beginning, server string) bool {
-	by, ok := n.Owners[beginning]
+	by, ok := n.owners[beginning]
 	return ok && by != server
 }
 
@@ -117,7 +109,7 @@ func (n namer) owner(name string) string {
 		if length > len(name) {
 			continue
 		}
-		if s, ok := n.Owners[name[:length]]; ok {
+		if s, ok := n.owners[name[:length]]; ok {
 			return s
 		}
 	}
@@ -132,7 +124,7 @@ func (n namer) others(server, name string) bool {
 // forget drops what a server's names begin with: it is not configured, nor
 // remembered any more.
 func (n namer) forget(server string) {
-	maps.DeleteFunc(n.Owners, func(_, by string) bool { return by == server })
+	maps.DeleteFunc(n.owners, func(_, by string) bool { return by == server })
 }
 
 // separates reports whether a name has the separator in it, as configured or as
@@ -141,21 +133,21 @@ func (n namer) separates(name string) bool {
 	return strings.Contains(name, n.separator) || strings.Contains(Clean(name), Clean(n.separator))
 }
 
-// full is how a server's names begin that have no hash.
+// full returns how a server's names begin that have no hash.
 func (n namer) full(server string) string { return Clean(server + n.separator) }
 
-// first is what a separator begins with, as exposed.
+// first returns what a separator begins with, as exposed.
 func (n namer) first() string { return Clean(n.separator)[:1] }
 
 // Hashed is how many characters of a hash make a name distinct: 40 bits.
 const Hashed = 8
 
-// exposed gives the names for all of one server's tools or prompts.
+// exposed returns the names for all of one server's tools or prompts.
 func (n namer) exposed(server string, names []string) []string {
 	return n.form(server, names, n.unclear[server])
 }
 
-// form gives the names as they are where the server's is unclear, or is not.
+// form returns the names as they are where the server's is unclear, or is not.
 func (n namer) form(server string, names []string, unclear bool) []string {
 	clash := make(map[string]int, len(names))
 	for _, name := range names {
@@ -172,7 +164,7 @@ func (n namer) form(server string, names []string, unclear bool) []string {
 	return out
 }
 
-// short gives a name with a hash of server and name in it. It keeps the
+// short returns a name with a hash of server and name in it. It keeps the
 // beginning of the server's name and, above all, the end of the tool's: tools
 // of one server differ at the tail.
 func (n namer) short(server, name string) string {
@@ -185,8 +177,8 @@ func (n namer) short(server, name string) string {
 	return prefix + tail
 }
 
-// shortened is how a server's names with a hash begin, with so many characters
-// of a hash of the server's own name in it, 0 for none.
+// shortened returns how a server's names with a hash begin, with so many characters
+// of a hash of the server's own name in it.
 func (n namer) shortened(server string, size int) string {
 	prefix, separator := Clean(server), Clean(n.separator)
 	tag := ""
@@ -217,6 +209,6 @@ func Clean(s string) string {
 	}, s)
 }
 
-// fold gives names that look alike to a model or a case-insensitive host the
-// same form.
+// fold returns one form for names that look alike to a model or a case-insensitive
+// host.
 func fold(s string) string { return strings.ToLower(Clean(s)) }

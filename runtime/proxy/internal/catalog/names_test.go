@@ -1,13 +1,13 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 func namerFor(servers ...string) namer {

@@ -1,14 +1,13 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 
 // offering returns a publisher whose servers offer one list each, nothing connected.

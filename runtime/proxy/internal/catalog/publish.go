@@ -1,46 +1,186 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
-	"maps"
+	"context"
+	"iter"
+	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 
-// update is news of a backend for the snapshot.
-type update struct {
-	b *upstream.Backend
-	// cat is what it offers now; nil leaves what it offered before: only its
-	// failure is new.
-	cat *inventory.Inventory
-	// said is what it has said to have changed, which is told in any case.
-	said inventory.ListSet
+// Options are settings of what clients see; see proxy.Options.
+type Options struct {
+	NoPrefix            bool
+	Separator           string
+	NameLimit, PageSize int
+	Ring                *seal.Ring
+	Info                []byte // who the proxy says it is, as JSON
+	Logger              *slog.Logger
+}
 
-	done bool // it is in the snapshot
+// Publisher keeps what clients may see and where it leads. All methods may be
+// called concurrently.
+type Publisher struct {
+	o          Options
+	set        *upstream.Set
+	Current    atomic.Pointer[Catalog]
+	handedOut  handedOutLinks
+	SeenLists  [inventory.Kinds]atomic.Bool // that clients have asked for: they are told of changes to no others
+	updates    updates
+	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
+
+	mu        sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
+	names     namer
+	past      past
+	offers    map[*upstream.Backend]*offers
+	heldBack  heldBack
+	listeners map[Listener]inventory.ListSet
+}
+
+// offers is one backend's part in the lists. Publisher.mu guards it.
+type offers struct {
+	inventory *inventory.Inventory      // what it last offered, nil before the first time
+	sections  [inventory.Kinds]*Section // as of the latest catalog
+	replaced  bool                      // it is in no configuration any more
+	inherited bool                      // the inventory is of the backend in whose place it came
+	renamed   bool                      // what it offers has had names of the other form
+}
+
+// Listener is a client connection that is told of changes.
+type Listener interface {
+	// Notify sends a notification, nil params for none. It must not wait.
+	Notify(method string, params []byte)
+}
+
+// NewPublisher returns a publisher of what a set of backends offers.
+func NewPublisher(o Options, set *upstream.Set) *Publisher {
+	p := &Publisher{
+		o: o, set: set, names: namerOf(o, nil, nil), past: past{of: memories{}, shown: memories{}},
+		offers: map[*upstream.Backend]*offers{}, listeners: map[Listener]inventory.ListSet{},
+	}
+	p.Current.Store(newCatalog(p))
+	return p
+}
+
+// of returns a backend's part. The caller holds the lock.
+func (p *Publisher) of(b *upstream.Backend) *offers {
+	o := p.offers[b]
+	if o == nil {
+		o = &offers{}
+		p.offers[b] = o
+	}
+	return o
+}
+
+// inventoryOf is [Publisher.Inventory] for callers that hold the lock.
+func (p *Publisher) inventoryOf(b *upstream.Backend) *inventory.Inventory {
+	if o := p.offers[b]; o != nil {
+		return o.inventory
+	}
+	return nil
+}
+
+// known returns the backends that have offered something, in configured order, and
+// what. The caller holds the lock.
+func (p *Publisher) known() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
+	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
+		for _, b := range p.set.All() {
+			if has := p.inventoryOf(b); has != nil && !yield(b, has) {
+				return
+			}
+		}
+	}
+}
+
+// Inventory returns what a backend last offered, nil before the first time.
+func (p *Publisher) Inventory(b *upstream.Backend) *inventory.Inventory {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.inventoryOf(b)
+}
+
+// Forget drops what is known of a backend that has ended.
+func (p *Publisher) Forget(b *upstream.Backend) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.offers, b)
+}
+
+// Listen tells a client of the handshake era of every change of a list until stop.
+func (p *Publisher) Listen(l Listener) (stop func()) {
+	return p.ListenFor(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
+}
+
+// ListenFor tells a client of changes of some lists until stop.
+func (p *Publisher) ListenFor(l Listener, lists inventory.ListSet) (stop func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.listeners[l] = lists
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.listeners, l)
+	}
+}
+
+// Listening returns how many clients are told of changes.
+func (p *Publisher) Listening() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.listeners)
+}
+
+// update is what is new of a backend.
+type update struct {
+	backend *upstream.Backend
+	offers  *inventory.Inventory // nil leaves what it offered before: only its failure is new
+	said    inventory.ListSet    // what it has said to have changed
+
+	done bool // it is in the catalog
 	news bool // and some list has changed
 }
 
-// updates are those that wait for the next snapshot. The zero value is ready.
+// updates are those that wait for the next catalog. The zero value is ready.
 type updates struct {
 	mu      sync.Mutex // guards what follows
 	waiting []*update
 }
 
-// Publish replaces the snapshot by one with what a backend offers now, and
-// tells clients which lists are no longer what they were. A nil catalogue
-// leaves what it offered before: only its failure is new. It tells whether any
-// list has changed. What the backend has said is told in any case.
-func (p *Publisher) Publish(b *upstream.Backend, cat *inventory.Inventory, said inventory.ListSet) (news bool) {
-	u := &update{b: b, cat: cat, said: said}
+// take returns those that wait, and empties the queue.
+func (q *updates) take() []*update {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.waiting
+	q.waiting = nil
+	return all
+}
+
+// Publish replaces the catalog by one with what a backend offers now, nil for what
+// it offered before. Clients are told which lists have changed, and of what the
+// backend says to have changed in any case. It reports whether any list has.
+func (p *Publisher) Publish(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {
+	u := &update{backend: b, offers: offers, said: said}
 	p.publishAll(u)
 	return u.news
 }
 
-// publishAll does the same for several backends. A snapshot is built of what
-// all offer, so whatever has come up while one was built shares the next one:
-// many backends that connect at once cost a few.
+// TakeOver publishes what backends offered to another process.
+func (p *Publisher) TakeOver(all []upstream.Recalled) {
+	us := make([]*update, len(all))
+	for i, r := range all {
+		us[i] = &update{backend: r.Backend, offers: r.Offers}
+	}
+	p.publishAll(us...)
+}
+
+// publishAll publishes several updates with one catalog. What comes while one is
+// built shares the next: many backends that connect at once cost a few.
 func (p *Publisher) publishAll(us ...*update) {
 	if len(us) == 0 {
 		return
@@ -48,60 +188,164 @@ func (p *Publisher) publishAll(us ...*update) {
 	p.updates.mu.Lock()
 	p.updates.waiting = append(p.updates.waiting, us...)
 	p.updates.mu.Unlock()
-	p.Mu.Lock()
-	defer p.Mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if us[0].done { // they were added together, so all are
 		return
 	}
-	p.updates.mu.Lock()
-	all := p.updates.waiting
-	p.updates.waiting = nil
-	p.updates.mu.Unlock()
+	all := p.updates.take()
 	var said inventory.ListSet
 	for _, u := range all {
-		o := p.of(u.b)
-		if o.out {
-			continue // another has come in its place
+		o := p.of(u.backend)
+		if o.replaced {
+			continue
 		}
-		if u.cat != nil {
-			u.cat.FillIn(o.inventory)
-			inventory.Redefined(u.b.Log, o.inventory, u.cat)
-			p.past.note(u.b.Name, o.inventory, u.cat)
-			o.inventory, o.inherited = u.cat, false
+		if u.offers != nil {
+			u.offers.FillIn(o.inventory)
+			inventory.Redefined(u.backend.Log, o.inventory, u.offers)
+			p.past.note(u.backend.Name, o.inventory, u.offers)
+			o.inventory, o.inherited = u.offers, false
 		}
 		said = said.With(u.said)
 	}
-	before, after := p.Current.Load(), newSnapshot(p)
-	p.Current.Store(after)
+	before, after := p.rebuild()
 	news := false
 	for k := range inventory.Kinds {
 		news = news || !before.same(after, k)
 	}
 	for _, u := range all {
-		o := p.of(u.b)
-		u.b.IsListed.Store(o.inventory != nil && !o.inherited)
+		o := p.of(u.backend)
+		u.backend.IsListed.Store(o.inventory != nil && !o.inherited)
 		u.done, u.news = true, news
 	}
 	p.announce(before, after, said)
 }
 
-// changes gives the notifications for lists that clients have seen and that
-// differ now, or are said to.
-func (p *Publisher) changes(before, after *Catalog, said inventory.ListSet) []string {
-	methods := map[string]bool{}
-	for k := range inventory.Kinds {
-		if method := k.Listing().Changed; p.SeenLists[k].Load() && (said.Has(method) || !before.same(after, k)) {
-			methods[method] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(methods))
+// rebuild replaces the catalog. The caller holds the lock.
+func (p *Publisher) rebuild() (before, after *Catalog) {
+	after = newCatalog(p)
+	return p.Current.Swap(after), after
 }
 
-// TakeOver publishes what backends offered to another process.
-func (p *Publisher) TakeOver(all []upstream.Recalled) {
-	us := make([]*update, len(all))
-	for i, r := range all {
-		us[i] = &update{b: r.Backend, cat: r.Offers}
+// Enroll sends requests to the new backends from now on, and tells clients.
+func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	names := namerOf(p.o, r.Roster, p.names.owners)
+	for _, b := range r.Made {
+		p.past.back(b.Name)
 	}
-	p.publishAll(us...)
+	for old, successor := range r.Left {
+		was := p.of(old)
+		was.replaced = true
+		if successor == nil {
+			p.past.note(old.Name, was.inventory, nil)
+			for _, server := range p.past.remove(old.Name) {
+				names.forget(server)
+				p.handedOut.forget(server)
+			}
+			continue
+		}
+		is := p.of(successor)
+		is.renamed = was.renamed
+		if is.inventory == nil && was.inventory != nil {
+			is.inventory, is.inherited = was.inventory, true
+		}
+		p.past.note(old.Name, was.inventory, is.inventory)
+	}
+	for _, b := range r.Roster {
+		if o := p.of(b); !slices.Contains(r.Made, b) || o.inherited {
+			o.renamed = o.renamed || names.unclear[b.Name] != p.names.unclear[b.Name]
+		}
+	}
+	p.names = names
+	p.set.Adopt(r)
+	before, after := p.rebuild()
+	if !p.holdBack(r.Made, before) {
+		p.announce(before, after, inventory.ListSet{})
+	}
+}
+
+// holdBackTime is how long clients are not told of changed lists while servers of
+// a new configuration are asked what they offer: to be told twice would have
+// them all list twice.
+const holdBackTime = 5 * time.Second
+
+// heldBack are changes of lists that clients are not told of yet.
+type heldBack struct {
+	by     int      // how many are waited for
+	before *Catalog // as clients know it
+	said   inventory.ListSet
+}
+
+// holdBack asks backends what they offer, where clients have seen lists, and puts
+// off the announcement until they have answered. It reports false where there is
+// nothing to wait for. The caller holds the lock.
+func (p *Publisher) holdBack(made []*upstream.Backend, before *Catalog) bool {
+	if made = due(made); !p.anySeen() || len(made) == 0 {
+		return false
+	}
+	if p.heldBack.by == 0 {
+		p.heldBack.before = before
+	}
+	p.heldBack.by++
+	p.set.Work.Go(func() {
+		ctx, cancel := context.WithTimeout(p.set.Lifetime, holdBackTime)
+		defer cancel()
+		meet(ctx, made)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.heldBack.by--; p.heldBack.by == 0 {
+			h := p.heldBack
+			p.heldBack = heldBack{}
+			p.announce(h.before, p.Current.Load(), h.said)
+		}
+	})
+	return true
+}
+
+// anySeen reports whether clients have seen any list.
+func (p *Publisher) anySeen() bool {
+	for k := range inventory.Kinds {
+		if p.SeenLists[k].Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// announce tells clients which lists that they have seen differ, or are said to.
+// The caller holds the lock.
+func (p *Publisher) announce(before, after *Catalog, said inventory.ListSet) {
+	if p.heldBack.by > 0 {
+		p.heldBack.said = p.heldBack.said.With(said)
+		return
+	}
+	told := ""
+	for _, k := range []inventory.Kind{inventory.Prompts, inventory.Resources, inventory.Templates, inventory.Tools} {
+		method := k.Listing().Changed
+		if method == told || !p.SeenLists[k].Load() || !said.Has(method) && before.same(after, k) {
+			continue
+		}
+		told = method
+		for l, lists := range p.listeners {
+			if lists.Has(method) {
+				l.Notify(method, nil)
+			}
+		}
+	}
+}
+
+// SaveAgain stores what is known of backends whose digest is another.
+func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
+	for b := range r.Adjust {
+		b.KeepUsage()
+		p.mu.Lock()
+		o := p.of(b)
+		has, inherited := o.inventory, o.inherited
+		p.mu.Unlock()
+		if has != nil && !inherited {
+			b.Save(has)
+		}
+	}
 }

@@ -1,58 +1,67 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // Resolve finds where an exposed tool or prompt leads. For a name that is not
-// known yet, the server is connected that its beginning names, and no other is
-// waited for; where its beginning names none, all are of which nothing is known.
+// known yet, the server is connected that its prefix names, and no other is
+// waited for; where it has none, all are of which nothing is known.
 func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) (*Route, error) {
-	s := p.Current.Load()
-	if r := s.Routes[k][name]; r != nil {
+	c := p.Current.Load()
+	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
-	owner := s.names.owner(name)
-	if b := s.named[owner]; b != nil && !b.ConnectedOnce.Load() {
+	owner := c.names.owner(name)
+	if b := c.named[owner]; b != nil && !b.ConnectedOnce.Load() {
 		if _, err := b.Primary.Acquire(ctx); err != nil {
 			return nil, &upstream.Error{Server: owner, Err: err}
 		}
 	}
-	anybodys := owner == "" && (p.o.NoPrefix || !s.names.separates(name))
-	if anybodys || p.o.NoPrefix {
+	unowned := owner == "" && (p.o.NoPrefix || !c.names.separates(name))
+	if unowned || p.o.NoPrefix {
 		p.Discover(ctx)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s = p.Current.Load()
-	if r := s.Routes[k][name]; r != nil {
+	c = p.Current.Load()
+	if r := c.Routes[k][name]; r != nil {
 		return r, nil
 	}
 	for _, b := range p.set.All() {
-		if err := p.Unlisted(b, k); err != nil && (anybodys || owner == b.Name) {
+		if err := p.Unlisted(b, k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("%s: %v", k.Listing().Method, err)} //nolint:errorlint // see above
 		}
 	}
-	if r := s.alias(name); r != nil && k == inventory.Tools && anybodys && !p.o.NoPrefix {
+	if r := c.alias(name); r != nil && k == inventory.Tools && unowned && !p.o.NoPrefix {
 		return r, nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.Listing().Member, "s"), name)}
 }
 
-// ResolveURI finds the backend that a resource URI belongs to; see ownership.go.
-// Where what is known tells, no other server is waited for.
+// Unlisted returns why a backend's list could not be had, nil where it could.
+func (p *Publisher) Unlisted(b *upstream.Backend, k inventory.Kind) error {
+	if has := p.Inventory(b); has != nil {
+		return has.Failed[k]
+	}
+	return nil
+}
+
+// ResolveURI finds the backend that a resource URI belongs to; see claim. Where
+// what is known is enough, no other server is waited for.
 func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) {
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
@@ -64,72 +73,71 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 	if r, err := p.claimed(ctx, uri); r != nil || err != nil {
 		return r, err
 	}
-	s := p.Current.Load()
-	for _, c := range []claim{s.owners.ofScheme(uri), s.owners.ofAnyScheme(uri)} {
-		if !c.nobody() {
-			return s.to(c, uri)
+	c := p.Current.Load()
+	for _, by := range []claim{c.owners.ofScheme(uri), c.owners.ofAnyScheme(uri)} {
+		if !by.nobody() {
+			return c.to(by, uri)
 		}
 	}
-	if len(s.readers) != 1 {
+	if len(c.readers) != 1 {
 		return nil, notFound(uri, "no server lists "+uri)
 	}
 	for _, b := range p.set.All() {
-		if b.IsListed.Load() {
-			continue
+		if !b.IsListed.Load() {
+			err := cmp.Or(b.Failure(), errors.New("it has not told yet what it has"))
+			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
 		}
-		err := cmp.Or(b.Failure(), errors.New("it has not told yet what it has"))
-		return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
 	}
-	return routeTo(s.readers[0], uri, false), nil
+	return routeTo(c.readers[0], uri, false), nil
 }
 
-// claimed finds the backend of a URI by the server that it names, by the lists,
-// by the templates and by the links that servers have handed out; nil where none
-// of them tells.
+// claimed finds the backend of a URI by the server that it names, the lists, the
+// templates and the links that servers have handed out; nil where none of them
+// says.
 func (p *Publisher) claimed(ctx context.Context, uri string) (*Route, error) {
-	s := p.Current.Load()
-	if server, bare, ok := s.owners.named(uri); ok {
-		b := s.named[server]
+	c := p.Current.Load()
+	if server, bare, ok := c.owners.named(uri); ok {
+		b := c.named[server]
 		if b == nil {
 			return nil, notFound(uri, "there is no server "+server)
 		}
 		if !b.IsListed.Load() {
 			b.Meet(ctx)
-			s = p.Current.Load()
+			c = p.Current.Load()
 		}
-		return s.unwrapped(b, uri, bare), ctx.Err()
+		return c.unwrapped(b, uri, bare), ctx.Err()
 	}
-	c := s.owners.ofURI(uri).and(p.HandedOut.claim(uri))
-	if c.nobody() {
+	by := c.owners.ofURI(uri).and(p.handedOut.claim(uri))
+	if by.nobody() {
 		return nil, nil
 	}
-	return s.to(c, uri)
+	return c.to(by, uri)
 }
 
-// unwrapped returns the way to what a URI in wrapped form names. A server may
-// list a URI that looks so, and where there is one server none is wrapped.
-func (s *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
-	r := s.Routes[inventory.Resources][uri]
+// unwrapped returns the route of a URI in wrapped form. A server may list a URI
+// that looks so, and where there is one server none is wrapped.
+func (c *Catalog) unwrapped(b *upstream.Backend, uri, bare string) *Route {
+	r := c.Routes[inventory.Resources][uri]
 	_, wrapped := cutFold(uri, wrapPrefix)
 	switch {
 	case r != nil && r.Backend == b:
 		return r
-	case s.owners.exact[uri].has(b.Name), s.single && !wrapped && !s.owners.exact[bare].has(b.Name):
+	case c.owners.exact[uri].has(b.Name), c.single && !wrapped && !c.owners.exact[bare].has(b.Name):
 		return routeTo(b, uri, false)
 	}
 	return routeTo(b, bare, true)
 }
 
-// to returns the way to a URI in the form of its server, given who has it.
-func (s *Catalog) to(c claim, uri string) (*Route, error) {
-	if !c.sole() {
-		return nil, notFound(uri, "several servers have "+uri+s.alternatives(uri))
+// to returns the route of a URI in the form of its server, given who has it.
+func (c *Catalog) to(by claim, uri string) (*Route, error) {
+	if !by.sole() {
+		return nil, notFound(uri, "several servers have "+uri+c.alternatives(uri))
 	}
-	b := s.named[c.server]
+	b := c.named[by.server]
 	if b == nil {
-		return nil, notFound(uri, "its server "+c.server+" is not configured any more")
+		return nil, notFound(uri, "its server "+by.server+" is not configured any more")
 	}
-	if r := s.Routes[inventory.Resources][uri]; r != nil && r.Backend == b {
+	if r := c.Routes[inventory.Resources][uri]; r != nil && r.Backend == b {
 		return r, nil
 	}
 	return routeTo(b, uri, false), nil
@@ -137,13 +145,13 @@ func (s *Catalog) to(c claim, uri string) (*Route, error) {
 
 // alternatives names the forms of a URI that each lead to one of the servers
 // that list it, "" for none.
-func (s *Catalog) alternatives(uri string) string {
+func (c *Catalog) alternatives(uri string) string {
 	var forms []string
 	for _, k := range []inventory.Kind{inventory.Resources, inventory.Templates} {
-		for _, sh := range s.sections[k] {
-			for i := range sh.routes {
-				if r := &sh.routes[i]; r.Bare == uri && r.Wrapped {
-					forms = append(forms, sh.entries[i].exposed)
+		for _, s := range c.lists[k].sections {
+			for i := range s.routes {
+				if r := &s.routes[i]; r.Bare == uri && r.Wrapped {
+					forms = append(forms, s.entries[i].exposed)
 				}
 			}
 		}
@@ -154,32 +162,78 @@ func (s *Catalog) alternatives(uri string) string {
 	return ": ask for one of " + strings.Join(forms, ", ")
 }
 
-// routeTo returns the way to what a backend calls by a URI.
+// routeTo returns the route to what a backend calls by a URI.
 func routeTo(b *upstream.Backend, bare string, wrapped bool) *Route {
 	return &Route{Backend: b, Bare: bare, Quoted: rawjson.Quote(nil, bare), Wrapped: wrapped}
 }
 
-// notFound says that a resource is not there (2025-11-25, Resources, Error
-// Handling).
+// notFound returns the error for a resource that is not there (2025-11-25,
+// Resources, Error Handling).
 func notFound(uri, message string) error {
 	data := append(rawjson.Quote([]byte(`{"uri":`), uri), '}')
 	return &runtime.Error{Code: runtime.CodeResourceNotFound, Message: message, Data: data}
 }
 
 // Template finds a resource template by its exposed form, or by the server's own
-// where that is enough to tell whose it is.
+// where one server has it; nil where there is none.
 func (p *Publisher) Template(ctx context.Context, key string) *Route {
 	for again := true; ; again = false {
-		s := p.Current.Load()
-		if r := s.Routes[inventory.Templates][key]; r != nil {
+		c := p.Current.Load()
+		if r := c.Routes[inventory.Templates][key]; r != nil {
 			return r
 		}
-		if c := s.owners.exact[key]; c.sole() && s.named[c.server] != nil {
-			return routeTo(s.named[c.server], key, false)
+		if by := c.owners.exact[key]; by.sole() && c.named[by.server] != nil {
+			return routeTo(c.named[by.server], key, false)
 		}
 		if !again {
 			return nil
 		}
 		p.Discover(ctx)
 	}
+}
+
+// app is what a tool's definition says of a user interface (MCP Apps,
+// 2026-01-26).
+type app struct {
+	uris []string // the interface's
+	only bool     // the tool is for apps alone, hidden from the model
+}
+
+// appOf reads a tool's definition.
+func appOf(definition []byte) (a app) {
+	if !bytes.Contains(definition, []byte(`"ui`)) {
+		return a
+	}
+	var tool struct {
+		Meta struct {
+			UI struct {
+				URI        string   `json:"resourceUri"`
+				Visibility []string `json:"visibility"`
+			} `json:"ui"`
+			Flat string `json:"ui/resourceUri"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(definition, &tool) != nil {
+		return a
+	}
+	for _, uri := range []string{tool.Meta.UI.URI, tool.Meta.Flat} {
+		if uri != "" {
+			a.uris = append(a.uris, uri)
+		}
+	}
+	v := tool.Meta.UI.Visibility
+	a.only = len(v) == 1 && v[0] == "app"
+	return a
+}
+
+// alias finds a tool of a server with apps by its server's own name for it: apps
+// have that name in their pages. One server alone must have, or ever have had, it;
+// a tool for apps alone is found only where no other server has apps, since
+// nothing says whose app is calling.
+func (c *Catalog) alias(name string) *Route {
+	r := c.bareTools()[name]
+	if r == nil || !c.apps[r.Backend] || appOf(r.Definition).only && len(c.apps) > 1 {
+		return nil
+	}
+	return r
 }

@@ -1,34 +1,33 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"hash/crc32"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Section is what one backend adds to one list. It is immutable, and stands in
-// every snapshot until what the backend offers changes, or what others offer
-// has this appear otherwise. It holds no text of its own but the names: the list
-// is written from it when a client asks.
+// Section is what one backend adds to one list. It is immutable, and part of every
+// catalog until what the backend offers changes, or is exposed otherwise because
+// of what others offer. It holds no text of its own but the names: the list is
+// written from it when a client asks.
 type Section struct {
-	b   *upstream.Backend
-	k   inventory.Kind
-	cat *inventory.Inventory
-	// keys are what clients call each item of the catalogue, by the names'
-	// unclear.
-	keys    []string
-	unclear bool
-	entries []entry
-	routes  []Route // of the entries
+	backend   *upstream.Backend
+	kind      inventory.Kind
+	inventory *inventory.Inventory
+	keys      []string // what clients call each item, given unclear
+	unclear   bool     // see namer
+	entries   []entry
+	routes    []Route // of the entries
 
 	once sync.Once
 	sum  [sha256.Size]byte // see digest
@@ -38,27 +37,25 @@ type Section struct {
 type entry struct {
 	item    *inventory.Item
 	exposed string
-	// titled tells that another backend lists the same title.
-	titled bool
-	// uris expose what leads to a tool's user interface.
-	uris []rawjson.Edit
+	titled  bool           // another backend lists the same title
+	uris    []rawjson.Edit // expose what leads to a tool's user interface
 }
 
-// sectionOf gives a backend's part of a list, the one before where it is the same.
-// The caller holds publisher.mu.
-func (s *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]titled) *Section {
+// sectionOf returns a backend's part of a list, the one before where it is the
+// same. The caller holds Publisher.mu.
+func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]titled) *Section {
 	has := p.of(b)
 	before := has.sections[k]
-	if before != nil && before.cat != has.inventory {
+	if before != nil && before.inventory != has.inventory {
 		before = nil
 	}
-	keys, unclear := s.exposedKeys(p, k, b, before), s.names.unclear[b.Name]
-	if before != nil && slices.Equal(before.keys, keys) && before.fits(s, p, titles) {
+	keys, unclear := c.exposedKeys(p, k, b, before), c.names.unclear[b.Name]
+	if before != nil && slices.Equal(before.keys, keys) && before.fits(c, p, titles) {
 		return before
 	}
 	items := has.inventory.Items[k]
-	sh := &Section{b: b, k: k, cat: has.inventory, keys: keys, unclear: unclear}
-	sh.entries, sh.routes = make([]entry, 0, len(items)), make([]Route, 0, len(items))
+	s := &Section{backend: b, kind: k, inventory: has.inventory, keys: keys, unclear: unclear}
+	s.entries, s.routes = make([]entry, 0, len(items)), make([]Route, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := range items {
 		it, exposed := &items[i], keys[i]
@@ -67,41 +64,41 @@ func (s *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 			continue
 		}
 		seen[exposed] = true
-		sh.entries = append(sh.entries, entry{it, exposed, titles[it.Title].n > 1, s.exposedUI(p, b, k, it)})
-		sh.routes = append(sh.routes, Route{
+		s.entries = append(s.entries, entry{it, exposed, titles[it.Title].n > 1, c.exposedUI(p, b, k, it)})
+		s.routes = append(s.routes, Route{
 			Backend: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
 		})
 	}
-	has.sections[k] = sh
-	return sh
+	has.sections[k] = s
+	return s
 }
 
-// fits tells whether the entries are as they would be now.
-func (sh *Section) fits(s *Catalog, p *Publisher, titles map[string]titled) bool {
-	for i := range sh.entries {
-		e := &sh.entries[i]
-		if e.titled != (titles[e.item.Title].n > 1) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, s.exposedUI(p, sh.b, sh.k, e.item)) {
+// fits reports whether the entries are as they would be now.
+func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]titled) bool {
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.titled != (titles[e.item.Title].n > 1) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, c.exposedUI(p, s.backend, s.kind, e.item)) {
 			return false
 		}
 	}
 	return true
 }
 
-// without gives a shelf that lacks some entries, which others have the names of.
-func (sh *Section) without(gone map[int]bool) *Section {
-	out := &Section{b: sh.b, k: sh.k, cat: sh.cat, keys: sh.keys, unclear: sh.unclear}
-	for i := range sh.entries {
-		if !gone[i] {
-			out.entries, out.routes = append(out.entries, sh.entries[i]), append(out.routes, sh.routes[i])
+// without returns a section that lacks some entries.
+func (s *Section) without(some map[int]bool) *Section {
+	out := &Section{backend: s.backend, kind: s.kind, inventory: s.inventory, keys: s.keys, unclear: s.unclear}
+	for i := range s.entries {
+		if !some[i] {
+			out.entries, out.routes = append(out.entries, s.entries[i]), append(out.routes, s.routes[i])
 		}
 	}
 	return out
 }
 
-// same tells whether two shelves have the same text.
-func (sh *Section) same(o *Section) bool {
-	return sh == o || sh.b.Name == o.b.Name && slices.EqualFunc(sh.entries, o.entries, func(a, b entry) bool {
+// same reports whether two sections have the same text.
+func (s *Section) same(o *Section) bool {
+	return s == o || s.backend.Name == o.backend.Name && slices.EqualFunc(s.entries, o.entries, func(a, b entry) bool {
 		return a.exposed == b.exposed && a.titled == b.titled && bytes.Equal(a.item.Raw, b.item.Raw) && equalEdits(a.uris, b.uris)
 	})
 }
@@ -110,12 +107,12 @@ func equalEdits(a, b []rawjson.Edit) bool {
 	return slices.EqualFunc(a, b, func(x, y rawjson.Edit) bool { return x.Span == y.Span && bytes.Equal(x.New, y.New) })
 }
 
-// digest stands for the text: it is the same in every process.
-func (sh *Section) digest() [sha256.Size]byte {
-	sh.once.Do(func() {
-		about := append([]byte(sh.b.Name), 0)
-		for i := range sh.entries {
-			e := &sh.entries[i]
+// digest returns a hash of the text, which is the same in every process.
+func (s *Section) digest() [sha256.Size]byte {
+	s.once.Do(func() {
+		about := append([]byte(s.backend.Name), 0)
+		for i := range s.entries {
+			e := &s.entries[i]
 			about = append(append(about, e.exposed...), 0)
 			about = binary.AppendUvarint(about, uint64(len(e.item.Raw)))
 			about = binary.BigEndian.AppendUint32(about, crc32.Checksum(e.item.Raw, inventory.Castagnoli))
@@ -126,40 +123,49 @@ func (sh *Section) digest() [sha256.Size]byte {
 				about = append(append(about, 2), edit.New...)
 			}
 		}
-		sh.sum = sha256.Sum256(about)
+		s.sum = sha256.Sum256(about)
 	})
-	return sh.sum
+	return s.sum
 }
 
-// exposedUI gives the edits that expose the URIs of a tool's user interface.
-func (s *Catalog) exposedUI(p *Publisher, b *upstream.Backend, k inventory.Kind, it *inventory.Item) []rawjson.Edit {
-	if k != inventory.Tools || s.single || it.Facts&inventory.Pictured == 0 {
+// versionOf returns a text that is the same for equal lists and for no others.
+func versionOf(sections []*Section) string {
+	h := sha256.New()
+	for _, s := range sections {
+		sum := s.digest()
+		_, _ = h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// exposedUI returns the edits that expose the URIs of a tool's user interface.
+func (c *Catalog) exposedUI(p *Publisher, b *upstream.Backend, k inventory.Kind, it *inventory.Item) []rawjson.Edit {
+	if k != inventory.Tools || c.single || it.Facts&inventory.Pictured == 0 {
 		return nil
 	}
-	e := exposing{p: p, s: s, b: b, text: it.Raw}
+	e := exposing{p: p, c: c, b: b, text: it.Raw}
 	if at, err := rawjson.Field(it.Raw, "_meta"); err == nil && at.Present() {
 		e.meta(at)
 	}
 	return e.edits
 }
 
-// appendItem appends an entry's item with its name, title and URIs as exposed,
-// and without icons that a client should not fetch.
-func (sh *Section) appendItem(dst []byte, p *Publisher, i int) []byte {
-	e, b := &sh.entries[i], sh.b
-	it := e.item
+// appendEntry appends an item with its name, title and URIs as exposed, and
+// without icons that a client should not fetch.
+func (s *Section) appendEntry(dst []byte, p *Publisher, e *entry) []byte {
+	it, name := e.item, s.backend.Name
 	var room [4]rawjson.Edit
 	edits := append(room[:0], e.uris...)
 	if e.exposed != it.Key {
 		edits = append(edits, rawjson.Edit{Span: it.KeyAt, New: rawjson.Quote(nil, e.exposed)})
 	}
-	if (sh.k == inventory.Resources || sh.k == inventory.Templates) && it.NameAt.Present() && !p.o.NoPrefix {
-		edits = append(edits, rawjson.Edit{Span: it.NameAt, New: rawjson.Quote(nil, b.Name+p.o.Separator+it.Name)})
+	if (s.kind == inventory.Resources || s.kind == inventory.Templates) && it.NameAt.Present() && !p.o.NoPrefix {
+		edits = append(edits, rawjson.Edit{Span: it.NameAt, New: rawjson.Quote(nil, name+p.o.Separator+it.Name)})
 	}
 	if e.titled {
-		edits = append(edits, rawjson.Edit{Span: it.TitleAt, New: rawjson.Quote(nil, it.Title+" ("+b.Name+")")})
+		edits = append(edits, rawjson.Edit{Span: it.TitleAt, New: rawjson.Quote(nil, it.Title+" ("+name+")")})
 	}
-	if sh.k != inventory.Tools || it.Facts&inventory.Iconic != 0 {
+	if s.kind != inventory.Tools || it.Facts&inventory.Iconic != 0 {
 		edits = append(edits, unsafeIcons(it.Raw)...)
 	}
 	if len(edits) > 1 {
@@ -168,16 +174,16 @@ func (sh *Section) appendItem(dst []byte, p *Publisher, i int) []byte {
 	return rawjson.Splice(dst, it.Raw, edits...)
 }
 
-// appendEntries appends the entries from one to before another, with commas
-// between them, in the words of an era.
-func (sh *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion, from, to int) []byte {
-	for i := from; i < to; i++ {
-		if i > from {
+// appendEntries appends some of the entries, with commas between them, in the words
+// of an era.
+func (s *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversion, entries []entry) []byte {
+	for i := range entries {
+		if i > 0 {
 			dst = append(dst, ',')
 		}
 		at := len(dst)
-		dst = sh.appendItem(dst, p, i)
-		if sh.k != inventory.Tools || sh.entries[i].item.Facts&(inventory.Executed|inventory.Wrapping) == 0 {
+		dst = s.appendEntry(dst, p, &entries[i])
+		if s.kind != inventory.Tools || entries[i].item.Facts&(inventory.Executed|inventory.Wrapping) == 0 {
 			continue // there is nothing that eras differ in: see revision.Conversion.Item
 		}
 		if was := dst[at:]; len(was) > 0 {
@@ -187,4 +193,27 @@ func (sh *Section) appendEntries(dst []byte, p *Publisher, c *revision.Conversio
 		}
 	}
 	return dst
+}
+
+// unsafeIcons returns the edits that remove icons whose source is neither https nor
+// data (2025-11-25, Icons).
+func unsafeIcons(item []byte) []rawjson.Edit {
+	if !bytes.Contains(item, []byte(`"icons"`)) {
+		return nil
+	}
+	spans, err := rawjson.List(item, rawjson.Whole(item), "icons")
+	if err != nil {
+		return nil
+	}
+	return rawjson.Removals(spans, func(i int) bool {
+		icon := spans[i].Of(item)
+		src, err := rawjson.Field(icon, "src")
+		if err != nil {
+			return true
+		}
+		uri, _ := rawjson.String(icon, src)
+		scheme, _ := schemeOf(uri)
+		scheme = strings.ToLower(scheme)
+		return scheme != "https" && scheme != "data"
+	})
 }

@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,9 +8,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// several gives a proxy over servers without a connection.
+// several returns a publisher over servers without a connection.
 func several(tb testing.TB, o Options, n int) *Publisher {
 	tb.Helper()
 	names := make([]string, n)
@@ -23,7 +23,7 @@ func several(tb testing.TB, o Options, n int) *Publisher {
 	return publisherOf(tb, o, names...)
 }
 
-// some gives a catalogue of a few items of each kind, of few names, titles and
+// some returns an inventory of a few items of each kind, of few names, titles and
 // URIs, so that servers get into each other's way.
 func some(tb testing.TB, b *upstream.Backend, r *rand.Rand) *inventory.Inventory {
 	tb.Helper()
@@ -58,7 +58,7 @@ func some(tb testing.TB, b *upstream.Backend, r *rand.Rand) *inventory.Inventory
 	return cat
 }
 
-// TestSnapshotOfParts: a snapshot that is put together of parts of the one
+// TestSnapshotOfParts: a catalog that is put together of parts of the one
 // before is the same as one that is made anew, whatever has changed.
 func TestSnapshotOfParts(t *testing.T) {
 	for _, o := range []Options{{}, {NoPrefix: true}} {
@@ -70,16 +70,16 @@ func TestSnapshotOfParts(t *testing.T) {
 			before := p.Current.Load()
 			p.Publish(b, some(t, b, r), inventory.ListSet{})
 			got := p.Current.Load()
-			p.Mu.Lock()
+			p.mu.Lock()
 			kept := map[*offers][inventory.Kinds]*Section{}
 			for _, o := range p.offers {
 				kept[o], o.sections = o.sections, [inventory.Kinds]*Section{}
 			}
-			want := newSnapshot(p)
-			for o, shelves := range kept {
-				o.sections = shelves
+			want := newCatalog(p)
+			for o, sections := range kept {
+				o.sections = sections
 			}
-			p.Mu.Unlock()
+			p.mu.Unlock()
 			for k := range inventory.Kinds {
 				for _, modern := range []bool{false, true} {
 					g, w := string(p.page(got, k, modern, 0)), string(p.page(want, k, modern, 0))
@@ -87,7 +87,7 @@ func TestSnapshotOfParts(t *testing.T) {
 						t.Fatalf("got  %s\nwant %s", g, w)
 					}
 				}
-				if got.version(k) != want.version(k) || !got.same(want, k) || len(got.Routes[k]) != len(want.Routes[k]) {
+				if got.lists[k].version() != want.lists[k].version() || !got.same(want, k) || len(got.Routes[k]) != len(want.Routes[k]) {
 					t.Fatalf("%s: another version, or other routes", k.Listing().Member)
 				}
 				for name, r := range want.Routes[k] {
@@ -96,16 +96,16 @@ func TestSnapshotOfParts(t *testing.T) {
 					}
 				}
 				texts := string(p.page(before, k, false, 0)) == string(p.page(got, k, false, 0))
-				if same := before.same(got, k); same != texts || same != (before.version(k) == got.version(k)) {
+				if same := before.same(got, k); same != texts || same != (before.lists[k].version() == got.lists[k].version()) {
 					t.Fatalf("the lists are the same: %v; told: %v", texts, same)
 				}
-				if n := len(got.sections[k]); n > 0 && len(before.sections[k]) > 0 && got.sections[k][0] == before.sections[k][0] {
+				if n := len(got.lists[k].sections); n > 0 && len(before.lists[k].sections) > 0 && got.lists[k].sections[0] == before.lists[k].sections[0] {
 					reused++
 				}
 			}
 		}
 		if reused == 0 {
-			t.Error("nothing was kept of any snapshot")
+			t.Error("nothing was kept of any catalog")
 		}
 	}
 }
@@ -136,13 +136,13 @@ func TestPageIsWrittenOnce(t *testing.T) {
 	if cut := func(page []byte) string { text, _, _ := strings.Cut(string(page), `,"nextCursor"`); return text }; cut(renewed) != cut(old) {
 		t.Error("renewing the cursor has changed the items")
 	}
-	s.fresh[inventory.Tools].Until = time.Now().Add(time.Hour)
+	s.lists[inventory.Tools].fresh.Until = time.Now().Add(time.Hour)
 	if got := string(p.page(s, inventory.Tools, true, 0)); !strings.Contains(got[:80], `"ttlMs":3599`) {
 		t.Errorf("got %s", got[:80])
 	}
 }
 
-// TestManyPublishAtOnce: what comes up while a snapshot is built shares the next
+// TestManyPublishAtOnce: what comes up while a catalog is built shares the next
 // one, and nothing is lost.
 func TestManyPublishAtOnce(t *testing.T) {
 	p := several(t, Options{}, 20)
@@ -154,7 +154,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 	said := make(told, 100)
 	defer p.Listen(said)()
 	p.SeenLists[inventory.Tools].Store(true)
-	p.Mu.Lock() // as while a snapshot is built
+	p.mu.Lock() // as while a catalog is built
 	var wg sync.WaitGroup
 	snaps := make([]*Catalog, len(cats))
 	for i, b := range p.set.All() {
@@ -173,13 +173,13 @@ func TestManyPublishAtOnce(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	before := p.Current.Load()
-	p.Mu.Unlock()
+	p.mu.Unlock()
 	wg.Wait()
-	if got := p.Current.Load(); got == before || got.count[inventory.Tools] != 20 {
-		t.Errorf("got %d tools", got.count[inventory.Tools])
+	if got := p.Current.Load(); got == before || got.lists[inventory.Tools].count != 20 {
+		t.Errorf("got %d tools", got.lists[inventory.Tools].count)
 	}
 	if snaps = slices.Compact(snaps); len(snaps) != 1 {
-		t.Errorf("%d snapshots or more were built, want one for all", len(snaps))
+		t.Errorf("%d catalogs or more were built, want one for all", len(snaps))
 	}
 	if len(said) != 1 {
 		t.Errorf("clients were told %d times, want once for all", len(said))
@@ -201,7 +201,7 @@ func BenchmarkBurst(b *testing.B) {
 				var wg sync.WaitGroup
 				for i, to := range p.set.All() {
 					wg.Go(func() {
-						p.Publish(to, from.InventoryNow(from.set.All()[i]), inventory.ListSet{})
+						p.Publish(to, from.Inventory(from.set.All()[i]), inventory.ListSet{})
 					})
 				}
 				wg.Wait()

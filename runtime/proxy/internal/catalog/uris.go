@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"net/url"
 	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // Clients see a server's URI as it is where one server alone has its scheme and
@@ -14,7 +14,7 @@ import (
 // are: they promise that a client can fetch them itself.
 const wrapPrefix = "mcpctl+"
 
-// WrapURI gives the form of a server's URI or template that names the server.
+// WrapURI returns the form of a server's URI or template that names the server.
 func WrapURI(server, uri string) string {
 	server = url.PathEscape(server)
 	if rest, ok := strings.CutPrefix(uri, "ui://"); ok {
@@ -27,9 +27,9 @@ func WrapURI(server, uri string) string {
 	return wrapPrefix + scheme + "://" + server + "/" + uri[len(scheme)+1:]
 }
 
-// UnwrapURI takes a wrapped URI apart; false for any other. A ui URI may look
-// wrapped and be none: only the server's name tells. "Schemes are
-// case-insensitive" (RFC 3986, 3.1).
+// UnwrapURI splits a wrapped URI; false for any other. A ui URI may look wrapped
+// and not be: only the server's name says. "Schemes are case-insensitive" (RFC
+// 3986, 3.1).
 func UnwrapURI(uri string) (server, bare string, ok bool) {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	server, rest, ok2 := strings.Cut(rest, "/")
@@ -59,7 +59,7 @@ func cutFold(s, prefix string) (after string, found bool) {
 	return s[len(prefix):], true
 }
 
-// schemeOf gives the scheme of a URI as it is written (RFC 3986, 3.1).
+// schemeOf returns the scheme of a URI as it is written (RFC 3986, 3.1).
 func schemeOf(uri string) (string, bool) {
 	for i := range len(uri) {
 		switch c := uri[i]; {
@@ -74,8 +74,8 @@ func schemeOf(uri string) (string, bool) {
 	return "", false
 }
 
-// authorityOf gives what stands between // and the path, "" for none.
-func authorityOf(uri string, scheme string) string {
+// authorityOf returns what stands between // and the path, "" for none.
+func authorityOf(uri, scheme string) string {
 	rest, ok := strings.CutPrefix(uri[len(scheme)+1:], "//")
 	if !ok {
 		return ""
@@ -86,9 +86,9 @@ func authorityOf(uri string, scheme string) string {
 	return rest
 }
 
-// exposeURI gives what clients call a server's URI or template.
-func (s *Catalog) exposeURI(b *upstream.Backend, uri string) string {
-	if s.single {
+// exposeURI returns what clients call a server's URI or template.
+func (c *Catalog) exposeURI(b *upstream.Backend, uri string) string {
+	if c.single {
 		return uri
 	}
 	scheme, _ := schemeOf(uri)
@@ -96,11 +96,11 @@ func (s *Catalog) exposeURI(b *upstream.Backend, uri string) string {
 	case "data":
 		return uri
 	case "https", "http":
-		if !s.owners.contested(uri, b.Name) {
+		if !c.owners.contested(uri, b.Name) {
 			return uri
 		}
 	default:
-		if !b.Config().WrapURIs && !s.owners.looksWrapped(uri) && s.owners.ofScheme(uri).is(b.Name) && !s.owners.contested(uri, b.Name) {
+		if !b.Config().WrapURIs && !c.owners.looksWrapped(uri) && c.owners.ofScheme(uri).is(b.Name) && !c.owners.contested(uri, b.Name) {
 			return uri
 		}
 	}

@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -10,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 func TestWrappedURIs(t *testing.T) {

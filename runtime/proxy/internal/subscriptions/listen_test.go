@@ -1,12 +1,12 @@
 package subscriptions
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-
 	"bytes"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
 // TestListenKeepsWithinBounds: what waits for a client that does not read is the

@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 )
 
 // What clients ask for belongs to one server or to none:
 //
-//   - A name of a tool or prompt belongs to the server that its beginning names,
-//     see namer.owner.
+//   - A name of a tool or prompt belongs to the server that its prefix names, see
+//     namer.owner.
 //   - A URI in wrapped form belongs to the server that it names.
 //   - Any other URI belongs to the server that has listed it, has a template for
 //     it, or has handed it out in a result; to nobody where several have.
-//   - A URI that nobody has said anything of goes by its scheme and authority.
-//   - A task belongs to the server that its id names, see taskOf.
+//   - Any URI left goes by its scheme and authority.
+//   - A task belongs to the server that its id names.
 //   - Progress, questions and news of resources belong to the connection over
 //     which they come; each has its own tokens and subscriptions.
 //
@@ -70,24 +72,19 @@ func (c claim) has(server string) bool {
 	return c.server == server || slices.Contains(c.others, server)
 }
 
-// owners tell whose a URI is, by what servers list and have listed. They are
-// immutable once they are built.
+// owners say whose a URI is, by what servers list and have listed. They are
+// immutable once they are built. Schemes and authorities are in lower case.
 type owners struct {
-	// servers are those configured now or before, folds the same in lower case.
-	servers, folds map[string]bool
-	// exact are the servers that list a URI or a template as it is.
-	exact map[string]claim
-	// templates are by scheme, in lower case; "" is for those whose scheme is a
-	// variable.
-	templates map[string][]*claimedTemplate
-	// schemes, whole and authorities are those who list something of a scheme,
-	// those whose templates stand for any authority of it, and those who list
-	// something of a scheme, "://" and an authority. All are in lower case.
-	schemes, whole, authorities map[string]claim
+	servers, folds map[string]bool              // configured now or before; folds in lower case
+	exact          map[string]claim             // who lists a URI or a template as it is
+	templates      map[string][]*listedTemplate // by scheme, "" where that is a variable
+	schemes        map[string]claim             // who lists something of a scheme
+	whole          map[string]claim             // whose templates match any authority of a scheme
+	authorities    map[string]claim             // who lists something of a scheme, "://" and an authority
 }
 
-// claimedTemplate is a URI template and who lists it.
-type claimedTemplate struct {
+// listedTemplate is a URI template and who lists it.
+type listedTemplate struct {
 	text    string
 	by      claim
 	matches func(uri string) bool
@@ -95,7 +92,7 @@ type claimedTemplate struct {
 
 func newOwners() *owners {
 	return &owners{
-		servers: map[string]bool{}, folds: map[string]bool{}, exact: map[string]claim{}, templates: map[string][]*claimedTemplate{},
+		servers: map[string]bool{}, folds: map[string]bool{}, exact: map[string]claim{}, templates: map[string][]*listedTemplate{},
 		schemes: map[string]claim{}, whole: map[string]claim{}, authorities: map[string]claim{},
 	}
 }
@@ -108,7 +105,27 @@ func (o *owners) addServer(name string) {
 // addURI notes that a server lists a URI.
 func (o *owners) addURI(server, uri string) {
 	o.exact[uri] = o.exact[uri].with(server)
-	o.addScheme(server, uri)
+	scheme, ok := schemeOf(uri)
+	if !ok {
+		return
+	}
+	name, authority := strings.ToLower(scheme), authorityOf(uri, scheme)
+	o.schemes[name] = o.schemes[name].with(server)
+	if strings.ContainsRune(authority, '{') {
+		o.whole[name] = o.whole[name].with(server)
+		return
+	}
+	key := name + "://" + strings.ToLower(authority)
+	o.authorities[key] = o.authorities[key].with(server)
+}
+
+// add notes that a server lists a resource or a template.
+func (o *owners) add(server string, k inventory.Kind, key string) {
+	if k == inventory.Templates {
+		o.addTemplate(server, key)
+		return
+	}
+	o.addURI(server, key)
 }
 
 // addTemplate notes that a server lists a URI template.
@@ -125,23 +142,7 @@ func (o *owners) addTemplate(server, text string) {
 			}
 		}
 	}
-	o.templates[scheme] = append(o.templates[scheme], &claimedTemplate{text, claim{server: server}, matcher(text)})
-}
-
-func (o *owners) addScheme(server, uri string) {
-	scheme, ok := schemeOf(uri)
-	if !ok {
-		return
-	}
-	name := strings.ToLower(scheme)
-	o.schemes[name] = o.schemes[name].with(server)
-	authority := authorityOf(uri, scheme)
-	if strings.ContainsRune(authority, '{') {
-		o.whole[name] = o.whole[name].with(server)
-		return
-	}
-	key := name + "://" + strings.ToLower(authority)
-	o.authorities[key] = o.authorities[key].with(server)
+	o.templates[scheme] = append(o.templates[scheme], &listedTemplate{text, claim{server: server}, matcher(text)})
 }
 
 // ofURI returns who lists a URI or has a template for it.
@@ -175,7 +176,7 @@ func (o *owners) contested(uri, server string) bool {
 // ofAnyScheme returns who has a template for a URI whose scheme is a variable.
 func (o *owners) ofAnyScheme(uri string) claim { return matching(o.templates[""], uri) }
 
-func matching(templates []*claimedTemplate, uri string) (c claim) {
+func matching(templates []*listedTemplate, uri string) (c claim) {
 	for _, t := range templates {
 		if t.matches(uri) {
 			c = c.and(t.by)
@@ -218,9 +219,9 @@ func (o *owners) looksWrapped(uri string) bool {
 
 var expression = regexp.MustCompile(`\\\{([+#./;?&]?)[^{}]*\\\}`)
 
-// matcher returns what reports whether a URI can be an expansion of a template
-// (RFC 6570): {+x} and {#x} stand for anything, the other expressions for what
-// has no slash but those that begin with one.
+// matcher returns a function that reports whether a URI can be an expansion of a
+// template (RFC 6570): {+x} and {#x} match anything, other expressions what has no
+// slash, but those that begin with one.
 func matcher(template string) func(uri string) bool {
 	literal, _, _ := strings.Cut(template, "{")
 	compiled := sync.OnceValue(func() *regexp.Regexp {

@@ -1,0 +1,87 @@
+package catalog
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+)
+
+const (
+	// refreshDelay is how long after a list was answered servers are connected
+	// whose part of it is from an earlier process: whoever has just started wants
+	// the machine for something else.
+	refreshDelay = time.Second
+	// refreshAtOnce is how many servers are connected for that at once.
+	refreshAtOnce = 4
+)
+
+// Discover connects the backends that have offered nothing yet, all at once, and
+// waits for them, for none longer than its time. Those that failed a moment ago
+// are left alone. Clients are told of what a late one offers.
+func (p *Publisher) Discover(ctx context.Context) {
+	meet(ctx, due(p.set.All()))
+}
+
+// due returns the backends that are to be connected because nothing is known.
+func due(all []*upstream.Backend) []*upstream.Backend {
+	now := time.Now()
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.IsDue(now) })
+}
+
+// meet connects backends and waits for them. Failures are reported with the lists.
+func meet(ctx context.Context, backends []*upstream.Backend) {
+	var wg sync.WaitGroup
+	for _, b := range backends {
+		wg.Go(func() { b.Meet(ctx) })
+	}
+	wg.Wait()
+}
+
+// RefreshSeen is refresh where clients have seen a list.
+func (p *Publisher) RefreshSeen() {
+	if p.anySeen() {
+		p.refresh()
+	}
+}
+
+// refresh connects, in the background, servers whose part of the lists is old and
+// from an earlier process.
+func (p *Publisher) refresh() {
+	if len(p.Outdated(time.Now())) == 0 || p.set.Lifetime.Err() != nil || p.refreshing.Swap(true) {
+		return
+	}
+	p.set.Work.Go(func() {
+		defer p.refreshing.Store(false)
+		p.refreshAll()
+	})
+}
+
+// Outdated returns the backends to look at.
+func (p *Publisher) Outdated(now time.Time) []*upstream.Backend {
+	return slices.DeleteFunc(slices.Clone(p.set.All()), func(b *upstream.Backend) bool { return !b.Outdated(now) })
+}
+
+func (p *Publisher) refreshAll() {
+	if deadline.Pause(p.set.Lifetime, refreshDelay) != nil {
+		return
+	}
+	p.TakeOver(p.set.RecallNews(p.Outdated(time.Now())))
+	slots := make(chan struct{}, refreshAtOnce)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, b := range p.Outdated(time.Now()) {
+		select {
+		case slots <- struct{}{}:
+		case <-p.set.Lifetime.Done():
+			return
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			b.Meet(p.set.Lifetime)
+		})
+	}
+}
