@@ -16,11 +16,28 @@ import (
 
 const metaSubscription = "io.modelcontextprotocol/subscriptionId"
 
-// MaxWatched bounds the URIs of one listen, or of one session.
-const MaxWatched = 1000
+const (
+	// MaxWatched bounds the URIs of one listen, or of one session.
+	MaxWatched = 1000
+	// maxTasksWatched bounds the tasks of one listen: each is asked for.
+	maxTasksWatched = 100
+	// maxWaiting bounds the notifications that wait for a client that does not read,
+	// beside limits.MaxQueuedBytes: a server may report any number of parts of a
+	// resource. Further ones are dropped.
+	maxWaiting = 4 * MaxWatched
+)
+
+// Filter is what a client wants to be told of (2026-07-28, Subscriptions): the
+// changes of lists, and of resources by the URIs that it knows them by.
+type Filter struct {
+	inventory.ListSet
+	URIs  []string
+	tasks []string // ids as clients know them
+}
 
 // ParseFilter reads params.notifications, which is required (2026-07-28,
-// Subscriptions). tasks tells whether the client has declared tasks. What it does not know is left out of the acknowledgement.
+// Subscriptions); tasks: the client has declared tasks. Unknown members are left
+// out of the acknowledgement.
 func ParseFilter(raw []byte, tasks bool) (Filter, error) {
 	var f Filter
 	if !rawjson.IsObject(raw) {
@@ -31,7 +48,11 @@ func ParseFilter(raw []byte, tasks bool) (Filter, error) {
 	if err != nil {
 		return f, upstream.Invalid("params.notifications: %v", err)
 	}
-	if f.tasks, err = taskIDs(at[4].Of(raw), tasks); err != nil {
+	f.tasks, err = texts(at[4].Of(raw), "taskIds", "tasks", maxTasksWatched)
+	if len(f.tasks) > 0 && !tasks {
+		return f, bridge.TasksRequired()
+	}
+	if err != nil {
 		return f, err
 	}
 	for i, wants := range []*bool{&f.Tools, &f.Prompts, &f.Resources} {
@@ -43,25 +64,30 @@ func ParseFilter(raw []byte, tasks bool) (Filter, error) {
 			return f, upstream.Invalid("params.notifications: %s is neither true nor false", v)
 		}
 	}
-	list := at[3].Of(raw)
-	if list == nil || string(list) == "null" {
-		return f, nil
-	}
-	spans, err := rawjson.Elements(list)
-	if err != nil || len(spans) > MaxWatched {
-		return f, upstream.Invalid("params.notifications.resourceSubscriptions is no array of at most %d URIs", MaxWatched)
-	}
-	for _, s := range spans {
-		uri, ok := rawjson.String(list, s)
-		if !ok {
-			return f, upstream.Invalid("params.notifications.resourceSubscriptions holds something that is no string")
-		}
-		f.URIs = append(f.URIs, uri)
-	}
-	return f, nil
+	f.URIs, err = texts(at[3].Of(raw), "resourceSubscriptions", "URIs", MaxWatched)
+	return f, err
 }
 
-// acknowledged gives the params of the acknowledgement: what is honoured.
+// texts reads a member of params.notifications that is an array of strings.
+func texts(list []byte, member, what string, most int) ([]string, error) {
+	if list == nil || string(list) == "null" {
+		return nil, nil
+	}
+	spans, err := rawjson.Elements(list)
+	if err != nil || len(spans) > most {
+		return nil, upstream.Invalid("params.notifications.%s is no array of at most %d %s", member, most, what)
+	}
+	out := make([]string, len(spans))
+	for i, s := range spans {
+		var ok bool
+		if out[i], ok = rawjson.String(list, s); !ok {
+			return out, upstream.Invalid("params.notifications.%s holds something that is no string", member)
+		}
+	}
+	return out, nil
+}
+
+// acknowledged returns the params of the acknowledgement: what is honoured.
 func acknowledged(id []byte, f *Filter) []byte {
 	out := append([]byte(`{"_meta":{"`+metaSubscription+`":`), id...)
 	out = append(out, `},"notifications":{`...)
@@ -106,12 +132,7 @@ type listening struct {
 	ended   bool
 }
 
-// maxUnsaid and maxQueuedBytes bound what waits for a client that does not read.
-// The filter's own size is less; but a server may tell of any number of parts of
-// a resource. Then further ones are not told.
-const maxUnsaid = 4 * MaxWatched
-
-// Notify implements listener. Of what says the same the newest waits.
+// Notify queues a notification. It replaces one that waits and says the same.
 func (s *listening) Notify(method string, params []byte) {
 	stamped, err := rawjson.SetNested(params, "_meta", []rawjson.Member{{Name: metaSubscription, Value: s.id}})
 	if err != nil {
@@ -136,7 +157,7 @@ func (s *listening) Notify(method string, params []byte) {
 	case waits:
 		s.waiting[i] = frame
 		s.count(size)
-	case len(s.waiting) < maxUnsaid:
+	case len(s.waiting) < maxWaiting:
 		s.waits[key] = len(s.waiting)
 		s.waiting = append(s.waiting, frame)
 		s.count(size)
@@ -148,7 +169,7 @@ func (s *listening) Notify(method string, params []byte) {
 	}
 }
 
-// count counts bytes that wait. The caller holds the lock.
+// count adds to the bytes that wait. The caller holds the lock.
 func (s *listening) count(n int) {
 	s.bytes += n
 	s.unsent.Add(n)
@@ -164,7 +185,7 @@ func (s *listening) take() [][]byte {
 	return all
 }
 
-// end drops what waits, and what comes.
+// end drops what waits, and what comes later.
 func (s *listening) end() {
 	s.mu.Lock()
 	s.ended = true
@@ -182,9 +203,8 @@ type Channel struct {
 	Farewell []byte
 }
 
-// Listen serves one subscriptions/listen: the acknowledgement, then what
-// was asked for, until ctx ends, which is the client's doing and needs no
-// answer, or the channel does.
+// Listen serves one subscriptions/listen: the acknowledgement, then what was asked
+// for, until the channel ends, or ctx: the client has ended it and needs no answer.
 func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Filter, to Channel) {
 	s := &listening{id: id, wake: make(chan struct{}, 1), unsent: h.unsent, waits: map[string]int{}}
 	defer s.end()
@@ -193,17 +213,22 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 			h.catalog.SeenLists[k].Store(true)
 		}
 	}
-	// From here on nothing is missed, and nothing is sent before what is
-	// honoured has been told.
 	end := func() {
 		if to.Farewell != nil {
 			to.Send(to.Farewell)
 		}
 		to.Send(jsonrpc.AppendResult(nil, id, append(append([]byte(`{"resultType":"complete","_meta":{"`+metaSubscription+`":`), id...), `}}`...)))
 	}
-	settling, settled := during(ctx, to.End) // it waits for servers, and our end for nobody
-	honoured, stop, err := h.Subscribe(settling, from, s, f)
-	settled()
+	subscribing, subscribed := context.WithCancel(ctx)
+	go func() { // ends with its context
+		select {
+		case <-to.End: // which waits for nobody, and subscribing does for servers
+			subscribed()
+		case <-subscribing.Done():
+		}
+	}()
+	honoured, stop, err := h.Subscribe(subscribing, from, s, f) // nothing is missed, or sent, before the acknowledgement
+	subscribed()
 	if err != nil {
 		if ctx.Err() == nil {
 			end()
@@ -234,43 +259,3 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 		}
 	}
 }
-
-// during gives a context that ends with ctx, and when end is closed. Done frees
-// it.
-func during(ctx context.Context, end <-chan struct{}) (_ context.Context, done func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() { // ends with ctx
-		select {
-		case <-end:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, cancel
-}
-
-// taskIDs reads the tasks that a listen names (SEP-2663, Task Status
-// Notifications).
-func taskIDs(list []byte, declared bool) ([]string, error) {
-	if list == nil || string(list) == "null" {
-		return nil, nil
-	}
-	spans, err := rawjson.Elements(list)
-	if err != nil || len(spans) > maxTasksWatched {
-		return nil, upstream.Invalid("params.notifications.taskIds is no array of at most %d tasks", maxTasksWatched)
-	}
-	if len(spans) > 0 && !declared {
-		return nil, bridge.TasksRequired()
-	}
-	ids := make([]string, len(spans))
-	for i, s := range spans {
-		var ok bool
-		if ids[i], ok = rawjson.String(list, s); !ok {
-			return nil, upstream.Invalid("params.notifications.taskIds holds something that is no string")
-		}
-	}
-	return ids, nil
-}
-
-// maxTasksWatched bounds the tasks of one listen: each is asked for.
-const maxTasksWatched = 100

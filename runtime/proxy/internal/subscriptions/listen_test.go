@@ -2,11 +2,15 @@ package subscriptions
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // TestListenKeepsWithinBounds: what waits for a client that does not read is the
@@ -14,17 +18,17 @@ import (
 func TestListenKeepsWithinBounds(t *testing.T) {
 	t.Parallel()
 	s := &listening{id: []byte(`1`), wake: make(chan struct{}, 1), waits: map[string]int{}}
-	for i := range 2 * maxUnsaid {
+	for i := range 2 * maxWaiting {
 		s.Notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:%d"}`, i))
 		s.Notify("notifications/resources/updated", fmt.Appendf(nil, `{"uri":"x:","at":%d}`, i))
 		s.Notify("notifications/tools/list_changed", nil)
 	}
 	all := s.take()
-	if len(all) != maxUnsaid {
+	if len(all) != maxWaiting {
 		t.Errorf("%d wait", len(all))
 	}
 	text := string(bytes.Join(all[:4], nil))
-	for _, want := range []string{`"uri":"x:0"`, fmt.Sprintf(`"at":%d,`, 2*maxUnsaid-1), "tools/list_changed"} {
+	for _, want := range []string{`"uri":"x:0"`, fmt.Sprintf(`"at":%d,`, 2*maxWaiting-1), "tools/list_changed"} {
 		if strings.Count(text, want) != 1 && strings.Count(text, strings.TrimSuffix(want, ",")+"}") != 1 {
 			t.Errorf("%s is not there once: %s", want, text)
 		}
@@ -46,5 +50,23 @@ func TestListenHasAShare(t *testing.T) {
 	l.end()
 	if n := all.N.Load(); n != limits.MaxUnsent+1 {
 		t.Errorf("%d bytes are not given back", n-limits.MaxUnsent-1)
+	}
+}
+
+// TestSessionSubscribesWithinBounds: to no more resources than one listen may.
+func TestSessionSubscribesWithinBounds(t *testing.T) {
+	t.Parallel()
+	from := &upstream.Origin{Client: upstream.NewClient(func([]byte) error { return nil })}
+	h := NewHub(nil, nil, nil, nil)
+	h.watches[from.Client] = map[string]func(){}
+	for i := range MaxWatched {
+		h.watches[from.Client][strconv.Itoa(i)] = func() {}
+	}
+	if err := h.SubscribeClient(t.Context(), from, "0"); err != nil {
+		t.Error(err)
+	}
+	err := h.SubscribeClient(t.Context(), from, "new")
+	if rpc, _ := errors.AsType[*runtime.Error](err); rpc == nil || rpc.Code != runtime.CodeInvalidParams {
+		t.Error(err)
 	}
 }
