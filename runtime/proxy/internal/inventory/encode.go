@@ -11,23 +11,23 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// A stored catalogue is a CRC-32C (4 bytes, big-endian) of what follows it: the
+// A stored inventory is a CRC-32C (4 bytes, big-endian) of what follows it: the
 // length of the head, the head as JSON, then for each list the number of its
 // items and each item as
 //
-//	facts, length of the text, places of name, title and key, text
+//	facts, length of the text, spans of name, title and key, text
 //
-// where a place is the beginning of a value and its length, in bytes of the
-// text, and numbers are unsigned varints. So a start reads no JSON but the head.
+// where a span is the beginning of a value and its length, in bytes of the text, and
+// numbers are unsigned varints. So a start reads no JSON but the head.
+const (
+	// storedForm is to be raised when the form changes, or what Parse finds in an
+	// item.
+	storedForm = 3
+	// maxStored bounds a stored inventory, in bytes; a larger one is not stored.
+	maxStored = 64 << 20
+)
 
-// storedForm is the form's number. It is to be raised when the form changes, or
-// what parse finds in an item does: what was stored before is of no use then.
-const storedForm = 3
-
-// maxStored bounds a stored catalogue, in bytes; a larger one is not stored.
-const maxStored = 64 << 20
-
-// Head is what is stored of a catalogue besides its items.
+// Head is what is stored of an inventory besides its items.
 type Head struct {
 	Form         int             `json:"form"`
 	Capabilities json.RawMessage `json:"capabilities,omitempty"`
@@ -35,26 +35,25 @@ type Head struct {
 	Resources    bool            `json:"resources,omitempty"`
 	Offered      [Kinds]bool     `json:"offered"`
 	Silent       [Kinds]bool     `json:"silent"`
-	// Offer is what the server was told that it can ask.
-	Offer string `json:"offer,omitempty"`
+	Offer        string          `json:"offer,omitempty"` // see Inventory
 	// What is known of the era that the server prefers, and of its other one.
 	Modern bool `json:"modern,omitempty"`
 	Dual   bool `json:"dual,omitempty"`
 	Remote bool `json:"remote,omitempty"`
 }
 
+// Castagnoli is the table of the checksum.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // a constant table
 
-// Encode gives the stored form of a catalogue; nil where every list is
-// empty, or it is too large. Lists that are empty are none: a server that lists
-// nothing now may list something at the next start.
+// Encode returns the stored form; nil where it is too large, or every list is empty:
+// a server that lists nothing now may list something at the next start.
 func Encode(cat *Inventory, head Head) []byte {
 	head.Form = storedForm
 	head.Capabilities, head.Instructions, head.Resources = cat.Capabilities, cat.Instructions, cat.Resources
 	head.Offered, head.Silent, head.Offer = cat.Offered, cat.Silent, cat.Offer
 	text, err := json.Marshal(head)
 	if err != nil {
-		return nil // the server's capabilities are no JSON: it is asked at the next start
+		return nil // the server's capabilities are no JSON
 	}
 	size, n := len(text)+64, 0
 	for k := range Kinds {
@@ -122,7 +121,7 @@ func Decode(log *slog.Logger, data []byte) (*Inventory, Head, error) {
 	return cat, head, nil
 }
 
-// storedReader takes a stored catalogue apart.
+// storedReader reads a stored inventory.
 type storedReader struct {
 	rest  []byte
 	short bool // there was less than was announced
@@ -168,7 +167,7 @@ func (r *storedReader) item(log *slog.Logger, k Kind, it *Item) error {
 		return fmt.Errorf("%w: an item without a key", errStoredForm)
 	}
 	if k == Tools {
-		it.about(log)
+		it.parse(log)
 	}
 	return nil
 }

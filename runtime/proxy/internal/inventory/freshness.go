@@ -9,15 +9,12 @@ import (
 
 // Freshness is how long a list may be kept and by whom.
 type Freshness struct {
-	// Until is the end of what its servers promise, the zero Time is no promise.
-	Until time.Time
-	// Public: whoever may ask may be given another's answer (2026-07-28,
-	// Caching).
-	Public bool
+	Until  time.Time // zero for no promise
+	Public bool      // one client's answer may be given to others (2026-07-28, Caching)
 }
 
-// Hints reads what a page of a list promises (2026-07-28, Caching). What is
-// absent or of no sense promises nothing.
+// Hints reads what a page of a list promises (2026-07-28, Caching): nothing where the
+// members are absent or invalid.
 func Hints(page []byte, received time.Time) Freshness {
 	var at [2]rawjson.Span
 	if rawjson.Fields(page, at[:], "ttlMs", "cacheScope") != nil {
@@ -31,27 +28,17 @@ func Hints(page []byte, received time.Time) Freshness {
 	return f
 }
 
-// maxTTL bounds what servers promise: more would be as good as for ever.
+// maxTTL bounds what servers promise.
 const maxTTL = 24 * time.Hour
 
-// with gives the freshness of two parts together.
-func (f Freshness) with(o Freshness) Freshness {
-	if o.Until.Before(f.Until) {
-		f.Until = o.Until
-	}
-	f.Public = f.Public && o.Public
-	return f
-}
-
-// Merged is the freshness of a list with parts of several servers; of no parts
-// there is none.
-func Merged(parts []Freshness) Freshness {
-	if len(parts) == 0 {
-		return Freshness{}
-	}
-	f := parts[0]
-	for _, o := range parts[1:] {
-		f = f.with(o)
+// Merged returns the freshness of a list with parts of several servers, none without
+// parts.
+func Merged(parts []Freshness) (f Freshness) {
+	for i, o := range parts {
+		if i == 0 || o.Until.Before(f.Until) {
+			f.Until = o.Until
+		}
+		f.Public = o.Public && (i == 0 || f.Public)
 	}
 	return f
 }

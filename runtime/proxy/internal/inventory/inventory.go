@@ -24,13 +24,11 @@ const (
 	Kinds
 )
 
-// Listing is how a list is asked for and read.
-type Listing struct {
-	Method, Member, Capability, Changed string
-	// Key is the member of an item that names it to callers.
-	Key string
-}
+// Listing is how a list is requested and read. Key is the member of an item that
+// names it to callers.
+type Listing struct{ Method, Member, Capability, Changed, Key string }
 
+// Listing returns how a list of the kind is requested and read.
 func (k Kind) Listing() Listing {
 	switch k {
 	case Tools:
@@ -46,47 +44,60 @@ func (k Kind) Listing() Listing {
 	}
 }
 
+// ListSet is a set of lists, by the notifications of their changes.
+type ListSet struct{ Tools, Prompts, Resources bool }
+
+// With returns the lists of either.
+func (k ListSet) With(o ListSet) ListSet {
+	return ListSet{k.Tools || o.Tools, k.Prompts || o.Prompts, k.Resources || o.Resources}
+}
+
+// Has reports whether a list_changed notification is of a list in the set.
+func (k ListSet) Has(method string) bool {
+	switch method {
+	case Tools.Listing().Changed:
+		return k.Tools
+	case Prompts.Listing().Changed:
+		return k.Prompts
+	case Resources.Listing().Changed:
+		return k.Resources
+	}
+	return false
+}
+
 // Inventory is what one server offers, as it sent it.
 type Inventory struct {
-	Items     [Kinds][]Item
-	Failed    [Kinds]error // why a list could not be had, nil where it could
-	Resources bool         // it has the capability
-	// Capabilities and instructions are those of the server as it declared them.
-	Capabilities json.RawMessage
+	Items        [Kinds][]Item
+	Failed       [Kinds]error // why a list could not be had, nil where it could
+	Offered      [Kinds]bool  // the server declares the list
+	Silent       [Kinds]bool  // and does not report changes of it
+	Fresh        [Kinds]Freshness
+	Capabilities json.RawMessage // as declared
+	Resources    bool            // they include resources
 	Instructions string
-	// Offered tells which lists the server declares, fresh how long each may be
-	// kept.
-	Offered [Kinds]bool
-	Fresh   [Kinds]Freshness
-	Modern  bool // its connection is of the stateless era
+	Modern       bool // its connection is of the stateless era
 	// Offer is what the server was told that it can ask: some list more tools
 	// where they can.
 	Offer string
-	// Silent is a server whose lists change without a word.
-	Silent [Kinds]bool
 	// Verified is when the server was last seen to offer this, zero where a list
 	// failed.
 	Verified time.Time
 }
 
-// Whole tells whether every list could be had.
+// Whole reports whether every list could be had.
 func (c *Inventory) Whole() bool { return c.Failed == [Kinds]error{} }
 
 // Item is one entry of a list.
 type Item struct {
-	Raw []byte
-	// Name, key and title are unquoted; key is the same as name for tools and
-	// prompts.
-	Name, Key, Title       string
+	Raw                    []byte
+	Name, Key, Title       string // unquoted; Key is Name for tools and prompts
 	NameAt, KeyAt, TitleAt rawjson.Span
 	Facts                  Facts
-	// Mirrors are those of a tool's schema, nil for other kinds; support tells how
-	// a tool of the handshake era is called as a task; see bridge.TaskSupport.
-	Mirrors []revision.Mirror
-	Support string
+	Mirrors                []revision.Mirror // of a tool's schema
+	Support                string            // for calling a tool of the handshake era as a task; see bridge.TaskSupport
 }
 
-// Facts tell what a tool's definition has that most have not.
+// Facts are what a tool's definition has that most have not.
 type Facts uint8
 
 const (
@@ -98,13 +109,13 @@ const (
 	Wrapping
 	// Pictured: it may have a user interface.
 	Pictured
-	// Executed: it may tell how it is called, which no client is to see as it is.
+	// Executed: it may have execution, which no client is to see as it is.
 	Executed
 	// Iconic: it may have icons.
 	Iconic
 )
 
-// read finds the texts at the item's places.
+// read sets the texts from their spans.
 func (it *Item) read() {
 	it.Key, _ = rawjson.String(it.Raw, it.KeyAt)
 	if it.Name = it.Key; it.NameAt != it.KeyAt {
@@ -113,32 +124,21 @@ func (it *Item) read() {
 	it.Title, _ = rawjson.String(it.Raw, it.TitleAt)
 }
 
-// find finds the facts of a tool.
+// find sets the facts of a tool, and what they say is there.
 func (it *Item) find(log *slog.Logger) {
 	it.Facts = mirrored | tasked
-	it.about(log)
-	if it.Mirrors == nil {
-		it.Facts &^= mirrored
-	}
-	if it.Support == "" {
-		it.Facts &^= tasked
-	}
-	if revision.WrapsOutput(it.Raw) {
-		it.Facts |= Wrapping
-	}
-	if bytes.Contains(it.Raw, []byte(`"ui`)) {
-		it.Facts |= Pictured
-	}
-	if bytes.Contains(it.Raw, []byte(`"execution"`)) {
-		it.Facts |= Executed
-	}
-	if bytes.Contains(it.Raw, []byte(`"icons"`)) {
-		it.Facts |= Iconic
+	it.parse(log)
+	it.Facts = 0
+	has := func(text string) bool { return bytes.Contains(it.Raw, []byte(text)) }
+	for i, holds := range [...]bool{it.Mirrors != nil, it.Support != "", revision.WrapsOutput(it.Raw), has(`"ui`), has(`"execution"`), has(`"icons"`)} {
+		if holds {
+			it.Facts |= 1 << i // in the order of the constants
+		}
 	}
 }
 
-// about finds what the facts say is there.
-func (it *Item) about(log *slog.Logger) {
+// parse sets what the facts say is there.
+func (it *Item) parse(log *slog.Logger) {
 	if it.Facts&mirrored != 0 {
 		it.Mirrors = toolMirrors(log, *it)
 	}
@@ -158,12 +158,11 @@ func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
 	for _, s := range spans {
 		it := Item{Raw: rawjson.OneLine(s.Of(page))}
 		var at [3]rawjson.Span
-		if err := rawjson.Fields(it.Raw, at[:], "name", "title", l.Key); err != nil {
+		if rawjson.Fields(it.Raw, at[:], "name", "title", l.Key) != nil {
 			log.Warn("backend lists something that is no object", "method", l.Method)
 			continue
 		}
 		if member := duplicated(it.Raw, "name", "title", l.Key); member != "" {
-			// Which of the two counts depends on who reads.
 			log.Warn("backend lists something with a member twice", "method", l.Method, "member", member)
 			continue
 		}
@@ -184,8 +183,8 @@ func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
 	return items, nil
 }
 
-// toolMirrors gives the arguments that clients repeat as headers. A schema that
-// breaks the rules for them asks for none.
+// toolMirrors returns the arguments that clients repeat as headers, none where the
+// schema breaks the rules for them.
 func toolMirrors(log *slog.Logger, it Item) []revision.Mirror {
 	at, err := rawjson.Field(it.Raw, "inputSchema")
 	if err != nil || !at.Present() {
@@ -198,7 +197,8 @@ func toolMirrors(log *slog.Logger, it Item) []revision.Mirror {
 	return mirrors
 }
 
-// duplicated gives the first of some members that an object has twice, "" for none.
+// duplicated returns the first of some members that an object has twice, "" for
+// none: which of the two counts depends on who reads.
 func duplicated(object []byte, names ...string) string {
 	entries, err := rawjson.Entries(object)
 	if err != nil {
@@ -214,8 +214,8 @@ func duplicated(object []byte, names ...string) string {
 	return ""
 }
 
-// FillIn takes the lists that could not be had from what was offered before, nil
-// for nothing.
+// FillIn copies lists that could not be had from what was offered before, nil for
+// nothing.
 func (c *Inventory) FillIn(before *Inventory) {
 	for k := range Kinds {
 		if c.Failed[k] != nil && before != nil {

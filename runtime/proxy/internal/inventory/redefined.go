@@ -10,15 +10,15 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// semanticMembers are the members of a tool that tell a model what it does and a person
-// what was agreed to.
+// semanticMembers returns the members of a tool that say what it does, to a model and
+// to the person who has approved it.
 func semanticMembers() []string {
 	return []string{"description", "title", "inputSchema", "outputSchema", "annotations"}
 }
 
-// Redefined logs tools that a server defines otherwise than before under the
-// same name: what a person has approved may not be what is called. How it is
-// written does not matter: a server may write it otherwise in each era.
+// Redefined logs tools that a server defines otherwise than before under the same
+// name: what a person has approved may not be what is called. How a definition is
+// written does not matter: it may differ by era.
 func Redefined(log *slog.Logger, before, after *Inventory) {
 	if before == nil || after == nil {
 		return
@@ -39,7 +39,7 @@ func Redefined(log *slog.Logger, before, after *Inventory) {
 	}
 }
 
-// differing gives the members that tell what a tool does and that differ.
+// differing returns the semantic members that differ.
 func differing(a, b []byte) []string {
 	names := semanticMembers()
 	inA, inB := make([]rawjson.Span, len(names)), make([]rawjson.Span, len(names))
@@ -55,7 +55,7 @@ func differing(a, b []byte) []string {
 	return out
 }
 
-// digest stands for what a tool is defined as.
+// digest returns a hash of a tool's semantic members.
 func digest(tool []byte) string {
 	names := semanticMembers()
 	at := make([]rawjson.Span, len(names))

@@ -3,20 +3,20 @@ package limits
 import (
 	"bytes"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 )
 
-// Bounds of what clients can make the proxy hold, all of them together; those of
-// one client or one stream stand where they are kept. docs/serve.md, Limits, has
-// them all.
+// Bounds of what clients can make the proxy hold, all of them together; most of one
+// client or one stream are where they are kept. docs/serve.md, Limits, lists them.
 const (
 	// RequestCeiling bounds a request, however much progress there is.
 	RequestCeiling = time.Hour
-	// TellTime bounds how long a server may take to note a log level, changed roots
-	// or a subscription.
+	// TellTime is how long a server may take to accept a log level, changed roots or
+	// a subscription.
 	TellTime = 5 * time.Second
 	// KeepAlive is how often a quiet stream gets a comment.
 	KeepAlive = 15 * time.Second
@@ -33,18 +33,18 @@ const (
 	// MaxBackendServing bounds the requests that one backend owes answers for,
 	// over all its connections. Further ones are refused with an error.
 	MaxBackendServing = jsonrpc.MaxPending
-	// MaxBodies bounds the messages over HTTP that are being received or worked
-	// on, in bytes; those of at most freeBody do not count. Where there is no
-	// room a message is refused with status 503.
+	// MaxBodies bounds the messages over HTTP that are being received or worked on,
+	// in bytes, but for those of at most FreeBody. Further ones are refused with
+	// status 503.
 	MaxBodies = 256 << 20
 	FreeBody  = 64 << 10
-	// MaxUnsent bounds the messages for clients that wait or are kept, in bytes;
-	// answers that are not kept do not count. Beyond it each stream, session and listen has
-	// fairShare alone, and what it does there at its own bound.
+	// MaxUnsent bounds the messages for clients that wait or are kept, in bytes, but
+	// for answers that are not kept. Beyond it each stream, session and listen has
+	// FairShare for a bound.
 	MaxUnsent = 256 << 20
 	FairShare = 16 << 10
-	// MaxStreams bounds the streams of a front that belong to no request: those of
-	// GET, of listens, of HTTP+SSE. Further ones are refused with status 503.
+	// MaxStreams bounds the streams of a front that belong to no request: of GET, of
+	// listens, of HTTP+SSE. Further ones are refused with status 503.
 	MaxStreams = 10_000
 	// MaxSessionStreams does the same for the GETs of one session, with status 429.
 	MaxSessionStreams = 16
@@ -59,7 +59,6 @@ type Budget struct {
 	Unsent Counter    // of messages for them
 }
 
-// byteBudget gives out bytes of memory up to a bound.
 type byteBudget struct{ Taken atomic.Int64 }
 
 // Take takes n bytes, false where they would be more than most in all.
@@ -71,10 +70,10 @@ func (a *byteBudget) Take(n, most int64) bool {
 	return true
 }
 
+// Give returns n bytes.
 func (a *byteBudget) Give(n int64) { a.Taken.Add(-n) }
 
-// Counter counts bytes that may be more than they should. A nil one is for what
-// nobody counts.
+// Counter counts bytes without a bound. A nil one counts nothing.
 type Counter struct{ N atomic.Int64 }
 
 func (t *Counter) Add(n int) {
@@ -83,14 +82,14 @@ func (t *Counter) Add(n int) {
 	}
 }
 
-// Full tells whether there are more than maxUnsent.
+// Full reports whether there are more than MaxUnsent.
 func (t *Counter) Full() bool { return t != nil && t.N.Load() > MaxUnsent }
 
-// ErrNoRoom refuses a message that memory is not to be spent on.
+// ErrNoRoom refuses a message for want of memory.
 var ErrNoRoom = errors.New("too much is being sent at once: try again later")
 
-// Hold copies a message for a request that may outlast its client; free gives
-// the memory back. It fails where too much is held already.
+// Hold copies a message for a request that may outlast its client; free returns the
+// memory. It fails where too much is held already.
 func (b *Budget) Hold(body []byte) (_ []byte, free func(), err error) {
 	n := int64(len(body))
 	if n <= FreeBody {
@@ -108,7 +107,30 @@ type Bound struct {
 	Used, Max int
 }
 
-// Bounds tells how much of the budget is in use.
+// Bounds returns how much of the budget is in use.
 func (b *Budget) Bounds() []Bound {
 	return []Bound{{"bodyBytes", int(b.Bodies.Taken.Load()), MaxBodies}, {"unsentBytes", int(b.Unsent.N.Load()), MaxUnsent}}
+}
+
+// Bodies are buffers to receive messages in.
+var Bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
+
+const (
+	// maxPooledBody bounds what a pooled buffer keeps.
+	maxPooledBody = 4 << 20
+	// MaxClaim bounds the memory that a body gets for its Content-Length alone.
+	MaxClaim = 256 << 10
+	// BodyTime is how long each part of a large body may take, with the time for its
+	// size at BodyRate bytes a second: parts double in size. Before that the
+	// server's own bound of reading holds.
+	BodyTime = 30 * time.Second
+	BodyRate = 128 << 10
+)
+
+// Release puts a buffer back, unless it has grown too large.
+func Release(buf *bytes.Buffer) {
+	if buf.Cap() <= maxPooledBody {
+		buf.Reset()
+		Bodies.Put(buf)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -16,12 +18,10 @@ import (
 )
 
 const (
-	// maxCalls bounds the calls that wait for a person at one time; a call
-	// beyond it cannot ask.
+	// maxCalls bounds the calls that wait at one time; one beyond it cannot ask.
 	maxCalls = 256
-	// collectTime is how long a call's further questions are waited for after
-	// the first, so that a person is asked once: servers ask several things
-	// side by side.
+	// collectTime is how long further questions of a call are waited for, so that a
+	// person is asked once: servers ask several things side by side.
 	collectTime = 20 * time.Millisecond
 	// endGrace is how long a call may take to end by itself once its
 	// questions have been answered with "cancel".
@@ -29,23 +29,20 @@ const (
 )
 
 var (
-	// ErrLost is an interaction that is not here: its call has ended, or this
-	// process is not the one that held it.
+	// ErrLost: the call has ended, or another process held it.
 	ErrLost = errors.New("the interaction is not known any more")
-	// ErrUsed is an interaction that has gone on since: each round of questions
-	// is answered once.
+	// ErrUsed: each round of questions is answered once.
 	ErrUsed = errors.New("these questions have been answered already")
-	// errFull is what a server hears whose question nobody can keep.
+	// errFull answers a server's question where too many calls wait.
 	errFull = &runtime.Error{Code: runtime.CodeInternalError, Message: "too many calls wait for an answer of a person"}
 	// errNotAnswered ends a call whose client did not come back.
 	errNotAnswered = errors.New("the client did not come back with answers")
 )
 
-// Lot holds the calls of clients that cannot be asked in the middle of a
-// request (2026-07-28, Multi round-trip requests) to servers that ask there. A
-// call goes on while its client is away, until the client comes back with the
-// answers or time is over. The zero value is not usable: see NewLot. All methods
-// may be called concurrently.
+// Lot holds calls of clients that cannot be asked in the middle of a request
+// (2026-07-28, Multi round-trip requests) to servers that ask there. A call goes on
+// while its client is away, until the client returns with the answers or time is
+// over. All methods may be called concurrently.
 type Lot struct {
 	ttl  time.Duration
 	work workers.Pool // the calls
@@ -69,10 +66,7 @@ func (p *Lot) Close() {
 	p.work.Refuse()
 	p.mu.Lock()
 	p.closed = true
-	all := make([]*Call, 0, len(p.calls))
-	for _, k := range p.calls {
-		all = append(all, k)
-	}
+	all := slices.Collect(maps.Values(p.calls))
 	p.mu.Unlock()
 	for _, k := range all {
 		k.cancel(runtime.ErrClosed)
@@ -92,29 +86,26 @@ func (p *Lot) Capacity() int { return maxCalls }
 
 // Input is one question of a call, as an entry of inputRequests.
 type Input struct {
-	// Key is unique in the call's life: b1, b2, ….
-	Key    string
+	Key    string // unique in the call's life: b1, b2, …
 	Method string
-	// Params are raw; nil for none.
-	Params json.RawMessage
+	Params json.RawMessage // nil for none
 }
 
-// Ticket identifies a call, and the round of questions that its client answers.
-// It is to be sealed before it leaves the process.
+// Ticket identifies a call and a round of its questions. It is to be sealed before
+// it leaves the process.
 type Ticket struct {
 	ID    string `json:"id"`
 	Round int    `json:"round"`
 }
 
-// Call is one call. Its client is there while Wait runs.
+// Call is one call. Its client is present while Wait runs.
 type Call struct {
 	p      *Lot
 	id     string
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when the call has ended
 
-	// What the call has come to; read after done.
-	result json.RawMessage
+	result json.RawMessage // read after done, as err
 	err    error
 
 	mu          sync.Mutex // guards what follows
@@ -123,9 +114,9 @@ type Call struct {
 	ended       bool // the call has ended
 	open        []*question
 	expiryTimer *time.Timer
-	emit        func(method string, params []byte) // of the client that is there, nil while none is
-	failure     error                              // what the call comes to whatever it does, nil for its own result
-	newQuestion chan struct{}                      // has one place: a question is new
+	emit        func(method string, params []byte) // of the present client, nil for none
+	failure     error                              // ends the call whatever it returns, nil for its own result
+	newQuestion chan struct{}                      // has one place
 }
 
 // question is one that the client has not answered.
@@ -139,11 +130,9 @@ type reply struct {
 	err    error
 }
 
-// Start runs a call under ctx, which is not that of a client's request: the
-// call goes on between them. run is passed the call to ask with; it must return
-// when its context ends. emit, which may be nil and must not wait, is called
-// with what the server sends until Wait returns. The call is known to others
-// once it has asked.
+// Start runs a call under ctx, which is not that of a client's request: the call
+// goes on between them. run must return when its context ends. emit, which may be
+// nil and must not wait, is called with what the server sends until Wait returns.
 func (p *Lot) Start(ctx context.Context, emit func(method string, params []byte), run func(ctx context.Context, k *Call) (json.RawMessage, error)) *Call {
 	k := &Call{p: p, id: rand.Text(), done: make(chan struct{}), newQuestion: make(chan struct{}, 1), emit: emit}
 	ctx, k.cancel = context.WithCancelCause(ctx)
@@ -180,7 +169,7 @@ func (p *Lot) unregister(id string) {
 	delete(p.calls, id)
 }
 
-// Emit passes a notification of the call on to its client, if that is there.
+// Emit passes a notification of the call to its client, if that is present.
 func (k *Call) Emit(method string, params []byte) {
 	k.mu.Lock()
 	emit := k.emit
@@ -201,8 +190,8 @@ func (k *Call) Fail(err error) {
 }
 
 // Ask puts a question of the server to the client and waits for the answer,
-// however often the client has to come back for it. The error is ErrLost once
-// the call has ended.
+// however often the client returns without it. The error is ErrLost once the call
+// has ended.
 func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{answer: make(chan reply, 1)}
 	k.mu.Lock()
@@ -228,13 +217,12 @@ func (k *Call) Ask(ctx context.Context, method string, params json.RawMessage) (
 		return r.result, r.err
 	case <-ctx.Done(): // the server has taken its question back, or the call has ended
 		return nil, context.Cause(ctx)
-	case <-k.done: // whoever asks lives longer
+	case <-k.done: // ctx may live longer
 		return nil, ErrLost
 	}
 }
 
-// register makes the call known to clients that come back; false where no more
-// can wait.
+// register lets clients resume the call; false where no more can wait.
 func (p *Lot) register(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,33 +236,30 @@ func (p *Lot) register(k *Call) bool {
 func (k *Call) removeQuestion(q *question) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for i, o := range k.open {
-		if o == q {
-			k.open = append(k.open[:i:i], k.open[i+1:]...)
-			return
-		}
+	if i := slices.Index(k.open, q); i >= 0 {
+		k.open = slices.Delete(slices.Clone(k.open), i, i+1)
 	}
 }
 
 // Outcome is the state of a call when its client's request ends: its result, or
 // questions.
 type Outcome struct {
-	// Result is the call's, nil where it asks.
-	Result json.RawMessage
-	// Inputs are the questions, at least one where the call asks. Ticket names
-	// them to Resume.
-	Inputs []Input
-	Ticket Ticket
+	Result json.RawMessage // nil where the call asks
+	Inputs []Input         // at least one where it does
+	Ticket Ticket          // of the Inputs, for Resume
 }
 
-// Wait waits, on behalf of a request of the client, until the call ends, asks,
-// or ctx ends, which cancels the call. When it has returned questions the call
-// waits on its own. It is to be called once after Start and each Resume.
+// Wait waits, for a request of the client, until the call ends, asks, or ctx ends,
+// which cancels the call. It is to be called once after Start and each Resume.
 func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 	k.mu.Lock()
 	asks := len(k.open) > 0
 	k.mu.Unlock()
-	defer k.clearEmit()
+	defer func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.emit = nil
+	}()
 	for {
 		if asks {
 			if out, ok := k.collect(ctx); ok {
@@ -294,14 +279,8 @@ func (k *Call) Wait(ctx context.Context) (Outcome, error) {
 	}
 }
 
-func (k *Call) clearEmit() {
-	k.mu.Lock()
-	k.emit = nil
-	k.mu.Unlock()
-}
-
-// collect waits for the questions that come together, and leaves the call
-// waiting for the answers; false where there are none any more.
+// collect waits for questions that come together and starts their round; false
+// where there are none any more.
 func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	t := time.NewTimer(collectTime)
 	defer t.Stop()
@@ -314,7 +293,7 @@ func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	select { // what has stirred is in k.open
+	select { // they are all in k.open
 	case <-k.newQuestion:
 	default:
 	}
@@ -331,9 +310,8 @@ func (k *Call) collect(ctx context.Context) (Outcome, bool) {
 	return out, true
 }
 
-// expire ends a call whose client has not come back for its round: people have
-// "cancelled", other questions fail, and a server that goes on regardless is
-// cancelled.
+// expire ends a call whose client has not answered a round: people have "cancelled",
+// other questions fail, and a server that goes on regardless is cancelled.
 func (k *Call) expire(round int) {
 	k.mu.Lock()
 	if k.round != round {
@@ -354,10 +332,9 @@ func (k *Call) expire(round int) {
 	k.p.unregister(k.id)
 }
 
-// Resume passes the answers that a client has come back with, by key, to the
-// call of a ticket. Questions without an answer are asked again by Wait,
-// answers without a question are ignored. emit is as with Start. The error is
-// ErrLost or ErrUsed.
+// Resume passes a client's answers, by key, to the call of a ticket. Wait asks
+// questions without an answer again; answers without a question are ignored. emit
+// is as with Start. The error is ErrLost or ErrUsed.
 func (p *Lot) Resume(t Ticket, emit func(method string, params []byte), answers map[string]json.RawMessage) (*Call, error) {
 	p.mu.Lock()
 	k := p.calls[t.ID]
@@ -371,14 +348,12 @@ func (p *Lot) Resume(t Ticket, emit func(method string, params []byte), answers 
 		return nil, ErrUsed
 	}
 	k.expiryTimer, k.emit = nil, emit
-	open := k.open[:0:0]
-	for _, q := range k.open {
-		if a, ok := answers[q.Key]; ok {
+	k.open = slices.DeleteFunc(slices.Clone(k.open), func(q *question) bool {
+		a, ok := answers[q.Key]
+		if ok {
 			q.answer <- reply{result: a}
-			continue
 		}
-		open = append(open, q)
-	}
-	k.open = open
+		return ok
+	})
 	return k, nil
 }
