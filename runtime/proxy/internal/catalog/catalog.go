@@ -102,20 +102,17 @@ func (c *Catalog) gather(p *Publisher, k inventory.Kind) {
 			continue
 		}
 		s := c.sectionOf(p, k, b, titles)
-		var others map[int]bool
+		others := map[int]bool{}
 		for i := range s.entries {
 			e := &s.entries[i]
 			if _, taken := c.Routes[k][e.exposed]; taken || c.isOthers(p, k, b, e.exposed) {
 				b.Log.Warn("backend lists a name of another; it is left out", "name", e.item.Key)
-				if others == nil {
-					others = map[int]bool{}
-				}
 				others[i] = true
 				continue
 			}
 			c.Routes[k][e.exposed] = &s.routes[i]
 		}
-		if others != nil {
+		if len(others) > 0 {
 			s = s.without(others)
 		}
 		l.sections = append(l.sections, s)
@@ -166,10 +163,7 @@ func (c *Catalog) addFormerNames(p *Publisher, k inventory.Kind) {
 		if !p.offers[b].renamed {
 			continue
 		}
-		keys := make([]string, len(has.Items[k]))
-		for i, it := range has.Items[k] {
-			keys[i] = it.Key
-		}
+		keys := keysOf(has.Items[k])
 		now := c.names.exposed(b.Name, keys)
 		for i, former := range c.names.form(b.Name, keys, !c.names.unclear[b.Name]) {
 			_, taken := c.Routes[k][former]
@@ -241,15 +235,10 @@ func (c *Catalog) byBareName(former map[string]claim) map[string]*Route {
 	return bare
 }
 
-// titled counts the backends that list a title.
-type titled struct {
-	last *upstream.Backend
-	n    int
-}
-
-// titleOwners counts how many backends list each title, of n items in all.
-func titleOwners(p *Publisher, k inventory.Kind, n int) map[string]titled {
-	var owners map[string]titled
+// titleOwners returns who lists each title, nil for several backends. n is how many
+// items there are.
+func titleOwners(p *Publisher, k inventory.Kind, n int) map[string]*upstream.Backend {
+	var owners map[string]*upstream.Backend
 	for b, has := range p.known() {
 		for i := range has.Items[k] {
 			title := has.Items[k][i].Title
@@ -257,14 +246,24 @@ func titleOwners(p *Publisher, k inventory.Kind, n int) map[string]titled {
 				continue
 			}
 			if owners == nil {
-				owners = make(map[string]titled, n)
+				owners = make(map[string]*upstream.Backend, n)
 			}
-			if was := owners[title]; was.last != b {
-				owners[title] = titled{b, was.n + 1}
+			if was, ok := owners[title]; !ok {
+				owners[title] = b
+			} else if was != b {
+				owners[title] = nil
 			}
 		}
 	}
 	return owners
+}
+
+func keysOf(items []inventory.Item) []string {
+	keys := make([]string, len(items))
+	for i := range items {
+		keys[i] = items[i].Key
+	}
+	return keys
 }
 
 // exposedKeys returns what clients call each item of a backend's list. before is
@@ -274,14 +273,11 @@ func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backen
 	if before != nil && !bare && !p.o.NoPrefix && before.unclear == c.names.unclear[b.Name] {
 		return before.keys
 	}
-	items := p.inventoryOf(b).Items[k]
-	keys := make([]string, len(items))
-	for i := range items {
-		if keys[i] = items[i].Key; bare {
-			keys[i] = c.exposeURI(b, keys[i])
-		}
-	}
+	keys := keysOf(p.inventoryOf(b).Items[k])
 	if bare {
+		for i, uri := range keys {
+			keys[i] = c.exposeURI(b, uri)
+		}
 		return keys
 	}
 	prefixed := c.names.exposed(b.Name, keys)

@@ -45,11 +45,8 @@ func (c claim) with(server string) claim {
 
 // and returns the claim of those who have it in either.
 func (c claim) and(o claim) claim {
-	switch {
-	case o.nobody():
+	if o.nobody() {
 		return c
-	case c.nobody():
-		return o
 	}
 	c = c.with(o.server)
 	for _, server := range o.others {
@@ -109,13 +106,13 @@ func (o *owners) addURI(server, uri string) {
 	if !ok {
 		return
 	}
-	name, authority := strings.ToLower(scheme), authorityOf(uri, scheme)
-	o.schemes[name] = o.schemes[name].with(server)
+	o.schemes[scheme] = o.schemes[scheme].with(server)
+	authority := authorityOf(uri, scheme)
 	if strings.ContainsRune(authority, '{') {
-		o.whole[name] = o.whole[name].with(server)
+		o.whole[scheme] = o.whole[scheme].with(server)
 		return
 	}
-	key := name + "://" + strings.ToLower(authority)
+	key := scheme + "://" + strings.ToLower(authority)
 	o.authorities[key] = o.authorities[key].with(server)
 }
 
@@ -133,7 +130,6 @@ func (o *owners) addTemplate(server, text string) {
 	listed := !o.exact[text].nobody()
 	o.addURI(server, text)
 	scheme, _ := schemeOf(text)
-	scheme = strings.ToLower(scheme)
 	if listed {
 		for _, t := range o.templates[scheme] {
 			if t.text == text {
@@ -152,7 +148,7 @@ func (o *owners) ofURI(uri string) claim {
 	if !ok {
 		return c
 	}
-	return c.and(matching(o.templates[strings.ToLower(scheme)], uri))
+	return c.and(matching(o.templates[scheme], uri))
 }
 
 // contested reports whether another server lists a URI than the one named, or
@@ -165,17 +161,10 @@ func (o *owners) contested(uri, server string) bool {
 	if !ok {
 		return false
 	}
-	for _, t := range o.templates[strings.ToLower(scheme)] {
-		if !t.by.is(server) && t.matches(uri) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.templates[scheme], func(t *listedTemplate) bool { return !t.by.is(server) && t.matches(uri) })
 }
 
-// ofAnyScheme returns who has a template for a URI whose scheme is a variable.
-func (o *owners) ofAnyScheme(uri string) claim { return matching(o.templates[""], uri) }
-
+// matching returns whose templates a URI matches.
 func matching(templates []*listedTemplate, uri string) (c claim) {
 	for _, t := range templates {
 		if t.matches(uri) {
@@ -192,10 +181,9 @@ func (o *owners) ofScheme(uri string) claim {
 	if !ok {
 		return claim{}
 	}
-	name := strings.ToLower(scheme)
-	found := o.authorities[name+"://"+strings.ToLower(authorityOf(uri, scheme))].and(o.whole[name])
+	found := o.authorities[scheme+"://"+strings.ToLower(authorityOf(uri, scheme))].and(o.whole[scheme])
 	if found.nobody() {
-		return o.schemes[name]
+		return o.schemes[scheme]
 	}
 	return found
 }

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -70,18 +72,15 @@ func (p *Publisher) refreshAll() {
 		return
 	}
 	p.TakeOver(p.set.RecallNews(p.Outdated(time.Now())))
-	slots := make(chan struct{}, refreshAtOnce)
-	var wg sync.WaitGroup
-	defer wg.Wait()
+	var group errgroup.Group
+	group.SetLimit(refreshAtOnce)
 	for _, b := range p.Outdated(time.Now()) {
-		select {
-		case slots <- struct{}{}:
-		case <-p.set.Lifetime.Done():
-			return
-		}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			b.Meet(p.set.Lifetime)
+		group.Go(func() error {
+			if p.set.Lifetime.Err() == nil {
+				b.Meet(p.set.Lifetime)
+			}
+			return nil
 		})
 	}
+	_ = group.Wait()
 }

@@ -63,12 +63,11 @@ func (n *namer) assign(servers []*upstream.Backend) {
 		if full[f] > 1 || n.taken(f, s) {
 			n.unclear[s] = true
 		}
-		switch _, known := n.owners[f]; {
-		case known: // from before
-		case full[f] > 1:
-			n.owners[f] = ""
-		default:
+		if _, known := n.owners[f]; !known {
 			n.owners[f] = s
+			if full[f] > 1 {
+				n.owners[f] = ""
+			}
 		}
 	}
 	for _, b := range servers {

@@ -135,7 +135,10 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) [
 	now := time.Now()
 	var ttl time.Duration // in milliseconds, as it is sent
 	if modern {
-		ttl = l.remaining(now).Truncate(time.Millisecond)
+		if ttl = max(l.fresh.Until.Sub(now), 0); l.partial != nil {
+			ttl = min(ttl, partialTTL)
+		}
+		ttl = ttl.Truncate(time.Millisecond)
 	}
 	last := l.count
 	if p.o.PageSize > 0 {
@@ -214,15 +217,6 @@ func (l *list) appendItems(out []byte, p *Publisher, k inventory.Kind, modern bo
 		out = l.sections[i].appendEntries(out, p, &conversion, part)
 	}
 	return out
-}
-
-// remaining returns for how much longer a list may be kept.
-func (l *list) remaining(now time.Time) time.Duration {
-	ttl := max(l.fresh.Until.Sub(now), 0)
-	if l.partial != nil {
-		ttl = min(ttl, partialTTL)
-	}
-	return ttl
 }
 
 // cursor is where the next page of a list begins. Clients get it sealed: it

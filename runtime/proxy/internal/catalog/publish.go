@@ -152,15 +152,6 @@ type updates struct {
 	waiting []*update
 }
 
-// take returns those that wait, and empties the queue.
-func (q *updates) take() []*update {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	all := q.waiting
-	q.waiting = nil
-	return all
-}
-
 // Publish replaces the catalog by one with what a backend offers now, nil for what
 // it offered before. Clients are told which lists have changed, and of what the
 // backend says to have changed in any case. It reports whether any list has.
@@ -193,7 +184,10 @@ func (p *Publisher) publishAll(us ...*update) {
 	if us[0].done { // they were added together, so all are
 		return
 	}
-	all := p.updates.take()
+	p.updates.mu.Lock()
+	all := p.updates.waiting
+	p.updates.waiting = nil
+	p.updates.mu.Unlock()
 	var said inventory.ListSet
 	for _, u := range all {
 		o := p.of(u.backend)

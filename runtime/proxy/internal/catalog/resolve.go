@@ -74,7 +74,7 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 		return r, err
 	}
 	c := p.Current.Load()
-	for _, by := range []claim{c.owners.ofScheme(uri), c.owners.ofAnyScheme(uri)} {
+	for _, by := range []claim{c.owners.ofScheme(uri), matching(c.owners.templates[""], uri)} {
 		if !by.nobody() {
 			return c.to(by, uri)
 		}

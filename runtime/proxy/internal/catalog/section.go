@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"hash/crc32"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
@@ -43,7 +42,7 @@ type entry struct {
 
 // sectionOf returns a backend's part of a list, the one before where it is the
 // same. The caller holds Publisher.mu.
-func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]titled) *Section {
+func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]*upstream.Backend) *Section {
 	has := p.of(b)
 	before := has.sections[k]
 	if before != nil && before.inventory != has.inventory {
@@ -64,7 +63,7 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 			continue
 		}
 		seen[exposed] = true
-		s.entries = append(s.entries, entry{it, exposed, titles[it.Title].n > 1, c.exposedUI(p, b, k, it)})
+		s.entries = append(s.entries, entry{it, exposed, it.Title != "" && titles[it.Title] == nil, c.exposedUI(p, b, k, it)})
 		s.routes = append(s.routes, Route{
 			Backend: b, Bare: it.Key, Quoted: it.KeyAt.Of(it.Raw), Wrapped: exposed != it.Key, Definition: it.Raw,
 			Mirrors: it.Mirrors, Support: it.Support, Wraps: it.Facts&inventory.Wrapping != 0,
@@ -75,10 +74,10 @@ func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend,
 }
 
 // fits reports whether the entries are as they would be now.
-func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]titled) bool {
+func (s *Section) fits(c *Catalog, p *Publisher, titles map[string]*upstream.Backend) bool {
 	for i := range s.entries {
 		e := &s.entries[i]
-		if e.titled != (titles[e.item.Title].n > 1) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, c.exposedUI(p, s.backend, s.kind, e.item)) {
+		if e.titled != (e.item.Title != "" && titles[e.item.Title] == nil) || e.item.Facts&inventory.Pictured != 0 && !equalEdits(e.uris, c.exposedUI(p, s.backend, s.kind, e.item)) {
 			return false
 		}
 	}
@@ -213,7 +212,6 @@ func unsafeIcons(item []byte) []rawjson.Edit {
 		}
 		uri, _ := rawjson.String(icon, src)
 		scheme, _ := schemeOf(uri)
-		scheme = strings.ToLower(scheme)
 		return scheme != "https" && scheme != "data"
 	})
 }

@@ -3,9 +3,9 @@ package inventory
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -16,6 +16,7 @@ import (
 // Kind is one of the four lists of a server.
 type Kind int
 
+// The lists, and how many there are.
 const (
 	Tools Kind = iota
 	Prompts
@@ -30,18 +31,12 @@ type Listing struct{ Method, Member, Capability, Changed, Key string }
 
 // Listing returns how a list of the kind is requested and read.
 func (k Kind) Listing() Listing {
-	switch k {
-	case Tools:
-		return Listing{revision.MethodToolsList, "tools", "tools", revision.NotificationToolsListChanged, "name"}
-	case Prompts:
-		return Listing{revision.MethodPromptsList, "prompts", "prompts", revision.NotificationPromptsListChanged, "name"}
-	case Resources:
-		return Listing{revision.MethodResourcesList, "resources", "resources", revision.NotificationResourcesListChanged, "uri"}
-	case Templates:
-		return Listing{revision.MethodResourceTemplatesList, "resourceTemplates", "resources", revision.NotificationResourcesListChanged, "uriTemplate"}
-	default:
-		panic(fmt.Sprintf("proxy: no list %d", k))
-	}
+	return [Kinds]Listing{
+		Tools:     {revision.MethodToolsList, "tools", "tools", revision.NotificationToolsListChanged, "name"},
+		Prompts:   {revision.MethodPromptsList, "prompts", "prompts", revision.NotificationPromptsListChanged, "name"},
+		Resources: {revision.MethodResourcesList, "resources", "resources", revision.NotificationResourcesListChanged, "uri"},
+		Templates: {revision.MethodResourceTemplatesList, "resourceTemplates", "resources", revision.NotificationResourcesListChanged, "uriTemplate"},
+	}[k]
 }
 
 // ListSet is a set of lists, by the notifications of their changes.
@@ -100,19 +95,14 @@ type Item struct {
 // Facts are what a tool's definition has that most have not.
 type Facts uint8
 
+// Facts of a tool.
 const (
-	// mirrored: arguments are repeated as headers.
-	mirrored Facts = 1 << iota
-	// tasked: the tool can be called as a task of the handshake era.
-	tasked
-	// Wrapping: the output schema is wrapped for clients of the handshake era.
-	Wrapping
-	// Pictured: it may have a user interface.
-	Pictured
-	// Executed: it may have execution, which no client is to see as it is.
-	Executed
-	// Iconic: it may have icons.
-	Iconic
+	mirrored Facts = 1 << iota // arguments are repeated as headers
+	tasked                     // it can be called as a task of the handshake era
+	Wrapping                   // the output schema is wrapped for clients of the handshake era
+	Pictured                   // it may have a user interface
+	Executed                   // it may have execution, which no client is to see as it is
+	Iconic                     // it may have icons
 )
 
 // read sets the texts from their spans.
@@ -139,8 +129,10 @@ func (it *Item) find(log *slog.Logger) {
 
 // parse sets what the facts say is there.
 func (it *Item) parse(log *slog.Logger) {
-	if it.Facts&mirrored != 0 {
-		it.Mirrors = toolMirrors(log, *it)
+	if at, err := rawjson.Field(it.Raw, "inputSchema"); it.Facts&mirrored != 0 && err == nil && at.Present() {
+		if it.Mirrors, err = revision.ToolMirrors(at.Of(it.Raw)); err != nil {
+			log.Warn("tool asks for headers in a way that is not allowed", "tool", it.Key, "err", err)
+		}
 	}
 	if it.Facts&tasked != 0 {
 		it.Support = bridge.TaskSupport(it.Raw)
@@ -183,20 +175,6 @@ func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
 	return items, nil
 }
 
-// toolMirrors returns the arguments that clients repeat as headers, none where the
-// schema breaks the rules for them.
-func toolMirrors(log *slog.Logger, it Item) []revision.Mirror {
-	at, err := rawjson.Field(it.Raw, "inputSchema")
-	if err != nil || !at.Present() {
-		return nil
-	}
-	mirrors, err := revision.ToolMirrors(at.Of(it.Raw))
-	if err != nil {
-		log.Warn("tool asks for headers in a way that is not allowed", "tool", it.Key, "err", err)
-	}
-	return mirrors
-}
-
 // duplicated returns the first of some members that an object has twice, "" for
 // none: which of the two counts depends on who reads.
 func duplicated(object []byte, names ...string) string {
@@ -222,4 +200,40 @@ func (c *Inventory) FillIn(before *Inventory) {
 			c.Items[k] = before.Items[k]
 		}
 	}
+}
+
+// Freshness is how long a list may be kept and by whom.
+type Freshness struct {
+	Until  time.Time // zero for no promise
+	Public bool      // one client's answer may be given to others (2026-07-28, Caching)
+}
+
+// Hints reads what a page of a list promises (2026-07-28, Caching): nothing where the
+// members are absent or invalid.
+func Hints(page []byte, received time.Time) Freshness {
+	var at [2]rawjson.Span
+	if rawjson.Fields(page, at[:], "ttlMs", "cacheScope") != nil {
+		return Freshness{}
+	}
+	scope, _ := rawjson.String(page, at[1])
+	f := Freshness{Until: received, Public: scope == "public"}
+	if ms, err := strconv.ParseInt(string(at[0].Of(page)), 10, 64); err == nil && ms > 0 {
+		f.Until = received.Add(time.Duration(min(ms, maxTTL.Milliseconds())) * time.Millisecond)
+	}
+	return f
+}
+
+// maxTTL bounds what servers promise.
+const maxTTL = 24 * time.Hour
+
+// Merged returns the freshness of a list with parts of several servers, none without
+// parts.
+func Merged(parts []Freshness) (f Freshness) {
+	for i, o := range parts {
+		if i == 0 || o.Until.Before(f.Until) {
+			f.Until = o.Until
+		}
+		f.Public = o.Public && (i == 0 || f.Public)
+	}
+	return f
 }

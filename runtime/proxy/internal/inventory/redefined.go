@@ -32,40 +32,40 @@ func Redefined(log *slog.Logger, before, after *Inventory) {
 		if !ok || bytes.Equal(was, it.Raw) {
 			continue
 		}
-		if members := differing(was, it.Raw); members != nil {
+		a, b := semantics(was), semantics(it.Raw)
+		var members []string
+		for i, name := range semanticMembers() {
+			if a != nil && b != nil && !bytes.Equal(a[i], b[i]) {
+				members = append(members, name)
+			}
+		}
+		if members != nil {
 			log.Warn("tool has changed under its name", "tool", it.Key,
-				"members", strings.Join(members, ","), "before", digest(was), "after", digest(it.Raw))
+				"members", strings.Join(members, ","), "before", digest(a), "after", digest(b))
 		}
 	}
 }
 
-// differing returns the semantic members that differ.
-func differing(a, b []byte) []string {
+// semantics returns the semantic members of a tool in normal form, nil where it is no
+// object.
+func semantics(tool []byte) [][]byte {
 	names := semanticMembers()
-	inA, inB := make([]rawjson.Span, len(names)), make([]rawjson.Span, len(names))
-	if rawjson.Fields(a, inA, names...) != nil || rawjson.Fields(b, inB, names...) != nil {
+	at, out := make([]rawjson.Span, len(names)), make([][]byte, len(names))
+	if rawjson.Fields(tool, at, names...) != nil {
 		return nil
 	}
-	var out []string
-	for i, name := range names {
-		if !bytes.Equal(rawjson.Normal(inA[i].Of(a)), rawjson.Normal(inB[i].Of(b))) {
-			out = append(out, name)
-		}
+	for i := range at {
+		out[i] = rawjson.Normal(at[i].Of(tool))
 	}
 	return out
 }
 
-// digest returns a hash of a tool's semantic members.
-func digest(tool []byte) string {
-	names := semanticMembers()
-	at := make([]rawjson.Span, len(names))
-	if rawjson.Fields(tool, at, names...) != nil {
-		return ""
-	}
+// digest returns a hash of semantics.
+func digest(semantics [][]byte) string {
 	h := sha256.New()
-	for i, name := range names {
+	for i, name := range semanticMembers() {
 		h.Write([]byte(name + "\x00"))
-		h.Write(rawjson.Normal(at[i].Of(tool)))
+		h.Write(semantics[i])
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])

@@ -76,6 +76,7 @@ func (a *byteBudget) Give(n int64) { a.Taken.Add(-n) }
 // Counter counts bytes without a bound. A nil one counts nothing.
 type Counter struct{ N atomic.Int64 }
 
+// Add counts n bytes.
 func (t *Counter) Add(n int) {
 	if t != nil {
 		t.N.Add(int64(n))
@@ -121,9 +122,9 @@ const (
 	// MaxClaim bounds the memory that a body gets for its Content-Length alone.
 	MaxClaim = 256 << 10
 	// BodyTime is how long each part of a large body may take, with the time for its
-	// size at BodyRate bytes a second: parts double in size. Before that the
-	// server's own bound of reading holds.
+	// size at BodyRate. Before that the server's own bound of reading holds.
 	BodyTime = 30 * time.Second
+	// BodyRate is in bytes a second.
 	BodyRate = 128 << 10
 )
 

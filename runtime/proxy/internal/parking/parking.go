@@ -29,9 +29,9 @@ const (
 )
 
 var (
-	// ErrLost: the call has ended, or another process held it.
+	// ErrLost is that the call has ended, or another process held it.
 	ErrLost = errors.New("the interaction is not known any more")
-	// ErrUsed: each round of questions is answered once.
+	// ErrUsed is that each round of questions is answered once.
 	ErrUsed = errors.New("these questions have been answered already")
 	// errFull answers a server's question where too many calls wait.
 	errFull = &runtime.Error{Code: runtime.CodeInternalError, Message: "too many calls wait for an answer of a person"}

@@ -1,7 +1,9 @@
 package subscriptions
 
 import (
+	"bytes"
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,33 +91,23 @@ func texts(list []byte, member, what string, most int) ([]string, error) {
 
 // acknowledged returns the params of the acknowledgement: what is honoured.
 func acknowledged(id []byte, f *Filter) []byte {
-	out := append([]byte(`{"_meta":{"`+metaSubscription+`":`), id...)
-	out = append(out, `},"notifications":{`...)
-	comma := ""
+	var members []string
 	for _, k := range []inventory.Kind{inventory.Tools, inventory.Prompts, inventory.Resources} {
-		if f.Has(k.Listing().Changed) {
-			out = append(out, comma+`"`+k.Listing().Member+`ListChanged":true`...)
-			comma = ","
+		if l := k.Listing(); f.Has(l.Changed) {
+			members = append(members, `"`+l.Member+`ListChanged":true`)
 		}
 	}
-	for _, list := range []struct {
-		name   string
-		values []string
-	}{{"resourceSubscriptions", f.URIs}, {"taskIds", f.tasks}} {
-		if list.values == nil {
-			continue
-		}
-		out = append(out, comma+`"`+list.name+`":[`...)
-		for i, value := range list.values {
-			if i > 0 {
-				out = append(out, ',')
+	for i, values := range [][]string{f.URIs, f.tasks} {
+		if values != nil {
+			var quoted [][]byte
+			for _, value := range values {
+				quoted = append(quoted, rawjson.Quote(nil, value))
 			}
-			out = rawjson.Quote(out, value)
+			name := [...]string{"resourceSubscriptions", "taskIds"}[i]
+			members = append(members, `"`+name+`":[`+string(bytes.Join(quoted, []byte(",")))+`]`)
 		}
-		out = append(out, ']')
-		comma = ","
 	}
-	return append(out, `}}`...)
+	return []byte(`{"_meta":{"` + metaSubscription + `":` + string(id) + `},"notifications":{` + strings.Join(members, ",") + `}}`)
 }
 
 // listening is one listen of a client. It is keyed by nothing: clients that

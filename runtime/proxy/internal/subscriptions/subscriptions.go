@@ -296,7 +296,7 @@ func (h *Hub) Restore(ctx context.Context, c *upstream.Conn) {
 				c.Slot.Backend.Log.Warn("subscription is lost", "uri", w.bare, "err", err)
 			}
 			if missed {
-				h.notify(c.Slot, w.bare, append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}'))
+				h.Updated(c.Slot, append(rawjson.Quote([]byte(`{"uri":`), w.bare), '}'))
 			}
 		})
 	}
@@ -327,22 +327,19 @@ func (h *Hub) Move(who *upstream.Client, l *upstream.Slot) {
 	}
 }
 
-// Updated tells clients that a resource has changed.
+// Updated sends an update of a resource to those who have subscribed to it, or to
+// what it is a part of: "the URI ... might be a sub-resource of the one that the
+// client actually subscribed to" (2025-11-25, Resources). A listener is told
+// once, by the nearest of its subscriptions.
 func (h *Hub) Updated(l *upstream.Slot, params json.RawMessage) {
 	at, err := rawjson.Field(params, "uri")
 	if err != nil {
 		return
 	}
-	if uri, ok := rawjson.String(params, at); ok {
-		h.notify(l, uri, params)
+	uri, ok := rawjson.String(params, at)
+	if !ok {
+		return
 	}
-}
-
-// notify sends an update of a resource to those who have subscribed to it, or to
-// what it is a part of: "the URI ... might be a sub-resource of the one that the
-// client actually subscribed to" (2025-11-25, Resources). A listener is told
-// once, by the nearest of its subscriptions.
-func (h *Hub) notify(l *upstream.Slot, uri string, params json.RawMessage) {
 	type update struct {
 		depth  int
 		params []byte
