@@ -1,10 +1,10 @@
 package proxy
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/web"
-
 	"net/http"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/web"
 )
 
 // HTTPOptions are settings of an HTTP front. The zero value serves loopback.

@@ -1,11 +1,10 @@
 package router
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-
 	"encoding/json"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
