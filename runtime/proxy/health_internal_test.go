@@ -31,7 +31,7 @@ func TestHealthTakesNoLock(t *testing.T) {
 	locks := []interface {
 		Lock()
 		Unlock()
-	}{&p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.TaskOwners.Mu}
+	}{&p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.TaskOwners}
 	locks = append(locks, mutexOf(p.router.Hub, "mu"), mutexOf(p.router.Catalog, "mu"), mutexOf(p.router.Catalog, "handedOut", "mu"))
 	defer p.router.Set.Freeze()()
 	for _, l := range locks {

@@ -292,7 +292,7 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 		},
 	})
 	b := pooled(t, s, IsolationAuto)
-	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stubborn","arguments":{}}}`)
+	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + b.Name + `__stubborn","arguments":{}}}`)
 	var m rawjson.Message
 	if err := rawjson.Scan(line, &m); err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 		t.Error("the client was asked")
 		return nil, errors.New("no")
 	}
-	_, err := routerOf(b).Forward(t.Context(), b, router.Request{Line: line, Msg: &m, Method: "tools/call", From: from})
+	_, err := routerOf(b).Answer(t.Context(), router.Request{Line: line, Msg: &m, Method: "tools/call", From: from})
 	rpc, ok := errors.AsType[*runtime.Error](err)
 	if !ok || rpc.Code != runtime.CodeMissingCapability || !strings.Contains(string(rpc.Data), `{"elicitation":{"form":{}}}`) {
 		t.Errorf("got %v", err)

@@ -7,11 +7,11 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// conversion is the way of what a connection answers to the client that asked.
-func (rt *Router) conversion(r *Request, by *upstream.Conn) revision.Conversion {
-	c := revision.Conversion{From: by.Version, To: r.From.Version, Method: r.Method, Capabilities: r.From.Capabilities}
+// conversion returns how what a connection answers is converted for the client.
+func (r *Request) conversion(by *upstream.Conn) *revision.Conversion {
+	c := &revision.Conversion{From: by.Version, To: r.From.Version, Method: r.Method, Capabilities: r.From.Capabilities}
 	if r.From.Modern() {
-		c.Server = rt.o.Catalog.Info
+		c.Server = r.rt.o.Catalog.Info
 		if !by.Modern() { // others say it themselves
 			c.Backend = by.Implementation
 		}
@@ -21,87 +21,70 @@ func (rt *Router) conversion(r *Request, by *upstream.Conn) revision.Conversion 
 	return c
 }
 
-// converted gives what a backend has answered in the client's revision, with
-// the URIs that clients know.
-func (rt *Router) converted(b *upstream.Backend, r *Request, s reply) (reply, error) {
-	c := rt.conversion(r, s.by)
-	if plain := s.by.PlainResults; plain != nil && r.Method == revision.MethodToolsCall && r.From.Modern() {
-		raw := rt.exposed(b, r, s.result)
+// converted returns a backend's result in the client's revision, with the URIs
+// that clients know.
+func (r *Request) converted(b *upstream.Backend, by *upstream.Conn, result []byte) ([]byte, error) {
+	raw := r.exposed(b, result)
+	if plain := by.PlainResults; plain != nil && r.Method == revision.MethodToolsCall && r.From.Modern() {
 		if out, ok := plain.Append(make([]byte, 0, len(raw)+plain.Len()), raw); ok {
-			s.result = out
-			return s, nil
+			return out, nil
 		}
 	}
-	raw, task := rt.exposed(b, r, s.result), isTask(r.Method, s.result)
+	task := isTask(r.Method, result)
 	var err error
 	if task {
-		raw, err = rt.exposedTask(b, r, raw)
+		raw, err = r.exposedTask(b, raw)
 	}
-	var result []byte
 	if err == nil {
-		result, err = c.Result(raw)
+		raw, err = r.conversion(by).Result(raw)
 	}
 	if err != nil {
-		return reply{by: s.by}, &upstream.Error{Server: b.Name, Err: err}
+		return nil, &upstream.Error{Server: b.Name, Err: err}
 	}
 	if task {
-		rt.TaskOwners.note(s.by, result)
+		r.rt.TaskOwners.note(by, raw)
 	}
-	s.result = result
-	return s, nil
+	return raw, nil
 }
 
-// convertedError gives a backend's error in the client's revision. What that
+// convertedError returns a backend's error in the client's revision. What that
 // cannot express is, for tools/call, a result with isError in words.
-func (rt *Router) convertedError(r *Request, s reply, e *runtime.Error) (reply, error) {
-	if s.by == nil || e.Code == revision.CodeURLElicitation && r.From.Modern() {
-		return s, e // a modern client is asked instead
+func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, error) {
+	if by == nil || e.Code == revision.CodeURLElicitation && r.From.Modern() {
+		return nil, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
-		s.by.Slot.Backend.KeepForAnswers()
+		by.Slot.Backend.KeepForAnswers()
 	}
-	c := rt.conversion(r, s.by)
-	to := c.Error(e)
+	to := r.conversion(by).Error(e)
 	if to == e || r.Method != revision.MethodToolsCall || to.Code != runtime.CodeInternalError {
-		return s, to
+		return nil, to
 	}
-	s.result = errorResult(s.by.Slot.Backend.Name, revision.Sentence(e), e.Raw)
-	if r.From.Modern() {
-		own := revision.Conversion{From: revision.Latest, To: r.From.Version, Method: r.Method, Server: rt.o.Catalog.Info}
-		result, err := own.Result(s.result)
-		if err != nil {
-			return s, to
-		}
-		s.result = result
+	result := serverErrorResult(by.Slot.Backend.Name, e)
+	if !r.From.Modern() {
+		return result, nil
 	}
-	return s, nil
+	own := revision.Conversion{From: revision.Latest, To: r.From.Version, Method: r.Method, Server: r.rt.o.Catalog.Info}
+	result, err := own.Result(result)
+	if err != nil {
+		return nil, to
+	}
+	return result, nil
 }
 
-// errorResult gives a tool result that says what went wrong at a server, with its
-// own error object for programs.
-func errorResult(server, text string, object []byte) []byte {
-	out := rawjson.Quote([]byte(`{"content":[{"type":"text","text":`), text)
-	out = append(out, `}],"isError":true,"_meta":{"dev.mcpctl/error":{"kind":"protocol","server":`...)
-	out = rawjson.Quote(out, server)
-	if object != nil {
-		out = append(append(out, `,"error":`...), object...)
-	}
-	return append(out, `}}}`...)
-}
-
-// exposed gives the result of a request with the URIs that clients know; every
-// other byte stays.
-func (rt *Router) exposed(b *upstream.Backend, r *Request, result []byte) []byte {
+// exposed returns the result of the request with the URIs that clients know;
+// every other byte stays.
+func (r *Request) exposed(b *upstream.Backend, result []byte) []byte {
 	switch r.Method {
 	case revision.MethodToolsCall, revision.MethodPromptsGet:
-		return rt.Catalog.ExposedContent(b, r.Method, result)
+		return r.rt.Catalog.ExposedContent(b, r.Method, result)
 	case revision.MethodResourcesRead:
 		asked, _ := rawjson.String(r.Line, r.Msg.URI)
 		bare := asked
 		if r.to != nil {
 			bare = r.to.Bare
 		}
-		return rt.Catalog.ExposedContents(b, result, bare, asked)
+		return r.rt.Catalog.ExposedContents(b, result, bare, asked)
 	}
 	return result
 }

@@ -21,18 +21,20 @@ type Request struct {
 	Msg    *rawjson.Message
 	Method string
 	From   upstream.Origin
-	// to is where the tool, prompt or resource that it names leads, nil where it
-	// names none.
-	to *catalog.Route
 	// Header is that of an HTTP request of the stateless era, whose headers
 	// repeat parts of the body; nil otherwise.
 	Header http.Header
-	// returns tells that the client can be asked, and comes back with the
+
+	rt *Router // that serves it
+	// to is where the tool, prompt or resource that it names leads; nil if it
+	// names none.
+	to *catalog.Route
+	// returns reports whether the client can be asked, and comes back with the
 	// answers in another request for the same call.
 	returns bool
 }
 
-// Malformed tells why a message is no JSON-RPC message, "" where it is one. "The
+// Malformed returns why a message is no JSON-RPC message, "" if it is one. "The
 // ID MUST NOT be null", nor anything but a string or a number (2025-11-25,
 // Base Protocol, Requests).
 func Malformed(line []byte, m *rawjson.Message) string {
@@ -45,7 +47,7 @@ func Malformed(line []byte, m *rawjson.Message) string {
 	return ""
 }
 
-// UsableID gives an id that an answer can carry, nil for any other value.
+// UsableID returns an id that an answer can carry, nil for any other value.
 func UsableID(id []byte) []byte {
 	if len(id) > 0 && (id[0] == '"' || id[0] == '-' || '0' <= id[0] && id[0] <= '9') {
 		return id
@@ -53,7 +55,7 @@ func UsableID(id []byte) []byte {
 	return nil
 }
 
-// DuplicateID gives the id to refuse a message with that has a member twice.
+// DuplicateID returns the id to refuse a message with that has a member twice.
 func DuplicateID(line []byte, m *rawjson.Message, dup *rawjson.DuplicateError) []byte {
 	if dup.Member == "id" {
 		return nil
@@ -74,7 +76,7 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 }
 
 // Unsupported refuses a request that names a revision which has no handshake,
-// or none we know (2026-07-28, Versioning).
+// or an unknown one (2026-07-28, Versioning).
 func Unsupported(version string) Answer {
 	data, err := json.Marshal(map[string]any{"supported": revision.LegacyVersions(), "requested": version})
 	if err != nil {
@@ -83,34 +85,31 @@ func Unsupported(version string) Answer {
 	return Failed("", &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data})
 }
 
+// Answer returns the result of a request.
 func (rt *Router) Answer(ctx context.Context, r Request) ([]byte, error) {
+	r.rt = rt
 	switch r.Method {
 	case "initialize":
-		return rt.initialize(r)
+		return r.initialize()
 	case "ping":
 		return []byte(`{}`), nil
-	case revision.MethodToolsList:
-		return rt.Catalog.List(ctx, inventory.Tools, r.params(), r.From.Modern())
-	case revision.MethodPromptsList:
-		return rt.Catalog.List(ctx, inventory.Prompts, r.params(), r.From.Modern())
-	case revision.MethodResourcesList:
-		return rt.Catalog.List(ctx, inventory.Resources, r.params(), r.From.Modern())
-	case revision.MethodResourceTemplatesList:
-		return rt.Catalog.List(ctx, inventory.Templates, r.params(), r.From.Modern())
 	case revision.MethodToolsCall:
-		return rt.named(ctx, inventory.Tools, r)
+		return r.callNamed(ctx, inventory.Tools)
 	case revision.MethodPromptsGet:
-		return rt.named(ctx, inventory.Prompts, r)
+		return r.callNamed(ctx, inventory.Prompts)
 	case revision.MethodResourcesRead:
-		return rt.read(ctx, r)
+		return r.read(ctx)
 	case revision.MethodComplete:
-		return rt.complete(ctx, r)
+		return r.complete(ctx)
 	case revision.MethodSetLevel:
 		return rt.desk.SetLevel(ctx, r.From.Client, r.params())
-	case revision.MethodResourcesSubscribe:
-		return rt.Subscribe(ctx, r)
-	case revision.MethodResourcesUnsubscribe:
-		return rt.unsubscribe(r)
+	case revision.MethodResourcesSubscribe, revision.MethodResourcesUnsubscribe:
+		return r.subscribe(ctx)
+	}
+	for k := range inventory.Kinds {
+		if r.Method == k.Listing().Method {
+			return rt.Catalog.List(ctx, k, r.params(), r.From.Modern())
+		}
 	}
 	return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "method not found: " + r.Method}
 }
@@ -122,48 +121,49 @@ func (r Request) params() []byte {
 	return r.Msg.Params.Of(r.Line)
 }
 
-// named serves tools/call and prompts/get.
-func (rt *Router) named(ctx context.Context, k inventory.Kind, r Request) ([]byte, error) {
+// callNamed serves tools/call and prompts/get.
+func (r Request) callNamed(ctx context.Context, k inventory.Kind) ([]byte, error) {
 	name, ok := rawjson.String(r.Line, r.Msg.Name)
 	if !ok {
 		return nil, upstream.Invalid("params.name is missing or no string")
 	}
-	return upstream.RetryReplaced(func() ([]byte, error) {
-		to, err := rt.Catalog.Resolve(ctx, k, name)
-		if err != nil {
+	return upstream.RetryReplaced(func() (_ []byte, err error) {
+		if r.to, err = r.rt.Catalog.Resolve(ctx, k, name); err != nil {
 			return nil, err
 		}
-		r.to = to
-		s, err := rt.Forward(ctx, to.Backend, r, within(r.Msg.Params, r.Msg.Name, to.Quoted))
-		return s.result, err
+		return r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.Name, r.to.Quoted))
 	})
 }
 
-func (rt *Router) read(ctx context.Context, r Request) ([]byte, error) {
+// uri returns the URI that the request names.
+func (r Request) uri() (string, error) {
 	uri, ok := rawjson.String(r.Line, r.Msg.URI)
 	if !ok {
-		return nil, errNoURI
+		return "", upstream.Invalid("params.uri is missing or no string")
 	}
-	return upstream.RetryReplaced(func() ([]byte, error) {
-		to, err := rt.Catalog.ResolveURI(ctx, uri)
-		if err != nil {
-			return nil, err
-		}
-		r.to = to
-		var edits []rawjson.Edit
-		if to.Bare != uri {
-			edits = append(edits, within(r.Msg.Params, r.Msg.URI, to.Quoted))
-		}
-		s, err := rt.Forward(ctx, to.Backend, r, edits...)
-		return s.result, err
-	})
+	return uri, nil
 }
 
-var errNoURI = upstream.Invalid("params.uri is missing or no string")
+// read serves resources/read.
+func (r Request) read(ctx context.Context) ([]byte, error) {
+	uri, err := r.uri()
+	if err != nil {
+		return nil, err
+	}
+	return upstream.RetryReplaced(func() (_ []byte, err error) {
+		if r.to, err = r.rt.Catalog.ResolveURI(ctx, uri); err != nil {
+			return nil, err
+		}
+		if r.to.Bare == uri {
+			return r.forward(ctx, r.to.Backend)
+		}
+		return r.forward(ctx, r.to.Backend, within(r.Msg.Params, r.Msg.URI, r.to.Quoted))
+	})
+}
 
 // complete serves completion/complete, whose reference names a prompt or a
 // resource template.
-func (rt *Router) complete(ctx context.Context, r Request) ([]byte, error) {
+func (r Request) complete(ctx context.Context) ([]byte, error) {
 	ref := r.Msg.Ref
 	var at [2]rawjson.Span
 	if !ref.Present() || rawjson.Fields(ref.Of(r.Line), at[:], "name", "uri") != nil {
@@ -177,50 +177,42 @@ func (rt *Router) complete(ctx context.Context, r Request) ([]byte, error) {
 	if !ok {
 		return nil, upstream.Invalid("params.ref names neither a prompt nor a resource")
 	}
-	s, err := upstream.RetryReplaced(func() (reply, error) {
+	result, err := upstream.RetryReplaced(func() ([]byte, error) {
 		var to *catalog.Route
 		var err error
 		if k == inventory.Prompts {
-			to, err = rt.Catalog.Resolve(ctx, k, key)
-		} else if to = rt.Catalog.Template(ctx, key); to == nil {
-			to, err = rt.Catalog.ResolveURI(ctx, key)
+			to, err = r.rt.Catalog.Resolve(ctx, k, key)
+		} else if to = r.rt.Catalog.Template(ctx, key); to == nil {
+			to, err = r.rt.Catalog.ResolveURI(ctx, key)
 		}
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
 		abs := rawjson.Span{Start: ref.Start + place.Start, End: ref.Start + place.End}
-		return rt.Forward(ctx, to.Backend, r, within(r.Msg.Params, abs, to.Quoted))
+		return r.forward(ctx, to.Backend, within(r.Msg.Params, abs, to.Quoted))
 	})
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeMethodNotFound {
-		none := []byte(`{"completion":{"values":[]}}`) // we have declared it for all
+		none := []byte(`{"completion":{"values":[]}}`) // the proxy has declared it for all
 		if r.From.Modern() {
-			return rt.complete2026(r.Method, none)
+			return r.rt.ownResult(r.Method, none)
 		}
 		return none, nil
 	}
-	return s.result, err
+	return result, err
 }
 
-// Subscribe serves resources/subscribe.
-func (rt *Router) Subscribe(ctx context.Context, r Request) ([]byte, error) {
-	uri, ok := rawjson.String(r.Line, r.Msg.URI)
-	if !ok {
-		return nil, errNoURI
+// subscribe serves resources/subscribe and resources/unsubscribe.
+func (r Request) subscribe(ctx context.Context) ([]byte, error) {
+	uri, err := r.uri()
+	switch {
+	case err != nil:
+	case r.Method == revision.MethodResourcesSubscribe:
+		err = r.rt.Hub.SubscribeClient(ctx, &r.From, uri)
+	case r.From.Client != nil:
+		r.rt.Hub.UnsubscribeClient(r.From.Client, uri)
 	}
-	if err := rt.Hub.SubscribeClient(ctx, &r.From, uri); err != nil {
+	if err != nil {
 		return nil, err
-	}
-	return []byte(`{}`), nil
-}
-
-// unsubscribe serves resources/unsubscribe.
-func (rt *Router) unsubscribe(r Request) ([]byte, error) {
-	uri, ok := rawjson.String(r.Line, r.Msg.URI)
-	if !ok {
-		return nil, errNoURI
-	}
-	if who := r.From.Client; who != nil {
-		rt.Hub.UnsubscribeClient(who, uri)
 	}
 	return []byte(`{}`), nil
 }

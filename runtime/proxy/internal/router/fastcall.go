@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -17,8 +18,8 @@ import (
 )
 
 // FastCall is a tools/call on its way to a connected stdio backend. It owns no
-// goroutine, channel or timer of its own; it is pooled, and whoever removes it
-// from the backend's pending calls ends it.
+// goroutine, channel or timer; it is pooled, and whoever removes it from the
+// pipe's pending calls ends it.
 type FastCall struct {
 	query   jsonrpc.Call
 	edits   [2]rawjson.Edit
@@ -32,105 +33,125 @@ type FastCall struct {
 
 	// from is the revision of the connection, version the client's.
 	from, version string
-	// start is when it began, zero where it did not, end when it was answered,
-	// zero where it was not; failed is that the server did not answer, or
-	// answered with an error.
+	// start is zero if the call was not sent, answeredAt if it was not answered;
+	// failed reports no answer, or an error.
 	start, answeredAt time.Time
 	failed            bool
 
 	progress progressGate
-	ends     []func() // to be called when it has ended; guarded by the connection's lock
+	ends     []func() // called when it has ended; guarded by the pipe's lock
 }
+
+var (
+	_ jsonrpc.Receiver  = (*FastCall)(nil)
+	_ upstream.Inflight = (*FastCall)(nil)
+)
 
 // ReplyTo is where a call comes from and its answer goes back to: all that the
 // router knows of a front.
 type ReplyTo interface {
 	// Finished appends the answer to the client's output and returns that output,
-	// nil where nothing is to be flushed. It runs where jsonrpc.Receiver's Finish
+	// nil if nothing is to be flushed. It runs where jsonrpc.Receiver's Finish
 	// does.
 	Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer
 	// Progressed does the same with a progress message.
 	Progressed(c *FastCall, params []byte) *jsonrpc.Writer
-	// Origin is the client as its requests carry it, and the way back to it
+	// Origin returns the client as its requests carry it, and the way back to it
 	// while the call is pending.
 	Origin() upstream.Origin
-	// Client is the client's session, nil for none, Revision what it speaks.
+	// Client returns the client's session, nil for none, Revision what it speaks.
 	Client() *upstream.Client
 	Revision() string
-	// Ended says that the call has been ended without an answer: because the client
-	// has cancelled it, or because its session has ended.
+	// Ended reports that the call was ended without an answer: cancelled by the
+	// client, or with its session.
 	Ended(cancelled bool)
 }
 
 var calls = sync.Pool{New: func() any { return new(FastCall) }} //nolint:gochecknoglobals // a pool of scratch space
 
-// FastCall starts a call where nothing has to be waited for: the name is known
-// and its backend connected over stdio. It reports false where the slow way
-// has to be taken. With an error the call was not started. now is when the
-// message was read.
+// FastCall starts a call that has nothing to wait for: the name is known and its
+// backend connected over stdio. It reports false if the call has to be served
+// otherwise. With an error the call was not started. now is when the message
+// was read.
 func (rt *Router) FastCall(line []byte, m *rawjson.Message, to ReplyTo, now time.Time) (*jsonrpc.Conn, bool, error) {
-	name := m.Name.Of(line)
-	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 || m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
+	if m.MetaVersion.Present() || m.Meta.Present() && ofProtocol(m.Meta.Of(line)) {
 		return nil, false, nil
 	}
-	r := rt.Catalog.Current.Load().Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Support != "" { // a task is waited for
+	r := rt.fastRoute(m.Name.Of(line))
+	if r == nil {
 		return nil, false, nil
 	}
 	conn, who := r.Backend.LegacyShared.Load(), to.Client()
-	if conn == nil {
-		if who == nil {
-			return nil, false, nil
-		}
-		if conn = who.State.ConnTo(r.Backend); conn == nil {
-			return nil, false, nil
-		}
+	if conn == nil && who != nil {
+		conn = who.State.ConnTo(r.Backend)
 	}
-	if conn.Pipe == nil {
+	if conn == nil || conn.Pipe == nil {
 		return nil, false, nil
 	}
 	if who == nil || conn.FirstClient.Load() != who {
 		conn.NoteClient(who)
 	}
-	c, _ := calls.Get().(*FastCall)
-	c.rt, c.backend, c.replyTo = rt, r.Backend, to
-	c.from, c.version = conn.Version, to.Revision()
-	c.ID = append(c.ID[:0], m.ID.Of(line)...)
+	c, n := rt.newFastCall(line, m, r, conn, to, now), 1
 	c.token = append(c.token[:0], m.MetaToken.Of(line)...)
-	q := &c.query
-	*q = jsonrpc.Call{ID: conn.Pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now, Ceiling: limits.RequestCeiling, Receiver: c}
-	if limit := r.Backend.Config().RequestTimeout; limit > 0 {
-		q.Limit = limit
-	}
-	c.edits[0] = within(m.Params, m.Name, r.Quoted)
-	n := 1
 	if len(c.token) > 0 {
-		// Behind, a call's token is its id: unique, and found without a table.
-		c.edits[1] = within(m.Params, m.MetaToken, strconv.AppendUint(c.scratch[:0], q.ID, 10))
+		// The backend gets the call's id for a token: unique, and found without a table.
+		c.edits[1] = within(m.Params, m.MetaToken, strconv.AppendUint(c.scratch[:0], c.query.ID, 10))
 		n = 2
 	}
-	q.Edits = ordered(c.edits[:n])
-	c.start = now
-	r.Backend.Activity.Began(now)
-	if err := conn.Pipe.Start(q); err != nil {
-		r.Backend.Activity.Withdrawn()
-		c.start = time.Time{}
-		c.free()
-		if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
-			return nil, true, &upstream.Error{Server: r.Backend.Name, Err: err}
-		}
-		return nil, false, nil // the connection is gone: the slow way makes a new one
-	}
-	return conn.Pipe, true, nil
+	return c.send(conn, n)
 }
 
-// ofProtocol tells whether metadata may hold what the protocol owns: a server
+// fastRoute returns the route of a tool whose calls can be fast, by its raw name.
+func (rt *Router) fastRoute(name []byte) *catalog.Route {
+	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 {
+		return nil
+	}
+	r := rt.Catalog.Current.Load().Routes[inventory.Tools][string(name[1:len(name)-1])]
+	if r == nil || r.Support != "" { // a task is waited for
+		return nil
+	}
+	return r
+}
+
+// newFastCall returns a pooled call whose first edit is the tool's name.
+func (rt *Router) newFastCall(line []byte, m *rawjson.Message, r *catalog.Route, conn *upstream.Conn, to ReplyTo, now time.Time) *FastCall {
+	c, _ := calls.Get().(*FastCall)
+	c.rt, c.backend, c.replyTo, c.start = rt, r.Backend, to, now
+	c.from, c.version = conn.Version, to.Revision()
+	c.ID = append(c.ID[:0], m.ID.Of(line)...)
+	c.query = jsonrpc.Call{
+		ID: conn.Pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now,
+		Limit: max(r.Backend.Config().RequestTimeout, 0), Ceiling: limits.RequestCeiling, Receiver: c,
+	}
+	c.edits[0] = within(m.Params, m.Name, r.Quoted)
+	return c
+}
+
+// send starts the call with n of its edits. It returns what FastCall does.
+func (c *FastCall) send(conn *upstream.Conn, n int) (*jsonrpc.Conn, bool, error) {
+	b := c.backend
+	c.query.Edits = ordered(c.edits[:n])
+	b.Activity.Began(c.start)
+	err := conn.Pipe.Start(&c.query)
+	if err == nil {
+		return conn.Pipe, true, nil
+	}
+	b.Activity.Withdrawn()
+	c.start = time.Time{}
+	c.free()
+	if errors.Is(err, jsonrpc.ErrFull) || errors.Is(err, jsonrpc.ErrBusy) {
+		return nil, true, &upstream.Error{Server: b.Name, Err: err}
+	}
+	return nil, false, nil // the connection is gone: the caller makes a new one
+}
+
+// ofProtocol reports whether metadata may hold what the protocol owns: a server
 // that speaks both eras must not see the other's. Escapes can hide it.
 func ofProtocol(meta []byte) bool {
 	return bytes.Contains(meta, []byte("io.modelcontextprotocol/")) || bytes.IndexByte(meta, '\\') >= 0
 }
 
-// free gives the call back, which has ended. Nothing may refer to it any more.
+// free returns an ended call to the pool. Nothing may refer to it any more.
 func (c *FastCall) free() {
 	for _, f := range c.ends {
 		f()
@@ -145,21 +166,32 @@ func (c *FastCall) free() {
 	calls.Put(c)
 }
 
-// Finish implements [jsonrpc.Receiver].
+// Finish passes the server's answer on and frees the call.
 func (c *FastCall) Finish(a jsonrpc.Answer) *jsonrpc.Writer {
 	defer c.free()
 	c.answeredAt, c.failed = a.At, a.Err != nil || a.Error != nil
 	return c.replyTo.Finished(c, a)
 }
 
-// Origin implements [upstream.Inflight].
+// Event passes progress on to a client that has asked for it.
+func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
+	if method != revision.NotificationProgress {
+		return nil
+	}
+	if out := c.progress.restore(params, c.token); out != nil {
+		return c.replyTo.Progressed(c, out)
+	}
+	return nil
+}
+
+// Origin returns the client.
 func (c *FastCall) Origin() upstream.Origin { return c.replyTo.Origin() }
 
-// OnEnd implements [upstream.Inflight].
+// OnEnd has f called when the call ends.
 func (c *FastCall) OnEnd(f func()) { c.ends = append(c.ends, f) }
 
 // Answer returns the answer in the client's revision, with the URIs that clients
-// know. Where nothing is to be changed it allocates nothing.
+// know. If nothing is to be changed it allocates nothing.
 func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	if a.Err != nil {
 		return Failed(revision.MethodToolsCall, &upstream.Error{Server: c.backend.Name, Err: c.backend.ExplainClosed(a.Err)})
@@ -176,7 +208,7 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 		if to.Error(e) == e {
 			return Answer{Object: a.Error}
 		}
-		return Answer{Result: errorResult(c.backend.Name, revision.Sentence(e), e.Raw)}
+		return Answer{Result: serverErrorResult(c.backend.Name, e)}
 	}
 	result := c.rt.Catalog.ExposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	if !to.Needed() {
@@ -189,32 +221,21 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 	return Answer{Result: out}
 }
 
-// Event implements [jsonrpc.Receiver].
-func (c *FastCall) Event(method string, params []byte) *jsonrpc.Writer {
-	if method != revision.NotificationProgress || len(c.token) == 0 {
-		return nil
-	}
-	if out := c.progress.restore(params, c.token); out != nil {
-		return c.replyTo.Progressed(c, out)
-	}
-	return nil
-}
-
-// CancelFastCall ends the call with a client's id whose receiver is the client's,
+// CancelFastCall ends the call with a client's id whose ReplyTo is the client's,
 // without an answer.
 func (rt *Router) CancelFastCall(of func(ReplyTo) bool, id []byte) {
 	rt.abandon(upstream.ErrCancelled, func(c *FastCall) bool { return bytes.Equal(c.ID, id) && of(c.replyTo) })
 }
 
-// AbandonFastCalls ends all calls whose receiver is among those of a client that
-// is gone, without an answer.
+// AbandonFastCalls ends all calls whose ReplyTo is one of a client that is gone,
+// without an answer.
 func (rt *Router) AbandonFastCalls(of func(ReplyTo) bool) {
 	for rt.abandon(upstream.ErrSessionEnded, func(c *FastCall) bool { return of(c.replyTo) }) {
 	}
 }
 
-// abandon ends the first call that matches, without an answer. It reports false
-// where there is none. A call that ends by itself meanwhile is looked for no more.
+// abandon ends the first call that matches, without an answer, and reports
+// whether there was one. A call that ends by itself meanwhile counts as found.
 func (rt *Router) abandon(why error, matches func(*FastCall) bool) bool {
 	for _, conn := range rt.Set.WithPipe() {
 		var found *FastCall

@@ -23,49 +23,50 @@ func mintToken() json.RawMessage {
 	return append(strconv.AppendUint([]byte(`"p`), tokens.Add(1), 10), '"')
 }
 
-// reply is what a backend has answered.
-type reply struct {
-	// result is what the backend has answered, in the client's revision; nil
-	// with an error.
-	result []byte
-	// by is the connection that served the request: its revision tells how the
-	// result, or the server's error, is to be read. Nil where none could be had.
-	by *upstream.Conn
+// within returns an edit of params for a span of the whole message.
+func within(params, at rawjson.Span, text []byte) rawjson.Edit {
+	return rawjson.Edit{Span: rawjson.Span{Start: at.Start - params.Start, End: at.End - params.Start}, New: text}
 }
 
-// Forward sends a request to a backend with its params spliced and waits for
-// the result, which it returns in the client's revision, as it does with a
-// server's error. With an error, by is told all the same.
-func (rt *Router) Forward(ctx context.Context, b *upstream.Backend, r Request, edits ...rawjson.Edit) (reply, error) {
-	return rt.exchange(ctx, b, r, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
+// ordered sorts two edits by place, in place.
+func ordered(edits []rawjson.Edit) []rawjson.Edit {
+	if len(edits) == 2 && edits[0].Start > edits[1].Start {
+		edits[0], edits[1] = edits[1], edits[0]
+	}
+	return edits
+}
+
+// forward sends the request to a backend with its params spliced, and returns
+// the result or the server's error in the client's revision.
+func (r Request) forward(ctx context.Context, b *upstream.Backend, edits ...rawjson.Edit) ([]byte, error) {
+	return r.exchange(ctx, b, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
 		return b.Call(ctx, &r.From, build)
 	})
 }
 
-// resume is forward for a request that a connection has sent, and the server has
-// answered once: what follows from the answer is what would follow from it had the
-// request been forwarded.
-func (rt *Router) resume(ctx context.Context, c *upstream.Conn, first outcome, r Request, edits ...rawjson.Edit) (reply, error) {
-	return rt.exchange(ctx, c.Slot.Backend, r, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
+// resume is forward for a request that a connection has sent and the server has
+// answered once: that answer leads to what it would have led to in forward.
+func (r Request) resume(ctx context.Context, c *upstream.Conn, first outcome, edits ...rawjson.Edit) ([]byte, error) {
+	return r.exchange(ctx, c.Slot.Backend, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
 		result, err := c.Resume(ctx, build, first.result, first.err)
 		return result, c, err
 	})
 }
 
-// exchange makes the request that a backend gets, has it sent and makes the
-// client's answer of the backend's.
-func (rt *Router) exchange(ctx context.Context, b *upstream.Backend, r Request, edits []rawjson.Edit, send func(context.Context, upstream.BuildRequest) ([]byte, *upstream.Conn, error)) (reply, error) {
+// exchange makes the backend's request, has it sent and makes the client's
+// answer of the backend's.
+func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawjson.Edit, send func(context.Context, upstream.BuildRequest) ([]byte, *upstream.Conn, error)) ([]byte, error) {
 	if r.From.Modern() {
 		level, err := r.askedLevel()
 		if err != nil {
-			return reply{}, err
+			return nil, err
 		}
 		r.From.Level = level
 	}
 	ctx, clock := deadline.Start(ctx, b.Config().RequestTimeout, limits.RequestCeiling)
 	defer clock.Stop()
 	r.From.Refuse = clock.End
-	events := Relay{desk: rt.desk, clock: clock, From: &r.From}
+	events := Relay{desk: r.rt.desk, clock: clock, From: &r.From}
 	var token json.RawMessage
 	if r.Msg.MetaToken.Present() {
 		// Never the client's own: it could be that of another's call.
@@ -78,42 +79,60 @@ func (rt *Router) exchange(ctx context.Context, b *upstream.Backend, r Request, 
 		params = rawjson.Splice(nil, r.params(), edits...)
 	}
 	result, by, err := send(ctx, func(c *upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
-		e := events // an earlier connection may still be at its own
+		e := events // an earlier connection may still use its own
 		e.conn = c
-		req := &runtime.Request{Method: r.Method, Params: params, Token: token, Mirror: repeated(r.Header), Events: &e}
+		req := &runtime.Request{Method: r.Method, Params: params, Token: token, Mirror: paramHeaders(r.Header), Events: &e}
 		if r.to != nil {
 			req.TaskSupport = r.to.Support
 		}
-		e.taskSupport(c, req)
+		e.setTasks(c, req)
 		if token == nil && r.returns && !c.Modern() {
 			if err := e.wantProgress(req); err != nil {
 				return nil, nil, err
 			}
 		}
-		return req, &e, e.suit(ctx, c, req)
+		return req, &e, e.adapt(ctx, c, req)
 	})
-	s := reply{result, by}
 	if err == nil {
-		return rt.converted(b, &r, s)
+		return r.converted(b, by, result)
 	}
 	var rpc *runtime.Error
 	switch {
 	case errors.As(context.Cause(ctx), &rpc): // refused
-		return s, rpc
+		return nil, rpc
 	case clock.Expired():
 		err = &runtime.TimeoutError{Op: r.Method, After: clock.Bound().Round(time.Millisecond)}
 	case ctx.Err() != nil:
-		return s, ctx.Err()
+		return nil, ctx.Err()
 	case errors.As(err, &rpc):
-		return rt.convertedError(&r, s, rpc)
+		return r.convertedError(by, rpc)
 	}
-	return s, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(err)}
+	return nil, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(err)}
 }
 
-// suit makes a request fit the connection's era. A modern server is told with
+// Relay passes what a backend sends inside a call on to the client.
+type Relay struct {
+	runtime.NopHandler
+	desk  *questions.Desk
+	clock *deadline.Clock
+	token []byte // the client's own progress token, nil for none
+	From  *upstream.Origin
+	conn  *upstream.Conn // that the call goes over
+
+	progress progressGate // used by the connection's reader alone
+
+	ends []func() // called when the request has ended; guarded by the connection's lock
+}
+
+var (
+	_ upstream.Waiter = (*Relay)(nil)
+	_ runtime.Handler = (*Relay)(nil)
+)
+
+// adapt makes a request fit the connection's era. A modern server is told with
 // each request what the client can be asked, and which lines of its log the
 // client wants; one of the handshake era has been told, or is told now.
-func (e *Relay) suit(ctx context.Context, c *upstream.Conn, req *runtime.Request) error {
+func (e *Relay) adapt(ctx context.Context, c *upstream.Conn, req *runtime.Request) error {
 	if !c.Modern() {
 		if e.From.Modern() && e.From.Level < revision.LevelNone {
 			questions.TellLevel(ctx, c, e.From.Level)
@@ -133,7 +152,12 @@ func (e *Relay) suit(ctx context.Context, c *upstream.Conn, req *runtime.Request
 	if !ok {
 		return nil
 	}
-	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: revision.MetaLogLevel, Value: []byte(`"` + level.String() + `"`)}})
+	return setMeta(req, revision.MetaLogLevel, []byte(`"`+level.String()+`"`))
+}
+
+// setMeta sets a member of the metadata of a request.
+func setMeta(req *runtime.Request, name string, value []byte) error {
+	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: name, Value: value}})
 	if err != nil {
 		return upstream.Invalid("params: %v", err)
 	}
@@ -141,37 +165,23 @@ func (e *Relay) suit(ctx context.Context, c *upstream.Conn, req *runtime.Request
 	return nil
 }
 
-// Relay passes what a backend sends inside a call on to the client.
-type Relay struct {
-	runtime.NopHandler
-	desk  *questions.Desk
-	clock *deadline.Clock
-	token []byte // the client's own progress token, nil for none
-	From  *upstream.Origin
-	conn  *upstream.Conn // that the call goes over
-
-	progress progressGate // the reader's alone
-
-	ends []func() // to be called when it has ended; guarded by the connection's lock
-}
-
-// Origin implements [upstream.Waiter].
+// Origin returns the client.
 func (e *Relay) Origin() upstream.Origin { return *e.From }
 
-// OnEnd implements [upstream.Waiter].
+// OnEnd has f called by Ended.
 func (e *Relay) OnEnd(f func()) { e.ends = append(e.ends, f) }
 
-// Ended implements [upstream.Waiter].
+// Ended calls what OnEnd was given.
 func (e *Relay) Ended() {
 	for _, f := range e.ends {
 		f()
 	}
 }
 
-// Suspend implements [upstream.Waiter].
+// Suspend stops the clock of the request.
 func (e *Relay) Suspend() (resume func()) { return e.clock.Suspend() }
 
-// Notification implements [runtime.Handler].
+// Notification passes progress and log lines on that the client wants.
 func (e *Relay) Notification(_ context.Context, _ *runtime.Request, method string, params json.RawMessage) {
 	switch method {
 	case revision.NotificationProgress:
@@ -186,22 +196,44 @@ func (e *Relay) Notification(_ context.Context, _ *runtime.Request, method strin
 	}
 }
 
-// Paused is called by transports whose server ends the stream of a call for a
-// while: the client's does, too.
+// Paused pauses the client's stream of the call while the server's is ended for
+// a while; transports call it.
 func (e *Relay) Paused(retry time.Duration) {
 	if e.From.Pause != nil {
 		e.From.Pause(retry)
 	}
 }
 
-// Request implements [runtime.Handler].
+// Request puts a question of the server to the client.
 func (e *Relay) Request(ctx context.Context, call *runtime.Request, method string, params json.RawMessage) (json.RawMessage, error) {
 	if !revision.IsQuestion(method) { // ping, and what no client is to see
 		return e.NopHandler.Request(ctx, call, method, params)
 	}
-	if l := e.conn.Slot; l.Owner == nil && !l.Exclusive {
-		l.Backend.SetAsksClients(e.conn, false)
+	if s := e.conn.Slot; s.Owner == nil && !s.Exclusive {
+		s.Backend.SetAsksClients(e.conn, false)
 	}
 	defer e.clock.Suspend()()
 	return e.desk.Put(ctx, e.conn, e.From, method, params)
+}
+
+// progressGate is the progress of one call. The zero value is ready.
+type progressGate struct {
+	last  float64
+	begun bool
+}
+
+// restore returns a backend's progress params with the client's own token, nil
+// if there is none to replace or nothing has progressed: "the progress value
+// MUST increase with each notification" (2025-11-25, Progress).
+func (g *progressGate) restore(params, token []byte) []byte {
+	var at [2]rawjson.Span
+	if len(token) == 0 || rawjson.Fields(params, at[:], "progressToken", "progress") != nil || !at[0].Present() {
+		return nil
+	}
+	n, err := strconv.ParseFloat(string(at[1].Of(params)), 64)
+	if err != nil || g.begun && n <= g.last {
+		return nil
+	}
+	g.last, g.begun = n, true
+	return rawjson.Splice(nil, params, rawjson.Edit{Span: at[0], New: token})
 }

@@ -9,23 +9,18 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// initialize answers at once, whatever the state of the backends: what it
-// declares is the full superset, and lists may be empty.
-func (rt *Router) initialize(r Request) ([]byte, error) {
+// initialize answers at once, whatever the state of the backends: it declares
+// the full superset, and lists may be empty.
+func (r Request) initialize() ([]byte, error) {
 	version, _ := upstream.InitializeTerms(r.Line, r.Msg)
 	offered := catalog.EveryCapability()
 	if version < revision.Latest {
-		offered.Extensions = nil // nobody has heard of them
+		offered.Extensions = nil // unknown to those revisions
 	}
 	return json.Marshal(struct {
 		ProtocolVersion string                 `json:"protocolVersion"`
 		Capabilities    catalog.Capabilities   `json:"capabilities"`
 		ServerInfo      runtime.Implementation `json:"serverInfo"`
 		Instructions    string                 `json:"instructions,omitempty"`
-	}{
-		version,
-		offered,
-		rt.o.Info,
-		rt.Catalog.Instructions(),
-	})
+	}{version, offered, r.rt.o.Info, r.rt.Catalog.Instructions()})
 }

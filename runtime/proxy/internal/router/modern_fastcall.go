@@ -21,65 +21,64 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// PendingFastCall is a tools/call of the stateless era on the quick path to a stdio server
-// of the handshake era. It has no goroutine and stands for its client while it
-// lasts. Where it turns out to need more than a plain result, it goes on as a
-// call that can wait for its client (see parking.Lot) and that is where it
-// was: the server has asked something, or has answered with an error or with
-// what is to be asked.
+// PendingFastCall is a FastCall of a client of the stateless era to a stdio
+// server of the handshake era. It has no goroutine and stands for its client
+// while it lasts. If it needs more than a plain result (the server asks
+// something, answers with an error or with what is to be asked) it becomes a
+// parked call, which can wait for its client (see parking.Lot).
 //
-// A direct is not pooled: whoever asks may come late.
+// It is not pooled: a question may come late.
 type PendingFastCall struct {
 	rt           *Router
 	conn         *upstream.Conn
 	route        *catalog.Route
 	Capabilities json.RawMessage // the client's
 	Front        PendingFront
-	id           uint64    // of the call in conn.pipe
+	id           uint64    // of the call in conn.Pipe
 	call         *FastCall // as long as it is pending there
 
 	mu         sync.Mutex // guards what follows; never held when the pipe is called, which may hold its lock
 	isOver     bool       // the client is answered or gone
-	isParking  bool       // front.goOn was called
-	hasOutcome bool       // there is an outcome
+	isParking  bool       // Front.Park was called
+	hasOutcome bool
 	outcome    outcome
 	parked     *parking.Call
-	ready      chan struct{} // closed once parked is set, or over; nil: nobody waits
-	done       chan struct{} // closed once settled; nil: nobody waits
+	ready      chan struct{} // closed once parked is set, or isOver; nil if nobody waits
+	done       chan struct{} // closed once there is an outcome; nil if nobody waits
 }
 
-// outcome is how a direct call has ended that has no plain result.
+var _ ReplyTo = (*PendingFastCall)(nil)
+
+// outcome is how a call has ended that has no plain result.
 type outcome struct {
 	result []byte
-	// err is the server's, or that of the way to it; why is ours, and ends the
-	// request as it is.
+	// err is the server's, or that of the way to it; why is the proxy's own, and
+	// ends the request as it is.
 	err, why error
 }
 
-// PendingFront is where a direct call comes from. Its methods run on the reader of
-// the server, or on a goroutine of whoever asks, and must not wait.
+// PendingFront is where a PendingFastCall comes from. Its methods run on the
+// reader of the server, or on a goroutine that asks, and must not wait.
 type PendingFront interface {
-	// Answer takes the framed answer, and the buffer with it. It gives the output
-	// that it has dirtied, as jsonrpc.Receiver's Finish does.
+	// Answer takes the framed answer, and the buffer with it. It returns the output
+	// that it has written to, as jsonrpc.Receiver's Finish does.
 	Answer(framed *bytes.Buffer) *jsonrpc.Writer
-	// Park has Proxy.goOn called on a goroutine of the front's. The front may
-	// still leave instead.
+	// Park has Router.ContinueParked called on a goroutine of the front's. The
+	// front may still leave instead.
 	Park()
-	// Cancelled says that the client has cancelled the call.
+	// Cancelled reports that the client has cancelled the call.
 	Cancelled()
 }
 
-// FastCallModern is quick for requests of the stateless era. d.front is set; header
-// is that of an HTTP request, nil for others. What admit looks at must have been
-// looked at.
-func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, d *PendingFastCall, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
-	name := m.Name.Of(line)
-	if len(name) < 2 || name[0] != '"' || bytes.IndexByte(name, '\\') >= 0 ||
-		m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
+// FastCallModern is FastCall for requests of the stateless era, which have
+// passed front's checks. p.Capabilities and p.Front are set; header is that of
+// an HTTP request, nil for others.
+func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFastCall, header http.Header, now time.Time) (*jsonrpc.Conn, bool, error) {
+	if m.MetaToken.Present() || m.MetaLevel.Present() || m.InputResponses.Present() || m.RequestState.Present() {
 		return nil, false, nil
 	}
-	r := rt.Catalog.Current.Load().Routes[inventory.Tools][string(name[1:len(name)-1])]
-	if r == nil || r.Support != "" || header != nil && len(r.Mirrors) > 0 {
+	r := rt.fastRoute(m.Name.Of(line))
+	if r == nil || header != nil && len(r.Mirrors) > 0 {
 		return nil, false, nil
 	}
 	conn := r.Backend.ModernShared.Load()
@@ -89,44 +88,25 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, d *PendingFast
 	if !conn.Shared.Load() {
 		conn.NoteClient(nil)
 	}
-	d.rt, d.conn, d.route = rt, conn, r
-	c, _ := calls.Get().(*FastCall)
-	c.rt, c.backend, c.replyTo, c.from, c.version = rt, r.Backend, d, conn.Version, revision.Modern
-	c.ID = append(c.ID[:0], m.ID.Of(line)...)
-	q := &c.query
-	*q = jsonrpc.Call{
-		ID: conn.Pipe.NextID(), Method: revision.MethodToolsCall, Params: m.Params.Of(line), Now: now,
-		Limit: max(r.Backend.Config().RequestTimeout, 0), Ceiling: limits.RequestCeiling, Receiver: c,
-	}
-	c.edits[0] = within(m.Params, m.Name, r.Quoted)
+	c := rt.newFastCall(line, m, r, conn, p, now)
 	meta := []byte(`{}`)
 	if m.MetaOthers > 0 {
 		meta = withoutProtocol(m.Meta.Of(line))
 	}
-	if len(d.Capabilities) > len(`{}`) {
-		// The client can come back with answers and a token of its own, and then
-		// the call is on its way: see wantProgress.
-		meta = withOwnToken(meta, strconv.AppendUint(c.scratch[:0], q.ID, 10))
-		c.token = append(c.token[:0], '0') // reports knows whose it becomes
+	if len(p.Capabilities) > len(`{}`) {
+		// The client can come back with answers and a token of its own while the
+		// call is on its way: see wantProgress.
+		token := strconv.AppendUint(c.scratch[:0], c.query.ID, 10)
+		at := rawjson.Insertion(meta, rawjson.Span{Start: rawjson.Bracket(meta), End: len(meta)}, "progressToken", token)
+		meta = rawjson.Splice(nil, meta, at)
+		c.token = append(c.token[:0], '0') // reports replaces it by the client's
 	}
 	c.edits[1] = within(m.Params, m.Meta, meta)
-	q.Edits = ordered(c.edits[:])
-	d.id, d.call = q.ID, c
-	c.start = now
-	r.Backend.Activity.Began(now)
-	if err := conn.Pipe.Start(q); err != nil {
-		r.Backend.Activity.Withdrawn()
-		c.start = time.Time{}
-		c.free()
-		if errors.Is(err, jsonrpc.ErrFull) {
-			return nil, true, &upstream.Error{Server: r.Backend.Name, Err: err}
-		}
-		return nil, false, nil // as in quick
-	}
-	return conn.Pipe, true, nil
+	p.rt, p.conn, p.route, p.id, p.call = rt, conn, r, c.query.ID, c
+	return c.send(conn, 2)
 }
 
-// Declared gives capabilities of a client in bytes that nobody else writes to:
+// Declared returns a client's capabilities in bytes that nobody else writes to:
 // clients declare the same ones over and over, so the last ones are kept.
 func (rt *Router) Declared(capabilities []byte) json.RawMessage {
 	if last := rt.lastDeclared.Load(); last != nil && bytes.Equal(*last, capabilities) {
@@ -137,8 +117,8 @@ func (rt *Router) Declared(capabilities []byte) json.RawMessage {
 	return own
 }
 
-// withoutProtocol gives metadata without what the protocol owns, which means
-// nothing in the handshake era, and would pass for the other's.
+// withoutProtocol returns metadata without what the protocol owns: in the
+// handshake era that means nothing, or something else.
 func withoutProtocol(meta []byte) []byte {
 	out, err := rawjson.Without(meta, revision.OfProtocol)
 	if err != nil {
@@ -147,23 +127,16 @@ func withoutProtocol(meta []byte) []byte {
 	return out
 }
 
-// withOwnToken gives metadata, which has none, with a progress token.
-func withOwnToken(meta, token []byte) []byte {
-	at := rawjson.Insertion(meta, rawjson.Span{Start: rawjson.Bracket(meta), End: len(meta)}, "progressToken", token)
-	return rawjson.Splice(nil, meta, at)
-}
-
-// finished takes the answer of the server. It runs where jsonrpc.Receiver's Finish
-// does.
-func (d *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
-	framed := d.framed(c, a)
-	d.mu.Lock()
-	if framed != nil && !d.isOver && !d.isParking {
-		d.isOver = true
-		d.mu.Unlock()
-		return d.Front.Answer(framed)
+// Finished takes the answer of the server.
+func (p *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
+	framed := p.framed(c, a)
+	p.mu.Lock()
+	if framed != nil && !p.isOver && !p.isParking {
+		p.isOver = true
+		p.mu.Unlock()
+		return p.Front.Answer(framed)
 	}
-	d.mu.Unlock()
+	p.mu.Unlock()
 	if framed != nil {
 		limits.Release(framed)
 	}
@@ -174,21 +147,21 @@ func (d *PendingFastCall) Finished(c *FastCall, a jsonrpc.Answer) *jsonrpc.Write
 	case a.Error != nil:
 		o.err = runtime.ParseError(bytes.Clone(a.Error))
 	}
-	d.setOutcome(o)
+	p.setOutcome(o)
 	return nil
 }
 
-// framed gives the whole answer where the server's is a plain result, else nil.
-func (d *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
+// framed returns the whole answer if the server's is a plain result, else nil.
+func (p *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 	if a.Err != nil || a.Error != nil {
 		return nil
 	}
 	result := c.rt.Catalog.ExposedContent(c.backend, revision.MethodToolsCall, a.Result)
 	framed, _ := limits.Bodies.Get().(*bytes.Buffer)
-	framed.Grow(len(result) + d.conn.PlainResults.Len() + len(c.ID) + 64)
+	framed.Grow(len(result) + p.conn.PlainResults.Len() + len(c.ID) + 64)
 	b := append(append(append(framed.AvailableBuffer(), `{"jsonrpc":"2.0","id":`...), c.ID...), `,"result":`...)
 	at := len(b)
-	b, plain := d.conn.PlainResults.Append(b, result)
+	b, plain := p.conn.PlainResults.Append(b, result)
 	if !plain {
 		limits.Release(framed)
 		return nil
@@ -198,172 +171,169 @@ func (d *PendingFastCall) framed(c *FastCall, a jsonrpc.Answer) *bytes.Buffer {
 	return framed
 }
 
-// setOutcome notes how the call has ended, for who takes it from here.
-func (d *PendingFastCall) setOutcome(o outcome) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.hasOutcome {
+// setOutcome sets how the call has ended, once, for the parked call.
+func (p *PendingFastCall) setOutcome(o outcome) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.hasOutcome {
 		return
 	}
-	d.hasOutcome, d.outcome = true, o
-	if d.done != nil {
-		close(d.done)
+	p.hasOutcome, p.outcome = true, o
+	if p.done != nil {
+		close(p.done)
 	}
-	d.parkOnce()
+	p.parkOnce()
 }
 
-// parkOnce has the call go on as a parked one, once. The caller holds the lock.
-func (d *PendingFastCall) parkOnce() {
-	if !d.isParking && !d.isOver {
-		d.isParking = true
-		d.Front.Park()
-	}
-}
-
-// Leave is the end of the client's request before there is an answer, unless the
-// call is parked: then that has its own.
-func (d *PendingFastCall) Leave(why error) {
-	d.mu.Lock()
-	parked := d.parked != nil
-	if d.ready != nil && !parked && !d.isOver {
-		close(d.ready)
-	}
-	d.isOver = true
-	d.mu.Unlock()
-	if !parked {
-		d.abandon(why)
+// parkOnce has the call parked, once. The caller holds the lock.
+func (p *PendingFastCall) parkOnce() {
+	if !p.isParking && !p.isOver {
+		p.isParking = true
+		p.Front.Park()
 	}
 }
 
-// Ended implements ReplyTo. Where that is the end of the request the front is told,
-// else whoever goes on with it ends it.
-func (d *PendingFastCall) Ended(cancelled bool) {
-	d.mu.Lock()
-	if d.ready != nil && d.parked == nil && !d.isOver {
-		close(d.ready)
+// end ends the client's request and returns what the call had become.
+func (p *PendingFastCall) end() (isParking, isParked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	isParked = p.parked != nil
+	if p.ready != nil && !isParked && !p.isOver {
+		close(p.ready)
 	}
-	d.isOver = true
-	more := d.isParking
-	d.mu.Unlock()
-	d.setOutcome(outcome{why: upstream.ErrCancelled})
-	if cancelled && !more {
-		d.Front.Cancelled()
+	p.isOver = true
+	return p.isParking, isParked
+}
+
+// Leave ends the client's request before there is an answer, and the call unless
+// it is parked.
+func (p *PendingFastCall) Leave(why error) {
+	if _, isParked := p.end(); !isParked {
+		p.abandon(why)
 	}
 }
 
-// abandon ends the call at the server; false where it has ended.
-func (d *PendingFastCall) abandon(why error) bool {
-	d.conn.NoteAbandoned(nil)
-	if !d.conn.Pipe.Abandon(d.id, why.Error()) {
+// Ended tells the front if that is the end of the request; else the parked call
+// ends it.
+func (p *PendingFastCall) Ended(cancelled bool) {
+	isParking, _ := p.end()
+	p.setOutcome(outcome{why: upstream.ErrCancelled})
+	if cancelled && !isParking {
+		p.Front.Cancelled()
+	}
+}
+
+// abandon ends the call at the server with an error of the proxy's; it does
+// nothing and reports false if the call has ended.
+func (p *PendingFastCall) abandon(why error) bool {
+	p.conn.NoteAbandoned(nil)
+	if !p.conn.Pipe.Abandon(p.id, why.Error()) {
 		return false
 	}
-	d.call.free()
+	p.call.free()
 	return true
 }
 
-// IsParked tells whether the call goes on as one that can wait for its client.
-func (d *PendingFastCall) IsParked() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.parked != nil
-}
-
-// refuse ends the call with an error of ours.
-func (d *PendingFastCall) refuse(err error) {
-	if d.abandon(err) {
-		d.setOutcome(outcome{why: err})
+// refuse ends the call with an error of the proxy's.
+func (p *PendingFastCall) refuse(err error) {
+	if p.abandon(err) {
+		p.setOutcome(outcome{why: err})
 	}
 }
+
+// parkedCall returns what the call has become, nil if it is not parked.
+func (p *PendingFastCall) parkedCall() *parking.Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.parked
+}
+
+// IsParked reports whether the call has become one that can wait for its client.
+func (p *PendingFastCall) IsParked() bool { return p.parkedCall() != nil }
 
 // ask puts a question of the server to the client, who has to come back for it.
-func (d *PendingFastCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	d.mu.Lock()
-	if d.isOver && d.parked == nil {
-		d.mu.Unlock()
+func (p *PendingFastCall) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	p.mu.Lock()
+	if p.isOver && p.parked == nil {
+		p.mu.Unlock()
 		return nil, parking.ErrLost
 	}
-	if d.ready == nil {
-		d.ready = make(chan struct{})
-		if d.parked != nil {
-			close(d.ready)
+	if p.ready == nil {
+		p.ready = make(chan struct{})
+		if p.parked != nil {
+			close(p.ready)
 		}
 	}
-	ready := d.ready
-	d.parkOnce()
-	d.mu.Unlock()
+	ready := p.ready
+	p.parkOnce()
+	p.mu.Unlock()
 	select {
 	case <-ready:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	d.mu.Lock()
-	k := d.parked
-	d.mu.Unlock()
-	if k == nil {
-		return nil, parking.ErrLost
+	if call := p.parkedCall(); call != nil {
+		return call.Ask(ctx, method, params)
 	}
-	return k.Ask(ctx, method, params)
+	return nil, parking.ErrLost
 }
 
-// emit is the way of what the server sends inside the call.
-func (d *PendingFastCall) emit(method string, params []byte) {
-	d.mu.Lock()
-	k := d.parked
-	d.mu.Unlock()
-	if k != nil {
-		k.Emit(method, params)
+// emit sends the client what the server sends inside the call, once parked.
+func (p *PendingFastCall) emit(method string, params []byte) {
+	if call := p.parkedCall(); call != nil {
+		call.Emit(method, params)
 	}
 }
 
-// wait gives how the call has ended. It is the client's way of waiting for a
-// parked call: when ctx ends, so does the call.
-func (d *PendingFastCall) wait(ctx context.Context) outcome {
-	d.mu.Lock()
-	if d.done == nil {
-		d.done = make(chan struct{})
-		if d.hasOutcome {
-			close(d.done)
+// wait returns how the call has ended, for the parked call: when ctx ends, so
+// does the call.
+func (p *PendingFastCall) wait(ctx context.Context) outcome {
+	p.mu.Lock()
+	if p.done == nil {
+		p.done = make(chan struct{})
+		if p.hasOutcome {
+			close(p.done)
 		}
 	}
-	done := d.done
-	d.mu.Unlock()
+	done := p.done
+	p.mu.Unlock()
 	select {
 	case <-done:
 	case <-ctx.Done():
-		if d.abandon(context.Cause(ctx)) {
-			d.setOutcome(outcome{why: ctx.Err()})
+		if p.abandon(context.Cause(ctx)) {
+			p.setOutcome(outcome{why: ctx.Err()})
 		}
-		<-done // the answer has won the race, or settle was just called
+		<-done // the answer has won the race, or setOutcome was just called
 	}
-	return d.outcome
+	return p.outcome
 }
 
-// Origin implements ReplyTo.
-func (d *PendingFastCall) Origin() upstream.Origin {
-	return upstream.Origin{Version: revision.Modern, Capabilities: d.Capabilities, Level: revision.LevelNone, Emit: d.emit, Ask: d.ask, Refuse: d.refuse}
+// Origin returns the client, who is asked by parking the call.
+func (p *PendingFastCall) Origin() upstream.Origin {
+	return upstream.Origin{Version: revision.Modern, Capabilities: p.Capabilities, Level: revision.LevelNone, Emit: p.emit, Ask: p.ask, Refuse: p.refuse}
 }
 
-// Client implements ReplyTo: requests of the stateless era stand alone.
-func (d *PendingFastCall) Client() *upstream.Client { return nil }
+// Client returns nil: requests of the stateless era stand alone.
+func (p *PendingFastCall) Client() *upstream.Client { return nil }
 
-// Revision implements ReplyTo.
-func (d *PendingFastCall) Revision() string { return revision.Modern }
+// Revision returns the modern one.
+func (p *PendingFastCall) Revision() string { return revision.Modern }
 
-// Progressed implements ReplyTo.
-func (d *PendingFastCall) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer {
-	d.emit(revision.NotificationProgress, params)
+// Progressed passes progress on to the parked call.
+func (p *PendingFastCall) Progressed(_ *FastCall, params []byte) *jsonrpc.Writer {
+	p.emit(revision.NotificationProgress, params)
 	return nil
 }
 
-// ContinueParked has a direct call go on as one that can wait for its client to come back,
-// whose request r is, and waits as serveModern does. False: the client is gone,
-// and nothing is to be answered.
-func (rt *Router) ContinueParked(ctx context.Context, d *PendingFastCall, r Request) (Answer, bool) {
-	s := rt.park(d, r)
-	if s == nil {
+// ContinueParked parks the call of r, and waits as ServeModern does. It reports
+// false if the client is gone, and nothing is to be answered.
+func (rt *Router) ContinueParked(ctx context.Context, p *PendingFastCall, r Request) (Answer, bool) {
+	r.rt = rt
+	v := p.park(r)
+	if v == nil {
 		return Answer{}, false
 	}
-	result, err := rt.awaitParked(ctx, d.parked, r, s)
+	result, err := v.await(ctx, p.parked)
 	switch {
 	case errors.Is(err, upstream.ErrCancelled):
 		return Answer{}, false
@@ -373,34 +343,33 @@ func (rt *Router) ContinueParked(ctx context.Context, d *PendingFastCall, r Requ
 	return Answer{Result: result}, true
 }
 
-func (rt *Router) park(d *PendingFastCall, r Request) *state {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.isOver {
+// park starts a conversation whose first round is the call; nil if the client is
+// gone.
+func (p *PendingFastCall) park(r Request) *conversation {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.isOver {
 		return nil
 	}
-	target, _ := rawjson.String(r.Line, r.Msg.Name) // else it would not be direct
-	s := &state{Method: r.Method, Target: target}
-	d.parked = rt.Parking.Start(rt.Set.Lifetime, r.reports(), func(ctx context.Context, k *parking.Call) (json.RawMessage, error) {
-		return rt.converse(ctx, k, inventory.Tools, r, s, d.first)
-	})
-	if d.ready != nil {
-		close(d.ready)
+	target, _ := rawjson.String(r.Line, r.Msg.Name) // FastCallModern has read it
+	v := &conversation{r, inventory.Tools, &state{Method: r.Method, Target: target}}
+	p.parked = v.start(p.firstRound)
+	if p.ready != nil {
+		close(p.ready)
 	}
-	return s
+	return v
 }
 
-// first is the first round of the conversation that a direct call has become.
-func (d *PendingFastCall) first(ctx context.Context, r Request) ([]byte, error) {
-	o := d.wait(ctx)
+// firstRound waits for the call and returns what it leads to.
+func (p *PendingFastCall) firstRound(ctx context.Context, r Request) ([]byte, error) {
+	o := p.wait(ctx)
 	if o.why != nil {
 		return nil, o.why
 	}
-	b := d.route.Backend
+	b := p.route.Backend
 	if _, ok := errors.AsType[*runtime.Error](o.err); o.err != nil && !ok {
 		return nil, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(o.err)}
 	}
-	r.to = d.route // which may be in no list any more
-	s, err := d.rt.resume(ctx, d.conn, o, r, within(r.Msg.Params, r.Msg.Name, d.route.Quoted))
-	return s.result, err
+	r.to = p.route // which may be in no list any more
+	return r.resume(ctx, p.conn, o, within(r.Msg.Params, r.Msg.Name, p.route.Quoted))
 }

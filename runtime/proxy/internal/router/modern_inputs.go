@@ -13,9 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -27,11 +25,19 @@ const (
 	comeBackPause = 250 * time.Millisecond
 )
 
+// conversation is a request that the backend may answer with questions, and what
+// the client keeps of it between rounds.
+type conversation struct {
+	Request
+	kind inventory.Kind
+	kept *state
+}
+
 // interact serves a request that the backend may answer with questions
 // (tools/call, prompts/get, resources/read). A modern backend puts them into its
 // result. One with a handshake asks while the call goes on, so the call does not
 // live in this request but beside it: see parking.Lot.
-func (rt *Router) interact(ctx context.Context, k inventory.Kind, r Request) ([]byte, error) {
+func (r Request) interact(ctx context.Context, k inventory.Kind) ([]byte, error) {
 	at, what := r.Msg.Name, "name"
 	if k == inventory.Resources {
 		at, what = r.Msg.URI, "uri"
@@ -44,11 +50,11 @@ func (rt *Router) interact(ctx context.Context, k inventory.Kind, r Request) ([]
 	if err != nil {
 		return nil, err
 	}
-	s, err := rt.unseal(r, target)
+	s, err := r.unseal(target)
 	if err != nil {
 		return nil, err
 	}
-	if b := rt.backendOf(r); s != nil && b != nil {
+	if b := r.backend(); s != nil && b != nil {
 		if why := s.strange(b, what); why != "" {
 			return nil, upstream.Invalid("params.requestState %s", why)
 		}
@@ -56,35 +62,43 @@ func (rt *Router) interact(ctx context.Context, k inventory.Kind, r Request) ([]
 	if s == nil {
 		s = &state{Method: r.Method, Target: target}
 	}
-	var call *parking.Call
-	if s.Ticket != nil {
-		if call, err = rt.resumeParked(k, r, s, answers); err != nil {
-			return nil, err
-		}
-	} else {
-		call = rt.Parking.Start(rt.Set.Lifetime, r.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
-			return rt.converse(ctx, call, k, r, s, nil)
-		})
+	v := &conversation{r, k, s}
+	if s.Ticket == nil {
+		return v.await(ctx, v.start(nil))
 	}
-	return rt.awaitParked(ctx, call, r, s)
+	call, err := r.rt.Parking.Resume(*s.Ticket, r.reports(), answers)
+	switch {
+	case errors.Is(err, parking.ErrLost):
+		return nil, v.lost()
+	case err != nil:
+		return nil, upstream.Invalid("params.requestState: %v", err)
+	}
+	return v.await(ctx, call)
 }
 
-// awaitParked waits for a call that may ask: its result, or what asks the client.
-func (rt *Router) awaitParked(ctx context.Context, call *parking.Call, r Request, s *state) ([]byte, error) {
+// start starts the call to the backend beside the request. first makes the first
+// round; nil: like the others.
+func (v *conversation) start(first func(context.Context, Request) ([]byte, error)) *parking.Call {
+	return v.rt.Parking.Start(v.rt.Set.Lifetime, v.reports(), func(ctx context.Context, call *parking.Call) (json.RawMessage, error) {
+		return v.run(ctx, call, first)
+	})
+}
+
+// await waits for a call that may ask: its result, or what asks the client.
+func (v *conversation) await(ctx context.Context, call *parking.Call) ([]byte, error) {
 	out, err := call.Wait(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case out.Inputs != nil:
-		keep := state{Method: s.Method, Target: s.Target, Ticket: &out.Ticket}
-		return rt.ask(out.Inputs, r, &keep), nil
+		return v.ask(out.Inputs, &state{Method: v.kept.Method, Target: v.kept.Target, Ticket: &out.Ticket}), nil
 	}
 	return out.Result, nil
 }
 
-// inputResponses gives the answers that a retry brings, by key. Each must be an
-// object, as the results of all questions are: servers should not have to deal
-// with what can be none.
+// inputResponses returns the answers that a retry brings, by key. Each must be
+// an object, as the results of all questions are: servers should not have to
+// deal with anything else.
 func (r Request) inputResponses() (map[string]json.RawMessage, error) {
 	raw := r.Msg.InputResponses.Of(r.Line)
 	if raw == nil {
@@ -103,14 +117,14 @@ func (r Request) inputResponses() (map[string]json.RawMessage, error) {
 	return answers, nil
 }
 
-// reports gives the way for what a call sends while the request waits for it.
+// reports returns the way for what a call sends while the request waits for it.
 // Progress goes under the request's own token: each request of an interaction
 // has another, or none.
 func (r Request) reports() func(method string, params []byte) {
-	token, rising := r.Msg.MetaToken.Of(r.Line), progressGate{}
+	token, gate := r.Msg.MetaToken.Of(r.Line), progressGate{}
 	return func(method string, params []byte) {
 		if method == revision.NotificationProgress {
-			if params = rising.restore(params, token); params == nil {
+			if params = gate.restore(params, token); params == nil {
 				return
 			}
 		}
@@ -119,53 +133,39 @@ func (r Request) reports() func(method string, params []byte) {
 }
 
 // wantProgress asks a server of the handshake era for progress though the client
-// has not: the request that comes back with answers may, and then the call is
-// on its way.
+// has not: the request that comes back with answers may, when the call is
+// already on its way.
 func (e *Relay) wantProgress(req *runtime.Request) error {
 	req.Token = mintToken()
-	params, err := rawjson.SetNested(req.Params, "_meta", []rawjson.Member{{Name: "progressToken", Value: req.Token}})
-	if err != nil {
-		return upstream.Invalid("params: %v", err)
-	}
-	e.token, req.Params = []byte("0"), params // reports knows whose token it becomes
-	return nil
+	e.token = []byte("0") // reports replaces it by the client's
+	return setMeta(req, "progressToken", req.Token)
 }
 
-// resumeParked takes up the call that waits for the answers of a retry.
-func (rt *Router) resumeParked(k inventory.Kind, r Request, s *state, answers map[string]json.RawMessage) (*parking.Call, error) {
-	call, err := rt.Parking.Resume(*s.Ticket, r.reports(), answers)
-	switch {
-	case errors.Is(err, parking.ErrLost):
-		return nil, rt.lost(k, s.Target)
-	case err != nil:
-		return nil, upstream.Invalid("params.requestState: %v", err)
-	}
-	return call, nil
-}
-
-// converse runs one call to the backend and, as long as there is nothing to
-// ask the client, what follows from its results. first makes the first of the
-// calls; nil: like the others.
-func (rt *Router) converse(
-	ctx context.Context, call *parking.Call, k inventory.Kind, r Request, s *state, first func(context.Context, Request) ([]byte, error),
-) ([]byte, error) {
+// run makes one call to the backend and, as long as there is nothing to ask the
+// client, the calls that follow from its results.
+func (v *conversation) run(ctx context.Context, call *parking.Call, first func(context.Context, Request) ([]byte, error)) ([]byte, error) {
+	r := v.Request
 	r.From.Emit, r.From.Ask = call.Emit, call.Ask
 	r.returns = len(r.From.Capabilities) > len(`{}`)
-	next := *s
+	next := *v.kept
 	for round := 0; ; round++ {
 		again, err := r.again(&next)
 		if err != nil {
 			return nil, upstream.Invalid("params: %v", err)
 		}
 		var result []byte
-		if first != nil {
+		switch {
+		case first != nil && round == 0:
 			result, err = first(ctx, again)
-			first = nil
-		} else {
-			result, err = rt.once(ctx, k, again)
+		case v.kind == inventory.Resources:
+			result, err = again.read(ctx)
+		default:
+			result, err = again.callNamed(ctx, v.kind)
 		}
-		if pages := pagesOf(err); pages != nil {
-			return rt.openPages(pages, again, s)
+		if rpc, ok := errors.AsType[*runtime.Error](err); ok {
+			if pages := revision.URLElicitations(rpc); pages != nil {
+				return v.openPages(pages)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -174,16 +174,16 @@ func (rt *Router) converse(
 		if !is {
 			return result, nil
 		}
-		if b := rt.backendOf(again); b != nil {
+		if b := v.backend(); b != nil {
 			b.KeepForAnswers() // it may keep something for the answers
 		}
-		out, waits, err := rt.relayInputs(result, a, again, s, &next)
+		out, waits, err := v.relayInputs(result, a, &next)
 		if err != nil || waits || round == maxComeBacks {
 			return out, err
 		}
 		pause := comeBackPause << round
 		if len(next.Given) > 0 {
-			pause = 0 // there is something new to tell
+			pause = 0 // there is an answer to bring
 		}
 		select {
 		case <-time.After(pause):
@@ -193,30 +193,22 @@ func (rt *Router) converse(
 	}
 }
 
-// once makes one call.
-func (rt *Router) once(ctx context.Context, k inventory.Kind, r Request) ([]byte, error) {
-	if k == inventory.Resources {
-		return rt.read(ctx, r)
-	}
-	return rt.named(ctx, k, r)
+// givesRoots reports whether the configuration answers a question: the client
+// has not declared roots.
+func (r *Request) givesRoots(method string) bool {
+	return method == revision.MethodRootsList && r.rt.Set.HasRoots() && revision.MissingFor(method, nil, r.From.Capabilities) != nil
 }
 
-// givesRoots tells whether a question is the configuration's to answer: the
-// client has not declared roots.
-func (rt *Router) givesRoots(method string, from *upstream.Origin) bool {
-	return method == revision.MethodRootsList && rt.Set.HasRoots() && revision.MissingFor(method, nil, from.Capabilities) != nil
-}
-
-// relayInputs gives a backend's questions as the client gets them: those that
-// the configuration answers left out, the backend's state sealed. It reports
-// whether the client has to come back with something; where it has not, next is
-// what to come back with in its place.
-func (rt *Router) relayInputs(result []byte, a inputRequest, r Request, s, next *state) (out []byte, waits bool, err error) {
-	*next = state{Method: s.Method, Target: s.Target}
+// relayInputs returns a backend's result with its questions as the client gets
+// them: without those that the configuration answers, the backend's state
+// sealed. It reports whether the client has to come back with something; if
+// not, next is what to come back with in its place.
+func (v *conversation) relayInputs(result []byte, a inputRequest, next *state) (out []byte, waits bool, err error) {
+	*next = state{Method: v.kept.Method, Target: v.kept.Target}
 	if inner := a.state.Of(result); string(inner) != "null" {
 		next.Inner = inner
 	}
-	if b := rt.backendOf(r); b != nil {
+	if b := v.backend(); b != nil {
 		next.of(b)
 	}
 	var edits []rawjson.Edit
@@ -226,30 +218,26 @@ func (rt *Router) relayInputs(result []byte, a inputRequest, r Request, s, next 
 			return nil, false, err
 		}
 		for _, e := range o.Entries {
-			if rt.givesRoots(questionMethod(e.Value.Of(result)), &r.From) {
+			if v.givesRoots(questionMethod(e.Value.Of(result))) {
 				if next.Given == nil {
 					next.Given = map[string]json.RawMessage{}
 				}
-				next.Given[e.Name] = rt.Set.Roots()
+				next.Given[e.Name] = v.rt.Set.Roots()
 				o.Remove(e.Name)
 				continue
 			}
-			edit, err := rt.passQuestion(e.Value.Of(result), r)
-			if err != nil {
+			if edits, err = v.passQuestion(edits, result, e.Value); err != nil {
 				return nil, false, err
-			}
-			if edit.New != nil {
-				edits = append(edits, rawjson.Within(e.Value.Start, []rawjson.Edit{edit})...)
 			}
 		}
 		waits = o.Kept() > 0
 		edits = append(edits, o.Edits()...)
 	}
-	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: rt.seal(next)}})
+	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: v.rt.seal(next)}})
 	return out, waits, err
 }
 
-// questionMethod is that of an embedded request, "" where it has none.
+// questionMethod returns that of an embedded request, "" if it has none.
 func questionMethod(entry []byte) string {
 	at, err := rawjson.Field(entry, "method")
 	if err != nil {
@@ -259,39 +247,41 @@ func questionMethod(entry []byte) string {
 	return method
 }
 
-// passQuestion gives the edit of one embedded request of a modern backend.
-func (rt *Router) passQuestion(entry []byte, r Request) (rawjson.Edit, error) {
+// passQuestion adds the edit of one embedded request of a modern backend, which
+// lies at a span of its result.
+func (r *Request) passQuestion(edits []rawjson.Edit, result []byte, span rawjson.Span) ([]rawjson.Edit, error) {
+	entry := span.Of(result)
 	var at [2]rawjson.Span
 	if err := rawjson.Fields(entry, at[:], "method", "params"); err != nil {
-		return rawjson.Edit{}, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
+		return nil, &runtime.ProtocolError{Reason: "an entry of inputRequests is no object"}
 	}
 	method, _ := rawjson.String(entry, at[0])
 	if !revision.IsQuestion(method) {
-		return rawjson.Edit{}, &runtime.ProtocolError{Reason: fmt.Sprintf("the server asks the client for %q, which servers must not", method)}
+		return nil, &runtime.ProtocolError{Reason: fmt.Sprintf("the server asks the client for %q, which servers must not", method)}
 	}
-	q := revision.Question{From: revision.Modern, To: revision.Modern, Method: method, Capabilities: r.From.Capabilities, Name: rt.asker(r)}
+	q := revision.Question{From: revision.Modern, To: revision.Modern, Method: method, Capabilities: r.From.Capabilities, Name: r.asker()}
 	params, err := q.Params(at[1].Of(entry))
-	if err != nil || !at[1].Present() {
-		return rawjson.Edit{}, err
+	if err != nil || !at[1].Present() || params == nil {
+		return edits, err
 	}
-	return rawjson.Edit{Span: at[1], New: params}, nil
+	return append(edits, rawjson.Within(span.Start, []rawjson.Edit{{Span: at[1], New: params}})...), nil
 }
 
-// asker is the name of the server that a question of a request comes from, ""
-// where there is only one: clients show nobody but the proxy.
-func (rt *Router) asker(r Request) string {
-	if len(rt.Set.All()) < 2 {
+// asker returns the name of the server that a question of the request comes
+// from, "" if there is only one: clients show the proxy alone.
+func (r *Request) asker() string {
+	if len(r.rt.Set.All()) < 2 {
 		return ""
 	}
-	if b := rt.backendOf(r); b != nil {
+	if b := r.backend(); b != nil {
 		return b.Name
 	}
 	return ""
 }
 
-// backendOf tells where a request leads, nil where that is not known.
-func (rt *Router) backendOf(r Request) *upstream.Backend {
-	s, k, at := rt.Catalog.Current.Load(), inventory.Tools, r.Msg.Name
+// backend returns where the request leads, nil if that is not known.
+func (r *Request) backend() *upstream.Backend {
+	k, at := inventory.Tools, r.Msg.Name
 	switch r.Method {
 	case revision.MethodPromptsGet:
 		k = inventory.Prompts
@@ -299,19 +289,19 @@ func (rt *Router) backendOf(r Request) *upstream.Backend {
 		k, at = inventory.Resources, r.Msg.URI
 	case revision.MethodTasksGet:
 		id, _ := rawjson.String(r.Line, r.Msg.TaskID)
-		b, _ := rt.taskOf(id)
+		b, _ := r.rt.taskOf(id)
 		return b
 	}
 	target, _ := rawjson.String(r.Line, at)
-	if to := s.Routes[k][target]; to != nil {
+	if to := r.rt.Catalog.Current.Load().Routes[k][target]; to != nil {
 		return to.Backend
 	}
 	return nil
 }
 
-// ask gives the result that asks for input.
-func (rt *Router) ask(inputs []parking.Input, r Request, s *state) []byte {
-	if b := rt.backendOf(r); b != nil {
+// ask returns the result that asks for input, with s sealed.
+func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
+	if b := v.backend(); b != nil {
 		s.of(b)
 	}
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
@@ -322,37 +312,28 @@ func (rt *Router) ask(inputs []parking.Input, r Request, s *state) []byte {
 		q := revision.Question{Method: in.Method}
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
-	out = append(append(out, `},"requestState":`...), rt.seal(s)...)
-	if rt.o.Catalog.Info != nil {
-		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, rt.o.Catalog.Info)
+	out = append(append(out, `},"requestState":`...), v.rt.seal(s)...)
+	if info := v.rt.o.Catalog.Info; info != nil {
+		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, info)
 	}
 	return append(out, '}')
 }
 
-// pagesOf gives the pages that a person is to open before the same request is
-// made again: a server of 2025-11-25 names them in the error -32042 (Elicitation,
-// URL mode). Nil for any other error.
-func pagesOf(err error) []json.RawMessage {
-	if rpc, ok := errors.AsType[*runtime.Error](err); ok {
-		return revision.URLElicitations(rpc)
-	}
-	return nil
-}
-
-// openPages turns a backend's -32042 into a result that asks the client to have
-// pages opened, and to make the same request again.
-func (rt *Router) openPages(pages []json.RawMessage, r Request, s *state) ([]byte, error) {
-	if b := rt.backendOf(r); b != nil {
+// openPages returns a result that asks the client to have pages opened and to
+// make the same request again, in place of the error -32042 in which a server
+// of 2025-11-25 names them (Elicitation, URL mode).
+func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
+	if b := v.backend(); b != nil {
 		b.KeepForAnswers()
 	}
 	var inputs []parking.Input
 	for i, page := range pages {
-		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: revision.MethodElicitationCreate, Capabilities: r.From.Capabilities, Name: rt.asker(r)}
+		q := revision.Question{From: revision.Latest, To: revision.Modern, Method: revision.MethodElicitationCreate, Capabilities: v.From.Capabilities, Name: v.asker()}
 		params, err := q.Params(page)
 		if err != nil {
 			return nil, err
 		}
 		inputs = append(inputs, parking.Input{Key: "u" + strconv.Itoa(i+1), Method: q.Method, Params: params})
 	}
-	return rt.ask(inputs, r, &state{Method: s.Method, Target: s.Target, Again: true}), nil
+	return v.ask(inputs, &state{Method: v.kept.Method, Target: v.kept.Target, Again: true}), nil
 }

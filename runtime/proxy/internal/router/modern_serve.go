@@ -2,6 +2,7 @@ package router
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -14,13 +15,15 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// ModernCaller is who a self-contained request comes from: what it says of
+const metaServerInfo = "io.modelcontextprotocol/serverInfo"
+
+// ModernCaller returns who a self-contained request comes from: what it says of
 // itself holds for it alone. emit reaches the client while the request lasts.
 func ModernCaller(r *Request, emit func(method string, params []byte)) upstream.Origin {
 	return upstream.Origin{Version: revision.Modern, Capabilities: r.Msg.MetaCapabilities.Of(r.Line), Level: revision.LevelNone, Emit: emit}
 }
 
-// ServeModern answers a request that admit has let through, other than
+// ServeModern answers a request that front has admitted, other than
 // server/discover and subscriptions/listen. It waits for whatever it needs.
 func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
 	result, err := rt.AnswerModern(ctx, r)
@@ -30,34 +33,36 @@ func (rt *Router) ServeModern(ctx context.Context, r Request) Answer {
 	return Answer{Result: result}
 }
 
+// AnswerModern returns the result of such a request.
 func (rt *Router) AnswerModern(ctx context.Context, r Request) ([]byte, error) {
+	r.rt = rt
 	if _, err := r.askedLevel(); err != nil {
 		return nil, err
 	}
 	switch r.Method {
 	case revision.MethodToolsCall:
-		if err := rt.checkParams(ctx, r); err != nil {
+		if err := r.checkParamHeaders(ctx); err != nil {
 			return nil, err
 		}
-		return rt.interact(ctx, inventory.Tools, r)
+		return r.interact(ctx, inventory.Tools)
 	case revision.MethodPromptsGet:
-		return rt.interact(ctx, inventory.Prompts, r)
+		return r.interact(ctx, inventory.Prompts)
 	case revision.MethodResourcesRead:
-		return rt.interact(ctx, inventory.Resources, r)
+		return r.interact(ctx, inventory.Resources)
 	case revision.MethodTasksGet, revision.MethodTasksUpdate, revision.MethodTasksCancel:
-		return rt.task(ctx, r)
+		return r.task(ctx)
 	}
 	return rt.Answer(ctx, r)
 }
 
-// checkParams compares the Mcp-Param headers of a tools/call with its arguments,
-// by the schema that the client has seen.
-func (rt *Router) checkParams(ctx context.Context, r Request) error {
+// checkParamHeaders compares the Mcp-Param headers of a tools/call with its
+// arguments, by the schema that the client has seen.
+func (r Request) checkParamHeaders(ctx context.Context) error {
 	name, ok := rawjson.String(r.Line, r.Msg.Name)
 	if r.Header == nil || !ok {
 		return nil
 	}
-	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return rt.Catalog.Resolve(ctx, inventory.Tools, name) })
+	to, err := upstream.RetryReplaced(func() (*catalog.Route, error) { return r.rt.Catalog.Resolve(ctx, inventory.Tools, name) })
 	if err != nil && r.Msg.RequestState.Present() {
 		return nil // a call that waits goes on where it was, see interact
 	}
@@ -70,7 +75,7 @@ func (rt *Router) checkParams(ctx context.Context, r Request) error {
 	return nil
 }
 
-// FailedModern gives the answer for a failure to a modern client: some codes of
+// FailedModern returns the answer for a failure to a modern client: some codes of
 // the era before are not for it.
 func (rt *Router) FailedModern(method string, err error) Answer {
 	if rpc, ok := errors.AsType[*runtime.Error](err); ok && rpc.Code == runtime.CodeResourceNotFound {
@@ -78,32 +83,67 @@ func (rt *Router) FailedModern(method string, err error) Answer {
 	}
 	a := Failed(method, err)
 	if a.Result != nil {
-		// A tool result in words.
-		if result, err := rt.complete2026(method, a.Result); err == nil {
+		if result, err := rt.ownResult(method, a.Result); err == nil {
 			a.Result = result
 		}
 	}
 	return a
 }
 
-// Bounds of what repeated passes on.
+// ownResult returns a result of the proxy's own with what every result of the
+// stateless era carries (2026-07-28, Overview and Caching). Those of backends,
+// and lists, have it already.
+func (rt *Router) ownResult(method string, result []byte) ([]byte, error) {
+	if at, err := rawjson.Field(result, "resultType"); err == nil && at.Present() {
+		return result, nil
+	}
+	c := revision.Conversion{From: revision.Latest, To: revision.Modern, Method: method, Server: rt.o.Catalog.Info}
+	return c.Result(result)
+}
+
+// discoveryTTL is for how long a client may keep what server/discover says, in
+// milliseconds: what is offered, and instructions, change as backends become
+// known.
+const discoveryTTL = 60_000
+
+// Discovery answers server/discover, at once.
+func (rt *Router) Discovery() []byte {
+	raw, err := json.Marshal(struct {
+		ResultType        string                     `json:"resultType"`
+		SupportedVersions []string                   `json:"supportedVersions"`
+		Capabilities      catalog.Capabilities       `json:"capabilities"`
+		Instructions      string                     `json:"instructions,omitempty"`
+		TTL               int                        `json:"ttlMs"`
+		CacheScope        string                     `json:"cacheScope"`
+		Meta              map[string]json.RawMessage `json:"_meta"`
+	}{
+		"complete", revision.Versions(), rt.Catalog.Capabilities().WithTasks(rt.Catalog), rt.Catalog.Instructions(), discoveryTTL, "private",
+		map[string]json.RawMessage{metaServerInfo: rt.o.Catalog.Info},
+	})
+	if err != nil {
+		panic("proxy: the answer to server/discover has no JSON form: " + err.Error())
+	}
+	return raw
+}
+
+// Bounds of what paramHeaders passes on.
 const (
-	maxRepeated      = 32
-	maxRepeatedBytes = 8 << 10
+	maxParamHeaders     = 32
+	maxParamHeaderBytes = 8 << 10
 )
 
-// repeated gives the Mcp-Param headers of a request, which its server may know
-// more about than we do: "MUST be passed on" by those that do not recognise them
-// (2026-07-28, Streamable HTTP, Request Metadata). Nil for none; beyond the
-// bounds all are left out.
-func repeated(header http.Header) map[string]string {
+// paramHeaders returns the Mcp-Param headers of a request, which its server may
+// know more about than the proxy does: "MUST be passed on" by those that do not
+// recognise them (2026-07-28, Streamable HTTP, Request Metadata). Nil for none;
+// beyond the bounds all are left out.
+func paramHeaders(header http.Header) map[string]string {
 	var out map[string]string
 	size := 0
 	for name, lines := range header {
 		if !strings.HasPrefix(name, revision.ParamPrefix) || len(lines) != 1 {
 			continue
 		}
-		if size += len(name) + len(lines[0]); size > maxRepeatedBytes || len(out) == maxRepeated {
+		if size += len(name) + len(lines[0]); size > maxParamHeaderBytes || len(out) == maxParamHeaders {
 			return nil
 		}
 		if out == nil {
@@ -114,9 +154,8 @@ func repeated(header http.Header) map[string]string {
 	return out
 }
 
-// askedLevel reads the level that a modern request asks for, silent for none:
-// "the server MUST NOT emit" lines for a request without it (2026-07-28,
-// Logging).
+// askedLevel returns the level that a modern request asks for, LevelNone without
+// one: "the server MUST NOT emit" lines for it (2026-07-28, Logging).
 func (r *Request) askedLevel() (revision.Level, error) {
 	if !r.Msg.MetaLevel.Present() {
 		return revision.LevelNone, nil

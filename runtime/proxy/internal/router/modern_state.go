@@ -31,13 +31,13 @@ type state struct {
 	Inner json.RawMessage `json:"i,omitempty"`
 	// Given are answers that the proxy has given in the client's place.
 	Given map[string]json.RawMessage `json:"g,omitempty"`
-	// Ticket tells the call that waits; nil where none does.
+	// Ticket is that of the call that waits; nil if none does.
 	Ticket *parking.Ticket `json:"p,omitempty"`
-	// Again tells that the request is made as if for the first time.
+	// Again reports that the request is made as if for the first time.
 	Again bool `json:"a,omitempty"`
 }
 
-// of notes whose the state is.
+// of sets whose the state is.
 func (s *state) of(b *upstream.Backend) {
 	s.Backend = b.Name
 	if way := b.Config().Way(); way != "" {
@@ -46,8 +46,8 @@ func (s *state) of(b *upstream.Backend) {
 	}
 }
 
-// strange tells why a backend must not be given the state, "" where it may: it is
-// its own, or the call that it belongs to goes on where it was.
+// strange returns why a backend must not get the state, "" if it may: the state
+// is its own, or the call that it belongs to goes on where it was.
 func (s *state) strange(b *upstream.Backend, what string) string {
 	var now state
 	switch now.of(b); {
@@ -60,11 +60,11 @@ func (s *state) strange(b *upstream.Backend, what string) string {
 	return ""
 }
 
-// statePurpose keeps request states apart from other sealed texts. The
-// principal follows it: there is only the anonymous one.
+// statePurpose keeps request states apart from other sealed texts. The principal
+// would follow it; there is only the anonymous one.
 const statePurpose = "requestState:"
 
-// seal gives a state as a JSON string.
+// seal returns a state as a JSON string.
 func (rt *Router) seal(s *state) []byte {
 	plain, err := json.Marshal(s)
 	if err != nil {
@@ -73,9 +73,8 @@ func (rt *Router) seal(s *state) []byte {
 	return rawjson.Quote(nil, rt.o.Catalog.Ring.Seal(statePurpose, plain, seal.StateTTL))
 }
 
-// unseal gives the state that a request has come back with, nil where it has
-// none.
-func (rt *Router) unseal(r Request, target string) (*state, error) {
+// unseal returns the state that the request has come back with, nil for none.
+func (r Request) unseal(target string) (*state, error) {
 	if !r.Msg.RequestState.Present() {
 		return nil, nil
 	}
@@ -83,7 +82,7 @@ func (rt *Router) unseal(r Request, target string) (*state, error) {
 	if !ok {
 		return nil, upstream.Invalid("params.requestState is not a string")
 	}
-	plain, err := rt.o.Catalog.Ring.Open(statePurpose, sealed)
+	plain, err := r.rt.o.Catalog.Ring.Open(statePurpose, sealed)
 	if err != nil {
 		return nil, upstream.Invalid("params.requestState: %v", err)
 	}
@@ -97,9 +96,8 @@ func (rt *Router) unseal(r Request, target string) (*state, error) {
 	return s, nil
 }
 
-// again gives a request without what only a retry has, but for the backend's
-// own state and the answers: those that the client brings and those that the
-// proxy has given.
+// again returns the request without what only a retry has, but for the backend's
+// own state and the answers: the client's, and those that the proxy has given.
 func (r Request) again(s *state) (Request, error) {
 	if !r.Msg.RequestState.Present() && (!s.Again || !r.Msg.InputResponses.Present()) && len(s.Inner) == 0 && len(s.Given) == 0 {
 		return r, nil
@@ -129,13 +127,7 @@ func (r Request) again(s *state) (Request, error) {
 	if bytes.Equal(params, r.params()) {
 		return r, nil
 	}
-	return r.with(params)
-}
-
-// with gives the request with other params.
-func (r Request) with(params []byte) (Request, error) {
-	line := rawjson.Splice(nil, r.Line, rawjson.Edit{Span: r.Msg.Params, New: params})
-	m := new(rawjson.Message)
+	line, m := rawjson.Splice(nil, r.Line, rawjson.Edit{Span: r.Msg.Params, New: params}), new(rawjson.Message)
 	if err := rawjson.Scan(line, m); err != nil {
 		return r, err
 	}
@@ -143,37 +135,41 @@ func (r Request) with(params []byte) (Request, error) {
 	return r, nil
 }
 
-// inputRequest is a result that asks for input, taken apart.
-type inputRequest struct {
-	resultType, inputs, state, meta rawjson.Span
-}
+// inputRequest is where a result that asks for input has its members.
+type inputRequest struct{ inputs, state rawjson.Span }
 
-// parseInputRequest tells whether a result asks for input. One without a resultType
-// that has the members of such a result is of a server of the handshake era
-// that has learned to ask this way.
+// parseInputRequest reports whether a result asks for input. One without a
+// resultType that has the members of such a result is of a server of the
+// handshake era that has learned to ask this way.
 func parseInputRequest(result []byte) (a inputRequest, ok bool) {
 	if !bytes.Contains(result, []byte("input_required")) && !bytes.Contains(result, []byte(`"inputRequests"`)) && !bytes.Contains(result, []byte(`"requestState"`)) {
 		return a, false // the common case, without reading it all
 	}
-	var at [4]rawjson.Span
-	if rawjson.Fields(result, at[:], "resultType", "inputRequests", "requestState", "_meta") != nil {
+	var at [3]rawjson.Span
+	if rawjson.Fields(result, at[:], "resultType", "inputRequests", "requestState") != nil {
 		return a, false
 	}
-	a = inputRequest{at[0], at[1], at[2], at[3]}
-	if a.resultType.Present() {
-		kind, _ := rawjson.String(result, a.resultType)
+	a = inputRequest{at[1], at[2]}
+	if at[0].Present() {
+		kind, _ := rawjson.String(result, at[0])
 		return a, kind == "input_required"
 	}
 	_, stated := rawjson.String(result, a.state)
 	return a, rawjson.IsObject(a.inputs.Of(result)) || stated
 }
 
-// lost is what a client hears whose call this process does not hold: never is
-// it made again silently, since it may have acted.
-func (rt *Router) lost(k inventory.Kind, target string) error {
+// lostError is an interaction that cannot go on.
+type lostError struct{ why string }
+
+func (e *lostError) Error() string    { return e.why }
+func (e *lostError) ExitKind() string { return "lost" }
+
+// lost returns the error for a call that this process does not hold: it is never
+// made again silently, since it may have acted.
+func (v *conversation) lost() error {
 	hint := ""
-	if k == inventory.Tools {
-		switch readOnly, idempotent := rt.harmless(target); {
+	if v.kind == inventory.Tools {
+		switch readOnly, idempotent := v.annotations(); {
 		case readOnly:
 			hint = " The server says that the tool changes nothing: it can be called again."
 		case idempotent:
@@ -185,29 +181,20 @@ func (rt *Router) lost(k inventory.Kind, target string) error {
 	return &lostError{"the interaction that this answer belongs to is lost: the server's call has ended or mcpctl has been restarted." + hint}
 }
 
-// lostError is an interaction that cannot go on.
-type lostError struct{ why string }
-
-func (e *lostError) Error() string    { return e.why }
-func (e *lostError) ExitKind() string { return "lost" }
-
-// harmless tells what the annotations of an exposed tool say of calling it
-// again.
-func (rt *Router) harmless(exposed string) (readOnly, idempotent bool) {
-	r := rt.Catalog.Current.Load().Routes[inventory.Tools][exposed]
+// annotations returns what those of the tool say of calling it again.
+func (v *conversation) annotations() (readOnly, idempotent bool) {
+	r := v.rt.Catalog.Current.Load().Routes[inventory.Tools][v.kept.Target]
 	if r == nil {
 		return false, false
 	}
-	at, err := rawjson.Field(r.Definition, "annotations")
-	if err != nil || !at.Present() {
+	var tool struct {
+		Annotations struct {
+			ReadOnly   bool `json:"readOnlyHint"`
+			Idempotent bool `json:"idempotentHint"`
+		}
+	}
+	if json.Unmarshal(r.Definition, &tool) != nil {
 		return false, false
 	}
-	var says struct {
-		ReadOnly   bool `json:"readOnlyHint"`
-		Idempotent bool `json:"idempotentHint"`
-	}
-	if json.Unmarshal(at.Of(r.Definition), &says) != nil {
-		return false, false
-	}
-	return says.ReadOnly, says.Idempotent
+	return tool.Annotations.ReadOnly, tool.Annotations.Idempotent
 }

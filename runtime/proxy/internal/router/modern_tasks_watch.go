@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// taskWatch is how often a task is asked for where its server does not say,
+	// taskWatch is how often a task is asked for if its server does not say,
 	// taskWatchMin and taskWatchMax bound what it may say.
 	taskWatch    = time.Second
 	taskWatchMin = 100 * time.Millisecond
@@ -25,13 +25,10 @@ const (
 	taskWatchFails = 10
 )
 
-// tasksNotification tells a listener what has become of a task.
-const tasksNotification = revision.NotificationTasks
-
-// followTasks has a listener told of tasks, from now until stop. Those that
-// there are come back, in the order given. Servers of the handshake era tell of
-// no task as a rule, so it is the proxy that asks, as often as the server wants
-// to be asked: in the place of each client.
+// followTasks notifies a listener of tasks, from now until stop. It returns those
+// that exist, in the order given. Servers of the handshake era report no task as
+// a rule, so the proxy asks in the place of each client, as often as the server
+// wants to be asked.
 func (rt *Router) followTasks(ctx context.Context, from *upstream.Origin, l catalog.Listener, ids []string) (honoured []string, stop func()) {
 	if len(ids) == 0 {
 		return nil, func() {}
@@ -72,15 +69,15 @@ type taskWatcher struct {
 	done bool // it has ended
 }
 
-// look asks for the task. It tells the listener where the task has changed, and
-// at first where it waits for the client or has ended.
+// look asks for the task. It notifies the listener if the task has changed, and
+// at first if it waits for the client or has ended.
 func (w *taskWatcher) look(ctx context.Context) error {
 	line := rawjson.Quote([]byte(`{"jsonrpc":"2.0","id":0,"method":"tasks/get","params":{"taskId":`), w.id)
-	r := Request{Line: append(line, `}}`...), Msg: new(rawjson.Message), Method: "tasks/get", From: w.from}
+	r := Request{Line: append(line, `}}`...), Msg: new(rawjson.Message), Method: revision.MethodTasksGet, From: w.from, rt: w.rt}
 	if err := rawjson.Scan(r.Line, r.Msg); err != nil {
 		return err
 	}
-	result, err := w.rt.task(ctx, r)
+	result, err := r.task(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +92,7 @@ func (w *taskWatcher) look(ctx context.Context) error {
 	if task.Poll > 0 {
 		w.next = time.Duration(min(max(task.Poll, float64(taskWatchMin.Milliseconds())), float64(taskWatchMax.Milliseconds()))) * time.Millisecond
 	}
-	w.done = task.Status == "completed" || task.Status == "failed" || task.Status == "cancelled"
+	w.done = hasEnded(task.Status)
 	news := w.last != nil && !bytes.Equal(result, w.last) || w.last == nil && task.Status != "working"
 	w.last = result
 	if !news {
@@ -105,28 +102,24 @@ func (w *taskWatcher) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.l.Notify(tasksNotification, params)
+	w.l.Notify(revision.NotificationTasks, params)
 	return nil
 }
 
+// run looks until the task has ended or is gone.
 func (w *taskWatcher) run(ctx context.Context) {
 	for fails := 0; !w.done && fails < taskWatchFails; {
-		t := time.NewTimer(w.next)
 		select {
-		case <-t.C:
+		case <-time.After(w.next):
 		case <-ctx.Done():
-			t.Stop()
 			return
 		}
 		err := w.look(ctx)
-		var rpc *runtime.Error
-		switch {
-		case err == nil:
+		if _, gone := errors.AsType[*runtime.Error](err); gone {
+			return
+		}
+		if fails++; err == nil {
 			fails = 0
-		case errors.As(err, &rpc):
-			return // the task is gone
-		default:
-			fails++
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
@@ -21,7 +22,7 @@ import (
 type Options struct {
 	Backends upstream.Options
 	Catalog  catalog.Options
-	// Info is who the proxy says it is, as Catalog.Info is in JSON.
+	// Info is the proxy's own name and version, as Catalog.Info is in JSON.
 	Info   runtime.Implementation
 	Logger *slog.Logger
 }
@@ -35,12 +36,12 @@ type Router struct {
 	desk    *questions.Desk
 	Hub     *subscriptions.Hub
 	Budget  *limits.Budget
+	Parking *parking.Lot
 
-	Parking      *parking.Lot
-	TaskOwners   taskOwners                      // of tasks
-	lastDeclared atomic.Pointer[json.RawMessage] // see declared
+	TaskOwners   taskOwners
+	lastDeclared atomic.Pointer[json.RawMessage] // see Declared
 
-	reconfiguring sync.Mutex // held while the backends become others, and while they are closed
+	reconfiguring sync.Mutex // held while the backends are changed or closed
 }
 
 // New returns a router without backends, and the rooms under it.
@@ -52,12 +53,12 @@ func New(o Options) *Router {
 	return rt
 }
 
-// Reconfigure puts other servers behind the proxy; see proxy.Proxy.Reconfigure.
+// Reconfigure replaces the servers; see proxy.Proxy.Reconfigure.
 func (rt *Router) Reconfigure(servers []upstream.Settings) (upstream.Changes, error) {
 	if err := upstream.Distinct(servers); err != nil {
 		return upstream.Changes{}, err
 	}
-	rt.reconfiguring.Lock() // memory work but for recall, which is bounded; nobody else waits for it but close
+	rt.reconfiguring.Lock() // for memory work and Recall, which is bounded; only Close waits for it
 	defer rt.reconfiguring.Unlock()
 	if rt.Set.Lifetime.Err() != nil {
 		return upstream.Changes{}, upstream.ErrProxyClosed
@@ -94,18 +95,17 @@ func (rt *Router) Leave(who *upstream.Client) {
 	rt.Set.Release(who)
 }
 
-// Lifetime is that of the proxy.
+// Lifetime returns the context that ends with the proxy.
 func (rt *Router) Lifetime() context.Context { return rt.Set.Lifetime }
 
-// Begin connects the servers that are always to be connected: there is a client, or
-// will be.
+// Begin connects the servers that stay connected: a client is there or expected.
 func (rt *Router) Begin() { rt.Set.Begin() }
 
-// Solo says that there will be one client.
+// Solo declares a client the only one there will be.
 func (rt *Router) Solo(who *upstream.Client) { rt.Set.Solo.Store(who) }
 
-// Join has a client told of every change of a list, until leave, which ends all
-// that it has.
+// Join has a client notified of every change of a list, until leave, which ends
+// all that it has.
 func (rt *Router) Join(who *upstream.Client, l catalog.Listener) (leave func()) {
 	unlisten := rt.Catalog.Listen(l)
 	return func() {
@@ -114,10 +114,10 @@ func (rt *Router) Join(who *upstream.Client, l catalog.Listener) (leave func()) 
 	}
 }
 
-// RootsChanged has servers told that a client's roots have changed.
+// RootsChanged notifies servers that a client's roots have changed.
 func (rt *Router) RootsChanged(who *upstream.Client) { rt.desk.RootsChanged(who) }
 
-// FilterOf reads what a subscriptions/listen asks for.
+// FilterOf returns what a subscriptions/listen asks for.
 func FilterOf(r Request) (subscriptions.Filter, error) {
 	return subscriptions.ParseFilter(r.Msg.Notifications.Of(r.Line), bridge.DeclaresTasks(r.Msg.MetaCapabilities.Of(r.Line)))
 }
@@ -126,3 +126,34 @@ func FilterOf(r Request) (subscriptions.Filter, error) {
 func (rt *Router) ListenModern(ctx context.Context, r Request, f subscriptions.Filter, to subscriptions.Channel) {
 	rt.Hub.Listen(ctx, r.Msg.ID.Of(r.Line), &r.From, f, to)
 }
+
+// observer passes what happens at the servers on to the rooms.
+type observer struct{ rt *Router }
+
+func (o *observer) Listed(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {
+	return o.rt.Catalog.Publish(b, offers, said)
+}
+
+func (o *observer) Opening(ctx context.Context, c *upstream.Conn) {
+	o.rt.desk.RestoreLevel(ctx, c)
+	o.rt.Hub.Restore(ctx, c)
+}
+
+func (o *observer) Question(ctx context.Context, c *upstream.Conn, method string, params json.RawMessage) (json.RawMessage, error) {
+	return o.rt.desk.Question(ctx, c, method, params)
+}
+
+func (o *observer) Logged(c *upstream.Conn, params json.RawMessage) { o.rt.desk.Logged(c, params) }
+
+func (o *observer) ResourceUpdated(s *upstream.Slot, params json.RawMessage) {
+	o.rt.Hub.Updated(s, params)
+}
+
+func (o *observer) Moved(who *upstream.Client, s *upstream.Slot) { o.rt.Hub.Move(who, s) }
+
+func (o *observer) Replaced(old, successor *upstream.Backend) {
+	o.rt.Hub.Replaced(old, successor)
+	o.rt.TaskOwners.forget(old)
+}
+
+func (o *observer) Ended(b *upstream.Backend) { o.rt.Catalog.Forget(b) }
