@@ -5,11 +5,14 @@
 // The envelope is hop-by-hop, the payload end-to-end: id, method and the few
 // members that the protocol makes a proxy own (names, URIs, progress tokens)
 // are spliced, every other byte of params, result and error crosses as it
-// came. What clients may see is an immutable snapshot behind an atomic
-// pointer; the path of a call reads it without a lock.
+// came.
 //
-// A call to a connected stdio backend owns no goroutine, channel or timer: the
-// front's reader starts it and the backend's reader finishes it. Whatever can
-// wait for someone else (a backend to connect, an HTTP server, a list) has a
-// goroutine of its own.
+// This package holds the options and the status; the work is done by the rooms
+// in internal. front, front/stdio and front/web read messages and write
+// answers. router takes one request to a backend and back. catalog holds what
+// clients see, as an immutable value behind an atomic pointer, which a call
+// reads without a lock; subscriptions and questions, who hears of a resource
+// and who is asked. upstream holds the backends and their connections,
+// inventory what one server offers. parking holds calls that wait for their
+// client; breaker, limits and meter are small parts. See docs/architecture.md.
 package proxy

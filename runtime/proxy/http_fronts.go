@@ -15,62 +15,58 @@ type HTTPOptions struct {
 	AnyHost bool
 	// MaxBody bounds the body of a request, in bytes; 0 is 64 MiB.
 	MaxBody int64
-	// StreamMax ends any stream of events that is older, for what lies between
-	// and cuts long connections; the client comes back for the rest. Only
-	// clients of 2025-11-25 in a session know how to. 0 is never.
+	// StreamMax bounds the age of a stream of events, for what lies between and
+	// cuts long connections; the client comes back for the rest. Only clients of
+	// 2025-11-25 in a session know how to. 0 is no bound.
 	StreamMax time.Duration
 }
 
-// HTTPFront is the Streamable HTTP endpoint for clients of the handshake era,
-// with or without a session. It is an http.Handler for its endpoint's path.
+// HTTPFront is the Streamable HTTP endpoint, the http.Handler of its path.
 type HTTPFront struct{ front *web.Streamable }
 
-// NewHTTPFront makes an endpoint. Close ends its streams.
+// NewHTTPFront returns an endpoint. Close ends its streams.
 func (p *Proxy) NewHTTPFront(o HTTPOptions) *HTTPFront {
 	return &HTTPFront{web.NewStreamable(p.fronts, web.Options(o))}
 }
 
-// Close ends all sessions and streams, and what is being served; it returns
-// when that has ended. The server that runs the handler is to be shut down
-// after it.
+// Close ends all sessions, streams and requests, and returns when they have
+// ended. Shut down the server that runs the handler after it.
 func (h *HTTPFront) Close() { h.front.Close() }
 
-// ServeHTTP implements [http.Handler].
+// ServeHTTP serves the endpoint.
 func (h *HTTPFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.front.ServeHTTP(w, r) }
 
 // SSEOptions are settings of an HTTP+SSE front.
 type SSEOptions struct {
 	HTTPOptions
-	// Messages is the path that clients are to POST to, as they see it; "" is
-	// /messages.
+	// Messages is the path that clients POST to, as they see it; "" is /messages.
 	Messages string
 }
 
 // SSEFront serves clients of the HTTP+SSE transport (2024-11-05, Transports;
 // deprecated). It is the http.Handler of the path that they open the stream
-// at; Messages is that of the path they POST to. The stream is the session: it
-// carries everything that goes to the client, and when it is lost, so is the
-// session.
+// at. The stream is the session: it carries everything that goes to the client,
+// and when it is lost, so is the session.
 type SSEFront struct{ front *web.SSE }
 
-// NewSSEFront makes a front. Close ends its sessions.
+// NewSSEFront returns a front. Close ends its sessions.
 func (p *Proxy) NewSSEFront(o SSEOptions) *SSEFront {
 	return &SSEFront{web.NewSSE(p.fronts, web.Options(o.HTTPOptions), o.Messages)}
 }
 
-// Close ends all sessions, and what is being served; it returns when that has
-// ended. The server that runs the handlers is to be shut down after it.
+// Close ends all sessions and requests, and returns when they have ended. Shut
+// down the server that runs the handlers after it.
 func (f *SSEFront) Close() { f.front.Close() }
 
 // ServeHTTP serves GET: a session for as long as the stream lasts.
 func (f *SSEFront) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.front.ServeHTTP(w, r) }
 
-// Messages is the handler of the path that clients POST to.
+// Messages returns the handler of the path that clients POST to.
 func (f *SSEFront) Messages() http.Handler { return f.front.Messages() }
 
-// Health answers those who watch the process: /healthz is 200 as long as it
-// runs, /readyz is 200 while new requests are taken and 503 from [Proxy.Drain]
-// on. Servers are connected on demand and fail one by one, so none makes it
-// unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is taken.
-// Of the options, AnyHost counts.
+// Health returns the handler of two probes: /healthz is 200 as long as the
+// process runs, /readyz is 200 while new requests are taken and 503 from
+// [Proxy.Drain] on. Servers are connected on demand and fail one by one, so none
+// makes it unready. The answers are {"status":"ok"|"ready"|"ending"}. No lock is
+// taken. Of the options, AnyHost counts.
 func (p *Proxy) Health(o HTTPOptions) http.Handler { return web.Health(p.fronts, web.Options(o)) }

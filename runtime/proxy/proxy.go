@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
 // Dial connects to a server. ctx is the backend's own lifetime, not that of the
@@ -22,7 +24,7 @@ import (
 // the end of the connection, go to h.
 type Dial func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error)
 
-// Key tells which connection to a server is meant. Those with equal keys are
+// Key identifies a connection to a server. Those with equal keys are
 // interchangeable.
 type Key struct {
 	// Server is the configured name.
@@ -32,7 +34,7 @@ type Key struct {
 	// Scope is whose connection it is: "" is everybody's.
 	Scope string
 	// Capabilities is the raw object of what the server may ask over it; "" is
-	// nothing. A modern connection ignores it: there each request tells.
+	// nothing. A modern connection ignores it: there each request says so.
 	Capabilities string
 }
 
@@ -43,69 +45,65 @@ type Options struct {
 	Servers []Server
 	// Dial connects to one of them. Required.
 	Dial Dial
-	// NoPrefix exposes names as the servers have them. Where two servers offer
-	// one name, the later keeps its prefix.
+	// NoPrefix exposes names as the servers have them. If two servers offer one
+	// name, the later keeps its prefix.
 	NoPrefix bool
 	// Separator stands between server and name; "" is "__".
 	Separator string
 	// NameLimit bounds exposed names, in characters; 0 is 44: the 64 that
 	// several model APIs accept, less 20 for what hosts put in front.
 	NameLimit int
-	// RequestTimeout is how long a client's request may go without a sign of
-	// life from the backend, where the server has no bound of its own; progress
-	// re-arms it, up to an hour. 0 is 120 s, negative is no bound.
+	// RequestTimeout bounds how long a backend may be silent on a client's
+	// request, unless the server has a bound of its own; progress re-arms it, up
+	// to an hour. 0 is 120 s, negative is no bound.
 	RequestTimeout time.Duration
-	// PageSize is how many items a page of a list has at most; 0 is 1000,
-	// negative is no bound.
+	// PageSize bounds the items of a page of a list; 0 is 1000, negative is no
+	// bound.
 	PageSize int
 	// Ring seals what clients keep for the proxy: states of interrupted
-	// requests, cursors. Nil: one in memory.
+	// requests, cursors. Nil is one in memory.
 	Ring *seal.Ring
 	// Info names this proxy to its clients; without a name it is "mcpctl".
 	Info runtime.Implementation
-	// Solo tells that there will be one client, on a stdio front. Servers are told
-	// what it can be asked, and what they ask or say outside calls is for it.
+	// Solo declares that there will be one client, on a stdio front. Servers are
+	// told what it can be asked; what they ask or send outside calls is for it.
 	Solo bool
 	// Roots answers servers that ask for roots outside any client's call: a raw
 	// array; nil is none.
 	Roots json.RawMessage
 	// Store keeps what is learned of servers that have a digest; nil keeps
-	// nothing beyond this proxy.
+	// nothing.
 	Store Store
 	// Logger; nil discards.
 	Logger *slog.Logger
 }
 
-const defaultRequestTimeout = 120 * time.Second
+// Store keeps what the proxy has learned of servers for later processes.
+// [store.DB] is one. Its methods may be called concurrently, on goroutines of
+// their own. A failure costs what was learned, no more.
+type Store interface {
+	// Load returns what is kept of servers, by name, under the same digest.
+	Load(ctx context.Context, servers []store.ID) (map[string]store.Record, error)
+	// Keep stores changes, all of them or none.
+	Keep(ctx context.Context, changes []store.Change) error
+}
 
-// Proxy is the backends and what is known of them. Fronts are added with
-// ServeStdio and Handler. All methods may be called concurrently.
+// Proxy is the backends and what is known of them. ServeStdio, NewHTTPFront and
+// NewSSEFront add fronts. All methods may be called concurrently.
 type Proxy struct {
 	router *router.Router
 	fronts *front.Set
 	only   bool // Options.Solo
 }
 
-// New makes a proxy. Nothing is connected yet.
+// New returns a proxy. Nothing is connected yet.
 func New(o Options) (*Proxy, error) {
 	if o.Dial == nil {
 		return nil, errors.New("proxy: no dial function")
 	}
-	if o.Info.Name == "" {
-		o.Info.Name = "mcpctl"
-	}
-	if o.Separator == "" {
-		o.Separator = "__"
-	}
-	if o.NameLimit == 0 {
-		o.NameLimit = 44
-	}
-	if o.RequestTimeout == 0 {
-		o.RequestTimeout = defaultRequestTimeout
-	}
-	if o.PageSize == 0 {
-		o.PageSize = catalog.DefaultPage
-	}
+	o.Info.Name = cmp.Or(o.Info.Name, "mcpctl")
+	o.Separator, o.NameLimit = cmp.Or(o.Separator, "__"), cmp.Or(o.NameLimit, 44)
+	o.RequestTimeout, o.PageSize = cmp.Or(o.RequestTimeout, 120*time.Second), cmp.Or(o.PageSize, catalog.DefaultPage)
 	if o.Ring == nil {
 		o.Ring = seal.NewRing()
 	}
@@ -132,8 +130,8 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Close ends all backends, side by side, and returns when they are gone. Fronts
-// have to be ended first.
+// Close ends all backends, side by side, and returns when they are gone. End the
+// fronts first.
 func (p *Proxy) Close() error {
 	p.fronts.Draining.Store(true)
 	p.router.Close()
@@ -141,25 +139,61 @@ func (p *Proxy) Close() error {
 }
 
 // Drain has the fronts refuse new requests, and returns when those in flight
-// have been answered, or ctx ends. Answers to questions, cancellations, streams
-// that are taken up again and listens go on until the fronts end, which is the
-// next step: nothing here ends anything. Calls that wait for a client to come
-// back with answers are not waited for.
+// are answered, or ctx ends. Answers to questions, cancellations, resumed
+// streams and listens go on until the fronts are ended, which is the next step.
+// Calls that wait for a client to come back with answers are not waited for.
 func (p *Proxy) Drain(ctx context.Context) { p.fronts.Drain(ctx) }
 
-// Ready tells whether new requests are taken. It takes no lock.
+// Ready reports whether new requests are taken. It takes no lock.
 func (p *Proxy) Ready() bool { return p.fronts.Ready() }
 
 // ServeStdio serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
 // flight when the input ends are answered first, for up to 30 s. An out that
 // is a pipe is written to without blocking. A client that does not read is not
-// read from, and holds up the answers of the stdio backends it has called.
+// read from, and delays the answers of the stdio backends it has called.
 func (p *Proxy) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return stdio.Serve(ctx, p.fronts, in, out, p.only)
 }
 
-// settingsOf returns the servers in the words of the backends.
+// Changes are the servers, by name, that a new configuration has changed, in its
+// order; Removed is in the order of the one before.
+type Changes struct {
+	// Added and Removed are servers that are new and that are gone.
+	Added, Removed []string
+	// Replaced are servers that are reached in another way: they are connected
+	// again.
+	Replaced []string
+	// Adjusted are those with new settings that keep their connections.
+	Adjusted []string
+}
+
+// None reports whether nothing has changed but, perhaps, the order.
+func (c Changes) None() bool {
+	return len(c.Added)+len(c.Removed)+len(c.Replaced)+len(c.Adjusted) == 0
+}
+
+// Reconfigure replaces the servers behind the proxy. A server that stays as it
+// was keeps its connections, calls, names and URIs. Dial must know the new
+// servers by now.
+//
+// When it returns, requests go to the new servers. Calls under way to one that
+// is gone or replaced may end, for up to 30 s or the server's RequestTimeout if
+// that is less; then its connections are closed. A replaced server keeps its
+// place in the lists, with what it offered, until it is listed again;
+// subscriptions follow it, tasks and interrupted calls do not.
+//
+// Clients that have seen a list are notified once that it has changed, when
+// added and replaced servers are listed, after five seconds at the latest.
+//
+// It fails, and changes nothing, for a name that is empty or repeated, and after
+// Close.
+func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
+	c, err := p.router.Reconfigure(settingsOf(servers))
+	return Changes(c), err
+}
+
+// settingsOf returns the servers as settings of backends.
 func settingsOf(servers []Server) []upstream.Settings {
 	all := make([]upstream.Settings, len(servers))
 	for i, s := range servers {

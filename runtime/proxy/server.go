@@ -1,23 +1,20 @@
 package proxy
 
-import (
-	"time"
-)
+import "time"
 
 // Server is one server behind the proxy. The zero value of each field but Name
 // is useful.
 type Server struct {
-	// Name is the configured one. It must not repeat.
+	// Name is the configured one, unique.
 	Name string
-	// Transport is how the server is reached, in a word, for a [Status] to tell.
+	// Transport is how the server is reached, in a word, for [Status].
 	Transport string
-	// Isolation tells which clients share a connection; "" is IsolationAuto.
+	// Isolation is which clients share a connection; "" is IsolationAuto.
 	Isolation Isolation
-	// WrapURIs exposes resource URIs in the form that names the server, whether
-	// or not that is needed to tell them apart: links that are in no list lead
-	// there on every replica then.
+	// WrapURIs always exposes resource URIs in the form that names the server, so
+	// that links that are in no list lead there on every replica.
 	WrapURIs bool
-	// Start tells when the server is connected; "" is StartLazy.
+	// Start is when the server is connected; "" is StartLazy.
 	Start Start
 	// IdleTimeout is how long the server may go without a call before its
 	// connections are closed. Zero is adaptive, between MinIdleTimeout and
@@ -26,25 +23,24 @@ type Server struct {
 	// MinIdleTimeout and MaxIdleTimeout bound an adaptive IdleTimeout; zero is 1
 	// min and 5 min.
 	MinIdleTimeout, MaxIdleTimeout time.Duration
-	// RequestTimeout is how long a client's request to the server may go without
-	// a sign of life; zero is that of the Options, negative is no bound.
+	// RequestTimeout bounds how long the server may be silent on a client's
+	// request; zero is that of the Options, negative is no bound.
 	RequestTimeout time.Duration
-	// Connection stands for what is configured of the way to the server, secrets
-	// unexpanded: where it changes, new connections are made, see Reconfigure. ""
-	// is Digest.
+	// Connection stands for how the server is configured to be reached, secrets
+	// unexpanded: if it changes, the server is connected again, see Reconfigure.
+	// "" is Digest.
 	Connection string
-	// DiscoveryTimeout is how long lists wait for the server where nothing is
-	// known of what it offers, from when it begins to be connected. Zero is 30 s,
-	// negative an hour.
+	// DiscoveryTimeout is how long lists wait for a server whose offer is not
+	// known, from when it begins to be connected. Zero is 30 s, negative an hour.
 	DiscoveryTimeout time.Duration
-	// Digest stands for everything that is configured of the server, secrets
-	// unexpanded: what was stored of a server with another digest is of another
-	// server. "" is never stored.
+	// Digest stands for the whole configuration of the server, secrets unexpanded:
+	// what was stored under another digest is of another server. "" is never
+	// stored.
 	Digest string
 }
 
-// Isolation tells which clients share a backend's connection, and with it the
-// state that the server keeps for it.
+// Isolation is which clients share a backend's connection, and with it the state
+// that the server keeps for it.
 type Isolation string
 
 // Ways to isolate clients from each other.
@@ -54,8 +50,8 @@ const (
 	// connection of its own, those that cannot share one, and requests without
 	// a session have one for each call that may be asked. It is the default.
 	IsolationAuto Isolation = "auto"
-	// IsolationShared shares one connection in each era, come what may. A
-	// question that cannot be told to belong to one client is refused.
+	// IsolationShared shares one connection in each era, always. A question that
+	// cannot be attributed to one client is refused.
 	IsolationShared Isolation = "shared"
 	// IsolationPrincipal shares among the clients of one principal: all of them,
 	// as long as clients are not told apart.
@@ -65,14 +61,14 @@ const (
 	IsolationSession Isolation = "session"
 )
 
-// Start tells when a server is connected.
+// Start is when a server is connected.
 type Start string
 
 // When to connect a server.
 const (
-	// StartLazy connects with the first call, or with the first list where
-	// nothing is stored of what the server offers. What is stored is served at
-	// once and refreshed in the background. It is the default.
+	// StartLazy connects with the first call, or with the first list if nothing is
+	// stored of what the server offers. What is stored is served at once and
+	// refreshed in the background. It is the default.
 	StartLazy Start = "lazy"
 	// StartEager connects when the proxy starts, and again when the connection
 	// is lost.
@@ -82,7 +78,7 @@ const (
 	StartCached Start = "cached"
 )
 
-// Named gives servers without settings of their own.
+// Named returns servers without settings of their own.
 func Named(names ...string) []Server {
 	out := make([]Server, len(names))
 	for i, name := range names {

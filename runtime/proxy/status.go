@@ -11,64 +11,60 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
-// Status is what a proxy does at one moment, for people and for programs that
+// Status is the state of a proxy at one moment, for people and for programs that
 // watch it. Times that are zero are absent from its JSON.
 type Status struct {
-	// Ready tells whether new requests are taken.
+	// Ready reports whether new requests are taken.
 	Ready bool `json:"ready"`
-	// Process is what this process uses itself; nil where the system does not
-	// tell.
+	// Process is what this process itself uses; nil if the system does not say.
 	Process *UsageStatus `json:"process,omitempty"`
-	// Backends are in configured order; behind them those that are configured no
-	// more and have calls under way, which are draining.
+	// Backends are in configured order, followed by the draining ones: removed, with
+	// calls under way.
 	Backends []BackendStatus `json:"backends"`
 	Clients  ClientsStatus   `json:"clients"`
-	// Bounds are what is bounded and how much of it is in use.
+	// Bounds are the limits of the proxy and its fronts, and their use.
 	Bounds []BoundStatus `json:"bounds"`
 }
 
 // BackendStatus is what is known of one server.
 type BackendStatus struct {
 	Name string `json:"name"`
-	// Transport is as configured: stdio, http, sse; "" where the proxy was not
-	// told.
+	// Transport is [Server.Transport]: stdio, http, sse.
 	Transport string    `json:"transport,omitempty"`
 	Start     Start     `json:"start"`
 	Isolation Isolation `json:"isolation"`
-	// State is idle, connecting, ready, broken, draining, or closed for good. A
-	// broken one could not be connected when last tried; calls try again, unless
+	// State is idle, connecting, ready, broken, draining, or closed for good.
+	// Broken: it could not be connected when last tried; calls try again, unless
 	// Paused.
 	State string `json:"state"`
-	// Paused tells that it has failed so often that calls are refused until
-	// NextTry.
+	// Paused reports that after many failures calls are refused until NextTry.
 	Paused bool `json:"paused"`
-	// NextTry is when the proxy tries to connect it on its own; zero: the next
-	// call does.
+	// NextTry is when the proxy connects it by itself; zero: the next call does.
 	NextTry time.Time `json:"nextTry,omitzero"`
-	// NextReap is when the first connection is closed as idle, if nobody calls by
-	// then; zero: none will be.
+	// NextReap is when the first connection is closed as idle, unless it is called
+	// before; zero: none will be.
 	NextReap time.Time `json:"nextReap,omitzero"`
-	// Restarts counts connections made in the place of one that was lost.
+	// Restarts counts connections that replaced one that was lost.
 	Restarts uint64 `json:"restarts"`
-	// LastError is the latest failure to connect, or end of a connection that was
-	// not ours to end; nil for none. It is no word on the present state.
+	// LastError is the latest failure to connect, or unexpected end of a
+	// connection; nil for none. The state may be better now.
 	LastError *ErrorStatus `json:"lastError,omitempty"`
-	// Connections are the ready ones, the one that tells what is offered first.
+	// Connections are the ready ones, the one that is listed over first.
 	Connections []ConnectionStatus `json:"connections"`
-	// Usage is what its processes use together, nil where there are none of ours
-	// or the system does not tell.
+	// Usage is what its processes use together, nil without processes or if the
+	// system does not say.
 	Usage *UsageStatus `json:"usage,omitempty"`
-	// Calls are requests of clients that were sent on to the server; lists, which
-	// the proxy answers, are not among them. FailedCalls were answered with an
-	// error or not at all.
+	// Calls counts requests of clients that were sent on to the server, not the
+	// lists, which the proxy answers. FailedCalls were answered with an error or
+	// not at all.
 	Calls       uint64 `json:"calls"`
 	FailedCalls uint64 `json:"failedCalls"`
 	InFlight    int64  `json:"inFlight"`
-	// LastCall is when the last one began, in an earlier process, too.
+	// LastCall is when the last one began, perhaps in an earlier process.
 	LastCall time.Time `json:"lastCall,omitzero"`
 	// Latency is of the last 5 to 10 minutes; nil without a call.
 	Latency *LatencyStatus `json:"latency,omitempty"`
-	// Catalog is what it offers; nil where that is not known yet.
+	// Catalog is what it offers; nil if not known yet.
 	Catalog *CatalogStatus `json:"catalog,omitempty"`
 }
 
@@ -85,8 +81,8 @@ type ConnectionStatus struct {
 	// PID of the process that was started for it; 0 for none.
 	PID   int       `json:"pid,omitempty"`
 	Since time.Time `json:"since"`
-	// For is whose it is: everybody's, clients of equal capabilities, a session's,
-	// or one call's at a time.
+	// For is who uses it: everybody, clients of equal capabilities, a session, or
+	// one call at a time.
 	For string `json:"for"`
 }
 
@@ -98,17 +94,16 @@ const (
 	ForCall      = "call"
 )
 
-// UsageStatus is what processes use, those included that they have started.
+// UsageStatus is what processes and their descendants use.
 type UsageStatus struct {
 	Processes int `json:"processes"`
-	// RSS is resident memory in bytes, CPU computing time in seconds. -1: not
-	// known.
+	// RSS is resident memory in bytes, CPU time in seconds. -1: not known.
 	RSS int64   `json:"rssBytes"`
 	CPU float64 `json:"cpuSeconds"`
 }
 
-// LatencyStatus tells how long calls have taken, as their clients see it. The
-// figures are off by 3 % at most, or by half a microsecond.
+// LatencyStatus is how long calls have taken, as their clients see it, within
+// 3 % or half a microsecond.
 type LatencyStatus struct {
 	// Calls is how many were counted.
 	Calls uint64  `json:"calls"`
@@ -122,16 +117,14 @@ type CatalogStatus struct {
 	Prompts   int `json:"prompts"`
 	Resources int `json:"resources"`
 	Templates int `json:"resourceTemplates"`
-	// Source is live, or stored where no connection has told it yet: then it is
-	// from an earlier process.
+	// Source is live, or stored: from an earlier process, until the first
+	// connection.
 	Source string `json:"source"`
-	// Verified is when the server was last seen to offer this; zero while a list
-	// of it is missing.
+	// Verified is when the server last listed this; zero while a list is missing.
 	Verified time.Time `json:"verified,omitzero"`
-	// Digest stands for what is kept of it for processes to come, in hexadecimal;
-	// "" where nothing is.
+	// Digest is that of what is stored of it, in hexadecimal; "" for nothing.
 	Digest string `json:"digest,omitempty"`
-	// Missing are the lists that could not be had, by the method, with why.
+	// Missing are the lists that have failed, by method, with why.
 	Missing map[string]string `json:"missing,omitempty"`
 }
 
@@ -141,21 +134,61 @@ const (
 	SourceStored = "stored"
 )
 
-// BoundStatus is something bounded.
+// ClientsStatus are the clients.
+type ClientsStatus struct {
+	// Sessions is how many there are.
+	Sessions int `json:"sessions"`
+	// Recent are up to 100 of them, the one seen last first.
+	Recent []ClientStatus `json:"recent"`
+	// Stateless counts requests over HTTP that belong to no session.
+	Stateless StatelessStatus `json:"stateless"`
+}
+
+// ClientStatus is one session, or the client on standard input and output.
+type ClientStatus struct {
+	// Front is stdio, http or sse.
+	Front string `json:"front"`
+	// Name and Version are those of initialize, "" without one, as in the
+	// stateless era.
+	Name    string `json:"name,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Revision of the protocol, "" before initialize.
+	Revision string    `json:"revision,omitempty"`
+	Since    time.Time `json:"since"`
+	LastSeen time.Time `json:"lastSeen"`
+	// InFlight counts its requests that are being answered, Streams the streams it
+	// has open for what belongs to no request.
+	InFlight int `json:"inFlight"`
+	Streams  int `json:"streams,omitempty"`
+}
+
+// StatelessStatus counts requests that belong to no session.
+type StatelessStatus struct {
+	Requests uint64    `json:"requests"`
+	InFlight int64     `json:"inFlight"`
+	LastSeen time.Time `json:"lastSeen,omitzero"`
+}
+
+// BoundStatus is a limit and its use.
 type BoundStatus struct {
 	Name string `json:"name"`
 	Used int    `json:"used"`
 	Max  int    `json:"max"`
 }
 
-// Status tells what the proxy does. It waits for no server and no client: what
-// it locks is never held for longer than memory takes. To find out what
-// processes use takes some milliseconds.
+// Status returns the state of the proxy. It waits for no server and no client:
+// the locks that it takes are held for memory work only. To measure processes
+// takes some milliseconds.
 func (p *Proxy) Status() Status {
 	now := time.Now()
-	s := Status{Ready: p.Ready(), Backends: []BackendStatus{}, Clients: p.clients(), Bounds: p.bounds()}
+	parked := p.router.Parking
+	s := Status{Ready: p.Ready(), Clients: p.clients(), Bounds: []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}}
+	for _, b := range p.fronts.Bounds() {
+		s.Bounds = append(s.Bounds, BoundStatus(b))
+	}
 	pids := []int{os.Getpid()}
 	all := p.router.Set.All()
+	s.Backends = make([]BackendStatus, 0, len(all))
 	for i, b := range slices.Concat(all, p.router.Set.Draining()) {
 		one := p.backend(b, now)
 		if i >= len(all) {
@@ -173,18 +206,19 @@ func (p *Proxy) Status() Status {
 		s.Process = &UsageStatus{f.Processes, f.RSS, f.CPU.Seconds()}
 	}
 	for i := range s.Backends {
-		s.Backends[i].measured(figures)
+		s.Backends[i].measure(figures)
 	}
 	return s
 }
 
+// backend returns the status of one, but for its usage.
 func (p *Proxy) backend(b *upstream.Backend, now time.Time) BackendStatus {
 	set, how, counts := b.Config(), b.Condition(), b.Activity.Figures(now)
 	s := BackendStatus{
 		Name: b.Name, Transport: set.Transport, Start: Start(set.Start), Isolation: Isolation(set.Isolation),
 		State: how.State, Paused: how.Tripped, NextTry: how.NextTry, NextReap: how.NextReap, Restarts: how.Restarts,
 		Connections: []ConnectionStatus{}, InFlight: counts.InFlight, Calls: counts.Calls, FailedCalls: counts.Failed,
-		LastCall: counts.Last, Catalog: p.offers(b),
+		LastCall: counts.Last, Catalog: p.catalogOf(b),
 	}
 	for _, c := range b.Connected() {
 		s.Connections = append(s.Connections, ConnectionStatus(c))
@@ -203,8 +237,8 @@ const maxMessage = 2000
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// offers tells of what a backend offers, nil where nothing is known of it.
-func (p *Proxy) offers(b *upstream.Backend) *CatalogStatus {
+// catalogOf returns what a backend offers, nil if that is not known.
+func (p *Proxy) catalogOf(b *upstream.Backend) *CatalogStatus {
 	cat := p.router.Catalog.Inventory(b) // immutable
 	if cat == nil {
 		return nil
@@ -217,13 +251,12 @@ func (p *Proxy) offers(b *upstream.Backend) *CatalogStatus {
 		s.Source = SourceLive
 	}
 	for k := range inventory.Kinds {
-		if cat.Failed[k] == nil {
-			continue
+		if cat.Failed[k] != nil {
+			if s.Missing == nil {
+				s.Missing = map[string]string{}
+			}
+			s.Missing[k.Listing().Method] = upstream.Clipped(cat.Failed[k].Error(), maxMessage)
 		}
-		if s.Missing == nil {
-			s.Missing = map[string]string{}
-		}
-		s.Missing[k.Listing().Method] = upstream.Clipped(cat.Failed[k].Error(), maxMessage)
 	}
 	if sum := b.StoredSum(); sum != 0 {
 		s.Digest = fmt.Sprintf("%016x", sum)
@@ -231,8 +264,10 @@ func (p *Proxy) offers(b *upstream.Backend) *CatalogStatus {
 	return s
 }
 
-// measured adds up what the processes of the connections use.
-func (s *BackendStatus) measured(figures map[int]proc.Figures) {
+// measure adds up what the processes of the connections use; a sum with an
+// unknown part is -1.
+func (s *BackendStatus) measure(figures map[int]proc.Figures) {
+	const unknown = -1 << 60 // stays below zero, whatever is added
 	for _, c := range s.Connections {
 		f, ok := figures[c.PID]
 		if !ok || c.PID == 0 {
@@ -255,16 +290,16 @@ func (s *BackendStatus) measured(figures map[int]proc.Figures) {
 	}
 }
 
-// unknown is a sum that stays below zero, whatever is added.
-const unknown = -1 << 60
+// maxClients bounds the sessions that a status lists: the ones seen last.
+const maxClients = 100
 
-// bounds tells how much is in use of what is bounded for the proxy as a whole,
-// and for each front.
-func (p *Proxy) bounds() []BoundStatus {
-	parked := p.router.Parking
-	out := []BoundStatus{{"parkedCalls", parked.Waiting(), parked.Capacity()}}
-	for _, b := range p.fronts.Bounds() {
-		out = append(out, BoundStatus(b))
+// clients returns the status of the clients of all fronts.
+func (p *Proxy) clients() ClientsStatus {
+	clients, stateless := p.fronts.Clients()
+	s := ClientsStatus{Sessions: len(clients), Recent: []ClientStatus{}, Stateless: StatelessStatus(stateless)}
+	slices.SortFunc(clients, func(a, b upstream.ClientInfo) int { return b.LastSeen.Compare(a.LastSeen) })
+	for _, c := range clients[:min(len(clients), maxClients)] {
+		s.Recent = append(s.Recent, ClientStatus(c))
 	}
-	return out
+	return s
 }
