@@ -112,12 +112,12 @@ func (p *Publisher) Forget(b *upstream.Backend) {
 	delete(p.offers, b)
 }
 
-// Listen tells a client of the handshake era of every change of a list until stop.
+// Listen notifies a client of the handshake era of every change of a list until stop.
 func (p *Publisher) Listen(l Listener) (stop func()) {
 	return p.ListenFor(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 }
 
-// ListenFor tells a client of changes of some lists until stop.
+// ListenFor notifies a client of changes of some lists until stop.
 func (p *Publisher) ListenFor(l Listener, lists inventory.ListSet) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -221,7 +221,7 @@ func (p *Publisher) rebuild() (before, after *Catalog) {
 	return p.Current.Swap(after), after
 }
 
-// Enroll sends requests to the new backends from now on, and tells clients.
+// Enroll routes requests to the new backends from now on, and notifies clients.
 func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -308,7 +308,7 @@ func (p *Publisher) anySeen() bool {
 	return false
 }
 
-// announce tells clients which lists that they have seen differ, or are said to.
+// announce notifies clients which lists that they have seen differ, or are said to.
 // The caller holds the lock.
 func (p *Publisher) announce(before, after *Catalog, said inventory.ListSet) {
 	if p.heldBack.by > 0 {

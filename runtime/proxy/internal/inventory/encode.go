@@ -87,7 +87,7 @@ func Encode(cat *Inventory, head Head) []byte {
 var errStoredForm = errors.New("it is not in the form that this version stores")
 
 // Decode reads the stored form. The items are parts of data.
-func Decode(log *slog.Logger, data []byte) (*Inventory, Head, error) {
+func Decode(logger *slog.Logger, data []byte) (*Inventory, Head, error) {
 	var head Head
 	if len(data) < 4 || binary.BigEndian.Uint32(data) != crc32.Checksum(data[4:], Castagnoli) {
 		return nil, head, errors.New("it is damaged")
@@ -110,7 +110,7 @@ func Decode(log *slog.Logger, data []byte) (*Inventory, Head, error) {
 		}
 		cat.Items[k] = make([]Item, n)
 		for i := range cat.Items[k] {
-			if err := r.item(log, k, &cat.Items[k][i]); err != nil {
+			if err := r.item(logger, k, &cat.Items[k][i]); err != nil {
 				return nil, head, err
 			}
 		}
@@ -147,7 +147,7 @@ func (r *storedReader) bytes(n int) []byte {
 	return out
 }
 
-func (r *storedReader) item(log *slog.Logger, k Kind, it *Item) error {
+func (r *storedReader) item(logger *slog.Logger, k Kind, it *Item) error {
 	about := r.bytes(1)
 	size := r.number()
 	for _, at := range []*rawjson.Span{&it.NameAt, &it.TitleAt, &it.KeyAt} {
@@ -167,7 +167,7 @@ func (r *storedReader) item(log *slog.Logger, k Kind, it *Item) error {
 		return fmt.Errorf("%w: an item without a key", errStoredForm)
 	}
 	if k == Tools {
-		it.parse(log)
+		it.parse(logger)
 	}
 	return nil
 }

@@ -2,10 +2,13 @@ package inventory
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/bridge"
@@ -115,9 +118,9 @@ func (it *Item) read() {
 }
 
 // find sets the facts of a tool, and what they say is there.
-func (it *Item) find(log *slog.Logger) {
+func (it *Item) find(logger *slog.Logger) {
 	it.Facts = mirrored | tasked
-	it.parse(log)
+	it.parse(logger)
 	it.Facts = 0
 	has := func(text string) bool { return bytes.Contains(it.Raw, []byte(text)) }
 	for i, holds := range [...]bool{it.Mirrors != nil, it.Support != "", revision.WrapsOutput(it.Raw), has(`"ui`), has(`"execution"`), has(`"icons"`)} {
@@ -128,10 +131,10 @@ func (it *Item) find(log *slog.Logger) {
 }
 
 // parse sets what the facts say is there.
-func (it *Item) parse(log *slog.Logger) {
+func (it *Item) parse(logger *slog.Logger) {
 	if at, err := rawjson.Field(it.Raw, "inputSchema"); it.Facts&mirrored != 0 && err == nil && at.Present() {
 		if it.Mirrors, err = revision.ToolMirrors(at.Of(it.Raw)); err != nil {
-			log.Warn("tool asks for headers in a way that is not allowed", "tool", it.Key, "err", err)
+			logger.Warn("tool asks for headers in a way that is not allowed", "tool", it.Key, "err", err)
 		}
 	}
 	if it.Facts&tasked != 0 {
@@ -141,7 +144,7 @@ func (it *Item) parse(log *slog.Logger) {
 
 // Parse reads one page of a list. Items without a usable key are left out:
 // nobody could ask for them.
-func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
+func Parse(logger *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
 	spans, err := rawjson.List(page, rawjson.Whole(page), l.Member)
 	if err != nil {
 		return nil, err
@@ -151,11 +154,11 @@ func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
 		it := Item{Raw: rawjson.OneLine(s.Of(page))}
 		var at [3]rawjson.Span
 		if rawjson.Fields(it.Raw, at[:], "name", "title", l.Key) != nil {
-			log.Warn("backend lists something that is no object", "method", l.Method)
+			logger.Warn("backend lists something that is no object", "method", l.Method)
 			continue
 		}
 		if member := duplicated(it.Raw, "name", "title", l.Key); member != "" {
-			log.Warn("backend lists something with a member twice", "method", l.Method, "member", member)
+			logger.Warn("backend lists something with a member twice", "method", l.Method, "member", member)
 			continue
 		}
 		it.NameAt, it.TitleAt, it.KeyAt = at[0], at[1], at[2]
@@ -164,11 +167,11 @@ func Parse(log *slog.Logger, page json.RawMessage, l Listing) ([]Item, error) {
 		}
 		it.read()
 		if it.Key == "" {
-			log.Warn("backend lists something without a name", "method", l.Method)
+			logger.Warn("backend lists something without a name", "method", l.Method)
 			continue
 		}
 		if l.Member == "tools" {
-			it.find(log)
+			it.find(logger)
 		}
 		items = append(items, it)
 	}
@@ -236,4 +239,65 @@ func Merged(parts []Freshness) (f Freshness) {
 		f.Public = o.Public && (i == 0 || f.Public)
 	}
 	return f
+}
+
+// semanticMembers returns the members of a tool that say what it does, to a model and
+// to the person who has approved it.
+func semanticMembers() []string {
+	return []string{"description", "title", "inputSchema", "outputSchema", "annotations"}
+}
+
+// Redefined logs tools that a server defines otherwise than before under the same
+// name: what a person has approved may not be what is called. How a definition is
+// written does not matter: it may differ by era.
+func Redefined(logger *slog.Logger, before, after *Inventory) {
+	if before == nil || after == nil {
+		return
+	}
+	old := map[string][]byte{}
+	for _, it := range before.Items[Tools] {
+		old[it.Key] = it.Raw
+	}
+	for _, it := range after.Items[Tools] {
+		was, ok := old[it.Key]
+		if !ok || bytes.Equal(was, it.Raw) {
+			continue
+		}
+		a, b := semantics(was), semantics(it.Raw)
+		var members []string
+		for i, name := range semanticMembers() {
+			if a != nil && b != nil && !bytes.Equal(a[i], b[i]) {
+				members = append(members, name)
+			}
+		}
+		if members != nil {
+			logger.Warn("tool has changed under its name", "tool", it.Key,
+				"members", strings.Join(members, ","), "before", digest(a), "after", digest(b))
+		}
+	}
+}
+
+// semantics returns the semantic members of a tool in normal form, nil where it is no
+// object.
+func semantics(tool []byte) [][]byte {
+	names := semanticMembers()
+	at, out := make([]rawjson.Span, len(names)), make([][]byte, len(names))
+	if rawjson.Fields(tool, at, names...) != nil {
+		return nil
+	}
+	for i := range at {
+		out[i] = rawjson.Normal(at[i].Of(tool))
+	}
+	return out
+}
+
+// digest returns a hash of semantics.
+func digest(semantics [][]byte) string {
+	h := sha256.New()
+	for i, name := range semanticMembers() {
+		h.Write([]byte(name + "\x00"))
+		h.Write(semantics[i])
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
 }

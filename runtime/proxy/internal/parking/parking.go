@@ -111,7 +111,7 @@ type Call struct {
 	mu          sync.Mutex // guards what follows
 	round       int
 	asked       int
-	ended       bool // the call has ended
+	ended       bool
 	open        []*question
 	expiryTimer *time.Timer
 	emit        func(method string, params []byte) // of the present client, nil for none
