@@ -3,6 +3,7 @@ package router
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
@@ -75,9 +76,14 @@ func errorData(err error) []byte {
 	if errors.As(err, &dead) {
 		f.Stderr = dead.StderrLines()
 	}
-	raw, err := json.Marshal(f)
+	return marshal(f)
+}
+
+// marshal returns the JSON form of a value that has one.
+func marshal(v any) []byte {
+	raw, err := json.Marshal(v)
 	if err != nil {
-		panic("proxy: strings have no JSON form: " + err.Error())
+		panic(fmt.Sprintf("proxy: %T has no JSON form: %v", v, err))
 	}
 	return raw
 }

@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -78,10 +77,7 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 // Unsupported refuses a request that names a revision which has no handshake,
 // or an unknown one (2026-07-28, Versioning).
 func Unsupported(version string) Answer {
-	data, err := json.Marshal(map[string]any{"supported": revision.LegacyVersions(), "requested": version})
-	if err != nil {
-		panic("proxy: a list of strings has no JSON form: " + err.Error())
-	}
+	data := marshal(map[string]any{"supported": revision.LegacyVersions(), "requested": version})
 	return Failed("", &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data})
 }
 

@@ -44,15 +44,6 @@ func (r Request) forward(ctx context.Context, b *upstream.Backend, edits ...rawj
 	})
 }
 
-// resume is forward for a request that a connection has sent and the server has
-// answered once: that answer leads to what it would have led to in forward.
-func (r Request) resume(ctx context.Context, c *upstream.Conn, first outcome, edits ...rawjson.Edit) ([]byte, error) {
-	return r.exchange(ctx, c.Slot.Backend, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
-		result, err := c.Resume(ctx, build, first.result, first.err)
-		return result, c, err
-	})
-}
-
 // exchange makes the backend's request, has it sent and makes the client's
 // answer of the backend's.
 func (r Request) exchange(ctx context.Context, b *upstream.Backend, edits []rawjson.Edit, send func(context.Context, upstream.BuildRequest) ([]byte, *upstream.Conn, error)) ([]byte, error) {

@@ -360,7 +360,8 @@ func (p *PendingFastCall) park(r Request) *conversation {
 	return v
 }
 
-// firstRound waits for the call and returns what it leads to.
+// firstRound waits for the call, and returns what forward would have returned of
+// its outcome.
 func (p *PendingFastCall) firstRound(ctx context.Context, r Request) ([]byte, error) {
 	o := p.wait(ctx)
 	if o.why != nil {
@@ -371,5 +372,9 @@ func (p *PendingFastCall) firstRound(ctx context.Context, r Request) ([]byte, er
 		return nil, &upstream.Error{Server: b.Name, Err: b.ExplainClosed(o.err)}
 	}
 	r.to = p.route // which may be in no list any more
-	return r.resume(ctx, p.conn, o, within(r.Msg.Params, r.Msg.Name, p.route.Quoted))
+	edits := []rawjson.Edit{within(r.Msg.Params, r.Msg.Name, p.route.Quoted)}
+	return r.exchange(ctx, b, edits, func(ctx context.Context, build upstream.BuildRequest) ([]byte, *upstream.Conn, error) {
+		result, err := p.conn.Resume(ctx, build, o.result, o.err)
+		return result, p.conn, err
+	})
 }

@@ -193,12 +193,6 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 	}
 }
 
-// givesRoots reports whether the configuration answers a question: the client
-// has not declared roots.
-func (r *Request) givesRoots(method string) bool {
-	return method == revision.MethodRootsList && r.rt.Set.HasRoots() && revision.MissingFor(method, nil, r.From.Capabilities) != nil
-}
-
 // relayInputs returns a backend's result with its questions as the client gets
 // them: without those that the configuration answers, the backend's state
 // sealed. It reports whether the client has to come back with something; if
@@ -208,9 +202,7 @@ func (v *conversation) relayInputs(result []byte, a inputRequest, next *state) (
 	if inner := a.state.Of(result); string(inner) != "null" {
 		next.Inner = inner
 	}
-	if b := v.backend(); b != nil {
-		next.of(b)
-	}
+	next.of(v.backend())
 	var edits []rawjson.Edit
 	if rawjson.IsObject(a.inputs.Of(result)) {
 		o, err := rawjson.ObjectAt(result, a.inputs)
@@ -218,7 +210,9 @@ func (v *conversation) relayInputs(result []byte, a inputRequest, next *state) (
 			return nil, false, err
 		}
 		for _, e := range o.Entries {
-			if v.givesRoots(questionMethod(e.Value.Of(result))) {
+			method := questionMethod(e.Value.Of(result))
+			if method == revision.MethodRootsList && v.rt.Set.HasRoots() && revision.MissingFor(method, nil, v.From.Capabilities) != nil {
+				// The client has declared no roots, the configuration has.
 				if next.Given == nil {
 					next.Given = map[string]json.RawMessage{}
 				}
@@ -270,10 +264,7 @@ func (r *Request) passQuestion(edits []rawjson.Edit, result []byte, span rawjson
 // asker returns the name of the server that a question of the request comes
 // from, "" if there is only one: clients show the proxy alone.
 func (r *Request) asker() string {
-	if len(r.rt.Set.All()) < 2 {
-		return ""
-	}
-	if b := r.backend(); b != nil {
+	if b := r.backend(); b != nil && len(r.rt.Set.All()) > 1 {
 		return b.Name
 	}
 	return ""
@@ -301,9 +292,7 @@ func (r *Request) backend() *upstream.Backend {
 
 // ask returns the result that asks for input, with s sealed.
 func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
-	if b := v.backend(); b != nil {
-		s.of(b)
-	}
+	s.of(v.backend())
 	out := []byte(`{"resultType":"input_required","inputRequests":{`)
 	for i, in := range inputs {
 		if i > 0 {

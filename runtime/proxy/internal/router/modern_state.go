@@ -37,8 +37,11 @@ type state struct {
 	Again bool `json:"a,omitempty"`
 }
 
-// of sets whose the state is.
+// of sets whose the state is; nil: nobody knows.
 func (s *state) of(b *upstream.Backend) {
+	if b == nil {
+		return
+	}
 	s.Backend = b.Name
 	if way := b.Config().Way(); way != "" {
 		sum := sha256.Sum256([]byte(way))
@@ -66,11 +69,7 @@ const statePurpose = "requestState:"
 
 // seal returns a state as a JSON string.
 func (rt *Router) seal(s *state) []byte {
-	plain, err := json.Marshal(s)
-	if err != nil {
-		panic("proxy: a state has no JSON form: " + err.Error())
-	}
-	return rawjson.Quote(nil, rt.o.Catalog.Ring.Seal(statePurpose, plain, seal.StateTTL))
+	return rawjson.Quote(nil, rt.o.Catalog.Ring.Seal(statePurpose, marshal(s), seal.StateTTL))
 }
 
 // unseal returns the state that the request has come back with, nil for none.
@@ -169,10 +168,10 @@ func (e *lostError) ExitKind() string { return "lost" }
 func (v *conversation) lost() error {
 	hint := ""
 	if v.kind == inventory.Tools {
-		switch readOnly, idempotent := v.annotations(); {
-		case readOnly:
+		switch says := v.annotations(); {
+		case says.ReadOnly:
 			hint = " The server says that the tool changes nothing: it can be called again."
-		case idempotent:
+		case says.Idempotent:
 			hint = " The server says that calling the tool twice does no harm: it can be called again."
 		default:
 			hint = " The tool may have acted; the server does not say that it can be called again without harm."
@@ -181,20 +180,18 @@ func (v *conversation) lost() error {
 	return &lostError{"the interaction that this answer belongs to is lost: the server's call has ended or mcpctl has been restarted." + hint}
 }
 
-// annotations returns what those of the tool say of calling it again.
-func (v *conversation) annotations() (readOnly, idempotent bool) {
+// annotations are what a tool says of calling it again.
+type annotations struct {
+	ReadOnly   bool `json:"readOnlyHint"`
+	Idempotent bool `json:"idempotentHint"`
+}
+
+// annotations returns those of the tool, zero if it is not known.
+func (v *conversation) annotations() annotations {
+	var tool struct{ Annotations annotations }
 	r := v.rt.Catalog.Current.Load().Routes[inventory.Tools][v.kept.Target]
-	if r == nil {
-		return false, false
+	if r == nil || json.Unmarshal(r.Definition, &tool) != nil {
+		return annotations{}
 	}
-	var tool struct {
-		Annotations struct {
-			ReadOnly   bool `json:"readOnlyHint"`
-			Idempotent bool `json:"idempotentHint"`
-		}
-	}
-	if json.Unmarshal(r.Definition, &tool) != nil {
-		return false, false
-	}
-	return tool.Annotations.ReadOnly, tool.Annotations.Idempotent
+	return tool.Annotations
 }

@@ -49,7 +49,7 @@ func New(o Options) *Router {
 	set := upstream.NewSet(o.Backends)
 	rt := &Router{o: o, Set: set, Catalog: catalog.NewPublisher(o.Catalog, set), desk: questions.New(set), Budget: new(limits.Budget), Parking: parking.NewLot(0)}
 	rt.Hub = subscriptions.NewHub(set, rt.Catalog, &rt.Budget.Unsent, rt.followTasks)
-	set.Observer = &observer{rt}
+	set.Observer = &observer{rt.desk, rt}
 	return rt
 }
 
@@ -128,22 +128,19 @@ func (rt *Router) ListenModern(ctx context.Context, r Request, f subscriptions.F
 }
 
 // observer passes what happens at the servers on to the rooms.
-type observer struct{ rt *Router }
+type observer struct {
+	*questions.Desk // has Question and Logged
+	rt              *Router
+}
 
 func (o *observer) Listed(b *upstream.Backend, offers *inventory.Inventory, said inventory.ListSet) (news bool) {
 	return o.rt.Catalog.Publish(b, offers, said)
 }
 
 func (o *observer) Opening(ctx context.Context, c *upstream.Conn) {
-	o.rt.desk.RestoreLevel(ctx, c)
+	o.RestoreLevel(ctx, c)
 	o.rt.Hub.Restore(ctx, c)
 }
-
-func (o *observer) Question(ctx context.Context, c *upstream.Conn, method string, params json.RawMessage) (json.RawMessage, error) {
-	return o.rt.desk.Question(ctx, c, method, params)
-}
-
-func (o *observer) Logged(c *upstream.Conn, params json.RawMessage) { o.rt.desk.Logged(c, params) }
 
 func (o *observer) ResourceUpdated(s *upstream.Slot, params json.RawMessage) {
 	o.rt.Hub.Updated(s, params)
