@@ -114,8 +114,8 @@ func (s *slow) Notify(ctx context.Context, _ *runtime.Request) error {
 	return nil
 }
 
-// TestRootsChangeWithoutWaiting: a server that is slow to be told of changed
-// roots holds up nobody, and a client that tells of many tells once more.
+// TestRootsChangeWithoutWaiting: a server that is slow to take a notification of
+// changed roots delays nobody, and many changes of a client are one notification.
 func TestRootsChangeWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestRootsChangeWithoutWaiting(t *testing.T) {
 	})
 }
 
-// TestLevelIsToldAgain: where a client's cancel has kept a server from being told
-// a level, the next one tells it.
+// TestLevelIsToldAgain: a level that a client's cancel has kept from a server is
+// sent with the next one.
 func TestLevelIsToldAgain(t *testing.T) {
 	t.Parallel()
 	_, b := unreachable(t, Options{})
@@ -162,7 +162,7 @@ func TestLevelIsToldAgain(t *testing.T) {
 	}
 }
 
-// leveled counts what it is told.
+// leveled counts the levels that it is sent.
 type leveled struct {
 	stubborn
 	n int

@@ -262,7 +262,7 @@ func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 		l := b.SelectSlot(from)
 		l.Close()
 		if _, err := l.Acquire(t.Context()); err == nil {
-			t.Fatal("a closed link connects")
+			t.Fatal("a closed slot connects")
 		}
 		if _, _, err := b.Acquire(t.Context(), from); err != nil {
 			t.Fatal(err)

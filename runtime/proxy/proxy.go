@@ -65,8 +65,8 @@ type Options struct {
 	Ring *seal.Ring
 	// Info names this proxy to its clients; without a name it is "mcpctl".
 	Info runtime.Implementation
-	// Solo declares that there will be one client, on a stdio front. Servers are
-	// told what it can be asked; what they ask or send outside calls is for it.
+	// Solo declares that there will be one client, on a stdio front. Servers
+	// learn what it can be asked; what they ask or send outside calls is for it.
 	Solo bool
 	// Roots answers servers that ask for roots outside any client's call: a raw
 	// array; nil is none.

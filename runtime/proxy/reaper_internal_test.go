@@ -130,7 +130,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 	modern := upstream.Origin{Version: revision.Modern, Capabilities: json.RawMessage(`{"extensions":{"` + revision.ExtensionTasks + `":{}}}`), Emit: func(string, []byte) {}}
 	for name, c := range map[string]struct {
 		isolation Isolation
-		// use begins to use a connection and gives what ends that.
+		// use begins to use a connection and returns what ends that.
 		use func(t *testing.T, s *stage, release chan struct{}) (end func())
 		// lasts is for how long a use is taken for granted that has no end.
 		lasts time.Duration

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// since gives when servers were dialled, in seconds after the stage was set.
+// since returns when servers were dialled, in seconds after the stage was set.
 func (s *stage) since() (at []float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -275,7 +275,7 @@ func TestCrashStorm(t *testing.T) {
 	})
 }
 
-// heard gives what has come by now.
+// heard returns what has come by now.
 func heard(ch chan string) (all string) {
 	synctest.Wait()
 	for len(ch) > 0 {

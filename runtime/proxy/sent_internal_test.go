@@ -11,8 +11,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 )
 
-// TestAnsweredOverAConnectionThatWentIdle: a call of the quick path that has had
-// its answer goes on over its connection, though that was closed as idle in
+// TestAnsweredOverAConnectionThatWentIdle: a fast call that has had its
+// answer goes on over its connection, though that was closed as idle in
 // between, and counts once.
 func TestAnsweredOverAConnectionThatWentIdle(t *testing.T) {
 	t.Parallel()

@@ -19,7 +19,7 @@ import (
 
 // TestRequestTimeout: a request ends as long after the last sign of life of its
 // server as the settings say, and an hour after its beginning whatever comes. The
-// quick way has the same rules, see jsonrpc.TestDeadline.
+// fast call has the same rules, see jsonrpc.TestDeadline.
 func TestRequestTimeout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -16,9 +16,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 )
 
-// quickOrSlow makes a call as a front does: the quick way where there is one,
-// else the slow one. Its answer is a result, or a failure in words.
-func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
+// callAny makes a call as a front does: a fast one if it can be, else an ordinary
+// one. Its answer is a result, or a failure in words.
+func callAny(t *testing.T, p *Proxy, arguments string) string {
 	t.Helper()
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":` + arguments + `}}`)
 	m := new(rawjson.Message)
@@ -26,11 +26,11 @@ func quickOrSlow(t *testing.T, p *Proxy, arguments string) string {
 		t.Fatal(err)
 	}
 	to := &take{make(chan string, 2)}
-	conn, quick, err := p.router.FastCall(line, m, to, time.Now())
+	conn, fast, err := p.router.FastCall(line, m, to, time.Now())
 	switch {
 	case err != nil:
 		return failedText(err)
-	case quick:
+	case fast:
 		conn.Flush()
 		return <-to.answers
 	}
@@ -54,14 +54,14 @@ func newMortal(t *testing.T, m *mortal, set Server) *Proxy {
 	return p
 }
 
-// picky is a client of the quick way in whose call something happens in the
+// interrupted is a fast call's client in whose call something happens in the
 // moment between the choice of a connection and its use.
-type picky struct {
+type interrupted struct {
 	take
 	then func()
 }
 
-func (to *picky) Client() *upstream.Client {
+func (to *interrupted) Client() *upstream.Client {
 	to.then()
 	return nil
 }
@@ -70,18 +70,18 @@ func (to *picky) Client() *upstream.Client {
 func TestReapedBetweenChoiceAndUse(t *testing.T) {
 	t.Parallel()
 	for name, way := range map[string]func(p *Proxy, b *upstream.Backend, reap func()) (string, error){
-		"quick": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
+		"fast": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
 			line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":{}}}`)
 			m := new(rawjson.Message)
 			if err := rawjson.Scan(line, m); err != nil {
 				return "", err
 			}
-			if conn, _, err := p.router.FastCall(line, m, &picky{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
-				return "", fmt.Errorf("the quick way was taken: %v %w", conn, err)
+			if conn, _, err := p.router.FastCall(line, m, &interrupted{take{make(chan string, 1)}, reap}, time.Now()); conn != nil || err != nil {
+				return "", fmt.Errorf("a fast call was made: %v %w", conn, err)
 			}
-			return quickOrSlow(t, p, `{}`), nil // as the front does
+			return callAny(t, p, `{}`), nil // as the front does
 		},
-		"slow": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
+		"ordinary": func(p *Proxy, b *upstream.Backend, reap func()) (string, error) {
 			from := old()
 			result, _, err := b.Call(t.Context(), &from, func(*upstream.Conn) (*runtime.Request, upstream.Waiter, error) {
 				reap()
@@ -91,13 +91,13 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 		},
 	} {
 		for _, plain := range []bool{false, true} {
-			if plain && name == "quick" {
+			if plain && name == "fast" {
 				continue
 			}
 			m := &mortal{plain: plain}
 			p := newMortal(t, m, Server{IdleTimeout: 1})
 			b := p.router.Set.All()[0]
-			quickOrSlow(t, p, `{"n":1}`)
+			callAny(t, p, `{"n":1}`)
 			times := 0
 			got, err := way(p, b, func() {
 				if times++; times <= 3 { // however often it happens
@@ -131,7 +131,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 			c.NoteClient(nil)
 			var wg sync.WaitGroup
 			wg.Go(reapSoon(b, i%50))
-			got := quickOrSlow(t, p, arguments)
+			got := callAny(t, p, arguments)
 			wg.Wait()
 			if !strings.Contains(got, `"said":`+arguments) || m.times(arguments) != 1 {
 				t.Fatalf("plain %t: call %d was made %d times: %s", plain, i, m.times(arguments), got)
@@ -179,7 +179,7 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 					wg.Go(func() {
 						for j := range each {
 							arguments := fmt.Sprintf(`{"n":"%d-%d"}`, i, j)
-							got := quickOrSlow(t, p, arguments)
+							got := callAny(t, p, arguments)
 							times := m.times(arguments)
 							made.Add(times)
 							switch {
@@ -206,7 +206,7 @@ func TestNoCallIsMadeTwice(t *testing.T) {
 				switch {
 				case callers > 1 || how == closesInput:
 				case how == afterAnswer || how == beforeRead:
-					// Nothing was in flight when it died, unless the next call was quick.
+					// Nothing was in flight when it died, unless the next call was fast.
 					if errs > deaths {
 						t.Errorf("%s: %d errors for %d deaths", name, errs, deaths)
 					}

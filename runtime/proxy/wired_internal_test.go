@@ -17,11 +17,11 @@ import (
 )
 
 // mortal is a server that counts how often each call was made, and that dies as
-// it is told. Its connections have what stdio's have: the quick way, unless they
+// asked to. Its connections have what stdio's have: fast calls, unless they
 // are plain, and their end is that of a process.
 type mortal struct {
 	plain bool
-	// dies tells where the server dies over a call, by its number since the
+	// dies returns where the server dies over a call, by its number since the
 	// start; nil: nowhere.
 	dies func(n int64) death
 	// revision is what it speaks, "" for 2025-11-25.
@@ -187,7 +187,7 @@ func (w *wired) Close() error {
 	return nil
 }
 
-// take is a client that gets answers of the quick way.
+// take is a client that gets answers of fast calls.
 type take struct{ answers chan string }
 
 func (to *take) Revision() string { return "" }

@@ -140,7 +140,7 @@ func (s *worldServer) Call(_ context.Context, req *runtime.Request) (json.RawMes
 	return json.RawMessage(`{"messages":[]}`), nil
 }
 
-// page lists what the server offers; each item tells whose it is.
+// page lists what the server offers; each item names the server.
 func (s *worldServer) page(k inventory.Kind) []byte {
 	l := k.Listing()
 	out := []byte(`{"` + l.Member + `":[`)
@@ -176,7 +176,7 @@ type testWorld struct {
 	shown [inventory.Kinds]map[string]string // exposed names and URIs, and whose they are
 }
 
-// tell notes what happens, for whoever has to find out what went wrong.
+// tell records what happens, to find out what went wrong.
 func (w *testWorld) tell(format string, a ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -300,7 +300,7 @@ func (w *testWorld) known(k inventory.Kind) []string {
 	return out
 }
 
-// offer gives a server other things to list.
+// offer sets what a server lists.
 func (w *testWorld) offer(s *worldServer) {
 	var lists [inventory.Kinds][]string
 	for range w.r.IntN(4) {

@@ -61,13 +61,11 @@ func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, e
 		return nil, to
 	}
 	result := serverErrorResult(by.Slot.Backend.Name, e)
-	if !r.From.Modern() {
-		return result, nil
-	}
-	own := revision.Conversion{From: revision.Latest, To: r.From.Version, Method: r.Method, Server: r.rt.o.Catalog.Info}
-	result, err := own.Result(result)
-	if err != nil {
-		return nil, to
+	if r.From.Modern() {
+		var err error
+		if result, err = r.rt.ownResult(r.Method, result); err != nil {
+			return nil, to
+		}
 	}
 	return result, nil
 }

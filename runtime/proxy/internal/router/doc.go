@@ -6,7 +6,7 @@
 // reader finishes it.
 //
 // The router builds the rooms under it (backends, catalogue, questions,
-// subscriptions, parked calls) and tells each what happens at the servers. It
+// subscriptions, parked calls) and reports to each what happens at the servers. It
 // owns what a request is: its rewriting, its conversion between revisions, its
 // deadline, the state that a modern client keeps between rounds, and which
 // connection a task belongs to. A front is known to it only as a [ReplyTo] or a

@@ -120,9 +120,9 @@ var (
 	_ runtime.Handler = (*Relay)(nil)
 )
 
-// adapt makes a request fit the connection's era. A modern server is told with
-// each request what the client can be asked, and which lines of its log the
-// client wants; one of the handshake era has been told, or is told now.
+// adapt makes a request fit the connection's era. To a modern server each request
+// says what the client can be asked, and which log lines it wants; one of the
+// handshake era knows, or learns now.
 func (e *Relay) adapt(ctx context.Context, c *upstream.Conn, req *runtime.Request) error {
 	if !c.Modern() {
 		if e.From.Modern() && e.From.Level < revision.LevelNone {

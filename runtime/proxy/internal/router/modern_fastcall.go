@@ -91,7 +91,10 @@ func (rt *Router) FastCallModern(line []byte, m *rawjson.Message, p *PendingFast
 	c := rt.newFastCall(line, m, r, conn, p, now)
 	meta := []byte(`{}`)
 	if m.MetaOthers > 0 {
-		meta = withoutProtocol(m.Meta.Of(line))
+		// What the protocol owns means nothing in the handshake era, or something else.
+		if rest, err := rawjson.Without(m.Meta.Of(line), revision.OfProtocol); err == nil {
+			meta = rest
+		}
 	}
 	if len(p.Capabilities) > len(`{}`) {
 		// The client can come back with answers and a token of its own while the
@@ -115,16 +118,6 @@ func (rt *Router) Declared(capabilities []byte) json.RawMessage {
 	own := json.RawMessage(bytes.Clone(capabilities))
 	rt.lastDeclared.Store(&own)
 	return own
-}
-
-// withoutProtocol returns metadata without what the protocol owns: in the
-// handshake era that means nothing, or something else.
-func withoutProtocol(meta []byte) []byte {
-	out, err := rawjson.Without(meta, revision.OfProtocol)
-	if err != nil {
-		return []byte(`{}`) // impossible: it was read as an object
-	}
-	return out
 }
 
 // Finished takes the answer of the server.
@@ -213,8 +206,8 @@ func (p *PendingFastCall) Leave(why error) {
 	}
 }
 
-// Ended tells the front if that is the end of the request; else the parked call
-// ends it.
+// Ended reports a cancel to the front if that ends the request; else the parked
+// call ends it.
 func (p *PendingFastCall) Ended(cancelled bool) {
 	isParking, _ := p.end()
 	p.setOutcome(outcome{why: upstream.ErrCancelled})

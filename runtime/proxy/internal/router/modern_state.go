@@ -123,9 +123,6 @@ func (r Request) again(s *state) (Request, error) {
 	if params, err = rawjson.Set(params, members); err != nil {
 		return r, err
 	}
-	if bytes.Equal(params, r.params()) {
-		return r, nil
-	}
 	line, m := rawjson.Splice(nil, r.Line, rawjson.Edit{Span: r.Msg.Params, New: params}), new(rawjson.Message)
 	if err := rawjson.Scan(line, m); err != nil {
 		return r, err
