@@ -224,20 +224,20 @@ func (c *FastCall) Answer(a jsonrpc.Answer) Answer {
 // CancelFastCall ends the call with a client's id whose ReplyTo is the client's,
 // without an answer.
 func (rt *Router) CancelFastCall(of func(ReplyTo) bool, id []byte) {
-	rt.abandon(upstream.ErrCancelled, func(c *FastCall) bool { return bytes.Equal(c.ID, id) && of(c.replyTo) })
+	abandon(rt.Set, upstream.ErrCancelled, func(c *FastCall) bool { return bytes.Equal(c.ID, id) && of(c.replyTo) })
 }
 
 // AbandonFastCalls ends all calls whose ReplyTo is one of a client that is gone,
 // without an answer.
 func (rt *Router) AbandonFastCalls(of func(ReplyTo) bool) {
-	for rt.abandon(upstream.ErrSessionEnded, func(c *FastCall) bool { return of(c.replyTo) }) {
+	for abandon(rt.Set, upstream.ErrSessionEnded, func(c *FastCall) bool { return of(c.replyTo) }) {
 	}
 }
 
 // abandon ends the first call that matches, without an answer, and reports
 // whether there was one. A call that ends by itself meanwhile counts as found.
-func (rt *Router) abandon(why error, matches func(*FastCall) bool) bool {
-	for _, conn := range rt.Set.WithPipe() {
+func abandon(set *upstream.Set, why error, matches func(*FastCall) bool) bool {
+	for _, conn := range set.WithPipe() {
 		var found *FastCall
 		var who *upstream.Client
 		n, ok := conn.Pipe.Find(func(r jsonrpc.Receiver) bool {

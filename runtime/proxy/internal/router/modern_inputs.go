@@ -227,7 +227,7 @@ func (v *conversation) relayInputs(result []byte, a inputRequest, next *state) (
 		waits = o.Kept() > 0
 		edits = append(edits, o.Edits()...)
 	}
-	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: v.rt.seal(next)}})
+	out, err = rawjson.Set(rawjson.Apply(result, edits), []rawjson.Member{{Name: "requestState", Value: next.sealed(v.rt.o.Catalog.Ring)}})
 	return out, waits, err
 }
 
@@ -280,7 +280,7 @@ func (r *Request) backend() *upstream.Backend {
 		k, at = inventory.Resources, r.Msg.URI
 	case revision.MethodTasksGet:
 		id, _ := rawjson.String(r.Line, r.Msg.TaskID)
-		b, _ := r.rt.taskOf(id)
+		b, _ := taskOf(r.rt.Set, id)
 		return b
 	}
 	target, _ := rawjson.String(r.Line, at)
@@ -301,7 +301,7 @@ func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
 		q := revision.Question{Method: in.Method}
 		out = append(append(rawjson.Quote(out, in.Key), ':'), q.Embedded(in.Params)...)
 	}
-	out = append(append(out, `},"requestState":`...), v.rt.seal(s)...)
+	out = append(append(out, `},"requestState":`...), s.sealed(v.rt.o.Catalog.Ring)...)
 	if info := v.rt.o.Catalog.Info; info != nil {
 		out = fmt.Appendf(out, `,"_meta":{%q:%s}`, metaServerInfo, info)
 	}

@@ -67,9 +67,9 @@ func (s *state) strange(b *upstream.Backend, what string) string {
 // would follow it; there is only the anonymous one.
 const statePurpose = "requestState:"
 
-// seal returns a state as a JSON string.
-func (rt *Router) seal(s *state) []byte {
-	return rawjson.Quote(nil, rt.o.Catalog.Ring.Seal(statePurpose, marshal(s), seal.StateTTL))
+// sealed returns the state as a JSON string.
+func (s *state) sealed(ring *seal.Ring) []byte {
+	return rawjson.Quote(nil, ring.Seal(statePurpose, marshal(s), seal.StateTTL))
 }
 
 // unseal returns the state that the request has come back with, nil for none.

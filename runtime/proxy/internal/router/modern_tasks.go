@@ -32,12 +32,12 @@ func taskPrefix(server string) string {
 
 // taskOf returns the backend of an exposed task id and the id there, nil if it
 // has none.
-func (rt *Router) taskOf(id string) (*upstream.Backend, string) {
+func taskOf(set *upstream.Set, id string) (*upstream.Backend, string) {
 	prefix, bare, ok := strings.Cut(id, ".")
 	if !ok || bare == "" {
 		return nil, ""
 	}
-	for _, b := range rt.Set.All() {
+	for _, b := range set.All() {
 		if taskPrefix(b.Name) == prefix {
 			return b, bare
 		}
@@ -55,7 +55,7 @@ func (r Request) task(ctx context.Context) ([]byte, error) {
 		return nil, upstream.Invalid("params.taskId is missing or no string")
 	}
 	return upstream.RetryReplaced(func() ([]byte, error) {
-		b, bare := r.rt.taskOf(id)
+		b, bare := taskOf(r.rt.Set, id)
 		if b == nil {
 			return nil, upstream.Invalid("unknown task")
 		}
