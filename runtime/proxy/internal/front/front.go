@@ -1,15 +1,15 @@
 package front
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 // Front is a way in for clients.

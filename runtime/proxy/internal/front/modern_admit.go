@@ -1,8 +1,6 @@
 package front
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -12,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 

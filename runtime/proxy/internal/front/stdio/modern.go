@@ -1,10 +1,6 @@
 package stdio
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
-
 	"bytes"
 	"context"
 	"fmt"
@@ -13,6 +9,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 

@@ -1,11 +1,6 @@
 package stdio
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"bytes"
 	"context"
 	"encoding/json"
@@ -20,6 +15,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 

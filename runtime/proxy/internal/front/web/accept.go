@@ -1,8 +1,6 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-
 	"bytes"
 	"errors"
 	"mime"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 )
 
 // accept is what a client takes for an answer. A client that takes both may name

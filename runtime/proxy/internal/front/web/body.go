@@ -1,9 +1,6 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
 // received is the message of a POST.

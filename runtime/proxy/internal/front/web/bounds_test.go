@@ -1,12 +1,6 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,6 +15,11 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
 

@@ -1,10 +1,6 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-
 	"context"
 	"fmt"
 	"net/http"
@@ -17,6 +13,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -287,4 +287,42 @@ func write(w http.ResponseWriter, status int, body []byte) {
 func busy(w http.ResponseWriter, status int, id []byte, reason string) {
 	w.Header().Set("Retry-After", "1")
 	refuse(w, status, id, runtime.CodeInternalError, reason)
+}
+
+// Clients implements [front.Front].
+func (h *Streamable) Clients() []upstream.ClientInfo {
+	h.Sessions.Mu.Lock()
+	all := make([]*session, 0, len(h.Sessions.m))
+	for _, s := range h.Sessions.m {
+		all = append(all, s)
+	}
+	h.Sessions.Mu.Unlock()
+	out := make([]upstream.ClientInfo, len(all))
+	for i, s := range all {
+		out[i] = s.peer.Status("http")
+		out[i].InFlight = int(s.serving.Load())
+		s.mu.Lock()
+		out[i].LastSeen, out[i].Streams = s.used, len(s.listening)
+		s.mu.Unlock()
+	}
+	return out
+}
+
+// Stateless implements [front.Front].
+func (h *Streamable) Stateless() front.StatelessInfo {
+	s := front.StatelessInfo{Requests: h.counts.begun.Load(), InFlight: h.counts.inFlight.Load()}
+	if at := h.counts.last.Load(); at > 0 {
+		s.LastSeen = time.Unix(0, at)
+	}
+	return s
+}
+
+// Bounds implements [front.Front].
+func (h *Streamable) Bounds() []limits.Bound {
+	h.Sessions.Mu.Lock()
+	sessions := len(h.Sessions.m)
+	h.Sessions.Mu.Unlock()
+	return []limits.Bound{
+		{Name: "httpRequests", Used: h.Busy(), Max: limits.MaxServing}, {Name: "httpSessions", Used: sessions, Max: maxSessions}, {Name: "httpStreams", Used: int(h.streams.Load()), Max: limits.MaxStreams},
+	}
 }

@@ -1,14 +1,14 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
 func newStream() *stream {

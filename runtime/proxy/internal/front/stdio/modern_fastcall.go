@@ -1,14 +1,13 @@
 package stdio
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-
 	"bytes"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 

@@ -1,13 +1,13 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 )
 
 const (

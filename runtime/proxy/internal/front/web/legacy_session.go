@@ -1,11 +1,6 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"context"
 	"crypto/rand"
 	"net/http"
@@ -16,6 +11,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
 
 const (

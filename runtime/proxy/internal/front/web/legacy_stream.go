@@ -1,14 +1,13 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-
 	"bytes"
 	"errors"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 

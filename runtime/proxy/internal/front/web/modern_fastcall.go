@@ -1,10 +1,6 @@
 package web
 
 import (
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
 	"bytes"
 	"context"
 	"net/http"
@@ -12,6 +8,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 

@@ -1,0 +1,190 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+)
+
+const (
+	// pollAfter is when a client whose connection is gone is to come back,
+	// where a server does not say.
+	pollAfter = 500 * time.Millisecond
+	// shortestPoll is the least time that a connection lasts which takes a
+	// stream up again: whoever comes back gets something done.
+	shortestPoll = time.Second
+)
+
+// eventWriter is a client's connection that takes what a stream has.
+type eventWriter struct {
+	h       *Streamable
+	w       http.ResponseWriter
+	r       *http.Request
+	s       *stream
+	session *session // nil: the stream cannot be taken up again
+	kind    byte
+	likes   accept
+	resumed bool
+	id      []byte // of the request, for an answer of our own
+
+	sink    *sseWriter // nil until the answer has become a stream of events
+	unblock func()
+	holder  chan struct{}
+}
+
+// run writes until the stream or the connection ends.
+func (o *eventWriter) run() {
+	defer func() {
+		o.s.detach(o.holder)
+		if o.unblock != nil {
+			o.unblock()
+		}
+	}()
+	quiet := o.h.timer(streamAfter)
+	defer o.h.doneWith(quiet)
+	if o.likes.streams() {
+		o.open()
+	}
+	if o.sink != nil {
+		quiet.Reset(limits.KeepAlive)
+	}
+	var age <-chan time.Time
+	if limit := o.age(); limit > 0 {
+		t := time.NewTimer(limit)
+		defer t.Stop()
+		age = t.C
+	}
+	over := o.over().Done()
+	for {
+		select {
+		case <-o.s.wake:
+			if o.r.Context().Err() != nil {
+				return // what has come is for the next connection
+			}
+			if o.write(o.s.take(o.holder, o.session != nil)) {
+				return
+			}
+			if o.sink != nil {
+				quiet.Reset(limits.KeepAlive)
+			}
+		case <-quiet.C:
+			if !o.likes.events {
+				clearReadDeadline(o.w)
+				continue
+			}
+			o.open()
+			o.sink.comment()
+			quiet.Reset(limits.KeepAlive)
+		case <-age:
+			o.open()
+			o.s.rest(pollAfter)
+		case <-o.holder:
+			return
+		case <-o.r.Context().Done():
+			return
+		case <-over:
+			o.cut()
+			return
+		}
+	}
+}
+
+// over ends with the session, or the front.
+func (o *eventWriter) over() context.Context {
+	if o.session != nil {
+		return o.session.lifetime
+	}
+	return o.h.lifetime
+}
+
+// age tells when the connection is to end for its age, 0 for never.
+func (o *eventWriter) age() time.Duration {
+	limit := o.h.o.StreamMax
+	if limit <= 0 || !o.likes.events || !o.session.polls() {
+		return 0
+	}
+	if o.resumed {
+		return max(limit, shortestPoll)
+	}
+	return limit
+}
+
+// write sends what has come and tells whether that was the end.
+func (o *eventWriter) write(n news) (end bool) {
+	switch {
+	case n.gone:
+		return true
+	case n.open && o.sink == nil:
+		o.open()
+		return false
+	case o.sink == nil && n.ended && len(n.events) == 0:
+		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
+		return true
+	case o.sink == nil && n.ended && len(n.events) == 1 && n.events[0].weight == answering:
+		writeUntil(o.over(), o.w, http.StatusOK, n.events[0].data)
+		return true
+	case len(n.events) == 0 && !n.pause:
+		return n.ended
+	}
+	o.open()
+	for _, q := range n.events {
+		o.sink.event(o.eventID(q.n), q.line())
+	}
+	if n.pause {
+		o.sink.mark(o.eventID(n.n), n.retry)
+	}
+	if o.sink.flush() != nil {
+		o.s.untake(o.holder, n.events)
+		return true
+	}
+	return n.ended || n.pause
+}
+
+func (o *eventWriter) eventID(n uint64) string {
+	if o.holder == nil {
+		return ""
+	}
+	return eventID(o.s.name, n)
+}
+
+// open makes the answer a stream of events; on one that is it does nothing. In
+// a session the stream is kept, and a client of 2025-11-25 or later is told so
+// by an event with an id and no data; older ones do not expect it.
+func (o *eventWriter) open() {
+	if o.sink != nil {
+		return
+	}
+	o.sink, o.unblock = events(o.over(), o.w)
+	if o.session == nil || o.holder != nil {
+		return
+	}
+	o.holder = o.session.kept.keep(o.s, o.kind)
+	if o.session.polls() {
+		o.sink.mark(o.eventID(0), pollAfter)
+		_ = o.sink.flush() // the request's context tells that the client has gone
+	}
+}
+
+// cut answers a request whose answer cannot be waited for.
+func (o *eventWriter) cut() {
+	if o.kind != ofPost || o.resumed {
+		return
+	}
+	reason := upstream.ErrSessionEnded
+	if o.h.lifetime.Err() != nil {
+		reason = upstream.ErrProxyClosed
+	}
+	a := jsonrpc.AppendError(nil, o.id, jsonrpc.ErrorObject(runtime.CodeInternalError, reason.Error(), nil))
+	if o.sink == nil {
+		write(o.w, http.StatusServiceUnavailable, a)
+		return
+	}
+	o.sink.event("", bytes.TrimRight(a, "\n"))
+	_ = o.sink.flush() // whoever is gone needs no answer
+}
