@@ -10,18 +10,24 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Sender is a client of the handshake era that sends notifications.
+// Sender is a client of the handshake era.
 type Sender struct {
-	Client *upstream.Client
-	// InProgress are its requests that have a goroutine, Owns tells which of the others
-	// are its.
-	InProgress *InProgress
-	Owns       func(router.ReplyTo) bool
+	Client     *upstream.Client
+	InProgress InProgress                // its requests that have a goroutine
+	Owns       func(router.ReplyTo) bool // reports which of the others are its
 }
 
-// Notification takes a notification of a client: what has changed at the client, or
-// what it does not want any more. All others are ignored.
-func (f *Set) Notification(from *Sender, text []byte, m *rawjson.Message) {
+// Take takes an Answer or a Notification of a client: what has changed at the
+// client, or what it no longer wants. All other notifications are ignored, and so
+// is everything from a client without a session, whose sender is nil.
+func (f *Set) Take(from *Sender, kind Kind, text []byte, m *rawjson.Message) {
+	switch {
+	case from == nil:
+		return
+	case kind == Answer:
+		from.Client.Resolve(m.ID.Of(text), m.Result.Of(text), m.Error.Of(text))
+		return
+	}
 	switch string(m.Method.Of(text)) {
 	case `"` + revision.NotificationRootsListChanged + `"`:
 		f.Router.RootsChanged(from.Client)

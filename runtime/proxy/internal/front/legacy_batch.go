@@ -5,7 +5,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -30,17 +29,17 @@ type Batcher struct {
 // Batch answers an array of messages, which clients of 2025-03-26 may send, in
 // one array and line; nil where nothing is to be answered. The requests are
 // served side by side.
-func (p *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
+func (f *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 	spans, err := rawjson.Elements(line)
 	if err != nil || len(spans) == 0 || len(spans) > MaxBatch {
-		return jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a batch of 1 to 100 messages", nil))
+		return Invalid(nil, "not a batch of 1 to 100 messages")
 	}
 	answers := make([][]byte, len(spans))
 	var wg sync.WaitGroup
 	for i, s := range spans {
 		m := new(rawjson.Message)
 		text := s.Of(line)
-		r, answer := p.batched(text, m, c)
+		r, answer := f.batched(text, m, c)
 		if answers[i] = answer; r == nil {
 			continue
 		}
@@ -51,7 +50,7 @@ func (p *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 		}
 		wg.Go(func() {
 			defer done()
-			a := p.Router.Serve(each, *r)
+			a := f.Router.Serve(each, *r)
 			if context.Cause(each) != upstream.ErrCancelled { //nolint:errorlint // set by identity
 				answers[i] = router.Frame(nil, m.ID.Of(text), a)
 			}
@@ -74,33 +73,25 @@ func (p *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 	return append(out, ']', '\n')
 }
 
-// batched handles one message of a batch: it gives the request to serve, or
+// batched handles one message of a batch: it returns the request to serve, or
 // else the answer, if any.
-func (p *Set) batched(text []byte, m *rawjson.Message, c Batcher) (*router.Request, []byte) {
-	if err := rawjson.Scan(text, m); err != nil {
-		return nil, jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil))
-	}
-	if fault := router.Malformed(text, m); fault != "" {
-		return nil, jsonrpc.AppendError(nil, router.UsableID(m.ID.Of(text)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil))
-	}
-	id := m.ID.Of(text)
+func (f *Set) batched(text []byte, m *rawjson.Message, c Batcher) (*router.Request, []byte) {
+	kind, no := Classify(text, m)
 	switch {
-	case !m.Method.Present():
-		if c.From.Client != nil {
-			c.From.Client.Resolve(id, m.Result.Of(text), m.Error.Of(text))
+	case no != nil:
+		if no.ambiguous {
+			no.id = nil
 		}
+		return nil, no.Frame()
+	case kind != Request:
+		f.Take(c.Sender, kind, text, m)
 		return nil, nil
-	case !m.ID.Present():
-		if c.Sender != nil {
-			p.Notification(c.Sender, text, m)
-		}
-		return nil, nil
-	case !p.Ready():
-		return nil, jsonrpc.AppendError(nil, id, DrainingError())
+	case !f.Ready():
+		return nil, jsonrpc.AppendError(nil, m.ID.Of(text), DrainingError())
 	}
 	method, ok := rawjson.String(text, m.Method)
 	if !ok || method == "initialize" { // "initialize MUST NOT be part of a JSON-RPC batch" (2025-03-26, Lifecycle)
-		return nil, jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "not a request that a batch may hold", nil))
+		return nil, Invalid(m.ID.Of(text), "not a request that a batch may hold")
 	}
 	return &router.Request{Line: text, Msg: m, Method: method, From: c.From}, nil
 }

@@ -34,18 +34,6 @@ func IsModern(line []byte, m *rawjson.Message, header string, session bool) bool
 
 const quotedModern = `"` + revision.Modern + `"`
 
-// Refusal is why a modern message is not served, with the HTTP status for it.
-type Refusal struct {
-	Status int
-	err    *runtime.Error
-}
-
-func refused(status int, code int64, format string, a ...any) *Refusal {
-	return &Refusal{status, &runtime.Error{Code: code, Message: fmt.Sprintf(format, a...)}}
-}
-
-func (r *Refusal) Object() []byte { return jsonrpc.ErrorObject(r.err.Code, r.err.Message, r.err.Data) }
-
 // Admit looks at a modern request in the order that makes the answer stable
 // where several things are wrong: the version header against the claim, the
 // version, what _meta must hold, the method, then the headers that repeat parts
@@ -55,6 +43,13 @@ func Admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 	if plainCall(line, m, header) {
 		return revision.MethodToolsCall, nil
 	}
+	if method, no = admit(line, m, header); no != nil {
+		no.id = m.ID.Of(line)
+	}
+	return method, no
+}
+
+func admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *Refusal) {
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
 		return "", refused(http.StatusBadRequest, runtime.CodeInvalidRequest, "method is not a string")
@@ -135,7 +130,7 @@ func unsupportedModern(version string) *Refusal {
 	if err != nil {
 		panic("proxy: a list of strings has no JSON form: " + err.Error())
 	}
-	return &Refusal{http.StatusBadRequest, &runtime.Error{Code: runtime.CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}}
+	return &Refusal{Status: http.StatusBadRequest, object: jsonrpc.ErrorObject(runtime.CodeUnsupportedVersion, "Unsupported protocol version", data)}
 }
 
 // named tells which member of params the Mcp-Name header repeats.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
@@ -26,7 +25,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	method, no := front.Admit(line, &m, nil)
 	switch {
 	case no != nil:
-		f.send(jsonrpc.AppendError(nil, id, no.Object()))
+		f.send(no.Frame())
 		return nil
 	case method == revision.MethodDiscover:
 		f.send(router.Frame(nil, id, router.Answer{Result: f.p.Router.Discovery()}))
@@ -34,7 +33,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	}
 	line = bytes.Clone(line)
 	if method == revision.MethodToolsCall {
-		if conn, taken := f.direct(line, &m, now); taken {
+		if conn, taken := f.fastCall(line, &m, now); taken {
 			return conn
 		}
 	}
@@ -44,7 +43,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	if method == revision.MethodSubscriptionsListen {
 		lifetime = context.WithoutCancel(lifetime) // the client is told of its end: see endListens
 	}
-	ctx, done := f.slow.Begin(lifetime, id)
+	ctx, done := f.sender.InProgress.Begin(lifetime, id)
 	r.From = router.ModernCaller(&r, func(method string, params []byte) {
 		if ctx.Err() == nil { // after a cancel nothing more (specification, Cancellation)
 			f.Notify(method, params)
@@ -95,7 +94,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 	if f.listening.Add(1) > maxListening {
 		f.listening.Add(-1)
 		done()
-		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fmt.Sprintf("there are %d listens already", maxListening), nil)))
+		f.send(front.Invalid(id, fmt.Sprintf("there are %d listens already", maxListening)))
 		return
 	}
 	f.listens.Go(func() { // waited for when the front ends
@@ -110,7 +109,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 
 // greeted tells whether the client has shaken hands.
 func (f *stdioFront) greeted() bool {
-	version, _ := f.peer.TermsOf()
+	version, _ := f.sender.Client.TermsOf()
 	return version != ""
 }
 

@@ -19,9 +19,9 @@ type fastLine struct {
 	msg  rawjson.Message
 }
 
-// direct starts a call on the quick path; false where the slow one is to be
+// fastCall starts a call on the quick path; false where the slow one is to be
 // taken. The line is the call's to keep.
-func (f *stdioFront) direct(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
+func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
 	l := &fastLine{f: f, line: line, msg: *m}
 	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
 	f.begin(len(line))
@@ -56,7 +56,7 @@ func (l *fastLine) Park() {
 	id := r.Msg.ID.Of(r.Line)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
 		defer f.end(len(l.line))
-		ctx, done := f.slow.Begin(f.lifetime, id)
+		ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 		defer done()
 		r.From = router.ModernCaller(&r, func(method string, params []byte) {
 			if ctx.Err() == nil { // as in modern

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
@@ -47,8 +46,7 @@ type stdioFront struct {
 	seen     atomic.Int64  // when the last message came, in seconds since 1970
 	held     atomic.Int64  // bytes of requests that have a goroutine
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
-	slow     front.InProgress
-	peer     *upstream.Client
+	sender   front.Sender
 
 	speaksModern atomic.Bool   // requests of the stateless era have come
 	ending       chan struct{} // closed when the front ends
@@ -70,15 +68,15 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
-	f.peer = upstream.NewClient(f.ask)
+	f.sender = front.Sender{Client: upstream.NewClient(f.ask), Owns: f.owns}
 	if solo {
-		p.Router.Solo(f.peer) // servers are told what it says of itself first
+		p.Router.Solo(f.sender.Client) // servers are told what it says of itself first
 	} else {
 		p.Router.Begin()
 	}
 	// Whoever waits for a client that does not read any more must be let go.
 	defer f.out.Abandon()
-	defer p.Router.Join(f.peer, unasked{f})()
+	defer p.Router.Join(f.sender.Client, unasked{f})()
 	defer p.Enter(f)()
 	// Calls that have no context of their own end with the client, too.
 	defer p.Router.AbandonFastCalls(f.owns)
@@ -88,7 +86,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	go func() { read <- f.read(in) }()
 	select {
 	case err := <-read:
-		f.peer.State.End() // it can answer no question any more
+		f.sender.Client.State.End() // it can answer no question any more
 		f.settle()
 		f.endListens()
 		return errors.Join(err, f.finish(takeTime))
@@ -169,7 +167,7 @@ func (f *stdioFront) read(in io.Reader) error {
 		line, err := r.Next()
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLong):
-			f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "message too large", nil)))
+			f.send(front.Invalid(nil, "message too large"))
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
@@ -216,33 +214,28 @@ func (f *stdioFront) hold() error {
 // it has put a call into, to be flushed.
 func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	var m rawjson.Message
-	if err := rawjson.Scan(line, &m); err != nil {
-		f.refuse(line, &m, err)
-		return nil
-	}
-	if fault := router.Malformed(line, &m); fault != "" {
-		f.send(jsonrpc.AppendError(nil, router.UsableID(m.ID.Of(line)), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, fault, nil)))
-		return nil
-	}
-	method := m.Method.Of(line)
+	kind, no := front.Classify(line, &m)
 	switch {
-	case !m.Method.Present():
-		f.peer.Resolve(m.ID.Of(line), m.Result.Of(line), m.Error.Of(line))
+	case kind == front.Batch && f.Revision() == front.BatchVersion:
+		f.spawnBatch(line)
 		return nil
-	case !m.ID.Present():
-		f.p.Notification(f.sender(), line, &m)
+	case no != nil:
+		f.send(no.Frame())
+		return nil
+	case kind != front.Request:
+		f.p.Take(&f.sender, kind, line, &m)
 		return nil
 	case !f.p.Ready():
 		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), front.DrainingError()))
 		return nil
 	case m.MetaVersion.Present() && front.IsModern(line, &m, "", f.greeted()):
 		return f.modern(line, m, now)
-	case string(method) == `"tools/call"`:
+	case string(m.Method.Of(line)) == `"tools/call"`:
 		f.begin(0)
 		conn, taken, err := f.p.Router.FastCall(line, &m, f, now)
 		if err != nil {
-			a := router.Failed(revision.MethodToolsCall, err)
-			f.reply(m.ID.Of(line), a)
+			f.respond(m.ID.Of(line), router.Failed(revision.MethodToolsCall, err))
+			f.end(0)
 			return nil
 		}
 		if taken {
@@ -254,20 +247,6 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	return nil
 }
 
-func (f *stdioFront) refuse(line []byte, m *rawjson.Message, err error) {
-	var dup *rawjson.DuplicateError
-	switch {
-	case errors.Is(err, rawjson.ErrNotObject) && line[0] == '[' && f.Origin().Version == front.BatchVersion:
-		f.spawnBatch(line)
-	case errors.As(err, &dup):
-		f.send(jsonrpc.AppendError(nil, router.DuplicateID(line, m, dup), jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
-	case errors.Is(err, rawjson.ErrNotObject):
-		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, err.Error(), nil)))
-	default:
-		f.send(jsonrpc.AppendError(nil, nil, jsonrpc.ErrorObject(runtime.CodeParseError, "parse error: "+err.Error(), nil)))
-	}
-}
-
 // Ended implements ReplyTo.
 func (f *stdioFront) Ended(cancelled bool) {
 	if cancelled {
@@ -276,7 +255,7 @@ func (f *stdioFront) Ended(cancelled bool) {
 }
 
 // Revision implements ReplyTo.
-func (f *stdioFront) Revision() string { return f.peer.Revision() }
+func (f *stdioFront) Revision() string { return f.sender.Client.Revision() }
 
 // spawn serves a request on a goroutine of its own. Its id is known before the
 // next message is read, so that a cancellation finds it.
@@ -285,17 +264,17 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	id := m.ID.Of(line)
 	method, ok := rawjson.String(line, m.Method)
 	if !ok {
-		f.send(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
+		f.send(front.Invalid(id, "method is not a string"))
 		return
 	}
 	if method == "initialize" {
-		if err := f.peer.SetTerms(line, &m); err != nil { // before the next message is read
+		if err := f.sender.Client.SetTerms(line, &m); err != nil { // before the next message is read
 			f.respond(id, router.Failed(method, err))
 			return
 		}
 		f.p.Router.Begin()
 	}
-	ctx, done := f.slow.Begin(f.lifetime, id)
+	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	size := len(line)
 	f.begin(size)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
@@ -307,17 +286,17 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 
 // caller is the client as its requests carry it.
 func (f *stdioFront) Origin() upstream.Origin {
-	version, capabilities := f.peer.TermsOf()
+	version, capabilities := f.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: f.peer, Emit: f.Notify,
+		Version: version, Capabilities: capabilities, Client: f.sender.Client, Emit: f.Notify,
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-			return f.peer.Ask(ctx, f.ask, method, params)
+			return f.sender.Client.Ask(ctx, f.ask, method, params)
 		},
 	}
 }
 
 // Client implements ReplyTo.
-func (f *stdioFront) Client() *upstream.Client { return f.peer }
+func (f *stdioFront) Client() *upstream.Client { return f.sender.Client }
 
 // owns tells whether a call on the quick path is this client's to end. One that
 // is parked has a life of its own.
@@ -359,7 +338,7 @@ func (f *stdioFront) spawnBatch(line []byte) {
 				f.end(0)
 			}
 		}()
-		f.send(f.p.Batch(f.lifetime, line, front.Batcher{From: f.Origin(), Sender: f.sender()}))
+		f.send(f.p.Batch(f.lifetime, line, front.Batcher{From: f.Origin(), Sender: &f.sender}))
 	}()
 }
 
@@ -379,12 +358,6 @@ func (f *stdioFront) respond(id []byte, a router.Answer) {
 	}
 	f.out.End(router.Frame(buf, id, a))
 	f.out.Flush()
-}
-
-// reply answers a request counted by begin.
-func (f *stdioFront) reply(id []byte, a router.Answer) {
-	f.respond(id, a)
-	f.end(0)
 }
 
 // Finished implements ReplyTo.
@@ -442,7 +415,7 @@ func (f *stdioFront) end(size int) {
 
 // Clients implements [front.Front].
 func (f *stdioFront) Clients() []upstream.ClientInfo {
-	s := f.peer.Status("stdio")
+	s := f.sender.Client.Status("stdio")
 	s.InFlight = f.Busy()
 	if at := f.seen.Load(); at > 0 {
 		s.LastSeen = time.Unix(at, 0)
@@ -456,9 +429,4 @@ func (f *stdioFront) Stateless() front.StatelessInfo { return front.StatelessInf
 // Bounds implements [front.Front]: hold keeps the client waiting at maxInFlight.
 func (f *stdioFront) Bounds() []limits.Bound {
 	return []limits.Bound{{Name: "stdioRequests", Used: f.Busy(), Max: maxInFlight}}
-}
-
-// sender is the client as its notifications come from it.
-func (f *stdioFront) sender() *front.Sender {
-	return &front.Sender{Client: f.peer, InProgress: &f.slow, Owns: f.owns}
 }

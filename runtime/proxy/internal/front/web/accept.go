@@ -1,15 +1,9 @@
 package web
 
 import (
-	"bytes"
-	"errors"
 	"mime"
 	"net/http"
 	"strings"
-
-	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 )
 
 // accept is what a client takes for an answer. A client that takes both may name
@@ -60,35 +54,4 @@ func isJSON(contentType string) bool {
 	}
 	t, _, err := mime.ParseMediaType(contentType)
 	return err == nil && t == "application/json"
-}
-
-// scan finds the parts of a message. It tells whether it is a batch, whose
-// parts are not found, and refuses what is no message.
-func scan(w http.ResponseWriter, body []byte, m *rawjson.Message) (batch, ok bool) {
-	err := rawjson.Scan(body, m)
-	if err != nil {
-		if errors.Is(err, rawjson.ErrNotObject) && bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("[")) {
-			return true, true
-		}
-		unreadable(w, body, m, err)
-		return false, false
-	}
-	if fault := router.Malformed(body, m); fault != "" {
-		refuse(w, http.StatusBadRequest, router.UsableID(m.ID.Of(body)), runtime.CodeInvalidRequest, fault)
-		return false, false
-	}
-	return false, true
-}
-
-// unreadable refuses what is no message.
-func unreadable(w http.ResponseWriter, body []byte, m *rawjson.Message, err error) {
-	var dup *rawjson.DuplicateError
-	switch {
-	case errors.As(err, &dup):
-		refuse(w, http.StatusBadRequest, router.DuplicateID(body, m, dup), runtime.CodeInvalidRequest, err.Error())
-	case errors.Is(err, rawjson.ErrNotObject):
-		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, err.Error())
-	default:
-		refuse(w, http.StatusBadRequest, nil, runtime.CodeParseError, "parse error: "+err.Error())
-	}
 }

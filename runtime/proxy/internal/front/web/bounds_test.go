@@ -264,7 +264,7 @@ func TestUnsentIsBounded(t *testing.T) {
 	if n := all.N.Load(); n != limits.MaxUnsent+1 {
 		t.Errorf("%d bytes are not given back", n-limits.MaxUnsent-1)
 	}
-	x := &modernPost{h: b.h, likes: accept{events: true}, wake: make(chan struct{}, 1)}
+	x := &modernPost{h: b.h, accepts: accept{events: true}, wake: make(chan struct{}, 1)}
 	for i := range 10 {
 		params := fmt.Appendf(nil, `{"uri":"u%d","x":"%s"}`, i, strings.Repeat("x", limits.FairShare/4))
 		x.push("notifications/message", params)

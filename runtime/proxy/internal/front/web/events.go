@@ -18,33 +18,33 @@ const (
 	// writeTime is how long a write to a client may take, longer by its size at
 	// limits.BodyRate: the connection of one that no longer reads ends then.
 	writeTime = time.Minute
-	// maxSink bounds the buffer that a stream keeps.
-	maxSink = 64 << 10
+	// maxBuffered bounds the buffer that a stream keeps.
+	maxBuffered = 64 << 10
 )
 
 // sseWriter writes server-sent events.
 type sseWriter struct {
-	w    http.ResponseWriter
-	pace *writeDeadline
-	b    []byte
+	w        http.ResponseWriter
+	deadline *writeDeadline
+	b        []byte
 }
 
 // events begins a response of events, each of whose writes is bounded; done
-// takes that back. It may last as long as it likes.
+// takes that back. It may last as long as it accepts.
 func events(ctx context.Context, w http.ResponseWriter) (s *sseWriter, done func()) {
 	head := w.Header()
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
 	w.WriteHeader(http.StatusOK)
 	clearReadDeadline(w)
-	s = &sseWriter{w: w, pace: newPace(ctx, w)}
-	return s, s.pace.done
+	s = &sseWriter{w: w, deadline: newWriteDeadline(ctx, w)}
+	return s, s.deadline.done
 }
 
 // writeUntil writes an answer that is no stream, which may take until shortly
 // after ctx has ended. A small one is written by net/http, after the handler.
 func writeUntil(ctx context.Context, w http.ResponseWriter, status int, body []byte) {
 	if len(body) > smallBody {
-		p := newPace(ctx, w)
+		p := newWriteDeadline(ctx, w)
 		defer p.done()
 		p.extend(len(body))
 	}
@@ -76,17 +76,17 @@ func (s *sseWriter) comment() {
 // there is none tells little.
 func (s *sseWriter) flush() error {
 	var err error
-	s.pace.extend(len(s.b))
+	s.deadline.extend(len(s.b))
 	if len(s.b) > 0 {
 		_, err = s.w.Write(s.b)
 	}
 	if err == nil {
-		if err = s.pace.f.Flush(); errors.Is(err, http.ErrNotSupported) {
+		if err = s.deadline.f.Flush(); errors.Is(err, http.ErrNotSupported) {
 			err = nil
 		}
 	}
 	s.b = s.b[:0]
-	if cap(s.b) > maxSink {
+	if cap(s.b) > maxBuffered {
 		s.b = nil
 	}
 	return err
@@ -104,9 +104,9 @@ type writeDeadline struct {
 	until time.Time
 }
 
-// newPace begins to bound writes, to lastWrite once ctx has ended. Done must be
+// newWriteDeadline begins to bound writes, to lastWrite once ctx has ended. Done must be
 // called, for the connection may serve other requests.
-func newPace(ctx context.Context, w http.ResponseWriter) *writeDeadline {
+func newWriteDeadline(ctx context.Context, w http.ResponseWriter) *writeDeadline {
 	p := &writeDeadline{f: http.NewResponseController(w), last: make(chan struct{})}
 	p.stop = context.AfterFunc(ctx, func() {
 		defer close(p.last)
@@ -133,7 +133,7 @@ func (p *writeDeadline) extend(size int) {
 // set sets the bound. The caller holds the lock.
 func (p *writeDeadline) set(until time.Time) {
 	p.until = until
-	_ = p.f.SetWriteDeadline(until) // see pace
+	_ = p.f.SetWriteDeadline(until) // not every server has one
 }
 
 // done takes the bound back.

@@ -29,11 +29,11 @@ type eventWriter struct {
 	s       *stream
 	session *session // nil: the stream cannot be taken up again
 	kind    byte
-	likes   accept
+	accepts accept
 	resumed bool
 	id      []byte // of the request, for an answer of our own
 
-	sink    *sseWriter // nil until the answer has become a stream of events
+	out     *sseWriter // nil until the answer has become a stream of events
 	unblock func()
 	holder  chan struct{}
 }
@@ -48,10 +48,10 @@ func (o *eventWriter) run() {
 	}()
 	quiet := o.h.timer(streamAfter)
 	defer o.h.doneWith(quiet)
-	if o.likes.streams() {
+	if o.accepts.streams() {
 		o.open()
 	}
-	if o.sink != nil {
+	if o.out != nil {
 		quiet.Reset(limits.KeepAlive)
 	}
 	var age <-chan time.Time
@@ -70,16 +70,16 @@ func (o *eventWriter) run() {
 			if o.write(o.s.take(o.holder, o.session != nil)) {
 				return
 			}
-			if o.sink != nil {
+			if o.out != nil {
 				quiet.Reset(limits.KeepAlive)
 			}
 		case <-quiet.C:
-			if !o.likes.events {
+			if !o.accepts.events {
 				clearReadDeadline(o.w)
 				continue
 			}
 			o.open()
-			o.sink.comment()
+			o.out.comment()
 			quiet.Reset(limits.KeepAlive)
 		case <-age:
 			o.open()
@@ -106,7 +106,7 @@ func (o *eventWriter) over() context.Context {
 // age tells when the connection is to end for its age, 0 for never.
 func (o *eventWriter) age() time.Duration {
 	limit := o.h.o.StreamMax
-	if limit <= 0 || !o.likes.events || !o.session.polls() {
+	if limit <= 0 || !o.accepts.events || !o.session.polls() {
 		return 0
 	}
 	if o.resumed {
@@ -120,13 +120,13 @@ func (o *eventWriter) write(n news) (end bool) {
 	switch {
 	case n.gone:
 		return true
-	case n.open && o.sink == nil:
+	case n.open && o.out == nil:
 		o.open()
 		return false
-	case o.sink == nil && n.ended && len(n.events) == 0:
+	case o.out == nil && n.ended && len(n.events) == 0:
 		o.w.WriteHeader(http.StatusAccepted) // cancelled: there is no answer
 		return true
-	case o.sink == nil && n.ended && len(n.events) == 1 && n.events[0].weight == answering:
+	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority == answering:
 		writeUntil(o.over(), o.w, http.StatusOK, n.events[0].data)
 		return true
 	case len(n.events) == 0 && !n.pause:
@@ -134,12 +134,12 @@ func (o *eventWriter) write(n news) (end bool) {
 	}
 	o.open()
 	for _, q := range n.events {
-		o.sink.event(o.eventID(q.n), q.line())
+		o.out.event(o.eventID(q.n), q.line())
 	}
 	if n.pause {
-		o.sink.mark(o.eventID(n.n), n.retry)
+		o.out.mark(o.eventID(n.n), n.retry)
 	}
-	if o.sink.flush() != nil {
+	if o.out.flush() != nil {
 		o.s.untake(o.holder, n.events)
 		return true
 	}
@@ -157,17 +157,17 @@ func (o *eventWriter) eventID(n uint64) string {
 // a session the stream is kept, and a client of 2025-11-25 or later is told so
 // by an event with an id and no data; older ones do not expect it.
 func (o *eventWriter) open() {
-	if o.sink != nil {
+	if o.out != nil {
 		return
 	}
-	o.sink, o.unblock = events(o.over(), o.w)
+	o.out, o.unblock = events(o.over(), o.w)
 	if o.session == nil || o.holder != nil {
 		return
 	}
-	o.holder = o.session.kept.keep(o.s, o.kind)
+	o.holder = o.session.replay.keep(o.s, o.kind)
 	if o.session.polls() {
-		o.sink.mark(o.eventID(0), pollAfter)
-		_ = o.sink.flush() // the request's context tells that the client has gone
+		o.out.mark(o.eventID(0), pollAfter)
+		_ = o.out.flush() // the request's context tells that the client has gone
 	}
 }
 
@@ -181,10 +181,10 @@ func (o *eventWriter) cut() {
 		reason = upstream.ErrProxyClosed
 	}
 	a := jsonrpc.AppendError(nil, o.id, jsonrpc.ErrorObject(runtime.CodeInternalError, reason.Error(), nil))
-	if o.sink == nil {
+	if o.out == nil {
 		write(o.w, http.StatusServiceUnavailable, a)
 		return
 	}
-	o.sink.event("", bytes.TrimRight(a, "\n"))
-	_ = o.sink.flush() // whoever is gone needs no answer
+	o.out.event("", bytes.TrimRight(a, "\n"))
+	_ = o.out.flush() // whoever is gone needs no answer
 }

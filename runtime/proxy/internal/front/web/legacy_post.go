@@ -22,13 +22,13 @@ type post struct {
 	stream
 	session *session // nil: a request without one
 	id      []byte   // the client's own, raw, valid while the handler runs
-	likes   accept
+	accepts accept
 	// version is the revision of a request without a session, "" for unknown.
 	version string
 }
 
-func newExchange(unsent *limits.Counter, s *session, id []byte, version string, likes accept) *post {
-	x := &post{session: s, id: id, version: version, likes: likes}
+func newPost(unsent *limits.Counter, s *session, id []byte, version string, accepts accept) *post {
+	x := &post{session: s, id: id, version: version, accepts: accepts}
 	x.start(unsent)
 	return x
 }
@@ -77,20 +77,20 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 		return
 	}
 	goesOn = true
-	h.slowly(w, r, x, router.Request{Line: line, Msg: new(*m), Method: method}, func() {
+	h.serveLong(w, r, x, router.Request{Line: line, Msg: new(*m), Method: method}, func() {
 		free()
 		s.leave()
 	})
 }
 
-// slowly serves a request on a goroutine of its own. It goes on when the client
+// serveLong serves a request on a goroutine of its own. It goes on when the client
 // has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
 // its request" (2025-11-25, Transports). When it has ended, free is called.
-func (h *Streamable) slowly(w http.ResponseWriter, r *http.Request, x *post, req router.Request, free func()) {
+func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, req router.Request, free func()) {
 	id := req.Msg.ID.Of(req.Line)
 	ctx, done := h.lifetime, func() {}
 	if x.session != nil {
-		ctx, done = x.session.slow.Begin(x.session.lifetime, id)
+		ctx, done = x.session.sender.InProgress.Begin(x.session.lifetime, id)
 	}
 	// While the client is there post counts the request; after that we do.
 	var over atomic.Bool // the client has gone, or the request has ended
@@ -128,7 +128,7 @@ func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post,
 			busy(w, http.StatusServiceUnavailable, m.ID.Of(body), "too many sessions are in use: try again later")
 			return
 		}
-		_ = s.peer.SetTerms(body, m) // the session is new
+		_ = s.sender.Client.SetTerms(body, m) // the session is new
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}
 	x.finish(router.Frame(nil, m.ID.Of(body), a))
@@ -137,7 +137,7 @@ func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post,
 
 // await writes what comes for an exchange.
 func (h *Streamable) await(w http.ResponseWriter, r *http.Request, x *post) {
-	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, likes: x.likes, id: x.id}
+	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, accepts: x.accepts, id: x.id}
 	o.run()
 }
 
@@ -162,7 +162,7 @@ func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (
 		}
 	}()
 	asked := false
-	return x.session.peer.Ask(ctx, func(frame []byte) error {
+	return x.session.sender.Client.Ask(ctx, func(frame []byte) error {
 		err := x.push(frame, heavy)
 		if asked && err != nil {
 			return x.session.push(frame) // that the question is withdrawn
@@ -186,7 +186,7 @@ func (x *post) Origin() upstream.Origin {
 	if x.session == nil {
 		from.Version = x.version
 	}
-	if !x.likes.events {
+	if !x.accepts.events {
 		return from
 	}
 	from.Emit = x.emit
@@ -201,7 +201,7 @@ func (x *post) Client() *upstream.Client {
 	if x.session == nil {
 		return nil
 	}
-	return x.session.peer
+	return x.session.sender.Client
 }
 
 // Revision implements ReplyTo.
@@ -209,7 +209,7 @@ func (x *post) Revision() string {
 	if x.session == nil {
 		return x.version
 	}
-	return x.session.peer.Revision()
+	return x.session.sender.Client.Revision()
 }
 
 // Finished implements ReplyTo.
@@ -233,7 +233,7 @@ func (x *post) Ended(cancelled bool) {
 
 // Progressed implements ReplyTo.
 func (x *post) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
-	if x.likes.events {
+	if x.accepts.events {
 		x.emit(revision.NotificationProgress, params)
 	}
 	return nil

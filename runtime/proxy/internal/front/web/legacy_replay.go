@@ -53,8 +53,8 @@ func (k *replayBuffer) keep(s *stream, kind byte) (holder chan struct{}) {
 	defer s.mu.Unlock()
 	s.name = string(kind) + strconv.FormatUint(k.next, 10)
 	if !k.stopped {
-		s.let() // the keeper counts it from now on
-		s.keeper = k
+		s.let() // the buffer counts it from now on
+		s.replay = k
 		k.order = append(k.order, s)
 		k.count(1, 0)
 		for _, q := range s.events {

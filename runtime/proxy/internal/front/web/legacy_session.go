@@ -43,11 +43,10 @@ const (
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	p    *front.Set
-	id   string
-	peer *upstream.Client
-	slow front.InProgress
-	kept replayBuffer
+	p      *front.Set
+	id     string
+	sender front.Sender
+	replay replayBuffer
 	// serving is how many requests are being answered, those with them whose
 	// connections are gone.
 	serving atomic.Int64
@@ -68,8 +67,8 @@ func (s *session) Origin() upstream.Origin {
 	if s == nil {
 		return upstream.Origin{}
 	}
-	version, capabilities := s.peer.TermsOf()
-	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.peer}
+	version, capabilities := s.sender.Client.TermsOf()
+	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client}
 }
 
 // enter counts a request, false where there are too many; leave ends it. Of no
@@ -94,7 +93,7 @@ func (s *session) polls() bool {
 	if s == nil {
 		return false
 	}
-	version, _ := s.peer.TermsOf()
+	version, _ := s.sender.Client.TermsOf()
 	return version >= pollVersion
 }
 
@@ -192,7 +191,7 @@ func (s *session) close() {
 	s.unlisten()
 	s.end()
 	s.p.Router.AbandonFastCalls(s.owns)
-	s.kept.stop()
+	s.replay.stop()
 }
 
 // owns tells whether a call's receiver is one of this session.
@@ -238,11 +237,11 @@ func (t *sessions) open(ctx context.Context, p *front.Set) *session {
 
 func newSession(ctx context.Context, p *front.Set) *session {
 	s := &session{p: p, id: rand.Text(), used: time.Now()}
-	s.kept.all = &p.Budget.Unsent
-	s.peer = upstream.NewClient(s.push)
-	s.peer.SendLater = s.Notify
+	s.replay.all = &p.Budget.Unsent
+	s.sender = front.Sender{Client: upstream.NewClient(s.push), Owns: s.owns}
+	s.sender.Client.SendLater = s.Notify
 	s.lifetime, s.end = context.WithCancel(ctx)
-	s.unlisten = p.Router.Join(s.peer, s)
+	s.unlisten = p.Router.Join(s.sender.Client, s)
 	return s
 }
 
@@ -313,8 +312,8 @@ func (t *sessions) clear() {
 // session ends; or, with Last-Event-ID, what follows on the stream of that
 // event, whichever method opened it (2025-11-25, Resumability and Redelivery).
 func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
-	likes := acceptOf(r)
-	if !likes.events {
+	accepts := acceptOf(r)
+	if !accepts.events {
 		http.Error(w, "GET gives text/event-stream, which Accept does not name", http.StatusNotAcceptable)
 		return
 	}
@@ -332,11 +331,11 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
 		busy(w, http.StatusServiceUnavailable, nil, "too many streams are open: try again later")
 		return
 	}
-	o := &eventWriter{h: h, w: w, r: r, session: s, kind: ofGet, likes: likes}
+	o := &eventWriter{h: h, w: w, r: r, session: s, kind: ofGet, accepts: accepts}
 	get := true
 	if id := r.Header.Get("Last-Event-Id"); id != "" {
 		var n uint64
-		if o.s, n, get = s.kept.find(id); o.s != nil {
+		if o.s, n, get = s.replay.find(id); o.s != nil {
 			o.holder = o.s.attach(n)
 		}
 		switch {
@@ -362,11 +361,6 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
 		defer stop()
 	}
 	o.open()
-	_ = o.sink.flush() // the request's context tells that the client has gone
+	_ = o.out.flush() // the request's context tells that the client has gone
 	o.run()
-}
-
-// sender is the client as its notifications come from it.
-func (s *session) sender() *front.Sender {
-	return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns}
 }

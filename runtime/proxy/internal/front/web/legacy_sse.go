@@ -90,8 +90,7 @@ type sseSession struct {
 	stream // everything for the client
 	f      *SSE
 	id     string
-	peer   *upstream.Client
-	slow   front.InProgress
+	sender front.Sender
 	seen   atomic.Int64  // when the last message came, in nanoseconds since 1970
 	places chan struct{} // taken by each request until its answer is sent
 
@@ -114,7 +113,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
 	s.start(&f.p.Budget.Unsent)
-	s.peer = upstream.NewClient(func(frame []byte) error { return s.push(frame, heavy) })
+	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
 	if err := f.add(s); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -122,7 +121,7 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer f.work.Done()
 	defer f.remove(s)
-	defer f.p.Router.Join(s.peer, s)()
+	defer f.p.Router.Join(s.sender.Client, s)()
 	s.serve(w, r)
 }
 
@@ -174,7 +173,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 				if out.flush() != nil {
 					return // it does not read, or is gone
 				}
-				if q.weight == answering {
+				if q.priority == answering {
 					<-s.places
 				}
 			}
@@ -257,18 +256,17 @@ func (f *SSE) messages(w http.ResponseWriter, r *http.Request) {
 // message handles one body, which is valid only while it runs.
 func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte) {
 	m := new(rawjson.Message)
-	batch, ok := scan(w, body, m)
-	version, _ := s.peer.TermsOf()
+	kind, no := front.Classify(body, m)
+	batch := kind == front.Batch
 	switch {
-	case !ok:
+	case kind == front.Refused:
+		write(w, no.Status, no.Frame())
 		return
-	case batch && version != front.BatchVersion:
+	case batch && s.Revision() != front.BatchVersion:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
 		return
-	case !batch && !m.ID.Present():
-		s.f.p.Notification(s.sender(), body, m)
-	case !batch && !m.Method.Present():
-		s.peer.Resolve(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
+	case kind == front.Answer || kind == front.Notification:
+		s.f.p.Take(&s.sender, kind, body, m)
 	case !batch && !s.f.p.Ready():
 		refuseDraining(w, m.ID.Of(body))
 		return
@@ -322,10 +320,10 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 	switch {
 	case batch:
 	case !ok:
-		s.answer(jsonrpc.AppendError(nil, id, jsonrpc.ErrorObject(runtime.CodeInvalidRequest, "method is not a string", nil)))
+		s.answer(front.Invalid(id, "method is not a string"))
 		return
 	case method == "initialize":
-		if err := s.peer.SetTerms(body, m); err != nil { // before the next message is read
+		if err := s.sender.Client.SetTerms(body, m); err != nil { // before the next message is read
 			s.answer(router.Frame(nil, id, router.Failed(method, err)))
 			return
 		}
@@ -348,14 +346,14 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 	}
 	ctx, done := s.lifetime, func() {}
 	if !batch {
-		ctx, done = s.slow.Begin(s.lifetime, id)
+		ctx, done = s.sender.InProgress.Begin(s.lifetime, id)
 	}
 	going = true
 	s.f.work.Go(func() { // ends with the session
 		defer free()
 		defer done()
 		if batch {
-			s.answer(s.f.p.Batch(ctx, body, front.Batcher{From: s.Origin(), Sender: s.sender()}))
+			s.answer(s.f.p.Batch(ctx, body, front.Batcher{From: s.Origin(), Sender: &s.sender}))
 			return
 		}
 		a := s.f.p.Router.Serve(ctx, router.Request{Line: body, Msg: m, Method: method, From: s.Origin()})
@@ -376,11 +374,11 @@ func (s *sseSession) answer(frames []byte) {
 
 // Origin implements ReplyTo.
 func (s *sseSession) Origin() upstream.Origin {
-	version, capabilities := s.peer.TermsOf()
+	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
-		Version: version, Capabilities: capabilities, Client: s.peer, Emit: s.Notify,
+		Version: version, Capabilities: capabilities, Client: s.sender.Client, Emit: s.Notify,
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-			return s.peer.Ask(ctx, s.peer.Push, method, params)
+			return s.sender.Client.Ask(ctx, s.sender.Client.Push, method, params)
 		},
 	}
 }
@@ -391,10 +389,10 @@ func (s *sseSession) Notify(method string, params []byte) {
 }
 
 // Client implements ReplyTo.
-func (s *sseSession) Client() *upstream.Client { return s.peer }
+func (s *sseSession) Client() *upstream.Client { return s.sender.Client }
 
 // Revision implements ReplyTo.
-func (s *sseSession) Revision() string { return s.peer.Revision() }
+func (s *sseSession) Revision() string { return s.sender.Client.Revision() }
 
 // Finished implements ReplyTo.
 func (s *sseSession) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
@@ -421,7 +419,7 @@ func (f *SSE) Clients() []upstream.ClientInfo {
 	defer f.Mu.Unlock()
 	out := make([]upstream.ClientInfo, 0, len(f.m))
 	for _, s := range f.m {
-		one := s.peer.Status("sse")
+		one := s.sender.Client.Status("sse")
 		one.InFlight, one.Streams = len(s.places), 1
 		if at := s.seen.Load(); at > 0 {
 			one.LastSeen = time.Unix(0, at)
@@ -439,9 +437,4 @@ func (f *SSE) Bounds() []limits.Bound {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return []limits.Bound{{Name: "sseSessions", Used: len(f.m), Max: limits.MaxStreams}}
-}
-
-// sender is the client as its notifications come from it.
-func (s *sseSession) sender() *front.Sender {
-	return &front.Sender{Client: s.peer, InProgress: &s.slow, Owns: s.owns}
 }

@@ -31,9 +31,9 @@ const (
 
 // queued is one message on its way to a client.
 type queued struct {
-	n      uint64 // its number in the stream, from 1 on
-	data   []byte // framed
-	weight priority
+	n        uint64 // its number in the stream, from 1 on
+	data     []byte // framed
+	priority priority
 }
 
 // stream is what one client gets on one event stream, in order: the messages
@@ -57,8 +57,8 @@ type stream struct {
 
 	holder chan struct{}   // the connection's; closed when another takes over
 	name   string          // of a kept stream in its session
-	keeper *replayBuffer   // nil: what has been taken is forgotten
-	unsent *limits.Counter // of what is in no keeper; nil: nobody counts
+	replay *replayBuffer   // nil: what has been taken is forgotten
+	unsent *limits.Counter // of what is in no replay buffer; nil: nobody counts
 	quiet  time.Time       // since when no connection has it
 	asking map[chan struct{}]struct{}
 }
@@ -73,8 +73,8 @@ func (s *stream) start(unsent *limits.Counter) {
 // count counts messages that come, or go where negative. The caller holds the
 // lock.
 func (s *stream) count(events, size int, w priority) {
-	if s.keeper != nil {
-		s.keeper.count(events, size)
+	if s.replay != nil {
+		s.replay.count(events, size)
 	} else if w < answering {
 		s.unsent.Add(size)
 	}
@@ -82,7 +82,7 @@ func (s *stream) count(events, size int, w priority) {
 
 // let gives back what unsent counts of the stream. The caller holds the lock.
 func (s *stream) let() {
-	if s.keeper == nil && s.bytes > 0 {
+	if s.replay == nil && s.bytes > 0 {
 		s.unsent.Add(-s.bytes)
 	}
 	s.bytes = 0
@@ -109,7 +109,7 @@ func (s *stream) push(data []byte, w priority) error {
 		return errStreamFull
 	}
 	s.add(data, w)
-	k := s.keeper
+	k := s.replay
 	s.mu.Unlock()
 	s.signal()
 	k.trim(s)
@@ -124,7 +124,7 @@ func (s *stream) room(w priority, size int) bool {
 	}
 	over := func() bool { return len(s.events)-s.sent >= maxQueued || s.bytes+size > most }
 	for over() {
-		i := slices.IndexFunc(s.events[s.sent:], func(q queued) bool { return q.weight == light })
+		i := slices.IndexFunc(s.events[s.sent:], func(q queued) bool { return q.priority == light })
 		if i < 0 || w == light {
 			break
 		}
@@ -169,7 +169,7 @@ func (s *stream) finish(answer []byte) {
 		close(c)
 	}
 	s.asking = nil
-	k, held := s.keeper, s.holder != nil
+	k, held := s.replay, s.holder != nil
 	if !held && k != nil {
 		s.quiet = time.Now()
 	}
@@ -230,18 +230,18 @@ func (s *stream) take(holder chan struct{}, keeps bool) news {
 	case holder != s.holder:
 		s.signal() // meant for the other one
 		return news{gone: true}
-	case keeps && s.name == "" && (s.pause || len(s.events) > 0 && s.events[0].weight < answering):
+	case keeps && s.name == "" && (s.pause || len(s.events) > 0 && s.events[0].priority < answering):
 		s.signal()
 		return news{open: true}
 	}
 	out := news{events: s.events[s.sent:], ended: s.ended, retry: s.retry}
 	s.let()
-	if s.keeper == nil {
+	if s.replay == nil {
 		s.events = nil
 	} else {
 		out.events, s.sent = slices.Clone(out.events), len(s.events)
 	}
-	if out.pause = s.pause && !s.ended && s.keeper != nil; out.pause {
+	if out.pause = s.pause && !s.ended && s.replay != nil; out.pause {
 		s.last++
 		out.n = s.last
 	}
@@ -271,7 +271,7 @@ func (s *stream) attachLocked(n uint64) (holder chan struct{}) {
 		switch {
 		case q.n <= n:
 			s.sent++
-		case q.weight < answering:
+		case q.priority < answering:
 			s.bytes += len(q.data)
 		}
 	}
@@ -286,7 +286,7 @@ func (s *stream) detach(holder chan struct{}) {
 		s.mu.Unlock()
 		return
 	}
-	k := s.keeper
+	k := s.replay
 	if k == nil {
 		s.let()
 		s.lost, s.events = true, nil
@@ -301,12 +301,12 @@ func (s *stream) detach(holder chan struct{}) {
 func (s *stream) untake(holder chan struct{}, events []queued) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.keeper == nil || holder != s.holder || len(events) == 0 {
+	if s.replay == nil || holder != s.holder || len(events) == 0 {
 		return
 	}
 	for s.sent > 0 && s.events[s.sent-1].n >= events[0].n {
 		s.sent--
-		if q := s.events[s.sent]; q.weight < answering {
+		if q := s.events[s.sent]; q.priority < answering {
 			s.bytes += len(q.data)
 		}
 	}
@@ -324,7 +324,7 @@ func (s *stream) reclaim() []queued {
 	s.let()
 	s.events = s.events[:s.sent:s.sent]
 	for _, q := range out {
-		s.keeper.count(-1, -len(q.data))
+		s.replay.count(-1, -len(q.data))
 	}
 	return out
 }
@@ -350,7 +350,7 @@ func (s *stream) drop() (events, size int) {
 		size += len(q.data)
 	}
 	events = len(s.events)
-	s.events, s.sent, s.bytes, s.lost, s.keeper = nil, 0, 0, true, nil
+	s.events, s.sent, s.bytes, s.lost, s.replay = nil, 0, 0, true, nil
 	return events, size
 }
 

@@ -19,7 +19,7 @@ import (
 
 // modern serves a POST of the stateless era: one message, answered on its own
 // connection, whose end is the cancel of the request.
-func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) {
+func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, accepts accept, body []byte, m *rawjson.Message) {
 	if !m.ID.Present() { // a notification: there is none that means anything here
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -33,13 +33,13 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, likes accept
 	defer h.left()
 	method, no := front.Admit(body, m, r.Header)
 	if no != nil {
-		write(w, no.Status, jsonrpc.AppendError(nil, id, no.Object()))
+		write(w, no.Status, no.Frame())
 		return
 	}
-	if method == revision.MethodToolsCall && !likes.streams() && h.direct(w, r, likes, body, m) {
+	if method == revision.MethodToolsCall && !accepts.streams() && h.fastCall(w, r, accepts, body, m) {
 		return
 	}
-	x := &modernPost{h: h, w: w, likes: likes, wake: make(chan struct{}, 1)}
+	x := &modernPost{h: h, w: w, accepts: accepts, wake: make(chan struct{}, 1)}
 	defer x.close()
 	if method == revision.MethodDiscover { // waits for nothing
 		x.finish(id, router.Answer{Result: h.p.Router.Discovery()})
@@ -116,10 +116,10 @@ const maxWindow = 64
 type modernPost struct {
 	h       *Streamable
 	w       http.ResponseWriter
-	likes   accept
+	accepts accept
 	wake    chan struct{}
-	sink    *sseWriter // nil until the answer has become a stream of events
-	unblock func()     // with sink
+	out     *sseWriter // nil until the answer has become a stream of events
+	unblock func()     // with out
 
 	mu      sync.Mutex // guards what follows
 	waiting []message
@@ -136,7 +136,7 @@ type message struct {
 // push is a caller's emit. At the bound the oldest progress goes, since newer
 // progress says more; where there is none, the message itself.
 func (x *modernPost) push(method string, params []byte) {
-	if !x.likes.events {
+	if !x.accepts.events {
 		return
 	}
 	m := message{jsonrpc.AppendNotification(nil, method, params), method == revision.NotificationProgress}
@@ -201,10 +201,10 @@ func (x *modernPost) flush() {
 
 // open makes the answer a stream of events; on one that is it does nothing.
 func (x *modernPost) open() {
-	if x.sink != nil {
+	if x.out != nil {
 		return
 	}
-	x.sink, x.unblock = events(x.h.lifetime, x.w)
+	x.out, x.unblock = events(x.h.lifetime, x.w)
 }
 
 // close gives the connection back.
@@ -220,15 +220,15 @@ func (x *modernPost) close() {
 
 func (x *modernPost) event(framed []byte) {
 	x.open()
-	x.sink.event("", bytes.TrimRight(framed, "\n"))
-	_ = x.sink.flush() // the request's context tells that the client has gone
+	x.out.event("", bytes.TrimRight(framed, "\n"))
+	_ = x.out.flush() // the request's context tells that the client has gone
 }
 
 // comment tells whatever lies between that the stream is alive.
 func (x *modernPost) comment() {
-	if x.likes.events {
+	if x.accepts.events {
 		x.open()
-		x.sink.comment()
+		x.out.comment()
 	} else {
 		clearReadDeadline(x.w)
 	}
@@ -238,7 +238,7 @@ func (x *modernPost) comment() {
 // client would rather have one, else as JSON. An error is JSON if it can be,
 // because only then it has a status of its own.
 func (x *modernPost) finish(id []byte, a router.Answer) {
-	if a.Object == nil && x.likes.streams() {
+	if a.Object == nil && x.accepts.streams() {
 		x.open()
 	}
 	x.send(id, a, front.StatusFor(a))
@@ -246,7 +246,7 @@ func (x *modernPost) finish(id []byte, a router.Answer) {
 
 func (x *modernPost) send(id []byte, a router.Answer, status int) {
 	framed := router.Frame(nil, id, a)
-	if x.sink != nil {
+	if x.out != nil {
 		x.event(framed)
 		return
 	}
@@ -266,7 +266,7 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, r router.R
 		return
 	}
 	clearReadDeadline(x.w)
-	h.serving.Add(-1) // it lasts as long as its client likes
+	h.serving.Add(-1) // it lasts as long as its client accepts
 	defer h.serving.Add(1)
 	ended := make(chan struct{})
 	if h.spawn(func() {

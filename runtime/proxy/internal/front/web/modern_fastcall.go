@@ -22,10 +22,10 @@ type fastPost struct {
 	framed chan *bytes.Buffer // has one place: the answer, nil where the call is to go on
 }
 
-// direct serves a call on the quick path; false where the slow one is to be
+// fastCall serves a call on the quick path; false where the slow one is to be
 // taken.
-func (h *Streamable) direct(w http.ResponseWriter, r *http.Request, likes accept, body []byte, m *rawjson.Message) bool {
-	c := &fastPost{x: modernPost{h: h, w: w, likes: likes}, framed: make(chan *bytes.Buffer, 1)}
+func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, accepts accept, body []byte, m *rawjson.Message) bool {
+	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, framed: make(chan *bytes.Buffer, 1)}
 	c.Capabilities, c.Front = h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
 	conn, taken, err := h.p.Router.FastCallModern(body, m, &c.PendingFastCall, r.Header, time.Now())
 	switch {
@@ -51,7 +51,7 @@ func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
 			case framed == nil:
 				c.serve(r, body, m)
 				return
-			case x.sink != nil:
+			case x.out != nil:
 				x.event(framed.Bytes())
 			default:
 				writeUntil(h.lifetime, x.w, http.StatusOK, framed.Bytes())

@@ -149,8 +149,8 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
 		busy(w, http.StatusServiceUnavailable, nil, "too many requests are being answered: try again later")
 		return false
 	}
-	likes := acceptOf(r)
-	if likes == (accept{}) {
+	accepts := acceptOf(r)
+	if accepts == (accept{}) {
 		http.Error(w, "answers are application/json or text/event-stream: Accept names neither", http.StatusNotAcceptable)
 		return false
 	}
@@ -158,22 +158,24 @@ func (h *Streamable) post(w http.ResponseWriter, r *http.Request) (read bool) {
 	if !ok {
 		return false
 	}
-	h.message(w, r, likes, b.Bytes())
+	h.message(w, r, accepts, b.Bytes())
 	b.release()
 	return true
 }
 
 // message handles one body, which is valid only while it runs.
-func (h *Streamable) message(w http.ResponseWriter, r *http.Request, likes accept, body []byte) {
+func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts accept, body []byte) {
 	var m rawjson.Message
-	batch, ok := scan(w, body, &m)
-	if !ok {
+	kind, no := front.Classify(body, &m)
+	if kind == front.Refused {
+		write(w, no.Status, no.Frame())
 		return
 	}
+	batch := kind == front.Batch
 	version := r.Header.Get("Mcp-Protocol-Version")
 	switch modern := front.IsModern(body, &m, version, r.Header.Get("Mcp-Session-Id") != ""); {
 	case modern && !batch:
-		h.modern(w, r, likes, body, &m)
+		h.modern(w, r, accepts, body, &m)
 		return
 	case version == revision.Modern: // a batch, or an answer
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "not a message of "+revision.Modern)
@@ -193,26 +195,23 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, likes accep
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
 		}
-		version, _ = s.peer.TermsOf()
+		version, _ = s.sender.Client.TermsOf()
 	} else if m.ID.Present() {
 		h.arrived()
 		defer h.left()
 	}
 	switch {
 	case batch && (version == front.BatchVersion || version == "" && s == nil):
-		h.batch(w, r, newExchange(&h.p.Budget.Unsent, s, nil, version, likes), body)
+		h.batch(w, r, newPost(&h.p.Budget.Unsent, s, nil, version, accepts), body)
 	case batch:
 		refuse(w, http.StatusBadRequest, nil, runtime.CodeInvalidRequest, "batches are only for "+front.BatchVersion)
-	case m.Method.Present() && m.ID.Present() && !h.p.Ready():
+	case kind == front.Request && !h.p.Ready():
 		refuseDraining(w, m.ID.Of(body))
-	case m.Method.Present() && m.ID.Present():
-		h.request(w, r, newExchange(&h.p.Budget.Unsent, s, m.ID.Of(body), version, likes), body, &m)
+	case kind == front.Request:
+		h.request(w, r, newPost(&h.p.Budget.Unsent, s, m.ID.Of(body), version, accepts), body, &m)
 	default:
-		if s != nil && !m.Method.Present() {
-			s.peer.Resolve(m.ID.Of(body), m.Result.Of(body), m.Error.Of(body))
-		}
-		if s != nil && m.Method.Present() {
-			h.p.Notification(s.sender(), body, &m)
+		if s != nil {
+			h.p.Take(&s.sender, kind, body, &m)
 		}
 		w.WriteHeader(http.StatusAccepted)
 	}
@@ -235,7 +234,7 @@ func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body
 	ctx, c := h.lifetime, front.Batcher{From: x.Origin()}
 	if s := x.session; s != nil {
 		ctx = s.lifetime
-		c.Sender = s.sender()
+		c.Sender = &s.sender
 	}
 	if !h.spawn(func() { // ends with its context
 		defer free()
@@ -299,7 +298,7 @@ func (h *Streamable) Clients() []upstream.ClientInfo {
 	h.Sessions.Mu.Unlock()
 	out := make([]upstream.ClientInfo, len(all))
 	for i, s := range all {
-		out[i] = s.peer.Status("http")
+		out[i] = s.sender.Client.Status("http")
 		out[i].InFlight = int(s.serving.Load())
 		s.mu.Lock()
 		out[i].LastSeen, out[i].Streams = s.used, len(s.listening)
