@@ -67,30 +67,31 @@ func (h *Streamable) serveModern(r *http.Request, x *modernPost, id []byte, canc
 	}) {
 		answered <- router.Failed("", upstream.ErrProxyClosed)
 	}
-	a, why := h.exchange(r, x, answered)
+	a, why := await(x, r, answered)
 	if why != nil {
 		cancel(why)
 		<-answered
+	} else {
+		x.flush()
 	}
 	switch {
 	case silent:
 	case why == nil:
 		x.finish(id, a)
 	case errors.Is(why, upstream.ErrProxyClosed):
-		x.send(id, a, http.StatusServiceUnavailable)
+		x.sendClosed(id)
 	}
 }
 
-// exchange writes what comes before the answer and gives the answer, or why
-// there is none of the request's own. The choice between JSON and a stream falls
-// with the first message, or after a while of silence.
-func (h *Streamable) exchange(r *http.Request, x *modernPost, answered <-chan router.Answer) (router.Answer, error) {
-	timer := h.timer(streamAfter)
-	defer h.doneWith(timer)
+// await writes what comes before the answer and returns the answer, or why there
+// is none. The choice between JSON and a stream falls with the first message, or
+// after a while of silence.
+func await[T any](x *modernPost, r *http.Request, answered <-chan T) (a T, why error) {
+	timer := x.h.timer(streamAfter)
+	defer x.h.doneWith(timer)
 	for {
 		select {
-		case a := <-answered:
-			x.flush()
+		case a = <-answered:
 			return a, nil
 		case <-x.wake:
 			x.flush()
@@ -99,9 +100,9 @@ func (h *Streamable) exchange(r *http.Request, x *modernPost, answered <-chan ro
 			x.comment()
 			timer.Reset(limits.KeepAlive)
 		case <-r.Context().Done():
-			return router.Answer{}, upstream.ErrCancelled
-		case <-h.lifetime.Done():
-			return router.Failed("", upstream.ErrProxyClosed), upstream.ErrProxyClosed
+			return a, upstream.ErrCancelled
+		case <-x.h.lifetime.Done():
+			return a, upstream.ErrProxyClosed
 		}
 	}
 }
@@ -251,6 +252,11 @@ func (x *modernPost) send(id []byte, a router.Answer, status int) {
 		return
 	}
 	writeUntil(x.h.lifetime, x.w, status, framed)
+}
+
+// sendClosed answers a request that the front's end has cut short.
+func (x *modernPost) sendClosed(id []byte) {
+	x.send(id, router.Failed("", upstream.ErrProxyClosed), http.StatusServiceUnavailable)
 }
 
 // modernListen serves a listen over HTTP: a stream from the start.

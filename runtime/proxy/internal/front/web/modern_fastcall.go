@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -41,35 +42,24 @@ func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, accepts ac
 
 // await writes what comes for the call.
 func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
-	x, h := &c.x, c.x.h
-	timer := h.timer(streamAfter)
-	defer h.doneWith(timer)
-	for {
-		select {
-		case framed := <-c.framed:
-			switch {
-			case framed == nil:
-				c.serve(r, body, m)
-				return
-			case x.out != nil:
-				x.event(framed.Bytes())
-			default:
-				writeUntil(h.lifetime, x.w, http.StatusOK, framed.Bytes())
-			}
-			limits.Release(framed)
-			return
-		case <-timer.C:
-			x.comment()
-			timer.Reset(limits.KeepAlive)
-		case <-r.Context().Done():
-			c.Leave(upstream.ErrCancelled)
-			return
-		case <-h.lifetime.Done():
-			c.Leave(upstream.ErrProxyClosed)
-			x.send(m.ID.Of(body), router.Failed("", upstream.ErrProxyClosed), http.StatusServiceUnavailable)
-			return
+	x := &c.x
+	framed, why := await(x, r, c.framed)
+	switch {
+	case why != nil:
+		c.Leave(why)
+		if errors.Is(why, upstream.ErrProxyClosed) {
+			x.sendClosed(m.ID.Of(body))
 		}
+		return
+	case framed == nil:
+		c.serve(r, body, m)
+		return
+	case x.out != nil:
+		x.event(framed.Bytes())
+	default:
+		writeUntil(x.h.lifetime, x.w, http.StatusOK, framed.Bytes())
 	}
+	limits.Release(framed)
 }
 
 // serve goes on with the call as one that may wait for its client.
