@@ -14,31 +14,29 @@ import (
 
 // Front is a way in for clients.
 type Front interface {
-	// Busy is how many requests are being answered: what is to be waited for
-	// before the front is ended. A listen is none.
+	// Busy returns how many requests are being answered; a listen is none. Set.Drain
+	// waits until there are none.
 	Busy() int
-	// Clients tells who has come by it and is still there.
-	Clients() []upstream.ClientInfo
-	// Stateless counts requests that belong to no session.
-	Stateless() StatelessInfo
-	// Bounds tells of what is bounded for all its clients together.
+	// Clients returns who is there, and counts requests that belong to no session.
+	Clients() ([]upstream.ClientInfo, StatelessInfo)
+	// Bounds returns what is bounded for all its clients together.
 	Bounds() []limits.Bound
 }
 
-// Set are those of a proxy, and what they share.
+// Set is the fronts of a proxy, and what they share.
 type Set struct {
 	Router *router.Router
 	Budget *limits.Budget
 
-	Mu  sync.Mutex // taken to change all, not to read it
-	all atomic.Pointer[[]Front]
-	// Draining tells that no new request is taken.
-	Draining atomic.Bool
+	Mu       sync.Mutex // held to change all, not to read it
+	all      atomic.Pointer[[]Front]
+	Draining atomic.Bool // no new request is taken
 }
 
+// NewSet returns a set without fronts.
 func NewSet(rt *router.Router) *Set { return &Set{Router: rt, Budget: rt.Budget} }
 
-// Enter notes a front; the function takes it back.
+// Enter adds a front; leave removes it.
 func (f *Set) Enter(one Front) (leave func()) {
 	f.change(func(all []Front) []Front { return append(all, one) })
 	return func() {
@@ -55,6 +53,7 @@ func (f *Set) change(by func([]Front) []Front) {
 	f.all.Store(&all)
 }
 
+// List returns the fronts. It takes no lock.
 func (f *Set) List() []Front {
 	if all := f.all.Load(); all != nil {
 		return *all
@@ -69,15 +68,14 @@ func (f *Set) busy() (n int) {
 	return n
 }
 
-// drainStep is how often Drain looks whether requests are still under way:
-// nothing on the call path tells of the last one.
+// drainStep is how often Drain looks for requests under way: nothing on the call
+// path signals the last one.
 const drainStep = 5 * time.Millisecond
 
 // Drain has the fronts refuse new requests, and returns when those in flight
-// have been answered, or ctx ends. Answers to questions, cancellations, streams
-// that are taken up again and listens go on until the fronts end, which is the
-// next step: nothing here ends anything. Calls that wait for a client to come
-// back with answers are not waited for.
+// have been answered, or ctx ends. It ends nothing: answers to questions,
+// cancellations, resumed streams and listens go on until the fronts end. Calls
+// that wait for a client to return with answers are not waited for.
 func (f *Set) Drain(ctx context.Context) {
 	f.Draining.Store(true)
 	tick := time.NewTicker(drainStep)
@@ -95,10 +93,10 @@ func (f *Set) Drain(ctx context.Context) {
 	}
 }
 
-// Ready tells whether new requests are taken. It takes no lock.
+// Ready reports whether new requests are taken. It takes no lock.
 func (f *Set) Ready() bool { return !f.Draining.Load() }
 
-// DrainingError is the error object for a request that comes too late.
+// DrainingError returns the error object for a request that comes too late.
 func DrainingError() []byte { return router.Failed("", upstream.ErrProxyClosed).Object }
 
 // StatelessInfo counts requests that belong to no session; see
@@ -109,11 +107,11 @@ type StatelessInfo struct {
 	LastSeen time.Time
 }
 
-// Clients tells who has come by all fronts.
+// Clients returns the clients of all fronts.
 func (f *Set) Clients() (all []upstream.ClientInfo, sum StatelessInfo) {
 	for _, one := range f.List() {
-		all = append(all, one.Clients()...)
-		s := one.Stateless()
+		clients, s := one.Clients()
+		all = append(all, clients...)
 		sum.Requests += s.Requests
 		sum.InFlight += s.InFlight
 		if s.LastSeen.After(sum.LastSeen) {
@@ -123,8 +121,7 @@ func (f *Set) Clients() (all []upstream.ClientInfo, sum StatelessInfo) {
 	return all, sum
 }
 
-// Bounds tells how much is in use of what is bounded for all clients together, and
-// for each front.
+// Bounds returns what is bounded for all clients together, and for each front.
 func (f *Set) Bounds() []limits.Bound {
 	out := f.Budget.Bounds()
 	for _, one := range f.List() {

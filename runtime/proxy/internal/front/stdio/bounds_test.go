@@ -78,7 +78,7 @@ func TestBatchesCount(t *testing.T) {
 		if !ok {
 			t.Fatal("no front")
 		}
-		if n, held := front.inFlight.Load(), front.held.Load(); n != 41 || held < limits.FreeBody {
+		if n, held := front.load.inFlight.Load(), front.load.held.Load(); n != 41 || held < limits.FreeBody {
 			t.Errorf("%d in flight, %d bytes", n, held)
 		}
 		close(let)
@@ -86,7 +86,7 @@ func TestBatchesCount(t *testing.T) {
 		if err := <-f; err != nil {
 			t.Error(err)
 		}
-		if n, held := front.inFlight.Load(), front.held.Load(); n != 0 || held != 0 {
+		if n, held := front.load.inFlight.Load(), front.load.held.Load(); n != 0 || held != 0 {
 			t.Errorf("%d in flight, %d bytes at the end", n, held)
 		}
 	})

@@ -54,9 +54,9 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		return nil
 	}
 	size := len(line)
-	f.begin(size)
+	f.load.begin(size)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end(size)
+		defer f.load.end(size)
 		defer done()
 		a := f.p.Router.ServeModern(ctx, r)
 		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
@@ -75,7 +75,7 @@ const maxListening = 256
 type unasked struct{ *stdioFront }
 
 func (u unasked) Notify(method string, params []byte) {
-	if u.greeted() || !u.speaksModern.Load() {
+	if u.Revision() != "" || !u.speaksModern.Load() {
 		u.stdioFront.Notify(method, params)
 	}
 }
@@ -105,12 +105,6 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 			Send: f.send, Idle: func() {}, End: f.ending, Farewell: jsonrpc.AppendNotification(nil, revision.NotificationCancelled, reason),
 		})
 	})
-}
-
-// greeted tells whether the client has shaken hands.
-func (f *stdioFront) greeted() bool {
-	version, _ := f.sender.Client.TermsOf()
-	return version != ""
 }
 
 // endListens ends the listens and waits until the client has been told, as far

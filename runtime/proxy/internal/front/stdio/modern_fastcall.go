@@ -24,21 +24,21 @@ type fastLine struct {
 func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
 	l := &fastLine{f: f, line: line, msg: *m}
 	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
-	f.begin(len(line))
+	f.load.begin(len(line))
 	conn, taken, err := f.p.Router.FastCallModern(line, m, &l.PendingFastCall, nil, now)
 	switch {
 	case err != nil:
 		f.send(router.Frame(nil, m.ID.Of(line), f.p.Router.FailedModern(revision.MethodToolsCall, err)))
-		f.end(len(line))
+		f.load.end(len(line))
 	case !taken:
-		f.end(len(line))
+		f.load.end(len(line))
 	}
 	return conn, taken
 }
 
 // Answer implements [router.PendingFront].
 func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
-	defer l.f.end(len(l.line))
+	defer l.f.load.end(len(l.line))
 	defer limits.Release(framed)
 	if l.f.out.Append(framed.Bytes()) != nil {
 		return nil // the client is gone
@@ -47,7 +47,7 @@ func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 }
 
 // Cancelled implements [router.PendingFront].
-func (l *fastLine) Cancelled() { l.f.end(len(l.line)) }
+func (l *fastLine) Cancelled() { l.f.load.end(len(l.line)) }
 
 // Park implements [router.PendingFront].
 func (l *fastLine) Park() {
@@ -55,7 +55,7 @@ func (l *fastLine) Park() {
 	r := router.Request{Line: l.line, Msg: &l.msg, Method: revision.MethodToolsCall}
 	id := r.Msg.ID.Of(r.Line)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end(len(l.line))
+		defer f.load.end(len(l.line))
 		ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 		defer done()
 		r.From = router.ModernCaller(&r, func(method string, params []byte) {

@@ -36,22 +36,53 @@ const (
 	takeTime = 10 * time.Second
 )
 
-// stdioFront is one client on a pair of streams.
-type stdioFront struct {
-	p   *front.Set
-	out *jsonrpc.Writer
-
-	lifetime context.Context //nolint:containedctx // the client's, ended when ServeStdio returns
+// load is what one client has in flight.
+type load struct {
 	inFlight atomic.Int64
-	seen     atomic.Int64  // when the last message came, in seconds since 1970
 	held     atomic.Int64  // bytes of requests that have a goroutine
 	eased    chan struct{} // signalled when inFlight has fallen to half or to zero
+}
+
+// full reports whether the client has too much in flight.
+func (l *load) full() bool { return l.inFlight.Load() > maxInFlight || l.held.Load() > maxHeld }
+
+// begin counts a request, of which size bytes are held; 0 for none.
+func (l *load) begin(size int) {
+	l.inFlight.Add(1)
+	if size > limits.FreeBody {
+		l.held.Add(int64(size))
+	}
+}
+
+// end takes a begin back.
+func (l *load) end(size int) {
+	ease := false
+	if size > limits.FreeBody {
+		held := l.held.Add(-int64(size))
+		ease = held <= maxHeld && held+int64(size) > maxHeld
+	}
+	if n := l.inFlight.Add(-1); ease || n == 0 || n == maxInFlight/2 {
+		select {
+		case l.eased <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// stdioFront is one client on a pair of streams.
+type stdioFront struct {
+	p    *front.Set
+	out  *jsonrpc.Writer
+	load load
+
+	lifetime context.Context //nolint:containedctx // the client's, ended when Serve returns
+	seen     atomic.Int64    // when the last message came, in seconds since 1970
 	sender   front.Sender
 
 	speaksModern atomic.Bool   // requests of the stateless era have come
 	ending       chan struct{} // closed when the front ends
 	listens      sync.WaitGroup
-	listening    atomic.Int64 // how many of them there are
+	listening    atomic.Int64 // how many listens there are
 }
 
 // Serve serves one client over a pair of streams, one JSON-RPC message a
@@ -67,7 +98,7 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	}
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
-	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, eased: make(chan struct{}, 1), ending: make(chan struct{})}
+	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, load: load{eased: make(chan struct{}, 1)}, ending: make(chan struct{})}
 	f.sender = front.Sender{Client: upstream.NewClient(f.ask), Owns: f.owns}
 	if solo {
 		p.Router.Solo(f.sender.Client) // servers are told what it says of itself first
@@ -115,9 +146,9 @@ func same(in io.Reader, out *os.File) bool {
 func (f *stdioFront) settle() {
 	t := time.NewTimer(drainTime)
 	defer t.Stop()
-	for f.inFlight.Load() > 0 {
+	for f.load.inFlight.Load() > 0 {
 		select {
-		case <-f.eased:
+		case <-f.load.eased:
 		case <-f.out.Failed(): // nobody is there to be answered
 			return
 		case <-t.C:
@@ -181,7 +212,7 @@ func (f *stdioFront) read(in io.Reader) error {
 				flush(conn)
 			}
 		}
-		if !r.Buffered() || f.full() {
+		if !r.Buffered() || f.load.full() {
 			flush(nil)
 			if err := f.hold(); err != nil {
 				return err
@@ -190,16 +221,11 @@ func (f *stdioFront) read(in io.Reader) error {
 	}
 }
 
-// full tells whether the client has too much in flight.
-func (f *stdioFront) full() bool {
-	return f.inFlight.Load() > maxInFlight || f.held.Load() > maxHeld
-}
-
 // hold waits while the client has too much in flight or does not read.
 func (f *stdioFront) hold() error {
-	for f.full() {
+	for f.load.full() {
 		select {
-		case <-f.eased:
+		case <-f.load.eased:
 		case <-f.lifetime.Done():
 			return nil
 		}
@@ -228,20 +254,20 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	case !f.p.Ready():
 		f.send(jsonrpc.AppendError(nil, m.ID.Of(line), front.DrainingError()))
 		return nil
-	case m.MetaVersion.Present() && front.IsModern(line, &m, "", f.greeted()):
+	case m.MetaVersion.Present() && front.IsModern(line, &m, "", f.Revision() != ""):
 		return f.modern(line, m, now)
 	case string(m.Method.Of(line)) == `"tools/call"`:
-		f.begin(0)
+		f.load.begin(0)
 		conn, taken, err := f.p.Router.FastCall(line, &m, f, now)
 		if err != nil {
 			f.respond(m.ID.Of(line), router.Failed(revision.MethodToolsCall, err))
-			f.end(0)
+			f.load.end(0)
 			return nil
 		}
 		if taken {
 			return conn
 		}
-		f.end(0)
+		f.load.end(0)
 	}
 	f.spawn(line, m)
 	return nil
@@ -250,7 +276,7 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 // Ended implements ReplyTo.
 func (f *stdioFront) Ended(cancelled bool) {
 	if cancelled {
-		f.end(0)
+		f.load.end(0)
 	}
 }
 
@@ -276,11 +302,16 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	}
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	size := len(line)
-	f.begin(size)
+	f.load.begin(size)
 	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
-		defer f.end(size)
+		defer f.load.end(size)
 		defer done()
-		f.serve(ctx, id, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()})
+		a := f.p.Router.Serve(ctx, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()})
+		// A cancelled request has no answer (specification, Cancellation). This
+		// goroutine may wait for a client that reads slowly.
+		if ctx.Err() == nil && f.out.Wait() == nil {
+			f.respond(id, a)
+		}
 	}()
 }
 
@@ -314,28 +345,18 @@ func (f *stdioFront) ask(frame []byte) error {
 	return f.out.Err()
 }
 
-func (f *stdioFront) serve(ctx context.Context, id []byte, r router.Request) {
-	a := f.p.Router.Serve(ctx, r)
-	if ctx.Err() != nil {
-		return // cancelled: no answer (specification, Cancellation)
-	}
-	if f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
-		f.respond(id, a)
-	}
-}
-
 // spawnBatch serves a batch on a goroutine of its own.
 func (f *stdioFront) spawnBatch(line []byte) {
 	line = bytes.Clone(line)
 	all, _ := rawjson.Elements(line) // what is no array is one refusal
 	requests, size := min(max(len(all), 1), front.MaxBatch), len(line)
-	f.begin(size)
-	f.inFlight.Add(int64(requests - 1)) // each counts
-	go func() {                         // as in spawn
-		defer f.end(size)
+	f.load.begin(size)
+	f.load.inFlight.Add(int64(requests - 1)) // each counts
+	go func() {                              // as in spawn
+		defer f.load.end(size)
 		defer func() {
 			for range requests - 1 {
-				f.end(0)
+				f.load.end(0)
 			}
 		}()
 		f.send(f.p.Batch(f.lifetime, line, front.Batcher{From: f.Origin(), Sender: &f.sender}))
@@ -362,7 +383,7 @@ func (f *stdioFront) respond(id []byte, a router.Answer) {
 
 // Finished implements ReplyTo.
 func (f *stdioFront) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
-	defer f.end(0)
+	defer f.load.end(0)
 	converted := c.Answer(a)
 	buf, err := f.out.Begin()
 	if err != nil {
@@ -388,43 +409,17 @@ func (f *stdioFront) Notify(method string, params []byte) {
 }
 
 // Busy implements [front.Front].
-func (f *stdioFront) Busy() int { return int(f.inFlight.Load()) }
-
-// begin counts a request, of which size bytes are held; 0 for none.
-func (f *stdioFront) begin(size int) {
-	f.inFlight.Add(1)
-	if size > limits.FreeBody {
-		f.held.Add(int64(size))
-	}
-}
-
-// end takes a begin back.
-func (f *stdioFront) end(size int) {
-	ease := false
-	if size > limits.FreeBody {
-		held := f.held.Add(-int64(size))
-		ease = held <= maxHeld && held+int64(size) > maxHeld
-	}
-	if n := f.inFlight.Add(-1); ease || n == 0 || n == maxInFlight/2 {
-		select {
-		case f.eased <- struct{}{}:
-		default:
-		}
-	}
-}
+func (f *stdioFront) Busy() int { return int(f.load.inFlight.Load()) }
 
 // Clients implements [front.Front].
-func (f *stdioFront) Clients() []upstream.ClientInfo {
+func (f *stdioFront) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	s := f.sender.Client.Status("stdio")
 	s.InFlight = f.Busy()
 	if at := f.seen.Load(); at > 0 {
 		s.LastSeen = time.Unix(at, 0)
 	}
-	return []upstream.ClientInfo{s}
+	return []upstream.ClientInfo{s}, front.StatelessInfo{}
 }
-
-// Stateless implements [front.Front].
-func (f *stdioFront) Stateless() front.StatelessInfo { return front.StatelessInfo{} }
 
 // Bounds implements [front.Front]: hold keeps the client waiting at maxInFlight.
 func (f *stdioFront) Bounds() []limits.Bound {

@@ -129,21 +129,21 @@ func (o *eventWriter) write(n news) (end bool) {
 	case o.out == nil && n.ended && len(n.events) == 1 && n.events[0].priority == answering:
 		writeUntil(o.over(), o.w, http.StatusOK, n.events[0].data)
 		return true
-	case len(n.events) == 0 && !n.pause:
+	case len(n.events) == 0 && n.pause == nil:
 		return n.ended
 	}
 	o.open()
 	for _, q := range n.events {
 		o.out.event(o.eventID(q.n), q.line())
 	}
-	if n.pause {
-		o.out.mark(o.eventID(n.n), n.retry)
+	if n.pause != nil {
+		o.out.mark(o.eventID(n.n), *n.pause)
 	}
 	if o.out.flush() != nil {
 		o.s.untake(o.holder, n.events)
 		return true
 	}
-	return n.ended || n.pause
+	return n.ended || n.pause != nil
 }
 
 func (o *eventWriter) eventID(n uint64) string {

@@ -19,7 +19,7 @@ import (
 // post is one POST of an HTTP client with requests in it, waiting for its
 // answer. What comes before the answer goes on the same stream.
 type post struct {
-	stream
+	stream  stream
 	session *session // nil: a request without one
 	id      []byte   // the client's own, raw, valid while the handler runs
 	accepts accept
@@ -29,7 +29,7 @@ type post struct {
 
 func newPost(unsent *limits.Counter, s *session, id []byte, version string, accepts accept) *post {
 	x := &post{session: s, id: id, version: version, accepts: accepts}
-	x.start(unsent)
+	x.stream.start(unsent)
 	return x
 }
 
@@ -106,10 +106,10 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 		defer ended()
 		a := h.p.Router.Serve(ctx, req)
 		if context.Cause(ctx) == upstream.ErrCancelled { //nolint:errorlint // set by identity
-			x.finish(nil)
+			x.stream.finish(nil)
 			return
 		}
-		x.finish(router.Frame(nil, id, a))
+		x.stream.finish(router.Frame(nil, id, a))
 	}) {
 		ended()
 	}
@@ -131,7 +131,7 @@ func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post,
 		_ = s.sender.Client.SetTerms(body, m) // the session is new
 		w.Header().Set("Mcp-Session-Id", s.id)
 	}
-	x.finish(router.Frame(nil, m.ID.Of(body), a))
+	x.stream.finish(router.Frame(nil, m.ID.Of(body), a))
 	h.await(w, r, x)
 }
 
@@ -143,7 +143,7 @@ func (h *Streamable) await(w http.ResponseWriter, r *http.Request, x *post) {
 
 // emit sends a notification that belongs to the request.
 func (x *post) emit(method string, params []byte) {
-	_ = x.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
+	_ = x.stream.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
 }
 
 // ask puts a question to the client on the request's own stream, "not on the
@@ -152,8 +152,7 @@ func (x *post) emit(method string, params []byte) {
 func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ended, done := x.until()
-	defer done()
+	ended := x.stream.until()
 	go func() { // ends with ctx, and so with the question
 		select {
 		case <-ended:
@@ -163,7 +162,7 @@ func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (
 	}()
 	asked := false
 	return x.session.sender.Client.Ask(ctx, func(frame []byte) error {
-		err := x.push(frame, heavy)
+		err := x.stream.push(frame, heavy)
 		if asked && err != nil {
 			return x.session.push(frame) // that the question is withdrawn
 		}
@@ -176,7 +175,7 @@ func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (
 // back.
 func (x *post) pause(retry time.Duration) {
 	if x.session.polls() {
-		x.rest(retry)
+		x.stream.rest(retry)
 	}
 }
 
@@ -214,7 +213,7 @@ func (x *post) Revision() string {
 
 // Finished implements ReplyTo.
 func (x *post) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
-	x.finish(framed(c, a))
+	x.stream.finish(framed(c, a))
 	return nil
 }
 
@@ -227,7 +226,7 @@ func framed(c *router.FastCall, a jsonrpc.Answer) []byte {
 // Ended implements ReplyTo.
 func (x *post) Ended(cancelled bool) {
 	if cancelled {
-		x.finish(nil)
+		x.stream.finish(nil)
 	}
 }
 

@@ -57,7 +57,7 @@ func (k *replayBuffer) keep(s *stream, kind byte) (holder chan struct{}) {
 		s.replay = k
 		k.order = append(k.order, s)
 		k.count(1, 0)
-		for _, q := range s.events {
+		for _, q := range s.queue.events {
 			k.count(1, len(q.data))
 		}
 	}

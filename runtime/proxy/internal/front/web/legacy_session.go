@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -296,6 +297,12 @@ func (t *sessions) remove(id string) bool {
 		s.close()
 	}
 	return s != nil
+}
+
+func (t *sessions) list() []*session {
+	t.Mu.Lock()
+	defer t.Mu.Unlock()
+	return slices.Collect(maps.Values(t.m))
 }
 
 func (t *sessions) clear() {

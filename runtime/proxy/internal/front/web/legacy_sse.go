@@ -87,7 +87,7 @@ func (f *SSE) Busy() (n int) {
 
 // sseSession is one client's, for as long as its stream lasts.
 type sseSession struct {
-	stream // everything for the client
+	stream stream // everything for the client
 	f      *SSE
 	id     string
 	sender front.Sender
@@ -112,8 +112,8 @@ func (f *SSE) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &sseSession{f: f, id: rand.Text(), places: make(chan struct{}, sseInFlight)}
-	s.start(&f.p.Budget.Unsent)
-	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.push(frame, heavy) }), Owns: s.owns}
+	s.stream.start(&f.p.Budget.Unsent)
+	s.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error { return s.stream.push(frame, heavy) }), Owns: s.owns}
 	s.lifetime, s.end = context.WithCancelCause(f.lifetime)
 	if err := f.add(s); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -145,7 +145,7 @@ func (f *SSE) remove(s *sseSession) {
 	delete(f.m, s.id)
 	f.Mu.Unlock()
 	s.end(upstream.ErrSessionEnded)
-	s.detach(nil)
+	s.stream.detach(nil)
 	f.p.Router.AbandonFastCalls(s.owns)
 }
 
@@ -163,8 +163,8 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	defer pings()
 	for {
 		select {
-		case <-s.wake:
-			for _, q := range s.take(nil, false).events {
+		case <-s.stream.wake:
+			for _, q := range s.stream.take(nil, false).events {
 				if q.data == nil {
 					out.comment()
 					continue
@@ -199,7 +199,7 @@ func (s *sseSession) ping() (stop func()) {
 		if stopped {
 			return
 		}
-		if s.push(nil, light) == nil {
+		if s.stream.push(nil, light) == nil {
 			full = 0
 		} else if full++; full >= sseFull {
 			s.end(errStreamFull)
@@ -367,7 +367,7 @@ func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free f
 
 // answer queues what a place was reserved for, nil for nothing.
 func (s *sseSession) answer(frames []byte) {
-	if frames == nil || s.push(frames, answering) != nil {
+	if frames == nil || s.stream.push(frames, answering) != nil {
 		<-s.places
 	}
 }
@@ -385,7 +385,7 @@ func (s *sseSession) Origin() upstream.Origin {
 
 // Notify implements listener.
 func (s *sseSession) Notify(method string, params []byte) {
-	_ = s.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
+	_ = s.stream.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
 }
 
 // Client implements ReplyTo.
@@ -414,7 +414,7 @@ func (s *sseSession) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writ
 }
 
 // Clients implements [front.Front].
-func (f *SSE) Clients() []upstream.ClientInfo {
+func (f *SSE) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	out := make([]upstream.ClientInfo, 0, len(f.m))
@@ -426,11 +426,8 @@ func (f *SSE) Clients() []upstream.ClientInfo {
 		}
 		out = append(out, one)
 	}
-	return out
+	return out, front.StatelessInfo{}
 }
-
-// Stateless implements [front.Front].
-func (f *SSE) Stateless() front.StatelessInfo { return front.StatelessInfo{} }
 
 // Bounds implements [front.Front].
 func (f *SSE) Bounds() []limits.Bound {

@@ -36,37 +36,41 @@ type queued struct {
 	priority priority
 }
 
+// queue is the messages of a stream, oldest first.
+type queue struct {
+	events []queued  // those before sent have been taken
+	inline [1]queued // room for the one of a plain answer
+	sent   int
+	last   uint64 // number of the newest
+	bytes  int    // of events[sent:], answers not counted
+}
+
 // stream is what one client gets on one event stream, in order: the messages
 // of one POST, those outside requests on one GET, or all of an HTTP+SSE
 // session. At most one connection at a time takes from it. Where the stream is
-// kept, a connection that breaks can be followed by another one that takes up
+// kept, a connection that breaks can be followed by another one that resumes
 // after the last message it knows of. It must be made by start.
 type stream struct {
 	wake chan struct{} // has room for one: there is news for the connection
 
-	mu     sync.Mutex // guards what follows
-	events []queued   // oldest first; those before sent have been taken
-	inline [1]queued  // room for the one of a plain answer
-	sent   int
-	last   uint64 // number of the newest
-	bytes  int    // of events[sent:], answers not counted
-	ended  bool   // nothing more comes
-	lost   bool   // nobody will ever take anything more
-	retry  time.Duration
-	pause  bool // the connection is to end, to be followed by another
+	mu    sync.Mutex // guards what follows
+	queue queue
+	ended bool           // nothing more comes
+	over  chan struct{}  // closed with ended; nil: nobody waits for it
+	lost  bool           // nobody will ever take anything more
+	pause *time.Duration // the connection is to end, to be followed by another after that
 
 	holder chan struct{}   // the connection's; closed when another takes over
 	name   string          // of a kept stream in its session
 	replay *replayBuffer   // nil: what has been taken is forgotten
 	unsent *limits.Counter // of what is in no replay buffer; nil: nobody counts
 	quiet  time.Time       // since when no connection has it
-	asking map[chan struct{}]struct{}
 }
 
 // start makes a stream; what waits in it is counted by unsent, answers apart.
 func (s *stream) start(unsent *limits.Counter) {
 	s.wake = make(chan struct{}, 1)
-	s.events = s.inline[:0]
+	s.queue.events = s.queue.inline[:0]
 	s.unsent = unsent
 }
 
@@ -82,10 +86,10 @@ func (s *stream) count(events, size int, w priority) {
 
 // let gives back what unsent counts of the stream. The caller holds the lock.
 func (s *stream) let() {
-	if s.replay == nil && s.bytes > 0 {
-		s.unsent.Add(-s.bytes)
+	if s.replay == nil && s.queue.bytes > 0 {
+		s.unsent.Add(-s.queue.bytes)
 	}
-	s.bytes = 0
+	s.queue.bytes = 0
 }
 
 var (
@@ -122,26 +126,26 @@ func (s *stream) room(w priority, size int) bool {
 	if s.unsent.Full() {
 		most = limits.FairShare
 	}
-	over := func() bool { return len(s.events)-s.sent >= maxQueued || s.bytes+size > most }
+	over := func() bool { return len(s.queue.events)-s.queue.sent >= maxQueued || s.queue.bytes+size > most }
 	for over() {
-		i := slices.IndexFunc(s.events[s.sent:], func(q queued) bool { return q.priority == light })
+		i := slices.IndexFunc(s.queue.events[s.queue.sent:], func(q queued) bool { return q.priority == light })
 		if i < 0 || w == light {
 			break
 		}
-		i += s.sent
-		size := len(s.events[i].data)
-		s.bytes -= size
+		i += s.queue.sent
+		size := len(s.queue.events[i].data)
+		s.queue.bytes -= size
 		s.count(-1, -size, light)
-		s.events = slices.Delete(s.events, i, i+1)
+		s.queue.events = slices.Delete(s.queue.events, i, i+1)
 	}
-	return !over() || w == heavy && len(s.events)-s.sent < 2*maxQueued && s.bytes+size <= 2*most
+	return !over() || w == heavy && len(s.queue.events)-s.queue.sent < 2*maxQueued && s.queue.bytes+size <= 2*most
 }
 
 func (s *stream) add(data []byte, w priority) {
-	s.last++
-	s.events = append(s.events, queued{s.last, data, w})
+	s.queue.last++
+	s.queue.events = append(s.queue.events, queued{s.queue.last, data, w})
 	if w < answering {
-		s.bytes += len(data)
+		s.queue.bytes += len(data)
 	}
 	s.count(1, len(data), w)
 }
@@ -165,10 +169,9 @@ func (s *stream) finish(answer []byte) {
 	if answer != nil && !s.lost {
 		s.add(answer, answering)
 	}
-	for c := range s.asking {
-		close(c)
+	if s.over != nil {
+		close(s.over)
 	}
-	s.asking = nil
 	k, held := s.replay, s.holder != nil
 	if !held && k != nil {
 		s.quiet = time.Now()
@@ -181,31 +184,24 @@ func (s *stream) finish(answer []byte) {
 	}
 }
 
-// until gives a channel that is closed when the stream ends, and takes it back.
-func (s *stream) until() (ended <-chan struct{}, done func()) {
-	c := make(chan struct{})
+// until returns a channel that is closed when the stream ends.
+func (s *stream) until() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		close(c)
-		return c, func() {}
+	if s.over == nil {
+		s.over = make(chan struct{})
+		if s.ended {
+			close(s.over)
+		}
 	}
-	if s.asking == nil {
-		s.asking = map[chan struct{}]struct{}{}
-	}
-	s.asking[c] = struct{}{}
-	return c, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.asking, c)
-	}
+	return s.over
 }
 
 // rest asks the stream's connection to end, so that the client comes back for
 // what follows after a while.
 func (s *stream) rest(retry time.Duration) {
 	s.mu.Lock()
-	s.pause, s.retry = true, retry
+	s.pause = &retry
 	s.mu.Unlock()
 	s.signal()
 }
@@ -213,12 +209,11 @@ func (s *stream) rest(retry time.Duration) {
 // news is what a connection is to send now.
 type news struct {
 	events []queued
-	ended  bool          // and then nothing more
-	pause  bool          // and then end the connection
-	retry  time.Duration // with pause
-	n      uint64        // with pause: number of the mark to end with
-	open   bool          // nothing yet: the stream must be kept before it is taken from
-	gone   bool          // nothing: another connection has taken over
+	ended  bool           // and then nothing more
+	pause  *time.Duration // and then end the connection, to be followed by another after that
+	n      uint64         // with pause: number of the mark to end with
+	open   bool           // nothing yet: the stream must be kept before it is taken from
+	gone   bool           // nothing: another connection has taken over
 }
 
 // take gives what has come since the last time. Where a stream can be kept and
@@ -230,22 +225,22 @@ func (s *stream) take(holder chan struct{}, keeps bool) news {
 	case holder != s.holder:
 		s.signal() // meant for the other one
 		return news{gone: true}
-	case keeps && s.name == "" && (s.pause || len(s.events) > 0 && s.events[0].priority < answering):
+	case keeps && s.name == "" && (s.pause != nil || len(s.queue.events) > 0 && s.queue.events[0].priority < answering):
 		s.signal()
 		return news{open: true}
 	}
-	out := news{events: s.events[s.sent:], ended: s.ended, retry: s.retry}
+	out := news{events: s.queue.events[s.queue.sent:], ended: s.ended}
 	s.let()
 	if s.replay == nil {
-		s.events = nil
+		s.queue.events = nil
 	} else {
-		out.events, s.sent = slices.Clone(out.events), len(s.events)
+		out.events, s.queue.sent = slices.Clone(out.events), len(s.queue.events)
 	}
-	if out.pause = s.pause && !s.ended && s.replay != nil; out.pause {
-		s.last++
-		out.n = s.last
+	if s.pause != nil && !s.ended && s.replay != nil {
+		s.queue.last++
+		out.pause, out.n = s.pause, s.queue.last
 	}
-	s.pause = false
+	s.pause = nil
 	return out
 }
 
@@ -254,7 +249,7 @@ func (s *stream) take(holder chan struct{}, keeps bool) news {
 func (s *stream) attach(n uint64) (holder chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pause = false // it was meant for the connection before
+	s.pause = nil // it was meant for the connection before
 	return s.attachLocked(n)
 }
 
@@ -266,13 +261,13 @@ func (s *stream) attachLocked(n uint64) (holder chan struct{}) {
 		close(s.holder)
 	}
 	s.holder = make(chan struct{})
-	s.sent, s.bytes = 0, 0
-	for _, q := range s.events {
+	s.queue.sent, s.queue.bytes = 0, 0
+	for _, q := range s.queue.events {
 		switch {
 		case q.n <= n:
-			s.sent++
+			s.queue.sent++
 		case q.priority < answering:
-			s.bytes += len(q.data)
+			s.queue.bytes += len(q.data)
 		}
 	}
 	s.signal()
@@ -289,7 +284,7 @@ func (s *stream) detach(holder chan struct{}) {
 	k := s.replay
 	if k == nil {
 		s.let()
-		s.lost, s.events = true, nil
+		s.lost, s.queue.events = true, nil
 	}
 	s.holder = nil
 	s.quiet = time.Now()
@@ -304,10 +299,10 @@ func (s *stream) untake(holder chan struct{}, events []queued) {
 	if s.replay == nil || holder != s.holder || len(events) == 0 {
 		return
 	}
-	for s.sent > 0 && s.events[s.sent-1].n >= events[0].n {
-		s.sent--
-		if q := s.events[s.sent]; q.priority < answering {
-			s.bytes += len(q.data)
+	for s.queue.sent > 0 && s.queue.events[s.queue.sent-1].n >= events[0].n {
+		s.queue.sent--
+		if q := s.queue.events[s.queue.sent]; q.priority < answering {
+			s.queue.bytes += len(q.data)
 		}
 	}
 }
@@ -320,9 +315,9 @@ func (s *stream) reclaim() []queued {
 	if s.holder != nil {
 		return nil
 	}
-	out := s.events[s.sent:]
+	out := s.queue.events[s.queue.sent:]
 	s.let()
-	s.events = s.events[:s.sent:s.sent]
+	s.queue.events = s.queue.events[:s.queue.sent:s.queue.sent]
 	for _, q := range out {
 		s.replay.count(-1, -len(q.data))
 	}
@@ -334,11 +329,11 @@ func (s *stream) reclaim() []queued {
 func (s *stream) forget() (events, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, q := range s.events[:s.sent] {
+	for _, q := range s.queue.events[:s.queue.sent] {
 		size += len(q.data)
 	}
-	events = s.sent
-	s.events, s.sent = slices.Clone(s.events[s.sent:]), 0
+	events = s.queue.sent
+	s.queue.events, s.queue.sent = slices.Clone(s.queue.events[s.queue.sent:]), 0
 	return events, size
 }
 
@@ -346,11 +341,11 @@ func (s *stream) forget() (events, size int) {
 func (s *stream) drop() (events, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, q := range s.events {
+	for _, q := range s.queue.events {
 		size += len(q.data)
 	}
-	events = len(s.events)
-	s.events, s.sent, s.bytes, s.lost, s.replay = nil, 0, 0, true, nil
+	events = len(s.queue.events)
+	s.queue.events, s.queue.sent, s.queue.bytes, s.lost, s.replay = nil, 0, 0, true, nil
 	return events, size
 }
 

@@ -63,7 +63,7 @@ func TestStreamBounds(t *testing.T) {
 	if strings.Contains(got, "p") || !strings.HasPrefix(got, "m0 m1 ") || !strings.HasSuffix(got, " q255 answer") || len(n.events) != 2*maxQueued+1 || !n.ended {
 		t.Errorf("got %d: %s", len(n.events), got)
 	}
-	if n := s.take(nil, false); len(n.events) > 0 || s.bytes != 0 {
+	if n := s.take(nil, false); len(n.events) > 0 || s.queue.bytes != 0 {
 		t.Errorf("again: got %s", n.text())
 	}
 }

@@ -238,7 +238,7 @@ func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body
 	}
 	if !h.spawn(func() { // ends with its context
 		defer free()
-		x.finish(h.p.Batch(ctx, body, c))
+		x.stream.finish(h.p.Batch(ctx, body, c))
 	}) {
 		free()
 	}
@@ -289,13 +289,8 @@ func busy(w http.ResponseWriter, status int, id []byte, reason string) {
 }
 
 // Clients implements [front.Front].
-func (h *Streamable) Clients() []upstream.ClientInfo {
-	h.Sessions.Mu.Lock()
-	all := make([]*session, 0, len(h.Sessions.m))
-	for _, s := range h.Sessions.m {
-		all = append(all, s)
-	}
-	h.Sessions.Mu.Unlock()
+func (h *Streamable) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
+	all := h.Sessions.list()
 	out := make([]upstream.ClientInfo, len(all))
 	for i, s := range all {
 		out[i] = s.sender.Client.Status("http")
@@ -304,24 +299,18 @@ func (h *Streamable) Clients() []upstream.ClientInfo {
 		out[i].LastSeen, out[i].Streams = s.used, len(s.listening)
 		s.mu.Unlock()
 	}
-	return out
-}
-
-// Stateless implements [front.Front].
-func (h *Streamable) Stateless() front.StatelessInfo {
-	s := front.StatelessInfo{Requests: h.counts.begun.Load(), InFlight: h.counts.inFlight.Load()}
+	stateless := front.StatelessInfo{Requests: h.counts.begun.Load(), InFlight: h.counts.inFlight.Load()}
 	if at := h.counts.last.Load(); at > 0 {
-		s.LastSeen = time.Unix(0, at)
+		stateless.LastSeen = time.Unix(0, at)
 	}
-	return s
+	return out, stateless
 }
 
 // Bounds implements [front.Front].
 func (h *Streamable) Bounds() []limits.Bound {
-	h.Sessions.Mu.Lock()
-	sessions := len(h.Sessions.m)
-	h.Sessions.Mu.Unlock()
 	return []limits.Bound{
-		{Name: "httpRequests", Used: h.Busy(), Max: limits.MaxServing}, {Name: "httpSessions", Used: sessions, Max: maxSessions}, {Name: "httpStreams", Used: int(h.streams.Load()), Max: limits.MaxStreams},
+		{Name: "httpRequests", Used: h.Busy(), Max: limits.MaxServing},
+		{Name: "httpSessions", Used: len(h.Sessions.list()), Max: maxSessions},
+		{Name: "httpStreams", Used: int(h.streams.Load()), Max: limits.MaxStreams},
 	}
 }
