@@ -16,7 +16,7 @@ import (
 
 // modern serves a request of the stateless era, which may come between those of
 // a session. Its id is known before the next message is read, so that a
-// cancellation finds it. It gives the backend connection that it has put a call
+// cancellation finds it. It returns the backend connection that it has put a call
 // into, to be flushed.
 func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
 	f.speaksModern.Store(true)
@@ -55,7 +55,7 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	}
 	size := len(line)
 	f.load.begin(size)
-	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+	go func() { // counted by begin; Serve settles or ends it by f.lifetime
 		defer f.load.end(size)
 		defer done()
 		a := f.p.Router.ServeModern(ctx, r)
@@ -66,12 +66,12 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 	return nil
 }
 
-// maxListening bounds the listens of one client at a time, which are no requests
-// in flight: those come to an end by themselves.
+// maxListening bounds the listens of one client at a time: they are not counted as
+// requests in flight, which end by themselves.
 const maxListening = 256
 
-// unasked is a client that is told of changes it has not asked for, as is the way
-// of the handshake era: none that shows to be of the other one.
+// unasked sends a client of the handshake era what it has not subscribed to; one
+// that has sent only requests of the stateless era gets none of it.
 type unasked struct{ *stdioFront }
 
 func (u unasked) Notify(method string, params []byte) {
@@ -107,8 +107,7 @@ func (f *stdioFront) modernListen(ctx context.Context, done func(), r router.Req
 	})
 }
 
-// endListens ends the listens and waits until the client has been told, as far
-// as it takes what it is sent.
+// endListens ends the listens and waits until the client has been told.
 func (f *stdioFront) endListens() {
 	close(f.ending)
 	f.listens.Wait()

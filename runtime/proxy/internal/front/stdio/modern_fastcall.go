@@ -11,7 +11,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// fastLine is a direct call of a client on a pair of streams.
+// fastLine is a fast call of a client on a pair of streams.
 type fastLine struct {
 	router.PendingFastCall
 	f    *stdioFront
@@ -19,8 +19,8 @@ type fastLine struct {
 	msg  rawjson.Message
 }
 
-// fastCall starts a call on the quick path; false where the slow one is to be
-// taken. The line is the call's to keep.
+// fastCall starts a call; false where it needs a goroutine. The line is the call's
+// to keep.
 func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*jsonrpc.Conn, bool) {
 	l := &fastLine{f: f, line: line, msg: *m}
 	l.Capabilities, l.Front = m.MetaCapabilities.Of(line), l
@@ -36,7 +36,6 @@ func (f *stdioFront) fastCall(line []byte, m *rawjson.Message, now time.Time) (*
 	return conn, taken
 }
 
-// Answer implements [router.PendingFront].
 func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	defer l.f.load.end(len(l.line))
 	defer limits.Release(framed)
@@ -46,15 +45,13 @@ func (l *fastLine) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	return l.f.out
 }
 
-// Cancelled implements [router.PendingFront].
 func (l *fastLine) Cancelled() { l.f.load.end(len(l.line)) }
 
-// Park implements [router.PendingFront].
 func (l *fastLine) Park() {
 	f := l.f
 	r := router.Request{Line: l.line, Msg: &l.msg, Method: revision.MethodToolsCall}
 	id := r.Msg.ID.Of(r.Line)
-	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+	go func() { // counted by begin; Serve settles or ends it by f.lifetime
 		defer f.load.end(len(l.line))
 		ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 		defer done()

@@ -26,13 +26,12 @@ const (
 	// Beyond it nothing more is read until half of them are answered. It is less
 	// than what a backend takes: one client alone is never refused.
 	maxInFlight = 1024
-	// maxHeld does the same for their size, in bytes, those of at most freeBody not
-	// counted.
+	// maxHeld does the same for the bytes of those larger than limits.FreeBody.
 	maxHeld = limits.MaxBodies
 	// drainTime is how long requests may go on once the client has closed its
 	// side: a script that pipes requests in wants the answers.
 	drainTime = 30 * time.Second
-	// takeTime is how long such a script may take for what it has not read by then.
+	// takeTime is how long such a script may then take to read the rest.
 	takeTime = 10 * time.Second
 )
 
@@ -69,6 +68,11 @@ func (l *load) end(size int) {
 	}
 }
 
+var (
+	_ front.Front    = (*stdioFront)(nil)
+	_ router.ReplyTo = (*stdioFront)(nil)
+)
+
 // stdioFront is one client on a pair of streams.
 type stdioFront struct {
 	p    *front.Set
@@ -87,7 +91,7 @@ type stdioFront struct {
 
 // Serve serves one client over a pair of streams, one JSON-RPC message a
 // line, until the input ends, the output fails or ctx is done. Requests in
-// flight when the input ends are answered first, for up to 30 s. An out that
+// flight when the input ends are answered first, for up to drainTime. An out that
 // is a pipe is written to without blocking. A client that does not read is not
 // read from, and holds up the answers of the stdio backends it has called.
 func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo bool) error {
@@ -101,19 +105,17 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, load: load{eased: make(chan struct{}, 1)}, ending: make(chan struct{})}
 	f.sender = front.Sender{Client: upstream.NewClient(f.ask), Owns: f.owns}
 	if solo {
-		p.Router.Solo(f.sender.Client) // servers are told what it says of itself first
+		p.Router.Solo(f.sender.Client) // servers are first told what it says of itself
 	} else {
 		p.Router.Begin()
 	}
-	// Whoever waits for a client that does not read any more must be let go.
-	defer f.out.Abandon()
+	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
 	defer p.Router.Join(f.sender.Client, unasked{f})()
 	defer p.Enter(f)()
-	// Calls that have no context of their own end with the client, too.
-	defer p.Router.AbandonFastCalls(f.owns)
+	defer p.Router.AbandonFastCalls(f.owns) // they have no context of their own
 	read := make(chan error, 1)
-	// The reader ends with the input; where ctx or the output ends first it may
-	// be left in a read that nothing can interrupt.
+	// Ends with the input. Where ctx or the output ends first, it may be left in a
+	// read that nothing can interrupt.
 	go func() { read <- f.read(in) }()
 	select {
 	case err := <-read:
@@ -130,8 +132,8 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	}
 }
 
-// same tells whether input and output are one socket, whose mode both share:
-// a read must go on waiting.
+// same reports whether input and output are one socket: they share its mode, and
+// reads must go on blocking.
 func same(in io.Reader, out *os.File) bool {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -159,8 +161,8 @@ func (f *stdioFront) settle() {
 	}
 }
 
-// finish sends what is buffered, bounded by patience, and by lastWrite once the
-// front is told to end: a client that does not read any more gets nothing.
+// finish sends what is buffered, for up to patience, and limits.LastWrite once the
+// front is told to end: a client that no longer reads gets nothing.
 func (f *stdioFront) finish(patience time.Duration) error {
 	drained := make(chan error, 1)
 	go func() { drained <- f.out.Drain() }()
@@ -205,7 +207,7 @@ func (f *stdioFront) read(in io.Reader) error {
 			return fmt.Errorf("read from the client: %w", err)
 		default:
 			at := r.At()
-			if s := at.Unix(); s != f.seen.Load() { // to write is dear
+			if s := at.Unix(); s != f.seen.Load() { // a load is cheaper than a store
 				f.seen.Store(s)
 			}
 			if conn := f.message(line, at); conn != nil {
@@ -236,7 +238,7 @@ func (f *stdioFront) hold() error {
 	return nil
 }
 
-// message handles one line, read at now, and gives the backend connection that
+// message handles one line, read at now, and returns the backend connection that
 // it has put a call into, to be flushed.
 func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	var m rawjson.Message
@@ -273,14 +275,12 @@ func (f *stdioFront) message(line []byte, now time.Time) *jsonrpc.Conn {
 	return nil
 }
 
-// Ended implements ReplyTo.
 func (f *stdioFront) Ended(cancelled bool) {
 	if cancelled {
 		f.load.end(0)
 	}
 }
 
-// Revision implements ReplyTo.
 func (f *stdioFront) Revision() string { return f.sender.Client.Revision() }
 
 // spawn serves a request on a goroutine of its own. Its id is known before the
@@ -303,7 +303,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	size := len(line)
 	f.load.begin(size)
-	go func() { // counted by begin; ServeStdio settles or ends it by f.lifetime
+	go func() { // counted by begin; Serve settles or ends it by f.lifetime
 		defer f.load.end(size)
 		defer done()
 		a := f.p.Router.Serve(ctx, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()})
@@ -315,7 +315,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 	}()
 }
 
-// caller is the client as its requests carry it.
+// Origin returns the client as its requests carry it.
 func (f *stdioFront) Origin() upstream.Origin {
 	version, capabilities := f.sender.Client.TermsOf()
 	return upstream.Origin{
@@ -326,11 +326,10 @@ func (f *stdioFront) Origin() upstream.Origin {
 	}
 }
 
-// Client implements ReplyTo.
 func (f *stdioFront) Client() *upstream.Client { return f.sender.Client }
 
-// owns tells whether a call on the quick path is this client's to end. One that
-// is parked has a life of its own.
+// owns reports whether a fast call is this client's to end. A parked one has a life
+// of its own.
 func (f *stdioFront) owns(r router.ReplyTo) bool {
 	if d, ok := r.(*router.PendingFastCall); ok {
 		l, ok := d.Front.(*fastLine)
@@ -339,7 +338,6 @@ func (f *stdioFront) owns(r router.ReplyTo) bool {
 	return r == f
 }
 
-// ask sends a question.
 func (f *stdioFront) ask(frame []byte) error {
 	f.send(frame)
 	return f.out.Err()
@@ -363,15 +361,14 @@ func (f *stdioFront) spawnBatch(line []byte) {
 	}()
 }
 
-// send appends frames and flushes. An output that has failed ends the reader.
+// send writes frames. An output that has failed ends the reader.
 func (f *stdioFront) send(frames []byte) {
 	if len(frames) > 0 && f.out.Append(frames) == nil {
 		f.out.Flush()
 	}
 }
 
-// respond sends an answer, which is written straight into the output: the page
-// of a list is large.
+// respond writes an answer straight into the output: the page of a list is large.
 func (f *stdioFront) respond(id []byte, a router.Answer) {
 	buf, err := f.out.Begin()
 	if err != nil {
@@ -381,7 +378,6 @@ func (f *stdioFront) respond(id []byte, a router.Answer) {
 	f.out.Flush()
 }
 
-// Finished implements ReplyTo.
 func (f *stdioFront) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	defer f.load.end(0)
 	converted := c.Answer(a)
@@ -393,7 +389,6 @@ func (f *stdioFront) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Wri
 	return f.out
 }
 
-// Progressed implements ReplyTo.
 func (f *stdioFront) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
 	buf, err := f.out.Begin()
 	if err != nil {
@@ -403,15 +398,12 @@ func (f *stdioFront) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writ
 	return f.out
 }
 
-// Notify sends a notification.
 func (f *stdioFront) Notify(method string, params []byte) {
 	f.send(jsonrpc.AppendNotification(nil, method, params))
 }
 
-// Busy implements [front.Front].
 func (f *stdioFront) Busy() int { return int(f.load.inFlight.Load()) }
 
-// Clients implements [front.Front].
 func (f *stdioFront) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	s := f.sender.Client.Status("stdio")
 	s.InFlight = f.Busy()
@@ -421,7 +413,7 @@ func (f *stdioFront) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	return []upstream.ClientInfo{s}, front.StatelessInfo{}
 }
 
-// Bounds implements [front.Front]: hold keeps the client waiting at maxInFlight.
+// Bounds returns the one at which hold keeps the client waiting.
 func (f *stdioFront) Bounds() []limits.Bound {
 	return []limits.Bound{{Name: "stdioRequests", Used: f.Busy(), Max: maxInFlight}}
 }

@@ -21,7 +21,7 @@ const (
 	shortestPoll = time.Second
 )
 
-// eventWriter is a client's connection that takes what a stream has.
+// eventWriter writes a stream to a client's connection.
 type eventWriter struct {
 	h       *Streamable
 	w       http.ResponseWriter
@@ -95,7 +95,7 @@ func (o *eventWriter) run() {
 	}
 }
 
-// over ends with the session, or the front.
+// over returns a context that ends with the session, or the front.
 func (o *eventWriter) over() context.Context {
 	if o.session != nil {
 		return o.session.lifetime
@@ -103,7 +103,7 @@ func (o *eventWriter) over() context.Context {
 	return o.h.lifetime
 }
 
-// age tells when the connection is to end for its age, 0 for never.
+// age returns when the connection is to end for its age, 0 for never.
 func (o *eventWriter) age() time.Duration {
 	limit := o.h.o.StreamMax
 	if limit <= 0 || !o.accepts.events || !o.session.polls() {
@@ -115,7 +115,7 @@ func (o *eventWriter) age() time.Duration {
 	return limit
 }
 
-// write sends what has come and tells whether that was the end.
+// write sends what has come and reports whether that was the end.
 func (o *eventWriter) write(n news) (end bool) {
 	switch {
 	case n.gone:
@@ -153,9 +153,9 @@ func (o *eventWriter) eventID(n uint64) string {
 	return eventID(o.s.name, n)
 }
 
-// open makes the answer a stream of events; on one that is it does nothing. In
-// a session the stream is kept, and a client of 2025-11-25 or later is told so
-// by an event with an id and no data; older ones do not expect it.
+// open makes the answer a stream of events, once. In a session the stream is kept,
+// and an event with an id and no data says so to a client of 2025-11-25 or later;
+// older ones do not expect it.
 func (o *eventWriter) open() {
 	if o.out != nil {
 		return
@@ -171,7 +171,7 @@ func (o *eventWriter) open() {
 	}
 }
 
-// cut answers a request whose answer cannot be waited for.
+// cut answers a request in place of the server.
 func (o *eventWriter) cut() {
 	if o.kind != ofPost || o.resumed {
 		return
@@ -186,5 +186,5 @@ func (o *eventWriter) cut() {
 		return
 	}
 	o.out.event("", bytes.TrimRight(a, "\n"))
-	_ = o.out.flush() // whoever is gone needs no answer
+	_ = o.out.flush() // the client may be gone
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
+var _ router.ReplyTo = (*post)(nil)
+
 // post is one POST of an HTTP client with requests in it, waiting for its
 // answer. What comes before the answer goes on the same stream.
 type post struct {
@@ -34,7 +36,7 @@ func newPost(unsent *limits.Counter, s *session, id []byte, version string, acce
 }
 
 // request serves one request. The answer is JSON, unless something comes before
-// it or it takes long: then it is a stream.
+// it or it takes long; then it is a stream.
 func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, body []byte, m *rawjson.Message) {
 	s, goesOn := x.session, false
 	if !s.enter() {
@@ -85,14 +87,14 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 
 // serveLong serves a request on a goroutine of its own. It goes on when the client
 // has gone: "disconnection SHOULD NOT be interpreted as the client cancelling
-// its request" (2025-11-25, Transports). When it has ended, free is called.
+// its request" (2025-11-25, Transports). It calls free in the end.
 func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, req router.Request, free func()) {
 	id := req.Msg.ID.Of(req.Line)
 	ctx, done := h.lifetime, func() {}
 	if x.session != nil {
 		ctx, done = x.session.sender.InProgress.Begin(x.session.lifetime, id)
 	}
-	// While the client is there post counts the request; after that we do.
+	// While the client is there Streamable.post counts the request; later this does.
 	var over atomic.Bool // the client has gone, or the request has ended
 	ended := func() {
 		done()
@@ -135,7 +137,7 @@ func (h *Streamable) initialize(w http.ResponseWriter, r *http.Request, x *post,
 	h.await(w, r, x)
 }
 
-// await writes what comes for an exchange.
+// await writes what comes for a post.
 func (h *Streamable) await(w http.ResponseWriter, r *http.Request, x *post) {
 	o := eventWriter{h: h, w: w, r: r, s: &x.stream, session: x.session, kind: ofPost, accepts: x.accepts, id: x.id}
 	o.run()
@@ -147,8 +149,8 @@ func (x *post) emit(method string, params []byte) {
 }
 
 // ask puts a question to the client on the request's own stream, "not on the
-// GET stream", and waits for the answer, which comes as a POST. When the
-// request ends first, nobody waits any more.
+// GET stream", and waits for the answer, which comes as a POST, or for the end of
+// the request.
 func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -171,15 +173,13 @@ func (x *post) ask(ctx context.Context, method string, params json.RawMessage) (
 	}, method, params)
 }
 
-// pause ends the connection for a while, where the client knows how to come
-// back.
+// pause ends the connection for a while, where the client can resume.
 func (x *post) pause(retry time.Duration) {
 	if x.session.polls() {
 		x.stream.rest(retry)
 	}
 }
 
-// Origin implements ReplyTo.
 func (x *post) Origin() upstream.Origin {
 	from := x.session.Origin()
 	if x.session == nil {
@@ -195,7 +195,6 @@ func (x *post) Origin() upstream.Origin {
 	return from
 }
 
-// Client implements ReplyTo.
 func (x *post) Client() *upstream.Client {
 	if x.session == nil {
 		return nil
@@ -203,7 +202,6 @@ func (x *post) Client() *upstream.Client {
 	return x.session.sender.Client
 }
 
-// Revision implements ReplyTo.
 func (x *post) Revision() string {
 	if x.session == nil {
 		return x.version
@@ -211,7 +209,6 @@ func (x *post) Revision() string {
 	return x.session.sender.Client.Revision()
 }
 
-// Finished implements ReplyTo.
 func (x *post) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	x.stream.finish(framed(c, a))
 	return nil
@@ -223,14 +220,12 @@ func framed(c *router.FastCall, a jsonrpc.Answer) []byte {
 	return router.Frame(make([]byte, 0, len(converted.Result)+len(converted.Object)+len(c.ID)+64), c.ID, converted)
 }
 
-// Ended implements ReplyTo.
 func (x *post) Ended(cancelled bool) {
 	if cancelled {
 		x.stream.finish(nil)
 	}
 }
 
-// Progressed implements ReplyTo.
 func (x *post) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
 	if x.accepts.events {
 		x.emit(revision.NotificationProgress, params)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,7 +13,7 @@ import (
 
 const (
 	// maxKept and maxKeptBytes bound the messages of one session that are kept
-	// so that its client can take up a broken stream. Beyond them the oldest
+	// so that its client can resume a broken stream. Beyond them the oldest
 	// that have been taken are forgotten, then the oldest streams that have
 	// ended without a connection; the newest always stays. A stream itself
 	// counts as a message.
@@ -23,15 +24,15 @@ const (
 	keepTime = 5 * time.Minute
 )
 
-// What the name of a kept stream begins with.
+// The first byte of a kept stream's name: what opened it.
 const (
 	ofPost = 'p'
 	ofGet  = 'g'
 )
 
-// replayBuffer keeps the streams of one session, so that their client can take one
-// up again: GET with Last-Event-ID (2025-11-25, Streamable HTTP, Resumability
-// and Redelivery). The zero value is ready; a nil one keeps nothing.
+// replayBuffer keeps the streams of one session, so that their client can resume
+// one: GET with Last-Event-ID (2025-11-25, Streamable HTTP, Resumability and
+// Redelivery). The zero value is ready; a nil one keeps nothing.
 type replayBuffer struct {
 	events, bytes atomic.Int64
 	all           *limits.Counter // of all sessions; nil: nobody counts
@@ -43,7 +44,7 @@ type replayBuffer struct {
 	stopped bool
 }
 
-// keep begins to keep a stream, names it, and gives it to a connection.
+// keep names a stream, keeps it from now on, and attaches a connection.
 func (k *replayBuffer) keep(s *stream, kind byte) (holder chan struct{}) {
 	defer k.trim(s)
 	k.mu.Lock()
@@ -64,11 +65,11 @@ func (k *replayBuffer) keep(s *stream, kind byte) (holder chan struct{}) {
 	return s.attachLocked(0)
 }
 
-// eventID names a message: unique in the session, and with it its stream.
+// eventID returns the id of a message, which names its stream, too.
 func eventID(stream string, n uint64) string { return stream + "-" + strconv.FormatUint(n, 10) }
 
-// find gives the stream of an event id and the number of the message. Without
-// such a stream, get tells whether it was one of a GET.
+// find returns the stream of an event id and the number of the message. get reports
+// whether the stream, even one that is gone, is that of a GET.
 func (k *replayBuffer) find(id string) (s *stream, n uint64, get bool) {
 	name, number, _ := strings.Cut(id, "-")
 	n, err := strconv.ParseUint(number, 10, 64)
@@ -98,7 +99,7 @@ func (k *replayBuffer) full() bool {
 	return k.events.Load() > maxKept || bytes > maxKeptBytes || bytes > limits.FairShare && k.all.Full()
 }
 
-// trim brings what is kept below its bounds, after something came for newest.
+// trim forgets messages until the bounds hold; newest has just got one.
 func (k *replayBuffer) trim(newest *stream) {
 	if k == nil || !k.full() {
 		return
@@ -107,16 +108,13 @@ func (k *replayBuffer) trim(newest *stream) {
 	defer k.mu.Unlock()
 	for _, s := range k.order {
 		if s != newest {
-			e, b := s.forget()
-			k.count(-e, -b)
+			s.forget()
 		}
 		if !k.full() {
 			return
 		}
 	}
-	if e, b := newest.forget(); e > 0 {
-		k.count(-e, -b)
-	}
+	newest.forget()
 	k.discard(func(s *stream) bool {
 		idle, ended, _ := s.idle()
 		return k.full() && s != newest && idle && (ended || s.name[0] == ofGet)
@@ -125,20 +123,16 @@ func (k *replayBuffer) trim(newest *stream) {
 
 // discard drops the streams that match. The caller holds the lock.
 func (k *replayBuffer) discard(match func(*stream) bool) {
-	kept := k.order[:0]
-	for _, s := range k.order {
-		if !match(s) {
-			kept = append(kept, s)
-			continue
+	k.order = slices.DeleteFunc(k.order, func(s *stream) bool {
+		drop := match(s)
+		if drop {
+			s.drop()
 		}
-		e, b := s.drop()
-		k.count(-e-1, -b)
-	}
-	clear(k.order[len(kept):])
-	k.order = kept
+		return drop
+	})
 }
 
-// watch sees to it that what has no connection any more is dropped in time.
+// watch has streams without a connection dropped in time.
 func (k *replayBuffer) watch() {
 	if k == nil {
 		return

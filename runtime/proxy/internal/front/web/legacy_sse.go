@@ -24,10 +24,10 @@ import (
 const (
 	// sseInFlight bounds the requests of one HTTP+SSE session whose answers the
 	// client has not taken. A further POST waits for sseWait; then the client
-	// is taken for gone, and its session ends.
+	// counts as gone, and its session ends.
 	sseInFlight = 256
 	sseWait     = 5 * time.Second
-	// sseFull is how many comments in a row, one each keepAlive, may find the
+	// sseFull is how many comments in a row, one each limits.KeepAlive, may find the
 	// queue full before the session ends: about a minute.
 	sseFull = 4
 )
@@ -38,9 +38,8 @@ const (
 // carries everything that goes to the client, and when it is lost, so is the
 // session.
 type SSE struct {
-	p *front.Set
-	o Options
-
+	p    *front.Set
+	o    Options
 	path string // that clients POST to, as they see it
 
 	lifetime context.Context //nolint:containedctx // owned, ended by Close
@@ -52,7 +51,7 @@ type SSE struct {
 	m        map[string]*sseSession
 }
 
-// NewSSE makes a front. Close ends its sessions.
+// NewSSE returns a front. Close ends its sessions.
 func NewSSE(p *front.Set, o Options, path string) *SSE {
 	if path == "" {
 		path = "/messages"
@@ -64,8 +63,8 @@ func NewSSE(p *front.Set, o Options, path string) *SSE {
 	return f
 }
 
-// Close ends all sessions, and what is being served; it returns when that has
-// ended. The server that runs the handlers is to be shut down after it.
+// Close ends all sessions and requests, and waits for them. The server that runs the
+// handlers is shut down after it.
 func (f *SSE) Close() {
 	f.Mu.Lock()
 	f.closed = true
@@ -75,7 +74,6 @@ func (f *SSE) Close() {
 	f.leave()
 }
 
-// Busy implements [front.Front].
 func (f *SSE) Busy() (n int) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -84,6 +82,8 @@ func (f *SSE) Busy() (n int) {
 	}
 	return n
 }
+
+var _ router.ReplyTo = (*sseSession)(nil)
 
 // sseSession is one client's, for as long as its stream lasts.
 type sseSession struct {
@@ -139,7 +139,7 @@ func (f *SSE) add(s *sseSession) error {
 	return nil
 }
 
-// remove ends a session whose stream is gone: nobody can be answered any more.
+// remove ends a session whose stream is gone: nobody is left to be answered.
 func (f *SSE) remove(s *sseSession) {
 	f.Mu.Lock()
 	delete(f.m, s.id)
@@ -185,9 +185,8 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ping queues a comment now and then, without ever waiting. It never stops the
-// stream from being written, nor waits for that: a client that has not taken
-// anything for long is given up.
+// ping queues a comment now and then, without ever waiting for the writer. It ends
+// the session of a client that has taken nothing for long.
 func (s *sseSession) ping() (stop func()) {
 	full := 0
 	var mu sync.Mutex
@@ -285,7 +284,7 @@ func (s *sseSession) message(w http.ResponseWriter, r *http.Request, body []byte
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// reserve makes room for an answer.
+// reserve takes a place for an answer.
 func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 	select {
 	case s.places <- struct{}{}:
@@ -307,7 +306,7 @@ func (s *sseSession) reserve(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// request serves what has reserved a place. When it has ended, free is called.
+// request serves what has reserved a place. It calls free in the end.
 func (s *sseSession) request(body []byte, m *rawjson.Message, batch bool, free func()) {
 	going := false
 	defer func() {
@@ -372,7 +371,6 @@ func (s *sseSession) answer(frames []byte) {
 	}
 }
 
-// Origin implements ReplyTo.
 func (s *sseSession) Origin() upstream.Origin {
 	version, capabilities := s.sender.Client.TermsOf()
 	return upstream.Origin{
@@ -383,37 +381,30 @@ func (s *sseSession) Origin() upstream.Origin {
 	}
 }
 
-// Notify implements listener.
 func (s *sseSession) Notify(method string, params []byte) {
 	_ = s.stream.push(jsonrpc.AppendNotification(nil, method, params), priorityOf(method)) // see maxQueued
 }
 
-// Client implements ReplyTo.
 func (s *sseSession) Client() *upstream.Client { return s.sender.Client }
 
-// Revision implements ReplyTo.
 func (s *sseSession) Revision() string { return s.sender.Client.Revision() }
 
-// Finished implements ReplyTo.
 func (s *sseSession) Finished(c *router.FastCall, a jsonrpc.Answer) *jsonrpc.Writer {
 	s.answer(framed(c, a))
 	return nil
 }
 
-// Ended implements ReplyTo.
 func (s *sseSession) Ended(cancelled bool) {
 	if cancelled {
 		<-s.places
 	}
 }
 
-// Progressed implements ReplyTo.
 func (s *sseSession) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writer {
 	s.Notify(revision.NotificationProgress, params)
 	return nil
 }
 
-// Clients implements [front.Front].
 func (f *SSE) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -429,7 +420,6 @@ func (f *SSE) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	return out, front.StatelessInfo{}
 }
 
-// Bounds implements [front.Front].
 func (f *SSE) Bounds() []limits.Bound {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

@@ -13,13 +13,13 @@ import (
 
 const (
 	// maxQueued bounds the messages of one stream that no connection has
-	// taken. At the bound progress gives way first (it says least), then log
-	// messages are dropped; questions and what tells of changes fail at twice
-	// the bound. The answer always has room.
+	// taken. At the bound the oldest progress is dropped first (it says least), then
+	// new log messages; questions and changes fail at twice the bound. The answer
+	// always has room.
 	maxQueued = 256
 )
 
-// priority tells what is dropped first where a client does not take its messages.
+// priority decides what is dropped first where a client does not take its messages.
 type priority uint8
 
 const (
@@ -67,15 +67,14 @@ type stream struct {
 	quiet  time.Time       // since when no connection has it
 }
 
-// start makes a stream; what waits in it is counted by unsent, answers apart.
+// start makes a stream whose waiting messages, answers apart, are counted by unsent.
 func (s *stream) start(unsent *limits.Counter) {
 	s.wake = make(chan struct{}, 1)
 	s.queue.events = s.queue.inline[:0]
 	s.unsent = unsent
 }
 
-// count counts messages that come, or go where negative. The caller holds the
-// lock.
+// count adds messages to the counter, or subtracts them. The caller holds the lock.
 func (s *stream) count(events, size int, w priority) {
 	if s.replay != nil {
 		s.replay.count(events, size)
@@ -84,7 +83,7 @@ func (s *stream) count(events, size int, w priority) {
 	}
 }
 
-// let gives back what unsent counts of the stream. The caller holds the lock.
+// let subtracts from unsent what it counts of the stream. The caller holds the lock.
 func (s *stream) let() {
 	if s.replay == nil && s.queue.bytes > 0 {
 		s.unsent.Add(-s.queue.bytes)
@@ -157,8 +156,7 @@ func (s *stream) signal() {
 	}
 }
 
-// finish ends the stream with an answer, nil for none. Whoever is still asked
-// something on it is let go.
+// finish ends the stream with an answer, nil for none.
 func (s *stream) finish(answer []byte) {
 	s.mu.Lock()
 	if s.ended {
@@ -197,8 +195,8 @@ func (s *stream) until() <-chan struct{} {
 	return s.over
 }
 
-// rest asks the stream's connection to end, so that the client comes back for
-// what follows after a while.
+// rest asks the stream's connection to end, so that the client returns after a while
+// for what follows.
 func (s *stream) rest(retry time.Duration) {
 	s.mu.Lock()
 	s.pause = &retry
@@ -216,8 +214,8 @@ type news struct {
 	gone   bool           // nothing: another connection has taken over
 }
 
-// take gives what has come since the last time. Where a stream can be kept and
-// is not, it gives a plain answer alone.
+// take returns what has come since the last time. Where a stream can be kept and
+// is not, it returns a plain answer alone.
 func (s *stream) take(holder chan struct{}, keeps bool) news {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +243,7 @@ func (s *stream) take(holder chan struct{}, keeps bool) news {
 }
 
 // attach makes a connection the one that takes from the stream, from after the
-// message with the number n on. It gives nil where the stream is kept no more.
+// message with the number n on. It returns nil where the stream is no longer kept.
 func (s *stream) attach(n uint64) (holder chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,7 +290,7 @@ func (s *stream) detach(holder chan struct{}) {
 	k.watch()
 }
 
-// untake gives back what a connection has taken and not sent.
+// untake puts back what a connection has taken and not sent.
 func (s *stream) untake(holder chan struct{}, events []queued) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,8 +305,8 @@ func (s *stream) untake(holder chan struct{}, events []queued) {
 	}
 }
 
-// reclaim gives what no connection has taken, and is not to be had here any
-// more, where no connection has the stream.
+// reclaim removes and returns what no connection has taken, where none has the
+// stream.
 func (s *stream) reclaim() []queued {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -324,40 +322,39 @@ func (s *stream) reclaim() []queued {
 	return out
 }
 
-// forget drops the messages that have been taken and gives their number and
-// size.
-func (s *stream) forget() (events, size int) {
+// forget drops the messages that have been taken.
+func (s *stream) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, q := range s.queue.events[:s.queue.sent] {
-		size += len(q.data)
+	s.forgetLocked(s.queue.sent)
+}
+
+// forgetLocked drops the n oldest messages. The caller holds the lock.
+func (s *stream) forgetLocked(n int) {
+	for _, q := range s.queue.events[:n] {
+		s.replay.count(-1, -len(q.data))
 	}
-	events = s.queue.sent
-	s.queue.events, s.queue.sent = slices.Clone(s.queue.events[s.queue.sent:]), 0
-	return events, size
+	s.queue.events, s.queue.sent = slices.Clone(s.queue.events[n:]), 0
 }
 
 // drop ends a kept stream for good.
-func (s *stream) drop() (events, size int) {
+func (s *stream) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, q := range s.queue.events {
-		size += len(q.data)
-	}
-	events = len(s.queue.events)
-	s.queue.events, s.queue.sent, s.queue.bytes, s.lost, s.replay = nil, 0, 0, true, nil
-	return events, size
+	s.forgetLocked(len(s.queue.events))
+	s.replay.count(-1, 0)
+	s.queue.bytes, s.lost, s.replay = 0, true, nil
 }
 
-// idle tells whether no connection has the stream, since when, and whether it
-// has ended.
+// idle reports whether no connection has the stream, since when, and whether it has
+// ended.
 func (s *stream) idle() (idle, ended bool, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.holder == nil, s.ended, s.quiet
 }
 
-// priorityOf gives the weight of a notification.
+// priorityOf returns the priority of a notification.
 func priorityOf(method string) priority {
 	switch method {
 	case revision.NotificationProgress:
@@ -368,5 +365,5 @@ func priorityOf(method string) priority {
 	return heavy
 }
 
-// line is a framed message without its line end, as an event carries it.
+// line returns a message without its line end, as an event carries it.
 func (q queued) line() []byte { return bytes.TrimRight(q.data, "\n") }

@@ -73,7 +73,6 @@ func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	h.serveModern(r, x, m.ID.Of(body), cancel, func() (router.Answer, bool) { return h.p.Router.ContinueParked(ctx, &c.PendingFastCall, req) })
 }
 
-// Answer implements [router.PendingFront].
 func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 	c.framed <- framed // the one message: has room
 	return nil
@@ -82,5 +81,4 @@ func (c *fastPost) Answer(framed *bytes.Buffer) *jsonrpc.Writer {
 // Cancelled implements [router.PendingFront]: a request over HTTP is cancelled by its end.
 func (c *fastPost) Cancelled() {}
 
-// Park implements [router.PendingFront].
 func (c *fastPost) Park() { c.framed <- nil } // likewise
