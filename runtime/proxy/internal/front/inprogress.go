@@ -39,15 +39,14 @@ func (f *Set) Take(from *Sender, kind Kind, text []byte, m *rawjson.Message) {
 	}
 }
 
-// InProgress are one client's requests that have a goroutine, by the client's
+// InProgress is one client's requests that have a goroutine, by the client's
 // own raw ids. The zero value is ready.
 type InProgress struct {
 	mu sync.Mutex // guards m
 	m  map[string]*context.CancelCauseFunc
 }
 
-// Begin notes a request and gives its context; done must be called when it has
-// ended.
+// Begin adds a request and returns its context; done must be called at its end.
 func (r *InProgress) Begin(ctx context.Context, id []byte) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	key := string(id)

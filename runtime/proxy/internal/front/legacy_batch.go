@@ -21,7 +21,7 @@ const (
 // Batcher is the client that a batch comes from.
 type Batcher struct {
 	From upstream.Origin
-	// Sender takes its notifications, and notes its requests so that they can be
+	// Sender takes its notifications, and holds its requests so that they can be
 	// cancelled. Nil: the client has no session.
 	Sender *Sender
 }
@@ -43,7 +43,7 @@ func (f *Set) Batch(ctx context.Context, line []byte, c Batcher) []byte {
 		if answers[i] = answer; r == nil {
 			continue
 		}
-		// Noted before the next message is read, which may cancel it.
+		// Added before the next message is read, which may cancel it.
 		each, done := ctx, func() {}
 		if c.Sender != nil {
 			each, done = c.Sender.InProgress.Begin(ctx, m.ID.Of(text))

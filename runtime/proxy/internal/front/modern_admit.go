@@ -14,7 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// IsModern tells whether a message is served by the rules of the stateless era.
+// IsModern reports whether a message is served by the rules of the stateless era.
 // What decides is the claim, params._meta's protocolVersion, and, for a message
 // without one, the MCP-Protocol-Version header of HTTP, "" where there is none.
 // A claim that names a revision with a handshake means nothing inside a session.
@@ -37,8 +37,7 @@ const quotedModern = `"` + revision.Modern + `"`
 // Admit looks at a modern request in the order that makes the answer stable
 // where several things are wrong: the version header against the claim, the
 // version, what _meta must hold, the method, then the headers that repeat parts
-// of the body. The header is nil where the transport has none. It gives the
-// method.
+// of the body. The header is nil where the transport has none. It returns the method.
 func Admit(line []byte, m *rawjson.Message, header http.Header) (method string, no *Refusal) {
 	if plainCall(line, m, header) {
 		return revision.MethodToolsCall, nil
@@ -80,8 +79,8 @@ func admit(line []byte, m *rawjson.Message, header http.Header) (method string, 
 	return method, nil
 }
 
-// plainCall tells, without an allocation, whether a message is a tools/call that
-// admit has nothing to say against; false where it has to look closer.
+// plainCall reports, without an allocation, that a message is a tools/call to admit;
+// false means only that admit must look closer.
 func plainCall(line []byte, m *rawjson.Message, header http.Header) bool {
 	if string(m.Method.Of(line)) != `"tools/call"` || string(m.MetaVersion.Of(line)) != quotedModern || !rawjson.IsObject(m.MetaCapabilities.Of(line)) {
 		return false
@@ -133,7 +132,7 @@ func unsupportedModern(version string) *Refusal {
 	return &Refusal{Status: http.StatusBadRequest, object: jsonrpc.ErrorObject(runtime.CodeUnsupportedVersion, "Unsupported protocol version", data)}
 }
 
-// named tells which member of params the Mcp-Name header repeats.
+// namedBy is the member of params that the Mcp-Name header repeats.
 type namedBy int
 
 const (
@@ -184,7 +183,7 @@ func checkMirrorHeaders(line []byte, m *rawjson.Message, header http.Header, met
 	return nil
 }
 
-// mirrors tells why header lines do not repeat a value, "" where they do. A
+// mirrors returns why header lines do not repeat a value, "" where they do. A
 // value may stand as it is or in the base64 wrapper: not all clients write it.
 func mirrors(lines []string, name, want string) string {
 	switch len(lines) {
@@ -207,9 +206,8 @@ func mirrors(lines []string, name, want string) string {
 	return ""
 }
 
-// StatusFor gives the HTTP status for an answer (2026-07-28, Streamable
-// HTTP): 404 for a method that is not there, 400 for what is wrong with the
-// request as such; everything else is an answer like any other.
+// StatusFor returns the HTTP status for an answer (2026-07-28, Streamable
+// HTTP): 404 for an unknown method, 400 for a malformed request, else 200.
 func StatusFor(a router.Answer) int {
 	if a.Object == nil {
 		return http.StatusOK

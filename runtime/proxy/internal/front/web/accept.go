@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// accept is what a client takes for an answer. A client that takes both may name
-// one first: the one it would rather have, where nothing else decides.
+// accept is the media types that a client takes. The one named first decides where
+// nothing else does.
 type accept struct{ json, events, eventsFirst bool }
 
-// streams tells whether an answer is to be a stream from the start.
+// streams reports whether an answer is a stream from the start.
 func (t accept) streams() bool { return t.events && (!t.json || t.eventsFirst) }
 
 // acceptOf reads the Accept header. "The client MUST include an Accept header"
-// (2025-11-25, Sending Messages to the Server); one that says nothing takes
-// everything.
+// (2025-11-25, Sending Messages to the Server); without one it takes everything.
 func acceptOf(r *http.Request) accept {
 	lines := r.Header["Accept"]
 	if len(lines) == 1 && lines[0] == "" {
@@ -49,7 +48,7 @@ func (o Options) withDefaults() Options {
 }
 
 func isJSON(contentType string) bool {
-	if contentType == "application/json" { // as nearly all have it
+	if contentType == "application/json" { // nearly all
 		return true
 	}
 	t, _, err := mime.ParseMediaType(contentType)

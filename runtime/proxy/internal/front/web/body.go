@@ -17,11 +17,10 @@ import (
 type received struct {
 	*bytes.Buffer
 	p     *front.Set
-	taken int64 // of Proxy.bodies
+	taken int64 // of Budget.Bodies
 }
 
-// receive reads the body of a POST, false where it refuses it. Release takes the
-// body back.
+// receive reads the body of a POST, to be released; false where it refuses it.
 func receive(p *front.Set, o *Options, w http.ResponseWriter, r *http.Request) (b received, ok bool) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
@@ -56,13 +55,13 @@ func (b *received) read(o *Options, w http.ResponseWriter, r *http.Request) erro
 		_, err := b.ReadFrom(r.Body)
 		return err
 	}
-	// What is large is slow. A server without such a bound has none here, either.
+	// What is large takes long; its time to arrive is bounded where the server can.
 	from, patience := http.MaxBytesReader(w, r.Body, o.MaxBody), http.NewResponseController(w)
 	part := min(max(n, limits.FreeBody), limits.MaxClaim) + bytes.MinRead
 	for {
 		if b.Available() < bytes.MinRead {
 			if !b.take(part) {
-				// Who is cut off in the middle of sending does not hear why.
+				// A client that is cut off while it sends never reads why.
 				_, _ = io.Copy(io.Discard, from) // it may be gone
 				return limits.ErrNoRoom
 			}
@@ -82,7 +81,7 @@ func (b *received) read(o *Options, w http.ResponseWriter, r *http.Request) erro
 	}
 }
 
-// take takes memory for the body.
+// take claims memory for the body.
 func (b *received) take(n int64) bool {
 	ok := b.p.Budget.Bodies.Take(n, limits.MaxBodies)
 	if ok {
@@ -91,7 +90,7 @@ func (b *received) take(n int64) bool {
 	return ok
 }
 
-// release gives the body back, which must not be used any more.
+// release frees the body.
 func (b *received) release() {
 	if b.taken > 0 {
 		b.p.Budget.Bodies.Give(b.taken)
@@ -99,8 +98,7 @@ func (b *received) release() {
 	limits.Release(b.Buffer)
 }
 
-// clearReadDeadline takes the bound of reading off a connection whose request is read:
-// what follows may last.
+// clearReadDeadline lets a response last whose request is read.
 func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // not every server has one
 }

@@ -29,8 +29,8 @@ type sseWriter struct {
 	b        []byte
 }
 
-// events begins a response of events, each of whose writes is bounded; done
-// takes that back. It may last as long as it accepts.
+// events begins a response of events, which may last: each write is bounded, until
+// done.
 func events(ctx context.Context, w http.ResponseWriter) (s *sseWriter, done func()) {
 	head := w.Header()
 	head["Content-Type"], head["Cache-Control"], head["X-Accel-Buffering"] = sseType, noStore, noBuffer
@@ -40,8 +40,8 @@ func events(ctx context.Context, w http.ResponseWriter) (s *sseWriter, done func
 	return s, s.deadline.done
 }
 
-// writeUntil writes an answer that is no stream, which may take until shortly
-// after ctx has ended. A small one is written by net/http, after the handler.
+// writeUntil writes an answer that is no stream, by limits.LastWrite after ctx has
+// ended. net/http writes a small one itself, after the handler.
 func writeUntil(ctx context.Context, w http.ResponseWriter, status int, body []byte) {
 	if len(body) > smallBody {
 		p := newWriteDeadline(ctx, w)
@@ -61,19 +61,18 @@ func (s *sseWriter) named(name, data string) {
 	s.b = sse.AppendEvent(s.b, sse.Event{Name: name, Data: []byte(data)})
 }
 
-// mark buffers an event that says nothing but where the stream is, and when
-// to come back.
+// mark buffers an event with nothing but the place in the stream and when to return.
 func (s *sseWriter) mark(id string, retry time.Duration) {
 	s.b = sse.AppendEvent(s.b, sse.Event{ID: id, Retry: retry})
 }
 
 func (s *sseWriter) comment() {
 	s.b = sse.AppendComment(s.b, "keep-alive")
-	_ = s.flush() // the request's context tells, too, that the client has gone
+	_ = s.flush() // the request's context ends where the client has gone
 }
 
-// flush sends what is buffered. An error tells that the client has gone; that
-// there is none tells little.
+// flush sends what is buffered. An error means that the client has gone; none means
+// little.
 func (s *sseWriter) flush() error {
 	var err error
 	s.deadline.extend(len(s.b))
@@ -92,8 +91,8 @@ func (s *sseWriter) flush() error {
 	return err
 }
 
-// writeDeadline bounds the writes of one response: a client that does not read holds the
-// goroutine that writes. Not every server can; then they last.
+// writeDeadline bounds the writes of one response: a client that does not read holds
+// the goroutine that writes. It has no effect where the server has no deadlines.
 type writeDeadline struct {
 	f    *http.ResponseController
 	stop func() bool // of the watch for the context's end
@@ -104,8 +103,8 @@ type writeDeadline struct {
 	until time.Time
 }
 
-// newWriteDeadline begins to bound writes, to lastWrite once ctx has ended. Done must be
-// called, for the connection may serve other requests.
+// newWriteDeadline begins to bound writes, to limits.LastWrite once ctx has ended. Done must
+// be called, for the connection may serve other requests.
 func newWriteDeadline(ctx context.Context, w http.ResponseWriter) *writeDeadline {
 	p := &writeDeadline{f: http.NewResponseController(w), last: make(chan struct{})}
 	p.stop = context.AfterFunc(ctx, func() {
@@ -118,8 +117,8 @@ func newWriteDeadline(ctx context.Context, w http.ResponseWriter) *writeDeadline
 	return p
 }
 
-// extend gives a write of some size its time. For small ones that follow one
-// another closely it does nothing: there is time enough.
+// extend bounds a write by its size. Small ones that follow one another closely share
+// a bound: there is time enough.
 func (p *writeDeadline) extend(size int) {
 	now := time.Now()
 	until := now.Add(writeTime + time.Duration(size/limits.BodyRate)*time.Second)
@@ -136,7 +135,7 @@ func (p *writeDeadline) set(until time.Time) {
 	_ = p.f.SetWriteDeadline(until) // not every server has one
 }
 
-// done takes the bound back.
+// done lifts the bound.
 func (p *writeDeadline) done() {
 	if !p.stop() {
 		<-p.last

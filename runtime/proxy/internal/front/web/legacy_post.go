@@ -104,7 +104,7 @@ func (h *Streamable) serveLong(w http.ResponseWriter, r *http.Request, x *post, 
 		}
 	}
 	req.From = x.Origin()
-	if !h.spawn(func() { // ends with its context: the session's or the front's
+	if !h.work.Go(func() { // ends with its context: the session's or the front's
 		defer ended()
 		a := h.p.Router.Serve(ctx, req)
 		if context.Cause(ctx) == upstream.ErrCancelled { //nolint:errorlint // set by identity

@@ -22,35 +22,33 @@ const (
 	// sessionIdle is how long a session lives without a request or a stream.
 	sessionIdle = 24 * time.Hour
 	// maxSessions bounds how many there are; beyond it those idle longest end,
-	// sessionFew at once, whose clients then start anew. Where none has been idle
-	// for sessionYield, none ends, and the new one is refused: who begins sessions
-	// without end must not put an end to those in use.
+	// sessionFew at once, and their clients start again. Where none has been idle for
+	// sessionYield, the new one is refused: a client that begins sessions without end
+	// must not end those in use.
 	maxSessions  = 10_000
 	sessionFew   = 100
 	sessionYield = 30 * time.Second
-	// sessionSweep is how often many sessions are looked through for idle ones, and
-	// sessionScan how often a full table.
+	// sessionSweep is how often many sessions are searched for idle ones, and
+	// sessionScan how often a full table is.
 	sessionSweep = time.Minute
 	sessionScan  = 250 * time.Millisecond
-	// maxPending bounds what is kept for a client that listens on no stream;
-	// what says the same again counts once. Beyond it the oldest are dropped, and
-	// what is larger alone.
+	// maxPending bounds the messages kept for a client that listens on no stream;
+	// equal ones count once. Beyond it the oldest are dropped, and whatever is larger
+	// than maxPendingBytes alone.
 	maxPending      = 64
 	maxPendingBytes = 64 << 10
-	// pollVersion is the first revision whose clients know how to come back to
-	// a stream that has ended early (SEP-1699).
+	// pollVersion is the first revision whose clients can resume a stream that has
+	// ended early (SEP-1699).
 	pollVersion = "2025-11-25"
 )
 
 // session is one client's, from initialize to DELETE.
 type session struct {
-	p      *front.Set
-	id     string
-	sender front.Sender
-	replay replayBuffer
-	// serving is how many requests are being answered, those with them whose
-	// connections are gone.
-	serving atomic.Int64
+	p       *front.Set
+	id      string
+	sender  front.Sender
+	replay  replayBuffer
+	serving atomic.Int64 // requests being answered, even if their connections are gone
 
 	lifetime context.Context //nolint:containedctx // the session's own, ended by close
 	end      context.CancelFunc
@@ -62,8 +60,7 @@ type session struct {
 	pending   []string  // framed, for the next of them
 }
 
-// caller is the client as its requests carry it; one without a session has said
-// nothing of itself.
+// Origin returns the client as its requests carry it: empty without a session.
 func (s *session) Origin() upstream.Origin {
 	if s == nil {
 		return upstream.Origin{}
@@ -72,8 +69,8 @@ func (s *session) Origin() upstream.Origin {
 	return upstream.Origin{Version: version, Capabilities: capabilities, Client: s.sender.Client}
 }
 
-// enter counts a request, false where there are too many; leave ends it. Of no
-// session there are never too many: see maxServing.
+// enter counts a request, false where there are too many; leave takes it back.
+// Without a session only limits.MaxServing holds.
 func (s *session) enter() bool {
 	if s == nil || s.serving.Add(1) <= limits.MaxSessionServing {
 		return true
@@ -88,18 +85,12 @@ func (s *session) leave() {
 	}
 }
 
-// polls tells whether the client knows how to come back to a stream that has
-// ended early.
+// polls reports whether the client can resume a stream that has ended early.
 func (s *session) polls() bool {
-	if s == nil {
-		return false
-	}
-	version, _ := s.sender.Client.TermsOf()
-	return version >= pollVersion
+	return s != nil && s.sender.Client.Revision() >= pollVersion
 }
 
-// Notify implements listener. What the client listens for on no stream waits
-// until it does.
+// Notify sends a notification, or keeps it until the client listens on a stream.
 func (s *session) Notify(method string, params []byte) {
 	frame := jsonrpc.AppendNotification(nil, method, params)
 	s.mu.Lock()
@@ -125,7 +116,7 @@ func (s *session) wait(frame []byte) {
 	s.pending = append(s.pending, string(frame))
 }
 
-// push sends what belongs to no request and is of no use later.
+// push sends what belongs to no request and is useless later.
 func (s *session) push(frame []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +142,7 @@ func (s *session) touch() {
 	s.mu.Unlock()
 }
 
-// since tells when the session was last used; a stream, or a request under way,
+// since returns when the session was last used; a stream, or a request under way,
 // counts as use.
 func (s *session) since(now time.Time) time.Time {
 	s.mu.Lock()
@@ -162,8 +153,8 @@ func (s *session) since(now time.Time) time.Time {
 	return s.used
 }
 
-// listen notes that a stream has a connection, and gives it what has waited. It
-// gives nil where there are too many.
+// listen adds a stream that has a connection, and sends it what has waited. It
+// returns nil where there are too many.
 func (s *session) listen(to *stream) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,18 +186,18 @@ func (s *session) close() {
 	s.replay.stop()
 }
 
-// owns tells whether a call's receiver is one of this session.
+// owns reports whether a call's receiver is one of this session.
 func (s *session) owns(r router.ReplyTo) bool {
 	x, ok := r.(*post)
 	return ok && x.session == s
 }
 
-// sessions are those of one front. The zero value is ready.
+// sessions is the sessions of one front. The zero value is ready.
 type sessions struct {
 	Mu    sync.Mutex // guards what follows
 	m     map[string]*session
-	swept time.Time // when it was last looked for old ones
-	full  time.Time // when there was no room last
+	swept time.Time // when old ones were last looked for
+	full  time.Time // when there was last no room
 }
 
 // open begins a session that lasts as long as ctx at most, nil where there is no
@@ -246,8 +237,8 @@ func newSession(ctx context.Context, p *front.Set) *session {
 	return s
 }
 
-// expired gives the sessions that are to end before one more begins, and tells
-// whether it may begin. The caller holds the lock.
+// expired returns the sessions that are to end before one more begins, and whether
+// it may begin. The caller holds the lock.
 func (t *sessions) expired(now time.Time) (old []*session, room bool) {
 	most := sessionIdle
 	switch {
@@ -269,7 +260,7 @@ func (t *sessions) expired(now time.Time) (old []*session, room bool) {
 	if len(t.m) < maxSessions {
 		return old, true
 	}
-	// The few that have been idle longest: it is not looked for them each time.
+	// The few that have been idle longest, so that not every request searches.
 	slices.SortFunc(old, func(a, b *session) int { return since[a].Compare(since[b]) })
 	old = old[:min(len(old), sessionFew)]
 	if len(old) == 0 {
@@ -348,7 +339,7 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case o.holder != nil:
 			o.resumed = true
-		case get: // what was on it is gone; what comes now is not
+		case get: // what was on it is gone, but more will come
 			o.s = nil
 		default:
 			http.Error(w, "there is nothing more after event "+strings.ToValidUTF8(id, ""), http.StatusBadRequest)
@@ -359,7 +350,7 @@ func (h *Streamable) listen(w http.ResponseWriter, r *http.Request) {
 		o.s = &stream{}
 		o.s.start(&h.p.Budget.Unsent)
 	}
-	if get { // before the client knows that the stream is open
+	if get { // before the client learns that the stream is open
 		stop := s.listen(o.s)
 		if stop == nil {
 			busy(w, http.StatusTooManyRequests, nil, "this session has too many streams open already")

@@ -56,11 +56,11 @@ func (h *Streamable) modern(w http.ResponseWriter, r *http.Request, accepts acce
 	h.serveModern(r, x, id, cancel, func() (router.Answer, bool) { return h.p.Router.ServeModern(ctx, req), true })
 }
 
-// serveModern writes what comes for a request and its answer. serve gives that,
+// serveModern writes what comes for a request and its answer. serve returns that,
 // and false for none; cancel ends it.
 func (h *Streamable) serveModern(r *http.Request, x *modernPost, id []byte, cancel context.CancelCauseFunc, serve func() (router.Answer, bool)) {
 	answered, silent := make(chan router.Answer, 1), false
-	if !h.spawn(func() { // ends with serve's context, and is waited for below
+	if !h.work.Go(func() { // ends with serve's context, and is waited for below
 		a, ok := serve()
 		silent = !ok
 		answered <- a
@@ -107,13 +107,12 @@ func await[T any](x *modernPost, r *http.Request, answered <-chan T) (a T, why e
 	}
 }
 
-// maxWindow and maxQueuedBytes bound the messages that a client has not taken
-// yet.
+// maxWindow bounds the messages that a client has not taken yet, beside their bytes.
 const maxWindow = 64
 
-// modernPost is the way back to an HTTP client of the stateless era for as long as
-// its request lasts. What it is given waits until the request's own goroutine
-// writes it, so that no reader of a backend waits for a client.
+// modernPost carries messages to an HTTP client of the stateless era while its request
+// lasts. They wait until the request's own goroutine writes them, so that no reader of
+// a backend waits for a client.
 type modernPost struct {
 	h       *Streamable
 	w       http.ResponseWriter
@@ -134,8 +133,8 @@ type message struct {
 	progress bool
 }
 
-// push is a caller's emit. At the bound the oldest progress goes, since newer
-// progress says more; where there is none, the message itself.
+// push queues a notification. At the bound the oldest progress is dropped, since newer
+// progress says more; where none waits, the new message.
 func (x *modernPost) push(method string, params []byte) {
 	if !x.accepts.events {
 		return
@@ -165,7 +164,7 @@ func (x *modernPost) push(method string, params []byte) {
 	}
 }
 
-// count counts bytes that wait. The caller holds the lock.
+// count adds to the bytes that wait. The caller holds the lock.
 func (x *modernPost) count(n int) {
 	x.bytes += n
 	x.h.p.Budget.Unsent.Add(n)
@@ -193,14 +192,13 @@ func (x *modernPost) take() []message {
 	return all
 }
 
-// flush writes what waits.
 func (x *modernPost) flush() {
 	for _, m := range x.take() {
 		x.event(m.framed)
 	}
 }
 
-// open makes the answer a stream of events; on one that is it does nothing.
+// open makes the answer a stream of events, once.
 func (x *modernPost) open() {
 	if x.out != nil {
 		return
@@ -208,7 +206,7 @@ func (x *modernPost) open() {
 	x.out, x.unblock = events(x.h.lifetime, x.w)
 }
 
-// close gives the connection back.
+// close drops what waits, and ends the stream.
 func (x *modernPost) close() {
 	x.mu.Lock()
 	x.closed, x.waiting = true, nil
@@ -222,10 +220,10 @@ func (x *modernPost) close() {
 func (x *modernPost) event(framed []byte) {
 	x.open()
 	x.out.event("", bytes.TrimRight(framed, "\n"))
-	_ = x.out.flush() // the request's context tells that the client has gone
+	_ = x.out.flush() // the request's context ends where the client has gone
 }
 
-// comment tells whatever lies between that the stream is alive.
+// comment keeps the connection alive.
 func (x *modernPost) comment() {
 	if x.accepts.events {
 		x.open()
@@ -236,8 +234,8 @@ func (x *modernPost) comment() {
 }
 
 // finish writes the answer: as the last event where a stream has begun or the
-// client would rather have one, else as JSON. An error is JSON if it can be,
-// because only then it has a status of its own.
+// client prefers one, else as JSON. An error is JSON if it can be, because only then
+// it has a status of its own.
 func (x *modernPost) finish(id []byte, a router.Answer) {
 	if a.Object == nil && x.accepts.streams() {
 		x.open()
@@ -272,10 +270,10 @@ func (h *Streamable) modernListen(ctx context.Context, x *modernPost, r router.R
 		return
 	}
 	clearReadDeadline(x.w)
-	h.serving.Add(-1) // it lasts as long as its client accepts
+	h.serving.Add(-1) // it lasts until its client ends it
 	defer h.serving.Add(1)
 	ended := make(chan struct{})
-	if h.spawn(func() {
+	if h.work.Go(func() {
 		defer close(ended)
 		h.p.Router.ListenModern(ctx, r, f, subscriptions.Channel{Send: x.event, Idle: x.comment, End: h.lifetime.Done()})
 	}) {

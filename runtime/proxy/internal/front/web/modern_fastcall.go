@@ -15,16 +15,14 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// fastPost is a direct call of an HTTP client. Its goroutine is the request's
-// own, which waits for one of its channels.
+// fastPost is a fast call of an HTTP client. The request's own goroutine waits for it.
 type fastPost struct {
 	router.PendingFastCall
 	x      modernPost
-	framed chan *bytes.Buffer // has one place: the answer, nil where the call is to go on
+	framed chan *bytes.Buffer // has room for one: the answer, nil where the call is parked
 }
 
-// fastCall serves a call on the quick path; false where the slow one is to be
-// taken.
+// fastCall serves a call; false where it needs a goroutine.
 func (h *Streamable) fastCall(w http.ResponseWriter, r *http.Request, accepts accept, body []byte, m *rawjson.Message) bool {
 	c := &fastPost{x: modernPost{h: h, w: w, accepts: accepts}, framed: make(chan *bytes.Buffer, 1)}
 	c.Capabilities, c.Front = h.p.Router.Declared(m.MetaCapabilities.Of(body)), c
@@ -62,7 +60,7 @@ func (c *fastPost) await(r *http.Request, body []byte, m *rawjson.Message) {
 	limits.Release(framed)
 }
 
-// serve goes on with the call as one that may wait for its client.
+// serve continues the call as one that may wait for its client.
 func (c *fastPost) serve(r *http.Request, body []byte, m *rawjson.Message) {
 	x, h := &c.x, c.x.h
 	ctx, cancel := context.WithCancelCause(r.Context())

@@ -49,7 +49,7 @@ type Streamable struct {
 	work     workers.Pool // requests being served
 }
 
-// NewStreamable makes an endpoint. Close ends its streams.
+// NewStreamable returns an endpoint. Close ends its streams.
 func NewStreamable(p *front.Set, o Options) *Streamable {
 	h := &Streamable{p: p, o: o.withDefaults()}
 	h.lifetime, h.cancel = context.WithCancel(p.Router.Lifetime())
@@ -58,9 +58,8 @@ func NewStreamable(p *front.Set, o Options) *Streamable {
 	return h
 }
 
-// Close ends all sessions and streams, and what is being served; it returns
-// when that has ended. The server that runs the handler is to be shut down
-// after it.
+// Close ends all sessions, streams and requests, and waits for them. The server that
+// runs the handler is shut down after it.
 func (h *Streamable) Close() {
 	h.work.Refuse()
 	h.cancel()
@@ -69,7 +68,7 @@ func (h *Streamable) Close() {
 	h.leave()
 }
 
-// arrived counts a request that belongs to no session; left is to follow.
+// arrived counts a request that belongs to no session, until left.
 func (h *Streamable) arrived() {
 	h.counts.begun.Add(1)
 	h.counts.inFlight.Add(1)
@@ -78,20 +77,16 @@ func (h *Streamable) arrived() {
 
 func (h *Streamable) left() { h.counts.inFlight.Add(-1) }
 
-// Busy implements [front.Front]: requests whose client waits, and those that go on
-// without it.
+// Busy counts requests whose client waits, and those that go on without it.
 func (h *Streamable) Busy() int { return int(h.serving.Load()) }
 
-// refuseDraining refuses a request because there is no time for it any more.
+// refuseDraining refuses a request that comes after Drain.
 func refuseDraining(w http.ResponseWriter, id []byte) {
 	w.Header().Set("Retry-After", "1") // by then another process may be there
 	write(w, http.StatusServiceUnavailable, jsonrpc.AppendError(nil, id, front.DrainingError()))
 }
 
-// spawn runs f on a goroutine that Close waits for; false when closed.
-func (h *Streamable) spawn(f func()) bool { return h.work.Go(f) }
-
-// timer gives a running timer; doneWith takes it back.
+// timer returns a running timer, for doneWith.
 func (h *Streamable) timer(d time.Duration) *time.Timer {
 	t, _ := h.timers.Get().(*time.Timer)
 	if t == nil {
@@ -106,7 +101,6 @@ func (h *Streamable) doneWith(t *time.Timer) {
 	h.timers.Put(t)
 }
 
-// ServeHTTP implements [http.Handler].
 func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.o.admit(w, r) {
 		return
@@ -125,7 +119,7 @@ func (h *Streamable) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.o.notAllowed(w, r, "GET, POST, DELETE", "method not allowed")
 	case version != "" && !slices.Contains(revision.LegacyVersions(), version):
 		// "MUST respond with 400 Bad Request" (2025-06-18, Protocol Version
-		// Header); what POST says of it is for where its message was read.
+		// Header). POST checks it against its message.
 		http.Error(w, "no revision with sessions: "+version, http.StatusBadRequest)
 	case r.Method == http.MethodGet:
 		h.listen(w, r)
@@ -185,17 +179,17 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts acc
 		version = v
 	}
 	if version != "" && !slices.Contains(revision.LegacyVersions(), version) {
-		write(w, http.StatusBadRequest, router.Frame(nil, idOrNull(m.ID.Of(body)), router.Unsupported(version)))
+		write(w, http.StatusBadRequest, jsonrpc.AppendError(nil, m.ID.Of(body), router.Unsupported(version).Object))
 		return
 	}
 	var s *session
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
 		if s = h.Sessions.get(id); s == nil {
-			// "MUST respond with 404 Not Found", so that the client starts anew.
+			// "MUST respond with 404 Not Found", so that the client starts again.
 			refuse(w, http.StatusNotFound, m.ID.Of(body), runtime.CodeInvalidRequest, "unknown or expired session")
 			return
 		}
-		version, _ = s.sender.Client.TermsOf()
+		version = s.sender.Client.Revision()
 	} else if m.ID.Present() {
 		h.arrived()
 		defer h.left()
@@ -217,13 +211,6 @@ func (h *Streamable) message(w http.ResponseWriter, r *http.Request, accepts acc
 	}
 }
 
-func idOrNull(id []byte) []byte {
-	if id == nil {
-		return []byte("null")
-	}
-	return id
-}
-
 // batch serves an array of messages. Its answers come together.
 func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body []byte) {
 	body, free, err := h.p.Budget.Hold(body)
@@ -236,7 +223,7 @@ func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body
 		ctx = s.lifetime
 		c.Sender = &s.sender
 	}
-	if !h.spawn(func() { // ends with its context
+	if !h.work.Go(func() { // ends with its context
 		defer free()
 		x.stream.finish(h.p.Batch(ctx, body, c))
 	}) {
@@ -245,7 +232,7 @@ func (h *Streamable) batch(w http.ResponseWriter, r *http.Request, x *post, body
 	h.await(w, r, x)
 }
 
-// end serves DELETE: the client is done with its session.
+// end serves DELETE, which ends a session.
 func (h *Streamable) end(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
@@ -282,7 +269,7 @@ func write(w http.ResponseWriter, status int, body []byte) {
 	_, _ = w.Write(body) //nolint:gosec // JSON, and typed so; the client may be gone: nobody to tell
 }
 
-// busy refuses a request for which there is no room now.
+// busy refuses a request that there is no room for now.
 func busy(w http.ResponseWriter, status int, id []byte, reason string) {
 	w.Header().Set("Retry-After", "1")
 	refuse(w, status, id, runtime.CodeInternalError, reason)
