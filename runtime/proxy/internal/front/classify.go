@@ -15,8 +15,8 @@ import (
 // Kind is what a client has sent.
 type Kind uint8
 
+// The kinds. Refused is no message; nor is a Batch where batches are not taken.
 const (
-	// Refused is no message. A Batch is none either where batches are not taken.
 	Refused Kind = iota
 	Batch
 	Answer

@@ -38,19 +38,18 @@ func NewSet(rt *router.Router) *Set { return &Set{Router: rt, Budget: rt.Budget}
 
 // Enter adds a front; leave removes it.
 func (f *Set) Enter(one Front) (leave func()) {
-	f.change(func(all []Front) []Front { return append(all, one) })
+	change := func(by func([]Front) []Front) {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		all := by(slices.Clone(f.List()))
+		f.all.Store(&all)
+	}
+	change(func(all []Front) []Front { return append(all, one) })
 	return func() {
-		f.change(func(all []Front) []Front {
+		change(func(all []Front) []Front {
 			return slices.DeleteFunc(all, func(other Front) bool { return other == one })
 		})
 	}
-}
-
-func (f *Set) change(by func([]Front) []Front) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	all := by(slices.Clone(f.List()))
-	f.all.Store(&all)
 }
 
 // List returns the fronts. It takes no lock.
@@ -59,13 +58,6 @@ func (f *Set) List() []Front {
 		return *all
 	}
 	return nil
-}
-
-func (f *Set) busy() (n int) {
-	for _, one := range f.List() {
-		n += one.Busy()
-	}
-	return n
 }
 
 // drainStep is how often Drain looks for requests under way: nothing on the call
@@ -87,7 +79,7 @@ func (f *Set) Drain(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if quiet++; f.busy() > 0 {
+		if quiet++; slices.ContainsFunc(f.List(), func(one Front) bool { return one.Busy() > 0 }) {
 			quiet = 0
 		}
 	}

@@ -53,16 +53,8 @@ func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *json
 		f.modernListen(ctx, done, r)
 		return nil
 	}
-	size := len(line)
-	f.load.begin(size)
-	go func() { // counted by begin; Serve settles or ends it by f.lifetime
-		defer f.load.end(size)
-		defer done()
-		a := f.p.Router.ServeModern(ctx, r)
-		if ctx.Err() == nil && f.out.Wait() == nil { // this goroutine may wait for a client that reads slowly
-			f.respond(id, a)
-		}
-	}()
+	f.load.begin(len(line))
+	go f.answer(ctx, done, r, f.p.Router.ServeModern)
 	return nil
 }
 

@@ -103,7 +103,10 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 	lifetime, end := context.WithCancel(ctx)
 	defer end()
 	f := &stdioFront{p: p, out: jsonrpc.NewWriter(out), lifetime: lifetime, load: load{eased: make(chan struct{}, 1)}, ending: make(chan struct{})}
-	f.sender = front.Sender{Client: upstream.NewClient(f.ask), Owns: f.owns}
+	f.sender = front.Sender{Client: upstream.NewClient(func(frame []byte) error {
+		f.send(frame)
+		return f.out.Err()
+	}), Owns: f.owns}
 	if solo {
 		p.Router.Solo(f.sender.Client) // servers are first told what it says of itself
 	} else {
@@ -301,18 +304,21 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 		f.p.Router.Begin()
 	}
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
-	size := len(line)
-	f.load.begin(size)
-	go func() { // counted by begin; Serve settles or ends it by f.lifetime
-		defer f.load.end(size)
-		defer done()
-		a := f.p.Router.Serve(ctx, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()})
-		// A cancelled request has no answer (specification, Cancellation). This
-		// goroutine may wait for a client that reads slowly.
-		if ctx.Err() == nil && f.out.Wait() == nil {
-			f.respond(id, a)
-		}
-	}()
+	f.load.begin(len(line))
+	go f.answer(ctx, done, router.Request{Line: line, Msg: &m, Method: method, From: f.Origin()}, f.p.Router.Serve)
+}
+
+// answer serves a request that load.begin has counted, on a goroutine that Serve
+// settles or ends by f.lifetime.
+func (f *stdioFront) answer(ctx context.Context, done func(), r router.Request, serve func(context.Context, router.Request) router.Answer) {
+	defer f.load.end(len(r.Line))
+	defer done()
+	a := serve(ctx, r)
+	// A cancelled request has no answer (specification, Cancellation). This
+	// goroutine may wait for a client that reads slowly.
+	if ctx.Err() == nil && f.out.Wait() == nil {
+		f.respond(r.Msg.ID.Of(r.Line), a)
+	}
 }
 
 // Origin returns the client as its requests carry it.
@@ -321,7 +327,7 @@ func (f *stdioFront) Origin() upstream.Origin {
 	return upstream.Origin{
 		Version: version, Capabilities: capabilities, Client: f.sender.Client, Emit: f.Notify,
 		Ask: func(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-			return f.sender.Client.Ask(ctx, f.ask, method, params)
+			return f.sender.Client.Ask(ctx, f.sender.Client.Push, method, params)
 		},
 	}
 }
@@ -336,11 +342,6 @@ func (f *stdioFront) owns(r router.ReplyTo) bool {
 		return ok && l.f == f && !d.IsParked()
 	}
 	return r == f
-}
-
-func (f *stdioFront) ask(frame []byte) error {
-	f.send(frame)
-	return f.out.Err()
 }
 
 // spawnBatch serves a batch on a goroutine of its own.

@@ -60,11 +60,12 @@ func (b *received) read(o *Options, w http.ResponseWriter, r *http.Request) erro
 	part := min(max(n, limits.FreeBody), limits.MaxClaim) + bytes.MinRead
 	for {
 		if b.Available() < bytes.MinRead {
-			if !b.take(part) {
+			if !b.p.Budget.Bodies.Take(part, limits.MaxBodies) {
 				// A client that is cut off while it sends never reads why.
 				_, _ = io.Copy(io.Discard, from) // it may be gone
 				return limits.ErrNoRoom
 			}
+			b.taken += part
 			b.Grow(int(part))
 			_ = patience.SetReadDeadline(time.Now().Add(limits.BodyTime + time.Duration(part/limits.BodyRate)*time.Second))
 			part = int64(b.Cap())
@@ -79,15 +80,6 @@ func (b *received) read(o *Options, w http.ResponseWriter, r *http.Request) erro
 			return err
 		}
 	}
-}
-
-// take claims memory for the body.
-func (b *received) take(n int64) bool {
-	ok := b.p.Budget.Bodies.Take(n, limits.MaxBodies)
-	if ok {
-		b.taken += n
-	}
-	return ok
 }
 
 // release frees the body.

@@ -136,12 +136,6 @@ func (s *session) pushLocked(frame []byte, w priority) error {
 	return err
 }
 
-func (s *session) touch() {
-	s.mu.Lock()
-	s.used = time.Now()
-	s.mu.Unlock()
-}
-
 // since returns when the session was last used; a stream, or a request under way,
 // counts as use.
 func (s *session) since(now time.Time) time.Time {
@@ -274,7 +268,9 @@ func (t *sessions) get(id string) *session {
 	s := t.m[id]
 	t.Mu.Unlock()
 	if s != nil {
-		s.touch()
+		s.mu.Lock()
+		s.used = time.Now()
+		s.mu.Unlock()
 	}
 	return s
 }

@@ -74,6 +74,7 @@ func (f *SSE) Close() {
 	f.leave()
 }
 
+// Busy implements [front.Front].
 func (f *SSE) Busy() (n int) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -159,8 +160,7 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 	if out.flush() != nil {
 		return
 	}
-	pings := s.ping()
-	defer pings()
+	go s.ping() // ends with s.lifetime
 	for {
 		select {
 		case <-s.stream.wake:
@@ -187,34 +187,20 @@ func (s *sseSession) serve(w http.ResponseWriter, r *http.Request) {
 
 // ping queues a comment now and then, without ever waiting for the writer. It ends
 // the session of a client that has taken nothing for long.
-func (s *sseSession) ping() (stop func()) {
-	full := 0
-	var mu sync.Mutex
-	var timer *time.Timer
-	stopped := false
-	tick := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if stopped {
+func (s *sseSession) ping() {
+	tick := time.NewTicker(limits.KeepAlive)
+	defer tick.Stop()
+	for full := 0; full < sseFull; {
+		select {
+		case <-s.lifetime.Done():
 			return
+		case <-tick.C:
 		}
-		if s.stream.push(nil, light) == nil {
+		if full++; s.stream.push(nil, light) == nil {
 			full = 0
-		} else if full++; full >= sseFull {
-			s.end(errStreamFull)
-			return
 		}
-		timer.Reset(limits.KeepAlive)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	timer = time.AfterFunc(limits.KeepAlive, tick)
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		stopped = true
-		timer.Stop()
-	}
+	s.end(errStreamFull)
 }
 
 // Messages is the handler of the path that clients POST to.
@@ -405,6 +391,7 @@ func (s *sseSession) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writ
 	return nil
 }
 
+// Clients implements [front.Front].
 func (f *SSE) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -420,6 +407,7 @@ func (f *SSE) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	return out, front.StatelessInfo{}
 }
 
+// Bounds implements [front.Front].
 func (f *SSE) Bounds() []limits.Bound {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()

@@ -183,17 +183,14 @@ func (x *modernPost) dropProgress() bool {
 	return false
 }
 
-func (x *modernPost) take() []message {
+// flush writes what waits.
+func (x *modernPost) flush() {
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	all := x.waiting
 	x.waiting = nil
 	x.count(-x.bytes)
-	return all
-}
-
-func (x *modernPost) flush() {
-	for _, m := range x.take() {
+	x.mu.Unlock()
+	for _, m := range all {
 		x.event(m.framed)
 	}
 }

@@ -275,6 +275,7 @@ func busy(w http.ResponseWriter, status int, id []byte, reason string) {
 	refuse(w, status, id, runtime.CodeInternalError, reason)
 }
 
+// Clients implements [front.Front].
 func (h *Streamable) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	all := h.Sessions.list()
 	out := make([]upstream.ClientInfo, len(all))
@@ -292,6 +293,7 @@ func (h *Streamable) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
 	return out, stateless
 }
 
+// Bounds implements [front.Front].
 func (h *Streamable) Bounds() []limits.Bound {
 	return []limits.Bound{
 		{Name: "httpRequests", Used: h.Busy(), Max: limits.MaxServing},
