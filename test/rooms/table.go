@@ -119,9 +119,9 @@ func proxyTable() []rule {
 		{"questions", "upstream", ""},
 		{"subscriptions", "upstream catalog", ""},
 		{"router", "limits breaker meter inventory parking upstream catalog questions subscriptions", "runtime/bridge"},
-		{"front", "limits router", ""},
-		{"front/stdio", "limits router front", ""},
-		{"front/web", "limits router front", "runtime/seal"},
+		{"front", "limits upstream router", ""},
+		{"front/stdio", "limits upstream subscriptions router front", ""},
+		{"front/web", "limits upstream subscriptions router front", "runtime/seal"},
 	}
 	third := []string{"golang.org/x/sync", "golang.org/x/time"}
 	facade := rule{pkg: "runtime/proxy", layer: 3, third: third, own: []string{
