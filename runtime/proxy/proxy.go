@@ -9,12 +9,14 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front/stdio"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -198,7 +200,7 @@ func settingsOf(servers []Server) []upstream.Settings {
 	all := make([]upstream.Settings, len(servers))
 	for i, s := range servers {
 		all[i] = upstream.Settings{
-			Name: s.Name, Transport: s.Transport, Isolation: upstream.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: upstream.Start(s.Start),
+			Name: s.Name, Transport: s.Transport, Isolation: settings.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,
 		}

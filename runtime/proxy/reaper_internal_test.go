@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
@@ -219,7 +221,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 				if ends && end != nil {
 					end()
 				}
-				time.Sleep(max(c.lasts, upstream.BusyIdle) + 2*upstream.ReapEvery)
+				time.Sleep(max(c.lasts, settings.BusyIdle) + 2*upstream.ReapEvery)
 				if n := s.alive("a"); n != 0 {
 					t.Errorf("%s: %d connections stay after it", name, n)
 				}

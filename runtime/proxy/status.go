@@ -6,9 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime/internal/proc"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 )
 
 // Status is the state of a proxy at one moment, for people and for programs that
@@ -224,7 +226,7 @@ func (p *Proxy) backend(b *upstream.Backend, now time.Time) BackendStatus {
 		s.Connections = append(s.Connections, ConnectionStatus(c))
 	}
 	if how.Err != nil {
-		s.LastError = &ErrorStatus{upstream.Clipped(how.Err.Error(), maxMessage), how.At}
+		s.LastError = &ErrorStatus{client.Clipped(how.Err.Error(), maxMessage), how.At}
 	}
 	if n := counts.Timed; n > 0 {
 		s.Latency = &LatencyStatus{n, milliseconds(counts.P50), milliseconds(counts.P99)}
@@ -255,7 +257,7 @@ func (p *Proxy) catalogOf(b *upstream.Backend) *CatalogStatus {
 			if s.Missing == nil {
 				s.Missing = map[string]string{}
 			}
-			s.Missing[k.Listing().Method] = upstream.Clipped(cat.Failed[k].Error(), maxMessage)
+			s.Missing[k.Listing().Method] = client.Clipped(cat.Failed[k].Error(), maxMessage)
 		}
 	}
 	if sum := b.StoredSum(); sum != 0 {

@@ -113,15 +113,19 @@ func proxyTable() []rule {
 		{"meter", "", "runtime/store"},
 		{"inventory", "", "runtime/store"},
 		{"parking", "", "runtime/seal"},
+		{"client", "", ""},
+		{"settings", "limits", "runtime/store"},
+		{"persist", "", "runtime/store"},
+		{"relist", "inventory", ""},
 		// Knows no front and no name that clients see.
-		{"upstream", "limits breaker meter inventory parking", "runtime/store"},
+		{"upstream", "limits breaker meter inventory client settings persist relist", "runtime/bridge runtime/seal runtime/store"},
 		{"catalog", "inventory upstream", "runtime/seal"},
 		{"questions", "upstream", ""},
 		{"subscriptions", "upstream catalog", ""},
-		{"router", "limits breaker meter inventory parking upstream catalog questions subscriptions", "runtime/bridge"},
-		{"front", "limits upstream router", ""},
-		{"front/stdio", "limits upstream subscriptions router front", ""},
-		{"front/web", "limits upstream subscriptions router front", "runtime/seal"},
+		{"router", "limits breaker meter inventory parking client upstream catalog questions subscriptions", "runtime/bridge runtime/seal"},
+		{"front", "limits client upstream router", ""},
+		{"front/stdio", "limits client upstream subscriptions router front", ""},
+		{"front/web", "limits client upstream subscriptions router front", "runtime/seal"},
 	}
 	third := []string{"golang.org/x/sync", "golang.org/x/time"}
 	facade := rule{pkg: "runtime/proxy", layer: 3, third: third, own: []string{

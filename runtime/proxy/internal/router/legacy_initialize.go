@@ -3,16 +3,17 @@ package router
 import (
 	"encoding/json"
 
-	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/catalog"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
+
+	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
 // initialize answers at once, whatever the state of the backends: it declares
 // the full superset, and lists may be empty.
 func (r Request) initialize() ([]byte, error) {
-	version, _ := upstream.InitializeTerms(r.Line, r.Msg)
+	version, _ := client.TermsIn(r.Line, r.Msg)
 	offered := catalog.EveryCapability()
 	if version < revision.Latest {
 		offered.Extensions = nil // unknown to those revisions

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -81,12 +82,12 @@ type stored struct {
 }
 
 // NewBackend returns a backend that is not connected.
-func NewBackend(set *Set, settings Settings) *Backend {
-	b := &Backend{Set: set, Log: set.Log.With("server", settings.Name), Name: settings.Name, pool: pool{slots: map[Key]*Slot{}}}
+func NewBackend(set *Set, of Settings) *Backend {
+	b := &Backend{Set: set, Log: set.Log.With("server", of.Name), Name: of.Name, pool: pool{slots: map[Key]*Slot{}}}
 	b.life = lifetime{replaced: make(chan struct{}), gone: make(chan struct{})}
 	b.life.ctx, b.life.end = context.WithCancel(set.Lifetime)
-	b.SetSettings(settings)
-	b.Primary = &Slot{Backend: b, Key: Key{Server: settings.Name, Capabilities: SharedOffer}}
+	b.SetSettings(of)
+	b.Primary = &Slot{Backend: b, Key: Key{Server: of.Name, Capabilities: SharedOffer}}
 	return b
 }
 
@@ -95,7 +96,7 @@ func (b *Backend) Config() *Settings { return b.settings.Load() }
 
 // SetSettings replaces the settings.
 func (b *Backend) SetSettings(set Settings) {
-	set = b.Set.withDefaults(set)
+	set = set.WithDefaults(b.Set.o.RequestTimeout)
 	b.settings.Store(&set)
 }
 
@@ -277,14 +278,14 @@ func (b *Backend) publishFastPath() {
 	if b.known.speaksBoth {
 		s = b.pool.slots[Key{Server: b.Name, Legacy: true, Capabilities: SharedOffer}]
 	}
-	private := isolation == isolationSession || isolation == isolationAuto && b.known.asksClients && (b.known.speaksBoth || !b.known.modern)
+	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && b.known.asksClients && (b.known.speaksBoth || !b.known.modern)
 	if s != nil && !private {
 		c = s.Ready.Load()
 	}
 	b.LegacyShared.Store(c)
 	// See SelectSlot, for a caller of the modern era.
 	if c = b.Primary.Ready.Load(); c != nil &&
-		(!c.takesFastCalls() || b.known.asksClients && (isolation == isolationAuto || isolation == isolationSession)) {
+		(!c.takesFastCalls() || b.known.asksClients && (isolation == settings.IsolationAuto || isolation == settings.IsolationSession)) {
 		c = nil
 	}
 	b.ModernShared.Store(c)

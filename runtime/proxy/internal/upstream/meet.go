@@ -7,6 +7,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 )
 
 // refreshAge is how old what a server was seen to offer may be, by whatever
@@ -28,7 +29,7 @@ func (b *Backend) IsDue(now time.Time) bool {
 	}
 	at := &b.Primary.attempts
 	if a := at.current; a != nil {
-		return !a.tooLate && now.Before(a.begun.Add(b.Config().discoveryTime()))
+		return !a.tooLate && now.Before(a.begun.Add(b.Config().DiscoverWait()))
 	}
 	return !now.Before(at.retryAt) && at.breaker.Opened(now).IsZero()
 }
@@ -40,7 +41,7 @@ func (b *Backend) Meet(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	bound := b.Config().discoveryTime()
+	bound := b.Config().DiscoverWait()
 	t := time.NewTimer(time.Until(a.begun.Add(bound)))
 	defer t.Stop()
 	select {
@@ -72,7 +73,7 @@ func (b *Backend) giveUpWaiting(a *dialing, bound time.Duration) {
 // been connected yet or a list could not be had, and it has not failed a moment
 // ago.
 func (b *Backend) Outdated(now time.Time) bool {
-	if !b.IsListed.Load() || b.Config().Start == startCached {
+	if !b.IsListed.Load() || b.Config().Start == settings.StartCached {
 		return false
 	}
 	b.mu.Lock()

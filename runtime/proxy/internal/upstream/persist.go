@@ -1,147 +1,30 @@
 package upstream
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
-	"log/slog"
-	"maps"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
-// Store is a proxy.Store.
-type Store interface {
-	Load(ctx context.Context, servers []store.ID) (map[string]store.Record, error)
-	Keep(ctx context.Context, changes []store.Change) error
-}
-
-const (
-	// keepPause is how long changes are gathered before they are written.
-	keepPause = 200 * time.Millisecond
-	// keepBound bounds one write, recallBound how long a start may take to read.
-	keepBound   = 2 * time.Second
-	recallBound = 500 * time.Millisecond
-)
-
-// keeping is what waits to be written. The zero value is ready.
-type keeping struct {
-	mu      sync.Mutex // guards what follows
-	pending map[store.ID]store.Change
-	writing bool   // a goroutine is at it
-	said    string // why reading or writing failed, as it was logged
-	closed  bool
-}
-
 // keep has a part of what is kept of the backend replaced, soon. It waits for
 // nothing. Of a server one entry is kept, so what is learned under one that has
 // been replaced is not.
 func (b *Backend) keep(c store.Change) {
-	set := b.Set
 	if !b.isKept() {
 		return
 	}
 	c.ID = store.ID{Name: b.Name, Digest: b.Config().Digest}
-	k := &set.keeping
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.closed || b.IsReplaced() && slices.ContainsFunc(set.All(), func(other *Backend) bool { return other.Name == b.Name }) {
+	if b.IsReplaced() && slices.ContainsFunc(b.Set.All(), func(other *Backend) bool { return other.Name == b.Name }) {
 		return
 	}
-	k.add(c)
-	if !k.writing && set.Lifetime.Err() == nil { // else Close writes
-		k.writing = true
-		set.Work.Go(set.write)
-	}
+	b.Set.persisting.Put(c)
 }
 
 // isKept reports whether what is learned of the backend is kept.
 func (b *Backend) isKept() bool { return b.Set.o.Store != nil && b.Config().Digest != "" }
-
-// add adds a change to what waits: it replaces an earlier one of the same part. The
-// caller holds the lock.
-func (k *keeping) add(c store.Change) {
-	maps.DeleteFunc(k.pending, func(id store.ID, _ store.Change) bool { return id.Name == c.ID.Name && id != c.ID })
-	if k.pending == nil {
-		k.pending = map[store.ID]store.Change{}
-	}
-	was := k.pending[c.ID]
-	was.ID = c.ID
-	switch {
-	case c.Catalog != nil:
-		was.Catalog, was.Verified = c.Catalog, time.Time{}
-	case c.Verified.IsZero():
-	case was.Catalog != nil:
-		was.Catalog = &store.Catalog{Data: was.Catalog.Data, Verified: c.Verified}
-	default:
-		was.Verified = c.Verified
-	}
-	if c.Usage != nil {
-		was.Usage = c.Usage
-	}
-	k.pending[c.ID] = was
-}
-
-// write writes what waits, until there is nothing left or the proxy ends, which
-// writes the rest itself.
-func (s *Set) write() {
-	for {
-		select {
-		case <-time.After(keepPause):
-		case <-s.Lifetime.Done():
-			return
-		}
-		changes := s.keeping.take(false)
-		if changes == nil {
-			return
-		}
-		s.store(changes)
-	}
-}
-
-// flush writes what waits, for the last time.
-func (s *Set) flush() {
-	if changes := s.keeping.take(true); changes != nil {
-		s.store(changes)
-	}
-}
-
-// take returns what waits, nil for nothing: whoever was writing has ended then.
-func (k *keeping) take(last bool) []store.Change {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.closed = k.closed || last
-	if len(k.pending) == 0 {
-		k.writing = false
-		return nil
-	}
-	changes := slices.Collect(maps.Values(k.pending))
-	k.pending = nil
-	return changes
-}
-
-func (s *Set) store(changes []store.Change) {
-	// What is learned is not given up because the proxy ends meanwhile.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.Lifetime), keepBound)
-	defer cancel()
-	if err := s.o.Store.Keep(ctx, changes); err != nil {
-		s.keeping.logFailure(s.Log, "what servers offer is not kept for the next start", err)
-	}
-}
-
-// logFailure logs that the store fails, once: else it would be with each change.
-func (k *keeping) logFailure(logger *slog.Logger, what string, err error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.said != err.Error() {
-		logger.Warn(what, "err", err)
-	}
-	k.said = err.Error()
-}
 
 // Recalled is what a backend offered to an earlier process, or to another one.
 type Recalled struct {
@@ -155,7 +38,7 @@ func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
 		if !errors.Is(err, errNothingStored) {
-			s.keeping.logFailure(s.Log, "what servers offered before cannot be read", err)
+			s.persisting.LogFailure("what servers offered before cannot be read", err)
 		}
 		return nil
 	}
@@ -210,9 +93,7 @@ func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error
 	if len(ids) == 0 {
 		return nil, errNothingStored
 	}
-	ctx, cancel := context.WithTimeout(s.Lifetime, recallBound)
-	defer cancel()
-	return s.o.Store.Load(ctx, ids)
+	return s.persisting.Load(ids)
 }
 
 // recallCatalog reads a stored catalogue and takes over what it says of the server;

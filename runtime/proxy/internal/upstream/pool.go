@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -101,7 +102,7 @@ func (b *Backend) fallback(from *Origin, s *Slot) *Slot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	shared, _ := b.shared(from)
-	if shared == s || b.Config().Isolation != isolationAuto || b.life.closed {
+	if shared == s || b.Config().Isolation != settings.IsolationAuto || b.life.closed {
 		return nil
 	}
 	return shared
@@ -133,12 +134,12 @@ func (b *Backend) SelectSlot(from *Origin) *Slot {
 		return shared // nobody would close what is its own
 	}
 	isolation := b.Config().Isolation
-	private := isolation == isolationSession && from.Client != nil
-	asked := b.known.asksClients && (legacy || !b.known.modern) && isolation != isolationShared && isolation != isolationPrincipal
+	private := isolation == settings.IsolationSession && from.Client != nil
+	asked := b.known.asksClients && (legacy || !b.known.modern) && isolation != settings.IsolationShared && isolation != settings.IsolationPrincipal
 	// A connection that costs no process tells the server the truth: some go by
 	// what a client has declared without ever asking. Sessions are told apart
 	// when there is more to it than that.
-	truth := b.known.remote && from.Modern() && isolation == isolationAuto
+	truth := b.known.remote && from.Modern() && isolation == settings.IsolationAuto
 	if !private && !asked && !truth {
 		return shared
 	}
@@ -158,7 +159,7 @@ func (b *Backend) SelectSlot(from *Origin) *Slot {
 	var s *Slot
 	switch {
 	case from.Client != nil && (private || offer != "{}"):
-		key.Scope = scopeSession + from.Client.id
+		key.Scope = scopeSession + from.Client.ID
 		s = b.slotFor(key, from.Client)
 	case offer == "{}" || !b.known.unattributed:
 		s = b.slotFor(key, nil)
@@ -168,7 +169,7 @@ func (b *Backend) SelectSlot(from *Origin) *Slot {
 	if s == nil {
 		return shared // there are too many already
 	}
-	if isolation == isolationAuto && s.attempts.failures > 0 && time.Now().Before(s.attempts.retryAt) {
+	if isolation == settings.IsolationAuto && s.attempts.failures > 0 && time.Now().Before(s.attempts.retryAt) {
 		s.use.taken = false
 		return shared // see fallback
 	}

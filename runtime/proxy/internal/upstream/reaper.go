@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -123,9 +124,9 @@ func (s *Slot) isNeeded(now time.Time) bool {
 	switch {
 	case s.use.taken, s.attempts.current != nil, c != nil && c.isBusy():
 		return true
-	case s == b.Primary && b.relisting.asking > 0:
+	case s == b.Primary && b.relisting.Asking > 0:
 		return true
-	case s.Owner != nil && b.Config().Isolation == isolationSession:
+	case s.Owner != nil && b.Config().Isolation == settings.IsolationSession:
 		return true // it lives as long as the session
 	case now.Before(b.pool.keptUntil):
 		return true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 )
 
 // reconnecting is the connecting of a slot that nobody calls over.
@@ -26,7 +27,7 @@ func (b *Backend) Start() {
 func (s *Slot) isWanted() bool {
 	b := s.Backend
 	return !b.life.closed && !s.closed &&
-		(s == b.Primary && b.Config().Start == startEager && b.Set.begun.Load() || s.keeps.any(time.Time{}))
+		(s == b.Primary && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.keeps.any(time.Time{}))
 }
 
 // reconnect connects, in the background, a slot that is wanted and not connected,

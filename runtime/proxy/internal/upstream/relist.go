@@ -5,94 +5,31 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/relist"
 )
 
-const (
-	// relistPause is how long a server that says its lists have changed is left
-	// alone before it is asked for them: a burst of such messages counts once.
-	// It is doubled for each time in quick succession, up to relistBusy where
-	// there was something new and up to relistIdle where there was not: a
-	// server may send the message whenever it is asked.
-	relistPause = 100 * time.Millisecond
-	relistBusy  = 3 // doublings: 0.8 s
-	relistIdle  = 8 // doublings: 25.6 s
-	// relistEcho is for how long after its lists were asked for a server's word
-	// that they have changed may be no more than an answer to that; it is
-	// believed relistTrust times in a succession.
-	relistEcho  = 250 * time.Millisecond
-	relistTrust = 3
-	// relistQuiet ends a succession.
-	relistQuiet = time.Minute
-)
-
-// relisting is when a backend's lists are asked for again. The zero value is
-// ready; Backend.mu guards it.
+// relisting is the asking for a backend's lists again. The zero value is ready;
+// Backend.mu guards it.
 type relisting struct {
-	stale   bool // they have changed since they were asked for
-	asking  int  // how many ask for them
-	armed   bool // the timer runs
-	timer   *time.Timer
-	doubled int
-	last    time.Time
-	asked   time.Time         // when asking last ended
-	said    inventory.ListSet // what the server has said since, and is believed
-	trusted int               // how often it was believed that might have been an echo
+	relist.Schedule
+	armed bool // the timer runs
+	timer *time.Timer
 
 	lacking  bool // a list could not be had
 	failures int  // how often in a row
 	retry    *time.Timer
 }
 
-// begin notes that the lists are about to be asked for, end that they have been.
-func (r *relisting) begin() {
-	r.stale = false
-	r.asking++
-}
-
-func (r *relisting) end() {
-	r.asking--
-	r.asked = time.Now()
-}
-
 // BeginListing notes that somebody asks the server for its lists, until end.
 func (b *Backend) BeginListing() (end func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.relisting.begin()
+	b.relisting.Begin()
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.relisting.end()
+		b.relisting.End()
 	}
-}
-
-// noteSaid notes what the server says has changed, which it may say over each of
-// its connections.
-func (r *relisting) noteSaid(lists inventory.ListSet, now time.Time) {
-	was := r.said
-	if lists = lists.With(was); lists == was {
-		return
-	}
-	if r.asking > 0 || now.Sub(r.asked) < relistEcho {
-		if r.trusted >= relistTrust {
-			return
-		}
-		r.trusted++
-	}
-	r.said = lists
-}
-
-// noteAsked notes whether asking has shown anything new.
-func (r *relisting) noteAsked(news bool, now time.Time) {
-	most := relistIdle
-	if news {
-		most = relistBusy
-	}
-	r.doubled = min(r.doubled+1, most)
-	if now.Sub(r.last) > relistQuiet {
-		r.doubled, r.trusted = 0, 0
-	}
-	r.last = now
 }
 
 func (r *relisting) stop() {
@@ -133,8 +70,7 @@ func (b *Backend) listed(whole bool) {
 func (b *Backend) Changed(said inventory.ListSet) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.relisting.noteSaid(said, time.Now())
-	b.relisting.stale = true
+	b.relisting.NoteSaid(said, time.Now())
 	b.relist()
 }
 
@@ -142,11 +78,11 @@ func (b *Backend) Changed(said inventory.ListSet) {
 // replace a newer one. The caller holds the lock.
 func (b *Backend) relist() {
 	r := &b.relisting
-	if b.life.closed || !r.stale || r.asking > 0 || r.armed {
+	if b.life.closed || !r.Stale || r.Asking > 0 || r.armed {
 		return // or whoever is at it comes here again
 	}
 	r.armed = true
-	restart(&r.timer, relistPause<<r.doubled, b.relistNow)
+	restart(&r.timer, r.Pause(), b.relistNow)
 }
 
 func (b *Backend) relistNow() {
@@ -157,9 +93,8 @@ func (b *Backend) relistNow() {
 	if b.life.closed {
 		return
 	}
-	said := r.said
-	r.said = inventory.ListSet{}
-	r.begin()
+	said := r.TakeSaid()
+	r.Begin()
 	b.Set.Work.Go(func() { b.Reload(said) })
 }
 
@@ -181,8 +116,8 @@ func (b *Backend) Reload(said inventory.ListSet) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.relisting.end()
-	b.relisting.noteAsked(news, time.Now())
+	b.relisting.End()
+	b.relisting.NoteAsked(news, time.Now())
 	if c != nil { // or connecting asks
 		b.listed(whole)
 	}

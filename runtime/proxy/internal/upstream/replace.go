@@ -50,7 +50,7 @@ func (s *Set) Compare(servers []Settings) *Reconfiguration {
 		switch {
 		case b == nil:
 			r.Added = append(r.Added, set.Name)
-		case s.withDefaults(set) == *b.Config():
+		case set.WithDefaults(s.o.RequestTimeout) == *b.Config():
 			r.Roster = append(r.Roster, b)
 			continue
 		case (&set).Way() == b.Config().Way():

@@ -12,8 +12,19 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// Names that callers of this room need of the rooms below.
+type (
+	Settings   = settings.Settings
+	Terms      = client.Terms
+	ClientInfo = client.Info
+	Store      = persist.Store
 )
 
 // Options are settings of a set of backends. All but Store and Roots are required.
@@ -38,12 +49,12 @@ type Set struct {
 	Log      *slog.Logger
 	Observer Observer
 
-	Roster  atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
-	reaper  reaper
-	keeping keeping
-	begun   atomic.Bool            // there is a client, or will be
-	Solo    atomic.Pointer[Client] // the only client there will be, nil where others may come
-	Random  func() float64         // shortens what is waited for, at least 0 and less than 1
+	Roster     atomic.Pointer[[]*Backend] // in configured order; the slice is never edited
+	reaper     reaper
+	persisting *persist.Queue
+	begun      atomic.Bool            // there is a client, or will be
+	Solo       atomic.Pointer[Client] // the only client there will be, nil where others may come
+	Random     func() float64         // shortens what is waited for, at least 0 and less than 1
 
 	Lifetime context.Context //nolint:containedctx // that of the backends, ended by End
 	cancel   context.CancelFunc
@@ -82,6 +93,7 @@ type Observer interface {
 func NewSet(o Options) *Set {
 	s := &Set{o: o, Log: o.Logger, Random: rand.Float64}
 	s.Lifetime, s.cancel = context.WithCancel(context.Background())
+	s.persisting = persist.New(s.Lifetime, &s.Work, o.Store, o.Logger)
 	return s
 }
 
@@ -129,7 +141,7 @@ func (s *Set) Close() {
 	for _, b := range s.All() {
 		b.KeepUsage()
 	}
-	s.flush()
+	s.persisting.Flush()
 }
 
 // Release closes what was a client's own: its session is over.

@@ -115,7 +115,7 @@ func (s *Slot) join() (*dialing, error) {
 	}
 	s.attempts.current = a
 	if s == b.Primary {
-		b.relisting.begin()
+		b.relisting.Begin()
 	}
 	b.Set.Work.Go(func() { s.connect(a) })
 	return a, nil
@@ -173,7 +173,7 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 		err = c.gone
 	}
 	if s == b.Primary {
-		b.relisting.end()
+		b.relisting.End()
 	}
 	if err != nil {
 		err = ownError(err)

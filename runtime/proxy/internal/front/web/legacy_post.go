@@ -7,12 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpctl/mcpctl/runtime"
-	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
-	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
+	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -67,7 +69,7 @@ func (h *Streamable) request(w http.ResponseWriter, r *http.Request, x *post, bo
 	}
 	if method == "initialize" {
 		if s != nil {
-			write(w, http.StatusBadRequest, router.Frame(nil, m.ID.Of(body), router.Failed(method, upstream.ErrInitialized)))
+			write(w, http.StatusBadRequest, router.Frame(nil, m.ID.Of(body), router.Failed(method, client.ErrInitialized)))
 			return
 		}
 		h.initialize(w, r, x, body, m)

@@ -1,4 +1,6 @@
-package upstream
+// Package settings is what is configured of one server, and what follows from that
+// alone. It is pure.
+package settings
 
 import (
 	"time"
@@ -28,18 +30,18 @@ type Start string
 
 const (
 	startLazy   Start = "lazy"
-	startEager  Start = "eager"
-	startCached Start = "cached"
+	StartEager  Start = "eager"
+	StartCached Start = "cached"
 )
 
 // Isolation is which clients share a connection; see proxy.Isolation.
 type Isolation string
 
 const (
-	isolationAuto      Isolation = "auto"
-	isolationShared    Isolation = "shared"
-	isolationPrincipal Isolation = "principal"
-	isolationSession   Isolation = "session"
+	IsolationAuto      Isolation = "auto"
+	IsolationShared    Isolation = "shared"
+	IsolationPrincipal Isolation = "principal"
+	IsolationSession   Isolation = "session"
 )
 
 // Way stands for how the server is reached.
@@ -50,26 +52,26 @@ func (s *Settings) Way() string {
 	return s.Connection
 }
 
-// withDefaults returns settings with defaults filled in.
-func (s *Set) withDefaults(set Settings) Settings {
-	if set.Isolation == "" {
-		set.Isolation = isolationAuto
+// WithDefaults returns the settings with defaults filled in.
+func (s Settings) WithDefaults(requestTimeout time.Duration) Settings {
+	if s.Isolation == "" {
+		s.Isolation = IsolationAuto
 	}
-	if set.Start == "" {
-		set.Start = startLazy
+	if s.Start == "" {
+		s.Start = startLazy
 	}
-	if set.RequestTimeout == 0 {
-		set.RequestTimeout = s.o.RequestTimeout
+	if s.RequestTimeout == 0 {
+		s.RequestTimeout = requestTimeout
 	}
-	return set
+	return s
 }
 
 // DiscoverTime is how long lists wait for a server that has offered nothing yet,
 // from when it began to be connected.
 const DiscoverTime = 30 * time.Second
 
-// discoveryTime returns how long lists wait for the server.
-func (s *Settings) discoveryTime() time.Duration {
+// DiscoverWait returns how long lists wait for the server.
+func (s *Settings) DiscoverWait() time.Duration {
 	switch {
 	case s.DiscoveryTimeout < 0:
 		return limits.RequestCeiling
@@ -92,7 +94,7 @@ const (
 // used yet gets the most: whoever had it made may be about to.
 func (s *Settings) IdleBound(u store.Usage, used bool) (time.Duration, bool) {
 	switch {
-	case s.IdleTimeout < 0, s.IdleTimeout == 0 && s.Start == startEager:
+	case s.IdleTimeout < 0, s.IdleTimeout == 0 && s.Start == StartEager:
 		return 0, false
 	case s.IdleTimeout > 0:
 		return s.IdleTimeout, true

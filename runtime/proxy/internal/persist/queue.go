@@ -1,0 +1,144 @@
+// Package persist writes what is learned of servers, some time after it was learned:
+// nobody waits for it, and a burst of changes is one write. Its lock is held for
+// memory work only, and no other lock is taken under it.
+package persist
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/store"
+)
+
+// Store is a proxy.Store.
+type Store interface {
+	Load(ctx context.Context, servers []store.ID) (map[string]store.Record, error)
+	Keep(ctx context.Context, changes []store.Change) error
+}
+
+const (
+	// keepPause is how long changes are gathered before they are written.
+	keepPause = 200 * time.Millisecond
+	// keepBound bounds one write, recallBound how long a start may take to read.
+	keepBound   = 2 * time.Second
+	recallBound = 500 * time.Millisecond
+)
+
+// Queue is what waits to be written.
+type Queue struct {
+	store    Store
+	log      *slog.Logger
+	lifetime context.Context //nolint:containedctx // of its goroutine
+	work     *sync.WaitGroup // has that goroutine
+
+	mu      sync.Mutex // guards what follows
+	pending map[store.ID]store.Change
+	writing bool   // a goroutine is at it
+	said    string // why reading or writing failed, as it was logged
+	closed  bool
+}
+
+// New returns a queue that writes to a store until lifetime ends; Flush follows.
+func New(lifetime context.Context, work *sync.WaitGroup, to Store, logger *slog.Logger) *Queue {
+	return &Queue{store: to, log: logger, lifetime: lifetime, work: work}
+}
+
+// Put has a change written, soon: it replaces an earlier one of the same part that
+// still waits. Of a server one entry is kept.
+func (k *Queue) Put(c store.Change) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return
+	}
+	maps.DeleteFunc(k.pending, func(id store.ID, _ store.Change) bool { return id.Name == c.ID.Name && id != c.ID })
+	if k.pending == nil {
+		k.pending = map[store.ID]store.Change{}
+	}
+	was := k.pending[c.ID]
+	was.ID = c.ID
+	switch {
+	case c.Catalog != nil:
+		was.Catalog, was.Verified = c.Catalog, time.Time{}
+	case c.Verified.IsZero():
+	case was.Catalog != nil:
+		was.Catalog = &store.Catalog{Data: was.Catalog.Data, Verified: c.Verified}
+	default:
+		was.Verified = c.Verified
+	}
+	if c.Usage != nil {
+		was.Usage = c.Usage
+	}
+	k.pending[c.ID] = was
+	if !k.writing && k.lifetime.Err() == nil { // else Flush writes
+		k.writing = true
+		k.work.Go(k.write)
+	}
+}
+
+// write writes what waits, until there is nothing left or the lifetime ends.
+func (k *Queue) write() {
+	for {
+		select {
+		case <-time.After(keepPause):
+		case <-k.lifetime.Done():
+			return
+		}
+		if !k.writeAll(false) {
+			return
+		}
+	}
+}
+
+// Flush writes what waits, for the last time.
+func (k *Queue) Flush() { k.writeAll(true) }
+
+// writeAll reports false where nothing waits.
+func (k *Queue) writeAll(last bool) bool {
+	changes := k.take(last)
+	if changes == nil {
+		return false
+	}
+	// What is learned is not given up because the proxy ends meanwhile.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(k.lifetime), keepBound)
+	defer cancel()
+	if err := k.store.Keep(ctx, changes); err != nil {
+		k.LogFailure("what servers offer is not kept for the next start", err)
+	}
+	return true
+}
+
+// take returns what waits, nil for nothing: whoever was writing has ended then.
+func (k *Queue) take(last bool) []store.Change {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.closed = k.closed || last
+	if len(k.pending) == 0 {
+		k.writing = false
+		return nil
+	}
+	changes := slices.Collect(maps.Values(k.pending))
+	k.pending = nil
+	return changes
+}
+
+// Load reads what is stored of servers.
+func (k *Queue) Load(ids []store.ID) (map[string]store.Record, error) {
+	ctx, cancel := context.WithTimeout(k.lifetime, recallBound)
+	defer cancel()
+	return k.store.Load(ctx, ids)
+}
+
+// LogFailure logs that the store fails, once: else it would be with each change.
+func (k *Queue) LogFailure(what string, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.said != err.Error() {
+		k.log.Warn(what, "err", err)
+	}
+	k.said = err.Error()
+}

@@ -1,0 +1,90 @@
+// Package relist is when a server is asked for its lists again. It is pure: whoever
+// uses a [Schedule] guards it, and has the timers.
+package relist
+
+import (
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+)
+
+const (
+	// firstPause is how long a server that says its lists have changed is left
+	// alone before it is asked for them: a burst of such messages counts once.
+	// It is doubled for each time in quick succession, up to busyDoublings where
+	// there was something new and up to idleDoublings where there was not: a
+	// server may send the message whenever it is asked.
+	firstPause    = 100 * time.Millisecond
+	busyDoublings = 3 // doublings: 0.8 s
+	idleDoublings = 8 // doublings: 25.6 s
+	// echoTime is for how long after its lists were asked for a server's word
+	// that they have changed may be no more than an answer to that; it is
+	// believed maxTrusted times in a succession.
+	echoTime   = 250 * time.Millisecond
+	maxTrusted = 3
+	// quietTime ends a succession.
+	quietTime = time.Minute
+)
+
+// Schedule is when a server's lists are asked for again. The zero value is ready.
+type Schedule struct {
+	Stale   bool // they have changed since they were asked for
+	Asking  int  // how many ask for them
+	doubled int
+	last    time.Time
+	asked   time.Time         // when asking last ended
+	said    inventory.ListSet // what the server has said since, and is believed
+	trusted int               // how often it was believed that might have been an echo
+}
+
+// Begin notes that the lists are about to be asked for.
+func (r *Schedule) Begin() {
+	r.Stale = false
+	r.Asking++
+}
+
+// End notes that they have been asked for.
+func (r *Schedule) End() {
+	r.Asking--
+	r.asked = time.Now()
+}
+
+// NoteSaid notes what the server says has changed, which it may say over each of
+// its connections.
+func (r *Schedule) NoteSaid(lists inventory.ListSet, now time.Time) {
+	r.Stale = true
+	was := r.said
+	if lists = lists.With(was); lists == was {
+		return
+	}
+	if r.Asking > 0 || now.Sub(r.asked) < echoTime {
+		if r.trusted >= maxTrusted {
+			return
+		}
+		r.trusted++
+	}
+	r.said = lists
+}
+
+// TakeSaid returns what the server has said, and forgets it.
+func (r *Schedule) TakeSaid() inventory.ListSet {
+	said := r.said
+	r.said = inventory.ListSet{}
+	return said
+}
+
+// NoteAsked notes whether asking has shown anything new.
+func (r *Schedule) NoteAsked(news bool, now time.Time) {
+	most := idleDoublings
+	if news {
+		most = busyDoublings
+	}
+	r.doubled = min(r.doubled+1, most)
+	if now.Sub(r.last) > quietTime {
+		r.doubled, r.trusted = 0, 0
+	}
+	r.last = now
+}
+
+// Pause returns how long the server is left alone before it is asked.
+func (r *Schedule) Pause() time.Duration { return firstPause << r.doubled }
