@@ -1,3 +1,6 @@
+// Package breaker decides how long a server that fails is left alone. It is pure: it
+// has no clock, no lock and no goroutine; whoever uses it brings the time and guards
+// it.
 package breaker
 
 import (
@@ -21,7 +24,7 @@ func Connecting() Backoff { return Backoff{500 * time.Millisecond, 4 * time.Seco
 // connected: 30, 60, 120, 240 s, then 300 s.
 func Discovering() Backoff { return Backoff{30 * time.Second, 300 * time.Second} }
 
-// After gives how long to wait after a number of failures in a row, 0 after
+// After returns how long to wait after a number of failures in a row, 0 after
 // none. random, at least 0 and less than 1, shortens it by up to a quarter, so
 // that what has failed together is not tried together.
 func (b Backoff) After(failures int, random float64) time.Duration {
@@ -35,9 +38,9 @@ func (b Backoff) After(failures int, random float64) time.Duration {
 	return d - time.Duration(random*float64(d/4))
 }
 
-// A server that ends, or cannot be connected, stormEnds times within stormTime
-// is not connected for stormPause, whoever asks; then there is one try. A
-// connection that does not last for stormTime after that is one end too many.
+// A server that ends, or cannot be connected, TripFailures times within tripWindow
+// is not connected for TripPause, whoever asks; then there is one try. A connection
+// that does not last for tripWindow after that is one failure too many.
 const (
 	TripFailures = 5
 	tripWindow   = 30 * time.Second
@@ -45,19 +48,18 @@ const (
 )
 
 // Breaker keeps a server that ends again and again from being started without
-// end. The zero value lets through. It is no clock: whoever uses it tells the
-// time.
+// end. The zero value lets through.
 type Breaker struct {
-	ends  []time.Time // the latest, at most stormEnds, oldest first
+	ends  []time.Time // the latest, at most TripFailures, oldest first
 	until time.Time   // nobody connects before
-	// halfOpen tells that it was open and the server has not lasted since; proved
+	// halfOpen says that it was open and the server has not lasted since; provenAt
 	// is when it will have, zero where it is not connected.
 	halfOpen bool
 	provenAt time.Time
 }
 
 // Failed notes that the server has ended on its own or could not be connected.
-// It tells whether that has opened the breaker.
+// It reports whether that has opened the breaker.
 func (k *Breaker) Failed(now time.Time) (opened bool) {
 	if k.halfOpen && !k.provenAt.IsZero() && !now.Before(k.provenAt) {
 		*k = Breaker{} // it has lasted: what was before is forgotten
@@ -77,7 +79,7 @@ func (k *Breaker) Failed(now time.Time) (opened bool) {
 // Connected notes that the server is connected.
 func (k *Breaker) Connected(now time.Time) { k.provenAt = now.Add(tripWindow) }
 
-// Opened tells until when nobody connects; the zero Time where anybody may.
+// Opened returns until when nobody connects; the zero Time where anybody may.
 func (k *Breaker) Opened(now time.Time) time.Time {
 	if now.Before(k.until) {
 		return k.until
@@ -97,5 +99,4 @@ func (e *TrippedError) Error() string {
 		TripFailures, int(tripWindow.Seconds()), int((e.In+time.Second-1)/time.Second), e.Err)
 }
 
-// Unwrap gives the last failure.
 func (e *TrippedError) Unwrap() error { return e.Err }

@@ -1,3 +1,7 @@
+// Package meter counts the requests of clients to a backend, averages the interval
+// between them, and measures how long they take. Counting is on the call path and
+// takes no lock; the average's own is held for memory work only, and no other lock is
+// taken under it.
 package meter
 
 import (
@@ -18,8 +22,6 @@ import (
 //     what both would write is computed by whoever wants to know it;
 //   - what is more than a few atomic operations, such as an average of
 //     intervals, belongs into paused, which comes at most once in restAfter.
-//
-// What is known of the use of a backend is told by usage.
 type Activity struct {
 	Begins struct {
 		N atomic.Uint64
@@ -50,8 +52,8 @@ const cacheLine = 128
 // the first of a burst.
 const restAfter = 100 * time.Millisecond
 
-// Began notes that a request begins, which was read at now. Each needs its
-// ended, or withdrawn.
+// Began notes that a request begins, which was read at now. Each needs its Ended, or
+// Withdrawn.
 func (a *Activity) Began(now time.Time) {
 	at := now.UnixNano()
 	a.Begins.N.Add(1)
@@ -75,11 +77,11 @@ func (a *Activity) paused(last, now int64) {
 // that the clock was set back: of those that come at once some are late.
 const SetBack = time.Minute
 
-// slowAfter is how long a request takes whose end is to be told from its
-// beginning by whoever wants to know since when the backend is idle.
+// slowAfter is how long a request takes whose end is noted apart from its beginning,
+// for whoever wants to know since when the backend is idle.
 const slowAfter = time.Second
 
-// IdleSince is when the backend was last in use, less than slowAfter early, in
+// IdleSince returns when the backend was last in use, less than slowAfter early, in
 // this process or one before it; the zero Time for never. What is after now was
 // noted before the clock was set back: it says nothing any more.
 func (a *Activity) IdleSince(now time.Time) time.Time {
@@ -112,7 +114,7 @@ func (a *Activity) Ended(start, end time.Time, failed bool) {
 	}
 }
 
-// InFlight is how many requests have begun and not ended, about: both are
+// InFlight returns how many requests have begun and not ended, about: both are
 // counted on the move. It is never less than there are.
 func (a *Activity) InFlight() int64 {
 	ended := a.Ends.n.Load()                // first: what ends meanwhile counts as in flight

@@ -40,7 +40,7 @@ func (a *average) rested(last, now int64, n uint64) {
 	a.since, a.n = now, n
 }
 
-// get gives the average where n requests have begun by now, the last one at
+// get returns the average where n requests have begun by now, the last one at
 // last; 0 where there is none yet.
 func (a *average) get(last int64, n uint64) time.Duration {
 	a.mu.Lock()
@@ -48,7 +48,7 @@ func (a *average) get(last int64, n uint64) time.Duration {
 	return time.Duration(with(a.value, int64(n-a.n), last-a.since)) //nolint:gosec // a difference, as above
 }
 
-// with gives the average with n more intervals that are total long together.
+// with returns the average with n more intervals that are total long together.
 func with(value float64, n, total int64) float64 {
 	if n <= 0 || total < 0 {
 		return value
@@ -60,7 +60,7 @@ func with(value float64, n, total int64) float64 {
 	return mean + (value-mean)*math.Pow(1-smoothing, float64(n))
 }
 
-// Usage gives what is known of a backend's use, in this process and in those
+// Usage returns what is known of a backend's use, in this process and in those
 // before it.
 func (a *Activity) Usage() store.Usage {
 	n, last := a.Begins.N.Load(), a.Begins.last.Load()
@@ -71,7 +71,7 @@ func (a *Activity) Usage() store.Usage {
 	}
 }
 
-// Resume takes up what is known of the backend's use before this process. It is
+// Resume takes over what is known of the backend's use before this process. It is
 // to be called before the first request.
 func (a *Activity) Resume(u store.Usage) {
 	a.before = u.Count
@@ -82,7 +82,7 @@ func (a *Activity) Resume(u store.Usage) {
 	a.interval.value, a.interval.since = float64(max(u.Interval, 0)), nanoseconds(u.Last)
 }
 
-// moment gives a time in nanoseconds since 1970, the zero Time for 0.
+// moment returns a time in nanoseconds since 1970, the zero Time for 0.
 func moment(nanoseconds int64) time.Time {
 	if nanoseconds == 0 {
 		return time.Time{}

@@ -38,7 +38,7 @@ type latencyHalf struct {
 	counts [latencyBuckets]atomic.Uint32
 }
 
-// bucket gives the bucket of a duration.
+// bucket returns the bucket of a duration.
 func bucket(d time.Duration) int {
 	if d < 0 {
 		return 0 // a clock that was set back
@@ -54,7 +54,7 @@ func bucket(d time.Duration) int {
 	return power<<latencyFine + int(n>>(power-1)&(1<<latencyFine-1))
 }
 
-// standsFor gives the duration that a bucket stands for.
+// standsFor returns the duration that a bucket stands for.
 func standsFor(bucket int) time.Duration {
 	power, fine := bucket>>latencyFine, uint64(bucket&(1<<latencyFine-1))
 	low, width := fine, uint64(1)
@@ -76,7 +76,7 @@ func (l *latency) note(now time.Time, d time.Duration) {
 	h.counts[bucket(d)].Add(1)
 }
 
-// quantiles gives how many requests were counted and the durations that the
+// quantiles returns how many requests were counted and the durations that the
 // fractions q of them did not exceed, zero where there are none. q ascends.
 func (l *latency) quantiles(now time.Time, q ...float64) (n uint64, out []time.Duration) {
 	window := now.UnixNano() / int64(latencyWindow)

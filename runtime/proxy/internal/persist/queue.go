@@ -48,11 +48,12 @@ func New(lifetime context.Context, work *sync.WaitGroup, to Store, logger *slog.
 }
 
 // Put has a change written, soon: it replaces an earlier one of the same part that
-// still waits. Of a server one entry is kept.
-func (k *Queue) Put(c store.Change) {
+// still waits. Of a server one entry is kept. What is stale by now is dropped; that is
+// asked under the lock, so that it cannot take the place of what is newer.
+func (k *Queue) Put(c store.Change, stale func() bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.closed {
+	if k.closed || stale() {
 		return
 	}
 	maps.DeleteFunc(k.pending, func(id store.ID, _ store.Change) bool { return id.Name == c.ID.Name && id != c.ID })

@@ -14,9 +14,8 @@
 //   - Set.mu guards the backends that drain.
 //   - Backend.mu guards the backend, its slots, and of a Conn what says so. No call
 //     of a server and no wait happens under it. [Observer.Moved] is called under it.
-//   - The reaper's, the persisting queue's, a clientState's and a Conn's calls' are
-//     taken under Backend.mu. A pipe's own lock is held while the callbacks of
-//     Each run; they take no lock of this package.
+//   - The reaper's, a clientState's and a Conn's calls' are taken under Backend.mu. A
+//     pipe's own lock is held while the callbacks of Each run.
 //   - A slot's keeps come last.
 //
 // A call that finds its connection in an atomic pointer takes none of them.

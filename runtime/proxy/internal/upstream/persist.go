@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"encoding/binary"
-	"errors"
 	"slices"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
@@ -17,10 +16,9 @@ func (b *Backend) keep(c store.Change) {
 		return
 	}
 	c.ID = store.ID{Name: b.Name, Digest: b.Config().Digest}
-	if b.IsReplaced() && slices.ContainsFunc(b.Set.All(), func(other *Backend) bool { return other.Name == b.Name }) {
-		return
-	}
-	b.Set.persisting.Put(c)
+	b.Set.persisting.Put(c, func() bool {
+		return b.IsReplaced() && slices.ContainsFunc(b.Set.All(), func(other *Backend) bool { return other.Name == b.Name })
+	})
 }
 
 // isKept reports whether what is learned of the backend is kept.
@@ -37,9 +35,7 @@ type Recalled struct {
 func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 	records, err := s.recallRecords(backends)
 	if err != nil {
-		if !errors.Is(err, errNothingStored) {
-			s.persisting.LogFailure("what servers offered before cannot be read", err)
-		}
+		s.persisting.LogFailure("what servers offered before cannot be read", err)
 		return nil
 	}
 	for _, b := range backends {
@@ -80,9 +76,7 @@ func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
 	return all
 }
 
-var errNothingStored = errors.New("nothing is stored")
-
-// recallRecords reads what is stored of backends.
+// recallRecords reads what is stored of backends, by name; nil for nothing.
 func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error) {
 	var ids []store.ID
 	for _, b := range backends {
@@ -91,7 +85,7 @@ func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error
 		}
 	}
 	if len(ids) == 0 {
-		return nil, errNothingStored
+		return nil, nil
 	}
 	return s.persisting.Load(ids)
 }

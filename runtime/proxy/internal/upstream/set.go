@@ -19,7 +19,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Names that callers of this room need of the rooms below.
+// Types of the rooms below that callers meet here.
 type (
 	Settings   = settings.Settings
 	Terms      = client.Terms

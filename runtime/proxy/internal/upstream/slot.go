@@ -294,12 +294,6 @@ func (s *Slot) ConnLost(c *Conn, err error) {
 	if err == nil {
 		err = runtime.ErrClosed
 	}
-	if s.dropConn(c, err) {
-		s.Backend.Log.Warn("backend connection lost", "err", err)
-	}
-}
-
-func (s *Slot) dropConn(c *Conn, err error) bool {
 	b := s.Backend
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -307,14 +301,14 @@ func (s *Slot) dropConn(c *Conn, err error) bool {
 	// One that is not ready yet is found gone by connect, one that is left at
 	// the end is closed by close.
 	if b.life.closed || !s.Ready.CompareAndSwap(c, nil) {
-		return false
+		return
 	}
 	b.publishFastPath()
 	s.closeInBackground(c) // it still has a process to end
 	s.attempts.lost = true
 	s.noteFailure(err, time.Now())
 	s.reconnect(1)
-	return true
+	b.Log.Warn("backend connection lost", "err", err)
 }
 
 // noteFailure notes that the server has ended on its own or could not be connected.
