@@ -97,8 +97,8 @@ func nanoseconds(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// figures are what an activity has counted.
-type figures struct {
+// Figures are what an activity has counted.
+type Figures struct {
 	Calls, Failed uint64
 	InFlight      int64
 	Last          time.Time // when the last one began, zero for never
@@ -107,7 +107,7 @@ type figures struct {
 }
 
 // Figures returns what has been counted by now.
-func (a *Activity) Figures(now time.Time) figures {
+func (a *Activity) Figures(now time.Time) Figures {
 	n, q := a.Ends.took.quantiles(now, 0.5, 0.99)
-	return figures{a.Begins.N.Load(), a.Ends.failed.Load(), a.InFlight(), moment(a.Begins.last.Load()), n, q[0], q[1]}
+	return Figures{a.Begins.N.Load(), a.Ends.failed.Load(), a.InFlight(), moment(a.Begins.last.Load()), n, q[0], q[1]}
 }

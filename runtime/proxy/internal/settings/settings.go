@@ -28,6 +28,7 @@ type Settings struct {
 // Start is when a server is connected; see proxy.Start.
 type Start string
 
+// When a server is connected.
 const (
 	startLazy   Start = "lazy"
 	StartEager  Start = "eager"
@@ -37,6 +38,7 @@ const (
 // Isolation is which clients share a connection; see proxy.Isolation.
 type Isolation string
 
+// Which clients share a connection.
 const (
 	IsolationAuto      Isolation = "auto"
 	IsolationShared    Isolation = "shared"
@@ -82,11 +84,14 @@ func (s *Settings) DiscoverWait() time.Duration {
 }
 
 const (
-	// By how many requests there are an hour, on average, a server may be idle
-	// for as long before its connections are closed.
-	busyRate, BusyIdle = 20, 5 * time.Minute // more than that
-	calmRate, calmIdle = 5, 3 * time.Minute  // no less than that
-	rareIdle           = time.Minute         // else
+	// BusyIdle is how long a server may be idle before its connections are closed
+	// that has more than busyRate requests an hour, on average; calmIdle that of one
+	// with no less than calmRate, rareIdle that of another.
+	BusyIdle = 5 * time.Minute
+	calmIdle = 3 * time.Minute
+	rareIdle = time.Minute
+	busyRate = 20
+	calmRate = 5
 )
 
 // IdleBound returns how long a server may be idle before its connections are

@@ -10,8 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Origin is who a request comes from, and the way back to it while the request
-// is served.
+// Origin is who a request comes from, and the way back to it while that is served.
 type Origin struct {
 	// Version is the revision that the client speaks, "" where it has not said.
 	Version string

@@ -30,8 +30,7 @@ const (
 func (k Key) isShared() bool { return k.Capabilities == SharedOffer && k.Scope == "" }
 
 // SharedOffer is what a connection declares that any client may come to use:
-// all that we can carry. What a server asks goes by what its caller has
-// declared.
+// all that we can carry. What a server asks goes by what its caller has declared.
 const SharedOffer = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}},"roots":{},` +
 	`"extensions":{"` + revision.ExtensionUI + `":{"mimeTypes":["text/html;profile=mcp-app"]}}}`
 

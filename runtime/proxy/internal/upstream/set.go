@@ -19,12 +19,15 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
-// Types of the rooms below that callers meet here.
 type (
-	Settings   = settings.Settings
-	Terms      = client.Terms
+	// Settings are those of one server.
+	Settings = settings.Settings
+	// Terms are what initialize has settled.
+	Terms = client.Terms
+	// ClientInfo is what a status says of a client.
 	ClientInfo = client.Info
-	Store      = persist.Store
+	// Store is a proxy.Store.
+	Store = persist.Store
 )
 
 // Options are settings of a set of backends. All but Store and Roots are required.

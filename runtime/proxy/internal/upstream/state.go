@@ -8,8 +8,8 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
 )
 
-// condition is how the way to a backend is at one moment.
-type condition struct {
+// Condition is how the way to a backend is at one moment.
+type Condition struct {
 	// State is one of those below.
 	State string
 	// Restarts is how many connections were made in the place of one that was
@@ -40,7 +40,7 @@ const (
 )
 
 // Condition returns how the way to the backend is.
-func (b *Backend) Condition() condition {
+func (b *Backend) Condition() Condition {
 	usage := b.Activity.Usage()
 	b.Set.reaper.mu.Lock()
 	look := b.Set.reaper.next
@@ -48,7 +48,7 @@ func (b *Backend) Condition() condition {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	c := condition{State: StateIdle, Restarts: b.pool.restarts, Err: b.pool.lastErr, At: b.pool.failedAt}
+	c := Condition{State: StateIdle, Restarts: b.pool.restarts, Err: b.pool.lastErr, At: b.pool.failedAt}
 	earliest := func(to *time.Time, at time.Time) {
 		if to.IsZero() || at.Before(*to) {
 			*to = at
@@ -85,8 +85,8 @@ func (b *Backend) Condition() condition {
 	return c
 }
 
-// connInfo is what a status says of a connection; see proxy.ConnectionStatus.
-type connInfo struct {
+// ConnInfo is what a status says of a connection; see proxy.ConnectionStatus.
+type ConnInfo struct {
 	Revision string
 	PID      int
 	Since    time.Time
@@ -95,16 +95,16 @@ type connInfo struct {
 
 // Connected returns what a status says of the connections that are ready: the
 // primary one, and then the others by age.
-func (b *Backend) Connected() []connInfo {
+func (b *Backend) Connected() []ConnInfo {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	out, primary := []connInfo{}, 0
+	out, primary := []ConnInfo{}, 0
 	for _, s := range b.everySlot() {
 		c := s.Ready.Load()
 		if c == nil {
 			continue
 		}
-		one := connInfo{Revision: c.Version, Since: c.since, For: s.Key.sharing()}
+		one := ConnInfo{Revision: c.Version, Since: c.since, For: s.Key.sharing()}
 		if t, ok := c.Client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
@@ -113,7 +113,7 @@ func (b *Backend) Connected() []connInfo {
 		}
 		out = append(out, one)
 	}
-	slices.SortFunc(out[primary:], func(a, b connInfo) int { return a.Since.Compare(b.Since) })
+	slices.SortFunc(out[primary:], func(a, b ConnInfo) int { return a.Since.Compare(b.Since) })
 	return out
 }
 
