@@ -278,13 +278,10 @@ func (s *progress) Notification(ctx context.Context, call *runtime.Request, meth
 }
 
 func (s *progress) advance(params json.RawMessage) bool {
-	at, err := rawjson.Field(params, "progress")
-	if err != nil {
-		return true // whatever it is, it is not ours to judge
-	}
+	at, _ := rawjson.Field(params, "progress") // absent on error, and no number then
 	n, err := strconv.ParseFloat(string(at.Of(params)), 64)
 	if err != nil {
-		return true
+		return true // whatever it is, it is not ours to judge
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

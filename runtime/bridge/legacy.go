@@ -92,7 +92,6 @@ var (
 	_ ability.Unwrap   = (*legacyTransport)(nil)
 )
 
-// Call implements [runtime.Transport].
 func (l *legacyTransport) Call(ctx context.Context, req *runtime.Request) (json.RawMessage, error) {
 	switch req.Method {
 	case revision.MethodToolsList:

@@ -104,10 +104,10 @@ func (l *legacyTransport) inSession(ctx context.Context, send func() error) erro
 		return nil
 	}
 	var lost ability.SessionExpired
-	switch {
-	case refusesVersion(err):
+	if refusesVersion(err) {
 		return l.o.eraChanged(err)
-	case !errors.As(err, &lost) || !lost.SessionExpired():
+	}
+	if !errors.As(err, &lost) || !lost.SessionExpired() {
 		return err
 	}
 	if err := l.reconnect(ctx, gen); err != nil {
@@ -127,24 +127,15 @@ func (l *legacyTransport) streamLost() {
 	})
 }
 
-func (s *legacySession) lockHandshake(ctx context.Context) error {
-	select {
-	case s.handshakes <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *legacySession) unlockHandshake() { <-s.handshakes }
-
 // reconnect starts a new session, unless another call has done so since gen.
 func (l *legacyTransport) reconnect(ctx context.Context, gen int64) error {
 	s := &l.session
-	if err := s.lockHandshake(ctx); err != nil {
-		return err
+	select {
+	case s.handshakes <- struct{}{}:
+		defer func() { <-s.handshakes }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	defer s.unlockHandshake()
 	if s.generation.Load() != gen {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -276,8 +275,4 @@ func isListenRefusal(err error) bool {
 	var protocol *runtime.ProtocolError
 	status := statusOf(err)
 	return errors.As(err, &rpc) || errors.As(err, &protocol) || status >= 400 && status < 500 && status != 408 && status != 429
-}
-
-func listenID(n int) json.RawMessage {
-	return json.RawMessage(`"mcpctl-listen-` + strconv.Itoa(n) + `"`)
 }

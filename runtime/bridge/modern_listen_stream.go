@@ -1,12 +1,14 @@
 package bridge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -91,6 +93,8 @@ func (s *stream) hasEnded() bool {
 	}
 }
 
+var errNoReason = errors.New("without an error")
+
 // listenWorker opens and closes the streams of a connection. Its fields belong
 // to its goroutine.
 type listenWorker struct {
@@ -133,7 +137,7 @@ func (w *listenWorker) run(ctx context.Context) {
 		w.m.o.Logger.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
 		if inRow >= maxListens {
 			w.m.o.Logger.Warn("server keeps ending the stream that tells of changes")
-			w.failWaiting(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", w.cause(err)))
+			w.failWaiting(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", cmp.Or(err, errNoReason)))
 			if inRow = 0; !w.awaitChange(ctx) {
 				return
 			}
@@ -143,13 +147,6 @@ func (w *listenWorker) run(ctx context.Context) {
 			return
 		}
 	}
-}
-
-func (*listenWorker) cause(err error) error {
-	if err == nil {
-		err = errors.New("without an error")
-	}
-	return err
 }
 
 // awaitWake waits until there may be something to do; false when ctx has ended.
@@ -307,7 +304,7 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 	if err != nil {
 		panic("bridge: a filter has no JSON form: " + err.Error())
 	}
-	id := listenID(w.n)
+	id := json.RawMessage(`"mcpctl-listen-` + strconv.Itoa(w.n) + `"`)
 	w.calls.Go(func() { // ends with s.ctx
 		defer w.l.wakeUp()
 		defer close(s.ended)
@@ -322,7 +319,7 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 		select {
 		case <-s.acked:
 		default:
-			return w.cause(s.err)
+			return cmp.Or(s.err, errNoReason)
 		}
 	case <-timer.C:
 		// One that listens and does not say so may still tell of lists.

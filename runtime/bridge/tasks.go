@@ -210,12 +210,8 @@ func (d *background) close(grace time.Duration) {
 	if cancel == nil {
 		return
 	}
-	if grace > 0 {
-		t := time.AfterFunc(grace, cancel)
-		defer t.Stop()
-	} else {
-		cancel()
-	}
+	t := time.AfterFunc(grace, cancel)
+	defer t.Stop()
 	d.work.Wait()
 	cancel()
 }

@@ -74,18 +74,25 @@ func (c *Call) Questions(ctx context.Context, qs ...Question) (map[string]json.R
 	if c.Version >= RevJuly {
 		return c.questionsModern(qs)
 	}
-	for _, q := range qs {
+	qs = slices.Clone(qs)
+	for i, q := range qs {
 		if !c.can(q) {
 			return nil, &cannotAsk{q.need()}
 		}
+		qs[i].Params = c.legacyParams(q)
 	}
+	return c.askAll(ctx, qs)
+}
+
+// askAll asks all questions at once, as requests, and returns the answers by key.
+func (c *Call) askAll(ctx context.Context, qs []Question) (map[string]json.RawMessage, error) {
 	var mu sync.Mutex
 	answers := map[string]json.RawMessage{}
 	var errs error
 	var wg sync.WaitGroup
 	for _, q := range qs {
 		wg.Go(func() {
-			res, err := c.Ask(ctx, q.Method, c.legacyParams(q))
+			res, err := c.Ask(ctx, q.Method, q.Params)
 			mu.Lock()
 			defer mu.Unlock()
 			answers[q.Key] = res

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
@@ -26,12 +25,12 @@ func (t *Tasks) legacyCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 	if p.Task == nil && tool.Support == "required" {
 		return nil, &runtime.Error{Code: runtime.CodeMethodNotFound, Message: "Tool " + c.Name + " requires task augmentation"}
 	}
-	answers, err := t.askAll(ctx, c, tool.Before, nil)
+	answers, err := t.ask(ctx, c, tool.Before, nil)
 	if err != nil {
 		return nil, err
 	}
 	if p.Task == nil {
-		more, err := t.askAll(ctx, c, tool.During, nil)
+		more, err := t.ask(ctx, c, tool.During, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -48,35 +47,20 @@ func (t *Tasks) legacyCall(ctx context.Context, c *Call, tool TaskTool) (json.Ra
 	return wire.Object("task", wire.Object(t.legacyBase(k, taskWorking)...)), nil
 }
 
-// askAll puts questions to the client, all at once.
-func (t *Tasks) askAll(ctx context.Context, c *Call, questions map[string]json.RawMessage, k *task) (map[string]json.RawMessage, error) {
-	answers := map[string]json.RawMessage{}
-	var mu sync.Mutex
-	var failed error
-	var wg sync.WaitGroup
+// ask asks the client the questions of a tool, and of its task where there is one.
+func (t *Tasks) ask(ctx context.Context, c *Call, questions map[string]json.RawMessage, k *task) (map[string]json.RawMessage, error) {
+	var qs []Question
 	for _, key := range slices.Sorted(maps.Keys(questions)) {
-		var q struct {
-			Method string
-			Params json.RawMessage
-		}
+		q := Question{Key: key}
 		if err := json.Unmarshal(questions[key], &q); err != nil {
 			return nil, err
 		}
 		if k != nil {
 			q.Params = wire.With(q.Params, `"_meta":`+string(relatedTask(k)))
 		}
-		wg.Go(func() {
-			res, err := c.Ask(ctx, q.Method, q.Params)
-			mu.Lock()
-			defer mu.Unlock()
-			answers[key] = res
-			if err != nil {
-				failed = err
-			}
-		})
+		qs = append(qs, q)
 	}
-	wg.Wait()
-	return answers, failed
+	return c.askAll(ctx, qs)
 }
 
 func relatedTask(k *task) json.RawMessage {
@@ -138,7 +122,7 @@ func (t *Tasks) legacyResult(ctx context.Context, c *Call, k *task) (json.RawMes
 		case status == taskCompleted:
 			return wire.With(result, `"_meta":`+string(relatedTask(k))), nil
 		case len(pending) > 0:
-			answers, err := t.askAll(ctx, c, pending, k)
+			answers, err := t.ask(ctx, c, pending, k)
 			if err != nil {
 				t.set(k, func() { k.err, k.status, k.pending = err, taskFailed, nil })
 				k.cancel()

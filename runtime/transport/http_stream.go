@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -104,10 +105,7 @@ func whyNot(x *exchange, resp *http.Response, body []byte, malformed error) stri
 	case resp.Header.Get("Content-Encoding") != "":
 		return fmt.Sprintf("%s: the server compressed its answer (%s) without being asked", x.req.Method, resp.Header.Get("Content-Encoding"))
 	case !isJSON(media) && !looksLikeJSON(body):
-		if media == "" {
-			media = "something"
-		}
-		return fmt.Sprintf("%s: the server answered %s instead of MCP", x.req.Method, media)
+		return fmt.Sprintf("%s: the server answered %s instead of MCP", x.req.Method, cmp.Or(media, "something"))
 	}
 	return fmt.Sprintf("%s: the server's answer is malformed: %v", x.req.Method, malformed)
 }

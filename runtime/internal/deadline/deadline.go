@@ -55,7 +55,6 @@ type clocked struct {
 	clock           *Clock
 }
 
-// Value implements [context.Context].
 func (c *clocked) Value(name any) any {
 	if name == (key{}) {
 		return c.clock

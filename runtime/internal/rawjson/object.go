@@ -136,8 +136,7 @@ func Splice(dst, text []byte, edits ...Edit) []byte {
 // Insertion is the edit that puts a member first into the object at a span of
 // text. The name is quoted, the value raw JSON.
 func Insertion(text []byte, object Span, name string, value []byte) Edit {
-	b := Quote(nil, name)
-	b = append(append(b, ':'), value...)
+	b := append(append(Quote(nil, name), ':'), value...)
 	if !empty(object.Of(text)) {
 		b = append(b, ',')
 	}
