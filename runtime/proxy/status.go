@@ -6,11 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
-
-	"github.com/mcpctl/mcpctl/runtime/internal/proc"
 )
 
 // Status is the state of a proxy at one moment, for people and for programs that
