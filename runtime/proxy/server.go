@@ -56,7 +56,7 @@ const (
 	// IsolationPrincipal shares among the clients of one principal: all of them,
 	// as long as clients are not told apart.
 	IsolationPrincipal Isolation = "principal"
-	// IsolationSession gives each client session a connection of its own, for
+	// IsolationSession connects each client session on its own, for
 	// servers that keep state. Requests without a session share one.
 	IsolationSession Isolation = "session"
 )

@@ -131,7 +131,7 @@ func (s *Server) Change(kind string) {
 	}
 }
 
-// Touch tells every client that subscribes to a resource that it has changed.
+// Touch informs every client that subscribes to a resource that it has changed.
 func (s *Server) Touch(uri string) {
 	for _, n := range s.world.all() {
 		n.mu.Lock()

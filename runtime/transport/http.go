@@ -228,7 +228,7 @@ func (t *HTTP) noteSession(x *exchange, resp *http.Response) {
 	}
 }
 
-// abandon tells the server that nobody waits for a call any more. Under
+// abandon informs the server that nobody waits for a call any more. Under
 // 2026-07-28 closing the stream has said so already; before, a lost stream
 // means nothing. Initialize must not be cancelled.
 func (t *HTTP) abandon(caller context.Context, x *exchange) {
@@ -361,7 +361,7 @@ func (t *HTTP) Close() error {
 	return nil
 }
 
-// endSession tells the server that a session is over. A server may refuse
+// endSession informs the server that a session is over. A server may refuse
 // (405); then it ends it when it likes.
 func (t *HTTP) endSession(ctx context.Context, session, version string) {
 	header := sessionHeaders(&runtime.Request{Version: version}, session)

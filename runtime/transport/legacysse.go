@@ -322,7 +322,7 @@ func (t *SSE) reply(body []byte) {
 	}
 }
 
-// abandon tells the server that nobody waits for a call any more.
+// abandon informs the server that nobody waits for a call any more.
 func (t *SSE) abandon(caller context.Context, req *runtime.Request, id []byte) {
 	if req.Method == revision.MethodInitialize {
 		return

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CanonicalJSON gives the one text of all that stand for the same JSON value:
+// CanonicalJSON returns the one text of all that stand for the same JSON value:
 // members sorted by name and the last of those that repeat one, no spaces, no
 // escapes but the necessary, numbers by their exact value.
 func CanonicalJSON(raw []byte) ([]byte, error) {
@@ -17,7 +17,7 @@ func CanonicalJSON(raw []byte) ([]byte, error) {
 	return d.canonical(nil), nil
 }
 
-// sameJSON tells whether a value that has been scanned is the one of a
+// sameJSON reports whether a value that has been scanned is the one of a
 // canonical text.
 func sameJSON(raw []byte, canonical string) bool {
 	return string(raw) == canonical || canonicalText(raw) == canonical

@@ -109,13 +109,13 @@ func isValid(pointer reflect.Value) bool {
 type outline struct {
 	known bool
 	names map[string][]byte // to the members' JSON texts
-	// sought tells that the member which tells the arms apart has been looked
+	// sought reports that the member which tells the arms apart has been looked
 	// for; nil where it is not there.
 	sought bool
 	member []byte
 }
 
-// fits tells whether the members of the object here choose an arm, or let it be
+// fits reports whether the members of the object here choose an arm, or let it be
 // tried.
 func (d *decoder) fits(o *outline, a *armPlan) (bool, *failure) {
 	tried := a.Try && a.plan.kind == planStruct && d.next() == '{'
@@ -151,7 +151,7 @@ func (d *decoder) fits(o *outline, a *armPlan) (bool, *failure) {
 	return slices.ContainsFunc(a.Keys, func(key string) bool { _, there := o.names[key]; return there }), nil
 }
 
-// ahead gives the members of the object here, as long as they are wanted, and
+// ahead returns the members of the object here, as long as they are wanted, and
 // stays where it is. A name holds until want returns.
 func (d *decoder) ahead(want func(name, raw []byte) bool) *failure {
 	if d.next() != '{' {
@@ -182,7 +182,7 @@ func (d *decoder) ahead(want func(name, raw []byte) bool) *failure {
 	return nil
 }
 
-// plausible tells whether an object has the members that a struct requires, and
+// plausible reports whether an object has the members that a struct requires, and
 // no others if there is no room for them. It saves trying what cannot succeed.
 func (o *outline) plausible(sp *structPlan) bool {
 	known := 0

@@ -13,7 +13,7 @@ type Fault struct {
 	Reason  string
 }
 
-// Error gives the place and the reason.
+// Error returns the place and the reason.
 func (f *Fault) Error() string {
 	if f.Pointer == "" {
 		return f.Reason

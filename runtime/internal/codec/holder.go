@@ -7,17 +7,17 @@ import "reflect"
 // reads such fields but neither sets them nor gives out what they hold; it does
 // through a pointer.
 
-// exportedPointer gives what a pointer in such a field points to.
+// exportedPointer returns what a pointer in such a field points to.
 func exportedPointer(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type().Elem(), v.UnsafePointer()).Elem()
 }
 
-// exported gives such a field of an addressable value.
+// exported returns such a field of an addressable value.
 func exported(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Elem()
 }
 
-// addressable gives v, or a copy that has an address.
+// addressable returns v, or a copy that has an address.
 func addressable(v reflect.Value) reflect.Value {
 	if v.CanAddr() {
 		return v
@@ -27,7 +27,7 @@ func addressable(v reflect.Value) reflect.Value {
 	return p
 }
 
-// holderField gives the field of a union or literal, wrapped or by itself, to
+// holderField returns the field of a union or literal, wrapped or by itself, to
 // be read.
 func holderField(p *typePlan, v reflect.Value) reflect.Value {
 	if p.typ.Field(0).Anonymous {

@@ -46,7 +46,7 @@ func parseDecimal(s string) (d decimal, ok bool) {
 	return d, true
 }
 
-// isInteger tells whether there is no fractional part.
+// isInteger reports whether there is no fractional part.
 func (d decimal) isInteger() bool { return d.exp >= 0 }
 
 // canonicalNumber writes a number in the one way that all of its value have; a
@@ -109,7 +109,7 @@ func plainInteger(raw []byte) (int64, bool) {
 	return n, true
 }
 
-// integerText gives the digits of a number without a fractional part, however
+// integerText returns the digits of a number without a fractional part, however
 // it is written: JSON Schema counts 1.0 and 1e3 as integers (2020-12,
 // validation, 6.1.1), strconv does not. The reason is why it does not.
 func integerText(s string) (digits, reason string) {

@@ -95,7 +95,7 @@ func (b *planner) plan(t reflect.Type) *typePlan {
 	return p
 }
 
-// isNative tells whether a type is written and read here.
+// isNative reports whether a type is written and read here.
 func isNative(t reflect.Type) bool {
 	if t == reflect.TypeFor[json.RawMessage]() || t == reflect.TypeFor[json.Number]() {
 		return true
@@ -106,7 +106,7 @@ func isNative(t reflect.Type) bool {
 	return t.Kind() == reflect.Pointer || !hasMethods(t)
 }
 
-// isTagged tells whether a struct, or the one it wraps, has a tag mcp.
+// isTagged reports whether a struct, or the one it wraps, has a tag mcp.
 func isTagged(t reflect.Type) bool {
 	for f := range t.Fields() {
 		if _, ok := f.Tag.Lookup("mcp"); ok {
@@ -116,7 +116,7 @@ func isTagged(t reflect.Type) bool {
 	return wrapped(t) != nil
 }
 
-// wrapped gives the union or literal that is all a struct consists of.
+// wrapped returns the union or literal that is all a struct consists of.
 func wrapped(t reflect.Type) reflect.Type {
 	if t.NumField() != 1 || !t.Field(0).Anonymous || t.Field(0).Type.Kind() != reflect.Struct {
 		return nil
@@ -127,7 +127,7 @@ func wrapped(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// holder gives the tag mcp of a struct's first field if it is one of those that
+// holder returns the tag mcp of a struct's first field if it is one of those that
 // hold a value in a field that is not exported.
 func holder(t reflect.Type) string {
 	if t.NumField() == 0 || t.Field(0).IsExported() {

@@ -31,7 +31,7 @@ type fieldPlan struct {
 	canonical string
 }
 
-// takesNull tells whether null is a value of the field's type, or of the one
+// takesNull reports whether null is a value of the field's type, or of the one
 // that it points to. A literal could hold it, but a field of one that may be
 // null says so.
 func (f *fieldPlan) takesNull() bool {

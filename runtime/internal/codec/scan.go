@@ -31,7 +31,7 @@ func (d *decoder) space() {
 	}
 }
 
-// next gives the byte at the place, 0 at the end.
+// next returns the byte at the place, 0 at the end.
 func (d *decoder) next() byte {
 	if d.pos < len(d.data) {
 		return d.data[d.pos]
@@ -300,7 +300,7 @@ func (d *decoder) passAll(end byte) *failure {
 	return f
 }
 
-// checkJSON tells what keeps a text from being one JSON value.
+// checkJSON returns what keeps a text from being one JSON value.
 func checkJSON(raw []byte) *failure {
 	d := decoder{data: raw}
 	d.space()

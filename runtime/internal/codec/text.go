@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// plainByte tells whether a byte stands for itself in a JSON string.
+// plainByte reports whether a byte stands for itself in a JSON string.
 func plainByte(c byte) bool { return c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf }
 
 // appendString writes s as a JSON string with no escapes but the necessary;
@@ -118,7 +118,7 @@ func hexRune(in []byte) rune {
 	return r
 }
 
-// hexValue gives a hexadecimal digit's value, or 16.
+// hexValue returns a hexadecimal digit's value, or 16.
 func hexValue(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':

@@ -2,7 +2,7 @@ package proc
 
 import "time"
 
-// Figures tell what a process and everything that it has started use.
+// Figures are what a process and everything that it has started use.
 type Figures struct {
 	// PID is the process that was asked about.
 	PID int

@@ -133,7 +133,7 @@ func TellLevel(ctx context.Context, c *upstream.Conn, l revision.Level) {
 	}
 }
 
-// RestoreLevel tells a server that was connected just now the most verbose level
+// RestoreLevel sends a server that was connected just now the most verbose level
 // that a client of the connection has asked for.
 func (d *Desk) RestoreLevel(ctx context.Context, c *upstream.Conn) {
 	least := revision.LevelNone
