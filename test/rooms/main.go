@@ -9,23 +9,18 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 )
 
+// drawing is where the drawing lies below the root of the module.
+const drawing = "docs/architecture.svg"
+
 func main() {
-	if err := run("."); err != nil {
+	files, err := readSources(".")
+	if err == nil {
+		err = os.WriteFile(drawing, []byte(draw(files)), 0o644)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "rooms:", err)
 		os.Exit(1)
 	}
-}
-
-// drawing is where the drawing lies below the root of the module.
-var drawing = filepath.Join("docs", "architecture.svg")
-
-func run(root string) error {
-	files, err := readSources(root)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(root, drawing), []byte(draw(files)), 0o644)
 }

@@ -5,26 +5,21 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"io/fs"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
 // source is what the checks need to know of one non-test Go file.
 type source struct {
 	pkg     string // package path inside the module, "" for the root
-	name    string // package name
 	file    string
 	lines   int
 	imports []string
-	uses    []string // selectors on package os, such as "os.Exit"
 	syntax  *ast.File
 }
-
-// generated reports whether the file was written by a program.
-func (s source) generated() bool { return ast.IsGenerated(s.syntax) }
 
 // readSources parses every non-test Go file under root, those for other
 // systems and of modules within it included.
@@ -34,29 +29,19 @@ func readSources(root string) ([]source, error) {
 		if err != nil {
 			return err
 		}
-		name := d.Name()
-		if d.IsDir() {
-			if p != root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
-				return filepath.SkipDir
-			}
+		switch name := d.Name(); {
+		case d.IsDir() && p != root && (name == "testdata" || name == "node_modules" || strings.ContainsAny(name[:1], "._")):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
-		}
-		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, p, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
 		}
 		rel, err := filepath.Rel(root, p)
 		if err != nil {
 			return err
 		}
-		s := describe(filepath.ToSlash(rel), f)
-		s.lines = fset.File(f.Pos()).LineCount() - 1 // the file ends with a newline
+		s, err := parseSource(p, filepath.ToSlash(rel), nil)
 		out = append(out, s)
-		return nil
+		return err
 	})
 	if err == nil && len(out) < 20 {
 		err = fmt.Errorf("found %d Go files under %s: it is not the root of the module", len(out), root)
@@ -64,38 +49,56 @@ func readSources(root string) ([]source, error) {
 	return out, err
 }
 
-// describe returns what the checks need of a parsed file.
-func describe(rel string, f *ast.File) source {
-	s := source{pkg: strings.TrimPrefix(path.Dir(rel), "."), name: f.Name.Name, file: rel, syntax: f}
-	osName := ""
+// parseSource parses one file, whose text is src if that is not nil.
+func parseSource(file, rel string, src any) (source, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, err
+	}
+	s := source{pkg: strings.TrimPrefix(path.Dir(rel), "."), file: rel, lines: fset.File(f.Pos()).LineCount(), syntax: f}
 	for _, imp := range f.Imports {
-		p, err := strconv.Unquote(imp.Path.Value)
-		if err != nil {
-			continue // the parser has checked it
-		}
-		s.imports = append(s.imports, p)
-		if p == "os" {
-			osName = "os"
-			if imp.Name != nil {
-				osName = imp.Name.Name
+		s.imports = append(s.imports, strings.Trim(imp.Path.Value, "\"`"))
+	}
+	return s, nil
+}
+
+// production reports whether a file is part of the product or its libraries,
+// and written by hand.
+func production(f source) bool {
+	top, _, _ := strings.Cut(f.pkg, "/")
+	return top != "test" && top != "docs" && !ast.IsGenerated(f.syntax)
+}
+
+// declared returns what a file declares, by name or Type.Method.
+func declared(f source) map[string]ast.Node {
+	out := map[string]ast.Node{}
+	for _, d := range f.syntax.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			name := d.Name.Name
+			if d.Recv != nil {
+				name = typeName(d.Recv.List[0].Type) + "." + name
+			}
+			out[name] = d
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					out[s.Name.Name] = s
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						out[n.Name] = s
+					}
+				}
 			}
 		}
 	}
-	if osName == "" {
-		return s
-	}
-	ast.Inspect(f, func(n ast.Node) bool {
-		sel, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Name == osName {
-			switch sel.Sel.Name {
-			case "Stdout", "Args", "Exit":
-				s.uses = append(s.uses, "os."+sel.Sel.Name)
-			}
-		}
-		return true
-	})
-	return s
+	return out
+}
+
+// typeName returns the name of a type without pointer and type arguments.
+func typeName(x ast.Expr) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(x), "*"), "[")
+	return name
 }
