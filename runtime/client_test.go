@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // transportFunc is a transport that answers calls with a function.
@@ -29,9 +30,7 @@ func TestCallToolKeepsArguments(t *testing.T) {
 		return json.RawMessage(`{"content":[{"type":"text","text":"a"},{"type":"x","k":1.0},{"type":"text","text":"b"}],"structuredContent":{"n":9007199254740993},"x":1.0}`), nil
 	}), runtime.ClientOptions{})
 	r, err := c.CallTool(t.Context(), `quo"ted`, json.RawMessage(`{ "n": 9007199254740993, "f":1.0}`), &runtime.CallOptions{Meta: map[string]json.RawMessage{"k": json.RawMessage(`1.0`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := `{"_meta":{"k":1.0},"name":"quo\"ted","arguments":{ "n": 9007199254740993, "f":1.0}}`; sent != want {
 		t.Errorf("sent %s, want %s", sent, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestOpt(t *testing.T) {
@@ -38,9 +39,7 @@ func TestOptForeign(t *testing.T) {
 		t.Errorf("got %s, %v", b, err)
 	}
 	var back own
-	if err := json.Unmarshal([]byte(`{"b":null,"c":1e1,"d":["x"]}`), &back); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(`{"b":null,"c":1e1,"d":["x"]}`), &back))
 	if c, _ := back.C.Get(); !back.A.IsZero() || !back.B.IsNull() || c != 10 {
 		t.Errorf("got %+v", back)
 	}

@@ -3,13 +3,13 @@ package config
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestPath(t *testing.T) {
 	abs, err := filepath.Abs("x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, tt := range []struct {
 		name, goos string
 		env        map[string]string
@@ -34,9 +34,7 @@ func TestPath(t *testing.T) {
 
 func TestStateDir(t *testing.T) {
 	abs, err := filepath.Abs("x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, tt := range []struct {
 		name, goos string
 		env        map[string]string

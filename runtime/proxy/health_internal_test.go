@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestHealthTakesNoLock holds every lock that there is in a proxy, and asks.
@@ -19,9 +20,7 @@ func TestHealthTakesNoLock(t *testing.T) {
 	p, err := New(Options{Servers: Named("a"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, errors.New("nobody is there")
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	front, old := p.NewHTTPFront(HTTPOptions{}), p.NewSSEFront(SSEOptions{})
 	defer func() {
 		front.Close()
@@ -81,9 +80,7 @@ func TestHealth(t *testing.T) {
 	p, err := New(Options{Servers: Named("dead"), Dial: func(context.Context, Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, errors.New("nobody is there")
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := p.router.Set.All()[0].Primary.Acquire(t.Context()); err == nil { // it makes nothing unready
 		t.Fatal("the server is not dead")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // unreachable is a proxy for one server that cannot be connected.
@@ -24,9 +25,7 @@ func unreachable(t testing.TB, o Options) (*Proxy, *upstream.Backend) {
 	}
 	o.Dial = func(context.Context, Key, runtime.Handler) (*runtime.Client, error) { return nil, errors.New("no") }
 	p, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p, p.router.Set.All()[0]
 }

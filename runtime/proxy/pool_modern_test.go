@@ -18,6 +18,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // pooled is a backend over a fake server in memory, connected.
@@ -36,9 +37,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 			return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	b := p.router.Set.All()[0]
 	routers.Store(b, p.router)
@@ -53,9 +52,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 func get(t *testing.T, b *upstream.Backend, from *upstream.Origin) (*upstream.Conn, func()) {
 	t.Helper()
 	c, done, err := b.Acquire(t.Context(), from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c, done
 }
 
@@ -294,9 +291,7 @@ func TestQuestionThatTheRequestDoesNotAllow(t *testing.T) {
 	b := pooled(t, s, IsolationAuto)
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + b.Name + `__stubborn","arguments":{}}}`)
 	var m rawjson.Message
-	if err := rawjson.Scan(line, &m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rawjson.Scan(line, &m))
 	from := *alone(`{"sampling":{}}`)
 	from.Ask = func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 		t.Error("the client was asked")

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestIdleTimeout: by how often a server is used and by its settings.
@@ -157,9 +158,7 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 		"a listen": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			_, stop, err := s.p.router.Hub.Subscribe(ctx, &modern, deaf{}, subscriptions.Filter{URIs: []string{"fake://note"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return func() { stop(); cancel() }
 		}},
 		"a session": {isolation: IsolationSession, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
@@ -303,9 +302,7 @@ func TestSubscribeWhileReaping(t *testing.T) {
 			for range i % 7 {
 				s.backend("a").Reap()
 			}
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, <-done)
 			s.backend("a").Reap()
 			if n := s.alive("a"); n != 1 {
 				t.Errorf("%d connections", n)

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // stage is a proxy over fake servers in memory, none of which is connected yet,
@@ -57,9 +58,7 @@ func newStage(t *testing.T, o Options, servers map[string]*runtimetest.Server) *
 	s := &stage{t: t, servers: servers, dialled: map[string]int{}, open: map[*tracked]string{}, start: time.Now()}
 	o.Dial = s.dial
 	p, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p.router.Set.Random = func() float64 { return 0 }
 	s.p = p
 	t.Cleanup(func() { _ = p.Close() })

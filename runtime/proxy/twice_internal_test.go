@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // callAny makes a call as a front does: a fast one if it can be, else an ordinary
@@ -21,9 +22,7 @@ func callAny(t *testing.T, p *Proxy, arguments string) string {
 	t.Helper()
 	line := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__x","arguments":` + arguments + `}}`)
 	m := new(rawjson.Message)
-	if err := rawjson.Scan(line, m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rawjson.Scan(line, m))
 	to := &take{make(chan string, 2)}
 	conn, fast, err := p.router.FastCall(line, m, to, time.Now())
 	switch {
@@ -46,9 +45,7 @@ func newMortal(t *testing.T, m *mortal, set Server) *Proxy {
 	t.Helper()
 	set.Name = "a"
 	p, err := New(Options{Servers: []Server{set}, Dial: m.dial})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
@@ -124,9 +121,7 @@ func TestReapingAndCallingAtOnce(t *testing.T) {
 		for i := range 1000 {
 			arguments := fmt.Sprintf(`{"n":%d}`, i)
 			c, err := b.Primary.Acquire(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			c.NoteClient(nil)
 			var wg sync.WaitGroup
 			wg.Go(reapSoon(b, i%50))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSuite wants every required verdict of the JSON Schema test suite, both
@@ -15,18 +16,12 @@ import (
 // without any.
 func TestSuite(t *testing.T) {
 	s, err := suite.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	remotes, err := s.Remotes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, draft := range suite.Drafts() {
 		groups, err := s.Groups(draft)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cases := 0
 		for _, g := range groups {
 			parsed, err := schema.Parse(g.Declared())

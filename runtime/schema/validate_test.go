@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func parse(t *testing.T, raw string) *schema.Schema {
 	t.Helper()
 	s, err := schema.Parse(json.RawMessage(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 

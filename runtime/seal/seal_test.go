@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func opens(t *testing.T, r *seal.Ring, sealed string) {
@@ -118,9 +119,7 @@ func TestRingRotates(t *testing.T) {
 func openRing(t *testing.T, path string) *seal.Ring {
 	t.Helper()
 	r, err := seal.OpenRing(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -180,9 +179,7 @@ func TestRingFileIsBroken(t *testing.T) {
 		"no JSON": "{", "no keys": `{"keys":[]}`, "short key": `{"keys":[{"id":1,"made":"2026-01-01T00:00:00Z","key":"AAAA"}]}`,
 	} {
 		path := filepath.Join(t.TempDir(), "ring.json")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if _, err := seal.OpenRing(path); err == nil {
 			t.Errorf("%s: opens", name)
 		}
@@ -194,9 +191,7 @@ func TestRingFileIsBroken(t *testing.T) {
 func TestRingLeftover(t *testing.T) {
 	dir := t.TempDir()
 	left := filepath.Join(dir, ".ring.json.1234567890.tmp")
-	if err := os.WriteFile(left, []byte("keys"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(left, []byte("keys"), 0o600))
 	openRing(t, filepath.Join(dir, "ring.json"))
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is still there: %v", err)
@@ -206,9 +201,7 @@ func TestRingLeftover(t *testing.T) {
 // TestRingDeadWriter: a process that died with the lock does not stop the rest.
 func TestRingDeadWriter(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ring.json")
-	if err := os.WriteFile(path+".lock", nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path+".lock", nil, 0o600))
 	synctest.Test(t, func(t *testing.T) { openRing(t, path) })
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const architecture = "docs/architecture.md"
@@ -17,9 +19,7 @@ const architecture = "docs/architecture.md"
 func page(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.ReplaceAll(string(b), "\r\n", "\n")
 }
 

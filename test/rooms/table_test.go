@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var parseOnce = sync.OnceValues(func() ([]source, error) { return readSources(filepath.Join("..", "..")) })
@@ -15,9 +17,7 @@ var parseOnce = sync.OnceValues(func() ([]source, error) { return readSources(fi
 func tree(t *testing.T) []source {
 	t.Helper()
 	files, err := parseOnce()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return files
 }
 
@@ -25,9 +25,7 @@ func tree(t *testing.T) []source {
 func parse(t *testing.T, file, src string) source {
 	t.Helper()
 	s, err := parseSource(file, file, src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 

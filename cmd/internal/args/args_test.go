@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/args"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const tool = `{"type":"object","properties":{
@@ -53,9 +54,7 @@ func stdin(s string) func() ([]byte, error) {
 func toolSchema(t testing.TB, raw string) *schema.Schema {
 	t.Helper()
 	s, err := schema.Parse(json.RawMessage(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -119,9 +118,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := args.Parse(toolSchema(t, tool), source(t, tt.words...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -202,9 +199,7 @@ func TestArgsFile(t *testing.T) {
 	src := source(t, "s=mine", "o.x=2")
 	src.File = "base"
 	got, err := args.Parse(toolSchema(t, tool), src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if want := `{"s":"mine","n":1.0,"o":{"x":2,"k":[1 ,2]}}`; string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -293,9 +288,7 @@ func TestHints(t *testing.T) {
 
 func TestRealFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, []byte("x"), 0o600))
 	got, err := args.Parse(toolSchema(t, tool), args.Source{Words: []string{"s=@" + name}})
 	if err != nil || string(got) != `{"s":"x"}` {
 		t.Errorf("got %s, %v", got, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/schemas"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const servers = `{
@@ -38,9 +39,7 @@ func home(t *testing.T, files map[string]string) string {
 	}
 	t.Setenv("MCPCTL_HOME", dir)
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return dir
 }
@@ -216,9 +215,7 @@ func TestRemove(t *testing.T) {
 	dir := home(t, map[string]string{"servers.json": servers})
 	file := func() string {
 		b, err := os.ReadFile(filepath.Join(dir, "servers.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return string(b)
 	}
 	run("remove", "gh", "kub").fails(t, 2, `"kub"`, "kube")
@@ -292,9 +289,7 @@ func TestConfigEdit(t *testing.T) {
 func TestGlobalFlags(t *testing.T) {
 	dir := home(t, map[string]string{"servers.json": servers, "config.yaml": "output: text\n"})
 	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, []byte(`{"mcpServers": {"o": {"command": "x"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, []byte(`{"mcpServers": {"o": {"command": "x"}}}`), 0o600))
 	want := `{"servers":[{"name":"o","transport":"stdio","command":"x"}]}` + "\n"
 	for _, words := range [][]string{
 		{"list", "--config", other}, {"--config", other, "list"}, {"--config=" + other, "-H", "A=b", "list", "-H", "C: d"}, {"-qvv", "--config", other, "list"},
@@ -377,8 +372,6 @@ func TestCompletion(t *testing.T) {
 		run(tt.words...).want(t, 0, tt.want)
 	}
 	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.WriteFile(other, []byte(`{"mcpServers": {"o": {"command": "x"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(other, []byte(`{"mcpServers": {"o": {"command": "x"}}}`), 0o600))
 	run("__completeNoDesc", "--config", other, "get", "").want(t, 0, "o\n:4\n")
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // newTestRunner has this test's binary as mcpctl; TestMain says what its
@@ -18,24 +20,18 @@ import (
 func newTestRunner(t *testing.T, behaviour string, asJSON bool) (*runner, *bytes.Buffer) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := &bytes.Buffer{}
 	r, err := newRunner(t.TempDir(), TourOptions{Executable: self, Environ: append(os.Environ(), "GORACE=atexit_sleep_ms=0", "TOUR_CHILD="+behaviour), JSON: asJSON},
 		&screen{w: out, failed: func() { t.Error("the screen failed") }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r, out
 }
 
 func TestRunKeepsTheOrderOfBothStreams(t *testing.T) {
 	t.Parallel()
 	r, out := newTestRunner(t, "mixed", false)
-	if err := r.run(t.Context(), command{words: []string{"mcpctl", "x y"}, want: 7}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.run(t.Context(), command{words: []string{"mcpctl", "x y"}, want: 7}))
 	want := "\n$ mcpctl 'x y'\n"
 	for i := range 100 {
 		n := string(rune('0' + i%10))
@@ -53,9 +49,7 @@ func TestRunKeepsTheOrderOfBothStreams(t *testing.T) {
 func TestRunKeepsTheStreamsApartForJSON(t *testing.T) {
 	t.Parallel()
 	r, _ := newTestRunner(t, "mixed", true)
-	if err := r.run(t.Context(), command{words: []string{"mcpctl"}, want: 7}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, r.run(t.Context(), command{words: []string{"mcpctl"}, want: 7}))
 	s := r.steps[0]
 	if strings.Contains(s.Stdout, "err") || strings.Contains(s.Stderr, "out") || !strings.HasSuffix(s.Stderr, "err 99\n") || s.Exit != 7 {
 		t.Errorf("got %+v", s)
@@ -196,12 +190,8 @@ func TestFindCheckout(t *testing.T) {
 	for _, tt := range tests {
 		dir := t.TempDir()
 		sub := filepath.Join(dir, "a", "b")
-		if err := os.MkdirAll(sub, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(tt.mod), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(sub, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(tt.mod), 0o600))
 		want := ""
 		if tt.want {
 			want = dir

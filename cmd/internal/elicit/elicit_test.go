@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/schema"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -196,9 +197,7 @@ func TestPolicies(t *testing.T) {
 		{"", page, `{"action":"cancel"}`, "no terminal"},
 	} {
 		p, err := elicit.ParsePolicy(c.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		q := question(c.schema)
 		if c.schema == page {
 			if q, err = elicit.ParseQuestion(json.RawMessage(page)); err != nil {
@@ -239,9 +238,7 @@ func TestCapability(t *testing.T) {
 		{`{}`, false, `{"form":{}}`},
 	} {
 		p, err := elicit.ParsePolicy(c.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := p.Capability(c.terminal); string(got) != c.want {
 			t.Errorf("%q, terminal %t: got %s, want %s", c.policy, c.terminal, got, c.want)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/cmd/internal/settings"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // run is one source of each kind.
@@ -29,9 +30,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if r.file != "" {
-		if err := os.WriteFile(filepath.Join(dir, settings.FileName), []byte(r.file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, settings.FileName), []byte(r.file), 0o600))
 	}
 	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	for _, name := range []string{"config", "registry", "output", "timeout", "connect-timeout", "protocol-version", "log-format", "color", "url", "separator", "request-timeout", "stream-max", "elicit"} {
@@ -43,9 +42,7 @@ func (r run) load(t *testing.T) (settings.Settings, error) {
 	fs.CountP("verbose", "v", "")
 	fs.StringArrayP("header", "H", nil, "")
 	fs.StringArray("roots", nil, "")
-	if err := fs.Parse(r.flags); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, fs.Parse(r.flags))
 	s, err := settings.Load(settings.Options{Flags: fs, SkipFile: r.skip, Getenv: func(name string) string {
 		if name == "MCPCTL_HOME" {
 			return dir
@@ -126,9 +123,7 @@ func TestSources(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := tt.run.load(t)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := defaults()
 			tt.want(&want)
 			if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(settings.Settings{})); diff != "" {
@@ -252,9 +247,7 @@ func TestTimeoutPrecedence(t *testing.T) {
 		{"flag over all", run{file: "timeout: 1m\n", flags: []string{"--timeout=2s", "--connect-timeout=2s", "--request-timeout=2s"}}, entry, 2 * time.Second},
 	} {
 		s, err := tt.run.load(t)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := s.CallTimeout(tt.entry); got != tt.want {
 			t.Errorf("%s: CallTimeout = %v, want %v", tt.name, got, tt.want)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestTerminalJSON: on a terminal, JSON and log lines hold nothing that it
@@ -18,9 +20,7 @@ func TestTerminalJSON(t *testing.T) {
 	raw := "{\r\"a\":\"" + text + "\"}"
 	var out, errs bytes.Buffer
 	u := &UI{Out: &out, Err: &errs, OutTTY: true, ErrTTY: true}
-	if err := u.PrintJSON([]byte(raw)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, u.PrintJSON([]byte(raw)))
 	if got, want := out.String(), `{ "a":"`+shown+"\"}\n"; got != want {
 		t.Errorf("PrintJSON: got %q, want %q", got, want)
 	}
@@ -29,9 +29,7 @@ func TestTerminalJSON(t *testing.T) {
 		t.Errorf("it says %q now, %v", back.A, err)
 	}
 	out.Reset()
-	if err := u.EncodeJSON(map[string]string{"a": text}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, u.EncodeJSON(map[string]string{"a": text}))
 	if got, want := out.String(), "{\n  \"a\": \""+shown+"\"\n}\n"; got != want {
 		t.Errorf("EncodeJSON: got %q, want %q", got, want)
 	}
@@ -109,16 +107,12 @@ func TestJSONOutput(t *testing.T) {
 	var b bytes.Buffer
 	u := New(nil, &b, nil)
 	raw := `{ "n": 1.0, "big": 9007199254740993 }`
-	if err := u.PrintJSON([]byte(raw)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, u.PrintJSON([]byte(raw)))
 	if got, want := b.String(), raw+"\n"; got != want {
 		t.Errorf("PrintJSON: got %q, want %q", got, want)
 	}
 	b.Reset()
-	if err := u.EncodeJSON(map[string]any{"a": "<&>", "n": json.RawMessage("1.0")}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, u.EncodeJSON(map[string]any{"a": "<&>", "n": json.RawMessage("1.0")}))
 	if got, want := b.String(), `{"a":"<&>","n":1.0}`+"\n"; got != want {
 		t.Errorf("EncodeJSON: got %q, want %q", got, want)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/proctree"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestWhoseGroup: what a guardian takes for its own once the number of a group
@@ -21,21 +22,15 @@ func TestWhoseGroup(t *testing.T) {
 		cmd := exec.Command("sh", "-c", "sleep 60 >&- 2>&- & echo $!")
 		cmd.Env, cmd.SysProcAttr = append(os.Environ(), env...), &syscall.SysProcAttr{Setpgid: true}
 		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		member, err = strconv.Atoi(strings.TrimSpace(string(out)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() { _ = syscall.Kill(member, syscall.SIGKILL) })
 		return cmd.Process.Pid, member
 	}
 	leader := exec.Command("sleep", "60")
 	leader.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := leader.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, leader.Start())
 	defer leader.Wait()
 	defer leader.Process.Kill()
 	own := leader.Process.Pid

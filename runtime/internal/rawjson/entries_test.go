@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestObjectEdits(t *testing.T) {
@@ -38,9 +39,7 @@ func TestObjectEdits(t *testing.T) {
 		},
 	} {
 		o, err := rawjson.ObjectAt([]byte(text), at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		c.edit(o)
 		if got := string(rawjson.Apply([]byte(text), o.Edits())); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)

@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func TestList(t *testing.T) {
 	const text = `{"a":1,"b": {"list" : [ 1 , {"x":2},"three" ],"none":[]}}`
 	inner, err := rawjson.Field([]byte(text), "b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, want := range map[string]string{"list": `1|{"x":2}|"three"`, "none": "", "absent": ""} {
 		spans, err := rawjson.List([]byte(text), inner, name)
 		var parts []string

@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const call = ` {"jsonrpc":"2.0", "id" : 9007199254740993,"method":"tools/call","params": {"x":[1.0,{"id":3}],"name":"a__b","arguments":{"name":"inner","v":1e3},"_meta":{"progressToken":"t\n","k":{}}},"grease":null} `
 
 func TestScanFindsParts(t *testing.T) {
 	var m rawjson.Message
-	if err := rawjson.Scan([]byte(call), &m); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rawjson.Scan([]byte(call), &m))
 	for _, c := range []struct {
 		what string
 		span rawjson.Span
@@ -85,14 +84,10 @@ func TestScanAllows(t *testing.T) {
 func TestFieldsAndElements(t *testing.T) {
 	text := []byte(`{"tools":[ {"name":"a"} , 2,"x"],"nextCursor":"c"}`)
 	var at [2]rawjson.Span
-	if err := rawjson.Fields(text, at[:], "tools", "nextCursor"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rawjson.Fields(text, at[:], "tools", "nextCursor"))
 	list := at[0].Of(text)
 	elements, err := rawjson.Elements(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for _, e := range elements {
 		got = append(got, string(e.Of(list)))
@@ -169,8 +164,6 @@ func BenchmarkScan(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := rawjson.Scan(text, &m); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, rawjson.Scan(text, &m))
 	}
 }

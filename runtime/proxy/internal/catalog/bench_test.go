@@ -10,6 +10,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/store"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // toolPage returns a result of tools/list with tools of about 500 bytes.
@@ -98,13 +99,9 @@ func BenchmarkStart(b *testing.B) {
 			ID:      store.ID{Name: bk.Name, Digest: fmt.Sprint(i)},
 			Catalog: &store.Catalog{Data: inventory.Encode(from.Inventory(bk), inventory.Head{}), Verified: time.Now()},
 		}
-		if err := db.Keep(b.Context(), []store.Change{c}); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, db.Keep(b.Context(), []store.Change{c}))
 	}
-	if err := db.Close(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, db.Close())
 	b.ReportAllocs()
 	for b.Loop() {
 		db := store.Open(path, store.Options{})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // offering returns a publisher whose servers offer one list each, nothing connected.
@@ -26,9 +27,7 @@ func offering(t *testing.T, k inventory.Kind, o Options, servers []string, cats 
 func items(t *testing.T, k inventory.Kind, list string) (out [inventory.Kinds][]inventory.Item) {
 	t.Helper()
 	all, err := inventory.Parse(slog.New(slog.DiscardHandler), []byte(`{"`+k.Listing().Member+`":`+list+`}`), k.Listing())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out[k] = all
 	return out
 }

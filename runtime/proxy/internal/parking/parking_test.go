@@ -13,6 +13,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/seal"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // asks is a call that asks questions one after another and results in what it
@@ -33,9 +34,7 @@ func asks(methods ...string) func(context.Context, *parking.Call) (json.RawMessa
 
 func must(t *testing.T, out parking.Outcome, err error) parking.Outcome {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -51,9 +50,7 @@ func TestParkedCallGoesOn(t *testing.T) {
 		}
 		time.Sleep(seal.StateTTL - time.Second)
 		k, err = p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": json.RawMessage(`1`), "other": nil})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := p.Resume(first.Ticket, nil, map[string]json.RawMessage{"b1": nil}); !errors.Is(err, parking.ErrUsed) {
 			t.Errorf("the same round while the call goes on: %v", err)
 		}
@@ -101,9 +98,7 @@ func TestParkedTogether(t *testing.T) {
 			t.Fatalf("got %+v", out)
 		}
 		k, err = p.Resume(out.Ticket, nil, map[string]json.RawMessage{"b2": json.RawMessage(`B`)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out, err = k.Wait(t.Context())
 		if must(t, out, err); len(out.Inputs) != 1 || out.Inputs[0].Key != "b1" {
 			t.Fatalf("got %+v", out)
@@ -168,9 +163,7 @@ func TestParkedClientGoes(t *testing.T) {
 		}
 		ctx, cancel = context.WithCancel(t.Context())
 		k, err = p.Resume(out.Ticket, nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cancel()
 		if _, err := k.Wait(ctx); !errors.Is(err, context.Canceled) || p.Waiting() != 0 {
 			t.Errorf("got %v, %d wait", err, p.Waiting())

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/api"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const before = `package p
@@ -88,13 +89,9 @@ func NewOther[T A | C](v T) Label { return Label{} }
 
 func TestBreaks(t *testing.T) {
 	old, err := api.Of([][]byte{[]byte(before)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	now, err := api.Of([][]byte{[]byte(after)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for _, b := range api.Breaks(old, now) {
 		got = append(got, b.String())

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var update = flag.Bool("update", false, "rewrite the models in testdata")
@@ -26,9 +28,7 @@ func TestConstructs(t *testing.T) {
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var out strings.Builder
 			for i, line := range strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n") {
 				switch {
@@ -47,9 +47,7 @@ func TestConstructs(t *testing.T) {
 			}
 			got := strings.TrimSuffix(out.String(), "\n")
 			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(path, []byte(got), 0o600))
 				return
 			}
 			if diff := cmp.Diff(strings.ReplaceAll(string(data), "\r\n", "\n"), got); diff != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/build"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/model"
 	"github.com/mcpctl/mcpctl/test/codegen/suite"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestSuiteBuilds builds every group of JSON-Schema-Test-Suite as a member of an
@@ -15,20 +16,14 @@ import (
 // parameters, and few of them raw JSON.
 func TestSuiteBuilds(t *testing.T) {
 	s, err := suite.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, draft := range suite.Drafts() {
 		groups, err := s.Groups(draft)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raw, checked := 0, 0
 		for _, g := range groups {
 			text, err := g.Wrap(true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p := buildOne(t, text)
 			d := p.Tools[0].Params
 			if d == nil {
@@ -50,8 +45,6 @@ func TestSuiteBuilds(t *testing.T) {
 func buildOne(t *testing.T, schema json.RawMessage) *model.Package {
 	t.Helper()
 	raw, err := json.Marshal(map[string]any{"name": "tool", "inputSchema": schema})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return build.Build(build.Input{Package: "p", Server: "s", Tools: []runtime.Tool{{Name: "tool", InputSchema: schema, Raw: raw}}})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // tool is one definition; member is the schema of its one member m, in the
@@ -37,9 +38,7 @@ func member(schema string) string {
 func lines(t *testing.T, old, now drift.Surface) []string {
 	t.Helper()
 	changes, err := drift.Compare(old, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []string
 	for _, c := range changes {
 		mark := ""
@@ -279,9 +278,7 @@ func TestSurface(t *testing.T) {
 		Templates: []runtime.ResourceTemplate{{URITemplate: "demo://{id}", Name: "t", MIMEType: "text/html"}},
 	}
 	changes, err := drift.Compare(old, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for _, c := range changes {
 		got = append(got, string(c.Class)+" "+c.String())
@@ -335,9 +332,7 @@ func TestRules(t *testing.T) {
 		seen[r.ID] = true
 	}
 	page, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "docs", "generate.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), drift.Table()) {
 		t.Errorf("docs/generate.md has another table; it should be\n%s", drift.Table())
 	}

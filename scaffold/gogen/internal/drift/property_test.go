@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/schema"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/drift"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestCompatibleTakesAllThatWasTaken checks the table with a validator: where no
@@ -31,9 +32,7 @@ func TestCompatibleTakesAllThatWasTaken(t *testing.T) {
 			t.Fatal(err, string(b))
 		}
 		changes, err := drift.Compare(input(string(a)), input(string(b)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if slices.ContainsFunc(changes, func(c drift.Change) bool { return c.Wire }) {
 			breaking++
 			continue
@@ -59,9 +58,7 @@ func gained(changes []drift.Change) bool {
 func text(t *testing.T, v any) json.RawMessage {
 	t.Helper()
 	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return raw
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestEditedNames: users may write names of their own into the lock file.
@@ -102,9 +103,7 @@ func BenchmarkResolve(b *testing.B) {
 	var o names.Options
 	for b.Loop() {
 		r, err := names.Resolve(p, o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		o.Locked = r.Names
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // resolve names a sketch and checks what always holds.
@@ -16,9 +17,7 @@ func resolve(t *testing.T, s sketch, o names.Options) (map[string]string, *names
 	t.Helper()
 	p := s.build()
 	r, err := names.Resolve(p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ids := identifiers(p)
 	seen := map[string]string{"package Client": "", "package New": "", "method Tools": "", "method Prompts": ""}
 	for _, n := range o.Reserved {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/test/codegen/trial"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestInstances checks the generated types against instances.txt of each case. A
@@ -17,9 +18,7 @@ import (
 // of a newer server, is kept.
 func TestInstances(t *testing.T) {
 	cases, err := trial.Load("../../testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	types, tried := makers(), 0
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
@@ -76,9 +75,7 @@ func pass(v any, raw json.RawMessage) (out []byte, decoded bool, err error) {
 // 32 invalid ones. No generator for Go that was tried took more than 17.
 func TestBakeoff(t *testing.T) {
 	cases, err := trial.Load("../../testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	types := makers()
 	for _, c := range cases {
 		if c.Name != "bakeoff" {

@@ -30,6 +30,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/spuriouskey"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/tuples"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/testdata/unionlost"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // fake is a server in memory: it records what was sent and answers a result.
@@ -187,9 +188,7 @@ func TestWire(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f.args = ""
-			if err := tt.call(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, tt.call())
 			if f.args != tt.want {
 				t.Errorf("got  %s\nwant %s", f.args, tt.want)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/support"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 var update = flag.Bool("update", false, "write the support code anew")
@@ -32,9 +33,7 @@ func TestFresh(t *testing.T) {
 	t.Parallel()
 	c := newCollector(support.Module, "../../../..")
 	units, err := c.collect(roots())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var b bytes.Buffer
 	for _, u := range units {
 		u.WriteTo(&b)
@@ -47,9 +46,7 @@ func TestFresh(t *testing.T) {
 	case !*update:
 		t.Errorf("%s is not what the packages hold now: go generate ./scaffold/gogen/internal/support", support.File)
 	default:
-		if err := os.WriteFile(support.File, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(support.File, b.Bytes(), 0o644))
 		t.Logf("%s: %d declarations", support.File, len(units))
 	}
 	if _, err := c.collect(map[string][]string{support.Module + "/runtime": {"Nothing"}}); err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/emit"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/names"
 	"github.com/mcpctl/mcpctl/scaffold/gogen/internal/support"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 const everything = `{"type":"object","required":["kind","when"],"properties":{
@@ -33,9 +34,7 @@ func generated(t *testing.T, tools ...runtime.Tool) [][]byte {
 	t.Helper()
 	for i := range tools {
 		raw, err := json.Marshal(tools[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		tools[i].Raw = raw
 	}
 	p := build.Build(build.Input{
@@ -51,9 +50,7 @@ func generated(t *testing.T, tools ...runtime.Tool) [][]byte {
 		t.Fatal(err)
 	}
 	files, err := emit.Package(p, emit.Options{Local: support.Local})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out [][]byte
 	for _, f := range files {
 		out = append(out, f.Data)
@@ -86,9 +83,7 @@ func TestSource(t *testing.T) {
 		runtime.Tool{Name: "tool", InputSchema: json.RawMessage(`{"type":"object","properties":{"result":{"type":"object","properties":{"a":{"type":"string"}}},"error":{"enum":["x"]}}}`)},
 	)
 	src, err := support.Source("alone", emit.Header, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.HasPrefix(string(src), emit.Header+"\n\npackage alone\n") {
 		t.Errorf("it begins with %.100s", src)
 	}
@@ -146,9 +141,7 @@ func documented(files []*ast.File, name string) bool {
 func TestSourceIsPruned(t *testing.T) {
 	t.Parallel()
 	src, err := support.Source("alone", emit.Header, generated(t, runtime.Tool{Name: "a", InputSchema: json.RawMessage(`{"type":"object"}`)}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, unwanted := range []string{"func codegenMultipleOf", "type DateTime", "func codegenNewPattern"} {
 		if strings.Contains(string(src), unwanted) {
 			t.Errorf("%s is not needed", unwanted)

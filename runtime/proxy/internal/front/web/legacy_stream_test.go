@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 func newStream() *stream {
@@ -31,25 +32,19 @@ func (n news) text() string {
 func TestStreamBounds(t *testing.T) {
 	s := newStream()
 	for i := range maxQueued {
-		if err := s.push(fmt.Append(nil, "p", i), light); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.push(fmt.Append(nil, "p", i), light))
 	}
 	if err := s.push([]byte("more progress"), light); !errors.Is(err, errStreamFull) {
 		t.Errorf("got %v", err)
 	}
 	for i := range maxQueued {
-		if err := s.push(fmt.Append(nil, "m", i), middle); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.push(fmt.Append(nil, "m", i), middle))
 	}
 	if err := s.push([]byte("more log"), middle); !errors.Is(err, errStreamFull) {
 		t.Errorf("got %v", err)
 	}
 	for i := range maxQueued {
-		if err := s.push(fmt.Append(nil, "q", i), heavy); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.push(fmt.Append(nil, "q", i), heavy))
 	}
 	if err := s.push([]byte("more questions"), heavy); !errors.Is(err, errStreamFull) {
 		t.Errorf("got %v", err)
@@ -72,9 +67,7 @@ func TestStreamBounds(t *testing.T) {
 func TestStreamBoundOfBytes(t *testing.T) {
 	s := newStream()
 	big := make([]byte, limits.MaxQueuedBytes/2+1)
-	if err := s.push(big, light); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.push(big, light))
 	if err := s.push(big, light); !errors.Is(err, errStreamFull) {
 		t.Errorf("got %v", err)
 	}
@@ -102,9 +95,7 @@ func TestKeeperBounds(t *testing.T) {
 			s := newStream()
 			holder := k.keep(s, ofPost)
 			for i := range n {
-				if err := s.push(fmt.Append(nil, i), heavy); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.push(fmt.Append(nil, i), heavy))
 			}
 			if take {
 				s.take(holder, true)
