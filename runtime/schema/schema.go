@@ -1,3 +1,17 @@
+// Package schema reads the JSON Schemas that tools declare for their arguments
+// and results, answers what a value at some place may look like, and validates
+// raw JSON against them.
+//
+// The dialect is 2020-12 unless "$schema" declares another one of draft-04 to
+// 2020-12; a declared dialect that is none of them is an error (2026-07-28,
+// Tools, "JSON Schema Usage"). Nothing is ever fetched: a "$ref" that leaves
+// the document is an error. "format" is an annotation in every dialect. A
+// "pattern" that is no regular expression of ECMA-262, or takes more than a
+// tenth of a second, is not checked: a server knows better than a client which
+// value it takes.
+//
+// Numbers keep every digit. Depth and size of schemas, digits of numbers, and
+// the work of one validation are bounded. A *Schema may be used concurrently.
 package schema
 
 import (
@@ -11,6 +25,8 @@ import (
 
 	"github.com/dlclark/regexp2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/mcpctl/mcpctl/runtime"
 )
 
 // Schema is one parsed schema.
@@ -191,4 +207,38 @@ func unicodeEscape(p string) string {
 
 func isHex(s string) bool {
 	return strings.Trim(s, "0123456789abcdefABCDEF") == ""
+}
+
+// Embedded is a schema that generated code carries as text. It is parsed and
+// compiled once, by the first check that needs it, and may be used
+// concurrently.
+type Embedded struct {
+	load func() (*Schema, error)
+}
+
+// Lazy makes the embedded schema of a JSON text. It costs nothing until the
+// first [Embedded.Check].
+func Lazy(text string) Embedded {
+	return Embedded{sync.OnceValues(func() (*Schema, error) { return Parse(json.RawMessage(text)) })}
+}
+
+// Check validates a raw JSON value. What is wrong with the value is a
+// *[runtime.FieldError] at the first place that is wrong, in the order of the
+// pointers; what is wrong with the schema itself an *[Error].
+func (e Embedded) Check(raw []byte) error {
+	s, err := e.load()
+	if err != nil {
+		return err
+	}
+	err = s.Validate(raw)
+	var invalid *ValidationError
+	if !errors.As(err, &invalid) || len(invalid.Issues) == 0 {
+		return err
+	}
+	first := invalid.Issues[0]
+	reason := first.Message
+	if first.Near != "" {
+		reason += "; did you mean " + first.Near + "?"
+	}
+	return &runtime.FieldError{Pointer: first.Pointer, Reason: reason}
 }

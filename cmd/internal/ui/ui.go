@@ -5,10 +5,17 @@
 package ui
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"runtime"
+	"slices"
+	"syscall"
 
 	"golang.org/x/term"
+
+	"github.com/mcpctl/mcpctl/runtime/plain"
 )
 
 // UI holds the streams of one run and their settings.
@@ -47,4 +54,30 @@ func (u *UI) CanAsk() bool { return u.InTTY && u.ErrTTY && !u.NoInput }
 func isTTY(s any) bool {
 	f, ok := s.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// Clean makes text of a server or registry safe to print on a terminal; see
+// [plain.Text].
+func Clean(s string) string { return plain.Text(s) }
+
+// CleanLine is [Clean] on one line; see [plain.Line].
+func CleanLine(s string) string { return plain.Line(s) }
+
+// ReaderGone reports whether an error means that the reader of standard output has
+// closed it, as head does: that is no failure. The error has to come from standard
+// output itself, since a broken pipe to a server is a failure.
+//
+// By default SIGPIPE kills Go programs in this case, before they can reap a child
+// process; main catches it.
+func ReaderGone(err error) bool {
+	var path *fs.PathError
+	if !errors.As(err, &path) || path.Path != "/dev/stdout" {
+		return false
+	}
+	if errors.Is(path.Err, syscall.EPIPE) {
+		return true
+	}
+	// ERROR_BROKEN_PIPE and ERROR_NO_DATA (Windows system error codes).
+	var errno syscall.Errno
+	return runtime.GOOS == "windows" && errors.As(path.Err, &errno) && slices.Contains([]syscall.Errno{109, 232}, errno)
 }
