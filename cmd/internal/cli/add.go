@@ -40,10 +40,8 @@ func newAdd(a *app) *cobra.Command {
 			"  mcpctl add io.github.acme/thing@1.2.0 --as things --env THING_REGION=eu\n" +
 			"  mcpctl add fs -- npx -y @modelcontextprotocol/server-filesystem '${HOME}/notes'\n" +
 			"  mcpctl add gh --url https://api.example.com/mcp --header 'Authorization=Bearer ${GITHUB_TOKEN}'",
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	f := cmd.Flags()
 	f.SortFlags = false

@@ -127,8 +127,8 @@ func argumentsError(e *schema.ValidationError) error {
 }
 
 func (c *callCommand) schemaError(t *runtime.Tool, err error) error {
-	e := &Error{Code: exitProtocol, Err: errors.New("the input schema of " + ui.CleanLine(t.Name) + " cannot be used: " + ui.CleanLine(err.Error()))}
-	return e.withHint("--no-validate sends the arguments without checking them")
+	err = errors.New("the input schema of " + ui.CleanLine(t.Name) + " cannot be used: " + ui.CleanLine(err.Error()))
+	return &Error{Code: exitProtocol, Err: err, Remedy: "--no-validate sends the arguments without checking them"}
 }
 
 // checkResult warns if a structured result does not match the output schema

@@ -35,31 +35,29 @@ func (a *app) completeFirst(root *cobra.Command) {
 func (a *app) completeServers(cmd *cobra.Command) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, words []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
-		out := a.serverCompletions(begun)
-		for _, w := range words {
-			for i, name := range out {
-				if name == w {
-					out = append(out[:i], out[i+1:]...)
-					break
-				}
-			}
-		}
-		return out, cobra.ShellCompDirectiveNoFileComp
+		others := slices.DeleteFunc(a.serverCompletions(begun), func(name string) bool { return slices.Contains(words, name) })
+		return others, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
 // serverCompletions returns the configured names; none if the file cannot be read,
 // since a shell cannot show an error.
 func (a *app) serverCompletions(begun string) []cobra.Completion {
-	names, err := a.serverNames()
+	names, err := a.serverNames(a.settings.ConfigPath)
 	if err != nil {
 		return nil
 	}
-	var out []cobra.Completion
-	for _, name := range names {
-		if strings.HasPrefix(name, begun) {
-			out = append(out, name)
-		}
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) })
+}
+
+// completeFlag completes the values of a flag.
+func completeFlag(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
+		panic("cli: completion of --" + flag + ": " + err.Error())
 	}
-	return out
+}
+
+// completeWords is completeFlag for a flag of fixed values.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	completeFlag(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }

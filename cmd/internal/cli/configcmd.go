@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,10 +87,7 @@ func (c *configCommand) edit(ctx context.Context) error {
 	if path == "" {
 		return c.path()
 	}
-	editor := c.getenv("VISUAL")
-	if editor == "" {
-		editor = c.getenv("EDITOR")
-	}
+	editor := cmp.Or(c.getenv("VISUAL"), c.getenv("EDITOR"))
 	if editor == "" {
 		if !c.ui.InTTY {
 			return usagef("config edit needs a terminal").withHint("set EDITOR to a program that needs none")
@@ -181,25 +179,18 @@ func (c *configCommand) validate() error {
 		}
 		return first
 	}
-	if err := printFindings(c.ui.Out, findings); err != nil {
-		return err
+	for _, p := range findings {
+		text := p.Severity + ": " + p.problem.Error() + "\n"
+		if p.Hint != "" {
+			text += "  hint: " + p.Hint + "\n"
+		}
+		if _, err := io.WriteString(c.ui.Out, ui.Clean(text)); err != nil {
+			return err
+		}
 	}
 	if first != nil {
 		return &Error{Code: exitConfig, Err: first, Silent: true} // already printed
 	}
 	_, err = fmt.Fprintf(c.ui.Out, "%s: ok, %d servers\n", ui.CleanLine(path), servers)
 	return err
-}
-
-func printFindings(w io.Writer, findings []finding) error {
-	for _, p := range findings {
-		text := p.Severity + ": " + p.problem.Error() + "\n"
-		if p.Hint != "" {
-			text += "  hint: " + p.Hint + "\n"
-		}
-		if _, err := io.WriteString(w, ui.Clean(text)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -96,16 +96,22 @@ func subcommand(root *cobra.Command, word string) *cobra.Command {
 	return nil
 }
 
+// commandNames returns the names of a command's visible subcommands.
+func commandNames(parent *cobra.Command) []string {
+	var names []string
+	for _, c := range parent.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
 // wantServer returns an error unless the word is a configured server. words are the
 // whole command line, which may name the configuration.
 func (a *app) wantServer(root *cobra.Command, words []string, word string) error {
 	flags := flagSets{root.PersistentFlags()}
-	var commands []string
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
-			commands = append(commands, c.Name())
-		}
-	}
+	commands := commandNames(root)
 	if flags.given(words, "url") {
 		e := unknownName("unknown command", word, commands, "")
 		if e.Remedy == "" {
@@ -113,7 +119,11 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 		}
 		return e
 	}
-	names, err := a.serverNamesAt(flags, words)
+	path := a.settings.ConfigPath
+	if v, ok := flags.value(words, "config"); ok {
+		path = v
+	}
+	names, err := a.serverNames(path)
 	if err != nil {
 		return err
 	}
@@ -126,18 +136,10 @@ func (a *app) wantServer(root *cobra.Command, words []string, word string) error
 // flagSets are the flags that words may hold.
 type flagSets []*pflag.FlagSet
 
-func (s flagSets) lookup(name string) *pflag.Flag {
+// find returns the flag that look finds in one of the sets, nil for none.
+func (s flagSets) find(look func(set *pflag.FlagSet, name string) *pflag.Flag, name string) *pflag.Flag {
 	for _, set := range s {
-		if f := set.Lookup(name); f != nil {
-			return f
-		}
-	}
-	return nil
-}
-
-func (s flagSets) shorthand(c string) *pflag.Flag {
-	for _, set := range s {
-		if f := set.ShorthandLookup(c); f != nil {
+		if f := look(set, name); f != nil {
 			return f
 		}
 	}
@@ -152,14 +154,14 @@ func (s flagSets) flag(w string) (known, takesNext bool) {
 		if name == "help" {
 			return true, false
 		}
-		f := s.lookup(name)
+		f := s.find((*pflag.FlagSet).Lookup, name)
 		return f != nil, f != nil && !hasValue && f.NoOptDefVal == ""
 	}
 	for i := 1; i < len(w); i++ {
-		if w[i] == 'h' && s.shorthand("h") == nil {
+		if w[i] == 'h' && s.find((*pflag.FlagSet).ShorthandLookup, "h") == nil {
 			continue
 		}
-		f := s.shorthand(w[i : i+1])
+		f := s.find((*pflag.FlagSet).ShorthandLookup, w[i:i+1])
 		if f == nil {
 			return false, false
 		}

@@ -79,29 +79,27 @@ func exitCode(err error) int {
 			}
 		}
 	}
-	var (
-		toolErr    *runtime.ToolError
-		authErr    *runtime.AuthError
-		connectErr *runtime.ConnectError
-		timeoutErr *runtime.TimeoutError
-		protoErr   *runtime.ProtocolError
-		rpcErr     *runtime.Error
-	)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.As(err, &toolErr):
+	case is[*runtime.ToolError](err):
 		return exitTool
-	case errors.As(err, &authErr):
+	case is[*runtime.AuthError](err):
 		return exitAuth
-	case errors.As(err, &timeoutErr), errors.Is(err, context.DeadlineExceeded):
+	case is[*runtime.TimeoutError](err), errors.Is(err, context.DeadlineExceeded):
 		return exitTimeout
-	case errors.As(err, &protoErr), errors.As(err, &rpcErr):
+	case is[*runtime.ProtocolError](err), is[*runtime.Error](err):
 		return exitProtocol
-	case errors.As(err, &connectErr):
+	case is[*runtime.ConnectError](err):
 		return exitConnect
 	}
 	return exitOther
+}
+
+// is reports whether err is, or wraps, an error of type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 // What errors may offer besides their text.

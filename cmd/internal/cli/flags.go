@@ -41,9 +41,7 @@ func (env *environment) addGlobalFlags(root *cobra.Command) {
 		"elicit":           {"ask", "defaults", "decline"},
 		"protocol-version": append([]string{"auto"}, revision.Versions()...),
 	} {
-		if err := root.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic("cli: completion of --" + name + ": " + err.Error())
-		}
+		completeWords(root, name, words...)
 	}
 }
 

@@ -71,9 +71,7 @@ fixtures for tests. Nothing else is ever called.`,
 	fl.BoolVar(&f.standalone, "standalone", false, "put the support code into the package, which then needs no mcpctl")
 	fl.StringVar(&f.record, "record", "", "call what is read-only and write fixtures into `DIR`; with several servers their parent")
 	fl.StringVar(&f.number, "number", numberFloat, "the `TYPE` of numbers in Go: float64, or json for json.Number, which keeps every digit")
-	if err := cmd.RegisterFlagCompletionFunc("number", cobra.FixedCompletions([]string{numberFloat, numberJSON}, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic("cli: completion of --number: " + err.Error())
-	}
+	completeWords(cmd, "number", numberFloat, numberJSON)
 	return cmd
 }
 

@@ -205,12 +205,7 @@ func ours(name string, data []byte) bool {
 }
 
 func (p *filePlan) differs() bool {
-	for _, f := range p.files {
-		if f.status != statusUnchanged {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.files, func(f plannedFile) bool { return f.status != statusUnchanged })
 }
 
 // unchanged reports whether a file exists and would not change.

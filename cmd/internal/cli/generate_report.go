@@ -68,7 +68,10 @@ func (c *generateCommand) printGenerated(answers []generatedPackage, check bool)
 			}
 		}
 		if check && p.Changes != nil {
-			if err := p.printChanges(c.ui.Out, c.settings.Verbose > 0); err != nil {
+			if _, err := fmt.Fprintf(c.ui.Out, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
+				return err
+			}
+			if err := p.Changes.print(c.ui.Out, c.settings.Verbose > 0); err != nil {
 				return err
 			}
 		}
@@ -97,8 +100,7 @@ func (c *generateCommand) driftError(answers []generatedPackage) error {
 	if len(parts) > most {
 		text += fmt.Sprintf(" and %d more", len(parts)-most)
 	}
-	e := &Error{Code: exitDrift, Err: errors.New("generated files differ: " + text)}
-	return e.withHint("run the same command without --check")
+	return &Error{Code: exitDrift, Err: errors.New("generated files differ: " + text), Remedy: "run the same command without --check"}
 }
 
 // changeReport is what changed since a package's lock file was written.
@@ -157,18 +159,11 @@ func (r *changeReport) print(w io.Writer, all bool) error {
 		if title != string(gogen.Compatible) {
 			b.WriteString(string(gogen.Compatible) + ":\n")
 		}
-		fmt.Fprintf(&b, "  %s of texts alone (-v lists them)\n", plural(prose, "change"))
+		word := map[bool]string{true: "change", false: "changes"}[prose == 1]
+		fmt.Fprintf(&b, "  %d %s of texts alone (-v lists them)\n", prose, word)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// printChanges prints the changes found by --check.
-func (p *generatedPackage) printChanges(w io.Writer, all bool) error {
-	if _, err := fmt.Fprintf(w, "\n%s since %s: %s\n", p.Server, ui.CleanLine(filepath.Join(p.Dir, gogen.LockFile)), p.Changes.summary()); err != nil {
-		return err
-	}
-	return p.Changes.print(w, all)
 }
 
 // heading returns the class that a change is listed under.
@@ -180,13 +175,6 @@ func heading(c *gogen.Change) string {
 		return "compatible, and worth a look"
 	}
 	return string(c.Class)
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // noteChanges prints on stderr how many changes of each class a run made to an

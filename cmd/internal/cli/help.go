@@ -86,11 +86,5 @@ func addHelp(root *cobra.Command) {
 }
 
 func unknownCommand(parent *cobra.Command, word string) error {
-	var known []string
-	for _, c := range parent.Commands() {
-		if c.IsAvailableCommand() {
-			known = append(known, c.Name())
-		}
-	}
-	return unknownName("unknown command", word, known, parent.CommandPath()+" --help")
+	return unknownName("unknown command", word, commandNames(parent), parent.CommandPath()+" --help")
 }

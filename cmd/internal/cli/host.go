@@ -136,22 +136,17 @@ func (h *host) elicit(ctx context.Context, params json.RawMessage) (json.RawMess
 	}
 	answer, err := answerer.Answer(ctx, q)
 	if none, ok := errors.AsType[*elicit.UnansweredError](err); ok {
-		h.recordUnanswered(none)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if h.unanswered == nil {
+			h.unanswered = none
+		}
 		return answer, nil
 	}
 	if err != nil && ctx.Err() == nil {
 		err = &runtime.Error{Code: runtime.CodeInvalidParams, Message: "elicitation/create: " + err.Error()}
 	}
 	return answer, err
-}
-
-// recordUnanswered records a question that nobody answered.
-func (h *host) recordUnanswered(err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.unanswered == nil {
-		h.unanswered = err
-	}
 }
 
 // outcome returns the error of an unanswered question, which explains the server's,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,9 +26,7 @@ func newInfo(a *app) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.info(cmd.Context(), args[0], pre) },
 
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return []cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+		ValidArgsFunction: cobra.FixedCompletions([]cobra.Completion{"json"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
 	cmd.Flags().BoolVar(&pre, "pre", false, "take a prerelease where the registry calls it the latest version")
 	return cmd
@@ -58,16 +57,8 @@ func (a *app) info(ctx context.Context, arg string, pre bool) error {
 		plan = &scaffold.Plan{Warnings: append([]string{text}, rec.notes...)}
 	}
 	if a.ui.WantJSON() {
-		meta := rec.record.Meta.Raw
-		if meta == nil {
-			meta = json.RawMessage("null")
-		}
-		entry := plan.Entry
-		if entry == nil {
-			entry = json.RawMessage("null")
-		}
 		return a.ui.EncodeJSON(infoResult{
-			rec.record.Server.Raw, meta, entry, nonNil(plan.Required), nonNil(plan.Optional), nonNil(plan.Warnings),
+			rec.record.Server.Raw, rec.record.Meta.Raw, plan.Entry, nonNil(plan.Required), nonNil(plan.Optional), nonNil(plan.Warnings),
 		})
 	}
 	var b strings.Builder
@@ -135,9 +126,7 @@ func namespaceKind(name string) string {
 		return "GitHub user or organisation " + user
 	}
 	if labels := strings.Split(namespace, "."); len(labels) > 1 {
-		for i, j := 0, len(labels)-1; i < j; i, j = i+1, j-1 {
-			labels[i], labels[j] = labels[j], labels[i]
-		}
+		slices.Reverse(labels)
 		return "domain " + strings.Join(labels, ".")
 	}
 	return ""

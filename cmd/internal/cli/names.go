@@ -10,15 +10,6 @@ import (
 // nearestNames is how many names a suggestion has.
 const nearestNames = 3
 
-// didYouMean returns a suggestion, or "" when nothing is close.
-func didYouMean(name string, known []string) string {
-	near := nearest.Names(name, known, nearestNames)
-	if len(near) == 0 {
-		return ""
-	}
-	return "did you mean " + orList(near) + "?"
-}
-
 // orList returns "a, b or c".
 func orList(names []string) string {
 	if len(names) < 2 {
@@ -31,9 +22,9 @@ func orList(names []string) string {
 // not exist. list is the command that shows those that do.
 func unknownName(what, name string, known []string, list string) *Error {
 	e := usagef("%s %s", what, name)
-	parts := []string{}
-	if s := didYouMean(name, known); s != "" {
-		parts = append(parts, s)
+	var parts []string
+	if near := nearest.Names(name, known, nearestNames); len(near) > 0 {
+		parts = append(parts, "did you mean "+orList(near)+"?")
 	}
 	if list != "" {
 		parts = append(parts, "see "+list)
@@ -42,23 +33,9 @@ func unknownName(what, name string, known []string, list string) *Error {
 	return e
 }
 
-// serverNames returns the configured servers, in the order of the file; none without
-// a file.
-func (env *environment) serverNames() ([]string, error) {
-	return env.serverNamesIn(env.settings.ConfigPath)
-}
-
-// serverNamesAt is serverNames before the flags are parsed: words may hold a
-// --config.
-func (env *environment) serverNamesAt(flags flagSets, words []string) ([]string, error) {
-	path := env.settings.ConfigPath
-	if v, ok := flags.value(words, "config"); ok {
-		path = v
-	}
-	return env.serverNamesIn(path)
-}
-
-func (env *environment) serverNamesIn(path string) ([]string, error) {
+// serverNames returns the servers of a configuration, by default the user's, in the
+// order of the file; none without a file.
+func (env *environment) serverNames(path string) ([]string, error) {
 	if path == "" {
 		var err error
 		if path, err = config.Path(env.getenv); err != nil {

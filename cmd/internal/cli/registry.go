@@ -129,20 +129,19 @@ func (f *found) planFor(o scaffold.Options) (*scaffold.Plan, error) {
 
 // packageTypes and remoteTypes return the types of a record, each once.
 func packageTypes(s *registry.Server) []string {
-	out := []string{}
-	for _, p := range s.Packages {
-		if p.RegistryType != "" && !slices.Contains(out, p.RegistryType) {
-			out = append(out, p.RegistryType)
-		}
-	}
-	return out
+	return distinct(s.Packages, func(p registry.Package) string { return p.RegistryType })
 }
 
 func remoteTypes(s *registry.Server) []string {
+	return distinct(s.Remotes, func(r registry.Remote) string { return r.Type })
+}
+
+// distinct returns the texts of a list that are not empty, each once.
+func distinct[T any](list []T, text func(T) string) []string {
 	out := []string{}
-	for _, r := range s.Remotes {
-		if r.Type != "" && !slices.Contains(out, r.Type) {
-			out = append(out, r.Type)
+	for _, item := range list {
+		if t := text(item); t != "" && !slices.Contains(out, t) {
+			out = append(out, t)
 		}
 	}
 	return out

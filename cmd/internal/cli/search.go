@@ -38,9 +38,7 @@ func newSearch(a *app) *cobra.Command {
 	f.IntVar(&o.limit, "limit", 20, "show at most `N` servers")
 	f.StringVar(&o.kind, "type", "", "only servers of this `TYPE`: "+strings.Join(searchTypes(), ", "))
 	f.BoolVar(&o.pre, "pre", false, "show prereleases where a release exists too")
-	if err := cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(searchTypes(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic("cli: completion of --type: " + err.Error())
-	}
+	completeWords(cmd, "type", searchTypes()...)
 	return cmd
 }
 

@@ -42,12 +42,10 @@ func newServe(a *app) *cobra.Command {
 	fl.String("request-timeout", "", "give a request up after this `DURATION` without a sign of life, or never (default 120s)")
 	fl.String("stream-max", "", "end HTTP streams that last longer than this `DURATION`; clients come back for the rest (default never)")
 	fl.BoolVar(&f.insecure, "insecure", false, "allow an address that other machines reach; there is no authentication")
-	if err := cmd.RegisterFlagCompletionFunc("server", func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	completeFlag(cmd, "server", func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		a.setupCompletion(cmd)
 		return a.serverCompletions(begun), cobra.ShellCompDirectiveNoFileComp
-	}); err != nil {
-		panic("cli: completion of --server: " + err.Error())
-	}
+	})
 	return cmd
 }
 

@@ -63,16 +63,15 @@ func (c *statusCommand) printStatus(s *serveStatus, more bool) error {
 
 func backendRow(b *proxy.BackendStatus, now time.Time) []string {
 	pids, up := "", ""
-	for i, c := range b.Connections {
-		if i == 0 {
-			up = since(c.Since, now)
-			if c.PID > 0 {
-				pids = strconv.Itoa(c.PID)
-			}
+	if n := len(b.Connections); n > 0 {
+		first := b.Connections[0]
+		up = since(first.Since, now)
+		if first.PID > 0 {
+			pids = strconv.Itoa(first.PID)
 		}
-	}
-	if n := len(b.Connections); n > 1 {
-		pids = strings.TrimSpace(fmt.Sprintf("%s +%d", pids, n-1))
+		if n > 1 {
+			pids = strings.TrimSpace(fmt.Sprintf("%s +%d", pids, n-1))
+		}
 	}
 	p50, p99 := "", ""
 	if l := b.Latency; l != nil {

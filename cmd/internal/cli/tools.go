@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -68,10 +69,7 @@ func (s *session) showTools(tools []runtime.Tool, withSchema bool) error {
 	rows := make([][]string, len(tools))
 	for i := range tools {
 		t := &tools[i]
-		text := t.Description
-		if text == "" {
-			text = title(t)
-		}
+		text := cmp.Or(t.Description, title(t))
 		if h := hints(t.Annotations); h != "" {
 			text = h + " " + text
 		}

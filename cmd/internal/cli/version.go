@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	goruntime "runtime"
 	"runtime/debug"
@@ -67,12 +68,8 @@ func newVersion(a *app) *cobra.Command {
 			if a.ui.WantJSON() {
 				return a.ui.EncodeJSON(v)
 			}
-			commit := v.Commit
-			if commit == "" {
-				commit = "unknown"
-			}
 			_, err := fmt.Fprintf(a.ui.Out, "mcpctl %s\ncommit     %s\ngo         %s\nprotocols  %s\n",
-				v.Version, commit, v.Go, strings.Join(v.Protocols, ", "))
+				v.Version, cmp.Or(v.Commit, "unknown"), v.Go, strings.Join(v.Protocols, ", "))
 			return err
 		},
 	}
