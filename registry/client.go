@@ -13,6 +13,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,22 +75,14 @@ type Client struct {
 
 // New returns a client. A base URL that is not http or https is a [*UsageError].
 func New(o Options) (*Client, error) {
-	if o.BaseURL == "" {
-		o.BaseURL = Official
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.BaseURL = cmp.Or(o.BaseURL, Official)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	o.TryTimeout = orDefault(o.TryTimeout, 30*time.Second)
 	o.RetryWait = orDefault(o.RetryWait, 300*time.Millisecond)
 	o.MaxBody = orDefault(o.MaxBody, 32<<20)
 	o.MaxPages = orDefault(o.MaxPages, 20)
-	if o.Retries == 0 {
-		o.Retries = 2
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "mcpctl"
-	}
+	o.Retries = cmp.Or(o.Retries, 2)
+	o.UserAgent = cmp.Or(o.UserAgent, "mcpctl")
 	c := &Client{o: o}
 	if err := c.setBase(o.BaseURL); err != nil {
 		return nil, err
@@ -173,14 +166,9 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 		return false, nil
 	}
 	var nerr net.Error
-	if errors.As(err, &nerr) && nerr.Timeout() {
-		return false, nil
-	}
 	var dns *net.DNSError
-	if errors.As(err, &dns) && dns.IsNotFound {
-		return false, nil
-	}
-	if err == nil && retryAfter(resp) > maxRetryAfter {
+	switch {
+	case errors.As(err, &nerr) && nerr.Timeout(), errors.As(err, &dns) && dns.IsNotFound, err == nil && retryAfter(resp) > maxRetryAfter:
 		return false, nil
 	}
 	again, _ := retryablehttp.DefaultRetryPolicy(ctx, resp, err)
@@ -227,10 +215,8 @@ func (c *Client) get(ctx context.Context, op, path string, query url.Values) (js
 		return body, nil
 	}
 	e := &Error{Op: op, Err: err}
-	var (
-		conn  *runtime.ConnectError
-		proto *runtime.ProtocolError
-	)
+	var conn *runtime.ConnectError
+	var proto *runtime.ProtocolError
 	switch {
 	case errors.As(err, &conn), errors.As(err, &proto):
 		e.Remedy = "check --registry or MCPCTL_REGISTRY"

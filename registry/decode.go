@@ -130,20 +130,19 @@ func (d *decoder) server(o object) Server {
 	}
 	for i, raw := range d.list(o, "", "packages") {
 		path := "packages[" + strconv.Itoa(i) + "]"
+		var pkg Package // appended even if empty: the following ones keep their indexes
 		if p := d.elem(raw, path); p != nil {
-			s.Packages = append(s.Packages, d.pkg(p, path))
-		} else {
-			// Keeps the indexes of the following packages.
-			s.Packages = append(s.Packages, Package{})
+			pkg = d.pkg(p, path)
 		}
+		s.Packages = append(s.Packages, pkg)
 	}
 	for i, raw := range d.list(o, "", "remotes") {
 		path := "remotes[" + strconv.Itoa(i) + "]"
+		var remote Remote
 		if r := d.elem(raw, path); r != nil {
-			s.Remotes = append(s.Remotes, d.remote(r, path))
-		} else {
-			s.Remotes = append(s.Remotes, Remote{})
+			remote = d.remote(r, path)
 		}
+		s.Remotes = append(s.Remotes, remote)
 	}
 	return s
 }
@@ -351,27 +350,19 @@ func (d *decoder) flag(o object, path, name string) bool {
 }
 
 func (d *decoder) object(o object, path, name string) object {
-	raw := o.get(name)
-	if raw == nil {
-		return nil
-	}
-	var out object
-	if json.Unmarshal(raw, &out) != nil {
-		d.fault(path, name, "not an object; ignored")
-		return nil
-	}
-	return out
+	return member[object](d, o, path, name, "an object")
 }
 
 func (d *decoder) list(o object, path, name string) []json.RawMessage {
-	raw := o.get(name)
-	if raw == nil {
-		return nil
-	}
-	var out []json.RawMessage
-	if json.Unmarshal(raw, &out) != nil {
-		d.fault(path, name, "not a list; ignored")
-		return nil
+	return member[[]json.RawMessage](d, o, path, name, "a list")
+}
+
+// member reads a member of a kind, zero if it is absent or another.
+func member[T any](d *decoder, o object, path, name, kind string) T {
+	var out, none T
+	if raw := o.get(name); raw != nil && json.Unmarshal(raw, &out) != nil {
+		d.fault(path, name, "not %s; ignored", kind)
+		return none
 	}
 	return out
 }

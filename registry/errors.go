@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -36,10 +37,7 @@ type StatusError struct {
 
 // Error returns the explanation and the status.
 func (e *StatusError) Error() string {
-	words := e.Detail
-	if words == "" {
-		words = e.Title
-	}
+	words := cmp.Or(e.Detail, e.Title)
 	if len(e.Problems) > 0 {
 		words = strings.TrimPrefix(words+": ", ": ") + strings.Join(e.Problems, "; ")
 	}

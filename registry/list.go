@@ -2,6 +2,7 @@ package registry
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -148,9 +149,7 @@ func (c *Client) Versions(ctx context.Context, name string) ([]Record, error) {
 // Get returns one version of a server; version "" or "latest" is the one the
 // registry calls latest. A missing one is a [*NotFoundError].
 func (c *Client) Get(ctx context.Context, name, version string) (*Record, error) {
-	if version == "" {
-		version = "latest"
-	}
+	version = cmp.Or(version, "latest")
 	rec, err := c.fetch(ctx, name, version, nil)
 	if err == nil || !isMissing(err) {
 		return rec, err

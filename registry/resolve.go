@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -192,9 +193,7 @@ func (c *Client) explainMissing(ctx context.Context, err error, name, version st
 	if !errors.As(err, &missing) {
 		return err
 	}
-	if version == "" {
-		version = "latest"
-	}
+	version = cmp.Or(version, "latest")
 	gone, gerr := c.fetch(ctx, name, version, url.Values{"include_deleted": {"true"}})
 	if gerr == nil && gone.Meta.Status == Deleted {
 		return &DeletedError{Name: name, Version: gone.Server.Version, Message: gone.Meta.StatusMessage}

@@ -324,16 +324,13 @@ func (d *decoder) address(text string, offset int) {
 	if err != nil || u.Host == "" {
 		return
 	}
-	for _, fault := range origin.AddressFaults(u) {
-		d.warn(offset, "url: "+fault, addressRemedy(u))
-	}
-}
-
-func addressRemedy(u *url.URL) string {
+	remedy := "write the host as it is, if it is the one you mean"
 	if u.User != nil {
-		return `a password belongs in "headers", as a placeholder: "Authorization": "Basic ${CREDENTIALS}"`
+		remedy = `a password belongs in "headers", as a placeholder: "Authorization": "Basic ${CREDENTIALS}"`
 	}
-	return "write the host as it is, if it is the one you mean"
+	for _, fault := range origin.AddressFaults(u) {
+		d.warn(offset, "url: "+fault, remedy)
+	}
 }
 
 // nameFault returns why a name cannot be that of a variable or header (RFC 9110,

@@ -79,8 +79,7 @@ func errorf(format string, a ...any) *Error { return &Error{Err: fmt.Errorf(form
 // every issue, or an *[Error] about a word.
 func Parse(s *schema.Schema, src Source) (json.RawMessage, error) {
 	b := &builder{s: s, src: src, root: &node{kind: isObject}}
-	words := src.Words
-	words, err := b.base(words)
+	words, err := b.base(src.Words)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +187,7 @@ func (b *builder) file(name string) ([]byte, error) {
 	}
 	read := b.src.ReadFile
 	if read == nil {
-		read = readFile
+		read = func(name string) ([]byte, error) { return ReadFile(name, MaxInput) }
 	}
 	raw, err := read(name)
 	if err != nil {
@@ -199,8 +198,6 @@ func (b *builder) file(name string) ([]byte, error) {
 	}
 	return raw, nil
 }
-
-func readFile(name string) ([]byte, error) { return ReadFile(name, MaxInput) }
 
 // ReadFile reads a file of at most most bytes. It may be a pipe, as of <(…), which
 // is waited for.
@@ -245,9 +242,7 @@ func check(s *schema.Schema, raw json.RawMessage) error {
 			continue
 		}
 		issue := unknown(root, "", name)
-		known := func(i schema.Issue) bool { return i.Pointer == issue.Pointer }
-		issues = slices.DeleteFunc(slices.Clone(issues), known)
-		issues = append(issues, issue)
+		issues = append(without(issues, issue.Pointer), issue)
 	}
 	if len(issues) == 0 {
 		return nil
@@ -264,10 +259,14 @@ func withoutNulls(root schema.Node, top *node, issues []schema.Issue) []schema.I
 		if p.Required || !given || string(v.raw) != "null" {
 			continue
 		}
-		about := schema.Pointer("", p.Name)
-		issues = slices.DeleteFunc(slices.Clone(issues), func(i schema.Issue) bool { return i.Pointer == about })
+		issues = without(issues, schema.Pointer("", p.Name))
 	}
 	return issues
+}
+
+// without returns the issues of other places than one.
+func without(issues []schema.Issue, pointer string) []schema.Issue {
+	return slices.DeleteFunc(slices.Clone(issues), func(i schema.Issue) bool { return i.Pointer == pointer })
 }
 
 // unknown returns the issue of a name that is not in the schema.

@@ -2,6 +2,7 @@ package args
 
 import (
 	"bytes"
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -174,14 +175,7 @@ func notA(what, key string, p *place) error {
 	if p.n.kind == isLeaf && !p.n.empty() || p.n.kind != isLeaf && p.schema.Kinds() == schema.Any {
 		return errorf("argument %s: the value at %s is not %s", short(key), p.at, what)
 	}
-	return errorf("argument %s: %s is %s, not %s", short(key), orWhole(p.at), p.schema.Type(), what)
-}
-
-func orWhole(at string) string {
-	if at == "" {
-		return "the whole"
-	}
-	return at
+	return errorf("argument %s: %s is %s, not %s", short(key), cmp.Or(p.at, "the whole"), p.schema.Type(), what)
 }
 
 // setJSON sets the value of a:=json.
@@ -253,10 +247,8 @@ func (b *builder) setText(key string, p *place, value string) error {
 func (b *builder) appendText(key string, p *place, v textValue) error {
 	switch {
 	case p.n.list:
-	case p.n.given && p.n.text == nil:
+	case p.n.given && (p.n.text == nil || p.schema.Kinds() == schema.Any): // no schema, no array
 		return givenTwice(key)
-	case p.n.given && p.schema.Kinds() == schema.Any:
-		return givenTwice(key) // no schema, no array
 	case p.n.given:
 		// string | array: a second pair means the array.
 		first := textValue{text: *p.n.text}

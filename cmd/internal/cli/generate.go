@@ -122,21 +122,18 @@ func (f *generateFlags) packageName(server string) string {
 
 // dir returns the directory of a server's package.
 func (f *generateFlags) dir(server string, several bool) string {
-	switch {
-	case f.out == "":
+	if f.out == "" {
 		return filepath.Join("generated", server)
-	case several:
-		return filepath.Join(f.out, server)
 	}
-	return filepath.Clean(f.out)
+	return folder(f.out, server, several)
 }
 
-// recordDir returns the directory of a server's fixtures.
-func (f *generateFlags) recordDir(server string, several bool) string {
+// folder returns the directory of one server: the given one, or one in it.
+func folder(given, server string, several bool) string {
 	if several {
-		return filepath.Join(f.record, server)
+		return filepath.Join(given, server)
 	}
-	return filepath.Clean(f.record)
+	return filepath.Clean(given)
 }
 
 // generateCommand is one run of mcpctl generate.
@@ -167,7 +164,7 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 			return err
 		}
 		if c.f.record != "" {
-			if err := checkFolder("--record", c.f.recordDir(server, several)); err != nil {
+			if err := checkFolder("--record", folder(c.f.record, server, several)); err != nil {
 				return err
 			}
 		}
@@ -191,7 +188,7 @@ func (c *generateCommand) run(ctx context.Context, servers []string) error {
 			return c.withServer(g.server, writeError("--out", err))
 		}
 		if g.recorded != nil {
-			if g.answer.Recorded, err = g.recorded.write(c.f.recordDir(g.server, several)); err != nil {
+			if g.answer.Recorded, err = g.recorded.write(folder(c.f.record, g.server, several)); err != nil {
 				return c.withServer(g.server, writeError("--record", err))
 			}
 		}

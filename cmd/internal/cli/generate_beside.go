@@ -49,8 +49,13 @@ func checkBeside(dir, pkg string, double bool, files []gogen.File, beside []goFi
 		if declared == nil {
 			declared = map[string]bool{}
 			for _, own := range files {
-				if strings.HasSuffix(own.Name, ".go") {
-					names(own.Data, declared)
+				if !strings.HasSuffix(own.Name, ".go") {
+					continue
+				}
+				if code, err := parser.ParseFile(token.NewFileSet(), "", own.Data, parser.SkipObjectResolution); err == nil { // always
+					for _, d := range topLevel(code) {
+						declared[d] = true
+					}
 				}
 			}
 		}
@@ -82,17 +87,6 @@ func ignored(data []byte) bool {
 		return err == nil && !expr.Eval(func(tag string) bool { return tag != "ignore" })
 	}
 	return false
-}
-
-// names adds the declarations of generated code.
-func names(data []byte, to map[string]bool) {
-	f, err := parser.ParseFile(token.NewFileSet(), "", data, parser.SkipObjectResolution)
-	if err != nil {
-		return // impossible for generated code
-	}
-	for _, d := range topLevel(f) {
-		to[d] = true
-	}
 }
 
 // topLevel returns the names that a file declares in its package.

@@ -96,7 +96,6 @@ func (g *gateway) open(entries []config.Entry) error {
 	g.entries.Store(&byName)
 	o := proxy.Options{
 		Servers:        servers,
-		Roots:          serveRoots(a.settings.Serve.Roots),
 		Dial:           g.dial,
 		Solo:           g.f.http == "",
 		NoPrefix:       !a.settings.Serve.Prefix,
@@ -109,6 +108,9 @@ func (g *gateway) open(entries []config.Entry) error {
 	}
 	if g.store != nil {
 		o.Store = g.store
+	}
+	if dirs := a.settings.Serve.Roots; len(dirs) > 0 {
+		o.Roots = roots(dirs)
 	}
 	var err error
 	g.proxy, err = proxy.New(o)
@@ -201,12 +203,4 @@ func (a *app) ring() *seal.Ring {
 		return seal.NewRing()
 	}
 	return r
-}
-
-// serveRoots returns the gateway's own roots, nil for none.
-func serveRoots(dirs []string) json.RawMessage {
-	if len(dirs) == 0 {
-		return nil
-	}
-	return roots(dirs)
 }

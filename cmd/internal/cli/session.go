@@ -77,18 +77,10 @@ func (a *app) onServer(cmd *cobra.Command, least, most int, run func(ctx context
 
 // wantLog requests the server's log messages for -v. Errors are ignored.
 func (s *session) wantLog(ctx context.Context) {
-	level := ""
-	switch s.a.settings.Verbose {
-	case 0:
-		return
-	case 1:
-		level = "info"
-	default:
-		level = "debug"
-	}
-	if !s.Info().Has("logging") {
+	if s.a.settings.Verbose == 0 || !s.Info().Has("logging") {
 		return
 	}
+	level := map[bool]string{true: "debug", false: "info"}[s.a.settings.Verbose > 1]
 	if _, err := s.Call(ctx, revision.MethodSetLevel, json.RawMessage(`{"level":"`+level+`"}`), nil); err != nil {
 		s.a.log.Debug(revision.MethodSetLevel, "server", s.server, "err", err)
 	}

@@ -3,7 +3,6 @@ package elicit
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -136,10 +135,4 @@ func (a *Answerer) unanswered(q Question, why string) error {
 
 func accept(content json.RawMessage) json.RawMessage {
 	return fmt.Appendf(nil, `{"action":"accept","content":%s}`, content)
-}
-
-// aborted reports whether the user has aborted a question: Ctrl+C in a form is an
-// answer, the end of the call is not.
-func aborted(ctx context.Context, err error) bool {
-	return errors.Is(err, context.Canceled) && ctx.Err() == nil
 }

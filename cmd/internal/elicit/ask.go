@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,7 @@ const (
 	toVisit   = "I open it myself"
 )
 
-// ask asks the user. Aborting cancels.
+// ask asks the user. Aborting cancels: Ctrl+C is an answer, the end of the call is not.
 func (a *Answerer) ask(ctx context.Context, q Question) (json.RawMessage, error) {
 	var answer json.RawMessage
 	var err error
@@ -31,7 +32,7 @@ func (a *Answerer) ask(ctx context.Context, q Question) (json.RawMessage, error)
 	} else {
 		answer, err = a.askForm(ctx, q)
 	}
-	if aborted(ctx, err) {
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
 		return Cancelled(), nil
 	}
 	return answer, err
@@ -135,10 +136,7 @@ func (f *Field) ask(ctx context.Context, asker ui.Asker) (json.RawMessage, error
 
 // label returns the field's display name and what to enter.
 func (f *Field) label() string {
-	name := f.Title
-	if name == "" {
-		name = f.Name
-	}
+	name := cmp.Or(f.Title, f.Name)
 	switch {
 	case f.Kind == JSON:
 		name += " (JSON)"

@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -136,17 +137,13 @@ func (p *property) options() []Option {
 	var out []Option
 	for i, v := range p.Enum {
 		o := Option{Value: v, Title: v}
-		if i < len(p.EnumNames) && p.EnumNames[i] != "" {
-			o.Title = p.EnumNames[i]
+		if i < len(p.EnumNames) {
+			o.Title = cmp.Or(p.EnumNames[i], v)
 		}
 		out = append(out, o)
 	}
 	for _, t := range append(p.OneOf, p.AnyOf...) {
-		o := Option{Value: t.Const, Title: t.Title}
-		if o.Title == "" {
-			o.Title = t.Const
-		}
-		out = append(out, o)
+		out = append(out, Option{Value: t.Const, Title: cmp.Or(t.Title, t.Const)})
 	}
 	return out
 }

@@ -76,7 +76,7 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 			return f.problemAt(v, name+" holds settings of its own", "indented below it, one a line")
 		case !slices.Contains(known, name):
 			return f.problemAt(k, fmt.Sprintf("unknown setting %q", name), remedy(name, known))
-		case v.Kind == yaml.SequenceNode && isList(name):
+		case v.Kind == yaml.SequenceNode && slices.ContainsFunc(keys(), func(k key) bool { return k.name == name && k.list }):
 			for _, item := range v.Content {
 				if item.Kind != yaml.ScalarNode || item.Tag == "!!null" {
 					return f.problemAt(item, name+" is a list of texts", "")
@@ -87,10 +87,6 @@ func (f *file) mapping(n *yaml.Node, prefix string) error {
 		}
 	}
 	return nil
-}
-
-func isList(name string) bool {
-	return slices.ContainsFunc(keys(), func(k key) bool { return k.name == name && k.list })
 }
 
 // text returns the value of a setting as written in the file, lists a line per item.

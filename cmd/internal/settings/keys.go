@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-viper/mapstructure/v2"
-	"github.com/spf13/viper"
-
 	"github.com/mcpctl/mcpctl/cmd/internal/elicit"
 	"github.com/mcpctl/mcpctl/registry"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -62,11 +59,6 @@ func Keys() []string {
 		names = append(names, k.name)
 	}
 	return names
-}
-
-// decode decodes viper's values, which resolve has parsed, into the struct.
-func decode(v *viper.Viper, s *Settings) error {
-	return v.UnmarshalExact(s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc()))
 }
 
 func oneOf(words ...string) func(string) (any, error) {

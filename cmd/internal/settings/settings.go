@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
@@ -149,7 +150,7 @@ func Load(o Options) (Settings, error) {
 			return s, err
 		}
 	}
-	if err := decode(v, &s); err != nil {
+	if err := v.UnmarshalExact(&s, viper.DecodeHook(mapstructure.StringToTimeDurationHookFunc())); err != nil {
 		return s, fmt.Errorf("settings: %w", err)
 	}
 	s.timeoutForced = src.forced("timeout")

@@ -44,12 +44,10 @@ func quote(s string) string { return strconv.Quote(s) }
 
 // flag returns a flag's text, "" if not set.
 func (src *source) flag(name string) string {
-	if src.o.Flags != nil {
-		if f := src.o.Flags.Lookup(name); f != nil && f.Changed {
-			return f.Value.String()
-		}
+	if !src.changed(name) {
+		return ""
 	}
-	return ""
+	return src.o.Flags.Lookup(name).Value.String()
 }
 
 func (src *source) changed(name string) bool {

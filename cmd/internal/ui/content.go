@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -132,11 +133,7 @@ func (u *UI) block(c *runtime.Content, save *Saver) (text bool, err error) {
 	case "image", "audio":
 		return false, u.binary(c.Type, "", c.MIMEType, c.Data, save)
 	case "resource_link":
-		name := c.Title
-		if name == "" {
-			name = c.Name
-		}
-		return false, u.note("link", c.URI, name, c.MIMEType)
+		return false, u.note("link", c.URI, cmp.Or(c.Title, c.Name), c.MIMEType)
 	case "resource":
 		if c.Resource != nil {
 			return u.Resource(c.Resource, save, true)
