@@ -129,10 +129,8 @@ func (x Expanded) secretValue(v variableValue) bool {
 	case strings.HasPrefix(v.field, "headers."):
 		return !secret.PublicHeader(strings.TrimPrefix(v.field, "headers."))
 	case v.field == "url":
-		if address := DisplayURL(x.URL.Reveal()); strings.Contains(value, "://") || strings.Contains(hostOf(address), value) {
-			return false // where the server is; its other parts are examined as a URL
-		}
-		return true
+		// Where the server is; the other parts of a URL are examined as one.
+		return !strings.Contains(value, "://") && !strings.Contains(hostOf(DisplayURL(x.URL.Reveal())), value)
 	}
 	return secret.LooksName(v.name) || secret.LooksText(value)
 }

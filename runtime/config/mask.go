@@ -101,7 +101,8 @@ func maskHeader(name, text string) string {
 
 // maskNamed masks a text by its own look and the name of its member or variable.
 func maskNamed(name, text string) string {
-	if refersToSecret(text) {
+	// The default of a placeholder whose variable looks secret is secret as well.
+	if names, _ := Variables(text); slices.ContainsFunc(names, secret.LooksName) {
 		text = defaults.ReplaceAllString(text, "${1}"+secret.Redacted+"}")
 	}
 	switch {
@@ -113,13 +114,6 @@ func maskNamed(name, text string) string {
 		return maskFrom(text, 0)
 	}
 	return text
-}
-
-// refersToSecret reports whether a placeholder's variable looks secret: its default
-// is then secret as well.
-func refersToSecret(text string) bool {
-	names, _ := Variables(text)
-	return slices.ContainsFunc(names, secret.LooksName)
 }
 
 // maskFrom masks a text from an offset on, unless only placeholders or a word that
@@ -176,11 +170,9 @@ func maskURL(text string) string {
 	if hasQuery {
 		parts := strings.Split(query, "&")
 		for i, part := range parts {
-			name, _, set := strings.Cut(part, "=")
-			if set {
+			parts[i] = maskValue("", part, 0)
+			if name, _, set := strings.Cut(part, "="); set {
 				parts[i] = maskValue(name, part, len(name)+1)
-			} else {
-				parts[i] = maskValue("", part, 0)
 			}
 		}
 		out += "?" + strings.Join(parts, "&")

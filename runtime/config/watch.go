@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -77,9 +78,7 @@ func (w *Watcher) start() {
 }
 
 func newWatcher(path string, o WatchOptions) *Watcher {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	w := &Watcher{path: path, o: o, poll: watchPoll, touched: make(chan struct{}, 1), around: make(chan struct{}, 1), look: make(chan struct{}, 1)}
 	if o.File != nil {
 		w.last = o.File.Bytes()

@@ -38,10 +38,8 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	talk := false // ask the user
-	if _, silent := asker.(*ui.NonInteractive); !silent {
-		talk = !c.o.yes
-	}
+	_, silent := asker.(*ui.NonInteractive)
+	talk := !silent && !c.o.yes // ask the user
 	if talk {
 		if plan, err = c.askAlias(ctx, asker, file, rec, o, plan); err != nil {
 			return err

@@ -31,17 +31,13 @@ type session struct {
 // with connects to the server named by the first word or --url, runs f with the
 // remaining words, and closes the connection. f's output is written before that.
 func (a *app) with(ctx context.Context, words []string, f func(s *session, words []string) error) error {
-	server := config.DisplayURL(a.settings.URL)
-	if server == "" {
-		server, words = words[0], words[1:]
+	server, name := config.DisplayURL(a.settings.URL), ""
+	if a.settings.URL == "" {
+		server, name, words = words[0], words[0], words[1:]
 	}
 	dial := a.dial
 	if dial == nil {
 		dial = a.connect
-	}
-	name := server
-	if a.settings.URL != "" {
-		name = ""
 	}
 	h := a.newHost(server)
 	if err := h.check(); err != nil {
