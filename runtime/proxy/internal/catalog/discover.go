@@ -43,17 +43,10 @@ func meet(ctx context.Context, backends []*upstream.Backend) {
 	wg.Wait()
 }
 
-// RefreshSeen is refresh where clients have seen a list.
-func (p *Publisher) RefreshSeen() {
-	if p.anySeen() {
-		p.refresh()
-	}
-}
-
-// refresh connects, in the background, servers whose part of the lists is old and
-// from an earlier process.
-func (p *Publisher) refresh() {
-	if len(p.Outdated(time.Now())) == 0 || p.set.Lifetime.Err() != nil || p.refreshing.Swap(true) {
+// Refresh connects, in the background, servers whose part of the lists is old and
+// from an earlier process, if clients have seen any list.
+func (p *Publisher) Refresh() {
+	if !p.anySeen() || len(p.Outdated(time.Now())) == 0 || p.set.Lifetime.Err() != nil || p.refreshing.Swap(true) {
 		return
 	}
 	p.set.Work.Go(func() {

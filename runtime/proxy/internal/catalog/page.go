@@ -85,7 +85,7 @@ func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, m
 	}
 	if first == 0 {
 		p.revalidate(k)
-		p.refresh()
+		p.Refresh()
 	}
 	return p.page(c, k, modern, first), nil
 }

@@ -112,13 +112,8 @@ func (p *Publisher) Forget(b *upstream.Backend) {
 	delete(p.offers, b)
 }
 
-// Listen notifies a client of the handshake era of every change of a list until stop.
-func (p *Publisher) Listen(l Listener) (stop func()) {
-	return p.ListenFor(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
-}
-
-// ListenFor notifies a client of changes of some lists until stop.
-func (p *Publisher) ListenFor(l Listener, lists inventory.ListSet) (stop func()) {
+// Listen notifies a client of changes of some lists until stop.
+func (p *Publisher) Listen(l Listener, lists inventory.ListSet) (stop func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.listeners[l] = lists

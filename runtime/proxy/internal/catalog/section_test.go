@@ -152,7 +152,7 @@ func TestManyPublishAtOnce(t *testing.T) {
 		cats[i].Items = items(t, inventory.Tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.Listen(said)()
+	defer p.Listen(said, inventory.ListSet{Tools: true})()
 	p.SeenLists[inventory.Tools].Store(true)
 	p.mu.Lock() // as while a catalog is built
 	var wg sync.WaitGroup

@@ -71,7 +71,7 @@ func (rt *Router) Reconfigure(servers []upstream.Settings) (upstream.Changes, er
 	rt.Catalog.Enroll(r)
 	rt.Set.Replace(r)
 	rt.Catalog.SaveAgain(r)
-	rt.Catalog.RefreshSeen() // what is stored of the new ones
+	rt.Catalog.Refresh() // what is stored of the new ones
 	return r.Changes, nil
 }
 
@@ -107,7 +107,7 @@ func (rt *Router) Solo(who *upstream.Client) { rt.Set.Solo.Store(who) }
 // Join has a client notified of every change of a list, until leave, which ends
 // all that it has.
 func (rt *Router) Join(who *upstream.Client, l catalog.Listener) (leave func()) {
-	unlisten := rt.Catalog.Listen(l)
+	unlisten := rt.Catalog.Listen(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 	return func() {
 		unlisten()
 		rt.Leave(who)
