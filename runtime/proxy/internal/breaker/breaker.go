@@ -8,16 +8,13 @@ import (
 	"time"
 )
 
-// Backoff is how long something that fails is left alone before it is tried
-// again: first after the first failure, doubled with each further one in a row,
-// at most most. There are three of them: the one here for connections that the
-// proxy makes on its own, the one for lists, and that of transports for the
-// streams of servers over HTTP. A client's call waits for none of them.
+// Backoff is how long something that fails is left alone before it is tried again:
+// first after the first failure, doubled with each further one in a row, at most
+// most. A client's call waits for none.
 type Backoff struct{ first, most time.Duration }
 
-// Connecting is how long the proxy waits before it connects a server anew on its
-// own: because it is to be connected always, or because somebody has subscribed
-// over it.
+// Connecting is how long the proxy waits before it reconnects a server on its own:
+// one that stays connected, or that somebody has subscribed over.
 func Connecting() Backoff { return Backoff{500 * time.Millisecond, 4 * time.Second} }
 
 // Discovering is how long lists leave a server alone that could not be

@@ -55,26 +55,21 @@ var ErrBackendBusy = jsonrpc.ErrBusy
 
 // Budget is the memory that all clients of a proxy share. The zero value is ready.
 type Budget struct {
-	Bodies byteBudget // of clients' messages over HTTP
-	Unsent Counter    // of messages for them
+	Bodies Counter // of clients' messages over HTTP
+	Unsent Counter // of messages for them
 }
 
-type byteBudget struct{ Taken atomic.Int64 }
+// Counter counts bytes. A nil one counts nothing.
+type Counter struct{ N atomic.Int64 }
 
-// Take takes n bytes, false where they would be more than most in all.
-func (a *byteBudget) Take(n, most int64) bool {
-	if a.Taken.Add(n) > most {
-		a.Taken.Add(-n)
+// Take counts n bytes, unless they would be more than most in all.
+func (t *Counter) Take(n, most int64) bool {
+	if t.N.Add(n) > most {
+		t.N.Add(-n)
 		return false
 	}
 	return true
 }
-
-// Give returns n bytes.
-func (a *byteBudget) Give(n int64) { a.Taken.Add(-n) }
-
-// Counter counts bytes without a bound. A nil one counts nothing.
-type Counter struct{ N atomic.Int64 }
 
 // Add counts n bytes.
 func (t *Counter) Add(n int) {
@@ -99,7 +94,7 @@ func (b *Budget) Hold(body []byte) (_ []byte, free func(), err error) {
 	if !b.Bodies.Take(n, MaxBodies) {
 		return nil, nil, ErrNoRoom
 	}
-	return bytes.Clone(body), func() { b.Bodies.Give(n) }, nil
+	return bytes.Clone(body), func() { b.Bodies.N.Add(-n) }, nil
 }
 
 // Bound is something bounded; see proxy.BoundStatus.
@@ -110,22 +105,20 @@ type Bound struct {
 
 // Bounds returns how much of the budget is in use.
 func (b *Budget) Bounds() []Bound {
-	return []Bound{{"bodyBytes", int(b.Bodies.Taken.Load()), MaxBodies}, {"unsentBytes", int(b.Unsent.N.Load()), MaxUnsent}}
+	return []Bound{{"bodyBytes", int(b.Bodies.N.Load()), MaxBodies}, {"unsentBytes", int(b.Unsent.N.Load()), MaxUnsent}}
 }
 
 // Bodies are buffers to receive messages in.
 var Bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }} //nolint:gochecknoglobals // a pool of scratch space
 
+// Bounds of buffers and bodies.
 const (
-	// maxPooledBody bounds what a pooled buffer keeps.
-	maxPooledBody = 4 << 20
-	// MaxClaim bounds the memory that a body gets for its Content-Length alone.
-	MaxClaim = 256 << 10
+	maxPooledBody = 4 << 20   // bounds what a pooled buffer keeps
+	MaxClaim      = 256 << 10 // bounds the memory that a body gets for its Content-Length alone
 	// BodyTime is how long each part of a large body may take, with the time for its
 	// size at BodyRate. Before that the server's own bound of reading holds.
 	BodyTime = 30 * time.Second
-	// BodyRate is in bytes a second.
-	BodyRate = 128 << 10
+	BodyRate = 128 << 10 // bytes a second
 )
 
 // Release puts a buffer back, unless it has grown too large.

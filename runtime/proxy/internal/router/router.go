@@ -95,15 +95,6 @@ func (rt *Router) Leave(who *upstream.Client) {
 	rt.Set.Release(who)
 }
 
-// Lifetime returns the context that ends with the proxy.
-func (rt *Router) Lifetime() context.Context { return rt.Set.Lifetime }
-
-// Begin connects the servers that stay connected: a client is there or expected.
-func (rt *Router) Begin() { rt.Set.Begin() }
-
-// Solo declares a client the only one there will be.
-func (rt *Router) Solo(who *upstream.Client) { rt.Set.Solo.Store(who) }
-
 // Join has a client notified of every change of a list, until leave, which ends
 // all that it has.
 func (rt *Router) Join(who *upstream.Client, l catalog.Listener) (leave func()) {

@@ -20,7 +20,7 @@ import (
 // into, to be flushed.
 func (f *stdioFront) modern(line []byte, m rawjson.Message, now time.Time) *jsonrpc.Conn {
 	f.speaksModern.Store(true)
-	f.p.Router.Begin()
+	f.p.Router.Set.Begin()
 	id := m.ID.Of(line)
 	method, no := front.Admit(line, &m, nil)
 	switch {

@@ -108,9 +108,9 @@ func Serve(ctx context.Context, p *front.Set, in io.Reader, out io.Writer, solo 
 		return f.out.Err()
 	}), Owns: f.owns}
 	if solo {
-		p.Router.Solo(f.sender.Client) // servers are first told what it says of itself
+		p.Router.Set.Solo.Store(f.sender.Client) // servers are first told what it says of itself
 	} else {
-		p.Router.Begin()
+		p.Router.Set.Begin()
 	}
 	defer f.out.Abandon() // frees whoever waits for a client that no longer reads
 	defer p.Router.Join(f.sender.Client, unasked{f})()
@@ -301,7 +301,7 @@ func (f *stdioFront) spawn(line []byte, m rawjson.Message) {
 			f.respond(id, router.Failed(method, err))
 			return
 		}
-		f.p.Router.Begin()
+		f.p.Router.Set.Begin()
 	}
 	ctx, done := f.sender.InProgress.Begin(f.lifetime, id)
 	f.load.begin(len(line))

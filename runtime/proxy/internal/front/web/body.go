@@ -85,7 +85,7 @@ func (b *received) read(o *Options, w http.ResponseWriter, r *http.Request) erro
 // release frees the body.
 func (b *received) release() {
 	if b.taken > 0 {
-		b.p.Budget.Bodies.Give(b.taken)
+		b.p.Budget.Bodies.N.Add(-b.taken)
 	}
 	limits.Release(b.Buffer)
 }

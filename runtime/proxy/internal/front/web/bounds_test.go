@@ -177,20 +177,20 @@ func TestBodiesAreBounded(t *testing.T) {
 	ping := func(size int) *httptest.ResponseRecorder {
 		return b.do("POST", "", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`+strings.Repeat(" ", size)))
 	}
-	b.f.Budget.Bodies.Taken.Store(limits.MaxBodies)
+	b.f.Budget.Bodies.N.Store(limits.MaxBodies)
 	if w := ping(100 << 10); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "too much") {
 		t.Errorf("no room: %d %s", w.Code, w.Body)
 	}
 	if w := ping(0); w.Code != http.StatusOK {
 		t.Errorf("a small one: %d %s", w.Code, w.Body)
 	}
-	b.f.Budget.Bodies.Taken.Store(0)
+	b.f.Budget.Bodies.N.Store(0)
 	for _, size := range []int{100 << 10, 900 << 10} {
 		if w := ping(size); w.Code != http.StatusOK {
 			t.Errorf("%d bytes: %d %s", size, w.Code, w.Body)
 		}
 	}
-	if n := b.f.Budget.Bodies.Taken.Load(); n != 0 {
+	if n := b.f.Budget.Bodies.N.Load(); n != 0 {
 		t.Errorf("%d bytes are not given back", n)
 	}
 }

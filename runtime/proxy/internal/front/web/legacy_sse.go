@@ -57,9 +57,9 @@ func NewSSE(p *front.Set, o Options, path string) *SSE {
 		path = "/messages"
 	}
 	f := &SSE{p: p, o: o.withDefaults(), path: path, m: map[string]*sseSession{}}
-	f.lifetime, f.cancel = context.WithCancel(p.Router.Lifetime())
+	f.lifetime, f.cancel = context.WithCancel(p.Router.Set.Lifetime)
 	f.leave = p.Enter(f)
-	p.Router.Begin()
+	p.Router.Set.Begin()
 	return f
 }
 

@@ -52,9 +52,9 @@ type Streamable struct {
 // NewStreamable returns an endpoint. Close ends its streams.
 func NewStreamable(p *front.Set, o Options) *Streamable {
 	h := &Streamable{p: p, o: o.withDefaults()}
-	h.lifetime, h.cancel = context.WithCancel(p.Router.Lifetime())
+	h.lifetime, h.cancel = context.WithCancel(p.Router.Set.Lifetime)
 	h.leave = p.Enter(h)
-	p.Router.Begin()
+	p.Router.Set.Begin()
 	return h
 }
 
