@@ -58,9 +58,7 @@ func (r *InProgress) Begin(ctx context.Context, id []byte) (_ context.Context, d
 	r.mu.Unlock()
 	return ctx, func() {
 		r.mu.Lock()
-		// The id of a request that was cancelled is free at once: another may
-		// have it by now.
-		if r.m[key] == &cancel {
+		if r.m[key] == &cancel { // else it was cancelled, and another may have the id
 			delete(r.m, key)
 		}
 		r.mu.Unlock()
@@ -68,10 +66,12 @@ func (r *InProgress) Begin(ctx context.Context, id []byte) (_ context.Context, d
 	}
 }
 
-// cancel ends a request; false where there is none with this id.
+// cancel ends a request; false where there is none with this id. The id is free
+// at once: the next request with it may be a fast call, which is not in here.
 func (r *InProgress) cancel(id []byte) bool {
 	r.mu.Lock()
 	cancel := r.m[string(id)]
+	delete(r.m, string(id))
 	r.mu.Unlock()
 	if cancel != nil {
 		(*cancel)(upstream.ErrCancelled)

@@ -13,6 +13,9 @@ func TestAnIDThatIsUsedAgainCanBeCancelled(t *testing.T) {
 	if !r.cancel([]byte(`"x"`)) {
 		t.Fatal("the first request is not known")
 	}
+	if r.cancel([]byte(`"x"`)) {
+		t.Error("a cancel meant for a fast call with the same id ends the first request again")
+	}
 	second, doneSecond := r.Begin(t.Context(), []byte(`"x"`))
 	defer doneSecond()
 	done()
