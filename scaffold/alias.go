@@ -70,7 +70,7 @@ func upper(s string) string {
 	}), "_")
 }
 
-// isVariableName reports whether a text can stand in ${}.
+// isVariableName reports whether a text can be used in ${}.
 func isVariableName(s string) bool {
 	for i, r := range s {
 		if !(r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || i > 0 && r >= '0' && r <= '9') {

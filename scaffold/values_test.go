@@ -80,7 +80,7 @@ func TestEnvironment(t *testing.T) {
 		"asked for":             {members: npmEnv(`{"name":"A","isSecret":true}`), o: scaffold.Options{Env: given("A")}, env: env{"A": "${A}"}, required: "A"},
 		"given":                 {members: npmEnv(`{"name":"A"}`), o: scaffold.Options{Env: given("A=1=2")}, env: env{"A": "1=2"}},
 		"given empty":           {members: npmEnv(`{"name":"A","default":"1"}`), o: scaffold.Options{Env: given("A=")}, env: env{"A": ""}},
-		"secret given":          {members: npmEnv(`{"name":"A","isSecret":true}`), o: scaffold.Options{Env: given("A=hush")}, env: env{"A": "hush"}, warnings: "now stands in the file"},
+		"secret given":          {members: npmEnv(`{"name":"A","isSecret":true}`), o: scaffold.Options{Env: given("A=hush")}, env: env{"A": "hush"}, warnings: "is now in the file"},
 		"beyond the record":     {members: npmEnv(`{"name":"A","default":"1"}`), o: scaffold.Options{Env: given("B=2")}, env: env{"A": "1", "B": "2"}, warnings: "knows no environment variable B"},
 		"template":              {members: npmEnv(`{"name":"A","value":"x={v}","variables":{"v":{"isRequired":true,"isSecret":true}}}`), env: env{"A": "x=${THING_V}"}, required: "THING_V"},
 		"template of one":       {members: npmEnv(`{"name":"A","value":"{v}","variables":{"v":{"isRequired":true}}}`), env: env{"A": "${A}"}, required: "A"},

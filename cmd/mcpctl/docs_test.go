@@ -207,7 +207,7 @@ func goBlock(b *docBlock) error {
 		return "\n" + strings.Join(out, "\n") + "\n"
 	}
 	if !strings.Contains(trim(strings.Split(string(src), "\n")), trim(b.body)) {
-		return fmt.Errorf("its lines do not stand in %s", b.of)
+		return fmt.Errorf("its lines are not in %s", b.of)
 	}
 	return nil
 }

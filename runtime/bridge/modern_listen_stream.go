@@ -123,7 +123,7 @@ func (w *listenWorker) run(ctx context.Context) {
 		case ctx.Err() != nil, errors.Is(err, runtime.ErrClosed):
 			return
 		case isListenRefusal(err):
-			w.m.o.Logger.Info("server does not tell of changes", "err", err)
+			w.m.o.Logger.Info("server does not report changes", "err", err)
 			inRow = 0
 			if !w.failWaiting(err) && !w.awaitChange(ctx) {
 				return
@@ -136,8 +136,8 @@ func (w *listenWorker) run(ctx context.Context) {
 		}
 		w.m.o.Logger.Debug("listening has ended", "elapsed", time.Since(start), "err", err)
 		if inRow >= maxListens {
-			w.m.o.Logger.Warn("server keeps ending the stream that tells of changes")
-			w.failWaiting(fmt.Errorf("the server keeps ending the stream that tells of changes: %w", cmp.Or(err, errNoReason)))
+			w.m.o.Logger.Warn("server keeps ending the stream that reports changes")
+			w.failWaiting(fmt.Errorf("the server keeps ending the stream that reports changes: %w", cmp.Or(err, errNoReason)))
 			if inRow = 0; !w.awaitChange(ctx) {
 				return
 			}
@@ -323,7 +323,7 @@ func (w *listenWorker) open(ctx context.Context, f filter) error {
 		}
 	case <-timer.C:
 		// One that listens and does not say so may still tell of lists.
-		w.m.o.Logger.Warn("server does not acknowledge that it tells of changes", "elapsed", ackTime)
+		w.m.o.Logger.Warn("server does not acknowledge that it reports changes", "elapsed", ackTime)
 		s.once.Do(func() {
 			s.honoured = filter{changeKinds: f.changeKinds}
 			s.replayMissed(ctx)

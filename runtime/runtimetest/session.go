@@ -247,8 +247,8 @@ func (n *session) askOutside(ctx context.Context, method string) {
 var errCancelled = errors.New("cancelled by the client")
 
 // serve answers one request on out, and reports whether its stream ends then: not
-// when the request stays open forever. Cut ends the connection of the stream, nil
-// where that cannot be.
+// when the request stays open forever. cut ends the connection of the stream; nil
+// if nothing can end it.
 func (n *session) serve(ctx context.Context, out func([]byte), cut func(), m wire.Message) (end bool) {
 	f := &n.s.Faults
 	if slices.Contains(f.SilentMethods, m.Method) || f.SilentProbe && m.Method == "server/discover" {

@@ -136,7 +136,7 @@ func refCycle(e *jsonschema.ValidationError) *kind.RefCycle {
 	return nil
 }
 
-// comparePointers orders places as they stand in a document: indexes by value.
+// comparePointers orders places as they are in a document: indexes by value.
 func comparePointers(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(x, y string) int {
 		i, err1 := strconv.Atoi(x)

@@ -24,7 +24,7 @@ type source struct {
 	// Exported is how many there are.
 	Exported int
 	// Fields are the struct fields that stand for members of JSON, Untyped those
-	// among them that hold any JSON, as a whole or as elements, be it by the
+	// among them that hold any JSON, as a whole or as elements, also by the
 	// name of a type of the same file.
 	Fields  int
 	Untyped []string

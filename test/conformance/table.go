@@ -24,7 +24,7 @@ type row struct {
 	open func(ctx context.Context, b *bench) (*peer, error)
 }
 
-// extension stands in the suite's list in the place of a revision.
+// extension takes the place of a revision in the suite's list.
 const extension = "extension"
 
 // part is one revision of a row, or its extension scenarios.

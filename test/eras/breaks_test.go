@@ -49,7 +49,7 @@ const breaksHead = `# What would turn red
 
 Each row is a mistake made on purpose in the code that joins the eras, one at a time, and the lines of
 [eras.md](eras.md) whose cells fail with it. Four fronts and four backends are looked at, or those that the mistake is
-about. ` + "`make eras-breaks`" + ` makes them all again and rewrites this page; a test sees to it that each can still be made.
+about. ` + "`make eras-breaks`" + ` makes them all again and rewrites this page; a test makes sure that each can still be made.
 
 | mistake | file | cells | lines |
 |---|---|---|---|

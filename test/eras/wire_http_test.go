@@ -51,7 +51,7 @@ func mirrors(a ask) http.Header {
 	return h
 }
 
-// headerValue encodes what cannot stand in a header.
+// headerValue encodes what a header cannot carry.
 func headerValue(v string) string {
 	if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r > '~' }) || strings.TrimSpace(v) != v ||
 		strings.HasPrefix(v, "=?base64?") && strings.HasSuffix(v, "?=") {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestBackendForgetsSession: an SDK server that has lost its sessions is
-// greeted anew, without the client noticing, and tells of changes again.
+// greeted anew, without the client noticing, and reports changes again.
 func TestBackendForgetsSession(t *testing.T) {
 	t.Parallel()
 	for front, open := range fronts() {

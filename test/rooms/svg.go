@@ -134,7 +134,7 @@ func label(room string) (dir, name string) {
 }
 
 // port returns where on a cell, right of its middle, the line to one of the
-// cells that it is joined to begins: side by side, in the order they stand in.
+// cells that it is joined to begins: side by side, in their order.
 func port(c *cell, joined []*cell, to *cell) float64 {
 	joined = slices.SortedStableFunc(slices.Values(joined), func(a, b *cell) int { return cmp.Compare(a.x, b.x) })
 	n := float64(len(joined) - 1)

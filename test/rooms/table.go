@@ -144,7 +144,7 @@ func violations(table []rule, files []source) []string {
 		}
 		r, ok := find(table, f.pkg)
 		if !ok {
-			say("package %s stands in no row of the layer table", f.pkg)
+			say("package %s has no row in the layer table", f.pkg)
 			continue
 		}
 		if name := f.syntax.Name.Name; slices.Contains(strings.Fields("util utils common helper helpers types misc"), name) {
@@ -204,7 +204,7 @@ func forbiddenOwn(table []rule, r rule, own string) string {
 	case own == "runtime/gosdk":
 		return "it is a module of its own, which needs this one"
 	case !ok:
-		return "it stands in no row of the layer table"
+		return "it has no row in the layer table"
 	case r.own != nil && !slices.ContainsFunc(r.own, func(p string) bool { return matches(p, own) }):
 		return "the table does not give it this package"
 	case to.layer > r.layer:

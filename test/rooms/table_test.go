@@ -59,15 +59,15 @@ func TestLayersFit(t *testing.T) {
 func TestLayersCatch(t *testing.T) {
 	t.Parallel()
 	tests := [][3]string{
-		{"runtime/proxy/internal/hall/x.go", `package hall`, "no row of the layer table"},
+		{"runtime/proxy/internal/hall/x.go", `package hall`, "no row in the layer table"},
 		{"test/coldstart/x.go", `package main; import _ "github.com/modelcontextprotocol/go-sdk/mcp"`, ""},
 		{"generated/fs/client_gen.go", `package fs; import _ "M/runtime/transport"`, "does not give it"},
 		{"runtime/dial/x.go", `package dial; import "os"; func f() { os.Exit(1) }`, "uses os.Exit"},
 		{"cmd/internal/cli/x.go", `package cli; import o "os"; var w = o.Stdout`, "uses os.Stdout"},
 		{"cmd/mcpctl/main.go", `package main; import "os"; func main() { os.Exit(len(os.Args)) }`, ""},
 		{"cmd/internal/util/x.go", `package util`, "says nothing"},
-		{"pkg/x/x.go", `package x`, "no row of the layer table"},
-		{"x.go", `package mcpctl`, "no row of the layer table"},
+		{"pkg/x/x.go", `package x`, "no row in the layer table"},
+		{"x.go", `package mcpctl`, "no row in the layer table"},
 		{"runtime/store/x.go", `package store; import "C"`, "without cgo"},
 	}
 	for want, cases := range map[string]string{ // packages and what they import, by what the violation says

@@ -120,7 +120,7 @@ func TestAddMarksVariablesThatAreSet(t *testing.T) {
 func TestAddWarnsOfSecretsInTheFile(t *testing.T) {
 	s := newShop(t, "")
 	got := s.run(t, "add", "thing", "--env", "THING_TOKEN=hush")
-	if got.code != exitOK || !strings.Contains(got.errOut, "warning: the secret THING_TOKEN now stands in the file") || !strings.Contains(s.servers(t), `"THING_TOKEN": "hush"`) {
+	if got.code != exitOK || !strings.Contains(got.errOut, "warning: the secret THING_TOKEN is now in the file") || !strings.Contains(s.servers(t), `"THING_TOKEN": "hush"`) {
 		t.Errorf("got %+v\n%s", got, s.servers(t))
 	}
 	if strings.Contains(got.out+got.errOut, "hush") || !strings.Contains(got.out, `"THING_TOKEN":"[redacted]"`) {

@@ -9,7 +9,7 @@ import (
 // The introduction of mcpctl --help.
 const (
 	rootLong = `mcpctl finds MCP servers, calls their tools, generates typed Go clients for them and
-puts many of them behind one endpoint. The servers stand in one file, servers.json.
+puts many of them behind one endpoint. The servers are listed in one file, servers.json.
 
   mcpctl SERVER                  short for mcpctl tools SERVER
   mcpctl SERVER TOOL [ARGS...]   short for mcpctl call SERVER TOOL [ARGS...]

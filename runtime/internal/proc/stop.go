@@ -10,7 +10,7 @@ import (
 
 const (
 	// lookFirst and lookMost are how often the rest of a tree is looked at:
-	// nothing tells of the end of a grandchild.
+	// nothing reports the end of a grandchild.
 	lookFirst, lookMost = 2 * time.Millisecond, 50 * time.Millisecond
 	// killWait bounds how long killed processes may take to go. Only one that
 	// waits inside the kernel, such as for a disk that does not answer, takes

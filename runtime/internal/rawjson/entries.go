@@ -134,7 +134,7 @@ func (o *Object) Edits() []Edit {
 	return edits
 }
 
-// Apply returns the text with edits made that stand in any order and do not
+// Apply returns the text with edits made, which may be in any order and do not
 // overlap; those of equal place are made in the order given. Without edits it
 // is the text itself.
 func Apply(text []byte, edits []Edit) []byte {

@@ -37,7 +37,7 @@ type Queue struct {
 
 	mu      sync.Mutex // guards what follows
 	pending map[store.ID]store.Change
-	writing bool   // a goroutine is at it
+	writing bool   // a goroutine writes
 	said    string // why reading or writing failed, as it was logged
 	closed  bool
 }

@@ -223,7 +223,7 @@ func withoutContext(method string, params json.RawMessage) json.RawMessage {
 func (d *Desk) RootsChanged(who *upstream.Client) {
 	news := &who.State.RootsChanges
 	if news.Add(1) > 1 || d.set.Lifetime.Err() != nil {
-		return // whoever is at it goes on
+		return // the goroutine that tells them goes on
 	}
 	d.set.Work.Go(func() { // bounded by TellTime, and ends with the proxy
 		for {

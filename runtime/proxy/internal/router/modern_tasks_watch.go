@@ -41,7 +41,7 @@ func (rt *Router) followTasks(ctx context.Context, from *upstream.Origin, l cata
 			w := &taskWatcher{rt: rt, from: *from, l: l, id: id}
 			w.from.Emit, w.from.Ask = nil, nil
 			if err := w.look(ctx); err != nil {
-				rt.o.Logger.Debug("no word of a task", "err", err)
+				rt.o.Logger.Debug("task cannot be followed", "err", err)
 				return
 			}
 			found[i] = w

@@ -53,7 +53,7 @@ func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Li
 			stops = append(stops, s)
 			honoured.URIs = append(honoured.URIs, f.URIs[i])
 		case failures[i] != nil:
-			h.set.Log.Debug("no word of a resource's changes", "uri", f.URIs[i], "err", failures[i])
+			h.set.Log.Debug("server does not report a resource's changes", "uri", f.URIs[i], "err", failures[i])
 		}
 	}
 	if err := ctx.Err(); err != nil {

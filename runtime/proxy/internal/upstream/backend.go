@@ -120,7 +120,7 @@ func (b *Backend) Failure() error {
 type BuildRequest func(*Conn) (*runtime.Request, Waiter, error)
 
 // Call sends a request of a client and waits for the result. The connection is
-// that which served the request, nil where none could be had.
+// the one that served the request, nil if there was none.
 //
 // Where the connection turns out to be gone before a byte was sent, or the server
 // to speak otherwise than before, the call is repeated over a new one, once:

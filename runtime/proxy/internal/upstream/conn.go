@@ -177,9 +177,11 @@ func (cs *calls) add(c *Conn, w Waiter) (end func(abandoned bool)) {
 	return func(abandoned bool) {
 		cs.mu.Lock()
 		delete(cs.waiting, w)
-		// A modern server says nothing without being told a level.
-		if from := w.Origin(); abandoned && (!c.Modern() || !from.Modern() || from.Level < revision.LevelNone) {
-			cs.noteAbandoned(from.Client)
+		if abandoned {
+			// A modern server says nothing without being told a level.
+			if from := w.Origin(); !c.Modern() || !from.Modern() || from.Level < revision.LevelNone {
+				cs.noteAbandoned(from.Client)
+			}
 		}
 		cs.mu.Unlock()
 		w.Ended()

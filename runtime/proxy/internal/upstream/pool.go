@@ -26,7 +26,7 @@ const (
 	scopeCall    = "call "
 )
 
-// isShared reports whether a connection is that which clients of an era share.
+// isShared reports whether a connection is the one that clients of an era share.
 func (k Key) isShared() bool { return k.Capabilities == SharedOffer && k.Scope == "" }
 
 // SharedOffer is what a connection declares that any client may come to use:

@@ -10,7 +10,7 @@ import (
 
 // reconnecting is the connecting of a slot that nobody calls over.
 type reconnecting struct {
-	running bool      // a goroutine is at it
+	running bool      // a goroutine reconnects
 	at      time.Time // and connects next then
 }
 

@@ -79,7 +79,7 @@ func (b *Backend) Changed(said inventory.ListSet) {
 func (b *Backend) relist() {
 	r := &b.relisting
 	if b.life.closed || !r.Stale || r.Asking > 0 || r.armed {
-		return // or whoever is at it comes here again
+		return // or the goroutine that lists comes here again
 	}
 	r.armed = true
 	restart(&r.timer, r.Pause(), b.relistNow)
