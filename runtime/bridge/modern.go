@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -301,10 +300,6 @@ func (m *modernTransport) isUnexpected(method string, err error) bool {
 
 // offers reports whether a server's capabilities promise a method.
 func offers(capabilities json.RawMessage, method string) bool {
-	kind, _, _ := strings.Cut(method, "/")
-	if kind == "completion" {
-		kind = "completions"
-	}
 	var c map[string]json.RawMessage
-	return json.Unmarshal(capabilities, &c) == nil && c[kind] != nil
+	return json.Unmarshal(capabilities, &c) == nil && c[revision.CapabilityOf(method)] != nil
 }

@@ -18,7 +18,7 @@ func TestClockSetBack(t *testing.T) {
 		s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.New()})
 		b := s.backend("a")
 		ahead := time.Now().Add(1000 * time.Hour)
-		b.RecallUsage(store.Usage{Count: 7, First: ahead, Last: ahead, Interval: time.Hour})
+		b.Persisted.RecallUsage(store.Usage{Count: 7, First: ahead, Last: ahead, Interval: time.Hour})
 		b.Activity.Ends.Slow.Store(ahead.UnixNano())
 		s.do(old(), "tools/call", echoCall)
 		time.Sleep(30 * time.Second) // as time goes in the bubble
@@ -36,7 +36,7 @@ func TestClockSetBack(t *testing.T) {
 			t.Error("it is never closed")
 		}
 		b.ConnectedOnce.Store(false)
-		b.Save(&inventory.Inventory{Verified: ahead})
+		b.Persisted.Save(&inventory.Inventory{Verified: ahead})
 		if len(s.p.router.Catalog.Outdated(time.Now())) != 1 {
 			t.Error("what is stored counts as fresh for weeks")
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -39,10 +40,10 @@ func TestOwnConnectionsAreBounded(t *testing.T) {
 		for range 3 * upstream.MaxSlots {
 			who := upstream.NewClient(func([]byte) error { return nil })
 			t.Cleanup(who.State.End)
-			who.Terms.Store(&upstream.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
-			b.SelectSlot(&upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who})
+			who.Terms.Store(&client.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
+			b.Pool.SelectSlot(&upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who})
 		}
-		if n := b.CountSlots(); n != upstream.MaxSlots {
+		if n := b.Pool.CountSlots(); n != upstream.MaxSlots {
 			t.Errorf("%s: %d connections", capabilities, n)
 		}
 	}

@@ -14,7 +14,9 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
@@ -44,14 +46,14 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 	if _, err := b.Primary.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.SetRemote(false) // as a process is
+	b.Pool.SetRemote(false) // as a process is
 	return b
 }
 
 // get acquires a connection.
 func get(t *testing.T, b *upstream.Backend, from *upstream.Origin) (*upstream.Conn, func()) {
 	t.Helper()
-	c, done, err := b.Acquire(t.Context(), from)
+	c, done, err := b.Pool.Acquire(t.Context(), from)
 	require.NoError(t, err)
 	return c, done
 }
@@ -62,7 +64,7 @@ func alone(capabilities string) *upstream.Origin {
 
 func settledPeer(capabilities string) *upstream.Origin {
 	who := upstream.NewClient(func([]byte) error { return nil })
-	who.Terms.Store(&upstream.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
+	who.Terms.Store(&client.Terms{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities)})
 	return &upstream.Origin{Version: "2025-11-25", Capabilities: json.RawMessage(capabilities), Client: who}
 }
 
@@ -77,11 +79,11 @@ const (
 func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
 	first, done := get(t, b, alone(formOnly))
-	if first.Slot != b.Primary || b.CountSlots() != 0 {
+	if first.Slot != b.Primary || b.Pool.CountSlots() != 0 {
 		t.Error("a server that has asked nothing is not shared")
 	}
 	done()
-	b.SetAsksClients(first, true)
+	b.Pool.SetAsksClients(first, true)
 	c1, done1 := get(t, b, alone(formOnly))
 	c2, done2 := get(t, b, alone(formOnly))
 	c3, done3 := get(t, b, alone(canAll))
@@ -107,7 +109,7 @@ func TestRequestsWithoutSessionAreAskedAlone(t *testing.T) {
 // a server asks, one connection does for all with equal capabilities.
 func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
-	b.SetAsksClients(b.Primary.Ready.Load(), false)
+	b.Pool.SetAsksClients(b.Primary.Ready.Load(), false)
 	c1, _ := get(t, b, alone(formOnly))
 	c2, _ := get(t, b, alone(formOnly))
 	c3, _ := get(t, b, alone(canAll))
@@ -120,7 +122,7 @@ func TestRequestsWithoutSessionShareAStream(t *testing.T) {
 func TestPoolIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := pooled(t, runtimetest.New(), IsolationAuto)
-		b.SetAsksClients(b.Primary.Ready.Load(), true)
+		b.Pool.SetAsksClients(b.Primary.Ready.Load(), true)
 		var ends []func()
 		for i := range upstream.MaxSlots {
 			c, done := get(t, b, alone(formOnly))
@@ -131,7 +133,7 @@ func TestPoolIsBounded(t *testing.T) {
 		}
 		c, _ := get(t, b, alone(formOnly))
 		own, _ := get(t, b, settledPeer(formOnly))
-		if c.Slot != b.Primary || own.Slot != b.Primary || b.CountSlots() != upstream.MaxSlots {
+		if c.Slot != b.Primary || own.Slot != b.Primary || b.Pool.CountSlots() != upstream.MaxSlots {
 			t.Errorf("beyond the bound: got %v and %v", c.Slot.Key, own.Slot.Key)
 		}
 		ends[0]()
@@ -144,14 +146,14 @@ func TestPoolIsBounded(t *testing.T) {
 			t.Error("one that was used just now makes room")
 		}
 		time.Sleep(upstream.YieldIdle + time.Second) // as time goes in the bubble
-		if own, _ := get(t, b, settledPeer(formOnly)); own.Slot.Owner == nil || b.CountSlots() != upstream.MaxSlots {
+		if own, _ := get(t, b, settledPeer(formOnly)); own.Slot.Owner == nil || b.Pool.CountSlots() != upstream.MaxSlots {
 			t.Error("an idle one does not make room")
 		}
 		for _, done := range ends[1:] {
 			done()
 		}
 		time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as above
-		if n := b.CountSlots(); n != 0 {
+		if n := b.Pool.CountSlots(); n != 0 {
 			t.Errorf("%d idle connections are kept", n)
 		}
 	})
@@ -163,7 +165,7 @@ func TestOwnConnectionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for isolation, kept := range map[Isolation]int{IsolationAuto: 0, IsolationSession: 1} {
 			b := pooled(t, runtimetest.New(), isolation)
-			b.SetAsksClients(b.Primary.Ready.Load(), true)
+			b.Pool.SetAsksClients(b.Primary.Ready.Load(), true)
 			one, two := settledPeer(formOnly), settledPeer(formOnly)
 			c1, _ := get(t, b, one)
 			c2, _ := get(t, b, two)
@@ -172,15 +174,15 @@ func TestOwnConnectionsEnd(t *testing.T) {
 			}
 			end(b, two.Client)
 			end(b, two.Client)
-			if two.Client.State.ConnTo(b) != nil || b.CountSlots() != 1 {
+			if two.Client.State.ConnTo(b) != nil || b.Pool.CountSlots() != 1 {
 				t.Errorf("%s: a session's connection outlives it", isolation)
 			}
 			if late, _ := get(t, b, two); late.Slot != b.Primary {
 				t.Errorf("%s: a session that has ended gets a connection", isolation)
 			}
 			time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as time goes in the bubble
-			if b.CountSlots() != kept {
-				t.Errorf("%s: %d idle connections, want %d", isolation, b.CountSlots(), kept)
+			if b.Pool.CountSlots() != kept {
+				t.Errorf("%s: %d idle connections, want %d", isolation, b.Pool.CountSlots(), kept)
 			}
 		}
 	})
@@ -193,13 +195,13 @@ func TestSharedConnectionsStay(t *testing.T) {
 			s := runtimetest.New()
 			s.Versions = []string{"2026-07-28", "2025-11-25"}
 			b := pooled(t, s, IsolationAuto)
-			b.SetSettings(upstream.Settings{Name: b.Name, IdleTimeout: idle})
+			b.SetSettings(settings.Settings{Name: b.Name, IdleTimeout: idle})
 			old, _ := get(t, b, settledPeer(formOnly))
 			if old.Slot == b.Primary {
 				t.Fatal("the eras share")
 			}
 			time.Sleep(upstream.OwnIdle + 2*upstream.ReapEvery) // as time goes in the bubble
-			if n := len(b.Connections()); idle < 0 && n != 2 || idle >= 0 && n != 0 {
+			if n := len(b.Pool.Connections()); idle < 0 && n != 2 || idle >= 0 && n != 0 {
 				t.Errorf("idle timeout %v: %d connections are left", idle, n)
 			}
 			if again, _ := get(t, b, settledPeer(formOnly)); (again == old) != (idle < 0) {
@@ -233,7 +235,7 @@ func TestIsolationOfEachKind(t *testing.T) {
 		callers := []*upstream.Origin{settledPeer(formOnly), settledPeer(formOnly), settledPeer(`{}`), alone(formOnly)}
 		if x.asks {
 			c, _ := get(t, b, callers[0])
-			b.SetAsksClients(c, true)
+			b.Pool.SetAsksClients(c, true)
 		}
 		seen := map[*upstream.Conn]byte{}
 		got := ""
@@ -253,19 +255,19 @@ func TestIsolationOfEachKind(t *testing.T) {
 // TestLinkThatIsClosedInTheMeantime: whoever has just chosen it gets another.
 func TestLinkThatIsClosedInTheMeantime(t *testing.T) {
 	b := pooled(t, runtimetest.New(), IsolationAuto)
-	b.SetAsksClients(b.Primary.Ready.Load(), true)
+	b.Pool.SetAsksClients(b.Primary.Ready.Load(), true)
 	from := settledPeer(formOnly)
 	for range 50 {
-		l := b.SelectSlot(from)
+		l := b.Pool.SelectSlot(from)
 		l.Close()
 		if _, err := l.Acquire(t.Context()); err == nil {
 			t.Fatal("a closed slot connects")
 		}
-		if _, _, err := b.Acquire(t.Context(), from); err != nil {
+		if _, _, err := b.Pool.Acquire(t.Context(), from); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := b.CountSlots(); n != 1 {
+	if n := b.Pool.CountSlots(); n != 1 {
 		t.Errorf("%d links for one session", n)
 	}
 }

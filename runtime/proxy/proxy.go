@@ -195,10 +195,10 @@ func (p *Proxy) Reconfigure(servers []Server) (Changes, error) {
 }
 
 // settingsOf returns the servers as settings of backends.
-func settingsOf(servers []Server) []upstream.Settings {
-	all := make([]upstream.Settings, len(servers))
+func settingsOf(servers []Server) []settings.Settings {
+	all := make([]settings.Settings, len(servers))
 	for i, s := range servers {
-		all[i] = upstream.Settings{
+		all[i] = settings.Settings{
 			Name: s.Name, Transport: s.Transport, Isolation: settings.Isolation(s.Isolation), WrapURIs: s.WrapURIs, Start: settings.Start(s.Start),
 			IdleTimeout: s.IdleTimeout, MinIdleTimeout: s.MinIdleTimeout, MaxIdleTimeout: s.MaxIdleTimeout,
 			RequestTimeout: s.RequestTimeout, DiscoveryTimeout: s.DiscoveryTimeout, Connection: s.Connection, Digest: s.Digest,

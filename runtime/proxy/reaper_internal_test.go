@@ -75,7 +75,7 @@ func TestReaperGoesByUse(t *testing.T) {
 			s := newStage(t, Options{Servers: Named("a")}, map[string]*runtimetest.Server{"a": runtimetest.New()})
 			b := s.backend("a")
 			for round := range 3 {
-				b.RecallUsage(store.Usage{Count: 100, Last: time.Now().Add(-every), Interval: every})
+				b.Persisted.RecallUsage(store.Usage{Count: 100, Last: time.Now().Add(-every), Interval: every})
 				s.do(old(), "tools/call", echoCall)
 				used := time.Now()
 				for time.Since(used) < want-time.Second {
@@ -181,11 +181,12 @@ func TestReaperLeavesWhatIsInUse(t *testing.T) {
 			return func() { _, _ = s.try(t.Context(), modern, "tasks/cancel", `{"taskId":"`+id+`"}`) }
 		}},
 		"a question": {lasts: seal.StateTTL, use: func(t *testing.T, s *stage, _ chan struct{}) func() {
-			s.backend("a").KeepForAnswers()
+			s.backend("a").Pool.KeepForAnswers()
 			return nil
 		}},
 		"lists being asked for": {use: func(t *testing.T, s *stage, _ chan struct{}) func() {
-			return s.backend("a").BeginListing()
+			s.backend("a").Lists.Begin()
+			return s.backend("a").Lists.End
 		}},
 	} {
 		for _, ends := range []bool{true, false} {
@@ -300,10 +301,10 @@ func TestSubscribeWhileReaping(t *testing.T) {
 				done <- err
 			}()
 			for range i % 7 {
-				s.backend("a").Reap()
+				s.backend("a").Pool.Reap()
 			}
 			require.NoError(t, <-done)
-			s.backend("a").Reap()
+			s.backend("a").Pool.Reap()
 			if n := s.alive("a"); n != 1 {
 				t.Errorf("%d connections", n)
 			}

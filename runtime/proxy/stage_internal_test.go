@@ -144,7 +144,7 @@ func (s *stage) backend(name string) *upstream.Backend {
 
 // local has a server taken for a process of ours.
 func (s *stage) local(name string) {
-	s.backend(name).SetRemote(false)
+	s.backend(name).Pool.SetRemote(false)
 }
 
 // old is a client of the handshake era without a session.

@@ -221,7 +221,7 @@ func (p *Proxy) backend(b *upstream.Backend, now time.Time) BackendStatus {
 		Connections: []ConnectionStatus{}, InFlight: counts.InFlight, Calls: counts.Calls, FailedCalls: counts.Failed,
 		LastCall: counts.Last, Catalog: p.catalogOf(b),
 	}
-	for _, c := range b.Connected() {
+	for _, c := range b.Pool.Connected() {
 		s.Connections = append(s.Connections, ConnectionStatus(c))
 	}
 	if how.Err != nil {
@@ -259,7 +259,7 @@ func (p *Proxy) catalogOf(b *upstream.Backend) *CatalogStatus {
 			s.Missing[k.Listing().Method] = client.Clipped(cat.Failed[k].Error(), maxMessage)
 		}
 	}
-	if sum := b.StoredSum(); sum != 0 {
+	if sum := b.Persisted.Digest(); sum != 0 {
 		s.Digest = fmt.Sprintf("%016x", sum)
 	}
 	return s
@@ -298,7 +298,7 @@ const maxClients = 100
 func (p *Proxy) clients() ClientsStatus {
 	clients, stateless := p.fronts.Clients()
 	s := ClientsStatus{Sessions: len(clients), Recent: []ClientStatus{}, Stateless: StatelessStatus(stateless)}
-	slices.SortFunc(clients, func(a, b upstream.ClientInfo) int { return b.LastSeen.Compare(a.LastSeen) })
+	slices.SortFunc(clients, func(a, b client.Info) int { return b.LastSeen.Compare(a.LastSeen) })
 	for _, c := range clients[:min(len(clients), maxClients)] {
 		s.Recent = append(s.Recent, ClientStatus(c))
 	}

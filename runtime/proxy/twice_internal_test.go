@@ -97,7 +97,7 @@ func TestReapedBetweenChoiceAndUse(t *testing.T) {
 			times := 0
 			got, err := way(p, b, func() {
 				if times++; times <= 3 { // however often it happens
-					b.Reap()
+					b.Pool.Reap()
 				}
 			})
 			if err != nil || !strings.Contains(got, `"said":{}`) || m.times(`{}`) != 1 {
@@ -141,7 +141,7 @@ func reapSoon(b *upstream.Backend, work int) func() {
 		for range work * 100 {
 			_ = b.LegacyShared.Load()
 		}
-		b.Reap()
+		b.Pool.Reap()
 	}
 }
 

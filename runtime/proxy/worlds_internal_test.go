@@ -406,7 +406,7 @@ func (w *testWorld) change() error {
 			if n == 0 {
 				b.Primary.ConnLost(c, errKilled)
 			} else {
-				b.Reload(inventory.ListSet{})
+				b.Lists.Reload(inventory.ListSet{})
 			}
 		}
 	case 4, 5, 6: // servers come and go

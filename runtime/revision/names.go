@@ -1,5 +1,7 @@
 package revision
 
+import "strings"
+
 // Requests of clients.
 const (
 	MethodInitialize            = "initialize"
@@ -95,3 +97,13 @@ const (
 	ResultInputRequired = "input_required"
 	ResultTask          = "task" // of the tasks extension
 )
+
+// CapabilityOf returns the capability of a server that promises a method: the
+// beginning of its name, which completion/complete has in the singular.
+func CapabilityOf(method string) string {
+	kind, _, _ := strings.Cut(method, "/")
+	if kind == "completion" {
+		return "completions"
+	}
+	return kind
+}

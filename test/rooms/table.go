@@ -113,9 +113,9 @@ func proxyTable() []rule {
 		{"catalog", "inventory upstream runtime runtime/bridge runtime/revision runtime/seal runtime/internal/... golang.org/x/sync"},
 		{"questions", "limits upstream runtime runtime/revision runtime/internal/..."},
 		{"subscriptions", "limits inventory upstream catalog runtime runtime/bridge runtime/revision runtime/internal/..."},
-		{"router", "limits inventory client parking upstream catalog questions subscriptions runtime runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
-		{"front", "limits upstream router runtime runtime/revision runtime/internal/..."},
-		{"front/stdio", "limits upstream subscriptions router front runtime/revision runtime/internal/..."},
+		{"router", "limits settings inventory client parking upstream catalog questions subscriptions runtime runtime/bridge runtime/revision runtime/seal runtime/internal/..."},
+		{"front", "limits client upstream router runtime runtime/revision runtime/internal/..."},
+		{"front/stdio", "limits client upstream subscriptions router front runtime/revision runtime/internal/..."},
 		{"front/web", "limits client upstream subscriptions router front runtime runtime/revision runtime/internal/..."},
 		{"", "inventory settings client upstream catalog router front front/stdio front/web runtime runtime/seal runtime/store runtime/internal/..."},
 	} {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/store"
 	"github.com/mcpctl/mcpctl/test/require"
 )
@@ -88,9 +88,9 @@ func BenchmarkVariant(b *testing.B) {
 // servers of 100 tools in a database.
 func BenchmarkStart(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "mcpctl.db")
-	var servers []upstream.Settings
+	var servers []settings.Settings
 	for i := range 50 {
-		servers = append(servers, upstream.Settings{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
+		servers = append(servers, settings.Settings{Name: fmt.Sprintf("server-%d", i), Digest: fmt.Sprint(i)})
 	}
 	from := manyTools(b, 5000)
 	db := store.Open(path, store.Options{})

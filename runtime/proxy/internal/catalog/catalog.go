@@ -304,7 +304,7 @@ func partialReport(p *Publisher, k inventory.Kind) []byte {
 	}
 	var out []missing
 	for _, b := range p.set.All() {
-		err := b.Failure()
+		err := b.Pool.Failure()
 		if o := p.offers[b]; o != nil && o.inventory != nil && !o.inherited {
 			err = o.inventory.Failed[k]
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -17,7 +19,7 @@ type unconnected struct{ upstream.Observer }
 // publisherOf returns a publisher of servers that cannot be connected.
 func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 	tb.Helper()
-	all := make([]upstream.Settings, len(servers))
+	all := make([]settings.Settings, len(servers))
 	for i, name := range servers {
 		all[i].Name = name
 	}
@@ -28,7 +30,7 @@ func publisherOf(tb testing.TB, o Options, servers ...string) *Publisher {
 
 // stored returns a publisher of servers that cannot be connected, with what a store
 // has of them.
-func stored(o Options, from upstream.Store, servers []upstream.Settings) (p *Publisher, closes func()) {
+func stored(o Options, from persist.Store, servers []settings.Settings) (p *Publisher, closes func()) {
 	log := slog.New(slog.DiscardHandler)
 	set := upstream.NewSet(upstream.Options{Logger: log, Store: from, Dial: func(context.Context, upstream.Key, runtime.Handler) (*runtime.Client, error) {
 		return nil, runtime.ErrClosed

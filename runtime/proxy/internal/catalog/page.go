@@ -124,7 +124,7 @@ func (p *Publisher) revalidate(k inventory.Kind) {
 	}
 	p.mu.Unlock()
 	for _, b := range stale {
-		b.Changed(inventory.ListSet{})
+		b.Lists.Changed(inventory.ListSet{})
 	}
 }
 

@@ -328,13 +328,13 @@ func (p *Publisher) announce(before, after *Catalog, said inventory.ListSet) {
 // SaveAgain stores what is known of backends whose digest is another.
 func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
 	for b := range r.Adjust {
-		b.KeepUsage()
+		b.Persisted.SaveUsage()
 		p.mu.Lock()
 		o := p.of(b)
 		has, inherited := o.inventory, o.inherited
 		p.mu.Unlock()
 		if has != nil && !inherited {
-			b.Save(has)
+			b.Persisted.Save(has)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (p *Publisher) ResolveURI(ctx context.Context, uri string) (*Route, error) 
 	}
 	for _, b := range p.set.All() {
 		if !b.IsListed.Load() {
-			err := cmp.Or(b.Failure(), errors.New("it has not told yet what it has"))
+			err := cmp.Or(b.Pool.Failure(), errors.New("it has not told yet what it has"))
 			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("may have %s: %v", uri, err)} //nolint:errorlint // no answer to this request
 		}
 	}

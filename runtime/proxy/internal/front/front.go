@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -18,7 +19,7 @@ type Front interface {
 	// waits until there are none.
 	Busy() int
 	// Clients returns who is there, and counts requests that belong to no session.
-	Clients() ([]upstream.ClientInfo, StatelessInfo)
+	Clients() ([]client.Info, StatelessInfo)
 	// Bounds returns what is bounded for all its clients together.
 	Bounds() []limits.Bound
 }
@@ -100,7 +101,7 @@ type StatelessInfo struct {
 }
 
 // Clients returns the clients of all fronts.
-func (f *Set) Clients() (all []upstream.ClientInfo, sum StatelessInfo) {
+func (f *Set) Clients() (all []client.Info, sum StatelessInfo) {
 	for _, one := range f.List() {
 		clients, s := one.Clients()
 		all = append(all, clients...)

@@ -69,7 +69,7 @@ func (d *Desk) Question(ctx context.Context, c *upstream.Conn, method string, pa
 		return d.outside(method)
 	}
 	if c.Slot.Owner == nil && !c.Slot.Exclusive {
-		b.SetAsksClients(c, true)
+		b.Pool.SetAsksClients(c, true)
 	}
 	if several {
 		return nil, &runtime.Error{Code: runtime.CodeInvalidRequest, Message: method + " cannot be told to belong to one of the clients with calls in flight"}
@@ -242,7 +242,7 @@ func (d *Desk) tellRoots(who *upstream.Client) {
 	defer context.AfterFunc(who.State.Life, cancel)()
 	var wg sync.WaitGroup
 	for _, b := range d.set.All() {
-		for _, c := range b.Connections() {
+		for _, c := range b.Pool.Connections() {
 			if c.Owner() != who || c.Modern() {
 				continue
 			}

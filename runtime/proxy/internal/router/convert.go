@@ -54,7 +54,7 @@ func (r *Request) convertedError(by *upstream.Conn, e *runtime.Error) ([]byte, e
 		return nil, e // a modern client is asked instead
 	}
 	if e.Code == revision.CodeURLElicitation {
-		by.Slot.Backend.KeepForAnswers()
+		by.Slot.Backend.Pool.KeepForAnswers()
 	}
 	to := r.conversion(by).Error(e)
 	if to == e || r.Method != revision.MethodToolsCall || to.Code != runtime.CodeInternalError {

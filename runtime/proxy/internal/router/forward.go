@@ -201,7 +201,7 @@ func (e *Relay) Request(ctx context.Context, call *runtime.Request, method strin
 		return e.NopHandler.Request(ctx, call, method, params)
 	}
 	if s := e.conn.Slot; s.Owner == nil && !s.Exclusive {
-		s.Backend.SetAsksClients(e.conn, false)
+		s.Backend.Pool.SetAsksClients(e.conn, false)
 	}
 	defer e.clock.Suspend()()
 	return e.desk.Put(ctx, e.conn, e.From, method, params)

@@ -174,7 +174,7 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 			return result, nil
 		}
 		if b := v.backend(); b != nil {
-			b.KeepForAnswers() // it may keep something for the answers
+			b.Pool.KeepForAnswers() // it may keep something for the answers
 		}
 		out, waits, err := v.relayInputs(result, a, &next)
 		if err != nil || waits || round == maxComeBacks {
@@ -312,7 +312,7 @@ func (v *conversation) ask(inputs []parking.Input, s *state) []byte {
 // of 2025-11-25 names them (Elicitation, URL mode).
 func (v *conversation) openPages(pages []json.RawMessage) ([]byte, error) {
 	if b := v.backend(); b != nil {
-		b.KeepForAnswers()
+		b.Pool.KeepForAnswers()
 	}
 	var inputs []parking.Input
 	for i, page := range pages {

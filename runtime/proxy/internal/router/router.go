@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/parking"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/questions"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/subscriptions"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 )
@@ -54,8 +55,8 @@ func New(o Options) *Router {
 }
 
 // Reconfigure replaces the servers; see proxy.Proxy.Reconfigure.
-func (rt *Router) Reconfigure(servers []upstream.Settings) (upstream.Changes, error) {
-	if err := upstream.Distinct(servers); err != nil {
+func (rt *Router) Reconfigure(servers []settings.Settings) (upstream.Changes, error) {
+	if err := settings.Distinct(servers); err != nil {
 		return upstream.Changes{}, err
 	}
 	rt.reconfiguring.Lock() // for memory work and Recall, which is bounded; only Close waits for it

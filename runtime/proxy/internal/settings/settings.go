@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
@@ -122,4 +123,16 @@ func (s *Settings) IdleBound(u store.Usage, used bool) (time.Duration, bool) {
 		d = calmIdle
 	}
 	return min(max(d, least), most), true
+}
+
+// Distinct refuses servers that cannot be told apart.
+func Distinct(servers []Settings) error {
+	seen := map[string]bool{}
+	for _, s := range servers {
+		if s.Name == "" || seen[s.Name] {
+			return fmt.Errorf("proxy: server %q: the name is empty or repeated", s.Name)
+		}
+		seen[s.Name] = true
+	}
+	return nil
 }

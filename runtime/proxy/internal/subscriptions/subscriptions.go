@@ -83,14 +83,14 @@ func (h *Hub) follow(ctx context.Context, from *upstream.Origin, l catalog.Liste
 
 func (h *Hub) followRoute(ctx context.Context, from *upstream.Origin, l catalog.Listener, uri string, to *catalog.Route) (stop func(), err error) {
 	b := to.Backend
-	if _, err := b.Connect(ctx); err != nil {
+	if _, err := b.Primary.Acquire(ctx); err != nil {
 		return nil, &upstream.Error{Server: b.Name, Err: err}
 	}
 	// Where the client's calls go: a server may report a change only to the session
 	// that has made it.
-	slot := b.SelectSlot(from)
+	slot := b.Pool.SelectSlot(from)
 	if slot.Exclusive {
-		b.Release(slot)
+		b.Pool.Release(slot)
 		slot = b.Primary
 	}
 	c, err := slot.Acquire(ctx)

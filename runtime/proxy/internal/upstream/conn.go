@@ -42,8 +42,8 @@ type Conn struct {
 	// says that another client has, too.
 	FirstClient atomic.Pointer[Client]
 	Shared      atomic.Bool
-	reserved    bool  // FirstClient goes on using it alone: the server has asked it; guarded by Backend.mu
-	gone        error // why the connection has ended, nil while it lives; guarded by Backend.mu
+	reserved    bool  // FirstClient goes on using it alone: the server has asked it; guarded by Pool.mu
+	gone        error // why the connection has ended, nil while it lives; guarded by Pool.mu
 
 	calls calls
 }
@@ -147,8 +147,8 @@ func (c *Conn) Owner() *Client {
 	if who := b.Set.Solo.Load(); who != nil {
 		return who
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	if c.reserved {
 		return c.onlyClient()
 	}
@@ -248,26 +248,11 @@ func (c *Conn) isSuspicious(method string, err error) bool {
 		return true
 	}
 	rpc, ok := errors.AsType[*runtime.Error](err)
-	if !ok || c.Modern() || rpc.Code != runtime.CodeMethodNotFound || !c.Client.Info().Has(capabilityOf(method)) {
+	if !ok || c.Modern() || rpc.Code != runtime.CodeMethodNotFound || !c.Client.Info().Has(revision.CapabilityOf(method)) {
 		return false
 	}
 	t, ok := c.Client.Transport().(ability.Remote)
 	return ok && t.Remote()
-}
-
-// capabilityOf returns the capability of a server that has a method, "" for others.
-func capabilityOf(method string) string {
-	switch method {
-	case revision.MethodToolsCall:
-		return "tools"
-	case revision.MethodPromptsGet:
-		return "prompts"
-	case revision.MethodResourcesRead:
-		return "resources"
-	case revision.MethodComplete:
-		return "completions"
-	}
-	return ""
 }
 
 // Level returns the log level that the server was told.
@@ -357,7 +342,7 @@ func (c *Conn) Promise(who *Client, method string, params json.RawMessage) {
 	if err != nil || !at.Present() {
 		return
 	}
-	c.Slot.Backend.KeepForAnswers()
+	c.Slot.Backend.Pool.KeepForAnswers()
 	c.calls.mu.Lock()
 	defer c.calls.mu.Unlock()
 	if c.calls.promised == nil {

@@ -22,9 +22,9 @@ func (b *Backend) IsDue(now time.Time) bool {
 	if recalled && b.ConnectedOnce.Load() {
 		return false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.life.closed || recalled && (b.known.modern || b.known.capabilities == b.Set.declares()) {
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
+	if b.Pool.closed || recalled && (b.Pool.era.modern || b.Pool.era.offer == b.Set.declares()) {
 		return false
 	}
 	at := &b.Primary.attempts
@@ -56,13 +56,13 @@ func (b *Backend) Meet(ctx context.Context) {
 // giveUpWaiting notes that a connecting has taken too long for lists to wait for
 // it. It goes on, for the calls that need the backend.
 func (b *Backend) giveUpWaiting(a *dialing, bound time.Duration) {
-	b.mu.Lock()
+	b.Pool.mu.Lock()
 	news := b.Primary.attempts.current == a && !a.tooLate
 	if news {
 		a.tooLate = true
 		b.Primary.attempts.lastErr = &runtime.TimeoutError{Op: "connect", After: bound}
 	}
-	b.mu.Unlock()
+	b.Pool.mu.Unlock()
 	if news {
 		b.Log.Warn("backend is late: lists go without it", "after", bound)
 		b.Set.Observer.Listed(b, nil, inventory.ListSet{})
@@ -76,16 +76,16 @@ func (b *Backend) Outdated(now time.Time) bool {
 	if !b.IsListed.Load() || b.Config().Start == settings.StartCached {
 		return false
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	s := b.Primary
-	if b.life.closed || s.attempts.current != nil || now.Before(s.attempts.retryAt) {
+	if b.Pool.closed || s.attempts.current != nil || now.Before(s.attempts.retryAt) {
 		return false
 	}
-	lacking := b.relisting.lacking
+	lacking := b.Lists.isLacking()
 	if b.ConnectedOnce.Load() && (!lacking || s.Ready.Load() != nil) {
 		return false
 	}
-	age := now.Sub(b.known.verified) // less than nothing where the clock was set back
+	age := now.Sub(b.Persisted.lastVerified()) // less than nothing where the clock was set back
 	return lacking || age >= refreshAge || age < -meter.SetBack
 }

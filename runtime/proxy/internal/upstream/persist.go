@@ -3,26 +3,38 @@ package upstream
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
 
+// Persisted is what is kept of a backend for processes to come.
+type Persisted struct {
+	b *Backend
+
+	mu       sync.Mutex // guards what follows; no other lock is taken under it
+	usage    store.Usage
+	digest   uint64    // stands for the catalogue that is kept, 0 for none, see sumOf
+	verified time.Time // when any process last saw it offer what is known; zero for never
+}
+
 // keep has a part of what is kept of the backend replaced, soon. It waits for
 // nothing. Of a server one entry is kept, so what is learned under one that has
 // been replaced is not.
-func (b *Backend) keep(c store.Change) {
-	if !b.isKept() {
+func (p *Persisted) keep(c store.Change) {
+	if !p.isKept() {
 		return
 	}
-	c.ID = store.ID{Name: b.Name, Digest: b.Config().Digest}
-	b.Set.persisting.Put(c, func() bool {
-		return b.IsReplaced() && slices.ContainsFunc(b.Set.All(), func(other *Backend) bool { return other.Name == b.Name })
+	c.ID = store.ID{Name: p.b.Name, Digest: p.b.Config().Digest}
+	p.b.Set.persisting.Put(c, func() bool {
+		return p.b.IsReplaced() && slices.ContainsFunc(p.b.Set.All(), func(other *Backend) bool { return other.Name == p.b.Name })
 	})
 }
 
 // isKept reports whether what is learned of the backend is kept.
-func (b *Backend) isKept() bool { return b.Set.o.Store != nil && b.Config().Digest != "" }
+func (p *Persisted) isKept() bool { return p.b.Set.o.Store != nil && p.b.Config().Digest != "" }
 
 // Recalled is what a backend offered to an earlier process, or to another one.
 type Recalled struct {
@@ -43,8 +55,8 @@ func (s *Set) Recall(backends []*Backend) (all []Recalled) {
 		if !ok {
 			continue
 		}
-		b.RecallUsage(r.Usage)
-		if cat := b.recallCatalog(r.Catalog); cat != nil {
+		b.Persisted.RecallUsage(r.Usage)
+		if cat := b.Persisted.recallCatalog(r.Catalog); cat != nil {
 			all = append(all, Recalled{b, cat})
 		}
 	}
@@ -60,15 +72,9 @@ func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
 	}
 	for _, b := range backends {
 		r := records[b.Name]
-		b.mu.Lock()
-		news := r.Catalog.Verified.After(b.known.verified)
-		same := b.known.digest == sumOf(r.Catalog.Data)
-		if news && same {
-			b.known.verified = r.Catalog.Verified
-		}
-		b.mu.Unlock()
+		news, same := b.Persisted.compare(r.Catalog)
 		if news && !same && !b.ConnectedOnce.Load() {
-			if cat := b.recallCatalog(r.Catalog); cat != nil {
+			if cat := b.Persisted.recallCatalog(r.Catalog); cat != nil {
 				all = append(all, Recalled{b, cat})
 			}
 		}
@@ -80,7 +86,7 @@ func (s *Set) RecallNews(backends []*Backend) (all []Recalled) {
 func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error) {
 	var ids []store.ID
 	for _, b := range backends {
-		if b.isKept() {
+		if b.Persisted.isKept() {
 			ids = append(ids, store.ID{Name: b.Name, Digest: b.Config().Digest})
 		}
 	}
@@ -90,54 +96,90 @@ func (s *Set) recallRecords(backends []*Backend) (map[string]store.Record, error
 	return s.persisting.Load(ids)
 }
 
+// compare reports whether a stored catalogue was seen to hold later than the one
+// that is known, and whether it is the same, which was seen to hold by then, too.
+func (p *Persisted) compare(kept store.Catalog) (news, same bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	news = kept.Verified.After(p.verified)
+	same = p.digest == sumOf(kept.Data)
+	if news && same {
+		p.verified = kept.Verified
+	}
+	return news, same
+}
+
 // recallCatalog reads a stored catalogue and takes over what it says of the server;
 // nil where there is none of use.
-func (b *Backend) recallCatalog(kept store.Catalog) *inventory.Inventory {
+func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 	if kept.Data == nil {
 		return nil
 	}
-	cat, head, err := inventory.Decode(b.Log, kept.Data)
+	cat, head, err := inventory.Decode(p.b.Log, kept.Data)
 	if err != nil {
-		b.Log.Debug("what a server offered before is of no use", "err", err)
+		p.b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	k := &b.known
-	if !b.ConnectedOnce.Load() {
-		k.modern, k.speaksBoth, k.remote, k.capabilities = head.Modern, head.Dual, head.Remote, head.Offer
-	}
-	k.digest, k.verified, cat.Verified = sumOf(kept.Data), kept.Verified, kept.Verified
+	p.b.Pool.recallEra(head)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.digest, p.verified, cat.Verified = sumOf(kept.Data), kept.Verified, kept.Verified
 	return cat
 }
 
 // Save has what the backend offers kept for the processes to come, and notes
 // when it was seen to.
-func (b *Backend) Save(cat *inventory.Inventory) {
-	b.mu.Lock()
-	k := &b.known
-	if cat.Whole() { // or it is looked at again
-		k.verified = cat.Verified
-	}
-	head, verified := inventory.Head{Modern: k.modern, Dual: k.speaksBoth, Remote: k.remote}, k.verified
-	b.mu.Unlock()
-	if !b.isKept() {
+func (p *Persisted) Save(cat *inventory.Inventory) {
+	verified := p.verify(cat)
+	if !p.isKept() {
 		return
 	}
-	data := inventory.Encode(cat, head)
+	era := p.b.Pool.currentEra()
+	data := inventory.Encode(cat, inventory.Head{Modern: era.modern, Dual: era.speaksBoth, Remote: era.remote})
 	if data == nil {
 		return // what was kept before is better than nothing
 	}
 	sum := sumOf(data)
-	b.mu.Lock()
-	same := k.digest == sum
-	k.digest = sum
-	b.mu.Unlock()
+	p.mu.Lock()
+	same := p.digest == sum
+	p.digest = sum
+	p.mu.Unlock()
 	if same {
-		b.keep(store.Change{Verified: verified})
+		p.keep(store.Change{Verified: verified})
 	} else {
-		b.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: verified}})
+		p.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: verified}})
 	}
+}
+
+// verify notes when the server was seen to offer what is known, which it returns.
+func (p *Persisted) verify(cat *inventory.Inventory) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if cat.Whole() { // or it is looked at again
+		p.verified = cat.Verified
+	}
+	return p.verified
+}
+
+// lastVerified returns when any process last saw the server offer what is known.
+func (p *Persisted) lastVerified() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.verified
+}
+
+// forget has everything written again: the entry is another one.
+func (p *Persisted) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.usage, p.digest = store.Usage{}, 0
+}
+
+// Digest stands for what is kept of what the backend offers, 0 for nothing.
+func (p *Persisted) Digest() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.digest
 }
 
 // sumOf stands for a stored catalogue: its checksum and its length. 0 is none.
@@ -150,23 +192,25 @@ func sumOf(data []byte) uint64 {
 
 // RecallUsage takes over how the backend was used in earlier processes, and whether
 // it asks. It is to be called before its first request.
-func (b *Backend) RecallUsage(u store.Usage) {
-	b.Activity.Resume(u)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.known.asksClients, b.known.unattributed, b.known.usage = u.Asks, u.Untold, u
+func (p *Persisted) RecallUsage(u store.Usage) {
+	p.b.Activity.Resume(u)
+	p.b.Pool.setAsks(u.Asks, u.Untold)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.usage = u
 }
 
-// KeepUsage has the backend's use kept for processes to come, where there is
+// SaveUsage has the backend's use kept for processes to come, where there is
 // anything new to it.
-func (b *Backend) KeepUsage() {
-	u := b.Activity.Usage()
-	b.mu.Lock()
-	u.Asks, u.Untold = b.known.asksClients, b.known.unattributed
-	news := u != b.known.usage
-	b.known.usage = u
-	b.mu.Unlock()
+func (p *Persisted) SaveUsage() {
+	u := p.b.Activity.Usage()
+	era := p.b.Pool.currentEra()
+	u.Asks, u.Untold = era.asksClients, era.unattributed
+	p.mu.Lock()
+	news := u != p.usage
+	p.usage = u
+	p.mu.Unlock()
 	if news {
-		b.keep(store.Change{Usage: &u})
+		p.keep(store.Change{Usage: &u})
 	}
 }

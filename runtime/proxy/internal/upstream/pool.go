@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
@@ -43,8 +44,12 @@ const (
 	YieldIdle = 30 * time.Second
 )
 
-// pool is a backend's connections, and what has become of them.
-type pool struct {
+// Pool is the connections to a server, and what decides who shares them.
+type Pool struct {
+	b *Backend
+
+	mu         sync.Mutex    // guards what follows, the slots, and of a Conn what says so; held for memory work only
+	closed     bool          // nothing connects any more
 	slots      map[Key]*Slot // besides the primary one
 	busy       []*Conn       // that are no slot's any more, and still have calls
 	exclusives uint64        // exclusive slots ever made
@@ -52,14 +57,15 @@ type pool struct {
 	restarts   uint64        // connections made in the place of one that was lost
 	lastErr    error         // the latest failure or end of any slot, nil for none
 	failedAt   time.Time
+	era        era
 }
 
 // Acquire returns the connection that a client's request takes. done is called
 // when the request has ended.
-func (b *Backend) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(), _ error) {
-	if !b.ConnectedOnce.Load() {
+func (p *Pool) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func(), _ error) {
+	if !p.b.ConnectedOnce.Load() {
 		// The primary connection tells the era, and what there is to ask for.
-		if _, err := b.Primary.Acquire(ctx); err != nil {
+		if _, err := p.b.Primary.Acquire(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -71,22 +77,22 @@ func (b *Backend) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func
 			}
 			continue
 		}
-		s := b.SelectSlot(from)
+		s := p.SelectSlot(from)
 		c, err := s.Acquire(ctx)
 		switch {
 		case err == nil && s.Exclusive:
-			return c, func() { b.Release(s) }, nil
-		case err == nil && again && s.Key.Legacy && !b.speaksBoth():
+			return c, func() { p.Release(s) }, nil
+		case err == nil && again && s.Key.Legacy && !p.currentEra().speaksBoth:
 			continue // its handshake has shown to lead nowhere
 		case err == nil:
 			return c, func() {}, nil
 		case s.Exclusive:
-			b.Release(s)
+			p.Release(s)
 		}
 		if again && errors.Is(err, errSlotClosed) {
 			continue
 		}
-		if shared := b.fallback(from, s); shared != nil && ctx.Err() == nil {
+		if shared := p.fallback(from, s); shared != nil && ctx.Err() == nil {
 			if c, shared := shared.Acquire(ctx); shared == nil {
 				return c, func() {}, nil
 			}
@@ -97,11 +103,11 @@ func (b *Backend) Acquire(ctx context.Context, from *Origin) (_ *Conn, done func
 
 // fallback returns the shared slot for a client whose own cannot be connected, nil
 // where it must not be used: some programs run once only.
-func (b *Backend) fallback(from *Origin, s *Slot) *Slot {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	shared, _ := b.shared(from)
-	if shared == s || b.Config().Isolation != settings.IsolationAuto || b.life.closed {
+func (p *Pool) fallback(from *Origin, s *Slot) *Slot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shared, _ := p.shared(from)
+	if shared == s || p.b.Config().Isolation != settings.IsolationAuto || p.closed {
 		return nil
 	}
 	return shared
@@ -109,41 +115,41 @@ func (b *Backend) fallback(from *Origin, s *Slot) *Slot {
 
 // shared returns the slot that clients of the caller's era share, and whether it
 // prefers the handshake. The caller holds the lock.
-func (b *Backend) shared(from *Origin) (_ *Slot, legacy bool) {
-	if b.known.speaksBoth && !from.Modern() {
-		return b.slotFor(Key{Server: b.Name, Legacy: true, Capabilities: SharedOffer}, nil), true
+func (p *Pool) shared(from *Origin) (_ *Slot, legacy bool) {
+	if p.era.speaksBoth && !from.Modern() {
+		return p.slotFor(Key{Server: p.b.Name, Legacy: true, Capabilities: SharedOffer}, nil), true
 	}
-	return b.Primary, false
+	return p.b.Primary, false
 }
 
 // Release takes an exclusive slot back.
-func (b *Backend) Release(s *Slot) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (p *Pool) Release(s *Slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	s.use.taken, s.use.last = false, time.Now()
 }
 
 // SelectSlot chooses the slot for a client's request. A private one is remembered
 // with the client, where the fast path finds it.
-func (b *Backend) SelectSlot(from *Origin) *Slot {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	shared, legacy := b.shared(from)
+func (p *Pool) SelectSlot(from *Origin) *Slot {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	shared, legacy := p.shared(from)
 	if from.Client != nil && from.Client.State.Ended.Load() {
 		return shared // nobody would close what is its own
 	}
-	isolation := b.Config().Isolation
+	isolation := p.b.Config().Isolation
 	private := isolation == settings.IsolationSession && from.Client != nil
-	asked := b.known.asksClients && (legacy || !b.known.modern) && isolation != settings.IsolationShared && isolation != settings.IsolationPrincipal
+	asked := p.era.asksClients && (legacy || !p.era.modern) && isolation != settings.IsolationShared && isolation != settings.IsolationPrincipal
 	// A connection that costs no process tells the server the truth: some go by
 	// what a client has declared without ever asking. Sessions are told apart
 	// when there is more to it than that.
-	truth := b.known.remote && from.Modern() && isolation == settings.IsolationAuto
+	truth := p.era.remote && from.Modern() && isolation == settings.IsolationAuto
 	if !private && !asked && !truth {
 		return shared
 	}
 	to := revision.Latest
-	if b.known.modern && !legacy {
+	if p.era.modern && !legacy {
 		to = revision.Modern
 	}
 	offer := string(revision.Offer(from.Capabilities, from.Version, to))
@@ -151,19 +157,19 @@ func (b *Backend) SelectSlot(from *Origin) *Slot {
 		return shared
 	}
 	if c := shared.Ready.Load(); from.Client != nil && !private && c != nil && c.reserved && c.FirstClient.Load() == from.Client {
-		b.assign(from.Client, shared)
+		p.assign(from.Client, shared)
 		return shared
 	}
-	key := Key{Server: b.Name, Legacy: legacy, Capabilities: string(b.Set.WithRoots(json.RawMessage(offer)))}
+	key := Key{Server: p.b.Name, Legacy: legacy, Capabilities: string(p.b.Set.WithRoots(json.RawMessage(offer)))}
 	var s *Slot
 	switch {
 	case from.Client != nil && (private || offer != "{}"):
 		key.Scope = scopeSession + from.Client.ID
-		s = b.slotFor(key, from.Client)
-	case offer == "{}" || !b.known.unattributed:
-		s = b.slotFor(key, nil)
+		s = p.slotFor(key, from.Client)
+	case offer == "{}" || !p.era.unattributed:
+		s = p.slotFor(key, nil)
 	default:
-		s = b.exclusiveSlot(key)
+		s = p.exclusiveSlot(key)
 	}
 	if s == nil {
 		return shared // there are too many already
@@ -174,46 +180,46 @@ func (b *Backend) SelectSlot(from *Origin) *Slot {
 	}
 	s.use.last = time.Now()
 	if from.Client != nil {
-		b.assign(from.Client, s)
+		p.assign(from.Client, s)
 	}
 	return s
 }
 
 // assign has a client's calls and subscriptions go over a slot from now on. The
 // caller holds the lock.
-func (b *Backend) assign(who *Client, s *Slot) {
-	if who.State.assign(b, s) {
-		b.Set.Observer.Moved(who, s)
+func (p *Pool) assign(who *Client, s *Slot) {
+	if who.State.assign(p.b, s) {
+		p.b.Set.Observer.Moved(who, s)
 	}
 }
 
 // slotFor returns the slot with a key, nil where there are too many to make one.
 // The caller holds the lock.
-func (b *Backend) slotFor(key Key, owner *Client) *Slot {
-	if s := b.pool.slots[key]; s != nil {
+func (p *Pool) slotFor(key Key, owner *Client) *Slot {
+	if s := p.slots[key]; s != nil {
 		return s
 	}
-	if !key.isShared() && !b.makeRoom() {
+	if !key.isShared() && !p.makeRoom() {
 		return nil
 	}
-	s := &Slot{Backend: b, Key: key, Owner: owner}
-	b.pool.slots[key] = s
-	b.Set.watchIdle()
+	s := &Slot{Backend: p.b, Key: key, Owner: owner}
+	p.slots[key] = s
+	p.b.Set.watchIdle()
 	return s
 }
 
 // exclusiveSlot returns a slot that nobody else uses until it is released, nil where
 // there are too many. The caller holds the lock.
-func (b *Backend) exclusiveSlot(key Key) *Slot {
-	for k, s := range b.pool.slots {
+func (p *Pool) exclusiveSlot(key Key) *Slot {
+	for k, s := range p.slots {
 		if s.Exclusive && !s.use.taken && k.Capabilities == key.Capabilities && k.Legacy == key.Legacy {
 			s.use.taken = true
 			return s
 		}
 	}
-	b.pool.exclusives++
-	key.Scope = scopeCall + strconv.FormatUint(b.pool.exclusives, 10)
-	s := b.slotFor(key, nil)
+	p.exclusives++
+	key.Scope = scopeCall + strconv.FormatUint(p.exclusives, 10)
+	s := p.slotFor(key, nil)
 	if s != nil {
 		s.Exclusive, s.use.taken = true, true
 	}
@@ -222,10 +228,10 @@ func (b *Backend) exclusiveSlot(key Key) *Slot {
 
 // makeRoom reports whether one more slot may be made, closing one that is idle
 // where there are too many. The caller holds the lock.
-func (b *Backend) makeRoom() bool {
+func (p *Pool) makeRoom() bool {
 	n, now := 0, time.Now()
 	var idle *Slot
-	for k, s := range b.pool.slots {
+	for k, s := range p.slots {
 		if k.isShared() {
 			continue
 		}
@@ -256,8 +262,8 @@ func (s *Slot) lastUse() time.Time {
 
 // Close closes a slot for good and forgets it.
 func (s *Slot) Close() {
-	s.Backend.mu.Lock()
-	defer s.Backend.mu.Unlock()
+	s.Backend.Pool.mu.Lock()
+	defer s.Backend.Pool.mu.Unlock()
 	s.close()
 }
 
@@ -268,19 +274,19 @@ func (s *Slot) close() {
 	}
 	b := s.Backend
 	s.closed = true
-	delete(b.pool.slots, s.Key)
+	delete(b.Pool.slots, s.Key)
 	c := s.Ready.Swap(nil)
-	b.publishFastPath()
-	if c != nil && !b.life.closed {
+	b.Pool.publishFastPath()
+	if c != nil && !b.Pool.closed {
 		b.Set.Work.Go(func() { _ = c.Client.Close() })
 	}
 }
 
 // closeClient closes what was a client's own.
-func (b *Backend) closeClient(who *Client) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for k, s := range b.pool.slots {
+func (p *Pool) closeClient(who *Client) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k, s := range p.slots {
 		if s.Owner == who && strings.HasPrefix(k.Scope, scopeSession) {
 			s.close()
 		}
@@ -289,30 +295,38 @@ func (b *Backend) closeClient(who *Client) {
 
 // everySlot returns the primary slot, and then the others. The caller holds the
 // lock.
-func (b *Backend) everySlot() []*Slot {
-	all := []*Slot{b.Primary}
-	for _, s := range b.pool.slots {
+func (p *Pool) everySlot() []*Slot {
+	all := []*Slot{p.b.Primary}
+	for _, s := range p.slots {
 		all = append(all, s)
 	}
 	return all
 }
 
 // CountSlots returns how many slots there are besides the primary one.
-func (b *Backend) CountSlots() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.pool.slots)
+func (p *Pool) CountSlots() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.slots)
 }
 
 // Connections returns those that are ready.
-func (b *Backend) Connections() (all []*Conn) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all = append(all, b.pool.busy...)
-	for _, s := range b.everySlot() {
+func (p *Pool) Connections() (all []*Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all = append(all, p.busy...)
+	for _, s := range p.everySlot() {
 		if c := s.Ready.Load(); c != nil {
 			all = append(all, c)
 		}
 	}
 	return all
+}
+
+// Failure returns why the backend cannot be used now, nil where nothing is known
+// against it.
+func (p *Pool) Failure() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.b.Primary.attempts.lastErr
 }

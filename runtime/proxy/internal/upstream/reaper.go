@@ -66,8 +66,8 @@ func (s *Set) reap() {
 	defer s.Work.Done()
 	left := false
 	for _, b := range s.All() {
-		left = b.Reap() || left
-		b.KeepUsage()
+		left = b.Pool.Reap() || left
+		b.Persisted.SaveUsage()
 	}
 	if left {
 		s.watchIdle()
@@ -76,21 +76,21 @@ func (s *Set) reap() {
 
 // Reap has the backend's idle connections closed, side by side and without
 // waiting for it. It reports whether any are left.
-func (b *Backend) Reap() (left bool) {
-	usage := b.Activity.Usage()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.life.closed {
+func (p *Pool) Reap() (left bool) {
+	usage := p.b.Activity.Usage()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
 		return false
 	}
 	now := time.Now()
-	for _, s := range b.everySlot() {
+	for _, s := range p.everySlot() {
 		s.lastUse()
 		at, ever := s.idleAt(usage)
 		if ever && !now.Before(at) && !s.isNeeded(now) {
 			s.closeIdle()
 		}
-		left = left || s.Ready.Load() != nil || s != b.Primary && !s.Key.isShared()
+		left = left || s.Ready.Load() != nil || s != p.b.Primary && !s.Key.isShared()
 	}
 	return left
 }
@@ -124,11 +124,11 @@ func (s *Slot) isNeeded(now time.Time) bool {
 	switch {
 	case s.use.taken, s.attempts.current != nil, c != nil && c.isBusy():
 		return true
-	case s == b.Primary && b.relisting.Asking > 0:
+	case s == b.Primary && b.Lists.isAsked():
 		return true
 	case s.Owner != nil && b.Config().Isolation == settings.IsolationSession:
 		return true // it lives as long as the session
-	case now.Before(b.pool.keptUntil):
+	case now.Before(b.Pool.keptUntil):
 		return true
 	}
 	return s.keeps.any(now)
@@ -149,7 +149,7 @@ func (s *Slot) closeIdle() {
 		return
 	}
 	if s.Ready.CompareAndSwap(c, nil) {
-		b.publishFastPath()
+		b.Pool.publishFastPath()
 		s.closeInBackground(c)
 	}
 }
@@ -157,8 +157,8 @@ func (s *Slot) closeIdle() {
 // KeepForAnswers keeps the backend's connections while somebody has been asked
 // something that it may wait for, without a call in flight: as long as the answer
 // is taken.
-func (b *Backend) KeepForAnswers() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pool.keptUntil = time.Now().Add(seal.StateTTL)
+func (p *Pool) KeepForAnswers() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keptUntil = time.Now().Add(seal.StateTTL)
 }

@@ -17,8 +17,8 @@ type reconnecting struct {
 // Start connects the backend if it is always to be connected. It is to be called
 // when the backend is new to a proxy that has begun, or set to that.
 func (b *Backend) Start() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	b.Primary.reconnect(0)
 }
 
@@ -26,7 +26,7 @@ func (b *Backend) Start() {
 // The caller holds the lock.
 func (s *Slot) isWanted() bool {
 	b := s.Backend
-	return !b.life.closed && !s.closed &&
+	return !b.Pool.closed && !s.closed &&
 		(s == b.Primary && b.Config().Start == settings.StartEager && b.Set.begun.Load() || s.keeps.any(time.Time{}))
 }
 
@@ -51,8 +51,8 @@ func (s *Slot) reconnect(failures int) {
 // false, and ends the reconnecting, where that is no longer called for.
 func (s *Slot) pauseBeforeReconnect(failures int) bool {
 	b := s.Backend
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	if s.isWanted() && s.Ready.Load() == nil {
 		now := time.Now()
 		at := now.Add(breaker.Connecting().After(failures, b.Set.Random()))
@@ -60,9 +60,9 @@ func (s *Slot) pauseBeforeReconnect(failures int) bool {
 			at = until
 		}
 		s.reconnecting.at = at
-		b.mu.Unlock()
+		b.Pool.mu.Unlock()
 		err := deadline.Pause(b.life.ctx, time.Until(at))
-		b.mu.Lock()
+		b.Pool.mu.Lock()
 		if err == nil {
 			return true
 		}

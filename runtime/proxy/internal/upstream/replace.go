@@ -9,37 +9,26 @@ import (
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 )
 
 // Changes are the servers that another configuration changes, by name; see
 // proxy.Changes.
 type Changes struct{ Added, Removed, Replaced, Adjusted []string }
 
-// Distinct refuses servers that cannot be told apart.
-func Distinct(servers []Settings) error {
-	seen := map[string]bool{}
-	for _, s := range servers {
-		if s.Name == "" || seen[s.Name] {
-			return fmt.Errorf("proxy: server %q: the name is empty or repeated", s.Name)
-		}
-		seen[s.Name] = true
-	}
-	return nil
-}
-
 // Reconfiguration is what becomes of the backends.
 type Reconfiguration struct {
 	Changes
 	Roster []*Backend
-	Made   []*Backend            // those that were not there before
-	Left   map[*Backend]*Backend // those that go, with what comes in their place, nil for nothing
-	Adjust map[*Backend]Settings // those that stay, with settings that are others
-	Same   bool                  // nothing changes
+	Made   []*Backend                     // those that were not there before
+	Left   map[*Backend]*Backend          // those that go, with what comes in their place, nil for nothing
+	Adjust map[*Backend]settings.Settings // those that stay, with settings that are others
+	Same   bool                           // nothing changes
 }
 
 // Compare returns what has to change.
-func (s *Set) Compare(servers []Settings) *Reconfiguration {
-	r := &Reconfiguration{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]Settings{}}
+func (s *Set) Compare(servers []settings.Settings) *Reconfiguration {
+	r := &Reconfiguration{Left: map[*Backend]*Backend{}, Adjust: map[*Backend]settings.Settings{}}
 	before := map[string]*Backend{}
 	for _, b := range s.All() {
 		before[b.Name] = b
@@ -139,12 +128,12 @@ func RetryReplaced[T any](do func() (T, error)) (T, error) {
 }
 
 // reconfigure replaces the settings of a backend whose connections stay.
-func (b *Backend) reconfigure(set Settings) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (b *Backend) reconfigure(set settings.Settings) {
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	b.SetSettings(set)
-	b.known.stored = stored{verified: b.known.verified, capabilities: b.known.capabilities}
-	b.publishFastPath()
+	b.Persisted.forget()
+	b.Pool.publishFastPath()
 }
 
 // maxDrain bounds how long calls to a replaced backend are waited for.
@@ -155,13 +144,13 @@ const maxDrain = 30 * time.Second
 // nil for none. It does not wait.
 func (b *Backend) replace(successor *Backend) {
 	set := b.Set
-	b.mu.Lock()
-	b.life.closed = true
+	b.Pool.mu.Lock()
+	b.Pool.closed = true
 	close(b.life.replaced)
-	b.relisting.stop()
+	b.Lists.stop()
 	var idle, busy []*Conn
 	var ending []<-chan struct{} // what is being connected or closed already
-	for _, s := range b.everySlot() {
+	for _, s := range b.Pool.everySlot() {
 		if s.ending != nil {
 			ending = append(ending, s.ending)
 		}
@@ -176,9 +165,9 @@ func (b *Backend) replace(successor *Backend) {
 			busy = append(busy, c)
 		}
 	}
-	b.pool.busy = busy
-	b.publishFastPath()
-	b.mu.Unlock()
+	b.Pool.busy = busy
+	b.Pool.publishFastPath()
+	b.Pool.mu.Unlock()
 	if len(busy) == 0 {
 		b.life.end() // nobody waits for what is being connected
 	} else {
@@ -214,7 +203,7 @@ func (b *Backend) drain(busy []*Conn) {
 	}
 	wg.Wait()
 	<-b.life.gone
-	b.KeepUsage()
+	b.Persisted.SaveUsage()
 	b.close()
 	b.Set.forget(b)
 	b.Set.Observer.Ended(b)

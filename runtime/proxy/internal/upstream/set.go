@@ -12,22 +12,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/persist"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/revision"
-)
-
-type (
-	// Settings are those of one server.
-	Settings = settings.Settings
-	// Terms are what initialize has settled.
-	Terms = client.Terms
-	// ClientInfo is what a status says of a client.
-	ClientInfo = client.Info
-	// Store is a proxy.Store.
-	Store = persist.Store
 )
 
 // Options are settings of a set of backends. All but Store and Roots are required.
@@ -41,7 +28,7 @@ type Options struct {
 	// Roots are the proxy's own, a raw array; nil is none.
 	Roots json.RawMessage
 	// Store keeps what is learned of servers; nil keeps nothing.
-	Store  Store
+	Store  persist.Store
 	Logger *slog.Logger
 }
 
@@ -142,7 +129,7 @@ func (s *Set) Close() {
 	wg.Wait()
 	s.Work.Wait()
 	for _, b := range s.All() {
-		b.KeepUsage()
+		b.Persisted.SaveUsage()
 	}
 	s.persisting.Flush()
 }
@@ -150,14 +137,14 @@ func (s *Set) Close() {
 // Release closes what was a client's own: its session is over.
 func (s *Set) Release(who *Client) {
 	for _, b := range s.All() {
-		b.closeClient(who)
+		b.Pool.closeClient(who)
 	}
 }
 
 // WithPipe returns the connections that fast calls may be pending on.
 func (s *Set) WithPipe() (all []*Conn) {
 	for _, b := range slices.Concat(s.All(), s.Draining()) {
-		for _, c := range b.Connections() {
+		for _, c := range b.Pool.Connections() {
 			if c.Pipe != nil {
 				all = append(all, c)
 			}
@@ -172,11 +159,15 @@ func (s *Set) Freeze() (thaw func()) {
 	s.mu.Lock()
 	all := s.All()
 	for _, b := range all {
-		b.mu.Lock()
+		b.Pool.mu.Lock()
+		b.Lists.mu.Lock()
+		b.Persisted.mu.Lock()
 	}
 	return func() {
 		for _, b := range all {
-			b.mu.Unlock()
+			b.Persisted.mu.Unlock()
+			b.Lists.mu.Unlock()
+			b.Pool.mu.Unlock()
 		}
 		s.mu.Unlock()
 	}

@@ -30,7 +30,7 @@ type Slot struct {
 
 	Ready atomic.Pointer[Conn] // nil unless connected
 
-	// What follows is guarded by Backend.mu.
+	// What follows is guarded by Pool.mu.
 
 	attempts     attempts
 	reconnecting reconnecting
@@ -63,7 +63,7 @@ type use struct {
 // dialing is one connecting that any number of callers wait for.
 type dialing struct {
 	begun   time.Time
-	tooLate bool // lists do not wait for it any more; guarded by Backend.mu
+	tooLate bool // lists do not wait for it any more; guarded by Pool.mu
 	done    chan struct{}
 	conn    *Conn
 	err     error
@@ -93,10 +93,10 @@ func (s *Slot) Acquire(ctx context.Context) (*Conn, error) {
 // join returns the connecting under way, or starts one.
 func (s *Slot) join() (*dialing, error) {
 	b := s.Backend
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	switch {
-	case b.life.closed:
+	case b.Pool.closed:
 		return nil, b.closedError()
 	case s.closed:
 		return nil, errSlotClosed
@@ -115,7 +115,7 @@ func (s *Slot) join() (*dialing, error) {
 	}
 	s.attempts.current = a
 	if s == b.Primary {
-		b.relisting.Begin()
+		b.Lists.Begin()
 	}
 	b.Set.Work.Go(func() { s.connect(a) })
 	return a, nil
@@ -154,7 +154,7 @@ func (s *Slot) connect(a *dialing) {
 	}
 	close(a.done)
 	if err == nil && offers != nil {
-		b.Save(offers)
+		b.Persisted.Save(offers)
 	}
 }
 
@@ -162,10 +162,10 @@ func (s *Slot) connect(a *dialing) {
 // the connection is not to be used. It returns what those who wait for it get.
 func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err error) error {
 	b := s.Backend
-	b.mu.Lock()
+	b.Pool.mu.Lock()
 	switch {
 	case err != nil:
-	case b.life.closed:
+	case b.Pool.closed:
 		err = b.closedError()
 	case s.closed:
 		err = errSlotClosed
@@ -173,7 +173,7 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 		err = c.gone
 	}
 	if s == b.Primary {
-		b.relisting.End()
+		b.Lists.End()
 	}
 	if err != nil {
 		err = ownError(err)
@@ -183,11 +183,11 @@ func (s *Slot) conclude(a *dialing, c *Conn, offers *inventory.Inventory, err er
 	}
 	a.conn, a.err = c, err
 	s.attempts.current = nil
-	unused, closed := err != nil && c != nil, b.life.closed
+	unused, closed := err != nil && c != nil, b.Pool.closed
 	if unused && !closed {
 		s.closeInBackground(c)
 	}
-	b.mu.Unlock()
+	b.Pool.mu.Unlock()
 	if unused && closed {
 		_ = c.Client.Close() // it is gone either way
 	}
@@ -201,7 +201,7 @@ func (s *Slot) noteDialFailed(err error) {
 	a.failures++
 	a.lastErr = err
 	a.retryAt = now.Add(breaker.Discovering().After(a.failures, s.Backend.Set.Random()))
-	if !s.Backend.life.closed && !s.closed {
+	if !s.Backend.Pool.closed && !s.closed {
 		s.noteFailure(err, now)
 	}
 }
@@ -210,18 +210,17 @@ func (s *Slot) noteDialFailed(err error) {
 func (s *Slot) noteDialed(c *Conn, offers *inventory.Inventory) {
 	b, a, now := s.Backend, &s.attempts, time.Now()
 	if a.lost {
-		b.pool.restarts++
+		b.Pool.restarts++
 	}
 	a.failures, a.lastErr, a.retryAt, a.lost = 0, nil, time.Time{}, false
 	a.breaker.Connected(now)
 	s.use.last, c.since = now, now
 	s.Ready.Store(c)
-	b.noteEra(c)
+	b.Pool.noteEra(c)
 	if s == b.Primary {
 		b.ConnectedOnce.Store(true)
-		b.listed(offers.Whole())
+		b.Lists.connected(offers.Whole())
 	}
-	b.relist()
 	b.Set.watchIdle()
 }
 
@@ -295,15 +294,15 @@ func (s *Slot) ConnLost(c *Conn, err error) {
 		err = runtime.ErrClosed
 	}
 	b := s.Backend
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	c.gone = err
 	// One that is not ready yet is found gone by connect, one that is left at
 	// the end is closed by close.
-	if b.life.closed || !s.Ready.CompareAndSwap(c, nil) {
+	if b.Pool.closed || !s.Ready.CompareAndSwap(c, nil) {
 		return
 	}
-	b.publishFastPath()
+	b.Pool.publishFastPath()
 	s.closeInBackground(c) // it still has a process to end
 	s.attempts.lost = true
 	s.noteFailure(err, time.Now())
@@ -316,7 +315,7 @@ func (s *Slot) ConnLost(c *Conn, err error) {
 func (s *Slot) noteFailure(err error, now time.Time) {
 	b := s.Backend
 	s.attempts.cause = err
-	b.pool.lastErr, b.pool.failedAt = err, now
+	b.Pool.lastErr, b.Pool.failedAt = err, now
 	if s.attempts.breaker.Failed(now) {
 		b.Log.Warn("backend fails again and again: left alone for a while", "pause", breaker.TripPause, "err", err)
 	}
@@ -324,8 +323,8 @@ func (s *Slot) noteFailure(err error, now time.Time) {
 
 // ResetBreaker forgets how often the server has failed.
 func (s *Slot) ResetBreaker() {
-	s.Backend.mu.Lock()
-	defer s.Backend.mu.Unlock()
+	s.Backend.Pool.mu.Lock()
+	defer s.Backend.Pool.mu.Unlock()
 	s.attempts.breaker = breaker.Breaker{}
 }
 
@@ -338,10 +337,10 @@ const suspectEvery = time.Minute
 // that was done a moment ago.
 func (s *Slot) suspect(c *Conn) bool {
 	b := s.Backend
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	switch {
-	case b.life.closed:
+	case b.Pool.closed:
 		return false
 	case s.Ready.Load() != c:
 		return true // another call has done so
@@ -350,7 +349,7 @@ func (s *Slot) suspect(c *Conn) bool {
 	}
 	s.Ready.Store(nil)
 	s.suspectedAt = time.Now()
-	b.publishFastPath()
+	b.Pool.publishFastPath()
 	b.Set.Work.Go(func() { c.drain(b.Set.Lifetime) })
 	return true
 }
@@ -382,9 +381,9 @@ func (s *Slot) closeInBackground(c *Conn) {
 
 // awaitEnd waits for the connection before to be ended, within bounds.
 func (s *Slot) awaitEnd(ctx context.Context) {
-	s.Backend.mu.Lock()
+	s.Backend.Pool.mu.Lock()
 	ending := s.ending
-	s.Backend.mu.Unlock()
+	s.Backend.Pool.mu.Unlock()
 	if ending == nil {
 		return
 	}

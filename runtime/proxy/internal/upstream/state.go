@@ -45,17 +45,17 @@ func (b *Backend) Condition() Condition {
 	b.Set.reaper.mu.Lock()
 	look := b.Set.reaper.next
 	b.Set.reaper.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
 	now := time.Now()
-	c := Condition{State: StateIdle, Restarts: b.pool.restarts, Err: b.pool.lastErr, At: b.pool.failedAt}
+	c := Condition{State: StateIdle, Restarts: b.Pool.restarts, Err: b.Pool.lastErr, At: b.Pool.failedAt}
 	earliest := func(to *time.Time, at time.Time) {
 		if to.IsZero() || at.Before(*to) {
 			*to = at
 		}
 	}
 	connected, dialing := false, false
-	for _, s := range b.everySlot() {
+	for _, s := range b.Pool.everySlot() {
 		ready := s.Ready.Load() != nil
 		connected, dialing = connected || ready, dialing || s.attempts.current != nil
 		if until := s.attempts.breaker.Opened(now); !until.IsZero() {
@@ -73,7 +73,7 @@ func (b *Backend) Condition() Condition {
 		}
 	}
 	switch {
-	case b.life.closed:
+	case b.Pool.closed:
 		c.State = stateClosed
 	case connected:
 		c.State = StateReady
@@ -95,11 +95,11 @@ type ConnInfo struct {
 
 // Connected returns what a status says of the connections that are ready: the
 // primary one, and then the others by age.
-func (b *Backend) Connected() []ConnInfo {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (p *Pool) Connected() []ConnInfo {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	out, primary := []ConnInfo{}, 0
-	for _, s := range b.everySlot() {
+	for _, s := range p.everySlot() {
 		c := s.Ready.Load()
 		if c == nil {
 			continue
@@ -108,7 +108,7 @@ func (b *Backend) Connected() []ConnInfo {
 		if t, ok := c.Client.Transport().(ability.PID); ok {
 			one.PID = t.PID()
 		}
-		if s == b.Primary {
+		if s == p.b.Primary {
 			primary = 1
 		}
 		out = append(out, one)
@@ -128,11 +128,4 @@ func (k Key) sharing() string {
 		return "call"
 	}
 	return "equals"
-}
-
-// StoredSum stands for what is kept of what the backend offers, 0 for nothing.
-func (b *Backend) StoredSum() uint64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.known.digest
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/seal"
 )
@@ -48,7 +49,7 @@ func mutely(t *testing.T) (f *front.Set, let chan struct{}) {
 		}},
 		Catalog: catalog.Options{Separator: "__", NameLimit: 44, Ring: seal.NewRing(), Logger: log}, Logger: log,
 	})
-	if _, err := rt.Reconfigure([]upstream.Settings{{Name: "a"}}); err != nil {
+	if _, err := rt.Reconfigure([]settings.Settings{{Name: "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(rt.Close)

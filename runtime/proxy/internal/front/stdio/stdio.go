@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -405,13 +406,13 @@ func (f *stdioFront) Notify(method string, params []byte) {
 
 func (f *stdioFront) Busy() int { return int(f.load.inFlight.Load()) }
 
-func (f *stdioFront) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
+func (f *stdioFront) Clients() ([]client.Info, front.StatelessInfo) {
 	s := f.sender.Client.Status("stdio")
 	s.InFlight = f.Busy()
 	if at := f.seen.Load(); at > 0 {
 		s.LastSeen = time.Unix(at, 0)
 	}
-	return []upstream.ClientInfo{s}, front.StatelessInfo{}
+	return []client.Info{s}, front.StatelessInfo{}
 }
 
 // Bounds returns the one at which hold keeps the client waiting.

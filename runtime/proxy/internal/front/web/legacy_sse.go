@@ -14,6 +14,7 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
@@ -392,10 +393,10 @@ func (s *sseSession) Progressed(_ *router.FastCall, params []byte) *jsonrpc.Writ
 }
 
 // Clients implements [front.Front].
-func (f *SSE) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
+func (f *SSE) Clients() ([]client.Info, front.StatelessInfo) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
-	out := make([]upstream.ClientInfo, 0, len(f.m))
+	out := make([]client.Info, 0, len(f.m))
 	for _, s := range f.m {
 		one := s.sender.Client.Status("sse")
 		one.InFlight, one.Streams = len(s.places), 1

@@ -13,10 +13,10 @@ import (
 	"github.com/mcpctl/mcpctl/runtime/internal/jsonrpc"
 	"github.com/mcpctl/mcpctl/runtime/internal/rawjson"
 	"github.com/mcpctl/mcpctl/runtime/internal/workers"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/client"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/front"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/router"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
 
@@ -276,9 +276,9 @@ func busy(w http.ResponseWriter, status int, id []byte, reason string) {
 }
 
 // Clients implements [front.Front].
-func (h *Streamable) Clients() ([]upstream.ClientInfo, front.StatelessInfo) {
+func (h *Streamable) Clients() ([]client.Info, front.StatelessInfo) {
 	all := h.Sessions.list()
-	out := make([]upstream.ClientInfo, len(all))
+	out := make([]client.Info, len(all))
 	for i, s := range all {
 		out[i] = s.sender.Client.Status("http")
 		out[i].InFlight = int(s.serving.Load())

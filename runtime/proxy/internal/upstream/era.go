@@ -1,0 +1,126 @@
+package upstream
+
+import (
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/internal/ability"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
+	"github.com/mcpctl/mcpctl/runtime/revision"
+)
+
+// era is how a server speaks with its clients.
+type era struct {
+	modern       bool   // the primary connection is of the modern era
+	speaksBoth   bool   // and the server speaks the handshake, too: clients of that era are better served in it
+	remote       bool   // it shakes hands, and is no process of ours
+	asksClients  bool   // it has asked a client something in the handshake era
+	unattributed bool   // and did not say inside which call
+	offer        string // what it was told that it can ask when it offered what is stored
+}
+
+// noteEra notes what a new connection says of the server's era. The caller holds
+// the lock.
+func (p *Pool) noteEra(c *Conn) {
+	if c.Slot == p.b.Primary {
+		legacy := false
+		for _, v := range c.Client.Info().Versions {
+			legacy = legacy || !revision.IsModern(v)
+		}
+		p.era.modern = c.Modern()
+		p.era.remote = !c.Modern() && c.Pipe == nil
+		p.era.speaksBoth = c.Modern() && legacy
+	} else if c.Slot.Key.Legacy && sessionless(c.Client.Transport()) {
+		// Such a server can neither ask in the client's era nor be told of a
+		// cancel: the stateless era has all that it has, and these.
+		p.b.Log.Info("backend keeps no session after a handshake: its other era is used")
+		p.era.speaksBoth = false
+	}
+	p.publishFastPath()
+}
+
+// sessionless reports whether a connection over HTTP that began with a handshake
+// has no session.
+func sessionless(t runtime.Transport) bool {
+	for range 4 { // wrappers
+		if s, ok := t.(ability.SessionID); ok {
+			return s.SessionID() == ""
+		}
+		u, ok := t.(ability.Unwrap)
+		if !ok {
+			return false
+		}
+		t = u.Unwrap()
+	}
+	return false
+}
+
+// currentEra returns what is known of it now.
+func (p *Pool) currentEra() era {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.era
+}
+
+// SetAsksClients notes that the server has asked a client something over a
+// connection that it may share with others; unattributed says that nothing tells
+// to which call the question belongs. A session that has used the connection alone
+// so far keeps it, with the state that the server has for it. What is noted is
+// kept for processes to come, where there is a store.
+func (p *Pool) SetAsksClients(c *Conn, unattributed bool) {
+	if c.Modern() {
+		return // its questions are answers to calls
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.era.asksClients {
+		p.b.Log.Info("backend asks its clients")
+	}
+	p.era.asksClients, p.era.unattributed = true, p.era.unattributed || unattributed
+	c.reserved = c.reserved || c.onlyClient() != nil
+	p.publishFastPath()
+}
+
+// SetRemote notes whether the server is no process of ours.
+func (p *Pool) SetRemote(remote bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.era.remote = remote
+}
+
+// setAsks takes over whether the server asks clients, as an earlier process knew it.
+func (p *Pool) setAsks(clients, unattributed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.era.asksClients, p.era.unattributed = clients, unattributed
+}
+
+// recallEra takes over what an earlier process has found out, unless this one has
+// been connected.
+func (p *Pool) recallEra(head inventory.Head) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := &p.era; !p.b.ConnectedOnce.Load() {
+		e.modern, e.speaksBoth, e.remote, e.offer = head.Modern, head.Dual, head.Remote, head.Offer
+	}
+}
+
+// publishFastPath publishes over which connections fast calls go; nil: SelectSlot
+// decides. The caller holds the lock.
+func (p *Pool) publishFastPath() {
+	var c *Conn
+	s, isolation := p.b.Primary, p.b.Config().Isolation
+	if p.era.speaksBoth {
+		s = p.slots[Key{Server: p.b.Name, Legacy: true, Capabilities: SharedOffer}]
+	}
+	private := isolation == settings.IsolationSession || isolation == settings.IsolationAuto && p.era.asksClients && (p.era.speaksBoth || !p.era.modern)
+	if s != nil && !private {
+		c = s.Ready.Load()
+	}
+	p.b.LegacyShared.Store(c)
+	// See SelectSlot, for a caller of the modern era.
+	if c = p.b.Primary.Ready.Load(); c != nil &&
+		(!c.takesFastCalls() || p.era.asksClients && (isolation == settings.IsolationAuto || isolation == settings.IsolationSession)) {
+		c = nil
+	}
+	p.b.ModernShared.Store(c)
+}

@@ -1,0 +1,156 @@
+package upstream
+
+import (
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/relist"
+)
+
+// Lists is the asking for a backend's lists again. Its lock is taken under the
+// pool's, and no other lock is taken under it.
+type Lists struct {
+	b *Backend
+
+	mu       sync.Mutex // guards what follows; held for memory work only
+	schedule relist.Schedule
+	closed   bool // they are not asked for any more
+	armed    bool // the timer runs
+	timer    *time.Timer
+
+	lacking  bool // a list could not be had
+	failures int  // how often in a row
+	retry    *time.Timer
+}
+
+// Begin notes that somebody asks the server for its lists. End follows.
+func (l *Lists) Begin() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.schedule.Begin()
+}
+
+// End notes that they have been asked for.
+func (l *Lists) End() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.schedule.End()
+}
+
+// isAsked reports whether somebody asks the server for its lists.
+func (l *Lists) isAsked() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.schedule.Asking > 0
+}
+
+// isLacking reports whether a list could not be had.
+func (l *Lists) isLacking() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lacking
+}
+
+// stop ends the asking for good.
+func (l *Lists) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for _, t := range []*time.Timer{l.timer, l.retry} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+}
+
+// restart starts a timer anew, making it where there is none.
+func restart(t **time.Timer, d time.Duration, f func()) {
+	if *t == nil {
+		*t = time.AfterFunc(d, f)
+		return
+	}
+	(*t).Reset(d)
+}
+
+// connected notes that the server was connected, and whether all lists could be had.
+func (l *Lists) connected(whole bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listed(whole)
+	l.relist()
+}
+
+// listed notes whether all lists could be had. What could not is asked for
+// again, later and later, as long as the server is connected, and with clients'
+// lists where it is not; what it was before stays listed. The caller holds the lock.
+func (l *Lists) listed(whole bool) {
+	l.lacking = !whole
+	if whole || l.closed {
+		l.failures = 0
+		if l.retry != nil {
+			l.retry.Stop()
+		}
+		return
+	}
+	l.failures++
+	restart(&l.retry, breaker.Discovering().After(l.failures, l.b.Set.Random()), func() { l.Changed(inventory.ListSet{}) })
+}
+
+// Changed notes that the backend's lists have changed, and which it says so of.
+func (l *Lists) Changed(said inventory.ListSet) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.schedule.NoteSaid(said, time.Now())
+	l.relist()
+}
+
+// relist has changed lists asked for, once at a time: an older answer must not
+// replace a newer one. The caller holds the lock.
+func (l *Lists) relist() {
+	if l.closed || !l.schedule.Stale || l.schedule.Asking > 0 || l.armed {
+		return // or the goroutine that lists comes here again
+	}
+	l.armed = true
+	restart(&l.timer, l.schedule.Pause(), l.relistNow)
+}
+
+func (l *Lists) relistNow() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.armed = false
+	if l.closed {
+		return
+	}
+	said := l.schedule.TakeSaid()
+	l.schedule.Begin()
+	l.b.Set.Work.Go(func() { l.Reload(said) })
+}
+
+// Reload asks a connected backend for its lists. What it has said is passed on
+// even where they look the same: more can change about a tool than its
+// description.
+func (l *Lists) Reload(said inventory.ListSet) {
+	news, whole := false, false
+	b := l.b
+	c := b.Primary.Ready.Load()
+	if c != nil {
+		offers, err := inventory.Load(b.life.ctx, b.Log, c.Client)
+		if err != nil {
+			b.Log.Warn("cannot list a changed backend", "err", err)
+		} else {
+			offers.Offer, whole = c.Offer, offers.Whole()
+			news = b.Set.Observer.Listed(b, offers, said)
+			b.Persisted.Save(offers)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.schedule.End()
+	l.schedule.NoteAsked(news, time.Now())
+	if c != nil { // or connecting asks
+		l.listed(whole)
+	}
+	l.relist()
+}
