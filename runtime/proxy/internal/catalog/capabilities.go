@@ -44,7 +44,7 @@ func (p *Publisher) Capabilities() Capabilities {
 	defer p.mu.Unlock()
 	var all Capabilities
 	for _, b := range p.set.All() {
-		has := p.inventoryOf(b)
+		has := p.offers.inventory(b)
 		if has == nil {
 			return EveryCapability()
 		}
@@ -97,7 +97,7 @@ func (o Capabilities) WithTasks(p *Publisher) Capabilities {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range p.set.All() {
-		if has := p.inventoryOf(b); has == nil || bridge.OffersTasks(has.Capabilities) {
+		if has := p.offers.inventory(b); has == nil || bridge.OffersTasks(has.Capabilities) {
 			o.extend(revision.ExtensionTasks)
 			break
 		}

@@ -273,7 +273,7 @@ func (c *Catalog) exposedKeys(p *Publisher, k inventory.Kind, b *upstream.Backen
 	if before != nil && !bare && !p.o.NoPrefix && before.unclear == c.names.unclear[b.Name] {
 		return before.keys
 	}
-	keys := keysOf(p.inventoryOf(b).Items[k])
+	keys := keysOf(p.offers.inventory(b).Items[k])
 	if bare {
 		for i, uri := range keys {
 			keys[i] = c.exposeURI(b, uri)

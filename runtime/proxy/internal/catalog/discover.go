@@ -46,7 +46,7 @@ func meet(ctx context.Context, backends []*upstream.Backend) {
 // Refresh connects, in the background, servers whose part of the lists is old and
 // from an earlier process, if clients have seen any list.
 func (p *Publisher) Refresh() {
-	if !p.anySeen() || len(p.Outdated(time.Now())) == 0 || p.set.Lifetime.Err() != nil || p.refreshing.Swap(true) {
+	if !p.Listeners.anySeen() || len(outdated(p.set.All())) == 0 || p.set.Lifetime.Err() != nil || p.refreshing.Swap(true) {
 		return
 	}
 	p.set.Work.Go(func() {
@@ -55,19 +55,20 @@ func (p *Publisher) Refresh() {
 	})
 }
 
-// Outdated returns the backends to look at.
-func (p *Publisher) Outdated(now time.Time) []*upstream.Backend {
-	return slices.DeleteFunc(slices.Clone(p.set.All()), func(b *upstream.Backend) bool { return !b.Outdated(now) })
+// outdated returns the backends to look at.
+func outdated(all []*upstream.Backend) []*upstream.Backend {
+	now := time.Now()
+	return slices.DeleteFunc(slices.Clone(all), func(b *upstream.Backend) bool { return !b.Outdated(now) })
 }
 
 func (p *Publisher) refreshAll() {
 	if deadline.Pause(p.set.Lifetime, refreshDelay) != nil {
 		return
 	}
-	p.TakeOver(p.set.RecallNews(p.Outdated(time.Now())))
+	p.TakeOver(p.set.RecallNews(outdated(p.set.All())))
 	var group errgroup.Group
 	group.SetLimit(refreshAtOnce)
-	for _, b := range p.Outdated(time.Now()) {
+	for _, b := range outdated(p.set.All()) {
 		group.Go(func() error {
 			if p.set.Lifetime.Err() == nil {
 				b.Meet(p.set.Lifetime)

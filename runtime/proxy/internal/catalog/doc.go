@@ -5,10 +5,10 @@
 // A [Publisher] collects the [inventory.Inventory] of each backend and builds an
 // immutable [Catalog] of them, which requests read without a lock. It owns that
 // catalog, what servers have listed before, the links that they have handed out
-// in results, and which clients are told of changed lists.
+// in results, and the [Listeners] that are told of changed lists.
 //
 // Locks: Publisher.mu is held while a catalog is built and while clients are told,
-// and before a backend's; the locks of waiting updates, pages and handed-out links
-// are for memory work alone and taken last. The package knows servers as
+// and before a backend's and that of the listeners; the locks of waiting updates,
+// pages and handed-out links are for memory work alone and taken last. The package knows servers as
 // [upstream.Backend], and no request, session or front.
 package catalog

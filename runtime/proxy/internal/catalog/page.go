@@ -77,9 +77,9 @@ func (p *Publisher) List(ctx context.Context, k inventory.Kind, params []byte, m
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p.SeenLists[k].Store(true)
+	p.Listeners.See(k)
 	c := p.show(k)
-	first, err := p.firstItem(c, k, params)
+	first, err := firstItem(p.o.Ring, c, k, params)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (p *Publisher) page(c *Catalog, k inventory.Kind, modern bool, first int) [
 	end := len(out)
 	out = append(out, ']')
 	if more {
-		out = rawjson.Quote(append(out, `,"nextCursor":`...), p.cursorAt(l, k, last))
+		out = rawjson.Quote(append(out, `,"nextCursor":`...), cursorAt(p.o.Ring, l, k, last))
 	}
 	if server := p.o.Info; modern && server != nil {
 		out = append(append(out, `,"_meta":{"io.modelcontextprotocol/serverInfo":`...), server...)
@@ -227,15 +227,15 @@ type cursor struct {
 }
 
 // cursorAt returns the cursor for the page that begins at an item.
-func (p *Publisher) cursorAt(l *list, k inventory.Kind, item int) string {
+func cursorAt(ring *seal.Ring, l *list, k inventory.Kind, item int) string {
 	plain, _ := json.Marshal(cursor{l.version(), item}) // it always has a JSON form
-	return p.o.Ring.Seal(cursorPurpose+k.Listing().Method, plain, cursorTTL)
+	return ring.Seal(cursorPurpose+k.Listing().Method, plain, cursorTTL)
 }
 
 // firstItem returns where the page begins that a client asks for. Without a cursor
 // it is 0; null counts as none, the empty string does not (specification,
 // Pagination).
-func (p *Publisher) firstItem(c *Catalog, k inventory.Kind, params []byte) (int, error) {
+func firstItem(ring *seal.Ring, c *Catalog, k inventory.Kind, params []byte) (int, error) {
 	at, err := rawjson.Field(params, "cursor")
 	if err != nil || !at.Present() || string(at.Of(params)) == "null" {
 		return 0, nil //nolint:nilerr // params that are no object have no cursor
@@ -244,7 +244,7 @@ func (p *Publisher) firstItem(c *Catalog, k inventory.Kind, params []byte) (int,
 	if !ok {
 		return 0, upstream.Invalid("params.cursor is no string")
 	}
-	plain, err := p.o.Ring.Open(cursorPurpose+k.Listing().Method, sealed)
+	plain, err := ring.Open(cursorPurpose+k.Listing().Method, sealed)
 	if err != nil {
 		return 0, upstream.Invalid("params.cursor: %v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/upstream"
@@ -31,17 +30,18 @@ type Publisher struct {
 	set        *upstream.Set
 	Current    atomic.Pointer[Catalog]
 	handedOut  handedOutLinks
-	SeenLists  [inventory.Kinds]atomic.Bool // that clients have asked for: they are told of changes to no others
+	Listeners  Listeners
 	updates    updates
 	refreshing atomic.Bool // servers are being looked at, or about to be; see refresh
 
-	mu        sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
-	names     namer
-	past      past
-	offers    map[*upstream.Backend]*offers
-	heldBack  heldBack
-	listeners map[Listener]inventory.ListSet
+	mu     sync.Mutex // guards what follows, and is held while a catalog is built; taken before a backend's
+	names  namer
+	past   past
+	offers offersOf
 }
+
+// offersOf is the part of each backend. Publisher.mu guards it.
+type offersOf map[*upstream.Backend]*offers
 
 // offers is one backend's part in the lists. Publisher.mu guards it.
 type offers struct {
@@ -52,35 +52,29 @@ type offers struct {
 	renamed   bool                      // what it offers has had names of the other form
 }
 
-// Listener is a client connection that is told of changes.
-type Listener interface {
-	// Notify sends a notification, nil params for none. It must not wait.
-	Notify(method string, params []byte)
-}
-
 // NewPublisher returns a publisher of what a set of backends offers.
 func NewPublisher(o Options, set *upstream.Set) *Publisher {
 	p := &Publisher{
 		o: o, set: set, names: namerOf(o, nil, nil), past: past{of: memories{}, shown: memories{}},
-		offers: map[*upstream.Backend]*offers{}, listeners: map[Listener]inventory.ListSet{},
+		offers: offersOf{}, Listeners: Listeners{of: map[Listener]inventory.ListSet{}},
 	}
 	p.Current.Store(newCatalog(p))
 	return p
 }
 
-// of returns a backend's part. The caller holds the lock.
-func (p *Publisher) of(b *upstream.Backend) *offers {
-	o := p.offers[b]
+// at returns a backend's part.
+func (all offersOf) at(b *upstream.Backend) *offers {
+	o := all[b]
 	if o == nil {
 		o = &offers{}
-		p.offers[b] = o
+		all[b] = o
 	}
 	return o
 }
 
-// inventoryOf is [Publisher.Inventory] for callers that hold the lock.
-func (p *Publisher) inventoryOf(b *upstream.Backend) *inventory.Inventory {
-	if o := p.offers[b]; o != nil {
+// inventory returns what a backend last offered, nil before the first time.
+func (all offersOf) inventory(b *upstream.Backend) *inventory.Inventory {
+	if o := all[b]; o != nil {
 		return o.inventory
 	}
 	return nil
@@ -91,7 +85,7 @@ func (p *Publisher) inventoryOf(b *upstream.Backend) *inventory.Inventory {
 func (p *Publisher) known() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 	return func(yield func(*upstream.Backend, *inventory.Inventory) bool) {
 		for _, b := range p.set.All() {
-			if has := p.inventoryOf(b); has != nil && !yield(b, has) {
+			if has := p.offers.inventory(b); has != nil && !yield(b, has) {
 				return
 			}
 		}
@@ -102,7 +96,7 @@ func (p *Publisher) known() iter.Seq2[*upstream.Backend, *inventory.Inventory] {
 func (p *Publisher) Inventory(b *upstream.Backend) *inventory.Inventory {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.inventoryOf(b)
+	return p.offers.inventory(b)
 }
 
 // Forget drops what is known of a backend that has ended.
@@ -110,25 +104,6 @@ func (p *Publisher) Forget(b *upstream.Backend) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.offers, b)
-}
-
-// Listen notifies a client of changes of some lists until stop.
-func (p *Publisher) Listen(l Listener, lists inventory.ListSet) (stop func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.listeners[l] = lists
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.listeners, l)
-	}
-}
-
-// Listening returns how many clients are told of changes.
-func (p *Publisher) Listening() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.listeners)
 }
 
 // update is what is new of a backend.
@@ -185,7 +160,7 @@ func (p *Publisher) publishAll(us ...*update) {
 	p.updates.mu.Unlock()
 	var said inventory.ListSet
 	for _, u := range all {
-		o := p.of(u.backend)
+		o := p.offers.at(u.backend)
 		if o.replaced {
 			continue
 		}
@@ -197,23 +172,18 @@ func (p *Publisher) publishAll(us ...*update) {
 		}
 		said = said.With(u.said)
 	}
-	before, after := p.rebuild()
+	after := newCatalog(p)
+	before := p.Current.Swap(after)
 	news := false
 	for k := range inventory.Kinds {
 		news = news || !before.same(after, k)
 	}
 	for _, u := range all {
-		o := p.of(u.backend)
+		o := p.offers.at(u.backend)
 		u.backend.IsListed.Store(o.inventory != nil && !o.inherited)
 		u.done, u.news = true, news
 	}
-	p.announce(before, after, said)
-}
-
-// rebuild replaces the catalog. The caller holds the lock.
-func (p *Publisher) rebuild() (before, after *Catalog) {
-	after = newCatalog(p)
-	return p.Current.Swap(after), after
+	p.Listeners.announce(before, after, said)
 }
 
 // Enroll routes requests to the new backends from now on, and notifies clients.
@@ -225,7 +195,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 		p.past.back(b.Name)
 	}
 	for old, successor := range r.Left {
-		was := p.of(old)
+		was := p.offers.at(old)
 		was.replaced = true
 		if successor == nil {
 			p.past.note(old.Name, was.inventory, nil)
@@ -235,7 +205,7 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 			}
 			continue
 		}
-		is := p.of(successor)
+		is := p.offers.at(successor)
 		is.renamed = was.renamed
 		if is.inventory == nil && was.inventory != nil {
 			is.inventory, is.inherited = was.inventory, true
@@ -243,86 +213,36 @@ func (p *Publisher) Enroll(r *upstream.Reconfiguration) {
 		p.past.note(old.Name, was.inventory, is.inventory)
 	}
 	for _, b := range r.Roster {
-		if o := p.of(b); !slices.Contains(r.Made, b) || o.inherited {
+		if o := p.offers.at(b); !slices.Contains(r.Made, b) || o.inherited {
 			o.renamed = o.renamed || names.unclear[b.Name] != p.names.unclear[b.Name]
 		}
 	}
 	p.names = names
 	p.set.Adopt(r)
-	before, after := p.rebuild()
+	after := newCatalog(p)
+	before := p.Current.Swap(after)
 	if !p.holdBack(r.Made, before) {
-		p.announce(before, after, inventory.ListSet{})
+		p.Listeners.announce(before, after, inventory.ListSet{})
 	}
-}
-
-// holdBackTime is how long clients are not told of changed lists while servers of
-// a new configuration are asked what they offer: to be told twice would have
-// them all list twice.
-const holdBackTime = 5 * time.Second
-
-// heldBack are changes of lists that clients are not told of yet.
-type heldBack struct {
-	by     int      // how many are waited for
-	before *Catalog // as clients know it
-	said   inventory.ListSet
 }
 
 // holdBack asks backends what they offer, where clients have seen lists, and puts
 // off the announcement until they have answered. It reports false where there is
 // nothing to wait for. The caller holds the lock.
 func (p *Publisher) holdBack(made []*upstream.Backend, before *Catalog) bool {
-	if made = due(made); !p.anySeen() || len(made) == 0 {
+	if made = due(made); !p.Listeners.anySeen() || len(made) == 0 {
 		return false
 	}
-	if p.heldBack.by == 0 {
-		p.heldBack.before = before
-	}
-	p.heldBack.by++
+	p.Listeners.holdBack(before)
 	p.set.Work.Go(func() {
 		ctx, cancel := context.WithTimeout(p.set.Lifetime, holdBackTime)
 		defer cancel()
 		meet(ctx, made)
-		p.mu.Lock()
+		p.mu.Lock() // another is not built meanwhile
 		defer p.mu.Unlock()
-		if p.heldBack.by--; p.heldBack.by == 0 {
-			h := p.heldBack
-			p.heldBack = heldBack{}
-			p.announce(h.before, p.Current.Load(), h.said)
-		}
+		p.Listeners.release(p.Current.Load())
 	})
 	return true
-}
-
-// anySeen reports whether clients have seen any list.
-func (p *Publisher) anySeen() bool {
-	for k := range inventory.Kinds {
-		if p.SeenLists[k].Load() {
-			return true
-		}
-	}
-	return false
-}
-
-// announce notifies clients which lists that they have seen differ, or are said to.
-// The caller holds the lock.
-func (p *Publisher) announce(before, after *Catalog, said inventory.ListSet) {
-	if p.heldBack.by > 0 {
-		p.heldBack.said = p.heldBack.said.With(said)
-		return
-	}
-	told := ""
-	for _, k := range []inventory.Kind{inventory.Prompts, inventory.Resources, inventory.Templates, inventory.Tools} {
-		method := k.Listing().Changed
-		if method == told || !p.SeenLists[k].Load() || !said.Has(method) && before.same(after, k) {
-			continue
-		}
-		told = method
-		for l, lists := range p.listeners {
-			if lists.Has(method) {
-				l.Notify(method, nil)
-			}
-		}
-	}
 }
 
 // SaveAgain stores what is known of backends whose digest is another.
@@ -330,7 +250,7 @@ func (p *Publisher) SaveAgain(r *upstream.Reconfiguration) {
 	for b := range r.Adjust {
 		b.Persisted.SaveUsage()
 		p.mu.Lock()
-		o := p.of(b)
+		o := p.offers.at(b)
 		has, inherited := o.inventory, o.inherited
 		p.mu.Unlock()
 		if has != nil && !inherited {

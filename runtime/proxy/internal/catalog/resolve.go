@@ -41,7 +41,7 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 		return r, nil
 	}
 	for _, b := range p.set.All() {
-		if err := p.Unlisted(b, k); err != nil && (unowned || owner == b.Name) {
+		if err := p.Inventory(b).Failure(k); err != nil && (unowned || owner == b.Name) {
 			// Not its answer to this request, so not to be passed on as one.
 			return nil, &upstream.Error{Server: b.Name, Err: fmt.Errorf("%s: %v", k.Listing().Method, err)} //nolint:errorlint // see above
 		}
@@ -50,14 +50,6 @@ func (p *Publisher) Resolve(ctx context.Context, k inventory.Kind, name string) 
 		return r, nil
 	}
 	return nil, &runtime.Error{Code: runtime.CodeInvalidParams, Message: fmt.Sprintf("unknown %s: %s", strings.TrimSuffix(k.Listing().Member, "s"), name)}
-}
-
-// Unlisted returns why a backend's list could not be had, nil where it could.
-func (p *Publisher) Unlisted(b *upstream.Backend, k inventory.Kind) error {
-	if has := p.Inventory(b); has != nil {
-		return has.Failed[k]
-	}
-	return nil
 }
 
 // ResolveURI finds the backend that a resource URI belongs to; see claim. Where

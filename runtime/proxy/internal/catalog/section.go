@@ -43,7 +43,7 @@ type entry struct {
 // sectionOf returns a backend's part of a list, the one before where it is the
 // same. The caller holds Publisher.mu.
 func (c *Catalog) sectionOf(p *Publisher, k inventory.Kind, b *upstream.Backend, titles map[string]*upstream.Backend) *Section {
-	has := p.of(b)
+	has := p.offers.at(b)
 	before := has.sections[k]
 	if before != nil && before.inventory != has.inventory {
 		before = nil

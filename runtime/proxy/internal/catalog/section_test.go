@@ -152,8 +152,8 @@ func TestManyPublishAtOnce(t *testing.T) {
 		cats[i].Items = items(t, inventory.Tools, `[{"name":"t"}]`)
 	}
 	said := make(told, 100)
-	defer p.Listen(said, inventory.ListSet{Tools: true})()
-	p.SeenLists[inventory.Tools].Store(true)
+	defer p.Listeners.Add(said, inventory.ListSet{Tools: true})()
+	p.Listeners.See(inventory.Tools)
 	p.mu.Lock() // as while a catalog is built
 	var wg sync.WaitGroup
 	snaps := make([]*Catalog, len(cats))

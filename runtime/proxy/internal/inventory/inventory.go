@@ -85,6 +85,15 @@ type Inventory struct {
 // Whole reports whether every list could be had.
 func (c *Inventory) Whole() bool { return c.Failed == [Kinds]error{} }
 
+// Failure returns why a list could not be had, nil where it could. An inventory
+// that is nil knows of none.
+func (c *Inventory) Failure(k Kind) error {
+	if c == nil {
+		return nil
+	}
+	return c.Failed[k]
+}
+
 // Item is one entry of a list.
 type Item struct {
 	Raw                    []byte

@@ -99,7 +99,7 @@ func (rt *Router) Leave(who *upstream.Client) {
 // Join has a client notified of every change of a list, until leave, which ends
 // all that it has.
 func (rt *Router) Join(who *upstream.Client, l catalog.Listener) (leave func()) {
-	unlisten := rt.Catalog.Listen(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
+	unlisten := rt.Catalog.Listeners.Add(l, inventory.ListSet{Tools: true, Prompts: true, Resources: true})
 	return func() {
 		unlisten()
 		rt.Leave(who)

@@ -202,7 +202,7 @@ func (h *Hub) Listen(ctx context.Context, id []byte, from *upstream.Origin, f Fi
 	defer s.end()
 	for k := range inventory.Kinds {
 		if f.Has(k.Listing().Changed) {
-			h.catalog.SeenLists[k].Store(true)
+			h.catalog.Listeners.See(k)
 		}
 	}
 	end := func() {

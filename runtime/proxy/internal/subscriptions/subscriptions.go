@@ -24,7 +24,7 @@ import (
 // only with ctx.
 func (h *Hub) Subscribe(ctx context.Context, from *upstream.Origin, l catalog.Listener, f Filter) (honoured Filter, stop func(), err error) {
 	honoured.ListSet = f.ListSet
-	stops := []func(){h.catalog.Listen(l, f.ListSet)}
+	stops := []func(){h.catalog.Listeners.Add(l, f.ListSet)}
 	stop = sync.OnceFunc(func() {
 		for _, s := range stops {
 			s()

@@ -25,11 +25,11 @@ func TestSessionsLeaveNothingBehind(t *testing.T) {
 			t.Errorf("got alive %v, want %v", got, want)
 		}
 	}
-	if n := b.f.Router.Catalog.Listening(); n != 2 {
+	if n := b.f.Router.Catalog.Listeners.Count(); n != 2 {
 		t.Errorf("%d sessions are told of changes, want 2", n)
 	}
 	all.clear()
-	if n := b.f.Router.Catalog.Listening(); n != 0 {
+	if n := b.f.Router.Catalog.Listeners.Count(); n != 0 {
 		t.Errorf("%d sessions are told of changes after the end", n)
 	}
 }
