@@ -88,9 +88,9 @@ func breakages() []breakage {
 		{
 			defence: "sealed handles", name: "a cursor holds for any list", below: proxy,
 			edits: []breaks.Edit{
-				{Decl: "(*Publisher).cursorAt", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
-				{Decl: "(*Publisher).firstItem", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
-				{Decl: "(*Publisher).firstItem", From: `next.Version != l.version() || `, To: ``},
+				{Decl: "cursorAt", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
+				{Decl: "firstItem", From: `cursorPurpose+k.Listing().Method`, To: `cursorPurpose`},
+				{Decl: "firstItem", From: `next.Version != l.version() || `, To: ``},
 			},
 			cases: []string{"sealed/a cursor: of another list"},
 		},
