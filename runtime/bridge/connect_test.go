@@ -32,6 +32,16 @@ func connect(ctx context.Context, s *runtimetest.Server, o bridge.Options) (*bri
 	return c, int(opened.Load()), err
 }
 
+// connectTo connects to what open returns, until the end of the test.
+func connectTo(t *testing.T, o bridge.Options, open func() runtime.Transport) *bridge.Connected {
+	t.Helper()
+	o.Open = func(context.Context) (runtime.Transport, error) { return open(), nil }
+	c, err := bridge.Connect(t.Context(), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() }) // of a fake
+	return c
+}
+
 func TestEraIsFound(t *testing.T) {
 	modern, both := []string{"2026-07-28"}, []string{"2026-07-28", "2025-11-25"}
 	for name, c := range map[string]struct {
@@ -198,12 +208,7 @@ func TestLostSessionIsStartedAnewOnce(t *testing.T) {
 		}
 	}
 	l := &lost{Transport: s.Connect(nil), left: 2}
-	c, err := bridge.Connect(t.Context(), bridge.Options{
-		Client: runtime.Implementation{Name: "t", Version: "1"},
-		Open:   func(context.Context) (runtime.Transport, error) { return l, nil },
-	})
-	require.NoError(t, err)
-	defer c.Close()
+	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func() runtime.Transport { return l })
 	for i := range 3 {
 		params := fmt.Sprintf(`{"name":"echo","arguments":{"message":"m%d"}}`, i)
 		if raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)}); err != nil || !strings.Contains(string(raw), fmt.Sprintf("m%d", i)) {
@@ -253,12 +258,7 @@ func (f *forgetful) ResetSession() { f.session, f.forget = false, false }
 // TestHandshakeAfterALostSessionMayFail: the next call tries it again.
 func TestHandshakeAfterALostSessionMayFail(t *testing.T) {
 	f := &forgetful{Transport: runtimetest.New().Connect(nil), session: true, refuse: 2}
-	c, err := bridge.Connect(t.Context(), bridge.Options{
-		Client: runtime.Implementation{Name: "t", Version: "1"},
-		Open:   func(context.Context) (runtime.Transport, error) { return f, nil },
-	})
-	require.NoError(t, err)
-	defer c.Close()
+	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}}, func() runtime.Transport { return f })
 	call := func(params string) error {
 		_, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(params)})
 		return err
@@ -331,9 +331,7 @@ func TestNewSessionHasWhatTheOldOneHad(t *testing.T) {
 		}
 		h := &told{}
 		f := &forgetful{Transport: s.Connect(nil), session: true}
-		c, err := bridge.Connect(t.Context(), bridge.Options{Handler: h, Open: func(context.Context) (runtime.Transport, error) { return f, nil }})
-		require.NoError(t, err)
-		defer c.Close()
+		c := connectTo(t, bridge.Options{Handler: h}, func() runtime.Transport { return f })
 		call := func(method, params string) {
 			t.Helper()
 			if _, err := c.Call(t.Context(), &runtime.Request{Method: method, Params: json.RawMessage(params)}); err != nil {

@@ -48,9 +48,7 @@ func withHeaders(t *testing.T, s *runtimetest.Server, h *headers, overHTTP bool)
 	t.Helper()
 	s.Versions = []string{runtimetest.RevJuly}
 	h.Transport = s.Connect(nil)
-	c, err := bridge.Connect(t.Context(), bridge.Options{HTTP: overHTTP, Open: func(context.Context) (runtime.Transport, error) { return h, nil }})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = c.Close() })
+	c := connectTo(t, bridge.Options{HTTP: overHTTP}, func() runtime.Transport { return h })
 	return c
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
-	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // notes is a handler that keeps what it is told.
@@ -47,6 +46,11 @@ func tell(c *runtimetest.Call, method, members string) {
 // listener is a modern server that treats the nth listen as it says, and counts
 // them with their time.
 func listener(capabilities string, listen func(ctx context.Context, n int, c *runtimetest.Call) error) (s *runtimetest.Server, seen func() []string) {
+	return listenerOf(capabilities, func() bool { return true }, listen)
+}
+
+// listenerOf is listener, which acknowledges a listen only where that says so.
+func listenerOf(capabilities string, acknowledges func() bool, listen func(ctx context.Context, n int, c *runtimetest.Call) error) (s *runtimetest.Server, seen func() []string) {
 	var mu sync.Mutex
 	var all []string
 	begin := time.Now()
@@ -61,7 +65,9 @@ func listener(capabilities string, listen func(ctx context.Context, n int, c *ru
 		all = append(all, fmt.Sprint(time.Since(begin).Round(time.Second), " ", string(p.Notifications)))
 		n := len(all)
 		mu.Unlock()
-		tell(c, "notifications/subscriptions/acknowledged", `"notifications":`+string(p.Notifications))
+		if acknowledges() {
+			tell(c, "notifications/subscriptions/acknowledged", `"notifications":`+string(p.Notifications))
+		}
 		return json.RawMessage(`{"resultType":"complete"}`), listen(ctx, n, c)
 	}}
 	return s, func() []string {
@@ -75,11 +81,7 @@ func listener(capabilities string, listen func(ctx context.Context, n int, c *ru
 func listen(t *testing.T, s *runtimetest.Server) []string {
 	t.Helper()
 	h := &notes{}
-	c, err := bridge.Connect(t.Context(), bridge.Options{
-		Client: runtime.Implementation{Name: "t", Version: "1"}, Handler: h,
-		Open: func(context.Context) (runtime.Transport, error) { return s.Connect(nil), nil },
-	})
-	require.NoError(t, err)
+	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}, Handler: h}, func() runtime.Transport { return s.Connect(nil) })
 	l, ok := c.Transport.(interface{ Listen(context.Context) })
 	if !ok {
 		t.Fatal("the transport cannot listen")

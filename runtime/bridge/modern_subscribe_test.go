@@ -145,11 +145,7 @@ func TestSubscriptionsShareAListen(t *testing.T) {
 			s.Versions, s.Capabilities = []string{runtimetest.RevJuly}, json.RawMessage(`{"tools":{"listChanged":true},"resources":{"subscribe":true}}`)
 			s.Methods = map[string]runtimetest.Func{"subscriptions/listen": w.listen}
 			h := &told{}
-			c, err := bridge.Connect(t.Context(), bridge.Options{
-				HTTP: overHTTP, Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
-			})
-			require.NoError(t, err)
-			defer c.Close()
+			c := connectTo(t, bridge.Options{HTTP: overHTTP, Handler: h}, func() runtime.Transport { return s.Connect(h) })
 			// do makes a call and checks its outcome, what the server saw and
 			// what the handler was told; the first of two is for HTTP.
 			do := func(method, uri, want string, log, told [2][]string) {
@@ -249,9 +245,7 @@ func TestListenThatIsNotAcknowledged(t *testing.T) {
 			return json.RawMessage(`{"resultType":"complete"}`), nil
 		}}
 		h := &told{}
-		c, err := bridge.Connect(t.Context(), bridge.Options{HTTP: true, Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
-		require.NoError(t, err)
-		defer c.Close()
+		c := connectTo(t, bridge.Options{HTTP: true, Handler: h}, func() runtime.Transport { return s.Connect(h) })
 		c.Transport.(interface{ Listen(context.Context) }).Listen(t.Context())
 		subscribe := func(want string) {
 			t.Helper()
@@ -287,9 +281,7 @@ func TestStreamsOverStdioAreBounded(t *testing.T) {
 		s.Versions = []string{runtimetest.RevJuly}
 		s.Methods = map[string]runtimetest.Func{"subscriptions/listen": w.listen}
 		h := &told{}
-		c, err := bridge.Connect(t.Context(), bridge.Options{Handler: h, Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
-		require.NoError(t, err)
-		defer c.Close()
+		c := connectTo(t, bridge.Options{Handler: h}, func() runtime.Transport { return s.Connect(h) })
 		call := func(method string, n int) {
 			t.Helper()
 			if _, err := c.Call(t.Context(), &runtime.Request{Method: "resources/" + method, Params: fmt.Appendf(nil, `{"uri":"u%d"}`, n)}); err != nil {

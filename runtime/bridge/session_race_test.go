@@ -63,12 +63,7 @@ func TestCallWhileTheSessionIsReplaced(t *testing.T) {
 	bare, err := transport.NewHTTP(srv.URL, transport.HTTPOptions{})
 	require.NoError(t, err)
 	o := &overtaken{HTTP: bare, begun: make(chan struct{}), reset: make(chan struct{}), through: make(chan struct{})}
-	c, err := bridge.Connect(t.Context(), bridge.Options{
-		Client: runtime.Implementation{Name: "t", Version: "1"}, HTTP: true,
-		Open: func(context.Context) (runtime.Transport, error) { return o, nil },
-	})
-	require.NoError(t, err)
-	defer c.Close()
+	c := connectTo(t, bridge.Options{Client: runtime.Implementation{Name: "t", Version: "1"}, HTTP: true}, func() runtime.Transport { return o })
 	echo := func(message string) error {
 		raw, err := c.Call(t.Context(), &runtime.Request{Method: "tools/call", Params: json.RawMessage(`{"name":"echo","arguments":{"message":"` + message + `"}}`)})
 		if err == nil && !strings.Contains(string(raw), message) {
