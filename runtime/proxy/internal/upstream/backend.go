@@ -20,12 +20,12 @@ import (
 
 // Backend is one server behind the proxy and the connections to it.
 type Backend struct {
+	Activity meter.Activity // of clients' requests; first: what every call writes begins at a cache line
 	Set      *Set
 	Log      *slog.Logger // names the server
 	Name     string
 	Primary  *Slot                             // in the era that the server prefers; says what it offers
 	settings atomic.Pointer[settings.Settings] // as configured, with defaults; replaced whole
-	Activity meter.Activity                    // of clients' requests
 
 	// LegacyShared is the connection that all clients of the handshake era take, nil
 	// where there is none or it depends on the client.

@@ -31,6 +31,7 @@ type Stream struct {
 	frames [][]byte   // see Add
 	done   bool
 	cuts   int           // of the connection, so far
+	cutAt  int           // how many frames there were at the latest
 	reader bool          // somebody reads it
 	taken  int           // frames that a reader has taken
 	wake   chan struct{} // closed when something changes
@@ -99,8 +100,9 @@ func (st *Stream) Add(frame []byte) {
 // End ends the stream.
 func (st *Stream) End() { st.update(func() { st.done = true }) }
 
-// Cut ends the connection that a reader follows the stream over.
-func (st *Stream) Cut() { st.update(func() { st.cuts++ }) }
+// Cut ends the connection that a reader follows the stream over, also one that is
+// about to begin: it gets what was sent before the cut.
+func (st *Stream) Cut() { st.update(func() { st.cuts, st.cutAt = st.cuts+1, len(st.frames) }) }
 
 // Follow writes a stream from an event on until it ends or the reader goes.
 // Only one reader has a stream.
@@ -113,10 +115,14 @@ func (st *Stream) Follow(ctx context.Context, w http.ResponseWriter, from int, i
 		from = st.taken
 	}
 	st.mu.Unlock()
-	for {
+	for begin := from; ; {
 		st.mu.Lock()
-		frames, done, wake, cut := st.frames[min(from, len(st.frames)):], st.done, st.wake, st.cuts > cuts
-		st.taken = max(st.taken, len(st.frames))
+		done, wake, cut, end := st.done, st.wake, st.cuts > cuts || begin < st.cutAt, len(st.frames)
+		if cut {
+			end = min(max(from, st.cutAt), end)
+		}
+		frames := st.frames[min(from, end):end]
+		st.taken = max(st.taken, end)
 		st.mu.Unlock()
 		for _, f := range frames {
 			if ids {
