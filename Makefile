@@ -24,12 +24,14 @@ build:
 
 # Unit tests, test scripts, the layer test and the real npm servers, all under
 # the race detector, in one run; then, without it, what it would only slow down
-# (the judges of generated code) or disturb (allocation counts). Many packages
-# wait for processes and clocks, so one more than there are cores runs at once.
+# (the generator, whose three places with goroutines every generation passes, and
+# the judges of generated code) or disturb (allocation counts). Many tests wait for
+# processes and clocks, so twice as many as there are cores run at once.
 test: npm staticcheck
-	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./...
+	CGO_ENABLED=1 go test -race -tags integration -timeout 8m -parallel $$((2 * $$(getconf _NPROCESSORS_ONLN))) $$(go list ./... | grep -v /scaffold/gogen)
+	CGO_ENABLED=1 go test -race ./scaffold/gogen -run '^(TestGolden|TestOrder)$$'
 	CGO_ENABLED=1 go -C $(GOSDK) test -race ./...
-	go test -tags integration -timeout 8m ./test/codegen
+	go test -tags integration -timeout 8m ./scaffold/gogen/... ./test/codegen
 	go test ./runtime/proxy -run '^TestOwnership$$' -worlds 10000
 	test/tools/alloctests.sh
 
