@@ -98,7 +98,7 @@ func (b *bench) versus(ctx context.Context) error {
 const (
 	// pairsARound is how many pairs of processes a round has: what one costs depends
 	// on where its memory came to lie.
-	pairsARound = 8
+	pairsARound = 4
 	// turnsAPair is how many turns the two of a pair have: the machine's speed changes
 	// from second to second.
 	turnsAPair = 4
