@@ -32,7 +32,8 @@ func TestHealthTakesNoLock(t *testing.T) {
 		Unlock()
 	}{&p.fronts.Mu, &front.front.Sessions.Mu, &old.front.Mu, &p.router.TaskOwners}
 	locks = append(locks, mutexOf(p.router.Hub, "mu"), mutexOf(p.router.Catalog, "mu"), mutexOf(p.router.Catalog, "handedOut", "mu"))
-	defer p.router.Set.Freeze()()
+	b := p.router.Set.All()[0]
+	locks = append(locks, mutexOf(p.router.Set, "mu"), mutexOf(&b.Pool, "mu"), mutexOf(&b.Lists, "mu"), mutexOf(&b.Persisted, "mu"))
 	for _, l := range locks {
 		l.Lock()
 	}

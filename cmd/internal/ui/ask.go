@@ -119,48 +119,47 @@ type Scripted struct {
 	Asked []string
 }
 
-func (s *Scripted) next(q Question) (any, error) {
+// next takes the next answer, which must be of the kind that the question wants.
+func next[T any](s *Scripted, q Question) (answer T, err error) {
 	s.Asked = append(s.Asked, q.Message)
 	if len(s.Answers) == 0 {
-		return nil, fmt.Errorf("no answer left for %q", q.Message)
+		return answer, fmt.Errorf("no answer left for %q", q.Message)
 	}
 	a := s.Answers[0]
 	s.Answers = s.Answers[1:]
 	if err, ok := a.(error); ok {
-		return nil, err
+		return answer, err
 	}
-	return a, nil
+	answer, ok := a.(T)
+	if !ok {
+		return answer, fmt.Errorf("%q: the answer %v is no %T", q.Message, a, answer)
+	}
+	return answer, nil
 }
 
 // Select implements [Asker].
 func (s *Scripted) Select(_ context.Context, q Question, options []string) (int, error) {
-	a, err := s.next(q)
+	want, err := next[string](s, q)
 	if err != nil {
 		return 0, err
 	}
-	return pick(q, options, a)
+	return pick(q, options, want)
 }
 
 // pick returns the index of the option that begins with an answer.
-func pick(q Question, options []string, answer any) (int, error) {
-	want, ok := answer.(string)
-	for i, o := range options {
-		if ok && strings.HasPrefix(o, want) {
-			return i, nil
-		}
+func pick(q Question, options []string, want string) (int, error) {
+	i := slices.IndexFunc(options, func(o string) bool { return strings.HasPrefix(o, want) })
+	if i < 0 {
+		return 0, fmt.Errorf("%q: no option %v among %q", q.Message, want, options)
 	}
-	return 0, fmt.Errorf("%q: no option %v among %q", q.Message, answer, options)
+	return i, nil
 }
 
 // MultiSelect implements [Asker].
 func (s *Scripted) MultiSelect(_ context.Context, q Question, options []string) ([]int, error) {
-	a, err := s.next(q)
+	words, err := next[[]string](s, q)
 	if err != nil {
 		return nil, err
-	}
-	words, ok := a.([]string)
-	if !ok {
-		return nil, fmt.Errorf("%q: the answer %v is no list", q.Message, a)
 	}
 	chosen := make([]int, len(words))
 	for i, w := range words {
@@ -182,31 +181,15 @@ func Indexes(chosen []int) string {
 
 // Input implements [Asker].
 func (s *Scripted) Input(_ context.Context, q Question) (string, error) {
-	a, err := s.next(q)
+	text, err := next[string](s, q)
+	if err == nil && q.Check != nil {
+		err = q.Check(text)
+	}
 	if err != nil {
 		return "", err
-	}
-	text, ok := a.(string)
-	if !ok {
-		return "", fmt.Errorf("%q: the answer %v is no text", q.Message, a)
-	}
-	if q.Check != nil {
-		if err := q.Check(text); err != nil {
-			return "", err
-		}
 	}
 	return text, nil
 }
 
 // Confirm implements [Asker].
-func (s *Scripted) Confirm(_ context.Context, q Question) (bool, error) {
-	a, err := s.next(q)
-	if err != nil {
-		return false, err
-	}
-	yes, ok := a.(bool)
-	if !ok {
-		return false, fmt.Errorf("%q: the answer %v is neither yes nor no", q.Message, a)
-	}
-	return yes, nil
-}
+func (s *Scripted) Confirm(_ context.Context, q Question) (bool, error) { return next[bool](s, q) }

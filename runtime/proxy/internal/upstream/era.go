@@ -3,7 +3,6 @@ package upstream
 import (
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
-	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/settings"
 	"github.com/mcpctl/mcpctl/runtime/revision"
 )
@@ -80,29 +79,15 @@ func (p *Pool) SetAsksClients(c *Conn, unattributed bool) {
 	p.publishFastPath()
 }
 
+// learn notes what is found out about the era by other means than a connection.
+func (p *Pool) learn(what func(e *era)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	what(&p.era)
+}
+
 // SetRemote notes whether the server is no process of ours.
-func (p *Pool) SetRemote(remote bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.era.remote = remote
-}
-
-// setAsks takes over whether the server asks clients, as an earlier process knew it.
-func (p *Pool) setAsks(clients, unattributed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.era.asksClients, p.era.unattributed = clients, unattributed
-}
-
-// recallEra takes over what an earlier process has found out, unless this one has
-// been connected.
-func (p *Pool) recallEra(head inventory.Head) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e := &p.era; !p.b.ConnectedOnce.Load() {
-		e.modern, e.speaksBoth, e.remote, e.offer = head.Modern, head.Dual, head.Remote, head.Offer
-	}
-}
+func (p *Pool) SetRemote(remote bool) { p.learn(func(e *era) { e.remote = remote }) }
 
 // publishFastPath publishes over which connections fast calls go; nil: SelectSlot
 // decides. The caller holds the lock.

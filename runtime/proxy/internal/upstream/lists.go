@@ -39,18 +39,12 @@ func (l *Lists) End() {
 	l.schedule.End()
 }
 
-// isAsked reports whether somebody asks the server for its lists.
-func (l *Lists) isAsked() bool {
+// state reports whether somebody asks the server for its lists, and whether one could
+// not be had.
+func (l *Lists) state() (asked, lacking bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.schedule.Asking > 0
-}
-
-// isLacking reports whether a list could not be had.
-func (l *Lists) isLacking() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lacking
+	return l.schedule.Asking > 0, l.lacking
 }
 
 // stop ends the asking for good.

@@ -120,7 +120,11 @@ func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 		p.b.Log.Debug("what a server offered before is of no use", "err", err)
 		return nil
 	}
-	p.b.Pool.recallEra(head)
+	p.b.Pool.learn(func(e *era) {
+		if !p.b.ConnectedOnce.Load() {
+			e.modern, e.speaksBoth, e.remote, e.offer = head.Modern, head.Dual, head.Remote, head.Offer
+		}
+	})
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.digest, p.verified, cat.Verified = sumOf(kept.Data), kept.Verified, kept.Verified
@@ -130,7 +134,12 @@ func (p *Persisted) recallCatalog(kept store.Catalog) *inventory.Inventory {
 // Save has what the backend offers kept for the processes to come, and notes
 // when it was seen to.
 func (p *Persisted) Save(cat *inventory.Inventory) {
-	verified := p.verify(cat)
+	p.mu.Lock()
+	if cat.Whole() { // or it is looked at again
+		p.verified = cat.Verified
+	}
+	verified := p.verified
+	p.mu.Unlock()
 	if !p.isKept() {
 		return
 	}
@@ -149,16 +158,6 @@ func (p *Persisted) Save(cat *inventory.Inventory) {
 	} else {
 		p.keep(store.Change{Catalog: &store.Catalog{Data: data, Verified: verified}})
 	}
-}
-
-// verify notes when the server was seen to offer what is known, which it returns.
-func (p *Persisted) verify(cat *inventory.Inventory) time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if cat.Whole() { // or it is looked at again
-		p.verified = cat.Verified
-	}
-	return p.verified
 }
 
 // lastVerified returns when any process last saw the server offer what is known.
@@ -194,7 +193,7 @@ func sumOf(data []byte) uint64 {
 // it asks. It is to be called before its first request.
 func (p *Persisted) RecallUsage(u store.Usage) {
 	p.b.Activity.Resume(u)
-	p.b.Pool.setAsks(u.Asks, u.Untold)
+	p.b.Pool.learn(func(e *era) { e.asksClients, e.unattributed = u.Asks, u.Untold })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.usage = u

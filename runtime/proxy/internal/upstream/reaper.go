@@ -121,10 +121,11 @@ func (s *Slot) idleAt(u store.Usage) (time.Time, bool) {
 // for long. The caller holds the lock.
 func (s *Slot) isNeeded(now time.Time) bool {
 	b, c := s.Backend, s.Ready.Load()
+	asked, _ := b.Lists.state()
 	switch {
 	case s.use.taken, s.attempts.current != nil, c != nil && c.isBusy():
 		return true
-	case s == b.Primary && b.Lists.isAsked():
+	case s == b.Primary && asked:
 		return true
 	case s.Owner != nil && b.Config().Isolation == settings.IsolationSession:
 		return true // it lives as long as the session

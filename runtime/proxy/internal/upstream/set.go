@@ -153,26 +153,6 @@ func (s *Set) WithPipe() (all []*Conn) {
 	return all
 }
 
-// Freeze holds the locks of the set and of its backends until thaw: a test finds
-// out by it what works without them.
-func (s *Set) Freeze() (thaw func()) {
-	s.mu.Lock()
-	all := s.All()
-	for _, b := range all {
-		b.Pool.mu.Lock()
-		b.Lists.mu.Lock()
-		b.Persisted.mu.Lock()
-	}
-	return func() {
-		for _, b := range all {
-			b.Persisted.mu.Unlock()
-			b.Lists.mu.Unlock()
-			b.Pool.mu.Unlock()
-		}
-		s.mu.Unlock()
-	}
-}
-
 // HasRoots reports whether the configuration has roots.
 func (s *Set) HasRoots() bool { return len(s.o.Roots) > 0 }
 
