@@ -41,14 +41,7 @@ func fuzzProxy(f *testing.F) *proxy.Proxy {
 			if key.Server == "old" {
 				return old.dial(ctx, key, h)
 			}
-			c, err := bridge.Connect(ctx, bridge.Options{
-				Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Handler: h,
-				Open: func(context.Context) (runtime.Transport, error) { return young.Connect(h), nil },
-			})
-			if err != nil {
-				return nil, err
-			}
-			return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
+			return proxy.ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return young.Connect(h), nil }})
 		},
 	})
 	require.NoError(f, err)

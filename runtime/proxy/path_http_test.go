@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -51,16 +50,12 @@ func httpProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
 	url := echoHTTP(tb, result)
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		c, err := bridge.Connect(ctx, bridge.Options{
-			Handler: h, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"}, HTTP: true,
+		return proxy.ConnectAs(ctx, key, h, bridge.Options{
+			HTTP: true, Client: runtime.Implementation{Name: "t", Version: "1"},
 			Open: func(context.Context) (runtime.Transport, error) {
 				return transport.NewHTTP(url, transport.HTTPOptions{Handler: h})
 			},
 		})
-		if err != nil {
-			return nil, err
-		}
-		return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 	}
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
 	require.NoError(tb, err)

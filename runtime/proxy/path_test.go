@@ -3,7 +3,6 @@ package proxy_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -71,8 +70,8 @@ func pipes(tb testing.TB) (r, w *os.File) {
 func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 	tb.Helper()
 	dial := func(ctx context.Context, key proxy.Key, h runtime.Handler) (*runtime.Client, error) {
-		c, err := bridge.Connect(ctx, bridge.Options{
-			Handler: h, Capabilities: json.RawMessage(key.Capabilities), Client: runtime.Implementation{Name: "t", Version: "1"},
+		return proxy.ConnectAs(ctx, key, h, bridge.Options{
+			Client: runtime.Implementation{Name: "t", Version: "1"},
 			Open: func(context.Context) (runtime.Transport, error) {
 				toBackend, w := pipes(tb)
 				r, fromBackend := pipes(tb)
@@ -86,10 +85,6 @@ func pathProxy(tb testing.TB, result []byte) *proxy.Proxy {
 				return closeless{t}, nil
 			},
 		})
-		if err != nil {
-			return nil, err
-		}
-		return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
 	}
 	p, err := proxy.New(proxy.Options{Servers: proxy.Named("a"), Dial: dial, Info: runtime.Implementation{Name: "mcpctl", Version: "1"}})
 	require.NoError(tb, err)

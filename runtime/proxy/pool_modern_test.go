@@ -29,14 +29,7 @@ func pooled(t *testing.T, s *runtimetest.Server, isolation Isolation) *upstream.
 	p, err := New(Options{
 		Servers: []Server{{Name: "a", Isolation: isolation}},
 		Dial: func(ctx context.Context, key Key, h runtime.Handler) (*runtime.Client, error) {
-			c, err := bridge.Connect(ctx, bridge.Options{
-				Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Handler: h,
-				Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil },
-			})
-			if err != nil {
-				return nil, err
-			}
-			return runtime.NewClient(c.Transport, runtime.ClientOptions{Info: c.Info}), nil
+			return ConnectAs(ctx, key, h, bridge.Options{Open: func(context.Context) (runtime.Transport, error) { return s.Connect(h), nil }})
 		},
 	})
 	require.NoError(t, err)

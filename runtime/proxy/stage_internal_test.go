@@ -75,8 +75,8 @@ func (s *stage) dial(ctx context.Context, key Key, h runtime.Handler) (*runtime.
 		return nil, fail
 	}
 	var t *tracked
-	c, err := bridge.Connect(ctx, bridge.Options{
-		Legacy: key.Legacy, Capabilities: json.RawMessage(key.Capabilities), Handler: h, ProbeTimeout: time.Second,
+	return ConnectAs(ctx, key, h, bridge.Options{
+		ProbeTimeout: time.Second,
 		Open: func(context.Context) (runtime.Transport, error) {
 			t = &tracked{s.servers[key.Server].Connect(h), s, h}
 			s.mu.Lock()
@@ -85,6 +85,12 @@ func (s *stage) dial(ctx context.Context, key Key, h runtime.Handler) (*runtime.
 			return t, nil
 		},
 	})
+}
+
+// ConnectAs connects as a proxy's Dial has to, with some options besides.
+func ConnectAs(ctx context.Context, key Key, h runtime.Handler, o bridge.Options) (*runtime.Client, error) {
+	o.Legacy, o.Capabilities, o.Handler = key.Legacy, json.RawMessage(key.Capabilities), h
+	c, err := bridge.Connect(ctx, o)
 	if err != nil {
 		return nil, err
 	}
