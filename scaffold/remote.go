@@ -77,7 +77,7 @@ func (b *builder) headerInputs(list []registry.KeyValueInput) {
 		case seen[lower]:
 			b.warn(fmt.Sprintf("header %s stands twice in the record; the first counts", kv.Name))
 			continue
-		case config.IsFraming(kv.Name):
+		case origin.IsFraming(kv.Name):
 			b.refuse(fmt.Sprintf("header %s %s", kv.Name, config.OwnHeader(kv.Name)))
 			continue
 		case lower == "host":

@@ -43,3 +43,20 @@ func CheckRedirect(req *http.Request, via []*http.Request) error {
 	}
 	return nil
 }
+
+// IsProtocols reports whether a header is one that MCP has a meaning for.
+func IsProtocols(name string) bool {
+	lower := strings.ToLower(name)
+	return lower == "content-type" || lower == "accept" || lower == "last-event-id" || strings.HasPrefix(lower, "mcp-")
+}
+
+// IsFraming reports whether a header frames a message or controls its connection
+// (RFC 9110, section 7.6.1; RFC 9112, section 6).
+func IsFraming(name string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "expect", "http2-settings":
+		return true
+	default:
+		return strings.HasPrefix(lower, "proxy-")
+	}
+}

@@ -138,23 +138,12 @@ func (w *wire) addStatic(name, value string) error {
 	switch {
 	case name == "Host":
 		w.host = value
-	case strings.HasPrefix(name, "Mcp-"), name == "Content-Type", name == "Accept", name == "Last-Event-Id", isFraming(name):
+	case origin.IsProtocols(name), origin.IsFraming(name):
 		w.log.Warn("configured header left out: the protocol owns it", "header", name)
 	default:
 		w.static[name] = []string{value}
 	}
 	return nil
-}
-
-// isFraming reports whether a header says where a message ends or what becomes of
-// its connection (RFC 9110, section 7.6.1; RFC 9112, section 6); the
-// name is canonical.
-func isFraming(name string) bool {
-	switch name {
-	case "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Upgrade", "Te", "Trailer", "Expect", "Http2-Settings":
-		return true
-	}
-	return strings.HasPrefix(name, "Proxy-")
 }
 
 // newRoundTripper returns a connection pool that lets many calls to one server

@@ -218,6 +218,14 @@ func (b *Backend) Outdated(now time.Time) bool {
 	return lacking || age >= refreshAge || age < -meter.SetBack
 }
 
+// Start connects the backend if it is always to be connected. It is to be called
+// when the backend is new to a proxy that has begun, or set to that.
+func (b *Backend) Start() {
+	b.Pool.mu.Lock()
+	defer b.Pool.mu.Unlock()
+	b.Primary.reconnect(0)
+}
+
 // close ends the connections, and dialing that is under way, for good.
 func (b *Backend) close() {
 	b.Pool.mu.Lock()
