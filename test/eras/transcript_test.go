@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,8 @@ func (t *transcript) section(name string, n *names, end bool) string {
 		// The end of a process's input, or of the stream, is what closes it; whether
 		// a word about what was still open gets through before is not certain.
 		serverUp, serverDown = "", ""
+	} else if name == "close" {
+		serverUp, serverDown = withoutCancel(serverUp, serverDown)
 	}
 	var out strings.Builder
 	for _, part := range [][2]string{{clientLeg.up, clientUp}, {serverLeg.up, serverUp}, {serverLeg.down, serverDown}, {clientLeg.down, clientDown}} {
@@ -188,6 +191,48 @@ func (t *transcript) section(name string, n *names, end bool) string {
 		}
 	}
 	return n.replace(lifetime.ReplaceAllString(out.String(), `"ttlMs":TTL`))
+}
+
+var (
+	exchangeNumber = regexp.MustCompile(`(?m)^#\d+`)
+	lateCancel     = regexp.MustCompile(`(?m)^#\d+ POST .*\n(?:[A-Z].*\n)*\{.*"notifications/cancelled".*\n`)
+)
+
+// withoutCancel takes the cancel of a call that was still open out of the end of an
+// HTTP server, and renumbers what is left: whether it is sent is not certain there
+// either.
+func withoutCancel(up, down string) (string, string) {
+	cancel := lateCancel.FindString(up)
+	if cancel == "" {
+		return up, down
+	}
+	number := exchangeNumber.FindString(cancel)
+	up = strings.Replace(up, cancel, "", 1)
+	down = regexp.MustCompile(`(?m)^`+number+` .*\n`).ReplaceAllString(down, "")
+	renumber := func(n string) string {
+		if len(n) > len(number) || len(n) == len(number) && n > number {
+			i, _ := strconv.Atoi(n[1:])
+			return "#" + strconv.Itoa(i-1)
+		}
+		return n
+	}
+	return exchangeNumber.ReplaceAllStringFunc(up, renumber), exchangeNumber.ReplaceAllStringFunc(down, renumber)
+}
+
+// TestWithoutCancel: at the end, in the middle, and nothing else.
+func TestWithoutCancel(t *testing.T) {
+	t.Parallel()
+	const cancel = " POST /\nAccept: a\n{\"method\":\"notifications/cancelled\"}\n"
+	for _, c := range [][2]string{
+		{"#9 DELETE /\nA: b\n#10 DELETE /\n#11" + cancel, "#9 204\n#10 204\n#11 202\n"},
+		{"#9" + cancel + "#10 DELETE /\nA: b\n#11 DELETE /\n", "#9 202\n#10 204\n#11 204\n"},
+		{"#9 DELETE /\nA: b\n#10 DELETE /\n", "#9 204\n#10 204\n"},
+	} {
+		up, down := withoutCancel(c[0], c[1])
+		if up != "#9 DELETE /\nA: b\n#10 DELETE /\n" || down != "#9 204\n#10 204\n" {
+			t.Errorf("got %q, %q", up, down)
+		}
+	}
 }
 
 // lifetime is what is left of a minute; zero stays.
