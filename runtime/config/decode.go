@@ -38,6 +38,7 @@ func keys() []key {
 		{"cwd", text(func(e *Entry) *string { return &e.Cwd })},
 		{"url", text(func(e *Entry) *string { return &e.URL })},
 		{"headers", textMap(func(e *Entry) *map[string]string { return &e.Headers })},
+		{"auth", func(d *decoder, e *Entry, at string, v hujson.Value) { d.auth(e, at, v) }},
 		{"type", func(d *decoder, e *Entry, at string, v hujson.Value) { d.typ(e, at, v) }},
 		{"cli", boolean(func(e *Entry) *bool { return &e.CLI })},
 		{"cliOnly", texts(func(e *Entry) *[]string { return &e.CLIOnly })},
@@ -155,6 +156,9 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	}
 	if hasURL && e.CLI {
 		d.fault(at["cli"].Name.StartOffset, `"cli" contradicts "url"`, "only a command can be a command-line tool")
+	}
+	if m, ok := at["auth"]; ok && hasCommand {
+		d.fault(m.Name.StartOffset, `"auth" contradicts "command"`, "only a remote server is logged in to; a program gets credentials by env")
 	}
 	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
 		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect beside "idleTimeout"`, "")

@@ -39,6 +39,10 @@ type Entry struct {
 	URL     string
 	Headers map[string]string
 
+	// Auth is how the credentials of a remote server are obtained, in the form of
+	// package authconfig with placeholders; nil is by what the server says.
+	Auth json.RawMessage
+
 	// Type is "" (the shape decides), "stdio", "http" or "sse". The spellings
 	// of other hosts, streamable-http and streamableHttp, are read as "http".
 	Type string
@@ -148,9 +152,10 @@ func (e Entry) Connection() string {
 		Args, CLIOnly                                             []string
 		Env, Headers                                              map[string]string
 		CLI, Strict                                               bool
+		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
-		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, fault,
+		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())

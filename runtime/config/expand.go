@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -46,9 +47,16 @@ func (e Entry) Expand(lookup func(string) (string, bool)) (Expanded, error) {
 	address := x.field("url", e.URL)
 	out.URL = secret.New(address)
 	out.Headers = x.fields("headers", e.Headers)
+	auth := x.object("auth", e.Auth)
 	out.values = x.values
 	if len(x.errs) > 0 {
 		return Expanded{}, &VariableError{Server: e.Name, Missing: x.errs}
+	}
+	if auth != nil {
+		var err error
+		if out.Auth, err = authconfig.Parse(auth); err != nil {
+			return Expanded{}, &Problem{Server: e.Name, Message: "auth, once expanded: " + err.Error()}
+		}
 	}
 	if address != "" {
 		if reason := urlFault(address); reason != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
@@ -23,6 +24,8 @@ type Expanded struct {
 	Cwd     string
 	URL     secret.Text
 	Headers map[string]secret.Text
+	// Auth is the auth object.
+	Auth authconfig.Config
 
 	values []variableValue
 	lookup func(string) (string, bool)
@@ -103,6 +106,7 @@ func (x Expanded) Secrets() []Secret {
 			add("headers."+name, secret.OfCredentials(x.Headers[name].Reveal())...)
 		}
 	}
+	add("auth", x.Auth.Secrets()...)
 	for _, v := range x.values {
 		if x.secretValue(v) {
 			add(v.field, v.value)

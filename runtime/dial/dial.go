@@ -9,13 +9,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/textproto"
+	"net/url"
 	"os"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/internal/ability"
@@ -61,10 +65,70 @@ type Options struct {
 	Hurry <-chan struct{}
 	// Guard ends child processes if this one is killed; nil: nothing does.
 	Guard *transport.Guard
+	// Auth obtains credentials for remote servers whose entry has no Authorization
+	// header; nil sends what the entry has.
+	Auth *Auth
 	// Listen subscribes to what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which Capabilities open as well, and the
 	// list changes of a modern one.
 	Listen bool
+}
+
+// Auth is how the credentials of remote servers are obtained.
+type Auth struct {
+	// Store keeps tokens.
+	Store *auth.Store
+	// Config is in the place of an entry's auth; nil is the entry's.
+	Config *authconfig.Config
+	// Person logs in when a connected server wants more. While connecting nobody
+	// does: the error is an [*auth.Error], and [Authorizer] logs in.
+	Person auth.Person
+	// KeptOnly leaves servers alone whose entry has no auth and for which no token is
+	// kept, when they are connected: their calls cost less so.
+	KeptOnly bool
+}
+
+// Authorizer returns what obtains credentials for the server of an entry, nil where the
+// entry has its own or is no remote server.
+func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Redactor) *auth.Authorizer {
+	server, err := url.Parse(x.URL.Reveal())
+	if a == nil || x.Entry.URL == "" || err != nil || hasCredentials(x) || server.User != nil {
+		return nil
+	}
+	if a.KeptOnly && x.Entry.Auth == nil {
+		if kept, err := a.Store.Tokens(auth.Canonical(server)); err == nil && len(kept) == 0 {
+			return nil
+		}
+	}
+	c := x.Auth
+	if a.Config != nil {
+		c = *a.Config
+	}
+	return auth.New(auth.Options{Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact})
+}
+
+func hasCredentials(x config.Expanded) bool {
+	for name := range x.Headers {
+		if textproto.CanonicalMIMEHeaderKey(name) == "Authorization" {
+			return true
+		}
+	}
+	return false
+}
+
+// dropEmpty drops an Authorization header whose credentials expand to nothing.
+func dropEmpty(x *config.Expanded, logger *slog.Logger) {
+	for name, value := range x.Headers {
+		if textproto.CanonicalMIMEHeaderKey(name) != "Authorization" {
+			continue
+		}
+		// "Bearer ${TOKEN}", where TOKEN is empty.
+		if text := strings.TrimSpace(value.Reveal()); text == "" || strings.EqualFold(text, "bearer") || strings.EqualFold(text, "basic") {
+			x.Headers = maps.Clone(x.Headers)
+			delete(x.Headers, name)
+			logger.Warn("the header is not sent: what it has after its scheme is empty", "header", name)
+		}
+	}
 }
 
 const defaultConnectTimeout = 30 * time.Second
@@ -94,6 +158,8 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	}
 	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
 	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
+	dropEmpty(&d.Expanded, d.o.Logger)
+	d.auth = o.Auth.Authorizer(d.Expanded, d.o.Logger, d.redact)
 	e := entry
 	b := bridge.Options{
 		Version: o.Version, Legacy: o.Legacy, Client: o.Client, Capabilities: o.Capabilities, Handler: (*forwarder)(d),
@@ -115,6 +181,9 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	c, err := d.connect(ctx, b)
 	if err != nil {
 		return nil, err
+	}
+	if d.auth != nil {
+		d.auth.Attend(o.Auth.Person)
 	}
 	d.listen(ctx, c)
 	timeout := o.Timeout
@@ -186,6 +255,7 @@ type dialer struct {
 	config.Expanded
 	o      Options
 	redact *secret.Redactor // of the entry's secrets
+	auth   *auth.Authorizer // nil where the entry has its own credentials
 	last   *transport.Stdio // the process started last, to explain a failure
 	conn   *connHandler     // of the transport opened last, which becomes the connection's
 }
@@ -295,10 +365,14 @@ func (d *dialer) stdio(context.Context) (runtime.Transport, error) {
 }
 
 func (d *dialer) httpOptions() transport.HTTPOptions {
-	return transport.HTTPOptions{
+	o := transport.HTTPOptions{
 		Headers: config.Revealed(d.Headers), Handler: d.handler(), Logger: d.o.Logger, Redactor: d.redact,
 		StringIDs: d.Entry.RequestIDFormat == "string",
 	}
+	if d.auth != nil {
+		o.Authorizer = d.auth
+	}
+	return o
 }
 
 func (d *dialer) http(context.Context) (runtime.Transport, error) {

@@ -33,14 +33,14 @@ func oversizes() map[string]map[string]oversize {
 	)
 	return map[string]map[string]oversize{
 		"lines": {
-			"cmd/internal/cli":    {7700, "has one file a command, and commands share nothing but the app"},
+			"cmd/internal/cli":    {8000, "has one file a command, and commands share nothing but the app"},
 			"runtime/bridge":      {4000, "has both eras, a file a part of each"},
 			"runtime/runtimetest": {3900, "is one fake server that can do what any server can"},
 		},
 		"fields": {
-			"cmd/internal/settings.Settings":       {21, options},
-			"runtime/config.Entry":                 {26, wire},
-			"runtime/dial.Options":                 {16, options},
+			"cmd/internal/settings.Settings":       {23, options},
+			"runtime/config.Entry":                 {27, wire},
+			"runtime/dial.Options":                 {17, options},
 			"runtime/internal/rawjson.Message":     {22, "has one span a member that routing needs, so that a message is scanned once"},
 			"runtime/proxy.BackendStatus":          {18, wire},
 			"runtime/runtimetest.Faults":           {20, options},

@@ -31,6 +31,9 @@ func commandGroups(a *app) []commandGroup {
 			newPrompt(a),
 			newPing(a),
 		}},
+		{"authorise", "Authorise:", []*cobra.Command{
+			newAuth(a),
+		}},
 		{"generate", "Generate:", []*cobra.Command{
 			newGenerate(a),
 		}},

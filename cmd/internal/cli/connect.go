@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
@@ -34,7 +36,16 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	if h != nil {
 		o.Handler, o.Capabilities = h, h.capabilities()
 	}
-	return dial.Dial(ctx, entry, o)
+	c, err := dial.Dial(ctx, entry, o)
+	login := authCommands{a}
+	var refused *auth.Error
+	if p := login.person(false); p != nil && errors.As(err, &refused) && refused.NeedsPerson() {
+		if _, err := login.logIn(ctx, entry, refused.Challenge, p); err != nil {
+			return nil, err
+		}
+		return dial.Dial(ctx, entry, o)
+	}
+	return c, err
 }
 
 // dialOptions returns the settings for connecting to one server.
@@ -48,6 +59,7 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		ConnectTimeout: a.settings.DialTimeout(entry.ConnectTimeout),
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
 		Hurry:          a.hurry,
+		Auth:           authCommands{a}.dialAuth(),
 	}
 }
 

@@ -149,6 +149,9 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 	o := g.a.dialOptions(entry)
 	o.Handler, o.Listen, o.Guard = h, true, g.guard
 	o.Legacy, o.Capabilities = key.Legacy, json.RawMessage(key.Capabilities)
+	if o.Auth != nil { // standard input is the protocol's: nobody logs in here
+		o.Auth.Person, o.Auth.Config, o.Auth.KeptOnly = nil, nil, true
+	}
 	return dial.Dial(ctx, entry, o)
 }
 

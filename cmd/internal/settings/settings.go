@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
 
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/store"
 )
@@ -61,6 +62,10 @@ type Settings struct {
 	Headers map[string]string
 	// URL is a server to use without an entry.
 	URL string
+	// Auth is how credentials are obtained, in the place of an entry's auth; nil is as
+	// the entry says. NoBrowser opens none.
+	Auth      *authconfig.Config
+	NoBrowser bool
 
 	// Timeout and ConnectTimeout come from flag, environment or file; use
 	// CallTimeout and DialTimeout with an entry of servers.json.
@@ -163,6 +168,11 @@ func Load(o Options) (Settings, error) {
 	if s.Roots, err = src.roots(); err != nil {
 		return s, err
 	}
+	if s.Auth, err = src.auth(); err != nil {
+		return s, err
+	}
+	_, none := src.text("no-browser")
+	s.NoBrowser = none == "true" || none == "1"
 	if err := src.serveRoots(&s); err != nil {
 		return s, err
 	}

@@ -78,6 +78,24 @@ func Alive(ctx context.Context) {
 	}
 }
 
+// Suspend is [Clock.Suspend] for all that bounds ctx by a sign of life.
+func Suspend(ctx context.Context) (resume func()) {
+	var all []func()
+	for {
+		k, ok := ctx.Value(key{}).(*Clock)
+		if !ok {
+			break
+		}
+		all = append(all, k.Suspend())
+		ctx = k.parent
+	}
+	return func() {
+		for _, resume := range all {
+			resume()
+		}
+	}
+}
+
 // Alive notes a sign of life.
 func (k *Clock) Alive() {
 	k.mu.Lock()

@@ -1,0 +1,160 @@
+// Package authconfig reads the auth object of an entry of servers.json: how the
+// credentials of one server are obtained. It does nothing with it.
+package authconfig
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+// Grants of [Config].
+const (
+	GrantCode              = "authorization_code"
+	GrantClientCredentials = "client_credentials"
+	GrantJWTBearer         = "jwt_bearer"
+	GrantEnterprise        = "enterprise"
+)
+
+// Config is how the credentials of one server are obtained. The zero value has a
+// person log in.
+type Config struct {
+	Grant             string // "" is GrantCode
+	ClientID          string
+	ClientSecret      secret.Text
+	ClientKey         secret.Text // PEM text or the path of a PEM file
+	KeyAlg            string      // of its signature; "" follows from the key
+	ClientMetadataURL string
+	Scopes            []string
+	Resource          string // "" is what the server says
+	Issuer            string // the only one that is accepted; "" is any
+	CallbackPort      int    // 0 is one of ours, negative any free one
+	Assertion         secret.Text
+	TokenFile         string   // holds the assertion, or with no grant the token itself
+	Command           []string // prints a token
+	DPoP              bool     // binds tokens to a key
+	IDP               IDP
+}
+
+// IDP is where the people of an enterprise log in.
+type IDP struct {
+	Issuer, TokenEndpoint, ClientID string
+	ClientSecret, IDToken           secret.Text
+}
+
+// form is the object as written.
+type form struct {
+	Grant             string   `json:"grant"`
+	ClientID          string   `json:"clientId"`
+	ClientSecret      string   `json:"clientSecret"`
+	ClientKey         string   `json:"clientKey"`
+	KeyAlg            string   `json:"keyAlg"`
+	ClientMetadataURL string   `json:"clientMetadataUrl"`
+	Scopes            []string `json:"scopes"`
+	Resource          string   `json:"resource"`
+	Issuer            string   `json:"issuer"`
+	CallbackPort      *int     `json:"callbackPort"`
+	Assertion         string   `json:"assertion"`
+	TokenFile         string   `json:"tokenFile"`
+	Command           []string `json:"command"`
+	DPoP              bool     `json:"dpop"`
+	IDP               struct {
+		Issuer        string `json:"issuer"`
+		TokenEndpoint string `json:"tokenEndpoint"`
+		ClientID      string `json:"clientId"`
+		ClientSecret  string `json:"clientSecret"`
+		IDToken       string `json:"idToken"`
+	} `json:"idp"`
+}
+
+// Parse reads an auth object. Its errors quote no value.
+func Parse(object []byte) (Config, error) {
+	var f form
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return Config{}, explain(err)
+	}
+	c := Config{
+		Grant: f.Grant, ClientID: f.ClientID, ClientSecret: secret.New(f.ClientSecret), ClientKey: secret.New(f.ClientKey), KeyAlg: f.KeyAlg,
+		ClientMetadataURL: f.ClientMetadataURL, Scopes: f.Scopes, Resource: f.Resource, Issuer: f.Issuer,
+		Assertion: secret.New(f.Assertion), TokenFile: f.TokenFile, Command: f.Command, DPoP: f.DPoP,
+		IDP: IDP{f.IDP.Issuer, f.IDP.TokenEndpoint, f.IDP.ClientID, secret.New(f.IDP.ClientSecret), secret.New(f.IDP.IDToken)},
+	}
+	if p := f.CallbackPort; p != nil {
+		if c.CallbackPort = *p; *p == 0 {
+			c.CallbackPort = -1
+		}
+		if *p < 0 || *p > 65535 {
+			return Config{}, errors.New("callbackPort is no port")
+		}
+	}
+	return c, c.check()
+}
+
+// Secrets returns what must not be shown.
+func (c *Config) Secrets() []secret.Text {
+	var out []secret.Text
+	for _, t := range []secret.Text{c.ClientSecret, c.Assertion, c.IDP.ClientSecret, c.IDP.IDToken} {
+		if !t.IsZero() {
+			out = append(out, t)
+		}
+	}
+	if strings.Contains(c.ClientKey.Reveal(), "-----BEGIN") { // else it is a path
+		out = append(out, c.ClientKey)
+	}
+	return out
+}
+
+// explain says what is wrong without a value of the object.
+func explain(err error) error {
+	var typ *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &typ):
+		return fmt.Errorf("%s is a %s, want %s", typ.Field, typ.Value, typ.Type)
+	case strings.HasPrefix(err.Error(), "json: unknown field "):
+		return errors.New("unknown key " + strings.TrimPrefix(err.Error(), "json: unknown field "))
+	}
+	return errors.New("it is no JSON object")
+}
+
+// check returns why a configuration cannot be used, nil where it can.
+func (c *Config) check() error {
+	type need struct {
+		what string
+		has  bool
+	}
+	var needs []need
+	switch c.Grant {
+	case "", GrantCode:
+		if len(c.Command) > 0 && c.TokenFile != "" {
+			return errors.New("command and tokenFile both say where the token comes from")
+		}
+	case GrantClientCredentials:
+		needs = []need{{"clientId", c.ClientID != ""}, {"clientSecret or clientKey", !c.ClientSecret.IsZero() || !c.ClientKey.IsZero()}}
+	case GrantJWTBearer:
+		needs = []need{{"assertion or tokenFile", !c.Assertion.IsZero() || c.TokenFile != ""}}
+	case GrantEnterprise:
+		needs = []need{
+			{"clientId", c.ClientID != ""},
+			{"idp.idToken", !c.IDP.IDToken.IsZero()},
+			{"idp.clientId", c.IDP.ClientID != ""},
+			{"idp.tokenEndpoint or idp.issuer", c.IDP.TokenEndpoint != "" || c.IDP.Issuer != ""},
+		}
+	default:
+		all := []string{GrantCode, GrantClientCredentials, GrantJWTBearer, GrantEnterprise}
+		slices.Sort(all)
+		return fmt.Errorf("grant is none of %s", strings.Join(all, ", "))
+	}
+	for _, n := range needs {
+		if !n.has {
+			return fmt.Errorf("grant %s needs %s", c.Grant, n.what)
+		}
+	}
+	return nil
+}

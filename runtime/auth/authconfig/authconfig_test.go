@@ -1,0 +1,35 @@
+package authconfig_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+)
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[string]string{
+		`{}`:                                "",
+		`{"scopes":["a"],"callbackPort":0}`: "",
+		`{"grant":"magic"}`:                 "grant is none of authorization_code, client_credentials, enterprise, jwt_bearer",
+		`{"grant":"client_credentials"}`:    "grant client_credentials needs clientId",
+		`{"grant":"client_credentials","clientId":"a"}`:                                                   "needs clientSecret or clientKey",
+		`{"grant":"client_credentials","clientId":"a","clientKey":"k.pem"}`:                               "",
+		`{"grant":"jwt_bearer"}`:                                                                          "needs assertion or tokenFile",
+		`{"grant":"enterprise","clientId":"a","idp":{"idToken":"hush"}}`:                                  "needs idp.clientId",
+		`{"grant":"enterprise","clientId":"a","idp":{"idToken":"t","clientId":"b","issuer":"https://i"}}`: "",
+		`{"command":["a"],"tokenFile":"b"}`:                                                               "both say where the token comes from",
+		`{"callbackPort":70000}`:                                                                          "callbackPort is no port",
+		`{"clientid":"a"}`:                                                                                "",
+		`{"client_id":"a"}`:                                                                               `unknown key "client_id"`,
+		`{"clientSecret":{"hush":1}}`:                                                                     "clientSecret is a object",
+		`[]`:                                                                                              "array",
+		`{`:                                                                                               "no JSON object",
+	} {
+		_, err := authconfig.Parse([]byte(object))
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hush")) {
+			t.Errorf("%s: got %v, want %q", object, err, want)
+		}
+	}
+}

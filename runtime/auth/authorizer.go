@@ -1,0 +1,398 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/internal/deadline"
+	"github.com/mcpctl/mcpctl/runtime/secret"
+)
+
+// Options are settings of an [Authorizer].
+type Options struct {
+	// Server is the configured address.
+	Server *url.URL
+	// Name is what messages and commands call the server; "" is its address.
+	Name   string
+	Config authconfig.Config
+	Store  *Store
+	// Person can log in; nil: nobody can, and a server that wants it is an error.
+	Person Person
+	Logger *slog.Logger
+	// Redactor gets each token that is used. Nil: none.
+	Redactor *secret.Redactor
+}
+
+// Authorizer adds a server's credentials to requests, and obtains them where the
+// server asks for any: the token that is kept, a refreshed one, or a new one. All
+// methods may be called concurrently. It implements transport.Authorizer.
+type Authorizer struct {
+	o    Options
+	init sync.Once
+
+	mu      sync.Mutex // guards what follows; held for memory work only
+	current Token
+	rounds  int    // authorizations for more scopes
+	nonce   string // that the server wants in proofs, "" for none
+	fresh   string // the access token of the last refresh that a challenge led to
+
+	asking sync.Mutex // held while a token is obtained: one asks, the others wait
+}
+
+// New returns the authorizer of a server.
+func New(o Options) *Authorizer {
+	o.Name = cmp.Or(o.Name, o.Server.Host)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Authorizer{o: o}
+}
+
+// RefreshAhead is how long before its end a token is refreshed.
+const RefreshAhead = 30 * time.Second
+
+// maxRounds bounds authorizations for more scopes: a server that goes on asking never
+// has enough.
+const maxRounds = 3
+
+// Authorize adds the token, refreshed where it is about to end.
+func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
+	if a.insecure() {
+		return nil // and a challenge is answered with why
+	}
+	t, err := a.usable(ctx)
+	if err != nil {
+		return err
+	}
+	if t.Access == "" {
+		return nil // the server says whether it wants any
+	}
+	req.Header.Set("Authorization", cmp.Or(t.Type, "Bearer")+" "+t.Access)
+	if t.Type != schemeDPoP {
+		return nil
+	}
+	a.mu.Lock()
+	nonce := a.nonce
+	a.mu.Unlock()
+	p, err := proof(t.Key, req.Method, req.URL.String(), t.Access, nonce)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("DPoP", p)
+	return nil
+}
+
+// usable returns the token to use now, refreshed where it is about to end.
+func (a *Authorizer) usable(ctx context.Context) (Token, error) {
+	a.init.Do(a.load)
+	t := a.token()
+	switch {
+	case isExternal(&a.o.Config) && (t.Access == "" || soon(t)):
+		return a.external(ctx, t.Access)
+	case t.Access != "" && soon(t) && t.Refresh != "":
+		fresh, err := a.refreshed(ctx, t)
+		if err == nil {
+			return fresh, nil
+		}
+		if ctx.Err() != nil {
+			return Token{}, ctx.Err()
+		}
+		a.o.Logger.Info("the token cannot be refreshed", "err", err) // it may still do
+	}
+	return t, nil
+}
+
+// external reads the token anew from where the entry says, unless somebody has in place
+// of the one that was used.
+func (a *Authorizer) external(ctx context.Context, used string) (Token, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if now := a.token(); now.Access != used {
+		return now, nil
+	}
+	t, err := external(ctx, &a.o.Config)
+	if err != nil {
+		return Token{}, fmt.Errorf("%s: %w", a.o.Name, err)
+	}
+	a.use(t)
+	return t, nil
+}
+
+// insecure reports whether what is sent can be read on the way.
+func (a *Authorizer) insecure() bool {
+	return a.o.Server.Scheme == "http" && !isLoopbackName(a.o.Server.Hostname())
+}
+
+// errInsecure is a server that credentials are not sent to.
+var errInsecure = errors.New("credentials are not sent over http to another machine: use https")
+
+// soon reports whether a token is about to end: within RefreshAhead, or half of its
+// time where that is shorter.
+func soon(t Token) bool {
+	return !t.Expires.IsZero() && time.Until(t.Expires) < min(RefreshAhead, t.Expires.Sub(t.Obtained)/2)
+}
+
+// load reads the token that is kept.
+func (a *Authorizer) load() {
+	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
+	if err != nil {
+		a.o.Logger.Warn("kept tokens cannot be read", "err", err)
+		return
+	}
+	for _, t := range all {
+		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == SourceManual {
+			a.use(t)
+			return
+		}
+	}
+}
+
+func (a *Authorizer) token() Token {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.current
+}
+
+// use has requests carry a token from now on.
+func (a *Authorizer) use(t Token) {
+	if a.o.Redactor != nil {
+		for _, text := range []string{t.Access, t.Refresh, t.Key} {
+			if text != "" {
+				a.o.Redactor.Add(secret.New(text))
+			}
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.current = t
+}
+
+// refreshed returns a fresh token in the place of one that ends, or has been refused.
+// One goroutine of one process asks; the others take what it got.
+func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if now := a.token(); now.Access != old.Access && now.Access != "" {
+		return now, nil
+	}
+	unlock, err := a.o.Store.lock(ctx, "refresh")
+	if err != nil { // as where the folder cannot be written: better two refreshes than none
+		a.o.Logger.Warn("a token is refreshed without a lock", "err", err)
+	} else {
+		defer unlock()
+		if kept, err := a.o.Store.Tokens(old.Server); err == nil {
+			for _, t := range kept {
+				if t.key() == old.key() && t.Access != old.Access && !soon(t) {
+					a.use(t) // another process has refreshed it
+					return t, nil
+				}
+			}
+		}
+	}
+	fresh, err := newGuard(ctx, a.o.Server).refresh(ctx, old)
+	if hasCode(err, "invalid_grant") {
+		if _, dropped := a.o.Store.Remove(ctx, old.Server); dropped != nil {
+			a.o.Logger.Warn("a token that has ended is not removed", "err", dropped)
+		}
+		a.use(Token{})
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	a.keep(ctx, fresh)
+	return fresh, nil
+}
+
+// keep uses a token and has it kept; where that fails it serves this process.
+func (a *Authorizer) keep(ctx context.Context, t Token) {
+	a.use(t)
+	if err := a.o.Store.put(ctx, t); err != nil {
+		a.o.Logger.Warn("the token is not kept: the next command has to ask again", "err", err)
+	}
+}
+
+// Challenged obtains other credentials for a request that was refused. Its error is an
+// [*Error].
+func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry bool, err error) {
+	_, used, _ := strings.Cut(resp.Request.Header.Get("Authorization"), " ")
+	headers := resp.Header.Values("Www-Authenticate")
+	if nonce := resp.Header.Get("DPoP-Nonce"); nonce != "" && bearer(headers)["error"] == "use_dpop_nonce" {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.nonce = nonce
+		return true, nil
+	}
+	if err := a.answer(ctx, used, headers, resp.StatusCode == http.StatusForbidden); err != nil {
+		return false, &Error{AuthError: runtime.AuthError{Status: resp.StatusCode, Challenge: strings.Join(headers, ", ")}, Server: a.o.Name, Err: err}
+	}
+	return true, nil
+}
+
+// answer obtains a token in the place of the one that was used, by a refresh where that
+// can help.
+func (a *Authorizer) answer(ctx context.Context, used string, headers []string, more bool) error {
+	t := a.token()
+	if t.Access != used && t.Access != "" {
+		return nil // somebody has obtained another meanwhile
+	}
+	switch {
+	case a.insecure():
+		return errInsecure
+	case isExternal(&a.o.Config):
+		now, err := a.external(ctx, used)
+		if err == nil && now.Access == used {
+			err = errors.New("it refuses the token of the entry's auth")
+		}
+		return err
+	}
+	a.mu.Lock()
+	refreshes := !more && t.Refresh != "" && t.Access != a.fresh
+	a.mu.Unlock()
+	if refreshes {
+		fresh, err := a.refreshed(ctx, t)
+		if err == nil {
+			a.mu.Lock()
+			a.fresh = fresh.Access // if that is refused, too, the server wants another login
+			a.mu.Unlock()
+			return nil
+		}
+		a.o.Logger.Info("the token cannot be refreshed", "err", err)
+	}
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if now := a.token(); now.Access != used && now.Access != "" {
+		return nil
+	}
+	defer deadline.Suspend(ctx)() // a person may take their time
+	return a.obtain(ctx, bearer(headers), more)
+}
+
+// Login obtains a token, whether or not there is one. challenge is the header that
+// asked for it, "" for none.
+func (a *Authorizer) Login(ctx context.Context, challenge string) (Token, error) {
+	a.init.Do(a.load)
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if a.insecure() {
+		return Token{}, errInsecure
+	}
+	if err := a.obtain(ctx, bearer([]string{challenge}), false); err != nil {
+		return Token{}, &Error{AuthError: runtime.AuthError{Status: http.StatusUnauthorized, Challenge: challenge}, Server: a.o.Name, Err: err}
+	}
+	return a.token(), nil
+}
+
+// Current returns a token that can be used for a while, refreshed where it is about to
+// end; the zero Token where there is none.
+func (a *Authorizer) Current(ctx context.Context) (Token, error) {
+	t, err := a.usable(ctx)
+	if err != nil || t.Expires.IsZero() || time.Now().Before(t.Expires) {
+		return t, err
+	}
+	return Token{}, nil
+}
+
+// Attend has a person log in from now on where the server wants one to; nil has nobody.
+func (a *Authorizer) Attend(p Person) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.o.Person = p
+}
+
+// obtain gets a token by the configured grant. params are those of the challenge. The
+// caller holds asking.
+func (a *Authorizer) obtain(ctx context.Context, params map[string]string, more bool) error {
+	before := a.token()
+	scopes := strings.Fields(params["scope"])
+	a.mu.Lock()
+	if more {
+		a.rounds++
+	}
+	rounds, person := a.rounds, a.o.Person
+	a.mu.Unlock()
+	if more && rounds > maxRounds {
+		return fmt.Errorf("it asks for other scopes again and again: %s", clip(strings.Join(scopes, " ")))
+	}
+	g := newGuard(ctx, a.o.Server)
+	d, err := g.discover(ctx, a.o.Server, params["resource_metadata"])
+	if err != nil {
+		return err
+	}
+	if want := a.o.Config.Issuer; want != "" && d.Issuer != want {
+		return fmt.Errorf("the server names %s, and the entry's issuer is %s", clip(d.Issuer), want)
+	}
+	asked := scopesFor(a.o.Config.Scopes, params["scope"], d)
+	if more {
+		asked = union(before.Scopes, asked)
+	}
+	f := &flow{server: a.o.Server, config: a.o.Config, store: a.o.Store, guard: g, log: a.o.Logger, person: person}
+	t, err := f.token(ctx, d, asked)
+	if err != nil {
+		return err
+	}
+	a.keep(ctx, t)
+	return nil
+}
+
+// token asks for a token by the configured grant, bound to a key where the entry or the
+// server wants that.
+func (f *flow) token(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	if f.config.DPoP || d.resource.Bound {
+		key, err := newProofKey()
+		if err != nil {
+			return Token{}, err
+		}
+		f.key = key
+	}
+	t, err := f.obtain(ctx, d, scopes)
+	t.Key = f.key
+	return t, err
+}
+
+func (f *flow) obtain(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	switch f.config.Grant {
+	case authconfig.GrantClientCredentials:
+		return f.clientCredentials(ctx, d, scopes)
+	case authconfig.GrantJWTBearer:
+		return f.jwtBearer(ctx, d, scopes)
+	case authconfig.GrantEnterprise:
+		return f.enterprise(ctx, d, scopes)
+	}
+	return f.authorize(ctx, d, scopes)
+}
+
+// Error says why a server's credentials could not be obtained.
+type Error struct {
+	runtime.AuthError
+	Server string // its name
+	Err    error
+}
+
+// Error returns why.
+func (e *Error) Error() string {
+	return "the server wants authorisation: " + e.Err.Error()
+}
+
+// Unwrap returns the refusal and why it could not be answered.
+func (e *Error) Unwrap() []error { return []error{&e.AuthError, e.Err} }
+
+// Hint returns the command that mends it.
+func (e *Error) Hint() string {
+	if errors.Is(e.Err, errNobody) {
+		return "mcpctl auth login " + e.Server
+	}
+	return ""
+}
+
+// NeedsPerson reports whether a person has to log in, and there was none.
+func (e *Error) NeedsPerson() bool { return errors.Is(e.Err, errNobody) }

@@ -1,0 +1,107 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+)
+
+// commandTime bounds a command that prints a token.
+const commandTime = 30 * time.Second
+
+// isExternal reports whether the token comes from a command or a file, before the
+// server has asked for any.
+func isExternal(c *authconfig.Config) bool {
+	return len(c.Command) > 0 || c.TokenFile != "" && (c.Grant == "" || c.Grant == authconfig.GrantCode)
+}
+
+// external reads a token that something else looks after.
+func external(ctx context.Context, c *authconfig.Config) (Token, error) {
+	var raw []byte
+	var err error
+	if len(c.Command) > 0 {
+		raw, err = output(ctx, c.Command)
+	} else {
+		raw, err = atomicfile.Read(c.TokenFile, maxAnswer)
+	}
+	if err != nil {
+		return Token{}, err
+	}
+	t := Token{Source: SourceExternal, Obtained: time.Now().UTC().Truncate(time.Second)}
+	text := strings.TrimSpace(string(raw))
+	if strings.HasPrefix(text, "{") {
+		return t, t.read([]byte(text))
+	}
+	if text == "" || strings.ContainsAny(text, " \t\r\n") {
+		return Token{}, errors.New("what it has is no token: want one word, or a JSON object with access_token")
+	}
+	t.Access = text
+	return t, nil
+}
+
+// read takes an object as an authorization server's, or as the tools of clouds print it.
+func (t *Token) read(object []byte) error {
+	var a struct {
+		answer
+		Token      string    `json:"token"`
+		Cloud      string    `json:"accessToken"`
+		Expiration time.Time `json:"expiration"`
+		Expiry     time.Time `json:"expiry"`
+		On         time.Time `json:"expires_at"`
+	}
+	if err := json.Unmarshal(object, &a); err != nil {
+		return errors.New("what it has is no token: the JSON has other types than expected")
+	}
+	for _, text := range []string{a.Access, a.Token, a.Cloud} {
+		if t.Access == "" {
+			t.Access = text
+		}
+	}
+	if t.Access == "" {
+		return errors.New("what it has is no token: the object has none of access_token, token, accessToken")
+	}
+	t.Expires = a.expiry(t.Obtained)
+	for _, at := range []time.Time{a.Expiration, a.Expiry, a.On} {
+		if t.Expires.IsZero() {
+			t.Expires = at
+		}
+	}
+	return nil
+}
+
+// output runs a command, no shell between, and returns what it prints.
+func output(ctx context.Context, argv []string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = time.Second
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &limited{b: &out}, &limited{b: &said}
+	if err := cmd.Run(); err != nil {
+		last := strings.TrimSpace(said.String())
+		if i := strings.LastIndexByte(last, '\n'); i >= 0 {
+			last = last[i+1:]
+		}
+		if last != "" {
+			return nil, fmt.Errorf("auth command %s: %w: %s", argv[0], err, clip(last))
+		}
+		return nil, fmt.Errorf("auth command %s: %w", argv[0], err)
+	}
+	return out.Bytes(), nil
+}
+
+// limited keeps the beginning of what is written.
+type limited struct{ b *bytes.Buffer }
+
+func (l *limited) Write(p []byte) (int, error) {
+	l.b.Write(p[:min(len(p), max(0, maxAnswer-l.b.Len()))])
+	return len(p), nil
+}

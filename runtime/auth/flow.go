@@ -1,0 +1,169 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+)
+
+// flow is one authorization of a person in the browser.
+type flow struct {
+	server *url.URL
+	config authconfig.Config
+	store  *Store
+	guard  *guard
+	log    *slog.Logger
+	person Person
+	key    string // the token is bound to, "" for none
+}
+
+// Person is whoever can be shown a page to log in on.
+type Person interface {
+	// Show opens a page in the browser, or shows its address. paste reports whether
+	// Paste can be asked for the address that the browser ends at.
+	Show(ctx context.Context, page string) (paste bool, err error)
+	// Paste returns the address that the browser has ended at. It ends with ctx.
+	Paste(ctx context.Context) (string, error)
+}
+
+// errNobody is a server that wants a person where there is none.
+var errNobody = errors.New("it wants a person to log in")
+
+// authorize has a person grant access, with the scopes that were asked for and those
+// before them.
+func (f *flow) authorize(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	if f.person == nil {
+		return Token{}, errNobody
+	}
+	if err := d.takesCodes(); err != nil {
+		return Token{}, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, errors.New("nobody has logged in within 5 minutes"))
+	defer cancel()
+	for again := true; ; again = false {
+		t, err := f.once(ctx, d, scopes)
+		if again && hasCode(err, "invalid_client", "unauthorized_client") && f.config.ClientID == "" {
+			if dropped := f.store.dropClient(ctx, d.Issuer); dropped == nil {
+				continue // the issuer has forgotten us
+			}
+		}
+		return t, err
+	}
+}
+
+func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	before, _ := f.store.client(d.Issuer)
+	l, err := listen(ctx, redirectPort(before.Redirect), f.config.CallbackPort)
+	if err != nil {
+		return Token{}, err
+	}
+	defer l.Close()
+	client, err := f.clientFor(ctx, &d.issuer, l.uri())
+	if err != nil {
+		return Token{}, err
+	}
+	state, verifier := rand.Text(), oauth2.GenerateVerifier()
+	res := cmp.Or(f.config.Resource, d.resource.Resource)
+	o := oauth2.Config{ClientID: client.ID, RedirectURL: l.uri(), Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: d.Authorization}}
+	page := o.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", res))
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	l.serve(waiting, state, f.server.Host)
+	got, err := f.wait(ctx, l, page, state)
+	if err != nil {
+		return Token{}, err
+	}
+	// RFC 9207, before anything else of the answer is used or shown.
+	switch {
+	case got.hasIss && got.iss != d.Issuer:
+		return Token{}, fmt.Errorf("the answer is of another issuer than %s: %q", d.Issuer, clip(got.iss))
+	case !got.hasIss && d.SaysIssuer:
+		return Token{}, fmt.Errorf("the answer does not say that it is of %s, which always says so", d.Issuer)
+	case got.err != nil:
+		return Token{}, got.err
+	}
+	form := url.Values{
+		"grant_type": {"authorization_code"}, "code": {got.code}, "redirect_uri": {l.uri()}, "code_verifier": {verifier}, "resource": {res},
+	}
+	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, key: f.key})
+	if err != nil {
+		return Token{}, err
+	}
+	t := a.token(scopes)
+	t.Server, t.Issuer, t.TokenURL, t.RevokeURL, t.Resource, t.Client = Canonical(f.server), d.Issuer, d.Token, d.Revocation, res, client
+	return t, nil
+}
+
+// wait shows the page and waits for the browser to come back, or for its address.
+func (f *flow) wait(ctx context.Context, l *listener, page, state string) (redirect, error) {
+	paste, err := f.person.Show(ctx, page)
+	if err != nil {
+		return redirect{}, err
+	}
+	pasted := make(chan redirect, 1)
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	if paste {
+		go func() { // ended by stop
+			for reading.Err() == nil {
+				text, err := f.person.Paste(reading)
+				if err != nil {
+					return
+				}
+				u, err := url.Parse(strings.TrimSpace(text))
+				if err != nil {
+					continue
+				}
+				if got, err := readRedirect(u.Query(), state); err == nil {
+					pasted <- got
+					return
+				}
+				f.log.Warn("that is not the address that the login ends at")
+			}
+		}()
+	}
+	select {
+	case got := <-l.got:
+		return got, nil
+	case got := <-pasted:
+		return got, nil
+	case <-ctx.Done():
+		return redirect{}, context.Cause(ctx)
+	}
+}
+
+// scopesFor chooses what to ask for: what the challenge names, else all that the server
+// has, else nothing; and a refresh token where the issuer lists the scope for it.
+func scopesFor(configured []string, challenged string, d *discovered) []string {
+	scopes := configured
+	if len(scopes) == 0 {
+		if scopes = strings.Fields(challenged); len(scopes) == 0 {
+			scopes = slices.Clone(d.resource.Scopes)
+		}
+	}
+	if slices.Contains(d.Scopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
+		scopes = append(slices.Clip(scopes), "offline_access")
+	}
+	return scopes
+}
+
+// union returns the scopes of both, in order.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

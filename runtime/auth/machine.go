@@ -1,0 +1,219 @@
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
+)
+
+//nolint:gosec // names of the protocol
+const (
+	grantTypeJWTBearer     = "urn:ietf:params:oauth:grant-type:jwt-bearer"     // RFC 7523
+	grantTypeTokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange" // RFC 8693
+	tokenTypeIDJAG         = "urn:ietf:params:oauth:token-type:id-jag"
+	tokenTypeID            = "urn:ietf:params:oauth:token-type:id_token"
+	assertionType          = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+)
+
+// asking adds who we are, and asks for a token that is for the server.
+func (f *flow) asking(ctx context.Context, d *discovered, scopes []string, form url.Values) (Token, error) {
+	res := cmp.Or(f.config.Resource, d.resource.Resource)
+	form.Set("resource", res)
+	if len(scopes) > 0 {
+		form.Set("scope", strings.Join(scopes, " "))
+	}
+	client := Client{Issuer: d.Issuer, ID: f.config.ClientID, Secret: f.config.ClientSecret.Reveal(), Method: methodFor(&d.issuer, !f.config.ClientSecret.IsZero())}
+	sign, err := f.signer(&d.issuer)
+	if err != nil {
+		return Token{}, err
+	}
+	if sign != nil {
+		client.Method, client.Secret = methodJWT, ""
+	}
+	a, err := f.guard.request(ctx, grant{endpoint: d.Token, form: form, client: client, sign: sign, key: f.key})
+	if err != nil {
+		return Token{}, err
+	}
+	t := a.token(scopes)
+	// The grant is used again in the place of a refresh token.
+	t.Refresh, t.Server, t.Issuer, t.Resource = "", Canonical(f.server), d.Issuer, res
+	return t, nil
+}
+
+func (f *flow) clientCredentials(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	return f.asking(ctx, d, scopes, url.Values{"grant_type": {"client_credentials"}})
+}
+
+// jwtBearer hands in a JWT that a platform has given to this workload (RFC 7523).
+func (f *flow) jwtBearer(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	assertion := f.config.Assertion.Reveal()
+	if f.config.TokenFile != "" { // it rotates
+		raw, err := atomicfile.Read(f.config.TokenFile, maxAnswer)
+		if err != nil {
+			return Token{}, fmt.Errorf("auth: tokenFile: %w", err)
+		}
+		assertion = strings.TrimSpace(string(raw))
+	}
+	return f.asking(ctx, d, scopes, url.Values{"grant_type": {grantTypeJWTBearer}, "assertion": {assertion}})
+}
+
+// enterprise exchanges the identity token of a person's employer for one that the
+// server's issuer takes (Enterprise-Managed Authorization, SEP-990).
+func (f *flow) enterprise(ctx context.Context, d *discovered, scopes []string) (Token, error) {
+	idp := f.config.IDP
+	endpoint := idp.TokenEndpoint
+	if endpoint == "" {
+		iss, err := f.guard.issuerOf(ctx, idp.Issuer)
+		if err != nil {
+			return Token{}, fmt.Errorf("auth: idp: %w", err)
+		}
+		endpoint = iss.Token
+	}
+	form := url.Values{
+		"grant_type": {grantTypeTokenExchange}, "requested_token_type": {tokenTypeIDJAG}, "audience": {d.Issuer},
+		"resource": {cmp.Or(f.config.Resource, d.resource.Resource)}, "subject_token": {idp.IDToken.Reveal()}, "subject_token_type": {tokenTypeID},
+	}
+	if len(scopes) > 0 {
+		form.Set("scope", strings.Join(scopes, " "))
+	}
+	client := Client{ID: idp.ClientID, Secret: idp.ClientSecret.Reveal(), Method: methodNone}
+	if client.Secret != "" {
+		client.Method = methodPost
+	}
+	a, err := f.guard.request(ctx, grant{endpoint: endpoint, form: form, client: client})
+	if err != nil {
+		return Token{}, fmt.Errorf("auth: idp: %w", err)
+	}
+	return f.asking(ctx, d, scopes, url.Values{"grant_type": {grantTypeJWTBearer}, "assertion": {a.Access}})
+}
+
+// signer returns what proves who we are with the configured key, nil for none
+// (RFC 7523, 2.2).
+func (f *flow) signer(iss *issuer) (func(url.Values) error, error) {
+	if f.config.ClientKey.IsZero() {
+		return nil, nil
+	}
+	key, err := readKey(f.config.ClientKey.Reveal())
+	if err != nil {
+		return nil, err
+	}
+	alg, err := algorithm(key, f.config.KeyAlg)
+	if err != nil {
+		return nil, err
+	}
+	return func(form url.Values) error {
+		now := time.Now()
+		jwt, err := signJWT(key, map[string]any{"alg": alg, "typ": "JWT"}, map[string]any{
+			"iss": f.config.ClientID, "sub": f.config.ClientID, "aud": iss.Issuer, "jti": rand.Text(),
+			"iat": now.Unix(), "exp": now.Add(time.Minute).Unix(),
+		})
+		if err != nil {
+			return err
+		}
+		form.Set("client_assertion_type", assertionType)
+		form.Set("client_assertion", jwt)
+		form.Set("client_id", f.config.ClientID)
+		return nil
+	}, nil
+}
+
+// readKey reads a private key: PEM text, or the path of a file with it.
+func readKey(text string) (crypto.Signer, error) {
+	raw := []byte(text)
+	if !strings.Contains(text, "-----BEGIN") {
+		var err error
+		if raw, err = atomicfile.Read(text, maxAnswer); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				return nil, errors.New("auth: clientKey is neither PEM text nor the path of a file")
+			}
+			return nil, fmt.Errorf("auth: clientKey: %w", err)
+		}
+	}
+	block, _ := pem.Decode(raw)
+	if block == nil {
+		return nil, errors.New("auth: clientKey has no PEM block")
+	}
+	if key, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+		if s, ok := key.(crypto.Signer); ok {
+			return s, nil
+		}
+	}
+	if key, err := x509.ParseECPrivateKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+		return key, nil
+	}
+	return nil, errors.New("auth: clientKey is no private key of a known kind (PKCS #8, EC, RSA)")
+}
+
+// algorithm returns the name of a key's signature, checked against a configured one.
+func algorithm(key crypto.Signer, want string) (string, error) {
+	alg := ""
+	switch k := key.(type) {
+	case *ecdsa.PrivateKey:
+		if k.Curve.Params().BitSize == 256 {
+			alg = "ES256"
+		}
+	case *rsa.PrivateKey:
+		alg = "RS256"
+	case ed25519.PrivateKey:
+		alg = "EdDSA"
+	}
+	switch {
+	case alg == "":
+		return "", errors.New("auth: clientKey is of a kind that cannot sign: use P-256, RSA or Ed25519")
+	case want != "" && want != alg && !slices.Contains([]string{alg + "/Ed25519"}, alg+"/"+want):
+		return "", fmt.Errorf("auth: keyAlg is %s, and the key makes %s", want, alg)
+	}
+	return alg, nil
+}
+
+// signJWT returns a signed token (RFC 7515, compact form).
+func signJWT(key crypto.Signer, header, claims map[string]any) (string, error) {
+	head, err := json.Marshal(header)
+	if err != nil {
+		return "", err
+	}
+	body, err := json.Marshal(claims)
+	if err != nil {
+		return "", err
+	}
+	enc := base64.RawURLEncoding
+	text := enc.EncodeToString(head) + "." + enc.EncodeToString(body)
+	sum := sha256.Sum256([]byte(text))
+	var sig []byte
+	switch k := key.(type) {
+	case *ecdsa.PrivateKey: // RFC 7518, 3.4: both numbers, 32 bytes each
+		r, s, err := ecdsa.Sign(rand.Reader, k, sum[:])
+		if err != nil {
+			return "", err
+		}
+		sig = append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)
+	case ed25519.PrivateKey:
+		sig = ed25519.Sign(k, []byte(text))
+	default:
+		if sig, err = key.Sign(rand.Reader, sum[:], crypto.SHA256); err != nil {
+			return "", err
+		}
+	}
+	return text + "." + enc.EncodeToString(sig), nil
+}

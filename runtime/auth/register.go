@@ -1,0 +1,116 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+)
+
+// errNoClient is an issuer at which we cannot become known on our own.
+var errNoClient = errors.New("it takes no registrations: give the id of a client that is registered there (--client-id, or clientId in the entry's auth)")
+
+// clientFor returns how we are known to an issuer: pre-registered, by a Client ID
+// Metadata Document, or registered now or before (2025-11-25, Client Registration).
+func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (Client, error) {
+	c := f.config
+	switch {
+	case c.ClientID != "":
+		if c.Issuer != "" && c.Issuer != iss.Issuer {
+			return Client{}, fmt.Errorf("the client is registered with %s, and the server now names %s", c.Issuer, clip(iss.Issuer))
+		}
+		return Client{Issuer: iss.Issuer, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), Method: methodFor(iss, !c.ClientSecret.IsZero()), Redirect: redirect}, nil
+	case c.ClientMetadataURL != "" && iss.Documents:
+		return Client{Issuer: iss.Issuer, ID: c.ClientMetadataURL, Method: methodNone, Redirect: redirect}, nil
+	}
+	if kept, ok := f.store.client(iss.Issuer); ok && kept.Redirect == redirect {
+		return kept, nil
+	}
+	if iss.Registration == "" {
+		return Client{}, fmt.Errorf("authorization server %s: %w", iss.Issuer, errNoClient)
+	}
+	made, err := f.guard.register(ctx, iss, redirect)
+	if err != nil {
+		return Client{}, err
+	}
+	if err := f.store.putClient(ctx, made); err != nil {
+		f.log.Warn("the registration is not kept", "err", err)
+	}
+	return made, nil
+}
+
+// methodFor chooses how to say who we are, of what the issuer takes.
+func methodFor(iss *issuer, secret bool) string {
+	takes := iss.TokenAuth
+	if len(takes) == 0 {
+		takes = []string{methodBasic} // RFC 8414, 2
+	}
+	switch {
+	case !secret:
+		return methodNone
+	case slices.Contains(takes, methodBasic) || !slices.Contains(takes, methodPost):
+		return methodBasic
+	}
+	return methodPost
+}
+
+// register makes us known to an issuer (RFC 7591).
+func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Client, error) {
+	method := methodNone
+	if len(iss.TokenAuth) > 0 && !slices.Contains(iss.TokenAuth, methodNone) {
+		method = methodFor(iss, true)
+	}
+	body, err := json.Marshal(map[string]any{
+		"client_name": "mcpctl", "application_type": "native", "redirect_uris": []string{redirect},
+		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+		"token_endpoint_auth_method": method,
+	})
+	if err != nil {
+		return Client{}, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, iss.Registration, bytes.NewReader(body))
+	if err != nil {
+		return Client{}, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	status, _, raw, err := g.do(req)
+	if err != nil {
+		return Client{}, fmt.Errorf("register with %s: %w", iss.Issuer, err)
+	}
+	if status/100 != 2 {
+		e := &OAuthError{Status: status}
+		_ = json.Unmarshal(raw, e) // else the status says enough
+		return Client{}, fmt.Errorf("register with %s: %w", iss.Issuer, e)
+	}
+	var made struct {
+		ID      string `json:"client_id"`
+		Secret  string `json:"client_secret"`
+		Method  string `json:"token_endpoint_auth_method"`
+		Expires int64  `json:"client_secret_expires_at"`
+	}
+	if err := json.Unmarshal(raw, &made); err != nil || made.ID == "" {
+		return Client{}, fmt.Errorf("register with %s: the answer has no client_id", iss.Issuer)
+	}
+	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect, Registered: true}
+	if c.Method == "" {
+		c.Method = method
+	}
+	if made.Expires > 0 {
+		c.Expires = time.Unix(made.Expires, 0)
+	}
+	return c, nil
+}
+
+// redirectPort returns the port of a redirect to this machine, 0 for none.
+func redirectPort(redirect string) string {
+	u, err := url.Parse(redirect)
+	if err != nil {
+		return ""
+	}
+	return u.Port()
+}

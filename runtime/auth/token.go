@@ -1,0 +1,231 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Ways in which a client says who it is at the token endpoint.
+const (
+	methodNone  = "none"
+	methodBasic = "client_secret_basic"
+	methodPost  = "client_secret_post"
+	methodJWT   = "private_key_jwt"
+)
+
+// OAuthError is what an authorization server answers in the place of a token
+// (RFC 6749, 5.2).
+type OAuthError struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+	Status      int    `json:"-"`
+}
+
+func (e *OAuthError) Error() string {
+	switch {
+	case e.Code == "":
+		return fmt.Sprintf("the authorization server answers HTTP %d", e.Status)
+	case e.Description == "":
+		return "the authorization server refuses: " + clip(e.Code)
+	}
+	return "the authorization server refuses: " + clip(e.Code) + ": " + clip(e.Description)
+}
+
+// grant is what a token is asked for with.
+type grant struct {
+	endpoint string
+	form     url.Values
+	client   Client
+	// sign adds what proves who the client is with a key; nil for none.
+	sign func(form url.Values) error
+	// key is the one that the token is bound to, "" for none.
+	key string
+}
+
+// answer is that of a token endpoint.
+type answer struct {
+	Access  string          `json:"access_token"`
+	Type    string          `json:"token_type"`
+	Refresh string          `json:"refresh_token"`
+	Scope   string          `json:"scope"`
+	Expires json.RawMessage `json:"expires_in"` // some send text
+}
+
+// request asks for a token.
+func (g *guard) request(ctx context.Context, of grant) (*answer, error) {
+	status, body, err := g.post(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	if status/100 != 2 {
+		return nil, refusalOf(status, body)
+	}
+	var a answer
+	if err := json.Unmarshal(body, &a); err != nil {
+		return nil, fmt.Errorf("the answer of %s is no token", clip(of.endpoint))
+	}
+	if a.Access == "" {
+		if e := refusalOf(status, body); e.Code != "" { // some answer errors with 200
+			return nil, e
+		}
+		return nil, fmt.Errorf("the answer of %s has no access token", clip(of.endpoint))
+	}
+	if t := a.Type; t != "" && !strings.EqualFold(t, "bearer") && !strings.EqualFold(t, schemeDPoP) && !strings.EqualFold(t, "n_a") {
+		return nil, fmt.Errorf("the token's type is %q, which is not supported", clip(t))
+	}
+	return &a, nil
+}
+
+func refusalOf(status int, body []byte) *OAuthError {
+	e := &OAuthError{Status: status}
+	_ = json.Unmarshal(body, e) // else the status says enough
+	return e
+}
+
+// post sends a form as a client. An endpoint that wants a nonce in the proof gets it.
+func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, err error) {
+	form := of.form
+	method := of.client.Method
+	if method == "" {
+		method = methodNone
+		if of.client.Secret != "" {
+			method = methodBasic
+		}
+	}
+	basic := false
+	switch method {
+	case methodBasic:
+		basic = of.client.Secret != ""
+		if !basic {
+			form.Set("client_id", of.client.ID)
+		}
+	case methodPost:
+		form.Set("client_id", of.client.ID)
+		form.Set("client_secret", of.client.Secret)
+	case methodJWT:
+	default:
+		if of.client.ID != "" {
+			form.Set("client_id", of.client.ID)
+		}
+	}
+	if of.sign != nil {
+		if err := of.sign(form); err != nil {
+			return 0, nil, err
+		}
+	}
+	for nonce, again := "", true; ; again = false {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, of.endpoint, strings.NewReader(form.Encode()))
+		if err != nil {
+			return 0, nil, err
+		}
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if basic { // RFC 6749, 2.3.1: encoded as in a form first
+			req.SetBasicAuth(url.QueryEscape(of.client.ID), url.QueryEscape(of.client.Secret))
+		}
+		if of.key != "" {
+			p, err := proof(of.key, http.MethodPost, of.endpoint, "", nonce)
+			if err != nil {
+				return 0, nil, err
+			}
+			req.Header.Set("DPoP", p)
+		}
+		var header http.Header
+		if status, header, body, err = g.do(req); err != nil {
+			return 0, nil, err
+		}
+		wants := header.Get("DPoP-Nonce")
+		if !again || of.key == "" || wants == "" || status != http.StatusBadRequest {
+			break
+		}
+		nonce = wants
+	}
+	return status, body, nil
+}
+
+// expiry returns when an answer's token ends, zero where it has not said.
+func (a *answer) expiry(now time.Time) time.Time {
+	var n json.Number
+	if json.Unmarshal([]byte(strings.Trim(string(a.Expires), `"`)), &n) != nil {
+		return time.Time{}
+	}
+	seconds, err := n.Float64()
+	if err != nil || seconds <= 0 || seconds > 1e9 {
+		return time.Time{}
+	}
+	return now.Add(time.Duration(seconds * float64(time.Second)))
+}
+
+// token returns what is to be kept of an answer. asked are the scopes that were asked
+// for: an answer that names none has granted them (RFC 6749, 5.1).
+func (a *answer) token(asked []string) Token {
+	now := time.Now()
+	t := Token{Access: a.Access, Refresh: a.Refresh, Type: a.Type, Scopes: asked, Expires: a.expiry(now), Obtained: now.UTC().Truncate(time.Second), Source: SourceOAuth}
+	if a.Scope != "" {
+		t.Scopes = strings.Fields(a.Scope)
+	}
+	switch {
+	case strings.EqualFold(t.Type, "bearer"), strings.EqualFold(t.Type, "n_a"):
+		t.Type = ""
+	case strings.EqualFold(t.Type, schemeDPoP):
+		t.Type = schemeDPoP
+	}
+	return t
+}
+
+// refresh asks for a token with a refresh token.
+func (g *guard) refresh(ctx context.Context, t Token) (Token, error) {
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {t.Refresh}}
+	if t.Resource != "" {
+		form.Set("resource", t.Resource)
+	}
+	a, err := g.request(ctx, grant{endpoint: t.TokenURL, form: form, client: t.Client, key: t.Key})
+	if err != nil {
+		return Token{}, err
+	}
+	fresh := a.token(t.Scopes)
+	if fresh.Refresh == "" { // it goes on holding
+		fresh.Refresh = t.Refresh
+	}
+	t.Access, t.Refresh, t.Type, t.Scopes, t.Expires, t.Obtained = fresh.Access, fresh.Refresh, fresh.Type, fresh.Scopes, fresh.Expires, fresh.Obtained
+	return t, nil
+}
+
+// Revoke has the issuer end a token (RFC 7009). It returns false where the issuer
+// offers no way to.
+func Revoke(ctx context.Context, t Token) (bool, error) {
+	if t.RevokeURL == "" {
+		return false, nil
+	}
+	server, err := url.Parse(t.Server)
+	if err != nil {
+		return false, err
+	}
+	g := newGuard(ctx, server)
+	for hint, text := range map[string]string{"refresh_token": t.Refresh, "access_token": t.Access} {
+		if text == "" {
+			continue
+		}
+		form := url.Values{"token": {text}, "token_type_hint": {hint}}
+		status, body, err := g.post(ctx, grant{endpoint: t.RevokeURL, form: form, client: t.Client})
+		if err != nil {
+			return false, err
+		}
+		if status/100 != 2 {
+			return false, refusalOf(status, body)
+		}
+	}
+	return true, nil
+}
+
+// hasCode reports whether an authorization server has answered with an error.
+func hasCode(err error, codes ...string) bool {
+	var e *OAuthError
+	return errors.As(err, &e) && slices.Contains(codes, e.Code)
+}

@@ -1,0 +1,62 @@
+package dial_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/config"
+	"github.com/mcpctl/mcpctl/runtime/dial"
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
+	"github.com/mcpctl/mcpctl/test/require"
+)
+
+// TestKeptToken: a token that is kept goes to its server alone, the entry's own header
+// wins, and with KeptOnly other servers are left alone.
+func TestKeptToken(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	h := runtimetest.Full().Handler(runtimetest.HTTPOptions{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Get("Authorization"))
+		h.ServeHTTP(w, r)
+	}))
+	defer srv.Close()
+	path := filepath.Join(t.TempDir(), "auth.json")
+	require.NoError(t, os.WriteFile(path, []byte(`{"version":1,"tokens":[{"server":"`+srv.URL+`/mcp","accessToken":"kept","source":"oauth"}]}`), 0o600))
+	for _, c := range []struct {
+		entry    config.Entry
+		keptOnly bool
+		want     string
+	}{
+		{config.Entry{URL: srv.URL + "/mcp/"}, false, "Bearer kept"},
+		{config.Entry{URL: srv.URL + "/mcp"}, true, "Bearer kept"},
+		{config.Entry{URL: srv.URL + "/other"}, false, ""},
+		{config.Entry{URL: srv.URL + "/other"}, true, ""},
+		{config.Entry{URL: srv.URL + "/mcp", Headers: map[string]string{"authorization": "Bearer own"}}, false, "Bearer own"},
+		{config.Entry{URL: srv.URL + "/mcp", Headers: map[string]string{"Authorization": "Bearer ${NONE:-}"}}, false, "Bearer kept"},
+	} {
+		seen = nil
+		c.entry.Name = "s"
+		client, err := dial.Dial(t.Context(), c.entry, dial.Options{Auth: &dial.Auth{Store: &auth.Store{Path: path}, KeptOnly: c.keptOnly}})
+		require.NoError(t, err)
+		require.NoError(t, client.Close())
+		for _, got := range seen {
+			if got != c.want {
+				t.Errorf("%s: got %q, want %q", c.entry.URL, got, c.want)
+			}
+		}
+		if len(seen) == 0 {
+			t.Error("nothing was sent")
+		}
+	}
+	broken := filepath.Join(t.TempDir(), "auth.json")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"tokens":["hush"`), 0o600))
+	if _, err := (&auth.Store{Path: broken}).Tokens(""); err == nil || strings.Contains(err.Error(), "hush") {
+		t.Errorf("a broken file: %v", err)
+	}
+}
