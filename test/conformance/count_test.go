@@ -84,7 +84,7 @@ func judge(t *testing.T, expected string, least int, scenarios ...scenario) (ok 
 	var out strings.Builder
 	r := &report{out: &out, expected: x}
 	w := row{name: "http"}
-	r.part(w, part{"2025-11-25", least}, scenarios)
+	r.part(w, part{version: "2025-11-25", least: least}, scenarios)
 	r.row(w, 0)
 	return r.finish(), out.String()
 }

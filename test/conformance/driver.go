@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
+	"strings"
+	"time"
 )
 
 // drive is what the suite starts as the client: it makes of a scenario's name
@@ -36,6 +39,9 @@ type driver struct {
 }
 
 func (d *driver) scenario(name string) error {
+	if strings.HasPrefix(name, "auth/") {
+		return d.login(name)
+	}
 	switch name {
 	case "tools_call":
 		return d.do("call", "add_numbers", "a=5", "b=3")
@@ -72,7 +78,7 @@ func (d *driver) do(words ...string) error {
 func (d *driver) run(words ...string) ([]byte, error) {
 	args := append([]string{"--url", d.url, "--protocol-version", d.version, "--json", "--timeout", "10s"}, words...)
 	cmd := exec.CommandContext(d.ctx, d.mcpctl, args...)
-	cmd.Env = append(os.Environ(), "MCPCTL_HOME="+d.home)
+	cmd.Env = append(os.Environ(), "MCPCTL_HOME="+d.home, "BROWSER="+os.Args[0]+" -browse")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, d.log
 	fmt.Fprintf(d.log, "$ mcpctl %q\n", args)
@@ -174,4 +180,62 @@ func (d *driver) echoSchema(of, echo string) error {
 		}
 	}
 	return fmt.Errorf("the server has no tool %s", of)
+}
+
+// browse follows a page's redirects, as the browser of a person who agrees does: the
+// last of them leads to the command that waits.
+func browse(ctx context.Context, page string) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// login calls a tool of a server that wants authorization, with what the suite says of
+// the client.
+func (d *driver) login(name string) error {
+	var given struct {
+		ID        string `json:"client_id"`
+		Secret    string `json:"client_secret"`
+		Issuer    string `json:"issuer"`
+		Key       string `json:"private_key_pem"`
+		Alg       string `json:"signing_algorithm"`
+		IDPID     string `json:"idp_client_id"`
+		IDPToken  string `json:"idp_id_token"`
+		IDPIssuer string `json:"idp_issuer"`
+		IDPURL    string `json:"idp_token_endpoint"`
+		JWT       string `json:"valid_jwt"`
+	}
+	if text := os.Getenv("MCP_CONFORMANCE_CONTEXT"); text != "" {
+		if err := json.Unmarshal([]byte(text), &given); err != nil {
+			return fmt.Errorf("MCP_CONFORMANCE_CONTEXT: %w", err)
+		}
+	}
+	auth := map[string]any{"callbackPort": 0, "clientMetadataUrl": "https://conformance-test.local/client-metadata.json"}
+	switch name {
+	case "auth/pre-registration":
+		auth["clientId"], auth["clientSecret"] = given.ID, given.Secret
+	case "auth/client-credentials-basic":
+		auth["grant"], auth["clientId"], auth["clientSecret"] = "client_credentials", given.ID, given.Secret
+	case "auth/client-credentials-jwt":
+		auth["grant"], auth["clientId"], auth["clientKey"], auth["keyAlg"] = "client_credentials", given.ID, given.Key, given.Alg
+	case "auth/enterprise-managed-authorization":
+		auth["grant"], auth["clientId"], auth["clientSecret"] = "enterprise", given.ID, given.Secret
+		auth["idp"] = map[string]any{"issuer": given.IDPIssuer, "tokenEndpoint": given.IDPURL, "clientId": given.IDPID, "idToken": given.IDPToken}
+	case "auth/wif-jwt-bearer":
+		auth["grant"], auth["clientId"], auth["assertion"] = "jwt_bearer", given.ID, given.JWT
+	}
+	auth["dpop"] = strings.HasPrefix(name, "auth/dpop")
+	text, err := json.Marshal(auth)
+	if err != nil {
+		return err
+	}
+	return d.do("call", "test-tool", "--auth", string(text))
 }

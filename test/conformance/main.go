@@ -30,6 +30,7 @@ type flags struct {
 	mcpctl                   string
 	short, verbose           bool
 	drive, driveVersion      string
+	browse                   bool
 }
 
 func main() {
@@ -44,9 +45,16 @@ func main() {
 	flag.StringVar(&f.mcpctl, "mcpctl", "", "test this `PROGRAM`; built from the checkout otherwise")
 	flag.StringVar(&f.drive, "drive", "", "act as the suite's client with this `PROGRAM`")
 	flag.StringVar(&f.driveVersion, "drive-version", "", "speak this `REVISION` in place of the suite's")
+	flag.BoolVar(&f.browse, "browse", false, "act as the browser: follow a page's redirects")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if f.browse {
+		if err := browse(ctx, flag.Arg(0)); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
 	if f.drive != "" {
 		if err := drive(ctx, f.drive, f.driveVersion, flag.Arg(0), os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -99,6 +107,9 @@ func run(ctx context.Context, f flags, out io.Writer) (bool, error) {
 func choose(all []row, f flags) ([]row, error) {
 	var out []row
 	for _, r := range all {
+		if f.short {
+			r.parts = slices.DeleteFunc(r.parts, func(p part) bool { return p.long })
+		}
 		if !f.short || r.short {
 			out = append(out, r)
 		}

@@ -33,6 +33,8 @@ type part struct {
 	// least is how many checks must be made: fewer mean that the peer was
 	// asked less than it could have been.
 	least int
+	// long parts are left out by -short.
+	long bool
 }
 
 // peer is what a row has put before the suite.
@@ -53,7 +55,7 @@ type bench struct {
 
 // What the everything-server reaches by itself, in every revision.
 func serverParts() []part {
-	return []part{{"2025-03-26", 3}, {"2025-06-18", 30}, {"2025-11-25", 55}, {"2026-07-28", 116}}
+	return []part{{version: "2025-03-26", least: 3}, {version: "2025-06-18", least: 30}, {version: "2025-11-25", least: 55}, {version: "2026-07-28", least: 116}}
 }
 
 // Over HTTP+SSE the server speaks the handshake era alone. All of the newest
@@ -66,7 +68,12 @@ func sseParts() []part {
 
 // What the suite checks of a client outside authorisation.
 func clientParts() []part {
-	return []part{{"2025-06-18", 2}, {"2025-11-25", 18}, {"2026-07-28", 59}}
+	return []part{{version: "2025-06-18", least: 2}, {version: "2025-11-25", least: 18}, {version: "2026-07-28", least: 59}}
+}
+
+// What the suite checks of a client that logs in.
+func loginParts() []part {
+	return []part{{version: "2025-03-26", least: 20}, {version: "2025-06-18", least: 63}, {version: "2025-11-25", least: 253, long: true}, {version: "2026-07-28", least: 397, long: true}, {version: extension, least: 60}}
 }
 
 func table() []row {
@@ -109,11 +116,15 @@ func table() []row {
 		},
 		{
 			name: "client", what: "mcpctl's commands as client", short: true, parts: clientParts(),
-			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(""), nil },
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("", false), nil },
 		},
 		{
 			name: "client-auto", what: "the same, the revision left to mcpctl", parts: clientParts(),
-			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("auto"), nil },
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("auto", false), nil },
+		},
+		{
+			name: "login", what: "mcpctl's commands as client, logging in", short: true, parts: loginParts(),
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("", true), nil },
 		},
 		{
 			name: "tasks-direct", what: "the tasks of our own server, without mcpctl", parts: taskParts(),
@@ -144,7 +155,7 @@ func table() []row {
 }
 
 // The suite's scenarios of the tasks extension are ten; what they check varies.
-func taskParts() []part { return []part{{extension, 35}} }
+func taskParts() []part { return []part{{version: extension, least: 35}} }
 
 // serveTasks starts the server of test/tasks over HTTP.
 func (b *bench) serveTasks(ctx context.Context) (*process, error) {
@@ -218,8 +229,9 @@ func (b *bench) server(url string, stop func()) *peer {
 	return &peer{run: run, close: stop}
 }
 
-// client is the suite with this program as the client, which drives mcpctl.
-func (b *bench) client(version string) *peer {
+// client is the suite with this program as the client, which drives mcpctl; login
+// takes the scenarios of authorization, else it takes the others.
+func (b *bench) client(version string, login bool) *peer {
 	words := []string{b.self, "-drive", b.mcpctl}
 	if version != "" {
 		words = append(words, "-drive-version", version)
@@ -232,12 +244,7 @@ func (b *bench) client(version string) *peer {
 		if err != nil {
 			return nil, err
 		}
-		var names []string
-		for _, n := range all {
-			if !strings.HasPrefix(n, "auth/") {
-				names = append(names, n)
-			}
-		}
+		names := slices.DeleteFunc(all, func(n string) bool { return strings.HasPrefix(n, "auth/") != login })
 		return b.suite.client(ctx, strings.Join(words, " "), revision, names)
 	}
 	return &peer{run: run, close: func() {}}
