@@ -199,9 +199,12 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 			}
 		}
 	}
+	// The issuer may have ended the old refresh token with its answer: it is waited for,
+	// and kept, also when nobody wants it any more. requestTime bounds it.
+	ctx = context.WithoutCancel(ctx)
 	fresh, err := newGuard(ctx, a.o.Server).refresh(ctx, old)
 	if hasCode(err, "invalid_grant") {
-		if _, dropped := a.o.Store.Remove(ctx, old.Server); dropped != nil {
+		if dropped := a.o.Store.drop(ctx, old); dropped != nil {
 			a.o.Logger.Warn("a token that has ended is not removed", "err", dropped)
 		}
 		a.use(Token{})
@@ -216,7 +219,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 // keep uses a token and has it kept; where that fails it serves this process.
 func (a *Authorizer) keep(ctx context.Context, t Token) {
 	a.use(t)
-	if err := a.o.Store.put(ctx, t); err != nil {
+	if err := a.o.Store.put(context.WithoutCancel(ctx), t); err != nil {
 		a.o.Logger.Warn("the token is not kept: the next command has to ask again", "err", err)
 	}
 }
@@ -258,9 +261,10 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 	a.mu.Lock()
 	refreshes := !more && t.Refresh != "" && t.Access != a.fresh
 	a.mu.Unlock()
+	var failed error // to refresh
 	if refreshes {
 		fresh, err := a.refreshed(ctx, t)
-		if err == nil {
+		if failed = err; err == nil {
 			a.mu.Lock()
 			a.fresh = fresh.Access // if that is refused, too, the server wants another login
 			a.mu.Unlock()
@@ -274,7 +278,11 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return nil
 	}
 	defer deadline.Suspend(ctx)() // a person may take their time
-	return a.obtain(ctx, bearer(headers), more)
+	err := a.obtain(ctx, bearer(headers), more)
+	if errors.Is(err, errNobody) && failed != nil {
+		return fmt.Errorf("%w, since the token cannot be refreshed: %w", err, failed)
+	}
+	return err
 }
 
 // Login obtains a token, whether or not there is one. challenge is the header that
@@ -388,8 +396,13 @@ func (e *Error) Unwrap() []error { return []error{&e.AuthError, e.Err} }
 
 // Hint returns the command that mends it.
 func (e *Error) Hint() string {
-	if errors.Is(e.Err, errNobody) {
+	switch {
+	case errors.Is(e.Err, errNobody) && strings.Contains(e.Server, "://"): // in no configuration
+		return "mcpctl --url " + e.Server + " auth login"
+	case errors.Is(e.Err, errNobody):
 		return "mcpctl auth login " + e.Server
+	case errors.Is(e.Err, errRegister):
+		return "where the server takes a token of its own: -H 'Authorization=Bearer TOKEN', or headers in its entry"
 	}
 	return ""
 }

@@ -71,11 +71,10 @@ func (g *guard) discover(ctx context.Context, server *url.URL, metadata string) 
 }
 
 // Canonical returns a server's address as the resource that tokens are for (RFC 8707):
-// lower-case scheme and host, no fragment, no query, no slash at the end.
+// lower-case scheme and host, no fragment, no slash at the end.
 func Canonical(server *url.URL) string {
 	u := *server
 	u.Scheme, u.Host, u.Fragment, u.RawFragment, u.User = strings.ToLower(u.Scheme), strings.ToLower(u.Host), "", "", nil
-	u.RawQuery, u.ForceQuery = "", false
 	if u.Scheme == "https" {
 		u.Host = strings.TrimSuffix(u.Host, ":443")
 	} else {
@@ -121,7 +120,9 @@ func (g *guard) resourceOf(ctx context.Context, server *url.URL, metadata string
 func matches(name string, server *url.URL, orOrigin bool) error {
 	u, err := url.Parse(name)
 	if err == nil && name != "" {
-		got, want := Canonical(u), Canonical(server)
+		plain := *server
+		u.RawQuery, plain.RawQuery = "", "" // no metadata is about a query
+		got, want := Canonical(u), Canonical(&plain)
 		if got == want || orOrigin && strings.HasPrefix(want+"/", got+"/") {
 			return nil
 		}

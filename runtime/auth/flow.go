@@ -110,14 +110,20 @@ func (f *flow) wait(ctx context.Context, l *listener, page, state string) (redir
 	if err != nil {
 		return redirect{}, err
 	}
-	pasted := make(chan redirect, 1)
-	reading, stop := context.WithCancel(ctx)
-	defer stop()
+	pasted, ended := make(chan redirect, 1), make(chan error, 1)
 	if paste {
-		go func() { // ended by stop
-			for reading.Err() == nil {
+		reading, stop := context.WithCancel(ctx)
+		done := make(chan struct{})
+		defer func() { // the terminal is as it was then
+			stop()
+			<-done
+		}()
+		go func() {
+			defer close(done)
+			for {
 				text, err := f.person.Paste(reading)
 				if err != nil {
+					ended <- err
 					return
 				}
 				u, err := url.Parse(strings.TrimSpace(text))
@@ -137,6 +143,8 @@ func (f *flow) wait(ctx context.Context, l *listener, page, state string) (redir
 		return got, nil
 	case got := <-pasted:
 		return got, nil
+	case err := <-ended: // as by Ctrl+C
+		return redirect{}, err
 	case <-ctx.Done():
 		return redirect{}, context.Cause(ctx)
 	}

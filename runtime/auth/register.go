@@ -15,6 +15,9 @@ import (
 // errNoClient is an issuer at which we cannot become known on our own.
 var errNoClient = errors.New("it takes no registrations: give the id of a client that is registered there (--client-id, or clientId in the entry's auth)")
 
+// errRegister is an issuer that does not register us.
+var errRegister = errors.New("cannot register")
+
 // clientFor returns how we are known to an issuer: pre-registered, by a Client ID
 // Metadata Document, or registered now or before (2025-11-25, Client Registration).
 func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (Client, error) {
@@ -80,12 +83,12 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	req.Header.Set("Content-Type", "application/json")
 	status, _, raw, err := g.do(req)
 	if err != nil {
-		return Client{}, fmt.Errorf("register with %s: %w", iss.Issuer, err)
+		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, err)
 	}
 	if status/100 != 2 {
 		e := &OAuthError{Status: status}
 		_ = json.Unmarshal(raw, e) // else the status says enough
-		return Client{}, fmt.Errorf("register with %s: %w", iss.Issuer, e)
+		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, e)
 	}
 	var made struct {
 		ID      string `json:"client_id"`
@@ -94,7 +97,7 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 		Expires int64  `json:"client_secret_expires_at"`
 	}
 	if err := json.Unmarshal(raw, &made); err != nil || made.ID == "" {
-		return Client{}, fmt.Errorf("register with %s: the answer has no client_id", iss.Issuer)
+		return Client{}, fmt.Errorf("%w with %s: the answer has no client_id", errRegister, iss.Issuer)
 	}
 	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect, Registered: true}
 	if c.Method == "" {

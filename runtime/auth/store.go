@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -176,6 +177,15 @@ func (s *Store) put(ctx context.Context, t Token) error {
 		}
 		k.Tokens = out
 		return true, nil
+	})
+}
+
+// drop forgets one token.
+func (s *Store) drop(ctx context.Context, t Token) error {
+	return s.update(ctx, func(k *kept) (bool, error) {
+		before := len(k.Tokens)
+		k.Tokens = slices.DeleteFunc(k.Tokens, func(old Token) bool { return old.key() == t.key() })
+		return len(k.Tokens) != before, nil
 	})
 }
 

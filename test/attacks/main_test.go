@@ -26,3 +26,6 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(wire.Main(m, program))
 }
+
+// TestSources has the suite run again when mcpctl is another.
+func TestSources(t *testing.T) { wire.Sources(t) }

@@ -51,3 +51,6 @@ const (
 	// before, in MiB: caches, stacks, and what the runtime keeps.
 	returned = 120
 )
+
+// TestSources has the suite run again when mcpctl is another.
+func TestSources(t *testing.T) { wire.Sources(t) }

@@ -2,10 +2,13 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -36,6 +39,28 @@ func Main(m *testing.M, program *string, flags ...string) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// Sources looks at what mcpctl is built of. The go command takes the result of a suite
+// for that of an earlier run unless a file has changed that a test has looked at, and
+// does not know that the suite builds mcpctl.
+func Sources(t *testing.T) {
+	t.Helper()
+	root, seen := filepath.Join("..", ".."), 0 // of a package below test
+	var err error
+	for _, dir := range []string{"cmd", "registry", "runtime", "scaffold", "schemas", "templates"} {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			seen++
+			_, err = os.Stat(path) // unlike WalkDir, it is noted
+			return err
+		}))
+	}
+	if err != nil || seen < 100 {
+		t.Errorf("%d files, %v", seen, err)
+	}
 }
 
 // Eventually polls for what has no event of its own, and ends the test where it
