@@ -397,10 +397,8 @@ func (e *Error) Unwrap() []error { return []error{&e.AuthError, e.Err} }
 // Hint returns the command that mends it.
 func (e *Error) Hint() string {
 	switch {
-	case errors.Is(e.Err, errNobody) && strings.Contains(e.Server, "://"): // in no configuration
-		return "mcpctl --url " + e.Server + " auth login"
 	case errors.Is(e.Err, errNobody):
-		return "mcpctl auth login " + e.Server
+		return LoginCommand(e.Server)
 	case errors.Is(e.Err, errRegister):
 		return "where the server takes a token of its own: -H 'Authorization=Bearer TOKEN', or headers in its entry"
 	}
@@ -409,3 +407,12 @@ func (e *Error) Hint() string {
 
 // NeedsPerson reports whether a person has to log in, and there was none.
 func (e *Error) NeedsPerson() bool { return errors.Is(e.Err, errNobody) }
+
+// LoginCommand returns the command that logs in to a server, by its name, or by its
+// address where it is in no configuration.
+func LoginCommand(server string) string {
+	if strings.Contains(server, "://") {
+		return "mcpctl --url " + server + " auth login"
+	}
+	return "mcpctl auth login " + server
+}

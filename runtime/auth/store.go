@@ -123,7 +123,7 @@ func (s *Store) read() (*kept, error) {
 }
 
 // errBroken leaves out what encoding/json quotes: it may be a token.
-var errBroken = errors.New("it is not valid JSON")
+var errBroken = errors.New("it is not valid JSON; move it away to log in anew")
 
 // update changes the file under a lock that all processes take. Where change reports
 // false nothing is written.

@@ -175,14 +175,12 @@ func (a authCommands) challengeOf(ctx context.Context, entry config.Entry) (stri
 
 // onEntry makes cmd a command on the entry of a server, or on --url.
 func (a authCommands) onEntry(cmd *cobra.Command, run func(ctx context.Context, entry config.Entry) error) *cobra.Command {
-	cmd.Args = func(_ *cobra.Command, words []string) error {
-		if a.settings.URL == "" && len(words) != 1 || a.settings.URL != "" && len(words) != 0 {
-			return usagef("want one SERVER, or --url")
-		}
-		return nil
-	}
 	a.completeServer(cmd)
+	cmd.Args = cobra.ArbitraryArgs // settings, and --url with them, are read later
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
+		if want := map[bool]int{true: 0, false: 1}[a.settings.URL != ""]; len(words) != want {
+			return usagef("want one SERVER, or --url").withHint("%s --help", cmd.CommandPath())
+		}
 		entry := config.Entry{Name: config.DisplayURL(a.settings.URL), URL: config.Escape(a.settings.URL)}
 		if len(words) == 1 {
 			var err error
@@ -254,7 +252,7 @@ needs. Nobody is asked to log in.`,
 		case err != nil:
 			return err
 		case t.Access == "":
-			return &Error{Code: exitAuth, Err: fmt.Errorf("there is no token for %s", entry.Name), Remedy: "mcpctl auth login " + entry.Name}
+			return &Error{Code: exitAuth, Err: fmt.Errorf("there is no token for %s", entry.Name), Remedy: auth.LoginCommand(entry.Name)}
 		}
 		line := t.Access
 		if header && t.Type != "" {
