@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -144,7 +143,7 @@ func (b *builder) checkURL(v value) {
 		b.refuse(fmt.Sprintf("%q is not the URL of a server", v.text))
 		return
 	case u.Scheme == "https":
-	case isLoopback(u.Hostname()):
+	case origin.IsLoopback(u.Hostname()):
 		b.warn("the URL is http, not https, on this machine")
 	default:
 		b.danger(fmt.Sprintf("%q is http, not https", v.text))
@@ -158,11 +157,6 @@ func (b *builder) checkAddress(u *url.URL) {
 	for _, fault := range origin.AddressFaults(u) {
 		b.danger("the URL: " + fault)
 	}
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
 // servedOverHTTP moves the command line of a package to the report, and writes

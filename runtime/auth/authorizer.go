@@ -130,7 +130,7 @@ func (a *Authorizer) external(ctx context.Context, used string) (Token, error) {
 
 // insecure reports whether what is sent can be read on the way.
 func (a *Authorizer) insecure() bool {
-	return a.o.Server.Scheme == "http" && !isLoopbackName(a.o.Server.Hostname())
+	return a.o.Server.Scheme == "http" && !isLoopback(a.o.Server)
 }
 
 // errInsecure is a server that credentials are not sent to.

@@ -119,7 +119,7 @@ func reachOfHost(ctx context.Context, host string) reach {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return reachOf(ip)
 	}
-	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+	if origin.IsLoopback(strings.ToLower(strings.TrimSuffix(host, "."))) {
 		return loopback
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
@@ -171,7 +171,7 @@ func safeURL(text string) (*url.URL, error) {
 	if err != nil || u.Host == "" {
 		return nil, fmt.Errorf("%q is no address", clip(text))
 	}
-	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopbackName(u.Hostname())) {
+	if u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u)) {
 		return nil, fmt.Errorf("%s is neither https nor on this machine", clip(text))
 	}
 	if faults := origin.AddressFaults(u); len(faults) > 0 {
@@ -180,10 +180,7 @@ func safeURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func isLoopbackName(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
-}
+func isLoopback(u *url.URL) bool { return origin.IsLoopback(strings.ToLower(u.Hostname())) }
 
 // clip bounds a text of a server's for a message.
 func clip(text string) string {

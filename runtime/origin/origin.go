@@ -44,6 +44,13 @@ func CheckRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// IsLoopback reports whether a host, in lower case, is this machine: localhost, a name
+// below it (RFC 6761, 6.3), or a loopback address.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
 // IsProtocols reports whether a header is one that MCP has a meaning for.
 func IsProtocols(name string) bool {
 	lower := strings.ToLower(name)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -102,7 +101,7 @@ func (c *addCommand) urlEntry(target string) (*addition, error) {
 	}
 	plan := &scaffold.Plan{Entry: entry, Type: "remote", Reference: config.DisplayURL(target)}
 	if u, err := url.Parse(target); err == nil {
-		if u.Scheme == "http" && !loopback(u.Hostname()) {
+		if u.Scheme == "http" && !origin.IsLoopback(u.Hostname()) {
 			plan.Warnings = append(plan.Warnings, "the URL is http: others on the way can read and change what is sent")
 		}
 		for _, fault := range origin.AddressFaults(u) {
@@ -202,9 +201,4 @@ func shellLine(words []string) string {
 		out[i] = shellWord(w)
 	}
 	return strings.Join(out, " ")
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
