@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -326,5 +327,25 @@ func TestRevoke(t *testing.T) {
 	}
 	if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), "access-") || !json.Valid(raw) {
 		t.Errorf("%s %v", raw, err)
+	}
+}
+
+// TestLeftovers: what a killed write has left is removed by the next.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	path := tokenFile(t)
+	s := &auth.Store{Path: path}
+	if _, err := s.Remove(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(filepath.Dir(path), ".auth.json.123.tmp")
+	if err := os.WriteFile(left, []byte("token"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(left); err == nil {
+		t.Error("it is still there")
 	}
 }

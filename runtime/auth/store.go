@@ -6,12 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
@@ -133,6 +129,7 @@ func (s *Store) update(ctx context.Context, change func(*kept) (bool, error)) er
 		return err
 	}
 	defer unlock()
+	atomicfile.Sweep(s.Path) // what a killed write has left has tokens in it
 	k, err := s.read()
 	if err != nil {
 		return err
@@ -148,22 +145,16 @@ func (s *Store) update(ctx context.Context, change func(*kept) (bool, error)) er
 	return atomicfile.Write(s.Path, append(raw, '\n'), 0o600)
 }
 
-// lock takes a lock beside the file. The system gives it up with the process.
+// lock takes a lock beside the file.
 func (s *Store) lock(ctx context.Context, what string) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
-		return nil, err
+	unlock, err = atomicfile.Lock(ctx, s.Path+"."+what+".lock", lockWait)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errors.New("another process holds it")
 	}
-	l := flock.New(s.Path+"."+what+".lock", flock.SetFlag(os.O_CREATE|os.O_RDONLY|atomicfile.NoWait), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
-	ok, err := l.TryLockContext(ctx, 20*time.Millisecond)
-	if err != nil || !ok {
-		if ctx.Err() != nil {
-			err = errors.New("another process holds it")
-		}
+	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", s.Path, err)
 	}
-	return func() { _ = l.Close() }, nil
+	return unlock, nil
 }
 
 // put keeps a token in the place of the one before it.

@@ -9,15 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 )
 
-const (
-	lockWait = 10 * time.Second
-	lockTry  = 20 * time.Millisecond
-)
+const lockWait = 10 * time.Second
 
 // Update edits the file at path: it takes a lock, loads, calls edit, checks
 // and writes. Concurrent updates wait for one another, 10 s at most. The file is
@@ -37,18 +32,14 @@ func Update(path string, edit func(*File) error) error {
 		return &Problem{File: path, Message: reason(err)}
 	}
 	lockPath := filepath.Join(dir, "."+filepath.Base(target)+".lock")
-	lock := flock.New(lockPath, flock.SetFlag(os.O_CREATE|os.O_RDONLY|atomicfile.NoWait), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
-	defer cancel()
-	switch ok, err := lock.TryLockContext(ctx, lockTry); {
+	unlock, err := atomicfile.Lock(context.Background(), lockPath, lockWait)
+	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Problem{File: path, Message: "another program is editing it", Remedy: "try again; lsof " + lockPath + " shows which one"}
 	case err != nil:
 		return &Problem{File: path, Message: "cannot be locked: " + reason(err)}
-	case !ok:
-		return &Problem{File: path, Message: "cannot be locked"}
 	}
-	defer func() { _ = lock.Unlock() }() // closing the lock file is all that can fail
+	defer unlock()
 	atomicfile.Sweep(target)
 
 	f, err := Load(path)

@@ -48,7 +48,7 @@ func layerTable() []rule {
 		{pkg: "runtime/secret", layer: 0, own: none},
 		{pkg: "runtime", layer: 1, own: []string{"runtime/internal/..."}, notStd: []string{"net/http"}},
 		{pkg: "runtime/internal/ability", layer: 1, own: []string{"runtime", "runtime/internal/jsonrpc"}},
-		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "golang.org/x/sys", "golang.org/x/sync"}},
+		{pkg: "runtime/internal/...", layer: 0, third: []string{"github.com/go-json-experiment/json", "github.com/gofrs/flock", "golang.org/x/sys", "golang.org/x/sync"}},
 		{pkg: "runtime/seal", layer: 0, own: []string{"runtime/internal/..."}, third: []string{"github.com/gofrs/flock"}},
 
 		// Which revisions there are. Layer 2 needs it, so it stands below.
@@ -56,8 +56,8 @@ func layerTable() []rule {
 
 		{pkg: "runtime/transport", layer: 2, third: []string{"golang.org/x/sync"}},
 		{pkg: "runtime/auth/authconfig", layer: 1, own: []string{"runtime/secret"}},
-		{pkg: "runtime/auth", layer: 2, third: []string{"github.com/gofrs/flock", "golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp", "github.com/zalando/go-keyring"}},
-		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify", "github.com/pelletier/go-toml/v2", "github.com/goccy/go-yaml"}},
+		{pkg: "runtime/auth", layer: 2, third: []string{"golang.org/x/oauth2", "golang.org/x/sync", "github.com/hashicorp/go-retryablehttp", "github.com/zalando/go-keyring"}},
+		{pkg: "runtime/config", layer: 2, third: []string{"github.com/tailscale/hujson", "github.com/fsnotify/fsnotify", "github.com/pelletier/go-toml/v2", "github.com/goccy/go-yaml"}},
 		{pkg: "runtime/store", layer: 2, third: []string{"golang.org/x/oauth2", "github.com/gofrs/flock", "modernc.org/sqlite", "github.com/zalando/go-keyring"}},
 		{pkg: "runtime/access", layer: 2},
 		{pkg: "runtime/bridge", layer: 2, third: []string{"golang.org/x/sync"}},
