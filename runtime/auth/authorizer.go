@@ -150,7 +150,7 @@ func (a *Authorizer) load() {
 		return
 	}
 	for _, t := range all {
-		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == SourceManual {
+		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer {
 			a.use(t)
 			return
 		}
@@ -192,7 +192,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 		defer unlock()
 		if kept, err := a.o.Store.Tokens(old.Server); err == nil {
 			for _, t := range kept {
-				if t.key() == old.key() && t.Access != old.Access && !soon(t) {
+				if t.same(old) && t.Access != old.Access && !soon(t) {
 					a.use(t) // another process has refreshed it
 					return t, nil
 				}

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -181,7 +180,7 @@ func algorithm(key crypto.Signer, want string) (string, error) {
 	switch {
 	case alg == "":
 		return "", errors.New("auth: clientKey is of a kind that cannot sign: use P-256, RSA or Ed25519")
-	case want != "" && want != alg && !slices.Contains([]string{alg + "/Ed25519"}, alg+"/"+want):
+	case want != "" && want != alg:
 		return "", fmt.Errorf("auth: keyAlg is %s, and the key makes %s", want, alg)
 	}
 	return alg, nil

@@ -24,9 +24,6 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (Cli
 	c := f.config
 	switch {
 	case c.ClientID != "":
-		if c.Issuer != "" && c.Issuer != iss.Issuer {
-			return Client{}, fmt.Errorf("the client is registered with %s, and the server now names %s", c.Issuer, clip(iss.Issuer))
-		}
 		return Client{Issuer: iss.Issuer, ID: c.ClientID, Secret: c.ClientSecret.Reveal(), Method: methodFor(iss, !c.ClientSecret.IsZero()), Redirect: redirect}, nil
 	case c.ClientMetadataURL != "" && iss.Documents:
 		return Client{Issuer: iss.Issuer, ID: c.ClientMetadataURL, Method: methodNone, Redirect: redirect}, nil
@@ -86,9 +83,7 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, err)
 	}
 	if status/100 != 2 {
-		e := &OAuthError{Status: status}
-		_ = json.Unmarshal(raw, e) // else the status says enough
-		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, e)
+		return Client{}, fmt.Errorf("%w with %s: %w", errRegister, iss.Issuer, refusalOf(status, raw))
 	}
 	var made struct {
 		ID      string `json:"client_id"`
@@ -99,7 +94,7 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	if err := json.Unmarshal(raw, &made); err != nil || made.ID == "" {
 		return Client{}, fmt.Errorf("%w with %s: the answer has no client_id", errRegister, iss.Issuer)
 	}
-	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect, Registered: true}
+	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect}
 	if c.Method == "" {
 		c.Method = method
 	}
@@ -109,7 +104,7 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	return c, nil
 }
 
-// redirectPort returns the port of a redirect to this machine, 0 for none.
+// redirectPort returns the port of a redirect to this machine, "" for none.
 func redirectPort(redirect string) string {
 	u, err := url.Parse(redirect)
 	if err != nil {

@@ -36,7 +36,6 @@ type Token struct {
 // Sources of a token.
 const (
 	SourceOAuth    = "oauth"
-	SourceManual   = "manual"
 	SourceExternal = "external" // a command or a file of the entry; never kept
 )
 
@@ -49,8 +48,6 @@ type Client struct {
 	Redirect string `json:"redirectUri,omitempty"`
 	// Expires is when the secret does; zero is never.
 	Expires time.Time `json:"expiresAt,omitzero"`
-	// Registered says that the issuer gave the id to us.
-	Registered bool `json:"registered,omitempty"`
 }
 
 // String names the token and has nothing of it.
@@ -59,8 +56,10 @@ func (t Token) String() string { return "token for " + t.Server }
 // GoString is String: %#v must not show it either.
 func (t Token) GoString() string { return t.String() }
 
-// key is different for tokens of different servers, issuers or people.
-func (t Token) key() string { return t.Principal + "\n" + t.Server + "\n" + t.Issuer }
+// same reports whether another token is for the same server, issuer and person.
+func (t Token) same(o Token) bool {
+	return t.Principal == o.Principal && t.Server == o.Server && t.Issuer == o.Issuer
+}
 
 // kept is the token file.
 type kept struct {
@@ -160,13 +159,7 @@ func (s *Store) lock(ctx context.Context, what string) (unlock func(), err error
 // put keeps a token in the place of the one before it.
 func (s *Store) put(ctx context.Context, t Token) error {
 	return s.update(ctx, func(k *kept) (bool, error) {
-		out := []Token{t}
-		for _, old := range k.Tokens {
-			if old.key() != t.key() {
-				out = append(out, old)
-			}
-		}
-		k.Tokens = out
+		k.Tokens = append([]Token{t}, slices.DeleteFunc(k.Tokens, t.same)...)
 		return true, nil
 	})
 }
@@ -175,7 +168,7 @@ func (s *Store) put(ctx context.Context, t Token) error {
 func (s *Store) drop(ctx context.Context, t Token) error {
 	return s.update(ctx, func(k *kept) (bool, error) {
 		before := len(k.Tokens)
-		k.Tokens = slices.DeleteFunc(k.Tokens, func(old Token) bool { return old.key() == t.key() })
+		k.Tokens = slices.DeleteFunc(k.Tokens, t.same)
 		return len(k.Tokens) != before, nil
 	})
 }
@@ -197,9 +190,7 @@ func (s *Store) Remove(ctx context.Context, server string) (gone []Token, err er
 	return gone, err
 }
 
-// client returns how we are registered with an issuer for a redirect, false for not.
-// A port of the redirect does not tell registrations apart where the issuer is asked
-// for the same one again.
+// client returns how we are registered with an issuer, false for not.
 func (s *Store) client(issuer string) (Client, bool) {
 	k, err := s.read()
 	if err != nil {
@@ -213,28 +204,23 @@ func (s *Store) client(issuer string) (Client, bool) {
 	return Client{}, false
 }
 
-// putClient keeps a registration, dropClient forgets one.
+// putClient keeps a registration.
 func (s *Store) putClient(ctx context.Context, c Client) error {
 	return s.update(ctx, func(k *kept) (bool, error) {
-		k.Clients = append(without(k.Clients, c.Issuer), c)
+		k.Clients = append(slices.DeleteFunc(k.Clients, ofIssuer(c.Issuer)), c)
 		return true, nil
 	})
 }
 
+// dropClient forgets one.
 func (s *Store) dropClient(ctx context.Context, issuer string) error {
 	return s.update(ctx, func(k *kept) (bool, error) {
-		left := without(k.Clients, issuer)
-		changed := len(left) != len(k.Clients)
-		k.Clients = left
-		return changed, nil
+		before := len(k.Clients)
+		k.Clients = slices.DeleteFunc(k.Clients, ofIssuer(issuer))
+		return len(k.Clients) != before, nil
 	})
 }
 
-func without(all []Client, issuer string) (left []Client) {
-	for _, c := range all {
-		if c.Issuer != issuer {
-			left = append(left, c)
-		}
-	}
-	return left
+func ofIssuer(issuer string) func(Client) bool {
+	return func(c Client) bool { return c.Issuer == issuer }
 }

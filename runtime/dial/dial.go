@@ -92,7 +92,7 @@ type Auth struct {
 // entry has its own or is no remote server.
 func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Redactor) *auth.Authorizer {
 	server, err := url.Parse(x.URL.Reveal())
-	if a == nil || x.Entry.URL == "" || err != nil || hasCredentials(x) || server.User != nil {
+	if a == nil || x.Entry.URL == "" || err != nil || authorizationHeader(x) != "" || server.User != nil {
 		return nil
 	}
 	if a.KeptOnly && x.Entry.Auth == nil {
@@ -107,27 +107,28 @@ func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Re
 	return auth.New(auth.Options{Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact})
 }
 
-func hasCredentials(x config.Expanded) bool {
+// authorizationHeader returns the name of the entry's Authorization header as it is
+// written, "" for none.
+func authorizationHeader(x config.Expanded) string {
 	for name := range x.Headers {
 		if textproto.CanonicalMIMEHeaderKey(name) == "Authorization" {
-			return true
+			return name
 		}
 	}
-	return false
+	return ""
 }
 
 // dropEmpty drops an Authorization header whose credentials expand to nothing.
 func dropEmpty(x *config.Expanded, logger *slog.Logger) {
-	for name, value := range x.Headers {
-		if textproto.CanonicalMIMEHeaderKey(name) != "Authorization" {
-			continue
-		}
-		// "Bearer ${TOKEN}", where TOKEN is empty.
-		if text := strings.TrimSpace(value.Reveal()); text == "" || strings.EqualFold(text, "bearer") || strings.EqualFold(text, "basic") {
-			x.Headers = maps.Clone(x.Headers)
-			delete(x.Headers, name)
-			logger.Warn("the header is not sent: what it has after its scheme is empty", "header", name)
-		}
+	name := authorizationHeader(*x)
+	if name == "" {
+		return
+	}
+	// "Bearer ${TOKEN}", where TOKEN is empty.
+	if text := strings.TrimSpace(x.Headers[name].Reveal()); text == "" || strings.EqualFold(text, "bearer") || strings.EqualFold(text, "basic") {
+		x.Headers = maps.Clone(x.Headers)
+		delete(x.Headers, name)
+		logger.Warn("the header is not sent: what it has after its scheme is empty", "header", name)
 	}
 }
 

@@ -104,16 +104,6 @@ func (a authCommands) authorizer(entry config.Entry) (*auth.Authorizer, error) {
 	return z, nil
 }
 
-// logIn obtains a token for a server. challenge is what asked for it, "" for nothing.
-func (a authCommands) logIn(ctx context.Context, entry config.Entry, challenge string, p auth.Person) (auth.Token, error) {
-	z, err := a.authorizer(entry)
-	if err != nil {
-		return auth.Token{}, err
-	}
-	z.Attend(p)
-	return z.Login(ctx, challenge)
-}
-
 // noLogin says why nobody logs in to a server.
 func (a authCommands) noLogin(entry config.Entry) error {
 	if entry.URL == "" {
@@ -131,14 +121,16 @@ page's address is printed; where the browser runs on another machine, paste the 
 		Example: "  mcpctl auth login gh\n  mcpctl auth login gh --no-browser",
 	}
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
-		if _, err := a.authorizer(entry); err != nil {
+		z, err := a.authorizer(entry)
+		if err != nil {
 			return err
 		}
 		challenge, err := a.challengeOf(ctx, entry)
 		if err != nil {
 			return err
 		}
-		t, err := a.logIn(ctx, entry, challenge, a.person(true))
+		z.Attend(a.person(true))
+		t, err := z.Login(ctx, challenge)
 		if err != nil {
 			return err
 		}
@@ -178,15 +170,12 @@ func (a authCommands) onEntry(cmd *cobra.Command, run func(ctx context.Context, 
 	a.completeServer(cmd)
 	cmd.Args = cobra.ArbitraryArgs // settings, and --url with them, are read later
 	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		if want := map[bool]int{true: 0, false: 1}[a.settings.URL != ""]; len(words) != want {
+		if len(words) > 1 || (len(words) == 1) == (a.settings.URL != "") {
 			return usagef("want one SERVER, or --url").withHint("%s --help", cmd.CommandPath())
 		}
-		entry := config.Entry{Name: config.DisplayURL(a.settings.URL), URL: config.Escape(a.settings.URL)}
-		if len(words) == 1 {
-			var err error
-			if entry, err = a.entry(words[0]); err != nil {
-				return err
-			}
+		entry, err := a.entryOrURL(strings.Join(words, ""))
+		if err != nil {
+			return err
 		}
 		return a.withServer(entry.Name, run(cmd.Context(), entry))
 	}

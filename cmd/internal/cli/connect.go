@@ -24,12 +24,9 @@ const (
 // connect dials a configured server, or with an empty name the one at --url.
 // h answers the server's requests. The caller closes the client.
 func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Client, error) {
-	entry := config.Entry{Name: config.DisplayURL(a.settings.URL), URL: config.Escape(a.settings.URL)}
-	if server != "" {
-		var err error
-		if entry, err = a.entry(server); err != nil {
-			return nil, err
-		}
+	entry, err := a.entryOrURL(server)
+	if err != nil {
+		return nil, err
 	}
 	o := a.dialOptions(entry)
 	o.Grace, o.ShutdownTimeout = callGrace, callShutdown
@@ -40,7 +37,12 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 	login := authCommands{a}
 	var refused *auth.Error
 	if p := login.person(false); p != nil && errors.As(err, &refused) && refused.NeedsPerson() {
-		if _, err := login.logIn(ctx, entry, refused.Challenge, p); err != nil {
+		z, err := login.authorizer(entry)
+		if err != nil {
+			return nil, err
+		}
+		z.Attend(p)
+		if _, err := z.Login(ctx, refused.Challenge); err != nil {
 			return nil, err
 		}
 		return dial.Dial(ctx, entry, o)

@@ -70,6 +70,14 @@ func (env *environment) entry(server string) (config.Entry, error) {
 	return e, nil
 }
 
+// entryOrURL is entry, and that of --url for an empty name.
+func (env *environment) entryOrURL(server string) (config.Entry, error) {
+	if server == "" {
+		return config.Entry{Name: config.DisplayURL(env.settings.URL), URL: config.Escape(env.settings.URL)}, nil
+	}
+	return env.entry(server)
+}
+
 // problem returns the log attributes of a fault: problem and remedy.
 func problem(err error) []any {
 	attrs := []any{"problem", err.Error()}
