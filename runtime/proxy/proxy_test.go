@@ -269,6 +269,7 @@ func TestCancelRightBehindItsRequest(t *testing.T) {
 		answers = append(answers, c.begin(id, "tools/call", `{"name":"a__echo","arguments":{}}`))
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 	}
+	c.result("ping", `{}`) // messages are taken in turn: the last cancel has been, too
 	close(hold)
 	c.end() // after what is in flight
 	for _, answer := range answers {

@@ -129,7 +129,7 @@ func breakages() []breakage {
 
 		one("files", "a change is written where the file is", "runtime/internal/atomicfile", "Write", `if err = os.Rename(tmp.Name(), path); err != nil {`, "for range 400 {\n\t\t_ = os.WriteFile(path, data[:len(data)/2], perm)\n\t}\n\tif err = os.Rename(tmp.Name(), path); err != nil {",
 			"edits/who reads in the middle"),
-		one("files", "two changes do not wait for each other", "runtime/config", "Update", `lock.TryLockContext(ctx, lockTry)`, `ctx.Err() == nil, error(nil)`,
+		one("files", "two changes do not wait for each other", "runtime/internal/atomicfile", "Lock", `l.TryLockContext(ctx, lockTry)`, `ctx.Err() == nil, error(nil)`,
 			"edits/many at once"),
 		one("files", "others can read a new servers.json", "runtime/config", "Update", `0o600); err != nil {`, `0o644); err != nil {`,
 			"files/a new servers.json is its owner's"),
@@ -152,7 +152,7 @@ func breakages() []breakage {
 		one("bounds", "a registry may answer without end", "registry", "(*Client).read", `if int64(len(body)) > c.o.MaxBody {`, `if int64(len(body)) < 0 {`,
 			"registry/answer: an answer of more than 32 MiB"),
 
-		one("registry records", "a remote may be in clear", "scaffold", "(*builder).checkURL", `case isLoopback(u.Hostname()):`, `case u.Scheme == "http":`,
+		one("registry records", "a remote may be in clear", "scaffold", "(*builder).checkURL", `case origin.IsLoopback(u.Hostname()):`, `case u.Scheme == "http":`,
 			"registry/a remote in clear"),
 		one("registry records", "a header may have a line end", "scaffold", "(*builder).header", `if strings.ContainsAny(text, "\r\n\x00") {`, `if text == "\x00" {`,
 			"registry/a header with a line end in its value"),
