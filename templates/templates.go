@@ -9,3 +9,9 @@ import _ "embed"
 //
 //go:embed callback.html
 var Callback string
+
+// Connect is the page that leads to a login which a client has asked for. It has
+// Server and Issuer.
+//
+//go:embed connect.html
+var Connect string

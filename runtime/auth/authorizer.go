@@ -149,12 +149,19 @@ func (a *Authorizer) load() {
 		a.o.Logger.Warn("kept tokens cannot be read", "err", err)
 		return
 	}
+	if t, ok := a.choose(all); ok {
+		a.use(t)
+	}
+}
+
+// choose returns the first token of an issuer that may be used, false for none.
+func (a *Authorizer) choose(all []Token) (Token, bool) {
 	for _, t := range all {
 		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer {
-			a.use(t)
-			return
+			return t, true
 		}
 	}
+	return Token{}, false
 }
 
 func (a *Authorizer) token() Token {
@@ -258,6 +265,11 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		}
 		return err
 	}
+	params := bearer(headers)
+	if kept, ok := a.newer(used, strings.Fields(params["scope"])); ok {
+		a.use(kept)
+		return nil
+	}
 	a.mu.Lock()
 	refreshes := !more && t.Refresh != "" && t.Access != a.fresh
 	a.mu.Unlock()
@@ -278,11 +290,23 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return nil
 	}
 	defer deadline.Suspend(ctx)() // a person may take their time
-	err := a.obtain(ctx, bearer(headers), more)
+	err := a.obtain(ctx, params, more)
 	if errors.Is(err, errNobody) && failed != nil {
 		return fmt.Errorf("%w, since the token cannot be refreshed: %w", err, failed)
 	}
 	return err
+}
+
+// newer returns the token that another process, or another login of this one, has
+// obtained in the place of the one that was used, with some scopes at least; false
+// where there is none.
+func (a *Authorizer) newer(used string, scopes []string) (Token, bool) {
+	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
+	if err != nil {
+		return Token{}, false // the login that follows says so
+	}
+	t, ok := a.choose(all)
+	return t, ok && t.Access != used && !soon(t) && len(union(t.Scopes, scopes)) == len(t.Scopes)
 }
 
 // Login obtains a token, whether or not there is one. challenge is the header that
@@ -294,7 +318,8 @@ func (a *Authorizer) Login(ctx context.Context, challenge string) (Token, error)
 	if a.insecure() {
 		return Token{}, errInsecure
 	}
-	if err := a.obtain(ctx, bearer([]string{challenge}), false); err != nil {
+	params := bearer([]string{challenge})
+	if err := a.obtain(ctx, params, wantsMore(params)); err != nil {
 		return Token{}, &Error{AuthError: runtime.AuthError{Status: http.StatusUnauthorized, Challenge: challenge}, Server: a.o.Name, Err: err}
 	}
 	return a.token(), nil
@@ -331,6 +356,9 @@ func (a *Authorizer) obtain(ctx context.Context, params map[string]string, more 
 	if more && rounds > maxRounds {
 		return fmt.Errorf("it asks for other scopes again and again: %s", clip(strings.Join(scopes, " ")))
 	}
+	if person == nil && needsPerson(&a.o.Config) {
+		return errNobody
+	}
 	g := newGuard(ctx, a.o.Server)
 	d, err := g.discover(ctx, a.o.Server, params["resource_metadata"])
 	if err != nil {
@@ -351,6 +379,9 @@ func (a *Authorizer) obtain(ctx context.Context, params map[string]string, more 
 	a.keep(ctx, t)
 	return nil
 }
+
+// needsPerson reports whether a person grants access.
+func needsPerson(c *authconfig.Config) bool { return c.Grant == "" || c.Grant == authconfig.GrantCode }
 
 // token asks for a token by the configured grant, bound to a key where the entry or the
 // server wants that.

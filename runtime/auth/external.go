@@ -20,7 +20,7 @@ const commandTime = 30 * time.Second
 // isExternal reports whether the token comes from a command or a file, before the
 // server has asked for any.
 func isExternal(c *authconfig.Config) bool {
-	return len(c.Command) > 0 || c.TokenFile != "" && (c.Grant == "" || c.Grant == authconfig.GrantCode)
+	return len(c.Command) > 0 || c.TokenFile != "" && needsPerson(c)
 }
 
 // external reads a token that something else looks after.

@@ -42,9 +42,6 @@ var errNobody = errors.New("it wants a person to log in")
 // authorize has a person grant access, with the scopes that were asked for and those
 // before them.
 func (f *flow) authorize(ctx context.Context, d *discovered, scopes []string) (Token, error) {
-	if f.person == nil {
-		return Token{}, errNobody
-	}
 	if err := d.takesCodes(); err != nil {
 		return Token{}, err
 	}
@@ -78,6 +75,9 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token,
 	page := o.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", res))
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
+	if _, ok := f.person.(*visitor); ok {
+		page = l.enter(page, connectPage{Server: f.server.Host, Issuer: d.Issuer})
+	}
 	l.serve(waiting, state, f.server.Host)
 	got, err := f.wait(ctx, l, page, state)
 	if err != nil {

@@ -35,8 +35,9 @@ type redirect struct {
 // listener waits on this machine for the browser to come back.
 type listener struct {
 	net.Listener
-	state string
-	got   chan redirect // the first that has the state
+	state    string
+	got      chan redirect // the first that has the state
+	entrance *entrance     // nil where the browser goes to the authorization server at once
 }
 
 // listen opens a port for the redirect: the preferred one where it is free, else the
@@ -110,27 +111,49 @@ func (l *listener) answer(w http.ResponseWriter, r *http.Request, server string)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
-	if r.URL.Path != redirectPath || r.Method != http.MethodGet {
+	e := l.entrance
+	switch {
+	case e != nil && r.Host != l.Addr().String(): // another name for this address is somebody's trick
+		http.NotFound(w, r)
+		return
+	case e != nil && r.URL.Path == e.path && (r.Method == http.MethodGet || r.Method == http.MethodPost):
+		e.serve(w, r)
+		return
+	case r.URL.Path != redirectPath || r.Method != http.MethodGet:
 		http.NotFound(w, r)
 		return
 	}
 	got, err := readRedirect(r.URL.Query(), l.state)
-	h.Set("Content-Type", "text/html; charset=utf-8")
+	if err == nil && e != nil && !e.isBound(r) {
+		err = errBrowser
+	}
+	where := "the terminal"
+	if e != nil {
+		where = "your client"
+	}
 	switch {
 	case err != nil:
-		w.WriteHeader(http.StatusBadRequest)
-		_ = page.Execute(w, callbackPage{Title: "This is no answer to a login", Text: err.Error()})
+		showPage(w, http.StatusBadRequest, callbackPage{Title: "This is no answer to a login", Text: err.Error()})
 		return
 	case got.err != nil:
-		_ = page.Execute(w, callbackPage{Title: "mcpctl is not authorised", Text: got.err.Error(), Failed: true})
+		showPage(w, http.StatusOK, callbackPage{Title: "mcpctl is not authorised", Text: got.err.Error(), Failed: true})
 	default:
-		_ = page.Execute(w, callbackPage{Title: "mcpctl is authorised", Text: "You can close this page and go back to the terminal.", Server: server})
+		showPage(w, http.StatusOK, callbackPage{Title: "mcpctl is authorised", Text: "You can close this page and go back to " + where + ".", Server: server})
 	}
 	select {
 	case l.got <- got:
 	default: // the page was loaded again
 	}
 }
+
+func showPage(w http.ResponseWriter, status int, p callbackPage) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = page.Execute(w, p)
+}
+
+// errBrowser is a redirect in another browser than the login began in.
+var errBrowser = errors.New("it belongs to the browser in which the login began")
 
 // errState is a redirect that is not an answer to our question.
 var errState = errors.New("its state is not the one of this login")

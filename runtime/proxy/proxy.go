@@ -75,8 +75,22 @@ type Options struct {
 	// Store keeps what is learned of servers that have a digest; nil keeps
 	// nothing.
 	Store Store
+	// Login returns the login of a person that can answer a server's failure, nil where
+	// none can: it is under way, or begun. Its error says why it cannot begin. It may be
+	// called concurrently. Nil: nobody logs in, and clients get the failure.
+	Login func(ctx context.Context, server string, failure error) (Login, error)
 	// Logger; nil discards.
 	Logger *slog.Logger
+}
+
+// Login is the login of a person to a server. Its methods may be called concurrently.
+type Login interface {
+	// ID is what no other login has, for as long as it is under way.
+	ID() string
+	// URL is the page on which the person logs in.
+	URL() string
+	// Wait returns when the login has ended, with why it failed; or the error of ctx.
+	Wait(ctx context.Context) error
 }
 
 // Store keeps what the proxy has learned of servers for later processes.
@@ -122,13 +136,23 @@ func New(o Options) (*Proxy, error) {
 		Catalog: catalog.Options{
 			NoPrefix: o.NoPrefix, Separator: o.Separator, NameLimit: o.NameLimit, PageSize: o.PageSize, Ring: o.Ring, Info: info, Logger: o.Logger,
 		},
-		Info: o.Info, Logger: o.Logger,
+		Info: o.Info, Logger: o.Logger, Login: loginOf(o.Login),
 	})
 	p := &Proxy{router: rt, fronts: front.NewSet(rt), only: o.Solo}
 	if _, err := p.Reconfigure(o.Servers); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// loginOf returns an option as the router has it.
+func loginOf(login func(context.Context, string, error) (Login, error)) func(context.Context, string, error) (router.Login, error) {
+	if login == nil {
+		return nil
+	}
+	return func(ctx context.Context, server string, failure error) (router.Login, error) {
+		return login(ctx, server, failure)
+	}
 }
 
 // Close ends all backends, side by side, and returns when they are gone. End the

@@ -19,7 +19,9 @@ import (
 // revision in the environment, and the server's URL as the last word.
 //
 // version "auto" leaves the revision to mcpctl.
-func drive(ctx context.Context, mcpctl, version, url string, log io.Writer) error {
+//
+// through has mcpctl serve in the place of the commands.
+func drive(ctx context.Context, mcpctl, version, url string, through bool, log io.Writer) error {
 	if version == "" {
 		version = os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")
 	}
@@ -28,13 +30,14 @@ func drive(ctx context.Context, mcpctl, version, url string, log io.Writer) erro
 		return err
 	}
 	defer os.RemoveAll(home)
-	d := &driver{ctx: ctx, mcpctl: mcpctl, version: version, url: url, home: home, log: log}
+	d := &driver{ctx: ctx, mcpctl: mcpctl, version: version, url: url, home: home, through: through, log: log}
 	return d.scenario(os.Getenv("MCP_CONFORMANCE_SCENARIO"))
 }
 
 type driver struct {
 	ctx                        context.Context //nolint:containedctx // one run of this program
 	mcpctl, version, url, home string
+	through                    bool
 	log                        io.Writer
 }
 
@@ -233,6 +236,9 @@ func (d *driver) login(name string) error {
 		auth["grant"], auth["clientId"], auth["assertion"] = "jwt_bearer", given.ID, given.JWT
 	}
 	auth["dpop"] = strings.HasPrefix(name, "auth/dpop")
+	if d.through {
+		return d.callThroughServe(auth)
+	}
 	text, err := json.Marshal(auth)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type flags struct {
 	mcpctl                   string
 	short, verbose           bool
 	drive, driveVersion      string
-	browse                   bool
+	browse, driveServe       bool
 }
 
 func main() {
@@ -45,6 +45,7 @@ func main() {
 	flag.StringVar(&f.mcpctl, "mcpctl", "", "test this `PROGRAM`; built from the checkout otherwise")
 	flag.StringVar(&f.drive, "drive", "", "act as the suite's client with this `PROGRAM`")
 	flag.StringVar(&f.driveVersion, "drive-version", "", "speak this `REVISION` in place of the suite's")
+	flag.BoolVar(&f.driveServe, "drive-serve", false, "drive mcpctl serve, with a client in front")
 	flag.BoolVar(&f.browse, "browse", false, "act as the browser: follow a page's redirects")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -56,7 +57,7 @@ func main() {
 		return
 	}
 	if f.drive != "" {
-		if err := drive(ctx, f.drive, f.driveVersion, flag.Arg(0), os.Stderr); err != nil {
+		if err := drive(ctx, f.drive, f.driveVersion, flag.Arg(0), f.driveServe, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, "conformance:", err)
 			os.Exit(1)
 		}

@@ -73,7 +73,12 @@ func clientParts() []part {
 
 // What the suite checks of a client that logs in.
 func loginParts() []part {
-	return []part{{version: "2025-03-26", least: 20}, {version: "2025-06-18", least: 63}, {version: "2025-11-25", least: 253, long: true}, {version: "2026-07-28", least: 397, long: true}, {version: extension, least: 60}}
+	return []part{{version: "2025-03-26", least: 19}, {version: "2025-06-18", least: 57}, {version: "2025-11-25", least: 229, long: true}, {version: "2026-07-28", least: 349, long: true}, {version: extension, least: 59}}
+}
+
+// The same through serve, which asks the server less often.
+func loginServeParts() []part {
+	return []part{{version: "2025-03-26", least: 19, long: true}, {version: "2025-06-18", least: 57}, {version: "2025-11-25", least: 238, long: true}, {version: "2026-07-28", least: 369, long: true}, {version: extension, least: 59, long: true}}
 }
 
 func table() []row {
@@ -116,15 +121,19 @@ func table() []row {
 		},
 		{
 			name: "client", what: "mcpctl's commands as client", short: true, parts: clientParts(),
-			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("", false), nil },
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(commands, ""), nil },
 		},
 		{
 			name: "client-auto", what: "the same, the revision left to mcpctl", parts: clientParts(),
-			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("auto", false), nil },
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(commands, "auto"), nil },
 		},
 		{
 			name: "login", what: "mcpctl's commands as client, logging in", short: true, parts: loginParts(),
-			open: func(_ context.Context, b *bench) (*peer, error) { return b.client("", true), nil },
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(loggingIn, ""), nil },
+		},
+		{
+			name: "login-serve", what: "mcpctl serve as client, whose own client logs in", short: true, parts: loginServeParts(),
+			open: func(_ context.Context, b *bench) (*peer, error) { return b.client(throughServe, ""), nil },
 		},
 		{
 			name: "tasks-direct", what: "the tasks of our own server, without mcpctl", parts: taskParts(),
@@ -229,10 +238,21 @@ func (b *bench) server(url string, stop func()) *peer {
 	return &peer{run: run, close: stop}
 }
 
-// client is the suite with this program as the client, which drives mcpctl; login
-// takes the scenarios of authorization, else it takes the others.
-func (b *bench) client(version string, login bool) *peer {
+// side is what of mcpctl is the suite's client.
+type side int
+
+const (
+	commands     side = iota // for all scenarios but those of authorization
+	loggingIn                // the same for those
+	throughServe             // serve, for those
+)
+
+// client is the suite with this program as the client, which drives mcpctl.
+func (b *bench) client(of side, version string) *peer {
 	words := []string{b.self, "-drive", b.mcpctl}
+	if of == throughServe {
+		words = append(words, "-drive-serve")
+	}
 	if version != "" {
 		words = append(words, "-drive-version", version)
 	}
@@ -244,7 +264,7 @@ func (b *bench) client(version string, login bool) *peer {
 		if err != nil {
 			return nil, err
 		}
-		names := slices.DeleteFunc(all, func(n string) bool { return strings.HasPrefix(n, "auth/") != login })
+		names := slices.DeleteFunc(all, func(n string) bool { return strings.HasPrefix(n, "auth/") == (of == commands) })
 		return b.suite.client(ctx, strings.Join(words, " "), revision, names)
 	}
 	return &peer{run: run, close: func() {}}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/runtime/dial"
 	"github.com/mcpctl/mcpctl/runtime/proxy"
@@ -37,6 +39,7 @@ type gateway struct {
 	store   *store.DB // nil without a state directory
 	guard   *transport.Guard
 	ballast ballast
+	logins  *auth.Logins
 
 	started time.Time
 	addrs   atomic.Pointer[[]string]     // URLs of the HTTP front, nil before it listens
@@ -56,8 +59,9 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gateway{a: a, f: f, store: a.store(file), guard: a.guard(), started: time.Now()}
+	g := &gateway{a: a, f: f, store: a.store(file), guard: a.guard(), logins: auth.NewLogins(), started: time.Now()}
 	defer g.guard.Close()
+	defer g.logins.Close()
 	if err := g.open(entries); err != nil {
 		return err
 	}
@@ -104,6 +108,7 @@ func (g *gateway) open(entries []config.Entry) error {
 		RequestTimeout: a.settings.Serve.RequestTimeout,
 		Ring:           a.ring(),
 		Info:           a.implementation(),
+		Login:          g.login,
 		Logger:         a.log,
 	}
 	if g.store != nil {
@@ -153,6 +158,26 @@ func (g *gateway) dial(ctx context.Context, key proxy.Key, h runtime.Handler) (*
 		o.Auth.Person, o.Auth.Config, o.Auth.KeptOnly = nil, nil, true
 	}
 	return dial.Dial(ctx, entry, o)
+}
+
+// login returns the login of a person that answers the failure of a server, nil for
+// another failure.
+func (g *gateway) login(ctx context.Context, server string, failure error) (proxy.Login, error) {
+	entry, ok := (*g.entries.Load())[server]
+	if !ok || config.StateDir(g.a.getenv) == "" || !auth.Answers(failure) {
+		return nil, nil
+	}
+	login, err := g.logins.Begin(ctx, server+" "+entry.Digest(), failure, func() *auth.Authorizer {
+		x, err := entry.Expand(os.LookupEnv)
+		if err != nil {
+			return nil
+		}
+		return (&dial.Auth{Store: authCommands{g.a}.tokenFile()}).Authorizer(x, g.a.log, x.Redactor())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return login, nil
 }
 
 // backend returns the proxy's settings of an entry.

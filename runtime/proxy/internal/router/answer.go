@@ -60,17 +60,21 @@ func serverErrorResult(server string, e *runtime.Error) []byte {
 	return errorResult(revision.Sentence(e), append(data, '}'))
 }
 
-// errorData describes a failure for programs: {"kind","server","stderr"}. The kinds
+// errorData describes a failure for programs: {"kind","server","stderr","url"}. The kinds
 // are those of the command line's error objects; stderr, of a program that has
-// ended, are the last lines that it wrote there.
+// ended, are the last lines that it wrote there; url is the page to log in on.
 func errorData(err error) []byte {
 	f := struct {
 		Kind   string   `json:"kind"`
 		Server string   `json:"server,omitempty"`
 		Stderr []string `json:"stderr,omitempty"`
+		URL    string   `json:"url,omitempty"`
 	}{Kind: upstream.KindOf(err)}
 	if be, ok := errors.AsType[*upstream.Error](err); ok {
 		f.Server = be.Server
+	}
+	if page, ok := errors.AsType[*loginError](err); ok {
+		f.URL = page.url
 	}
 	var dead ability.StderrLines
 	if errors.As(err, &dead) {

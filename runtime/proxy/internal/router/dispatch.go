@@ -69,6 +69,11 @@ func (rt *Router) Serve(ctx context.Context, r Request) Answer {
 	}
 	result, err := rt.Answer(ctx, r)
 	if err != nil {
+		again := r // not r: that would put every request on the heap
+		again.rt = rt
+		result, err = rt.logins.after(ctx, err, &again, func() ([]byte, error) { return rt.Answer(ctx, again) })
+	}
+	if err != nil {
 		return Failed(r.Method, err)
 	}
 	return Answer{Result: result}

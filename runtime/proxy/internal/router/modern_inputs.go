@@ -153,13 +153,14 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 			return nil, upstream.Invalid("params: %v", err)
 		}
 		var result []byte
-		switch {
-		case first != nil && round == 0:
+		if first != nil && round == 0 {
 			result, err = first(ctx, again)
-		case v.kind == inventory.Resources:
-			result, err = again.read(ctx)
-		default:
-			result, err = again.callNamed(ctx, v.kind)
+		} else {
+			result, err = v.send(ctx, again)
+		}
+		if err != nil {
+			request := again // not again: that would put every round on the heap
+			result, err = v.rt.logins.after(ctx, err, &request, func() ([]byte, error) { return v.send(ctx, request) })
 		}
 		if rpc, ok := errors.AsType[*runtime.Error](err); ok {
 			if pages := revision.URLElicitations(rpc); pages != nil {
@@ -190,6 +191,14 @@ func (v *conversation) run(ctx context.Context, call *parking.Call, first func(c
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// send sends one round to the backend.
+func (v *conversation) send(ctx context.Context, r Request) ([]byte, error) {
+	if v.kind == inventory.Resources {
+		return r.read(ctx)
+	}
+	return r.callNamed(ctx, v.kind)
 }
 
 // relayInputs returns a backend's result with its questions as the client gets

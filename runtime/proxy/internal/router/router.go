@@ -26,6 +26,10 @@ type Options struct {
 	// Info is the proxy's own name and version, as Catalog.Info is in JSON.
 	Info   runtime.Implementation
 	Logger *slog.Logger
+	// Login returns the login of a person that can answer a server's failure, nil where
+	// none can. It is under way, or begun; its error says why it cannot begin. Nil:
+	// nobody logs in.
+	Login func(ctx context.Context, server string, failure error) (Login, error)
 }
 
 // Router answers one request of a client: out of what the proxy knows, or by a
@@ -40,6 +44,7 @@ type Router struct {
 	Parking *parking.Lot
 
 	TaskOwners   taskOwners
+	logins       logins
 	lastDeclared atomic.Pointer[json.RawMessage] // see Declared
 
 	reconfiguring sync.Mutex // held while the backends are changed or closed

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/bridge"
+	"github.com/mcpctl/mcpctl/runtime/proxy/internal/breaker"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/inventory"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/limits"
 	"github.com/mcpctl/mcpctl/runtime/proxy/internal/meter"
@@ -224,6 +225,32 @@ func (b *Backend) Start() {
 	b.Pool.mu.Lock()
 	defer b.Pool.mu.Unlock()
 	b.Primary.reconnect(0)
+}
+
+// LoggedIn has the backend connected anew by whoever needs it next, and by lists at
+// once: somebody has logged in to it, and what is connected may be somebody else's or
+// nobody's.
+func (b *Backend) LoggedIn() {
+	b.Pool.mu.Lock()
+	for _, s := range b.Pool.everySlot() {
+		s.attempts.failures, s.attempts.retryAt, s.attempts.breaker = 0, time.Time{}, breaker.Breaker{}
+		if !b.Pool.closed {
+			b.retire(s)
+		}
+	}
+	b.Pool.mu.Unlock()
+	_, _ = b.Primary.join() // who needs it learns how that ends
+}
+
+// retire takes the connection of a slot out of use, if there is one; calls in flight go
+// on. The caller holds the lock.
+func (b *Backend) retire(s *Slot) {
+	c := s.Ready.Swap(nil)
+	if c == nil {
+		return
+	}
+	b.Pool.publishFastPath()
+	b.Set.Work.Go(func() { c.drain(b.Set.Lifetime) })
 }
 
 // close ends the connections, and dialing that is under way, for good.

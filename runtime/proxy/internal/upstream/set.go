@@ -95,6 +95,16 @@ func (s *Set) All() []*Backend {
 	return nil
 }
 
+// Named returns the backend of a name, nil where there is none.
+func (s *Set) Named(name string) *Backend {
+	for _, b := range s.All() {
+		if b.Name == name {
+			return b
+		}
+	}
+	return nil
+}
+
 // Draining returns the backends that are configured no more and have calls.
 func (s *Set) Draining() []*Backend {
 	s.mu.Lock()

@@ -349,10 +349,8 @@ func (s *Slot) suspect(c *Conn) bool {
 	case time.Since(s.suspectedAt) < suspectEvery:
 		return false
 	}
-	s.Ready.Store(nil)
 	s.suspectedAt = time.Now()
-	b.Pool.publishFastPath()
-	b.Set.Work.Go(func() { c.drain(b.Set.Lifetime) })
+	b.retire(s)
 	return true
 }
 
