@@ -60,13 +60,13 @@ func TestLogin(t *testing.T) {
 		"scopes of the challenge": {
 			set: func(w *world) { w.challenge, w.issuerScopes = "a b", []string{"offline_access"} },
 			check: func(t *testing.T, w *world) {
-				if got := w.asked[0].Get("scope"); got != "a b offline_access" {
-					t.Errorf("asked for %q", got)
+				if q := w.asked[0]; q.Get("scope") != "a b offline_access" || q.Get("prompt") != "consent" {
+					t.Errorf("asked for %q", q)
 				}
 			},
 		},
 		"scopes of the metadata": {check: func(t *testing.T, w *world) {
-			if q, f := w.asked[0], w.seen[0]; q.Get("scope") != "basic" || q.Get("resource") != w.URL+"/mcp" || f.Get("resource") != w.URL+"/mcp" || q.Get("code_challenge_method") != "S256" {
+			if q, f := w.asked[0], w.seen[0]; q.Get("scope") != "basic" || q.Get("resource") != w.URL+"/mcp" || f.Get("resource") != w.URL+"/mcp" || q.Get("code_challenge_method") != "S256" || q.Has("prompt") {
 				t.Errorf("asked for %v, then %v", q, f)
 			}
 		}},
@@ -216,29 +216,33 @@ func TestStepUp(t *testing.T) {
 }
 
 // TestForgottenClient: an issuer that does not know us any more is registered with
-// again, once.
+// again, once, whether it says so in the browser or only to us.
 func TestForgottenClient(t *testing.T) {
-	var forgotten bool
-	w := newWorld(t, func(w *world) {
-		w.refuse = func(form url.Values) string {
-			if forgotten && form.Get("client_id") == "client-1" {
-				return "invalid_client"
+	for name, inBrowser := range map[string]bool{"in the browser": true, "at the token endpoint": false} {
+		t.Run(name, func(t *testing.T) {
+			var forgotten bool
+			w := newWorld(t, func(w *world) {
+				w.refuse = func(form url.Values) string {
+					if forgotten && form.Get("client_id") == "client-1" && (inBrowser || !form.Has("response_type")) {
+						return "invalid_client"
+					}
+					return ""
+				}
+			})
+			path := tokenFile(t)
+			person := &browser{t: t}
+			_, do := w.client(path, authconfig.Config{}, person)
+			if got := do(t); got != "called" {
+				t.Fatal(got)
 			}
-			return ""
-		}
-	})
-	path := tokenFile(t)
-	person := &browser{t: t}
-	_, do := w.client(path, authconfig.Config{}, person)
-	if got := do(t); got != "called" {
-		t.Fatal(got)
-	}
-	w.mu.Lock()
-	forgotten = true
-	w.mu.Unlock()
-	w.expire()
-	if got := do(t); got != "called" || w.registered.Load() != 2 {
-		t.Errorf("got %q, %d registrations", got, w.registered.Load())
+			w.mu.Lock()
+			forgotten = true
+			w.mu.Unlock()
+			w.expire()
+			if got := do(t); got != "called" || w.registered.Load() != 2 {
+				t.Errorf("got %q, %d registrations", got, w.registered.Load())
+			}
+		})
 	}
 }
 

@@ -194,7 +194,12 @@ func (w *world) authorize(out http.ResponseWriter, r *http.Request) {
 	w.asked = append(w.asked, q)
 	code := rand.Text()
 	w.codes[code] = q
+	unknown := w.refuse != nil && w.refuse(q) == "invalid_client"
 	w.mu.Unlock()
+	if unknown {
+		http.Error(out, "this client is not known", http.StatusBadRequest)
+		return
+	}
 	back := url.Values{"state": {q.Get("state")}}
 	if w.denies {
 		back.Set("error", "access_denied")

@@ -72,7 +72,16 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token,
 	state, verifier := rand.Text(), oauth2.GenerateVerifier()
 	res := cmp.Or(f.config.Resource, d.resource.Resource)
 	o := oauth2.Config{ClientID: client.ID, RedirectURL: l.uri(), Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: d.Authorization}}
-	page := o.AuthCodeURL(state, oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", res))
+	params := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", res)}
+	if slices.Contains(scopes, "offline_access") { // it is ignored otherwise (OpenID Connect Core, 11)
+		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
+	}
+	page := o.AuthCodeURL(state, params...)
+	if client.ID == before.ID {
+		if err := f.guard.stillKnown(ctx, page); err != nil {
+			return Token{}, err
+		}
+	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	if _, ok := f.person.(*visitor); ok {

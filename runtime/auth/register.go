@@ -104,6 +104,27 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	return c, nil
 }
 
+// stillKnown returns an error where an issuer refuses the page of a login, which it does
+// where it has forgotten the client: the browser would show that, and never come back
+// (RFC 6749, 4.1.2.1). What cannot be asked for is taken for known.
+func (g *guard) stillKnown(ctx context.Context, page string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, page, nil)
+	if err != nil {
+		return err
+	}
+	c := *g.client
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := c.Do(req)
+	if err != nil {
+		return nil //nolint:nilerr // the browser may reach it
+	}
+	_ = resp.Body.Close()
+	if s := resp.StatusCode; s == http.StatusBadRequest || s == http.StatusUnauthorized {
+		return &OAuthError{Code: "invalid_client", Description: "it refuses the page to log in on", Status: s}
+	}
+	return nil
+}
+
 // redirectPort returns the port of a redirect to this machine, "" for none.
 func redirectPort(redirect string) string {
 	u, err := url.Parse(redirect)
