@@ -81,11 +81,28 @@ func Inspector(t testing.TB, args ...string) []string {
 	}
 	script, err := filepath.EvalSymlinks(launcher[0])
 	require.NoError(t, err)
+	return append([]string{node(t), script, "--cli"}, args...)
+}
+
+// Issuers returns the command line of a script that uses oidc-provider, and the Node
+// that it needs. Its first argument is where packages are.
+func Issuers(t testing.TB, script string) []string {
+	t.Helper()
+	modules := filepath.Join(dir(t), "node_modules")
+	if _, err := os.Stat(filepath.Join(modules, "oidc-provider")); err != nil {
+		t.Fatal("npmtest: oidc-provider is not installed: run make npm")
+	}
+	return []string{node(t), script, modules}
+}
+
+// node returns the Node 22 that is installed beside the servers.
+func node(t testing.TB) string {
+	t.Helper()
 	for _, pattern := range []string{"node-*/bin/node", "node-*/bin/node.exe"} {
-		if found, _ := filepath.Glob(filepath.Join(modules, pattern)); len(found) > 0 {
-			return append([]string{found[0], script, "--cli"}, args...)
+		if found, _ := filepath.Glob(filepath.Join(dir(t), "node_modules", pattern)); len(found) > 0 {
+			return found[0]
 		}
 	}
-	t.Fatal("npmtest: the Inspector needs Node 22, which is not installed: run make npm")
-	return nil
+	t.Fatal("npmtest: Node 22 is not installed: run make npm")
+	return ""
 }

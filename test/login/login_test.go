@@ -1,0 +1,224 @@
+//go:build integration
+
+package login_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpctl/mcpctl/test/require"
+	"github.com/mcpctl/mcpctl/test/wire"
+)
+
+// brief is the lifetime of tokens that a test sees the end of.
+const brief = 2
+
+func outlive() { time.Sleep(brief*time.Second + 100*time.Millisecond) }
+
+// kept returns the tokens that are kept.
+func (u *user) kept(t *testing.T) []struct{ AccessToken, RefreshToken string } {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(u.home, "auth.json"))
+	require.NoError(t, err)
+	var file struct {
+		Tokens []struct{ AccessToken, RefreshToken string }
+	}
+	require.NoError(t, json.Unmarshal(raw, &file))
+	return file.Tokens
+}
+
+// TestLogin: the first call logs in, or auth login does, and the calls after it do not.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	for name, of := range map[string]settings{"opaque": {}, "jwt": {JWT: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t, of)
+			u := newUser(t, notes(p.Server, nil))
+			if o := u.run(t, nobody, "call", "notes", "whoami"); o.code != 4 || !strings.Contains(o.stderr, "hint: mcpctl auth login notes") {
+				t.Errorf("without a person: exit %d\n%s", o.code, o.stderr)
+			}
+			u.calls(t, approve)
+			u.browserEnds(t, "mcpctl is authorised")
+			u.calls(t, nobody)
+			if got := u.ok(t, approve, "auth", "login", "notes", "-o", "text"); !strings.HasPrefix(got, "logged in to notes, until ") {
+				t.Errorf("got %q", got)
+			}
+			u.calls(t, nobody)
+			if s := p.seen(t); s.Registrations != 1 || s.Grants["authorization_code"] != 2 || s.Grants["refresh_token"] != 0 {
+				t.Errorf("the authorization server has seen %+v", s)
+			}
+			if got := u.ok(t, nobody, "auth", "status", "--json"); !strings.Contains(got, `"issuer":"`+p.Issuer+`"`) || !strings.Contains(got, `"refreshAt"`) {
+				t.Errorf("got %s", got)
+			}
+			token := strings.TrimSpace(u.ok(t, nobody, "auth", "token", "notes"))
+			if isJWT := strings.Count(token, ".") == 2; isJWT != of.JWT || !p.takes(t, token) {
+				t.Errorf("the token is not as it should be: JWT %v", isJWT)
+			}
+		})
+	}
+}
+
+// TestDenied: who does not consent is told so, in the browser and in the terminal.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, settings{})
+	u := newUser(t, notes(p.Server, nil))
+	o := u.run(t, deny, "auth", "login", "notes")
+	if o.code != 4 || o.stdout != "" || !strings.Contains(o.stderr, "access_denied: End-User aborted interaction") {
+		t.Errorf("exit %d: %s\n%s", o.code, o.stdout, o.stderr)
+	}
+	u.browserEnds(t, "mcpctl is not authorised")
+	if got := u.ok(t, nobody, "auth", "status", "-o", "text"); got != "no tokens are kept\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestRefresh: of many that find the token ended, one refreshes it, and nobody logs in. A
+// refresh token that is used twice ends all of them at this authorization server.
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, settings{Lifetime: brief})
+	u := newUser(t, notes(p.Server, nil))
+	u.calls(t, approve)
+	for round := 1; round <= 2; round++ {
+		old := u.kept(t)[0]
+		outlive()
+		if p.active(t, old.AccessToken) {
+			t.Fatal("the token has not ended")
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() { u.calls(t, nobody) })
+		}
+		all.Wait()
+		now := u.kept(t)[0]
+		if s := p.seen(t); s.Grants["refresh_token"] != round || s.Grants["authorization_code"] != 1 {
+			t.Errorf("round %d: the authorization server has seen %+v", round, s)
+		}
+		if now.RefreshToken == old.RefreshToken || now.AccessToken == old.AccessToken {
+			t.Errorf("round %d: the tokens are those of before", round)
+		}
+	}
+}
+
+// TestLogout: the authorization server takes neither token any more.
+func TestLogout(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, settings{})
+	u := newUser(t, notes(p.Server, nil))
+	u.calls(t, approve)
+	old := u.kept(t)[0]
+	if !p.active(t, old.AccessToken) || !p.active(t, old.RefreshToken) || !p.takes(t, old.AccessToken) {
+		t.Fatal("the tokens cannot be used")
+	}
+	if got := u.ok(t, nobody, "auth", "logout", "notes"); got != "logged out of notes\n" {
+		t.Errorf("got %q", got)
+	}
+	if access, refresh := p.active(t, old.AccessToken), p.active(t, old.RefreshToken); access || refresh || p.takes(t, old.AccessToken) {
+		t.Errorf("a token can still be used: access %v, refresh %v", access, refresh)
+	}
+	if o := u.run(t, nobody, "call", "notes", "whoami"); o.code != 4 || !strings.Contains(o.stderr, "hint: mcpctl auth login notes") {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+	u.calls(t, approve)
+	if s := p.seen(t); s.Registrations != 1 {
+		t.Errorf("%d registrations: the first holds on", s.Registrations)
+	}
+}
+
+// TestForgotten: an authorization server that has forgotten the client and its tokens is
+// registered with again.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	for name, words := range map[string][]string{"login": {"auth", "login", "notes"}, "call": {"call", "notes", "whoami"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t, settings{})
+			u := newUser(t, notes(p.Server, nil))
+			u.calls(t, approve)
+			p.forget(t)
+			if o := u.run(t, nobody, "call", "notes", "whoami"); o.code != 4 || !strings.Contains(o.stderr, "invalid_client") {
+				t.Errorf("without a person: exit %d\n%s", o.code, o.stderr)
+			}
+			u.ok(t, approve, words...)
+			u.calls(t, nobody)
+			if s := p.seen(t); s.Registrations != 2 {
+				t.Errorf("%d registrations, want a second", s.Registrations)
+			}
+		})
+	}
+}
+
+// TestBound: tokens that are bound to a key, where the entry or the server wants that,
+// with nonces and without.
+func TestBound(t *testing.T) {
+	t.Parallel()
+	asked := map[string]any{"dpop": true}
+	for name, c := range map[string]struct {
+		of   settings
+		auth map[string]any
+	}{
+		"entry":          {settings{Lifetime: brief}, asked},
+		"entry, nonces":  {settings{Nonce: true}, asked},
+		"server":         {settings{DPoP: true, JWT: true}, nil},
+		"server, nonces": {settings{DPoP: true, Nonce: true, Lifetime: brief}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t, c.of)
+			u := newUser(t, notes(p.Server, c.auth))
+			u.ok(t, approve, "auth", "login", "notes")
+			u.calls(t, nobody)
+			token := strings.TrimSpace(u.ok(t, nobody, "auth", "token", "notes"))
+			if p.takes(t, token) {
+				t.Error("the token is taken without a proof")
+			}
+			if o := u.run(t, nobody, "auth", "token", "notes", "--header"); o.code != 2 || strings.Contains(o.stderr, token) {
+				t.Errorf("exit %d\n%s", o.code, o.stderr)
+			}
+			if c.of.Lifetime == 0 {
+				return
+			}
+			outlive()
+			u.calls(t, nobody)
+			if s := p.seen(t); s.Grants["refresh_token"] == 0 || s.Grants["authorization_code"] != 1 {
+				t.Errorf("the authorization server has seen %+v", s)
+			}
+		})
+	}
+}
+
+// TestServe: clients of serve go on when the token ends, and nobody is asked to log in.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, settings{Lifetime: brief})
+	u := newUser(t, notes(p.Server, nil))
+	u.ok(t, approve, "auth", "login", "notes")
+	d := wire.Serve(t, wire.Setup{Program: binary, Config: u.config, Home: u.home, Env: []string{"BROWSER="}})
+	clients := []*user{newUser(t, notes(d.URL, nil)), newUser(t, notes(d.URL, nil))}
+	end := time.Now().Add(2*brief*time.Second + 500*time.Millisecond)
+	var all sync.WaitGroup
+	for _, c := range clients {
+		all.Go(func() {
+			for rounds := 0; time.Now().Before(end) && rounds < 100; rounds++ {
+				if got := c.ok(t, nobody, "call", "notes", "notes__whoami"); !strings.Contains(got, "you are "+person) {
+					t.Errorf("got %q", got)
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+	}
+	all.Wait()
+	if s := p.seen(t); s.Grants["refresh_token"] < 2 || s.Grants["refresh_token"] > 5 || s.Grants["authorization_code"] != 1 {
+		t.Errorf("the authorization server has seen %+v", s)
+	}
+	if got := d.Stderr.String(); strings.Contains(got, u.kept(t)[0].AccessToken) || strings.Contains(got, "level=WARN") {
+		t.Errorf("serve says:\n%s", got)
+	}
+}
