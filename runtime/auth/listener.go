@@ -133,7 +133,7 @@ func (l *listener) answer(w http.ResponseWriter, r *http.Request, server string)
 	}
 	switch {
 	case err != nil:
-		showPage(w, http.StatusBadRequest, callbackPage{Title: "This is no answer to a login", Text: err.Error()})
+		showPage(w, http.StatusBadRequest, callbackPage{Title: "This is no answer to a login", Text: err.Error(), Failed: true})
 		return
 	case got.err != nil:
 		showPage(w, http.StatusOK, callbackPage{Title: "mcpctl is not authorised", Text: got.err.Error(), Failed: true})
