@@ -194,6 +194,7 @@ drawing:
 # whole of what CI has in a short form.
 nightly: npm
 	MCPCTL_NIGHTLY=1 go test ./test/peers -timeout 15m
+	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
 	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance
 
 ci:

@@ -135,24 +135,7 @@ func TestRefreshAhead(t *testing.T) {
 		if got := do(t) + do(t); got != "calledcalled" || w.refreshed.Load() != n {
 			t.Fatalf("%s, %d refreshes, want %d", got, w.refreshed.Load(), n)
 		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file map[string]any
-		if err := json.Unmarshal(raw, &file); err != nil {
-			t.Fatal(err)
-		}
-		token := file["tokens"].([]any)[0].(map[string]any)
-		token["expiresAt"] = time.Now().Add(20 * time.Second)
-		token["obtainedAt"] = time.Now().Add(-time.Hour)
-		raw, err = json.Marshal(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		endSoon(t, path)
 	}
 }
 
