@@ -13,7 +13,9 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
 	"github.com/mcpctl/mcpctl/runtime/secret"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // TestLogin: every way in which servers say who authorizes access, and what must be
@@ -168,6 +170,27 @@ func TestOneRefresh(t *testing.T) {
 	wg.Wait()
 	if n := w.refreshed.Load(); n != 1 {
 		t.Errorf("%d refreshes, want 1", n)
+	}
+}
+
+// TestRefreshGivenUp: who does not want to wait any longer for another process that
+// refreshes asks for nothing.
+func TestRefreshGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	path := tokenFile(t)
+	a, do := w.client(path, authconfig.Config{CallbackPort: -1}, &browser{t: t})
+	if got := do(t); got != "called" {
+		t.Fatal(got)
+	}
+	unlock, err := atomicfile.Lock(t.Context(), path+".refresh.lock", time.Second)
+	require.NoError(t, err)
+	defer unlock()
+	w.expire()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if got := call(ctx, a, w.URL+"/mcp"); got == "called" || w.refreshed.Load() != 0 {
+		t.Errorf("got %q, %d refreshes", got, w.refreshed.Load())
 	}
 }
 

@@ -146,7 +146,7 @@ func soon(t Token) bool {
 func (a *Authorizer) load() {
 	all, err := a.o.Store.Tokens(Canonical(a.o.Server))
 	if err != nil {
-		a.o.Logger.Warn("kept tokens cannot be read", "err", err)
+		a.o.Store.warn(a.o.Logger, "tokens that are kept cannot be read, and none is kept", err)
 		return
 	}
 	if t, ok := a.choose(all); ok {
@@ -162,6 +162,12 @@ func (a *Authorizer) choose(all []Token) (Token, bool) {
 		}
 	}
 	return Token{}, false
+}
+
+// Keeps reports whether there is a token, which is read where it has not been yet.
+func (a *Authorizer) Keeps() bool {
+	a.init.Do(a.load)
+	return a.token().Access != ""
 }
 
 func (a *Authorizer) token() Token {
@@ -193,8 +199,11 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 		return now, nil
 	}
 	unlock, err := a.o.Store.lock(ctx, "refresh")
+	if err != nil && ctx.Err() != nil {
+		return Token{}, ctx.Err()
+	}
 	if err != nil { // as where the folder cannot be written: better two refreshes than none
-		a.o.Logger.Warn("a token is refreshed without a lock", "err", err)
+		a.o.Store.warn(a.o.Logger, "a token is refreshed without a lock", err)
 	} else {
 		defer unlock()
 		if kept, err := a.o.Store.Tokens(old.Server); err == nil {
@@ -212,7 +221,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 	fresh, err := newGuard(ctx, a.o.Server).refresh(ctx, old)
 	if hasCode(err, "invalid_grant") {
 		if dropped := a.o.Store.drop(ctx, old); dropped != nil {
-			a.o.Logger.Warn("a token that has ended is not removed", "err", dropped)
+			a.o.Store.warn(a.o.Logger, "a token that has ended is not removed", dropped)
 		}
 		a.use(Token{})
 	}
@@ -227,7 +236,7 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 func (a *Authorizer) keep(ctx context.Context, t Token) {
 	a.use(t)
 	if err := a.o.Store.put(context.WithoutCancel(ctx), t); err != nil {
-		a.o.Logger.Warn("the token is not kept: the next command has to ask again", "err", err)
+		a.o.Store.warn(a.o.Logger, "the token is not kept: the next command has to ask again", err)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+	"github.com/mcpctl/mcpctl/test/require"
 )
 
 // world is an MCP server and its authorization server, with every deviation a switch.
@@ -56,6 +57,7 @@ type world struct {
 	codes     map[string]url.Values
 	access    map[string]string // token to its scope
 	refreshes map[string]string // refresh token to its scope
+	padding   string            // makes access tokens longer
 	seen      []url.Values      // of the token endpoint
 	asked     []url.Values      // of the authorization endpoint
 	revoked   []string
@@ -251,7 +253,7 @@ func (w *world) token(r *http.Request) (int, any) {
 		}
 	}
 	w.granted.Add(1)
-	access := "access-" + rand.Text()
+	access := "access-" + rand.Text() + w.padding
 	w.access[access] = scope
 	out := map[string]any{"access_token": access, "token_type": "bearer", "scope": scope}
 	if w.lifetime > 0 {
@@ -356,6 +358,25 @@ func call(ctx context.Context, a *auth.Authorizer, server string) string {
 			return resp.Status
 		}
 	}
+}
+
+func parse(t *testing.T, address string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	return u
+}
+
+// lines are what a logger has written: warnings and errors.
+type lines struct{ all []string }
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.all = append(l.all, string(line))
+	return len(line), nil
+}
+
+func (l *lines) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 func tokenFile(t *testing.T) string {

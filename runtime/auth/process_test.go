@@ -208,7 +208,7 @@ func TestKilled(t *testing.T) {
 		t.Run([]string{"login", "refresh"}[i%2]+strconv.Itoa(i/2), func(t *testing.T) {
 			t.Parallel()
 			v := newVictim(t, i%2 == 0)
-			r := rand.New(rand.NewPCG(seed, uint64(i))) //nolint:gosec // moments
+			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			took := max(v.undisturbed(t), v.undisturbed(t))
 			for range (*kills + workers - 1) / workers {
 				v.kill(t, time.Duration(r.Int64N(int64(took)*5/4)))

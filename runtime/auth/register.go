@@ -39,7 +39,7 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (Cli
 		return Client{}, err
 	}
 	if err := f.store.putClient(ctx, made); err != nil {
-		f.log.Warn("the registration is not kept", "err", err)
+		f.log.Info("the registration is not kept", "err", err) // nor is the token, which is said
 	}
 	return made, nil
 }

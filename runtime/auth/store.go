@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/internal/atomicfile"
@@ -61,46 +64,85 @@ func (t Token) same(o Token) bool {
 	return t.Principal == o.Principal && t.Server == o.Server && t.Issuer == o.Issuer
 }
 
-// kept is the token file.
+// kept is the document that has all tokens.
 type kept struct {
 	Version int      `json:"version"`
 	Tokens  []Token  `json:"tokens"`
 	Clients []Client `json:"clients,omitempty"`
 }
 
-// fileVersion is that of the token file. A newer one is not overwritten.
+// fileVersion is that of the document. A newer one is not overwritten.
 const fileVersion = 1
 
-// maxFile bounds the token file, in bytes.
-const maxFile = 4 << 20
-
-// Store is the token file. Its methods may be called concurrently, by any number of
-// processes.
+// Store keeps tokens: in a file, or in the keyring of the system. Its methods may be
+// called concurrently, by any number of processes.
 type Store struct {
-	// Path is the file's; its folder is made when something is first kept.
+	// Path is the token file's; its folder is made when something is first kept. The
+	// locks are beside it, also where tokens are in the keyring.
 	Path string
+	// Keyring keeps tokens in the keyring in place of the file.
+	Keyring bool
+
+	once sync.Once
+	at   backend
+	said atomic.Bool // that it fails
+
+	mu     sync.Mutex // guards memory
+	memory []Token    // that could not be kept: they serve this process
 }
+
+// backend is where the document with all tokens is.
+type backend interface {
+	// read returns the document, [fs.ErrNotExist] where there is none. It takes no
+	// lock.
+	read() ([]byte, error)
+	// write replaces it; readers have the old or the new one. The caller holds the
+	// lock.
+	write(document []byte) error
+	// sweep removes what a killed write has left. The caller holds the lock.
+	sweep()
+	// String says where it is.
+	String() string
+	// mend returns how to be rid of a document that cannot be read.
+	mend() string
+}
+
+func (s *Store) backend() backend {
+	s.once.Do(func() {
+		if s.at = tokenFile(s.Path); s.Keyring {
+			s.at = &ring{}
+		}
+	})
+	return s.at
+}
+
+// Place says where tokens are kept: the path of the file, or the keyring.
+func (s *Store) Place() string { return s.backend().String() }
 
 // lockWait bounds how long a process waits for another's writing or refreshing.
 const lockWait = 30 * time.Second
 
 // Tokens returns what is kept for a server, newest first; server "" is for all.
 func (s *Store) Tokens(server string) ([]Token, error) {
+	s.mu.Lock()
+	all := slices.Clone(s.memory)
+	s.mu.Unlock()
 	k, err := s.read()
-	if err != nil {
+	if err != nil && len(all) == 0 {
 		return nil, err
 	}
-	var out []Token
-	for _, t := range k.Tokens {
-		if server == "" || t.Server == server {
-			out = append(out, t)
+	if err == nil {
+		for _, t := range k.Tokens {
+			if !slices.ContainsFunc(all, t.same) {
+				all = append(all, t)
+			}
 		}
 	}
-	return out, nil
+	return slices.DeleteFunc(all, func(t Token) bool { return server != "" && t.Server != server }), nil
 }
 
 func (s *Store) read() (*kept, error) {
-	raw, err := atomicfile.Read(s.Path, maxFile)
+	raw, err := s.backend().read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return &kept{Version: fileVersion}, nil
 	}
@@ -108,40 +150,36 @@ func (s *Store) read() (*kept, error) {
 		return nil, err
 	}
 	var k kept
-	if err := json.Unmarshal(raw, &k); err != nil {
-		return nil, fmt.Errorf("%s is no token file: %w", s.Path, errBroken)
+	if json.Unmarshal(raw, &k) != nil { // its error quotes what may be a token
+		return nil, fmt.Errorf("%s: it is not valid JSON; %s", s.Place(), s.backend().mend())
 	}
 	if k.Version > fileVersion {
-		return nil, fmt.Errorf("%s is of a newer mcpctl", s.Path)
+		return nil, fmt.Errorf("%s is of a newer mcpctl", s.Place())
 	}
 	return &k, nil
 }
 
-// errBroken leaves out what encoding/json quotes: it may be a token.
-var errBroken = errors.New("it is not valid JSON; move it away to log in anew")
-
-// update changes the file under a lock that all processes take. Where change reports
-// false nothing is written.
-func (s *Store) update(ctx context.Context, change func(*kept) (bool, error)) error {
+// update changes the document under a lock that all processes take. Where change
+// reports false nothing is written.
+func (s *Store) update(ctx context.Context, change func(*kept) bool) error {
 	unlock, err := s.lock(ctx, "write")
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	atomicfile.Sweep(s.Path) // what a killed write has left has tokens in it
+	s.backend().sweep()
 	k, err := s.read()
 	if err != nil {
 		return err
 	}
-	changed, err := change(k)
-	if err != nil || !changed {
-		return err
+	if !change(k) {
+		return nil
 	}
 	raw, err := json.MarshalIndent(k, "", "  ")
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(s.Path, append(raw, '\n'), 0o600)
+	return s.backend().write(append(raw, '\n'))
 }
 
 // lock takes a lock beside the file.
@@ -156,38 +194,63 @@ func (s *Store) lock(ctx context.Context, what string) (unlock func(), err error
 	return unlock, nil
 }
 
-// put keeps a token in the place of the one before it.
+// put keeps a token in the place of the one before it. One that cannot be kept serves
+// this process.
 func (s *Store) put(ctx context.Context, t Token) error {
-	return s.update(ctx, func(k *kept) (bool, error) {
+	err := s.update(ctx, func(k *kept) bool {
 		k.Tokens = append([]Token{t}, slices.DeleteFunc(k.Tokens, t.same)...)
-		return true, nil
+		return true
 	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.memory = slices.DeleteFunc(s.memory, t.same)
+	if err != nil {
+		s.memory = append(s.memory, t)
+	}
+	return err
 }
 
 // drop forgets one token.
 func (s *Store) drop(ctx context.Context, t Token) error {
-	return s.update(ctx, func(k *kept) (bool, error) {
-		before := len(k.Tokens)
-		k.Tokens = slices.DeleteFunc(k.Tokens, t.same)
-		return len(k.Tokens) != before, nil
-	})
+	_, err := s.remove(ctx, t.same)
+	return err
 }
 
 // Remove drops what is kept for a server, and returns it.
 func (s *Store) Remove(ctx context.Context, server string) (gone []Token, err error) {
-	err = s.update(ctx, func(k *kept) (bool, error) {
-		var left []Token
-		for _, t := range k.Tokens {
-			if t.Server == server {
+	return s.remove(ctx, func(t Token) bool { return t.Server == server })
+}
+
+func (s *Store) remove(ctx context.Context, which func(Token) bool) (gone []Token, err error) {
+	s.mu.Lock()
+	s.memory = slices.DeleteFunc(s.memory, which)
+	s.mu.Unlock()
+	err = s.update(ctx, func(k *kept) bool {
+		k.Tokens = slices.DeleteFunc(k.Tokens, func(t Token) bool {
+			if which(t) {
 				gone = append(gone, t)
-			} else {
-				left = append(left, t)
 			}
-		}
-		k.Tokens = left
-		return len(gone) > 0, nil
+			return which(t)
+		})
+		return len(gone) > 0
 	})
 	return gone, err
+}
+
+// warn says that the store fails: the first time only, for any number of tokens.
+func (s *Store) warn(logger *slog.Logger, message string, err error) {
+	say := logger.Warn
+	if s.said.Swap(true) {
+		say = logger.Info
+	}
+	attrs := []any{"err", err}
+	if h, ok := errors.AsType[interface {
+		error
+		Hint() string
+	}](err); ok {
+		attrs = append(attrs, "hint", h.Hint())
+	}
+	say(message, attrs...)
 }
 
 // client returns how we are registered with an issuer, false for not.
@@ -206,18 +269,18 @@ func (s *Store) client(issuer string) (Client, bool) {
 
 // putClient keeps a registration.
 func (s *Store) putClient(ctx context.Context, c Client) error {
-	return s.update(ctx, func(k *kept) (bool, error) {
+	return s.update(ctx, func(k *kept) bool {
 		k.Clients = append(slices.DeleteFunc(k.Clients, ofIssuer(c.Issuer)), c)
-		return true, nil
+		return true
 	})
 }
 
 // dropClient forgets one.
 func (s *Store) dropClient(ctx context.Context, issuer string) error {
-	return s.update(ctx, func(k *kept) (bool, error) {
+	return s.update(ctx, func(k *kept) bool {
 		before := len(k.Clients)
 		k.Clients = slices.DeleteFunc(k.Clients, ofIssuer(issuer))
-		return len(k.Clients) != before, nil
+		return len(k.Clients) != before
 	})
 }
 

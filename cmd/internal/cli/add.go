@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
@@ -68,8 +67,6 @@ func newAdd(a *app) *cobra.Command {
 type addCommand struct {
 	*app
 	o addFlags
-	// asker replaces the terminal in tests; nil is the real one.
-	asker ui.Asker
 }
 
 func (c *addCommand) run(cmd *cobra.Command, args []string) error {

@@ -264,7 +264,8 @@ func (s *shop) ask(t *testing.T, o addFlags, arg string, answers ...any) (asked 
 	a := s.app(&outBuf, &errBuf)
 	a.settings = settings.Settings{ConfigPath: s.file, Registry: s.url}
 	script := &ui.Scripted{Answers: answers}
-	c := &addCommand{app: a, o: o, asker: script}
+	a.asker = script
+	c := &addCommand{app: a, o: o}
 	err = c.fromRegistry(t.Context(), arg)
 	if len(script.Answers) > 0 {
 		t.Errorf("answers never asked for: %v", script.Answers)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,9 +43,19 @@ login starts one on its own, on a terminal or where $BROWSER is set.`,
 // authCommands are the commands below auth.
 type authCommands struct{ *app }
 
-// tokenFile is where tokens are kept.
-func (a authCommands) tokenFile() *auth.Store {
-	return &auth.Store{Path: filepath.Join(config.StateDir(a.getenv), "auth.json")}
+// tokenStore is where tokens are kept. It is one for a run: it has those that cannot be
+// kept.
+type tokenStore struct {
+	once sync.Once
+	auth.Store
+}
+
+func (a authCommands) tokenStore() *auth.Store {
+	a.tokens.once.Do(func() {
+		a.tokens.Path = filepath.Join(config.StateDir(a.getenv), "auth.json")
+		a.tokens.Keyring = a.settings.Tokens.Store == "keyring"
+	})
+	return &a.tokens.Store
 }
 
 // dialAuth returns how the credentials of remote servers are obtained.
@@ -52,7 +63,7 @@ func (a authCommands) dialAuth() *dial.Auth {
 	if config.StateDir(a.getenv) == "" {
 		return nil
 	}
-	d := &dial.Auth{Store: a.tokenFile(), Config: a.settings.Auth}
+	d := &dial.Auth{Store: a.tokenStore(), Config: a.settings.Auth}
 	if p := a.person(false); p != nil {
 		d.Person = p
 	}
@@ -97,7 +108,7 @@ func (a authCommands) authorizer(entry config.Entry) (*auth.Authorizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := (&dial.Auth{Store: a.tokenFile(), Config: a.settings.Auth}).Authorizer(x, a.log, x.Redactor())
+	z := (&dial.Auth{Store: a.tokenStore(), Config: a.settings.Auth}).Authorizer(x, a.log, x.Redactor())
 	if z == nil {
 		return nil, a.noLogin(entry)
 	}
@@ -203,7 +214,7 @@ func (a authCommands) logout() *cobra.Command {
 		Example: "  mcpctl auth logout gh",
 	}
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
-		gone, err := a.tokenFile().Remove(ctx, canonicalOf(entry))
+		gone, err := a.tokenStore().Remove(ctx, canonicalOf(entry))
 		if err != nil {
 			return err
 		}
@@ -255,6 +266,18 @@ needs. Nobody is asked to log in.`,
 	})
 }
 
+// authStatuses is what auth status prints.
+type authStatuses struct {
+	Servers []authStatus `json:"servers"`
+	Store   authPlace    `json:"store"`
+}
+
+// authPlace is where tokens are kept.
+type authPlace struct {
+	Kind string `json:"kind"` // see settings.Tokens
+	At   string `json:"at"`
+}
+
 // authStatus is one line of auth status.
 type authStatus struct {
 	Name    string    `json:"name"`
@@ -282,12 +305,13 @@ func (a authCommands) status() *cobra.Command {
 		Use:   "status [SERVER...]",
 		Short: "Show which tokens there are, and when they end",
 		Long: `Show the tokens that are kept: for which server, from whom, for what, until when and when they are refreshed.
-As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source"}]}.`,
+As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source"}],"store":{"kind","at"}}, where kind is
+file or keyring: see auth.store of config.yaml.`,
 		Example: "  mcpctl auth status\n  mcpctl auth status gh --json",
 	}
 	a.completeServers(cmd)
 	cmd.RunE = func(_ *cobra.Command, words []string) error {
-		all, err := a.tokenFile().Tokens("")
+		all, err := a.tokenStore().Tokens("")
 		if err != nil {
 			return err
 		}
@@ -306,7 +330,7 @@ As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source"}
 			}
 		}
 		if a.ui.WantJSON() {
-			return a.ui.EncodeJSON(map[string]any{"servers": out})
+			return a.ui.EncodeJSON(authStatuses{out, authPlace{a.settings.Tokens.Store, a.tokenStore().Place()}})
 		}
 		return a.printAuthStatus(out)
 	}
@@ -337,8 +361,9 @@ func (a authCommands) namesOfTokens(words []string) (names map[string]string, wa
 }
 
 func (a authCommands) printAuthStatus(all []authStatus) error {
+	at := ui.CleanLine(a.tokenStore().Place())
 	if len(all) == 0 {
-		_, err := io.WriteString(a.ui.Out, "no tokens are kept\n")
+		_, err := io.WriteString(a.ui.Out, "no tokens are kept in "+at+"\n")
 		return err
 	}
 	var rows [][]string
@@ -356,5 +381,9 @@ func (a authCommands) printAuthStatus(all []authStatus) error {
 		}
 		rows = append(rows, []string{s.Name, s.Issuer, strings.Join(s.Scopes, " "), ends, s.Source})
 	}
-	return a.ui.NameTable([]string{"SERVER", "ISSUER", "SCOPES", "ENDS", "SOURCE"}, rows)
+	if err := a.ui.NameTable([]string{"SERVER", "ISSUER", "SCOPES", "ENDS", "SOURCE"}, rows); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.ui.Out, "\nkept in "+at+"\n")
+	return err
 }

@@ -46,6 +46,8 @@ type environment struct {
 	// settings are read before a command runs, and determine log and ui.
 	settings settings.Settings
 
+	tokens tokenStore
+
 	// loaded is servers.json, read by dispatch at loadedPath, for the command.
 	loaded     *config.File
 	loadedPath string

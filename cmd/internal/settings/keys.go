@@ -43,6 +43,7 @@ func keys() []key {
 		{name: "connectTimeout", flag: "connect-timeout", def: "", parse: duration},
 		{name: "protocolVersion", flag: "protocol-version", def: "auto", parse: knownRevision},
 		{name: "elicit", flag: "elicit", def: "", parse: policy},
+		{name: "auth.store", def: "file", parse: oneOf("file", "keyring")},
 		{name: "serve.separator", flag: "separator", def: "__", parse: separator},
 		{name: "serve.prefix", not: "no-prefix", def: true, parse: boolean},
 		{name: "serve.nameOverhead", def: 20, parse: overhead},

@@ -64,8 +64,9 @@ type Settings struct {
 	URL string
 	// Auth is how credentials are obtained, in the place of an entry's auth; nil is as
 	// the entry says. NoBrowser opens none.
-	Auth      *authconfig.Config
+	Auth      *authconfig.Config `mapstructure:"-"`
 	NoBrowser bool
+	Tokens    Tokens `mapstructure:"auth"`
 
 	// Timeout and ConnectTimeout come from flag, environment or file; use
 	// CallTimeout and DialTimeout with an entry of servers.json.
@@ -75,6 +76,12 @@ type Settings struct {
 	serveForced             bool // the same of Serve.RequestTimeout
 
 	Serve Serve
+}
+
+// Tokens says where tokens are kept.
+type Tokens struct {
+	// Store is "file" or "keyring".
+	Store string
 }
 
 // Serve holds the settings of mcpctl serve.

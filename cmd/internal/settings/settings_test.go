@@ -61,16 +61,17 @@ func defaults() settings.Settings {
 	return settings.Settings{
 		ConfigPath: string(filepath.Separator) + "servers.json", File: string(filepath.Separator) + "config.yaml",
 		Registry: registry.Official, Output: "auto", LogFormat: "text", Color: "auto", Headers: map[string]string{},
-		Serve: settings.Serve{Separator: "__", Prefix: true, NameOverhead: 20},
+		Tokens: settings.Tokens{Store: "file"}, Serve: settings.Serve{Separator: "__", Prefix: true, NameOverhead: 20},
 	}
 }
 
 func TestSources(t *testing.T) {
 	const file = "timeout: 2m\nserve:\n  separator: ___\n  prefix: false\n  nameOverhead: 5\n  requestTimeout: never\n  streamMax: 50s\n" +
-		"registry: http://file.example/\ncolor: never\nprotocolVersion: 2025-11-25\nnoInput: yes\nverbose: 1\noutput: json\n"
+		"registry: http://file.example/\ncolor: never\nprotocolVersion: 2025-11-25\nnoInput: yes\nverbose: 1\noutput: json\nauth:\n  store: keyring\n"
 	fromFile := func(s *settings.Settings) {
 		s.Timeout, s.Registry, s.Color, s.ColorSet = 2*time.Minute, "http://file.example", "never", true
 		s.ProtocolVersion, s.NoInput, s.Verbose, s.Output = "2025-11-25", true, 1, "json"
+		s.Tokens.Store = "keyring"
 		s.Serve = settings.Serve{Separator: "___", NameOverhead: 5, RequestTimeout: -1, StreamMax: 50 * time.Second}
 	}
 	for _, tt := range []struct {
@@ -208,6 +209,7 @@ func TestBrokenFile(t *testing.T) {
 		{"color: 'a\n", 0, 0, "", ""},
 		{"color: auto\n---\ncolor: auto\n", 2, 1, "second", ""},
 		{"serve: {nameOverhead: 64}\n", 1, 23, "64", ""},
+		{"auth: {store: disk}\n", 1, 15, `"disk", want file or keyring`, ""},
 		{"elicit: perhaps\n", 1, 9, "defaults", ""},
 		{"serve:\n  roots: no-such-directory\n", 2, 10, "does not exist", ""},
 		{"serve:\n  roots:\n  - [a]\n", 3, 5, "list of texts", ""},
