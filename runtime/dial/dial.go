@@ -95,16 +95,15 @@ func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Re
 	if a == nil || x.Entry.URL == "" || err != nil || authorizationHeader(x) != "" || server.User != nil {
 		return nil
 	}
-	if a.KeptOnly && x.Entry.Auth == nil {
-		if kept, err := a.Store.Tokens(auth.Canonical(server)); err == nil && len(kept) == 0 {
-			return nil
-		}
-	}
 	c := x.Auth
 	if a.Config != nil {
 		c = *a.Config
 	}
-	return auth.New(auth.Options{Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact})
+	z := auth.New(auth.Options{Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact})
+	if a.KeptOnly && x.Entry.Auth == nil && !z.Keeps() {
+		return nil
+	}
+	return z
 }
 
 // authorizationHeader returns the name of the entry's Authorization header as it is
