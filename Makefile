@@ -96,7 +96,7 @@ codegen-random:
 	@if python3 -c 'import jsonschema' 2>/dev/null; then go test ./test/codegen/trial -run '^TestVerdicts$$' -python python3; \
 		else echo "no python3 with jsonschema: the validator is not held to it"; fi
 
-# One call's time against the bare Go SDK doing the same.
+# One call's time against the bare Go SDK doing the same, and what a saved token costs.
 coldstart: npm build
 	go run ./test/coldstart -mcpctl $(CURDIR)/mcpctl -server $(CURDIR)/test/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js
 

@@ -1,7 +1,8 @@
 // Command coldstart measures `mcpctl everything echo message=hi` against a
 // bare program on the official Go SDK that connects, lists the tools and calls
 // (package sdkclient). The two take turns, so that a busy moment hits both; the
-// medians count. It fails when mcpctl takes more than -limit times as long.
+// medians count. It fails when mcpctl takes more than -limit times as long. It also
+// measures what a saved token costs a call of a remote server.
 //
 //	make coldstart
 package main
@@ -12,6 +13,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpctl/mcpctl/runtime/runtimetest"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -27,8 +30,13 @@ func main() {
 	server := flag.String("server", "", "dist/index.js of server-everything")
 	rounds := flag.Int("rounds", 15, "timed rounds, at least 11")
 	limit := flag.Float64("limit", 1.15, "largest ratio of the medians")
+	most := flag.Duration("token", 2*time.Millisecond, "most that a saved token may cost")
 	flag.Parse()
-	if err := run(*mcpctl, *server, *rounds, *limit); err != nil {
+	err := run(*mcpctl, *server, *rounds, *limit)
+	if err == nil {
+		err = token(*mcpctl, *rounds, *most)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "coldstart:", err)
 		os.Exit(1)
 	}
@@ -38,6 +46,7 @@ func main() {
 type contender struct {
 	name  string
 	args  []string
+	home  string // of its files
 	times []time.Duration
 }
 
@@ -61,23 +70,10 @@ func run(mcpctl, server string, rounds int, limit float64) error {
 	if err := os.WriteFile(servers, wire.Servers{"everything": {"command": "node", "args": []string{server}}}.JSON(), 0o600); err != nil {
 		return err
 	}
-	own := &contender{name: "mcpctl", args: []string{mcpctl, "--config", servers, "-o", "text", "everything", "echo", "message=hi"}}
-	bare := &contender{name: "Go SDK", args: []string{sdk, "node", server}}
-	const warm = 2 // page cache, Node's compile cache
-	for i := range rounds + warm {
-		order := []*contender{own, bare}
-		if i%2 == 1 {
-			slices.Reverse(order)
-		}
-		for _, c := range order {
-			if err := c.once(dir, i >= warm); err != nil {
-				return err
-			}
-		}
-	}
-	for _, c := range []*contender{own, bare} {
-		slices.Sort(c.times)
-		fmt.Printf("%-7s median %s  min %s  max %s  (%d rounds)\n", c.name, ms(c.median()), ms(c.times[0]), ms(c.times[len(c.times)-1]), rounds)
+	own := &contender{name: "mcpctl", home: dir, args: []string{mcpctl, "--config", servers, "-o", "text", "everything", "echo", "message=hi"}}
+	bare := &contender{name: "Go SDK", home: dir, args: []string{sdk, "node", server}}
+	if err := race(rounds, own, bare); err != nil {
+		return err
 	}
 	ratio := float64(own.median()) / float64(bare.median())
 	fmt.Printf("ratio   %.3f, limit %.2f\n", ratio, limit)
@@ -87,10 +83,67 @@ func run(mcpctl, server string, rounds int, limit float64) error {
 	return nil
 }
 
+// token measures a call of a server over HTTP with a saved token and without one.
+func token(mcpctl string, rounds int, most time.Duration) error {
+	srv := httptest.NewServer(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
+	defer srv.Close()
+	dir, err := os.MkdirTemp("", "coldstart")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var both []*contender
+	for _, name := range []string{"without", "with"} {
+		c := &contender{name: name, home: filepath.Join(dir, name), args: []string{mcpctl, "--url", srv.URL + "/mcp", "call", "echo", "message=hi"}}
+		both = append(both, c)
+		state := filepath.Join(c.home, "mcpctl")
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			return err
+		}
+		if name == "without" {
+			continue
+		}
+		saved := `{"version":1,"tokens":[{"server":"` + srv.URL + `/mcp","accessToken":"` + strings.Repeat("x", 1000) + `","source":"oauth"}]}`
+		if err := os.WriteFile(filepath.Join(state, "auth.json"), []byte(saved), 0o600); err != nil {
+			return err
+		}
+	}
+	if err := race(4*rounds, both...); err != nil { // each takes a tenth of the time
+		return err
+	}
+	costs := both[1].median() - both[0].median()
+	fmt.Printf("token   costs %s, limit %s\n", ms(costs), ms(most))
+	if costs > most {
+		return fmt.Errorf("a saved token costs %s, more than %s", ms(costs), ms(most))
+	}
+	return nil
+}
+
+// race has them take turns, and prints their times.
+func race(rounds int, all ...*contender) error {
+	const warm = 2 // page cache, Node's compile cache
+	for i := range rounds + warm {
+		order := slices.Clone(all)
+		if i%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, c := range order {
+			if err := c.once(i >= warm); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range all {
+		slices.Sort(c.times)
+		fmt.Printf("%-7s median %s  min %s  max %s  (%d rounds)\n", c.name, ms(c.median()), ms(c.times[0]), ms(c.times[len(c.times)-1]), rounds)
+	}
+	return nil
+}
+
 // once runs the program, checks that it did its work and keeps its time.
-func (c *contender) once(home string, timed bool) error {
+func (c *contender) once(timed bool) error {
 	cmd := exec.Command(c.args[0], c.args[1:]...)
-	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_STATE_HOME="+home, "MCPCTL_CONFIG=")
+	cmd.Env = append(os.Environ(), "HOME="+c.home, "XDG_CONFIG_HOME="+c.home, "XDG_STATE_HOME="+c.home, "MCPCTL_CONFIG=")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	start := time.Now()
