@@ -172,7 +172,7 @@ func (g *gateway) login(ctx context.Context, server string, failure error) (prox
 		if err != nil {
 			return nil
 		}
-		return (&dial.Auth{Store: authCommands{g.a}.tokenFile()}).Authorizer(x, g.a.log, x.Redactor())
+		return (&dial.Auth{Store: authCommands{g.a}.tokenStore()}).Authorizer(x, g.a.log, x.Redactor())
 	})
 	if err != nil {
 		return nil, err
