@@ -28,7 +28,9 @@ type Options struct {
 	Store  *Store
 	// Person can log in; nil: nobody can, and a server that wants it is an error.
 	Person Person
-	Logger *slog.Logger
+	// AllowHTTP sends credentials also over http to another machine.
+	AllowHTTP bool
+	Logger    *slog.Logger
 	// Redactor gets each token that is used. Nil: none.
 	Redactor *secret.Redactor
 }
@@ -39,6 +41,7 @@ type Options struct {
 type Authorizer struct {
 	o    Options
 	init sync.Once
+	warn sync.Once // that credentials are sent over http
 
 	mu      sync.Mutex // guards what follows; held for memory work only
 	current Token
@@ -76,6 +79,9 @@ func (a *Authorizer) Authorize(ctx context.Context, req *http.Request) error {
 	}
 	if t.Access == "" {
 		return nil // the server says whether it wants any
+	}
+	if Cleartext(a.o.Server) {
+		a.warn.Do(func() { a.o.Logger.Warn("credentials are sent over http: others on the way can read them") })
 	}
 	req.Header.Set("Authorization", cmp.Or(t.Type, "Bearer")+" "+t.Access)
 	if t.Type != schemeDPoP {
@@ -128,13 +134,29 @@ func (a *Authorizer) external(ctx context.Context, used string) (Token, error) {
 	return t, nil
 }
 
-// insecure reports whether what is sent can be read on the way.
-func (a *Authorizer) insecure() bool {
-	return a.o.Server.Scheme == "http" && !isLoopback(a.o.Server)
+// Cleartext reports whether what is sent to a server can be read on the way: over http
+// to another machine.
+func Cleartext(server *url.URL) bool {
+	return strings.EqualFold(server.Scheme, "http") && !isLoopback(server)
+}
+
+// insecure reports whether credentials must not be sent.
+func (a *Authorizer) insecure() bool { return Cleartext(a.o.Server) && !a.o.AllowHTTP }
+
+// guard returns the client for what the server names.
+func (a *Authorizer) guard(ctx context.Context) *guard {
+	g := newGuard(ctx, a.o.Server)
+	if a.o.AllowHTTP {
+		g.clear = a.o.Server.Hostname()
+	}
+	return g
 }
 
 // errInsecure is a server that credentials are not sent to.
-var errInsecure = errors.New("credentials are not sent over http to another machine: use https")
+var errInsecure = errors.New("credentials are not sent over http to another machine")
+
+// AllowHTTPHint says how credentials are sent to a server that has no https.
+const AllowHTTPHint = "use https; in a network that you trust, --allow-insecure-http or \"allowInsecureHttp\": true in the entry"
 
 // soon reports whether a token is about to end: within RefreshAhead, or half of its
 // time where that is shorter.
@@ -157,7 +179,7 @@ func (a *Authorizer) load() {
 // choose returns the first token of an issuer that may be used, false for none.
 func (a *Authorizer) choose(all []Token) (Token, bool) {
 	for _, t := range all {
-		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer {
+		if a.o.Config.Issuer == "" || t.Issuer == a.o.Config.Issuer || t.Source == SourceManual {
 			return t, true
 		}
 	}
@@ -218,12 +240,9 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 	// The issuer may have ended the old refresh token with its answer: it is waited for,
 	// and kept, also when nobody wants it any more. requestTime bounds it.
 	ctx = context.WithoutCancel(ctx)
-	fresh, err := newGuard(ctx, a.o.Server).refresh(ctx, old)
+	fresh, err := a.guard(ctx).refresh(ctx, old)
 	if hasCode(err, "invalid_grant") {
-		if dropped := a.o.Store.drop(ctx, old); dropped != nil {
-			a.o.Store.warn(a.o.Logger, "a token that has ended is not removed", dropped)
-		}
-		a.use(Token{})
+		a.discard(ctx, old)
 	}
 	if err != nil {
 		return Token{}, err
@@ -252,7 +271,7 @@ func (a *Authorizer) Challenged(ctx context.Context, resp *http.Response) (retry
 		return true, nil
 	}
 	if err := a.answer(ctx, used, headers, resp.StatusCode == http.StatusForbidden); err != nil {
-		return false, &Error{AuthError: runtime.AuthError{Status: resp.StatusCode, Challenge: strings.Join(headers, ", ")}, Server: a.o.Name, Err: err}
+		return false, a.fail(resp.StatusCode, strings.Join(headers, ", "), err)
 	}
 	return true, nil
 }
@@ -299,8 +318,17 @@ func (a *Authorizer) answer(ctx context.Context, used string, headers []string, 
 		return nil
 	}
 	defer deadline.Suspend(ctx)() // a person may take their time
-	err := a.obtain(ctx, params, more)
-	if errors.Is(err, errNobody) && failed != nil {
+	d := demand{params: params, more: more, refused: t.Access != "" && t.Source == SourceManual && !more}
+	if d.refused {
+		a.discard(ctx, t)
+	}
+	err := a.obtain(ctx, d)
+	switch {
+	case err == nil:
+		return nil
+	case d.refused && !errors.Is(err, errToken):
+		return fmt.Errorf("%w: %w", errToken, err)
+	case errors.Is(err, errNobody) && failed != nil:
 		return fmt.Errorf("%w, since the token cannot be refreshed: %w", err, failed)
 	}
 	return err
@@ -321,15 +349,24 @@ func (a *Authorizer) newer(used string, scopes []string) (Token, bool) {
 // Login obtains a token, whether or not there is one. challenge is the header that
 // asked for it, "" for none.
 func (a *Authorizer) Login(ctx context.Context, challenge string) (Token, error) {
+	return a.login(ctx, challenge, false)
+}
+
+// LoginAfter is Login where a connection has failed for want of credentials.
+func (a *Authorizer) LoginAfter(ctx context.Context, failure *Error) (Token, error) {
+	return a.login(ctx, failure.Challenge, errors.Is(failure.Err, errToken))
+}
+
+func (a *Authorizer) login(ctx context.Context, challenge string, refused bool) (Token, error) {
 	a.init.Do(a.load)
 	a.asking.Lock()
 	defer a.asking.Unlock()
 	if a.insecure() {
-		return Token{}, errInsecure
+		return Token{}, a.fail(http.StatusUnauthorized, challenge, errInsecure)
 	}
 	params := bearer([]string{challenge})
-	if err := a.obtain(ctx, params, wantsMore(params)); err != nil {
-		return Token{}, &Error{AuthError: runtime.AuthError{Status: http.StatusUnauthorized, Challenge: challenge}, Server: a.o.Name, Err: err}
+	if err := a.obtain(ctx, demand{params: params, more: wantsMore(params), refused: refused}); err != nil {
+		return Token{}, a.fail(http.StatusUnauthorized, challenge, err)
 	}
 	return a.token(), nil
 }
@@ -351,9 +388,9 @@ func (a *Authorizer) Attend(p Person) {
 	a.o.Person = p
 }
 
-// obtain gets a token by the configured grant. params are those of the challenge. The
+// byOAuth gets a token by the configured grant. params are those of the challenge. The
 // caller holds asking.
-func (a *Authorizer) obtain(ctx context.Context, params map[string]string, more bool) error {
+func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more bool) error {
 	before := a.token()
 	scopes := strings.Fields(params["scope"])
 	a.mu.Lock()
@@ -368,7 +405,7 @@ func (a *Authorizer) obtain(ctx context.Context, params map[string]string, more 
 	if person == nil && needsPerson(&a.o.Config) {
 		return errNobody
 	}
-	g := newGuard(ctx, a.o.Server)
+	g := a.guard(ctx)
 	d, err := g.discover(ctx, a.o.Server, params["resource_metadata"])
 	if err != nil {
 		return err
@@ -439,14 +476,23 @@ func (e *Error) Hint() string {
 	switch {
 	case errors.Is(e.Err, errNobody):
 		return LoginCommand(e.Server)
-	case errors.Is(e.Err, errRegister):
-		return "where the server takes a token of its own: -H 'Authorization=Bearer TOKEN', or headers in its entry"
+	case errors.Is(e.Err, errInsecure):
+		return AllowHTTPHint
+	case errors.Is(e.Err, errToken):
+		return LoginCommand(e.Server)
+	case e.noOAuth():
+		return "where the server takes a token that is made by hand: " + LoginCommand(e.Server) + " --token-stdin"
 	}
 	return ""
 }
 
-// NeedsPerson reports whether a person has to log in, and there was none.
-func (e *Error) NeedsPerson() bool { return errors.Is(e.Err, errNobody) }
+func (e *Error) noOAuth() bool {
+	_, ok := errors.AsType[noOAuth](e.Err)
+	return ok
+}
+
+// NeedsPerson reports whether a person has to log in, or to type a token.
+func (e *Error) NeedsPerson() bool { return errors.Is(e.Err, errNobody) || e.noOAuth() }
 
 // LoginCommand returns the command that logs in to a server, by its name, or by its
 // address where it is in no configuration.

@@ -65,7 +65,7 @@ func (g *guard) discover(ctx context.Context, server *url.URL, metadata string) 
 		failure = errors.Join(failure, err)
 	}
 	if failure == nil {
-		failure = errors.New("the server names no authorization server")
+		failure = noOAuth{errors.New("the server names no authorization server")}
 	}
 	return nil, failure
 }
@@ -102,7 +102,7 @@ func (g *guard) resourceOf(ctx context.Context, server *url.URL, metadata string
 			return nil, fmt.Errorf("protected resource metadata: %w", err)
 		case err != nil || !found:
 			if metadata != "" {
-				return nil, fmt.Errorf("protected resource metadata: there is none at %s", clip(place))
+				return nil, noOAuth{fmt.Errorf("protected resource metadata: there is none at %s", clip(place))}
 			}
 			continue
 		}
@@ -138,7 +138,7 @@ func wellKnown(base *url.URL, name, path string) string {
 // issuerOf reads the metadata of an authorization server, from where RFC 8414 and
 // OpenID have it.
 func (g *guard) issuerOf(ctx context.Context, id string) (*issuer, error) {
-	base, err := safeURL(id)
+	base, err := g.safe(id)
 	if err != nil {
 		return nil, fmt.Errorf("authorization server: %w", err)
 	}
@@ -158,24 +158,24 @@ func (g *guard) issuerOf(ctx context.Context, id string) (*issuer, error) {
 		case iss.Issuer != id:
 			failure = errors.Join(failure, fmt.Errorf("%s says that it is %q", clip(id), clip(iss.Issuer)))
 		default:
-			return &iss, iss.check()
+			return &iss, g.check(&iss)
 		}
 	}
 	if failure == nil {
-		failure = fmt.Errorf("%s has no metadata", clip(id))
+		failure = noOAuth{fmt.Errorf("%s has no metadata", clip(id))}
 	}
 	return nil, fmt.Errorf("authorization server: %w", failure)
 }
 
 // check refuses an authorization server that cannot be used safely.
-func (iss *issuer) check() error {
+func (g *guard) check(iss *issuer) error {
 	for what, at := range map[string]string{
 		"authorization": iss.Authorization, "token": iss.Token, "registration": iss.Registration, "revocation": iss.Revocation, "device": iss.Device,
 	} {
 		if at == "" {
 			continue
 		}
-		if _, err := safeURL(at); err != nil {
+		if _, err := g.safe(at); err != nil {
 			return fmt.Errorf("authorization server %s: %s endpoint: %w", iss.Issuer, what, err)
 		}
 	}
@@ -200,7 +200,7 @@ func (iss *issuer) takesCodes() error {
 // with metadata or the paths that the specification names.
 func (g *guard) legacyIssuer(ctx context.Context, server *url.URL) (*issuer, error) {
 	base := server.Scheme + "://" + server.Host
-	if _, err := safeURL(base); err != nil {
+	if _, err := g.safe(base); err != nil {
 		return nil, err
 	}
 	var iss issuer
@@ -209,7 +209,7 @@ func (g *guard) legacyIssuer(ctx context.Context, server *url.URL) (*issuer, err
 		if strings.TrimSuffix(iss.Issuer, "/") != base {
 			return nil, fmt.Errorf("authorization server: %s says that it is %q", base, clip(iss.Issuer))
 		}
-		return &iss, iss.check()
+		return &iss, g.check(&iss)
 	}
 	return &issuer{
 		Issuer: base, Authorization: base + "/authorize", Token: base + "/token", Registration: base + "/register",

@@ -28,7 +28,8 @@ import (
 // world is an MCP server and its authorization server, with every deviation a switch.
 type world struct {
 	*httptest.Server
-	t *testing.T
+	other *httptest.Server // the authorization server, where that is apart
+	t     *testing.T
 
 	// Switches, set before use.
 	metadataAt   string // path of the protected resource metadata, "" for the path-aware place
@@ -51,6 +52,12 @@ type world struct {
 	denies       bool
 	slow         time.Duration // of the token endpoint
 	refuse       func(form url.Values) string
+	devicePage   string   // offers the device flow, with this page for the code
+	undecided    []string // errors that come before the token of the device flow
+	byHand       string   // a token that is made by hand, "" for none
+	noIssuer     bool     // the server names no authorization server
+	noRegister   bool     // nobody answers at the place for registrations
+	apart        bool     // the authorization server is another
 
 	mu        sync.Mutex // guards what follows
 	clients   map[string]string
@@ -73,10 +80,22 @@ func newWorld(t *testing.T, set func(*world)) *world {
 	}
 	w.Server = httptest.NewServer(http.HandlerFunc(w.handle))
 	t.Cleanup(w.Close)
+	if w.apart {
+		w.other = httptest.NewServer(http.HandlerFunc(w.handle))
+		t.Cleanup(w.other.Close)
+	}
 	return w
 }
 
-func (w *world) issuer() string { return w.URL + w.issuerPath }
+// at is where the authorization server is.
+func (w *world) at() string {
+	if w.apart {
+		return w.other.URL
+	}
+	return w.URL
+}
+
+func (w *world) issuer() string { return w.at() + w.issuerPath }
 
 func (w *world) handle(out http.ResponseWriter, r *http.Request) {
 	answer := func(status int, v any) {
@@ -100,7 +119,11 @@ func (w *world) handle(out http.ResponseWriter, r *http.Request) {
 			http.NotFound(out, r)
 			return
 		}
-		answer(200, map[string]any{"resource": w.URL + "/mcp", "authorization_servers": []string{w.issuer()}, "scopes_supported": []string{"basic"}})
+		issuers := []string{w.issuer()}
+		if w.noIssuer {
+			issuers = nil
+		}
+		answer(200, map[string]any{"resource": w.URL + "/mcp", "authorization_servers": issuers, "scopes_supported": []string{"basic"}})
 	case authorizationServer:
 		if w.noMetadata {
 			http.NotFound(out, r)
@@ -111,7 +134,7 @@ func (w *world) handle(out http.ResponseWriter, r *http.Request) {
 			says = w.issuerSays
 		}
 		m := map[string]any{
-			"issuer": says, "authorization_endpoint": w.URL + "/authorize", "token_endpoint": w.URL + "/token", "revocation_endpoint": w.URL + "/revoke",
+			"issuer": says, "authorization_endpoint": w.at() + "/authorize", "token_endpoint": w.at() + "/token", "revocation_endpoint": w.at() + "/revoke",
 			"scopes_supported": w.issuerScopes, "authorization_response_iss_parameter_supported": w.saysIss,
 			"client_id_metadata_document_supported": w.documents, "token_endpoint_auth_methods_supported": w.methods,
 		}
@@ -119,26 +142,43 @@ func (w *world) handle(out http.ResponseWriter, r *http.Request) {
 			m["code_challenge_methods_supported"] = []string{"S256"}
 		}
 		if !w.noRegistry {
-			m["registration_endpoint"] = w.URL + "/register"
+			m["registration_endpoint"] = w.at() + "/register"
+		}
+		if w.devicePage != "" {
+			m["device_authorization_endpoint"] = w.at() + "/device"
+			m["grant_types_supported"] = []string{"authorization_code", "urn:ietf:params:oauth:grant-type:device_code"}
 		}
 		answer(200, m)
 	case "/register":
+		if w.noRegister {
+			http.NotFound(out, r)
+			return
+		}
 		w.registered.Add(1)
 		var in struct {
 			Redirects []string `json:"redirect_uris"`
+			Grants    []string `json:"grant_types"`
 			Type      string   `json:"application_type"`
 			Method    string   `json:"token_endpoint_auth_method"`
 		}
 		_ = json.NewDecoder(r.Body).Decode(&in)
 		id := fmt.Sprintf("client-%d", w.registered.Load())
 		w.mu.Lock()
-		w.clients[id] = in.Redirects[0]
+		w.clients[id] = in.Redirects[0] + " " + strings.Join(in.Grants, " ")
 		w.mu.Unlock()
 		made := map[string]any{"client_id": id, "token_endpoint_auth_method": in.Method}
 		if in.Method != "none" {
 			made["client_secret"] = "secret of " + id
 		}
 		answer(201, made)
+	case "/device":
+		_ = r.ParseForm()
+		w.mu.Lock()
+		w.asked = append(w.asked, r.PostForm)
+		w.mu.Unlock()
+		answer(200, map[string]any{
+			"device_code": "the device", "user_code": "WDJB-MJHT", "verification_uri": w.devicePage, "expires_in": "600", "interval": 0.001,
+		})
 	case "/authorize":
 		w.authorize(out, r)
 	case "/token":
@@ -162,6 +202,7 @@ func (w *world) call(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	scope, ok := w.access[token]
 	w.mu.Unlock()
+	ok = ok || w.byHand != "" && token == w.byHand
 	header := func(rest string) {
 		c := `Bearer realm="a, \"b\"", ` + rest
 		if !w.noHeader && !w.noMetadata {
@@ -241,6 +282,15 @@ func (w *world) token(r *http.Request) (int, any) {
 			return refused("invalid_grant")
 		}
 		scope = q.Get("scope")
+	case "urn:ietf:params:oauth:grant-type:device_code":
+		if form.Get("device_code") != "the device" || form.Get("resource") != w.URL+"/mcp" {
+			return refused("invalid_grant")
+		}
+		if len(w.undecided) > 0 {
+			code := w.undecided[0]
+			w.undecided = w.undecided[1:]
+			return refused(code)
+		}
 	case "refresh_token":
 		w.refreshed.Add(1)
 		old, ok := w.refreshes[form.Get("refresh_token")]
@@ -256,7 +306,7 @@ func (w *world) token(r *http.Request) (int, any) {
 	access := "access-" + rand.Text() + w.padding
 	w.access[access] = scope
 	out := map[string]any{"access_token": access, "token_type": "bearer", "scope": scope}
-	if w.lifetime > 0 {
+	if w.lifetime != 0 {
 		out["expires_in"] = w.lifetime
 	}
 	if form.Get("grant_type") != "client_credentials" && !(w.noRotation && form.Get("grant_type") == "refresh_token") {

@@ -42,13 +42,24 @@ var errNobody = errors.New("it wants a person to log in")
 // authorize has a person grant access, with the scopes that were asked for and those
 // before them.
 func (f *flow) authorize(ctx context.Context, d *discovered, scopes []string) (Token, error) {
-	if err := d.takesCodes(); err != nil {
+	switch device, err := f.byDevice(d); {
+	case err != nil:
 		return Token{}, err
+	case device:
+		return f.known(ctx, d, scopes, f.device)
+	}
+	if err := d.takesCodes(); err != nil {
+		return Token{}, noOAuth{err}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, errors.New("nobody has logged in within 5 minutes"))
 	defer cancel()
+	return f.known(ctx, d, scopes, f.once)
+}
+
+// known logs in, once more where the issuer does not know our registration.
+func (f *flow) known(ctx context.Context, d *discovered, scopes []string, login func(context.Context, *discovered, []string) (Token, error)) (Token, error) {
 	for again := true; ; again = false {
-		t, err := f.once(ctx, d, scopes)
+		t, err := login(ctx, d, scopes)
 		if again && hasCode(err, "invalid_client", "unauthorized_client") && f.config.ClientID == "" {
 			if dropped := f.store.dropClient(ctx, d.Issuer); dropped == nil {
 				continue // the issuer has forgotten us
@@ -108,9 +119,14 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token,
 	if err != nil {
 		return Token{}, err
 	}
+	return f.granted(a, d, client, res, scopes), nil
+}
+
+// granted returns what is kept of a login.
+func (f *flow) granted(a *answer, d *discovered, client Client, res string, scopes []string) Token {
 	t := a.token(scopes)
 	t.Server, t.Issuer, t.TokenURL, t.RevokeURL, t.Resource, t.Client = Canonical(f.server), d.Issuer, d.Token, d.Revocation, res, client
-	return t, nil
+	return t
 }
 
 // wait shows the page and waits for the browser to come back, or for its address.

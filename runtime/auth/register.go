@@ -32,11 +32,11 @@ func (f *flow) clientFor(ctx context.Context, iss *issuer, redirect string) (Cli
 		return kept, nil
 	}
 	if iss.Registration == "" {
-		return Client{}, fmt.Errorf("authorization server %s: %w", iss.Issuer, errNoClient)
+		return Client{}, noOAuth{fmt.Errorf("authorization server %s: %w", iss.Issuer, errNoClient)}
 	}
 	made, err := f.guard.register(ctx, iss, redirect)
 	if err != nil {
-		return Client{}, err
+		return Client{}, noOAuth{err}
 	}
 	if err := f.store.putClient(ctx, made); err != nil {
 		f.log.Info("the registration is not kept", "err", err) // nor is the token, which is said
@@ -65,9 +65,13 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	if len(iss.TokenAuth) > 0 && !slices.Contains(iss.TokenAuth, methodNone) {
 		method = methodFor(iss, true)
 	}
+	grants := []string{"authorization_code", "refresh_token"}
+	if slices.Contains(iss.Grants, grantTypeDevice) {
+		grants = append(grants, grantTypeDevice)
+	}
 	body, err := json.Marshal(map[string]any{
 		"client_name": "mcpctl", "application_type": "native", "redirect_uris": []string{redirect},
-		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
+		"grant_types": grants, "response_types": []string{"code"},
 		"token_endpoint_auth_method": method,
 	})
 	if err != nil {

@@ -40,6 +40,7 @@ type Token struct {
 const (
 	SourceOAuth    = "oauth"
 	SourceExternal = "external" // a command or a file of the entry; never kept
+	SourceManual   = "manual"   // made by hand and typed by a person
 )
 
 // Client is how a client is known to an issuer.

@@ -151,15 +151,23 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 
 // expiry returns when an answer's token ends, zero where it has not said.
 func (a *answer) expiry(now time.Time) time.Time {
+	if lifetime := seconds(a.Expires); lifetime > 0 {
+		return now.Add(lifetime)
+	}
+	return time.Time{}
+}
+
+// seconds reads a number of seconds, which some send as text; 0 for none.
+func seconds(raw json.RawMessage) time.Duration {
 	var n json.Number
-	if json.Unmarshal([]byte(strings.Trim(string(a.Expires), `"`)), &n) != nil {
-		return time.Time{}
+	if json.Unmarshal([]byte(strings.Trim(string(raw), `"`)), &n) != nil {
+		return 0
 	}
-	seconds, err := n.Float64()
-	if err != nil || seconds <= 0 || seconds > 1e9 {
-		return time.Time{}
+	f, err := n.Float64()
+	if err != nil || f <= 0 || f > 1e9 {
+		return 0
 	}
-	return now.Add(time.Duration(seconds * float64(time.Second)))
+	return time.Duration(f * float64(time.Second))
 }
 
 // token returns what is to be kept of an answer. asked are the scopes that were asked

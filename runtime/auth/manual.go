@@ -1,0 +1,163 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mcpctl/mcpctl/runtime"
+	"github.com/mcpctl/mcpctl/runtime/auth/authconfig"
+)
+
+// Terminal is a [Person] who reads and types on the terminal of this process. A Person
+// that is none, such as the one of a server, is asked for no token and shown no code.
+type Terminal interface {
+	Person
+	// Token returns the token that the person has typed, "" where nobody can be asked.
+	Token(ctx context.Context, hint TokenHint) (string, error)
+	// OtherDevice reports whether the person logs in with a code on another device:
+	// where the authorization server offers that, or in no other way.
+	OtherDevice() (offered, only bool)
+	// ShowCode shows a code and the page to enter it on.
+	ShowCode(ctx context.Context, code DeviceCode) error
+}
+
+// TokenHint is what helps a person to find a token.
+type TokenHint struct {
+	Server string // its host
+	Why    error  // why there is no login in the browser
+	// Service is the name of a known service, "" for none. Page says where its tokens
+	// are made, Rights which rights they need.
+	Service, Page, Rights string
+	// Refused reports that the server has refused the token before.
+	Refused bool
+}
+
+func hintFor(server *url.URL) TokenHint {
+	h := TokenHint{Server: server.Host}
+	if s, ok := serviceOf(server); ok {
+		h.Service, h.Page, h.Rights = s.name, s.page, s.scope
+	}
+	return h
+}
+
+// noOAuth is an error that says that OAuth cannot be used with a server: a token that is
+// made by hand may.
+type noOAuth struct{ error }
+
+func (e noOAuth) Unwrap() error { return e.error }
+
+// errToken is a token that the server refuses.
+var errToken = errors.New("it refuses the token")
+
+// demand is what a server asks for.
+type demand struct {
+	params map[string]string // of the challenge
+	more   bool              // scopes than those of the token
+	// refused is a token made by hand that the server has refused.
+	refused bool
+}
+
+// obtain gets a token by the configured grant, or has a person type one where OAuth
+// cannot be used. The caller holds asking.
+func (a *Authorizer) obtain(ctx context.Context, d demand) error {
+	err := a.byOAuth(ctx, d.params, d.more)
+	grant := a.o.Config.Grant
+	if _, ok := errors.AsType[noOAuth](err); !ok || grant != "" && grant != authconfig.GrantCode {
+		return err
+	}
+	a.mu.Lock()
+	person, ok := a.o.Person.(Terminal)
+	a.mu.Unlock()
+	if !ok {
+		return err
+	}
+	hint := hintFor(a.o.Server)
+	hint.Why, hint.Refused = err, d.refused
+	for again := !d.refused; ; again = false {
+		text, failed := person.Token(ctx, hint)
+		if failed != nil {
+			return failed
+		}
+		if text == "" {
+			return err
+		}
+		if failed = a.take(ctx, text); !again || !errors.Is(failed, errToken) {
+			return failed
+		}
+		hint.Refused = true
+	}
+}
+
+// Take keeps a token that was made by hand, unless the server refuses it.
+func (a *Authorizer) Take(ctx context.Context, text string) (Token, error) {
+	a.asking.Lock()
+	defer a.asking.Unlock()
+	if a.insecure() {
+		return Token{}, a.fail(http.StatusUnauthorized, "", errInsecure)
+	}
+	if err := a.take(ctx, text); err != nil {
+		return Token{}, a.fail(http.StatusUnauthorized, "", err)
+	}
+	return a.token(), nil
+}
+
+func (a *Authorizer) take(ctx context.Context, text string) error {
+	text, err := CheckToken(text)
+	if err != nil {
+		return err
+	}
+	if a.refuses(ctx, text) {
+		return errToken
+	}
+	a.keep(ctx, Token{
+		Server: Canonical(a.o.Server), Access: text, Source: SourceManual, Obtained: time.Now().UTC().Truncate(time.Second),
+	})
+	return nil
+}
+
+// refuses reports whether the server answers 401 to a token. A server that does not
+// answer has not refused it.
+func (a *Authorizer) refuses(ctx context.Context, token string) bool {
+	// ping needs no session and leaves none behind.
+	body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.o.Server.String(), body)
+	if err != nil {
+		return false
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	status, _, _, err := a.guard(ctx).do(req)
+	return err == nil && status == http.StatusUnauthorized
+}
+
+// CheckToken returns a token without the space around it, and an error where it is no
+// token: it has to be one word that a header can hold.
+func CheckToken(text string) (string, error) {
+	text = strings.TrimSpace(text)
+	bad := func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsGraphic(r) || r == ' ' }
+	switch {
+	case text == "":
+		return "", errors.New("the token is empty")
+	case strings.ContainsFunc(text, bad):
+		return "", errors.New("that is no token: want one word, without a scheme such as Bearer")
+	}
+	return text, nil
+}
+
+// discard forgets a token that the server has refused.
+func (a *Authorizer) discard(ctx context.Context, t Token) {
+	if err := a.o.Store.drop(ctx, t); err != nil {
+		a.o.Store.warn(a.o.Logger, "a token that has ended is not removed", err)
+	}
+	a.use(Token{})
+}
+
+func (a *Authorizer) fail(status int, challenge string, err error) *Error {
+	return &Error{AuthError: runtime.AuthError{Status: status, Challenge: challenge}, Server: a.o.Name, Err: err}
+}
