@@ -39,6 +39,7 @@ func keys() []key {
 		{"url", text(func(e *Entry) *string { return &e.URL })},
 		{"headers", textMap(func(e *Entry) *map[string]string { return &e.Headers })},
 		{"auth", func(d *decoder, e *Entry, at string, v hujson.Value) { d.auth(e, at, v) }},
+		{"allowInsecureHttp", boolean(func(e *Entry) *bool { return &e.AllowInsecureHTTP })},
 		{"type", func(d *decoder, e *Entry, at string, v hujson.Value) { d.typ(e, at, v) }},
 		{"cli", boolean(func(e *Entry) *bool { return &e.CLI })},
 		{"cliOnly", texts(func(e *Entry) *[]string { return &e.CLIOnly })},
@@ -163,7 +164,7 @@ func (d *decoder) shape(e *Entry, v hujson.Value, at map[string]hujson.ObjectMem
 	if m, ok := at["minIdleTimeout"]; ok && e.IdleTimeout != 0 {
 		d.warn(m.Name.StartOffset, `"minIdleTimeout" has no effect beside "idleTimeout"`, "")
 	}
-	idle := []string{"headers"}
+	idle := []string{"headers", "allowInsecureHttp"}
 	if hasURL {
 		idle = []string{"args", "env", "cwd", "cliOnly", "shutdownTimeout", "strict"}
 	} else if !e.CLI {

@@ -42,6 +42,9 @@ type Entry struct {
 	// Auth is how the credentials of a remote server are obtained, in the form of
 	// package authconfig with placeholders; nil is by what the server says.
 	Auth json.RawMessage
+	// AllowInsecureHTTP sends credentials to a server on another machine also over
+	// http.
+	AllowInsecureHTTP bool
 
 	// Type is "" (the shape decides), "stdio", "http" or "sse". The spellings
 	// of other hosts, streamable-http and streamableHttp, are read as "http".
@@ -152,10 +155,11 @@ func (e Entry) Connection() string {
 		Args, CLIOnly                                             []string
 		Env, Headers                                              map[string]string
 		CLI, Strict                                               bool
+		AllowInsecureHTTP                                         bool            `json:",omitempty"`
 		Auth                                                      json.RawMessage `json:",omitempty"`
 		Fault                                                     string
 	}{
-		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, e.Auth, fault,
+		e.Command, e.Cwd, e.URL, e.Transport(), e.MissingEnv, e.RequestIDFormat, e.Args, e.CLIOnly, e.Env, e.Headers, e.CLI, e.Strict, e.AllowInsecureHTTP, e.Auth, fault,
 	})
 	if err != nil {
 		panic("config: strings have no JSON form: " + err.Error())

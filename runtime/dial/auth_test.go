@@ -1,12 +1,14 @@
 package dial_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpctl/mcpctl/runtime/auth"
 	"github.com/mcpctl/mcpctl/runtime/config"
@@ -58,5 +60,39 @@ func TestKeptToken(t *testing.T) {
 	require.NoError(t, os.WriteFile(broken, []byte(`{"tokens":["hush"`), 0o600))
 	if _, err := (&auth.Store{Path: broken}).Tokens(""); err == nil || strings.Contains(err.Error(), "hush") {
 		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// TestClearText: credentials of an entry go over http to another machine only where that
+// is allowed; nothing is sent otherwise.
+func TestClearText(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		url, header string
+		allowed     bool
+		refused     string
+	}{
+		{"http://mcp.invalid/mcp", "Authorization", false, "the header Authorization"},
+		{"HTTP://mcp.invalid/mcp", "x-api-key", false, "the header x-api-key"},
+		{"http://192.0.2.1/mcp", "Cookie", false, "the header Cookie"},
+		{"http://u:hush@mcp.invalid/mcp", "X", false, "the user in the URL"},
+		{"http://mcp.invalid/mcp?api_key=hush", "X", false, "the query of the URL"},
+		{"http://mcp.invalid/mcp", "Authorization", true, ""},
+		{"http://mcp.invalid/mcp", "X-Trace", false, ""},
+		{"https://mcp.invalid/mcp", "Authorization", false, ""},
+		{"http://127.0.0.1:1/mcp", "Authorization", false, ""},
+		{"http://localhost:1/mcp", "Authorization", false, ""},
+	} {
+		for _, byOption := range []bool{false, true} {
+			entry := config.Entry{Name: "s", URL: c.url, Headers: map[string]string{c.header: "Bearer hush"}}
+			entry.AllowInsecureHTTP = c.allowed && !byOption
+			_, err := dial.Dial(t.Context(), entry, dial.Options{AllowInsecureHTTP: c.allowed && byOption, ConnectTimeout: time.Millisecond})
+			var clear *dial.ClearTextError
+			if errors.As(err, &clear) != (c.refused != "") || err == nil || strings.Contains(err.Error(), "hush") {
+				t.Errorf("%s %s: %v", c.url, c.header, err)
+			} else if clear != nil && clear.What != c.refused {
+				t.Errorf("%s %s: refused is %s, want %s", c.url, c.header, clear.What, c.refused)
+			}
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -68,6 +69,9 @@ type Options struct {
 	// Auth obtains credentials for remote servers whose entry has no Authorization
 	// header; nil sends what the entry has.
 	Auth *Auth
+	// AllowInsecureHTTP sends credentials to a server on another machine also over http,
+	// as an entry's allowInsecureHttp does.
+	AllowInsecureHTTP bool
 	// Listen subscribes to what the server sends outside calls: the stream of an
 	// HTTP server of the handshake era, which Capabilities open as well, and the
 	// list changes of a modern one.
@@ -99,7 +103,9 @@ func (a *Auth) Authorizer(x config.Expanded, log *slog.Logger, redact *secret.Re
 	if a.Config != nil {
 		c = *a.Config
 	}
-	z := auth.New(auth.Options{Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact})
+	z := auth.New(auth.Options{
+		Server: server, Name: x.Entry.Name, Config: c, Store: a.Store, Logger: log, Redactor: redact, AllowHTTP: x.Entry.AllowInsecureHTTP,
+	})
 	if a.KeptOnly && x.Entry.Auth == nil && !z.Keeps() {
 		return nil
 	}
@@ -131,6 +137,55 @@ func dropEmpty(x *config.Expanded, logger *slog.Logger) {
 	}
 }
 
+// clearText refuses to send credentials of the entry over http to another machine, and
+// warns where that is allowed.
+func (d *dialer) clearText() error {
+	server, err := url.Parse(d.URL.Reveal())
+	if err != nil || !auth.Cleartext(server) {
+		return nil
+	}
+	what := ""
+	if server.User != nil {
+		what = "the user in the URL"
+	}
+	for name := range server.Query() {
+		if secret.LooksName(name) {
+			what = "the query of the URL"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Headers)) {
+		if secret.LooksName(name) && d.Headers[name].Reveal() != "" {
+			what = "the header " + name
+		}
+	}
+	switch {
+	case what == "":
+		return nil
+	case !d.Entry.AllowInsecureHTTP:
+		return &ClearTextError{Server: d.Entry.Name, What: what}
+	}
+	d.o.Logger.Warn("credentials are sent over http: others on the way can read them", "what", what)
+	return nil
+}
+
+// ClearTextError is an entry whose credentials would be sent over http to another
+// machine.
+type ClearTextError struct {
+	Server string
+	What   string // is not sent
+}
+
+// Error names what is not sent.
+func (e *ClearTextError) Error() string {
+	return e.Server + ": " + e.What + " is not sent over http to another machine"
+}
+
+// Hint returns the mend.
+func (e *ClearTextError) Hint() string { return auth.AllowHTTPHint }
+
+// ExitKind makes it an error of authorisation.
+func (e *ClearTextError) ExitKind() string { return "auth" }
+
 const defaultConnectTimeout = 30 * time.Second
 
 // Dial connects to the server of an entry, placeholders unexpanded; ctx bounds
@@ -149,6 +204,7 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 		return nil, err
 	}
 	entry.Headers = withHeaders(entry, o.Headers)
+	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || o.AllowInsecureHTTP
 	expanded, err := entry.Expand(o.Lookup)
 	if err != nil {
 		return nil, err
@@ -159,6 +215,9 @@ func Dial(ctx context.Context, entry config.Entry, o Options) (*runtime.Client, 
 	d := &dialer{Expanded: expanded, o: o, redact: expanded.Redactor()}
 	d.o.Logger = slog.New(d.redact.Handler(o.Logger.Handler())).With("server", entry.Name)
 	dropEmpty(&d.Expanded, d.o.Logger)
+	if err := d.clearText(); err != nil {
+		return nil, err
+	}
 	d.auth = o.Auth.Authorizer(d.Expanded, d.o.Logger, d.redact)
 	e := entry
 	b := bridge.Options{

@@ -39,8 +39,8 @@ func oversizes() map[string]map[string]oversize {
 		},
 		"fields": {
 			"cmd/internal/settings.Settings":       {24, options},
-			"runtime/config.Entry":                 {27, wire},
-			"runtime/dial.Options":                 {17, options},
+			"runtime/config.Entry":                 {28, wire},
+			"runtime/dial.Options":                 {18, options},
 			"runtime/internal/rawjson.Message":     {22, "has one span a member that routing needs, so that a message is scanned once"},
 			"runtime/proxy.BackendStatus":          {18, wire},
 			"runtime/runtimetest.Faults":           {20, options},

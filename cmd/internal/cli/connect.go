@@ -42,7 +42,7 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 			return nil, err
 		}
 		z.Attend(p)
-		if _, err := z.Login(ctx, refused.Challenge); err != nil {
+		if _, err := z.LoginAfter(ctx, refused); err != nil {
 			return nil, err
 		}
 		return dial.Dial(ctx, entry, o)
@@ -62,6 +62,8 @@ func (a *app) dialOptions(entry config.Entry) dial.Options {
 		Timeout:        a.settings.CallTimeout(entry.RequestTimeout),
 		Hurry:          a.hurry,
 		Auth:           authCommands{a}.dialAuth(),
+
+		AllowInsecureHTTP: a.settings.AllowInsecureHTTP,
 	}
 }
 

@@ -67,6 +67,8 @@ type Settings struct {
 	Auth      *authconfig.Config `mapstructure:"-"`
 	NoBrowser bool
 	Tokens    Tokens `mapstructure:"auth"`
+	// AllowInsecureHTTP sends credentials to servers on other machines also over http.
+	AllowInsecureHTTP bool
 
 	// Timeout and ConnectTimeout come from flag, environment or file; use
 	// CallTimeout and DialTimeout with an entry of servers.json.
