@@ -502,3 +502,13 @@ func LoginCommand(server string) string {
 	}
 	return "mcpctl auth login " + server
 }
+
+// endsSoon is how long before its end a token is reported.
+const endsSoon = 24 * time.Hour
+
+// NeedsLogin reports whether a person has to log in again: the token has ended, or ends
+// within a day, and nothing else can get another.
+func (t Token) NeedsLogin(now time.Time) bool {
+	byMachine := t.TokenURL == "" // its grant is used again
+	return t.Refresh == "" && !byMachine && !t.Expires.IsZero() && t.Expires.Before(now.Add(endsSoon))
+}

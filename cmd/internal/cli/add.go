@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 	"github.com/mcpctl/mcpctl/scaffold"
 )
@@ -67,6 +68,14 @@ func newAdd(a *app) *cobra.Command {
 type addCommand struct {
 	*app
 	o addFlags
+}
+
+// questions returns who is asked.
+func (c *addCommand) questions() ui.Asker {
+	if c.asker != nil {
+		return c.asker
+	}
+	return c.ui.Asker()
 }
 
 func (c *addCommand) run(cmd *cobra.Command, args []string) error {

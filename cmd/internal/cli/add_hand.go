@@ -37,7 +37,10 @@ func (c *addCommand) byHand(ctx context.Context, flags *pflag.FlagSet, alias str
 		}
 		return err
 	}
-	return c.announce(add)
+	if err := c.announce(add); err != nil {
+		return err
+	}
+	return c.offerLogin(ctx, c.questions(), add)
 }
 
 // cleanAlias returns a valid alias for a text and reports the change.

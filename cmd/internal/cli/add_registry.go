@@ -19,10 +19,7 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	asker := c.asker
-	if asker == nil {
-		asker = c.ui.Asker()
-	}
+	asker := c.questions()
 	file, err := c.loadConfig() // before the network: a broken file is an error
 	if err != nil {
 		return err
@@ -62,7 +59,10 @@ func (c *addCommand) fromRegistry(ctx context.Context, arg string) error {
 	if err := c.write(ctx, add); err != nil {
 		return err
 	}
-	return c.announce(add)
+	if err := c.announce(add); err != nil {
+		return err
+	}
+	return c.offerLogin(ctx, asker, add)
 }
 
 // findOne finds the record; if several servers have a short name it asks for one.

@@ -8,12 +8,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpctl/mcpctl/cmd/internal/login"
 	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime"
 	"github.com/mcpctl/mcpctl/runtime/auth"
@@ -72,38 +74,16 @@ func (a authCommands) dialAuth() *dial.Auth {
 
 // person returns who can be asked to log in, nil for nobody. asked says that this is
 // what the command is for.
-func (a authCommands) person(asked bool) *person {
+func (a authCommands) person(asked bool) *login.Person {
 	if asked || !a.settings.NoInput && (a.ui.CanAsk() || a.getenv("BROWSER") != "") {
-		return &person{a: a.app}
+		return &login.Person{UI: a.ui, Getenv: a.getenv, NoBrowser: a.settings.NoBrowser, Asker: a.asker}
 	}
 	return nil
 }
 
-// person is the user at the terminal.
-type person struct {
-	a *app
-}
-
-func (p *person) Show(ctx context.Context, page string) (paste bool, err error) {
-	u := p.a.ui
-	if p.a.settings.NoBrowser {
-		_, err := fmt.Fprintf(u.Err, "Open this page to log in:\n\n  %s\n\n", ui.CleanLine(page))
-		return u.CanAsk(), err
-	}
-	if err := ui.OpenBrowser(ctx, p.a.getenv, page); err != nil {
-		_, err = fmt.Fprintf(u.Err, "No browser could be opened (%v). Open this page to log in:\n\n  %s\n\n", err, ui.CleanLine(page))
-		return u.CanAsk(), err
-	}
-	u.Note("Log in with the browser that has been opened. If there is none, open this page:\n\n  %s\n", ui.CleanLine(page))
-	return false, nil
-}
-
-func (p *person) Paste(ctx context.Context) (string, error) {
-	return p.a.ui.Asker().Input(ctx, ui.Question{Message: "The address that the browser ends at, if it cannot reach this machine"})
-}
-
 // authorizer returns what obtains credentials for a server.
 func (a authCommands) authorizer(entry config.Entry) (*auth.Authorizer, error) {
+	entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || a.settings.AllowInsecureHTTP
 	x, err := entry.Expand(os.LookupEnv)
 	if err != nil {
 		return nil, err
@@ -124,33 +104,72 @@ func (a authCommands) noLogin(entry config.Entry) error {
 }
 
 func (a authCommands) login() *cobra.Command {
+	var device, stdin bool
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
 		Short: "Log in to a server",
 		Long: `Log in to a remote server with the browser, or as its entry's auth says, and keep the token. With --no-browser the
-page's address is printed; where the browser runs on another machine, paste the address that it ends at.`,
-		Example: "  mcpctl auth login gh\n  mcpctl auth login gh --no-browser",
+page's address is printed; where the browser runs on another machine, paste the address that it ends at. With --device, and
+where there is neither a browser nor a terminal, a code is printed, which is entered on any other device. Where a server has
+no such login, a token that is made by hand is asked for; --token-stdin reads it from standard input.`,
+		Example: "  mcpctl auth login gh\n  mcpctl auth login gh --no-browser\n  mcpctl auth login gh --device\n  mcpctl auth login gh --token-stdin < token",
 	}
+	cmd.Flags().BoolVar(&device, "device", false, "log in with a code on another device")
+	cmd.Flags().BoolVar(&stdin, "token-stdin", false, "keep the token that standard input has")
 	return a.onEntry(cmd, func(ctx context.Context, entry config.Entry) error {
+		if device && stdin {
+			return usagef("--device and --token-stdin exclude one another")
+		}
 		z, err := a.authorizer(entry)
 		if err != nil {
 			return err
 		}
-		challenge, err := a.challengeOf(ctx, entry)
-		if err != nil {
-			return err
+		var t auth.Token
+		if stdin {
+			t, err = a.takeToken(ctx, z)
+		} else {
+			t, err = a.logIn(ctx, z, entry, device)
 		}
-		z.Attend(a.person(true))
-		t, err := z.Login(ctx, challenge)
 		if err != nil {
 			return err
 		}
 		if a.ui.WantJSON() {
-			return a.ui.EncodeJSON(a.statusOf(entry.Name, t))
+			return a.ui.EncodeJSON(login.StatusOf(entry.Name, t))
 		}
 		_, err = fmt.Fprintf(a.ui.Out, "logged in to %s%s\n", ui.CleanLine(entry.Name), until(t))
 		return err
 	})
+}
+
+// logIn has the user log in, or the machine as the entry says.
+func (a authCommands) logIn(ctx context.Context, z *auth.Authorizer, entry config.Entry, device bool) (auth.Token, error) {
+	challenge, _, err := a.challengeOf(ctx, entry)
+	if err != nil {
+		return auth.Token{}, err
+	}
+	p := a.person(true)
+	p.Device = device
+	z.Attend(p)
+	return z.Login(ctx, challenge)
+}
+
+// maxToken bounds a token on standard input, in bytes.
+const maxToken = 64 << 10
+
+// takeToken keeps the token that standard input has.
+func (a authCommands) takeToken(ctx context.Context, z *auth.Authorizer) (auth.Token, error) {
+	if a.ui.InTTY {
+		return auth.Token{}, usagef("--token-stdin reads a file or a pipe, not the terminal").withHint("leave it out, and a token is asked for where the server needs one")
+	}
+	raw, err := io.ReadAll(io.LimitReader(a.ui.In, maxToken))
+	if err != nil {
+		return auth.Token{}, err
+	}
+	text, err := auth.CheckToken(string(raw))
+	if err != nil {
+		return auth.Token{}, usagef("--token-stdin: %w", err)
+	}
+	return z.Take(ctx, text)
 }
 
 // until says when a token ends, "" where nothing is known.
@@ -161,19 +180,19 @@ func until(t auth.Token) string {
 	return ", until " + t.Expires.Local().Format(time.DateTime)
 }
 
-// challengeOf asks a server what it wants; "" for nothing.
-func (a authCommands) challengeOf(ctx context.Context, entry config.Entry) (string, error) {
+// challengeOf asks a server what it wants, and reports whether it wants credentials.
+func (a authCommands) challengeOf(ctx context.Context, entry config.Entry) (challenge string, wants bool, err error) {
 	o := a.dialOptions(entry)
 	o.Auth = nil
 	c, err := dial.Dial(ctx, entry, o)
 	if err == nil {
 		_ = c.Close()
-		return "", nil
+		return "", false, nil
 	}
 	if refused, ok := errors.AsType[*runtime.AuthError](err); ok {
-		return refused.Challenge, nil
+		return refused.Challenge, true, nil
 	}
-	return "", err
+	return "", false, err
 }
 
 // onEntry makes cmd a command on the entry of a server, or on --url.
@@ -268,8 +287,8 @@ needs. Nobody is asked to log in.`,
 
 // authStatuses is what auth status prints.
 type authStatuses struct {
-	Servers []authStatus `json:"servers"`
-	Store   authPlace    `json:"store"`
+	Servers []login.Status `json:"servers"`
+	Store   authPlace      `json:"store"`
 }
 
 // authPlace is where tokens are kept.
@@ -278,35 +297,14 @@ type authPlace struct {
 	At   string `json:"at"`
 }
 
-// authStatus is one line of auth status.
-type authStatus struct {
-	Name    string    `json:"name"`
-	Issuer  string    `json:"issuer,omitempty"`
-	Scopes  []string  `json:"scopes"`
-	Expires time.Time `json:"expiresAt,omitzero"`
-	// Refresh is when the token is refreshed next; zero is never.
-	Refresh time.Time `json:"refreshAt,omitzero"`
-	Source  string    `json:"source"`
-}
-
-func (a authCommands) statusOf(name string, t auth.Token) authStatus {
-	s := authStatus{Name: name, Issuer: t.Issuer, Scopes: t.Scopes, Expires: t.Expires.Truncate(time.Second), Source: t.Source}
-	if s.Scopes == nil {
-		s.Scopes = []string{}
-	}
-	if t.Refresh != "" && !t.Expires.IsZero() {
-		s.Refresh = t.Expires.Add(-auth.RefreshAhead).Truncate(time.Second)
-	}
-	return s
-}
-
 func (a authCommands) status() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [SERVER...]",
 		Short: "Show which tokens there are, and when they end",
 		Long: `Show the tokens that are kept: for which server, from whom, for what, until when and when they are refreshed.
-As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source"}],"store":{"kind","at"}}, where kind is
-file or keyring: see auth.store of config.yaml.`,
+A token that ends within a day and cannot be refreshed is named with the command that logs in again.
+As JSON: {"servers":[{"name","issuer","scopes","expiresAt","refreshAt","source","login"}],"store":{"kind","at"}}, where
+kind is file or keyring: see auth.store of config.yaml.`,
 		Example: "  mcpctl auth status\n  mcpctl auth status gh --json",
 	}
 	a.completeServers(cmd)
@@ -319,20 +317,14 @@ file or keyring: see auth.store of config.yaml.`,
 		if err != nil {
 			return err
 		}
-		out := []authStatus{}
-		for _, t := range all {
-			name, ok := names[t.Server]
-			if !ok {
-				name = t.Server
-			}
-			if len(words) == 0 || wanted[t.Server] {
-				out = append(out, a.statusOf(name, t))
-			}
+		if len(words) > 0 {
+			all = slices.DeleteFunc(all, func(t auth.Token) bool { return !wanted[t.Server] })
 		}
+		out := login.Statuses(all, names)
 		if a.ui.WantJSON() {
 			return a.ui.EncodeJSON(authStatuses{out, authPlace{a.settings.Tokens.Store, a.tokenStore().Place()}})
 		}
-		return a.printAuthStatus(out)
+		return login.Print(a.ui, out, a.tokenStore().Place())
 	}
 	return cmd
 }
@@ -358,32 +350,4 @@ func (a authCommands) namesOfTokens(words []string) (names map[string]string, wa
 		}
 	}
 	return names, wanted, nil
-}
-
-func (a authCommands) printAuthStatus(all []authStatus) error {
-	at := ui.CleanLine(a.tokenStore().Place())
-	if len(all) == 0 {
-		_, err := io.WriteString(a.ui.Out, "no tokens are kept in "+at+"\n")
-		return err
-	}
-	var rows [][]string
-	for _, s := range all {
-		ends := "not said"
-		switch {
-		case s.Expires.IsZero():
-		case time.Now().After(s.Expires):
-			ends = "ended"
-		default:
-			ends = "in " + time.Until(s.Expires).Round(time.Second).String()
-		}
-		if !s.Refresh.IsZero() {
-			ends += ", is refreshed"
-		}
-		rows = append(rows, []string{s.Name, s.Issuer, strings.Join(s.Scopes, " "), ends, s.Source})
-	}
-	if err := a.ui.NameTable([]string{"SERVER", "ISSUER", "SCOPES", "ENDS", "SOURCE"}, rows); err != nil {
-		return err
-	}
-	_, err := io.WriteString(a.ui.Out, "\nkept in "+at+"\n")
-	return err
 }

@@ -34,10 +34,10 @@ func (a *app) connect(ctx context.Context, server string, h *host) (*runtime.Cli
 		o.Handler, o.Capabilities = h, h.capabilities()
 	}
 	c, err := dial.Dial(ctx, entry, o)
-	login := authCommands{a}
+	commands := authCommands{a}
 	var refused *auth.Error
-	if p := login.person(false); p != nil && errors.As(err, &refused) && refused.NeedsPerson() {
-		z, err := login.authorizer(entry)
+	if p := commands.person(false); p != nil && errors.As(err, &refused) && refused.NeedsPerson() {
+		z, err := commands.authorizer(entry)
 		if err != nil {
 			return nil, err
 		}

@@ -168,6 +168,7 @@ func (g *gateway) login(ctx context.Context, server string, failure error) (prox
 		return nil, nil
 	}
 	login, err := g.logins.Begin(ctx, server+" "+entry.Digest(), failure, func() *auth.Authorizer {
+		entry.AllowInsecureHTTP = entry.AllowInsecureHTTP || g.a.settings.AllowInsecureHTTP
 		x, err := entry.Expand(os.LookupEnv)
 		if err != nil {
 			return nil

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpctl/mcpctl/cmd/internal/control"
+	"github.com/mcpctl/mcpctl/cmd/internal/login"
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
 	"github.com/mcpctl/mcpctl/runtime/config"
 )
 
@@ -23,7 +26,8 @@ func newStatus(a *app) *cobra.Command {
 			"latency, memory and last error, what it offers and what comes next; and who their clients are. A process id or an\n" +
 			"address chooses one of them. Where none runs the exit code is 1.\n\n" +
 			`As JSON: {"serves":[{"pid","version","started","front","listening","config","ready","process","backends","clients","bounds"}]};` + "\n" +
-			`one that does not answer is {"pid","error"}.`,
+			`one that does not answer is {"pid","error"}. Servers that a person has to log in to again, since the token ends within a` + "\n" +
+			`day and cannot be refreshed, are in "logins", as in mcpctl auth status.`,
 		Example: "  mcpctl status\n  mcpctl status 127.0.0.1:8080\n  mcpctl status --json",
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if err := a.words(words, 0, 1, "status [PID|ADDR]"); err != nil {
@@ -92,7 +96,11 @@ func (c *statusCommand) run(ctx context.Context, which string) error {
 				serves[i], _ = json.Marshal(map[string]any{"pid": s.Found.PID, "error": s.Err.Error()})
 			}
 		}
-		return c.ui.EncodeJSON(map[string]any{"serves": serves})
+		answer := map[string]any{"serves": serves}
+		if logins := c.logins(); len(logins) > 0 {
+			answer["logins"] = logins
+		}
+		return c.ui.EncodeJSON(answer)
 	}
 	answered := false
 	for _, s := range chosen {
@@ -108,7 +116,28 @@ func (c *statusCommand) run(ctx context.Context, which string) error {
 	if !answered {
 		return failure
 	}
+	for _, s := range c.logins() {
+		if _, err := fmt.Fprintf(c.ui.Out, "%s: the token ends %s; log in again with: %s\n", ui.CleanLine(s.Name), s.Ends(), s.Login); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// logins returns the configured servers that a person has to log in to again.
+func (c *statusCommand) logins() []login.Status {
+	commands := authCommands{c.app}
+	names, _, err := commands.namesOfTokens(nil)
+	if err != nil {
+		return nil
+	}
+	all, err := commands.tokenStore().Tokens("")
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(login.Statuses(all, names), func(s login.Status) bool {
+		return s.Login == "" || strings.Contains(s.Name, "://")
+	})
 }
 
 // Status returns the process's answer.

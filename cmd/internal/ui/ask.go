@@ -36,6 +36,8 @@ type Asker interface {
 	MultiSelect(ctx context.Context, q Question, options []string) ([]int, error)
 	// Input returns one line of text, which may be empty.
 	Input(ctx context.Context, q Question) (string, error)
+	// Secret is Input, and what is typed is not shown.
+	Secret(ctx context.Context, q Question) (string, error)
 	// Confirm returns yes or no; yes is the default.
 	Confirm(ctx context.Context, q Question) (bool, error)
 }
@@ -76,6 +78,11 @@ func (n *NonInteractive) MultiSelect(_ context.Context, q Question, _ []string) 
 func (n *NonInteractive) Input(_ context.Context, q Question) (string, error) {
 	n.questions = append(n.questions, q)
 	return "", ErrNoAnswer
+}
+
+// Secret records the question.
+func (n *NonInteractive) Secret(ctx context.Context, q Question) (string, error) {
+	return n.Input(ctx, q)
 }
 
 // Confirm records the question.
@@ -190,6 +197,9 @@ func (s *Scripted) Input(_ context.Context, q Question) (string, error) {
 	}
 	return text, nil
 }
+
+// Secret implements [Asker].
+func (s *Scripted) Secret(ctx context.Context, q Question) (string, error) { return s.Input(ctx, q) }
 
 // Confirm implements [Asker].
 func (s *Scripted) Confirm(_ context.Context, q Question) (bool, error) { return next[bool](s, q) }

@@ -83,6 +83,14 @@ func (s *surveyAsker) Input(ctx context.Context, q Question) (string, error) {
 	return text, nil
 }
 
+func (s *surveyAsker) Secret(ctx context.Context, q Question) (string, error) {
+	var text string
+	if err := s.ask(ctx, &survey.Password{Message: CleanLine(q.Message) + ":"}, &text, textCheck(q.Check)); err != nil {
+		return "", err
+	}
+	return text, nil
+}
+
 func (s *surveyAsker) Confirm(ctx context.Context, q Question) (bool, error) {
 	yes := true
 	err := s.ask(ctx, &survey.Confirm{Message: CleanLine(q.Message) + "?", Help: CleanLine(q.Help), Default: true}, &yes, nil)

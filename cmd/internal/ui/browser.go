@@ -26,6 +26,17 @@ func OpenBrowser(ctx context.Context, getenv func(string) string, page string) e
 	return cmd.Process.Release() // its exit status is ignored
 }
 
+// HasBrowser reports whether OpenBrowser is likely to show a page: there is a command
+// for it, and a screen, unless $BROWSER says how.
+func HasBrowser(getenv func(string) string) bool {
+	chosen := getenv("BROWSER")
+	if _, err := exec.LookPath(browser(chosen, goruntime.GOOS, "")[0]); err != nil {
+		return false
+	}
+	desktop := goruntime.GOOS == "darwin" || goruntime.GOOS == "windows"
+	return desktop || chosen != "" || getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != ""
+}
+
 // browser returns the command that opens a page.
 func browser(chosen, system, page string) []string {
 	words := strings.Fields(chosen)

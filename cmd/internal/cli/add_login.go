@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/auth"
+	"github.com/mcpctl/mcpctl/runtime/config"
+)
+
+// probeTime bounds how long add waits for a server to say whether it wants a login.
+const probeTime = 3 * time.Second
+
+// offerLogin says that a server that was added wants a login, and offers one on a
+// terminal. What goes wrong here does not undo the addition.
+func (c *addCommand) offerLogin(ctx context.Context, asker ui.Asker, add *addition) error {
+	entry, ok := c.added(add)
+	if !ok || !c.wantsLogin(ctx, entry) {
+		return ctx.Err()
+	}
+	_, silent := asker.(*ui.NonInteractive)
+	if silent || c.o.yes {
+		c.ui.Note("the server wants a login: %s", auth.LoginCommand(entry.Name))
+		return nil
+	}
+	yes, err := asker.Confirm(ctx, ui.Question{Message: "The server wants a login. Log in now"})
+	if err != nil {
+		return err
+	}
+	if !yes {
+		c.ui.Note("log in later: %s", auth.LoginCommand(entry.Name))
+		return nil
+	}
+	commands := authCommands{c.app}
+	z, err := commands.authorizer(entry)
+	if err != nil {
+		return err
+	}
+	t, err := commands.logIn(ctx, z, entry, false)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case err != nil:
+		c.ui.Note("warning: not logged in: %v", err)
+		c.ui.Note("try again: %s", auth.LoginCommand(entry.Name))
+	default:
+		c.ui.Note("logged in to %s%s", entry.Name, until(t))
+	}
+	return nil
+}
+
+// added returns the entry that was written, false for one that nobody logs in to: that
+// of a program, or with an Authorization header.
+func (c *addCommand) added(add *addition) (config.Entry, bool) {
+	if c.o.dryRun {
+		return config.Entry{}, false
+	}
+	f, err := config.Load(c.settings.ConfigPath)
+	if err != nil {
+		return config.Entry{}, false
+	}
+	entry, err := f.Use(add.plan.Alias)
+	return entry, err == nil && entry.URL != ""
+}
+
+// wantsLogin asks a server whether it wants credentials, unless there are any. A server
+// that does not answer wants none.
+func (c *addCommand) wantsLogin(ctx context.Context, entry config.Entry) bool {
+	commands := authCommands{c.app}
+	z, err := commands.authorizer(entry)
+	if err != nil { // as where a variable is not set yet
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if t, err := z.Current(ctx); err != nil || t.Access != "" {
+		return false
+	}
+	_, wants, _ := commands.challengeOf(ctx, entry)
+	return wants
+}

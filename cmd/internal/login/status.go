@@ -1,0 +1,93 @@
+package login
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mcpctl/mcpctl/cmd/internal/ui"
+	"github.com/mcpctl/mcpctl/runtime/auth"
+)
+
+// Status is a kept token in the output of mcpctl auth status.
+type Status struct {
+	Name    string    `json:"name"`
+	Issuer  string    `json:"issuer,omitempty"`
+	Scopes  []string  `json:"scopes"`
+	Expires time.Time `json:"expiresAt,omitzero"`
+	// Refresh is when the token is refreshed next; zero is never.
+	Refresh time.Time `json:"refreshAt,omitzero"`
+	Source  string    `json:"source"`
+	// Login is the command that gets another token, where a person has to do that soon.
+	Login string `json:"login,omitempty"`
+}
+
+// StatusOf returns the status of the token of a server, by its name.
+func StatusOf(name string, t auth.Token) Status {
+	s := Status{Name: name, Issuer: t.Issuer, Scopes: t.Scopes, Expires: t.Expires.Truncate(time.Second), Source: t.Source}
+	if s.Scopes == nil {
+		s.Scopes = []string{}
+	}
+	if t.Refresh != "" && !t.Expires.IsZero() {
+		s.Refresh = t.Expires.Add(-auth.RefreshAhead).Truncate(time.Second)
+	}
+	if t.NeedsLogin(time.Now()) {
+		s.Login = auth.LoginCommand(name)
+	}
+	return s
+}
+
+// Statuses returns the statuses of tokens. names are those of servers by their addresses:
+// others are called by the address itself.
+func Statuses(tokens []auth.Token, names map[string]string) []Status {
+	out := []Status{}
+	for _, t := range tokens {
+		name, ok := names[t.Server]
+		if !ok {
+			name = t.Server
+		}
+		out = append(out, StatusOf(name, t))
+	}
+	return out
+}
+
+// Print prints statuses for people. place is where the tokens are kept.
+func Print(u *ui.UI, all []Status, place string) error {
+	place = ui.CleanLine(place)
+	if len(all) == 0 {
+		_, err := io.WriteString(u.Out, "no tokens are kept in "+place+"\n")
+		return err
+	}
+	rows := make([][]string, len(all))
+	for i, s := range all {
+		rows[i] = []string{s.Name, s.Issuer, strings.Join(s.Scopes, " "), s.Ends(), s.Source}
+	}
+	if err := u.NameTable([]string{"SERVER", "ISSUER", "SCOPES", "ENDS", "SOURCE"}, rows); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(u.Out, "\nkept in "+place+"\n"); err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Login != "" {
+			u.Note("%s: log in again with: %s", ui.CleanLine(s.Name), s.Login)
+		}
+	}
+	return nil
+}
+
+// Ends says when the token ends.
+func (s Status) Ends() string {
+	left := time.Until(s.Expires).Round(time.Second)
+	ends := "in " + left.String()
+	switch {
+	case s.Expires.IsZero():
+		return "not said"
+	case left < 0:
+		ends = "ended"
+	}
+	if !s.Refresh.IsZero() {
+		ends += ", is refreshed"
+	}
+	return ends
+}
