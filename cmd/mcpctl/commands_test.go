@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/registry/registrytest"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
-	"github.com/mcpctl/mcpctl/test/issuer"
 )
 
 // scriptCommands are the commands that scripts have beyond testscript's own:
@@ -26,7 +25,12 @@ import (
 //	htmlserver [STATUS]          a web page for every request, at $HTML
 //	fakehttp [-sse] [-legacy] [-sessions] [-session-calls N] [-bearer T] [-status N] [-modern] [-both] [-full A,B]
 //	                             the fake server over HTTP, at $FAKE
-//	fakelogin                    the fake server behind a login, at $FAKE; $BROWSER logs in
+//	fakeauth [-no-registration] [-denies] [-device=PENDING] [-no-refresh] [-lifetime=SECONDS] [-by-hand=TOKEN]
+//	                             a fake server that wants a login, at $FAKE, and its authorization server, at $ISSUER
+//	fakeauth stop | end          ends that authorization server; ends all its tokens
+//	fakeauth allow TOKEN | asked GRANT…
+//	                             takes a token from now on; wants that tokens were asked for so since the last time
+//	takeport VARIABLE            listens on a port of this machine
 //	closedout CMD ARGS…          runs it with a stdout whose reader has gone, wants exit 0 and no stderr
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
@@ -36,8 +40,9 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"startregistry": startregistry,
 		"htmlserver":    htmlserver,
 		"fakehttp":      fakehttp,
-		"fakelogin":     fakelogin,
 		"closedout":     closedout,
+		"fakeauth":      fakeauth,
+		"takeport":      takeport,
 	}
 }
 
@@ -165,16 +170,6 @@ func fakehttp(ts *testscript.TestScript, neg bool, args []string) {
 		h = s.LegacySSE()
 	}
 	serve(ts, "FAKE", h)
-}
-
-func fakelogin(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) > 0 {
-		ts.Fatalf("usage: fakelogin")
-	}
-	s := issuer.New(runtimetest.New().Handler(runtimetest.HTTPOptions{}))
-	ts.Defer(s.Close)
-	ts.Setenv("FAKE", s.URL+"/mcp")
-	ts.Setenv("BROWSER", "fake-browser")
 }
 
 func closedout(ts *testscript.TestScript, neg bool, args []string) {

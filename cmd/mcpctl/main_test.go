@@ -9,7 +9,6 @@ import (
 
 	"github.com/mcpctl/mcpctl/cmd/internal/cli"
 	"github.com/mcpctl/mcpctl/runtime/runtimetest"
-	"github.com/mcpctl/mcpctl/test/issuer"
 )
 
 // TestMain makes this binary act as mcpctl and as fake-mcp, the scripted
@@ -22,11 +21,7 @@ func TestMain(m *testing.M) {
 		// What mcpctl serve starts to outlive itself; it calls itself so.
 		"mcp-guardian": mcpctl,
 		"fake-mcp":     func() { os.Exit(runtimetest.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"fake-browser": func() {
-			if err := issuer.Browse(os.Args[1]); err != nil {
-				os.Exit(1)
-			}
-		},
+		"fake-browser": fakeBrowser,
 		// For TestAllocServe.
 		"mcpctl-counted": counted,
 		"load-echo":      loadEcho,

@@ -24,6 +24,8 @@ import (
 type terminal struct {
 	screen, tty *os.File
 	done        chan struct{}
+	// reply, where there is one, makes an answer of all that is drawn, once.
+	reply func(drawn string) (keys string, ok bool)
 
 	mu      sync.Mutex // guards what follows
 	drawn   strings.Builder
@@ -75,6 +77,12 @@ func (p *terminal) watch() {
 // answer types what belongs to the next text, once that is drawn and the
 // program reads single keys. The caller holds the lock.
 func (p *terminal) answer() {
+	if p.reply != nil {
+		if keys, ok := p.reply(p.drawn.String()); ok {
+			p.reply = nil
+			_, _ = p.screen.WriteString(keys)
+		}
+	}
 	for len(p.answers) > 0 {
 		i := strings.Index(p.drawn.String()[p.seen:], p.answers[0][0])
 		if i < 0 {

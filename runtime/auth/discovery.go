@@ -62,12 +62,20 @@ func (g *guard) discover(ctx context.Context, server *url.URL, metadata string) 
 		if err == nil {
 			return &discovered{resource: *res, issuer: *iss}, nil
 		}
-		failure = errors.Join(failure, err)
+		failure = both(failure, err)
 	}
 	if failure == nil {
 		failure = noOAuth{errors.New("the server names no authorization server")}
 	}
 	return nil, failure
+}
+
+// both returns two errors in one line, and the second where the first is nil.
+func both(a, b error) error {
+	if a == nil {
+		return b
+	}
+	return fmt.Errorf("%w; %w", a, b)
 }
 
 // Canonical returns a server's address as the resource that tokens are for (RFC 8707):
@@ -153,10 +161,10 @@ func (g *guard) issuerOf(ctx context.Context, id string) (*issuer, error) {
 		found, err := g.document(ctx, place, &iss)
 		switch {
 		case err != nil:
-			failure = errors.Join(failure, err)
+			failure = both(failure, err)
 		case !found:
 		case iss.Issuer != id:
-			failure = errors.Join(failure, fmt.Errorf("%s says that it is %q", clip(id), clip(iss.Issuer)))
+			failure = both(failure, fmt.Errorf("%s says that it is %q", clip(id), clip(iss.Issuer)))
 		default:
 			return &iss, g.check(&iss)
 		}

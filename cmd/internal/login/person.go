@@ -25,7 +25,7 @@ type Person struct {
 
 // Show opens a page in the browser, or prints its address.
 func (p *Person) Show(ctx context.Context, page string) (paste bool, err error) {
-	if p.NoBrowser {
+	if p.NoBrowser || !ui.HasBrowser(p.Getenv) {
 		_, err := fmt.Fprintf(p.UI.Err, "Open this page to log in:\n\n  %s\n\n", ui.CleanLine(page))
 		return p.UI.CanAsk(), err
 	}
