@@ -219,13 +219,12 @@ func noSession() error {
 	return &KeyringError{errors.New("there is no D-Bus session, which it is reached by")}
 }
 
-// KeyringError is a keyring that cannot be used.
+// KeyringError is a keyring that cannot be used. It unwraps to nothing: where the socket
+// of the session does not exist, tokens may.
 type KeyringError struct{ err error }
 
+// Error says why.
 func (e *KeyringError) Error() string { return "the keyring cannot be used: " + e.err.Error() }
-
-// Unwrap returns why.
-func (e *KeyringError) Unwrap() error { return e.err }
 
 // Hint returns what mends it.
 func (e *KeyringError) Hint() string {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/zalando/go-keyring"
@@ -122,6 +123,7 @@ func TestNoKeyring(t *testing.T) {
 	path := tokenFile(t)
 	for name, set := range map[string]func(){
 		"no session": func() { t.Setenv("DBUS_SESSION_BUS_ADDRESS", "autolaunch:") },
+		"no bus":     func() { bus(t); keyring.MockInitWithError(fmt.Errorf("dial: %w", syscall.ENOENT)) },
 		"refused":    func() { bus(t); keyring.MockInitWithError(errors.New("no such service")) },
 	} {
 		keyring.MockInit()
