@@ -194,6 +194,33 @@ func TestRefreshGivenUp(t *testing.T) {
 	}
 }
 
+// TestRefreshedElsewhere: what another process has got is refreshed where it is about to
+// end itself. The refresh token of this process has ended, and is not tried.
+func TestRefreshedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	path := tokenFile(t)
+	_, login := w.client(path, authconfig.Config{CallbackPort: -1}, &browser{t: t})
+	if got := login(t); got != "called" {
+		t.Fatal(got)
+	}
+	_, do := w.client(path, authconfig.Config{}, nil)
+	_, other := w.client(path, authconfig.Config{}, nil)
+	if got := do(t) + other(t); got != "calledcalled" {
+		t.Fatal(got)
+	}
+	w.expire()
+	if got := other(t); got != "called" {
+		t.Fatal(got)
+	}
+	w.expire()
+	endSoon(t, path)
+	_, last := w.client(path, authconfig.Config{}, nil)
+	if got := do(t) + last(t); got != "calledcalled" || w.refreshed.Load() != 2 || w.granted.Load() != 3 {
+		t.Errorf("got %q, %d refreshes, %d tokens", got, w.refreshed.Load(), w.granted.Load())
+	}
+}
+
 // TestStepUp: more scopes are asked for together with those there are, and not for
 // ever.
 func TestStepUp(t *testing.T) {

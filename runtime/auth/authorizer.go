@@ -230,10 +230,15 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 		defer unlock()
 		if kept, err := a.o.Store.Tokens(old.Server); err == nil {
 			for _, t := range kept {
-				if t.same(old) && t.Access != old.Access && !soon(t) {
-					a.use(t) // another process has refreshed it
+				if !t.same(old) || t.Access == old.Access {
+					continue
+				}
+				a.use(t) // another process has refreshed it
+				if !soon(t) {
 					return t, nil
 				}
+				old = t
+				break
 			}
 		}
 	}

@@ -211,9 +211,9 @@ func (s *Store) put(ctx context.Context, t Token) error {
 	return err
 }
 
-// drop forgets one token.
+// drop forgets one token, but not another that has come in its place.
 func (s *Store) drop(ctx context.Context, t Token) error {
-	_, err := s.remove(ctx, t.same)
+	_, err := s.remove(ctx, func(o Token) bool { return o.same(t) && o.Access == t.Access })
 	return err
 }
 
