@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpctl/mcpctl/runtime/secret"
 )
 
 // Ways in which a client says who it is at the token endpoint.
@@ -72,13 +74,13 @@ func (g *guard) request(ctx context.Context, of grant) (*answer, error) {
 		return nil, fmt.Errorf("the answer of %s is no token", clip(of.endpoint))
 	}
 	if a.Access == "" {
-		if e := refusalOf(status, body); e.Code != "" { // some answer errors with 200
+		if e := refusalOf(status, of.redactor().JSON(body)); e.Code != "" { // some answer errors with 200
 			return nil, e
 		}
 		return nil, fmt.Errorf("the answer of %s has no access token", clip(of.endpoint))
 	}
 	if t := a.Type; t != "" && !strings.EqualFold(t, "bearer") && !strings.EqualFold(t, schemeDPoP) && !strings.EqualFold(t, "n_a") {
-		return nil, fmt.Errorf("the token's type is %q, which is not supported", clip(t))
+		return nil, fmt.Errorf("the token's type is %q, which is not supported", clip(of.redactor().String(t)))
 	}
 	return &a, nil
 }
@@ -146,7 +148,19 @@ func (g *guard) post(ctx context.Context, of grant) (status int, body []byte, er
 		}
 		nonce = wants
 	}
+	if status/100 != 2 { // what it says may be what it was sent
+		body = of.redactor().JSON(body)
+	}
 	return status, body, nil
+}
+
+// redactor redacts the secrets of a request.
+func (of *grant) redactor() *secret.Redactor {
+	r := secret.NewRedactor(secret.New(of.client.Secret))
+	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "device_code", "token"} {
+		r.Add(secret.New(of.form.Get(name)))
+	}
+	return r
 }
 
 // expiry returns when an answer's token ends, zero where it has not said.

@@ -38,7 +38,7 @@ func (c *class) with(world func(s *stage) *wire.Daemon) func(name string, do fun
 func classes() []class {
 	return []class{
 		hosts(), origins(), contents(), listening(), sessions(), parsing(), forwarding(), names(), uris(), ownership(),
-		answers(), questions(), remotes(), redirects(), sealed(), mirrored(), bounds(), registries(), secrets(), files(),
+		answers(), questions(), remotes(), redirects(), sealed(), mirrored(), bounds(), registries(), secrets(), logins(), files(),
 		edits(), processes(), environments(), terminals(), links(),
 	}
 }

@@ -76,7 +76,7 @@ func (b breakage) run() string {
 	}
 	slices.Sort(names)
 	run := "^TestAttacks$/" + breaks.Any(slices.Compact(names))
-	for _, slow := range []string{"files", "edits", "processes", "registry", "secrets", "remotes", "redirects", "listening"} {
+	for _, slow := range []string{"files", "edits", "processes", "registry", "secrets", "logins", "remotes", "redirects", "listening"} {
 		if slices.Contains(names, slow) {
 			return run + "/" + breaks.Any(cases)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpctl/mcpctl/test/faults/hostile"
+	"github.com/mcpctl/mcpctl/test/issuer"
 	"github.com/mcpctl/mcpctl/test/wire"
 )
 
@@ -23,6 +24,11 @@ func TestMain(m *testing.M) {
 		os.Exit(hostile.Main(os.Args[1:], os.Stdin, os.NewFile(1, "out"), os.Stderr))
 	case os.Getenv(actorEnv) != "":
 		os.Exit(actorMain(os.Getenv(actorEnv), os.Args[1:]))
+	case os.Getenv(browserEnv) != "":
+		if issuer.Browse(os.Args[1]) != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(wire.Main(m, program))
 }

@@ -53,6 +53,15 @@ func (s *Server) Set(change func(*Server)) {
 // Expire ends all access tokens.
 func (s *Server) Expire() { s.Set(func(s *Server) { clear(s.valid) }) }
 
+// Admit lets those in who have one of some tokens.
+func (s *Server) Admit(tokens ...string) {
+	s.Set(func(s *Server) {
+		for _, token := range tokens {
+			s.valid[token] = true
+		}
+	})
+}
+
 // Secrets returns what must not be shown, by what it is.
 func (s *Server) Secrets() map[string]string {
 	s.mu.Lock()

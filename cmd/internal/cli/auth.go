@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -88,7 +89,9 @@ func (a authCommands) authorizer(entry config.Entry) (*auth.Authorizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := (&dial.Auth{Store: a.tokenStore(), Config: a.settings.Auth}).Authorizer(x, a.log, x.Redactor())
+	redact := x.Redactor()
+	log := slog.New(redact.Handler(a.log.Handler()))
+	z := (&dial.Auth{Store: a.tokenStore(), Config: a.settings.Auth}).Authorizer(x, log, redact)
 	if z == nil {
 		return nil, a.noLogin(entry)
 	}
