@@ -329,7 +329,7 @@ func TestGrants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w := newWorld(t, nil)
+			w := newWorld(t, func(w *world) { w.issuerScopes = []string{"offline_access"} }) // for refresh tokens, which these have not
 			_, do := w.client(tokenFile(t), config, nil)
 			if got := do(t); got != "called" {
 				t.Fatal(got)

@@ -418,7 +418,7 @@ func (a *Authorizer) byOAuth(ctx context.Context, params map[string]string, more
 	if want := a.o.Config.Issuer; want != "" && d.Issuer != want {
 		return fmt.Errorf("the server names %s, and the entry's issuer is %s", clip(d.Issuer), want)
 	}
-	asked := scopesFor(a.o.Config.Scopes, params["scope"], d)
+	asked := scopesFor(&a.o.Config, params["scope"], d)
 	if more {
 		asked = union(before.Scopes, asked)
 	}

@@ -176,15 +176,17 @@ func (f *flow) wait(ctx context.Context, l *listener, page, state string) (redir
 }
 
 // scopesFor chooses what to ask for: what the challenge names, else all that the server
-// has, else nothing; and a refresh token where the issuer lists the scope for it.
-func scopesFor(configured []string, challenged string, d *discovered) []string {
-	scopes := configured
+// has, else nothing; and for a person a refresh token, where the issuer lists the scope
+// for it.
+func scopesFor(c *authconfig.Config, challenged string, d *discovered) []string {
+	scopes := c.Scopes
 	if len(scopes) == 0 {
 		if scopes = strings.Fields(challenged); len(scopes) == 0 {
 			scopes = slices.Clone(d.resource.Scopes)
 		}
 	}
-	if slices.Contains(d.Scopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
+	again := []string{authconfig.GrantClientCredentials, authconfig.GrantJWTBearer, authconfig.GrantEnterprise} // in the place of a refresh
+	if !slices.Contains(again, c.Grant) && slices.Contains(d.Scopes, "offline_access") && !slices.Contains(scopes, "offline_access") {
 		scopes = append(slices.Clip(scopes), "offline_access")
 	}
 	return scopes
