@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -224,6 +225,9 @@ func (e *StatusError) Hint() string {
 // statusError is the error of an answer that is not a success. inSession
 // says that the request named a session.
 func (w *wire) statusError(resp *http.Response, body []byte, rpc *runtime.Error, inSession bool) *StatusError {
+	if rpc != nil && !bytes.HasPrefix(rpc.Raw, []byte("{")) { // OAuth has text there
+		rpc = nil
+	}
 	e := &StatusError{Status: resp.StatusCode, Header: http.Header{}, Body: w.printable(body), RPC: rpc}
 	for _, name := range []string{"Allow", "Content-Type", "Retry-After", "Www-Authenticate"} {
 		for _, v := range resp.Header.Values(name) {

@@ -51,6 +51,7 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 		"401":                         {"application/json", 401, `{"error":"invalid_token"}%.0s`, modern, verdict{status: 401, auth: true, kind: "auth", hint: "Authorization"}},
 		"401 with a JSON-RPC body":    {"application/json", 401, session404 + "%.0s", legacy, verdict{rpc: -32001, status: 401, auth: true, kind: "auth", hint: "Authorization"}},
 		"403":                         {"text/plain", 403, "no%.0s", modern, verdict{status: 403, auth: true, kind: "auth", hint: "credentials"}},
+		"403 as OAuth says it":        {"application/json", 403, `{"error":"insufficient_scope"}%.0s`, modern, verdict{status: 403, auth: true, kind: "auth", hint: "credentials"}},
 		"403 with a JSON-RPC body":    {"application/json", 403, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Invalid Host"}}%.0s`, modern, verdict{rpc: -32000, status: 403, kind: "protocol"}},
 		"429":                         {"text/plain", 429, "slow down%.0s", modern, verdict{status: 429, kind: "connect", hint: "after 7"}},
 		"502":                         {"text/html", 502, "<html>bad gateway</html>%.0s", modern, verdict{status: 502, kind: "connect"}},
@@ -95,7 +96,7 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if text := err.Error(); strings.ContainsAny(text, "\n\x1b\x00") || len(text) > 1000 {
+			if text := err.Error(); strings.ContainsAny(text, "\n\x1b\x00") || len(text) > 1000 || strings.Contains(text, "malformed error") {
 				t.Errorf("not fit to print: %q", text)
 			}
 			var (
