@@ -16,17 +16,16 @@ import (
 // token, which is not shown, once more where the server refuses it.
 func TestTokenOnATerminal(t *testing.T) {
 	t.Parallel()
-	const prompt = "(not shown):"
 	for name, c := range map[string]struct {
-		answers [][2]string
-		code    int
-		drawn   []string
+		types []string
+		code  int
+		drawn string
 	}{
-		"right":                {[][2]string{{prompt, "hand\r"}}, 0, []string{"There is no login in the browser: authorization server http://127.0.0.1:"}},
-		"wrong, then right":    {[][2]string{{prompt, "wr0ng\r"}, {prompt, "hand\r"}}, 0, []string{" refuses the token."}},
-		"wrong twice":          {[][2]string{{prompt, "wr0ng\r"}, {prompt, "wr0ng\r"}}, 4, []string{"it refuses the token"}},
-		"no word, then a word": {[][2]string{{prompt, "hand hand\r"}, {prompt, "hand\r"}}, 0, []string{"want one word"}},
-		"broken off":           {[][2]string{{prompt, "\x03"}}, 130, []string{"interrupted"}},
+		"right":                {[]string{"hand\r"}, 0, "There is no login in the browser: authorization server http://127.0.0.1:"},
+		"wrong, then right":    {[]string{"wr0ng\r", "hand\r"}, 0, " refuses the token."},
+		"wrong twice":          {[]string{"wr0ng\r", "wr0ng\r"}, 4, "it refuses the token"},
+		"no word, then a word": {[]string{"hand hand\r", "hand\r"}, 0, "want one word"},
+		"broken off":           {[]string{"\x03"}, 130, "interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,20 +34,31 @@ func TestTokenOnATerminal(t *testing.T) {
 			fake := s.start()
 			defer s.Close()
 			defer fake.Close()
-			p := openTerminal(t, c.answers...)
+			p := openTerminal(t)
+			p.line = inTurn(c.types...)
 			out, code := atTerminal(t, p, []string{"MCPCTL_CALLBACK_PORT=0"}, "--url", fake.URL, "-o", "text", "tools")
 			if code != c.code || (code == 0) != strings.Contains(out, "echo") {
 				t.Errorf("got exit %d, %s; drawn:\n%s", code, out, p.text())
 			}
-			for _, text := range c.drawn {
-				if !strings.Contains(p.text(), text) {
-					t.Errorf("%q is not drawn:\n%s", text, p.text())
-				}
+			if !strings.Contains(p.text(), c.drawn) || !strings.Contains(p.text(), "(not shown):") {
+				t.Errorf("%q is not drawn:\n%s", c.drawn, p.text())
 			}
 			if strings.Contains(p.text(), "hand") || strings.Contains(p.text(), "wr0ng") {
 				t.Errorf("the token is drawn:\n%s", p.text())
 			}
 		})
+	}
+}
+
+// inTurn types lines one after another.
+func inTurn(lines ...string) func(string) string {
+	return func(string) string {
+		if len(lines) == 0 {
+			return ""
+		}
+		keys := lines[0]
+		lines = lines[1:]
+		return keys
 	}
 }
 
@@ -75,22 +85,19 @@ func TestPasteOnATerminal(t *testing.T) {
 	defer s.Close()
 	defer fake.Close()
 	p := openTerminal(t)
-	p.reply = func(drawn string) (string, bool) {
-		m := regexp.MustCompile(`(?s)(http://\S+/authorize\S+).*reach this machine:`).FindStringSubmatch(drawn)
-		if m == nil {
-			return "", false
-		}
+	p.line = func(drawn string) string {
+		m := regexp.MustCompile(`http://\S+/authorize\S+`).FindString(drawn)
 		c := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		resp, err := c.Get(m[1])
+		resp, err := c.Get(m)
 		if err != nil {
-			return err.Error(), true
+			return err.Error()
 		}
 		defer resp.Body.Close()
 		back, err := url.Parse(resp.Header.Get("Location"))
 		if err != nil {
-			return err.Error(), true
+			return err.Error()
 		}
-		return back.String() + "\r", true
+		return back.String() + "\r"
 	}
 	out, code := atTerminal(t, p, nil, "--url", fake.URL, "--no-browser", "--callback-port", "0", "-o", "text", "auth", "login")
 	if code != 0 || !strings.Contains(out, "logged in to ") {
@@ -112,7 +119,8 @@ func TestAddOffersLogin(t *testing.T) {
 			fake := s.start()
 			defer s.Close()
 			defer fake.Close()
-			p := openTerminal(t, [2]string{"Log in now?", c.key})
+			p := openTerminal(t)
+			p.line = inTurn(c.key)
 			browser := filepath.Join(t.TempDir(), "browser")
 			require.NoError(t, os.WriteFile(browser, []byte("#!/bin/sh\nexec fake-browser \"$1\"\n"), 0o700))
 			out, code := atTerminal(t, p, []string{"BROWSER=" + browser, "MCPCTL_CALLBACK_PORT=0"}, "-o", "json", "add", "a", "--url", fake.URL)

@@ -24,13 +24,15 @@ import (
 type terminal struct {
 	screen, tty *os.File
 	done        chan struct{}
-	// reply, where there is one, makes an answer of all that is drawn, once.
-	reply func(drawn string) (keys string, ok bool)
+	// line returns what is typed into a question that takes a line, by all that is drawn.
+	line func(drawn string) (keys string)
 
 	mu      sync.Mutex // guards what follows
 	drawn   strings.Builder
 	seen    int // how much of drawn has been answered
 	answers [][2]string
+	located int // how much of drawn has been looked at for questions of where the cursor is
+	asked   int // such questions
 }
 
 func openTerminal(t *testing.T, answers ...[2]string) *terminal {
@@ -69,20 +71,33 @@ func (p *terminal) watch() {
 		}
 		p.mu.Lock()
 		p.drawn.Write(buf[:n])
+		p.locate()
 		p.answer()
 		p.mu.Unlock()
+	}
+}
+
+// locate answers where the cursor is: a question that takes a line asks that twice and
+// keeps keys that come before the answer. The caller holds the lock.
+func (p *terminal) locate() {
+	const where = "\x1b[6n"
+	for {
+		i := strings.Index(p.drawn.String()[p.located:], where)
+		if i < 0 {
+			return
+		}
+		p.located += i + len(where)
+		keys := ""
+		if p.asked++; p.asked%2 == 0 && p.line != nil {
+			keys = p.line(p.drawn.String())
+		}
+		_, _ = p.screen.WriteString(keys + "\x1b[40;1R")
 	}
 }
 
 // answer types what belongs to the next text, once that is drawn and the
 // program reads single keys. The caller holds the lock.
 func (p *terminal) answer() {
-	if p.reply != nil {
-		if keys, ok := p.reply(p.drawn.String()); ok {
-			p.reply = nil
-			_, _ = p.screen.WriteString(keys)
-		}
-	}
 	for len(p.answers) > 0 {
 		i := strings.Index(p.drawn.String()[p.seen:], p.answers[0][0])
 		if i < 0 {
