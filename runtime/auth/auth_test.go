@@ -1,11 +1,13 @@
 package auth_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -248,15 +250,35 @@ func TestStepUp(t *testing.T) {
 	}
 }
 
+// age has registrations be of long ago.
+func age(t *testing.T, path string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := regexp.MustCompile(`"registeredAt": "2`).ReplaceAll(raw, []byte(`"registeredAt": "1`))
+	if bytes.Equal(old, raw) {
+		t.Fatalf("%s has no time of registration", path)
+	}
+	if err := os.WriteFile(path, old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestForgottenClient: an issuer that does not know us any more is registered with
 // again, once, whether it says so in the browser or only to us.
 func TestForgottenClient(t *testing.T) {
-	for name, inBrowser := range map[string]bool{"in the browser": true, "at the token endpoint": false} {
+	for name, where := range map[string]func(url.Values) bool{
+		"in the browser": func(f url.Values) bool { return f.Get("grant_type") != "refresh_token" },
+		"by the answer":  func(f url.Values) bool { return f.Get("grant_type") == "authorization_code" },
+		"by a refresh":   func(f url.Values) bool { return true },
+	} {
 		t.Run(name, func(t *testing.T) {
 			var forgotten bool
 			w := newWorld(t, func(w *world) {
 				w.refuse = func(form url.Values) string {
-					if forgotten && form.Get("client_id") == "client-1" && (inBrowser || !form.Has("response_type")) {
+					if forgotten && form.Get("client_id") == "client-1" && where(form) {
 						return "invalid_client"
 					}
 					return ""
@@ -270,8 +292,10 @@ func TestForgottenClient(t *testing.T) {
 			}
 			w.mu.Lock()
 			forgotten = true
+			clear(w.access)
+			clear(w.refreshes)
 			w.mu.Unlock()
-			w.expire()
+			age(t, path)
 			if got := do(t); got != "called" || w.registered.Load() != 2 {
 				t.Errorf("got %q, %d registrations", got, w.registered.Load())
 			}

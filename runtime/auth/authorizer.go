@@ -246,8 +246,13 @@ func (a *Authorizer) refreshed(ctx context.Context, old Token) (Token, error) {
 	// and kept, also when nobody wants it any more. requestTime bounds it.
 	ctx = context.WithoutCancel(ctx)
 	fresh, err := a.guard(ctx).refresh(ctx, old)
-	if hasCode(err, "invalid_grant") {
+	switch {
+	case hasCode(err, "invalid_grant"):
 		a.discard(ctx, old)
+	case hasCode(err, "invalid_client"): // it has forgotten us: the next login registers again
+		if dropped := a.o.Store.dropClient(ctx, old.Issuer); dropped != nil {
+			a.o.Store.warn(a.o.Logger, "a registration that has ended is not removed", dropped)
+		}
 	}
 	if err != nil {
 		return Token{}, err

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/oauth2"
 
@@ -88,7 +89,7 @@ func (f *flow) once(ctx context.Context, d *discovered, scopes []string) (Token,
 		params = append(params, oauth2.SetAuthURLParam("prompt", "consent"))
 	}
 	page := o.AuthCodeURL(state, params...)
-	if client.ID == before.ID {
+	if client.ID == before.ID && time.Since(client.Registered) > knownTime {
 		if err := f.guard.stillKnown(ctx, page); err != nil {
 			return Token{}, err
 		}

@@ -98,7 +98,7 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	if err := json.Unmarshal(raw, &made); err != nil || made.ID == "" {
 		return Client{}, fmt.Errorf("%w with %s: the answer has no client_id", errRegister, iss.Issuer)
 	}
-	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect}
+	c := Client{Issuer: iss.Issuer, ID: made.ID, Secret: made.Secret, Method: made.Method, Redirect: redirect, Registered: time.Now().UTC().Truncate(time.Second)}
 	if c.Method == "" {
 		c.Method = method
 	}
@@ -107,6 +107,9 @@ func (g *guard) register(ctx context.Context, iss *issuer, redirect string) (Cli
 	}
 	return c, nil
 }
+
+// knownTime is for how long a registration is taken to hold without being looked at.
+const knownTime = time.Hour
 
 // stillKnown returns an error where an issuer refuses the page of a login, which it does
 // where it has forgotten the client: the browser would show that, and never come back

@@ -52,6 +52,8 @@ type Client struct {
 	Redirect string `json:"redirectUri,omitempty"`
 	// Expires is when the secret does; zero is never.
 	Expires time.Time `json:"expiresAt,omitzero"`
+	// Registered is when we were registered, zero where that is not known.
+	Registered time.Time `json:"registeredAt,omitzero"`
 }
 
 // String names the token and has nothing of it.
