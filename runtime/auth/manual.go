@@ -111,7 +111,7 @@ func (a *Authorizer) take(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	if a.refuses(ctx, text) {
+	if refuses(ctx, a.guard(ctx), a.o.Server, text) {
 		return errToken
 	}
 	a.keep(ctx, Token{
@@ -122,17 +122,17 @@ func (a *Authorizer) take(ctx context.Context, text string) error {
 
 // refuses reports whether the server answers 401 to a token. A server that does not
 // answer has not refused it.
-func (a *Authorizer) refuses(ctx context.Context, token string) bool {
+func refuses(ctx context.Context, g *guard, server *url.URL, token string) bool {
 	// ping needs no session and leaves none behind.
 	body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.o.Server.String(), body)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.String(), body)
 	if err != nil {
 		return false
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
-	status, _, _, err := a.guard(ctx).do(req)
+	status, _, _, err := g.do(req)
 	return err == nil && status == http.StatusUnauthorized
 }
 
