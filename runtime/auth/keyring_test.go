@@ -16,11 +16,11 @@ import (
 	"github.com/mcpctl/mcpctl/test/require"
 )
 
-// entries are what the keyring has of ours: names of the first parts.
+// entries are what the keyring has of ours, of the first parts.
 func entries(t *testing.T) (names []string) {
 	t.Helper()
 	all := []string{"tokens"}
-	for n := range 250 {
+	for n := range 12 {
 		all = append(all, fmt.Sprintf("tokens.a.%d", n), fmt.Sprintf("tokens.b.%d", n))
 	}
 	for _, name := range all {

@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	kills     = flag.Int("kills", 200, "at how many random moments a process is killed, half of them of a login")
+	kills     = flag.Int("kills", 80, "at how many random moments a process is killed, half of them of a login")
 	killsSeed = flag.Uint64("kills-seed", 0, "repeats a run; 0 is a seed of its own")
 )
 
