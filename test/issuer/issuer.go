@@ -39,7 +39,8 @@ type Server struct {
 // New starts a server at a port of this machine. The caller closes it.
 func New(mcp http.Handler) *Server {
 	s := &Server{MCP: mcp, Lifetime: 3600, valid: map[string]bool{}, secrets: map[string]string{}}
-	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(s.serve))
+	s.Start()
 	return s
 }
 
