@@ -4,6 +4,8 @@
 GOLANGCI_VERSION    := v2.15.0
 GOFUMPT_VERSION     := v0.12.0
 STATICCHECK_VERSION := v0.8.1
+KEYCLOAK_VERSION    := 26.7.3
+KEYCLOAK_SHA256     := 27a6535553c3cdcd083872ba40629efafb3475e3b758e0c6f691395561dd0f1f
 BIN              := $(CURDIR)/.bin
 NPM_STAMP        := test/npm/node_modules/.stamp
 SUITE_STAMP      := test/conformance/node_modules/.stamp
@@ -15,7 +17,7 @@ FUZZTIME         ?= 3s
 # The adapter for the official SDK is a module of its own.
 GOSDK            := runtime/gosdk
 
-.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks drawing nightly clean ci
+.PHONY: all build test test-short npm lint tools fmt generate tidy tidy-check vet fuzz coldstart conformance conformance-short bench bench-against codegen-report staticcheck microbench eras eras-random eras-breaks ownership-worlds codegen-random faults faults-short soak attacks attacks-short attacks-breaks keycloak drawing nightly clean ci
 
 all: build
 
@@ -186,6 +188,11 @@ attacks-short:
 attacks-breaks:
 	go test -tags attacks ./test/attacks -run 'TestBreaks$$' -breaks . -breaks-update -timeout 90m -v
 
+# Logins at Keycloak, which needs Java 17 or newer, Maven, unzip and 600 MB of disk.
+keycloak: npm
+	test/tools/keycloak.sh $(BIN) $(KEYCLOAK_VERSION) $(KEYCLOAK_SHA256)
+	KEYCLOAK=$(BIN)/keycloak-$(KEYCLOAK_VERSION) go test -tags keycloak ./test/login -run '^TestKeycloak$$' -timeout 10m
+
 # docs/architecture.svg: rooms and imports as they are.
 drawing:
 	go run ./test/rooms
@@ -195,7 +202,7 @@ drawing:
 nightly: npm
 	MCPCTL_NIGHTLY=1 go test ./test/peers -timeout 15m
 	go test ./runtime/auth -run TestKilled -kills 5000 -timeout 15m
-	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance
+	$(MAKE) --no-print-directory eras-random ownership-worlds faults attacks soak conformance keycloak
 
 ci:
 	.ci/run

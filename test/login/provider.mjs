@@ -10,6 +10,7 @@
 //             opaque ones, about which it asks at each request)
 //   dpop      the server takes only tokens that are bound to a key, and says so
 //   nonce     proofs need a nonce, at both
+//   issuer    is another program's, whose tokens are JWTs of the keys at keys
 //
 // POST /pairs/N/forget gives pair N another authorization server, at the same
 // address, which knows nothing of the one before. POST /pairs/N/seen returns how many
@@ -75,7 +76,7 @@ async function provider(pair) {
 // claims returns what a token says, read from it or asked of the issuer.
 async function claims(pair, token) {
   if (pair.jwt) {
-    return (await jose.jwtVerify(token, pair.keys, { issuer: pair.issuer, audience: pair.server, typ: 'at+jwt' })).payload;
+    return (await jose.jwtVerify(token, pair.keys, { issuer: pair.issuer, audience: pair.server })).payload;
   }
   const { client_id: id, client_secret: secret } = resourceServer;
   const answer = await fetch(`${pair.issuer}/token/introspection`, {
@@ -89,8 +90,9 @@ async function claims(pair, token) {
 async function authInfo(pair, token) {
   try {
     const c = await claims(pair, token);
-    return { token, clientId: c.client_id, scopes: c.scope.split(' '), expiresAt: c.exp, resource: new URL(c.aud), extra: { sub: c.sub, jkt: c.cnf?.jkt } };
+    return { token, clientId: c.client_id, scopes: c.scope.split(' '), expiresAt: c.exp, resource: new URL(pair.jwt ? pair.server : c.aud), extra: { sub: c.sub, jkt: c.cnf?.jkt } };
   } catch (e) {
+    console.error('token', e.message);
     throw new OAuthError('invalid_token', e.message);
   }
 }
@@ -152,11 +154,12 @@ async function control(request) {
   if (n === undefined) {
     const at = pairs.length;
     const pair = {
-      lifetime: 3600, ...await request.json(), resourceServer, issuer: `${addresses.issuers}/${at}`, server: `${addresses.servers}/${at}/mcp`,
+      lifetime: 3600, issuer: `${addresses.issuers}/${at}`, ...await request.json(), resourceServer, server: `${addresses.servers}/${at}/mcp`,
       metadata: `${addresses.servers}/.well-known/oauth-protected-resource/${at}/mcp`, serverNonce: randomUUID(), proofs: new Set(), seen: { registrations: 0, grants: {} },
     };
     pairs.push(pair);
-    await provider(pair);
+    if (pair.keys) Object.assign(pair, { jwt: true, keys: jose.createRemoteJWKSet(new URL(pair.keys)) });
+    else await provider(pair);
     return json(200, { issuer: pair.issuer, server: pair.server, control: `${addresses.control}/pairs/${at}`, ...resourceServer });
   }
   if (what === 'forget') await provider(pairs[n]);

@@ -1,4 +1,4 @@
-//go:build integration
+//go:build integration || keycloak
 
 package login_test
 
@@ -49,6 +49,9 @@ type settings struct {
 	JWT      bool `json:"jwt,omitempty"`
 	DPoP     bool `json:"dpop,omitempty"`
 	Nonce    bool `json:"nonce,omitempty"`
+	// Issuer is one that is no oidc-provider, Keys the address of its public keys.
+	Issuer string `json:"issuer,omitempty"`
+	Keys   string `json:"keys,omitempty"`
 }
 
 func newPair(t *testing.T, s settings) *pair {
